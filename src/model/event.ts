@@ -1,0 +1,70 @@
+// Everything that can happen in a run. Events are recorded, folded into the state and shown to people;
+// `at` is this computer's clock in milliseconds, durations come from the machine's own.
+
+import type { Job, Outcome } from "./job.js";
+import type { Capacity, Slot } from "./machine.js";
+
+export type RunEvent = { readonly at: number } & (
+  | {
+      readonly kind: "run-started";
+      readonly batch: string;
+      readonly script: string;
+      readonly jobs: readonly Job[];
+    }
+  /** Results were there before this run; `outcome` is null when no record tells how the job ended. */
+  | { readonly kind: "job-skipped"; readonly line: number; readonly outcome: Outcome | null }
+  | {
+      readonly kind: "machine-ready";
+      readonly machine: string;
+      readonly capacity: Capacity;
+      readonly slots: readonly Slot[];
+    }
+  /** `hint` says what to type next. */
+  | {
+      readonly kind: "machine-failed";
+      readonly machine: string;
+      readonly reason: string;
+      readonly hint: string | null;
+    }
+  /** The working directory is being copied; `totalBytes` 0: it was there already. */
+  | {
+      readonly kind: "staging";
+      readonly machine: string;
+      readonly sentBytes: number;
+      readonly totalBytes: number;
+    }
+  | { readonly kind: "staged"; readonly machine: string }
+  | { readonly kind: "jobs-assigned"; readonly machine: string; readonly lines: readonly number[] }
+  | { readonly kind: "jobs-handed-over"; readonly machine: string; readonly lines: readonly number[] }
+  | {
+      readonly kind: "slot-waiting";
+      readonly machine: string;
+      readonly slot: number;
+      readonly reason: string;
+    }
+  | { readonly kind: "job-started"; readonly line: number; readonly machine: string; readonly slot: number }
+  /** The last line a running job printed, for the live view. */
+  | { readonly kind: "job-said"; readonly line: number; readonly text: string }
+  | {
+      readonly kind: "job-ended";
+      readonly line: number;
+      readonly machine: string;
+      readonly outcome: Outcome;
+      readonly durationMs: number;
+    }
+  /** Its results are in place on this computer's disk. */
+  | { readonly kind: "job-collected"; readonly line: number; readonly files: number; readonly bytes: number }
+  | { readonly kind: "warning"; readonly message: string }
+  /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */
+  | { readonly kind: "interrupted"; readonly mode: "drain" | "stop" }
+  | { readonly kind: "run-ended"; readonly counts: Counts }
+);
+
+export interface Counts {
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Neither: never started, or of unknown fate. */
+  readonly unfinished: number;
+  /** Of those that succeeded or failed: how many were there before this run. */
+  readonly skipped: number;
+}

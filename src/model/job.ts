@@ -1,0 +1,56 @@
+// A job is one command of a batch; an attempt is one try of it on a machine.
+
+export interface Job {
+  /** 1-based line of the batch file; also what tells the jobs of a batch apart. */
+  readonly line: number;
+  /** What results are filed under: `example_batch_script.sh.1`. */
+  readonly name: string;
+  /** The line as written, without its line ending. */
+  readonly command: string;
+}
+
+/** What one job needs. Memory is in MB as nvidia-smi and `free -m` count it (2^20 bytes). */
+export interface Requirement {
+  readonly cpus: number;
+  readonly memoryMb: number;
+  readonly gpu: GpuRequirement | null;
+  /** One job has the whole machine, with every card visible. */
+  readonly reservesMachine: boolean;
+}
+
+export interface GpuRequirement {
+  readonly count: number;
+  readonly memoryMb: number;
+  /** How much of a card's computing one job is reckoned to use, 0 to 1.2. */
+  readonly utilization: number;
+  /** The card is this job's alone. */
+  readonly isReserved: boolean;
+}
+
+export type Outcome =
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "killed"; readonly signal: string }
+  | { readonly kind: "timed-out" }
+  | { readonly kind: "stopped" }
+  | { readonly kind: "lost"; readonly reason: string };
+
+export function succeeded(outcome: Outcome): boolean {
+  return outcome.kind === "exited" && outcome.code === 0;
+}
+
+export function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "exited":
+      return `exit code ${outcome.code}`;
+    case "killed":
+      return `killed by ${outcome.signal}`;
+    case "timed-out":
+      return "ran out of time";
+    case "stopped":
+      return "stopped";
+    case "lost":
+      return `lost: ${outcome.reason}`;
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,81 @@
+// A machine as its file describes it (spec), as the probe found it (capacity), and the room on it (slots).
+
+export interface MachineSpec {
+  /** What people and records call it: the file's name, `my_machine.yaml`, or `localhost`. */
+  readonly name: string;
+  readonly address: Address;
+  /** Indices of the cards that may be used; null: all of them. */
+  readonly gpus: readonly number[] | null;
+  readonly excludeGpus: readonly number[];
+  readonly maxJobs: number | null;
+  /** Where our files live over there; null: `~/.sshoal`. */
+  readonly scratch: string | null;
+  readonly env: Readonly<Record<string, string>>;
+  /** Shell lines run before each job. */
+  readonly setup: readonly string[];
+  /** What is left for people. */
+  readonly keepFree: { readonly memoryMb: number; readonly cpus: number; readonly gpus: number };
+}
+
+export type Address =
+  | { readonly kind: "local" }
+  | {
+      readonly kind: "ssh";
+      readonly host: string;
+      readonly port: number;
+      readonly username: string;
+      /** Absolute; null: the agent and the usual files in ~/.ssh. */
+      readonly keyPath: string | null;
+    };
+
+/** What a probe found. Null means it could not be read, never "none". */
+export interface Capacity {
+  readonly hostname: string;
+  readonly cpus: { readonly total: number; readonly free: number } | null;
+  readonly memory: { readonly totalMb: number | null; readonly freeMb: number } | null;
+  readonly gpus: readonly Gpu[];
+  /** Why there are no cards, or what the tool said beside the cards it listed. */
+  readonly gpuProblem: string | null;
+  /** What the live slots of this user's other batches have claimed. */
+  readonly claims: readonly Claim[];
+}
+
+export interface Gpu {
+  readonly vendor: "nvidia" | "amd";
+  readonly index: number;
+  readonly uuid: string;
+  readonly name: string;
+  readonly memoryTotalMb: number | null;
+  readonly memoryFreeMb: number | null;
+  /** 0 to 1; null: unknown. */
+  readonly utilization: number | null;
+  /** Why no job may be put there ("needs a reset"); null: usable. */
+  readonly unusable: string | null;
+  /** At most one process may hold the card (compute mode Exclusive_Process). */
+  readonly isExclusive: boolean;
+  /** The card has no memory of its own (GB10, Jetson): its budget is the host's. */
+  readonly sharesHostMemory: boolean;
+  /** A MIG slice: made visible by its UUID, not by index. */
+  readonly isMig: boolean;
+}
+
+export interface Claim {
+  readonly batch: string;
+  readonly slot: string;
+  readonly memoryMb: number;
+  /** How much of that memory its job already holds, so that it is not counted twice. */
+  readonly residentMb: number;
+  readonly cpus: number;
+  readonly gpuUuids: readonly string[];
+  readonly gpuMemoryMb: number;
+  readonly gpuUtilization: number;
+  readonly reservesGpu: boolean;
+  readonly reservesMachine: boolean;
+}
+
+/** Room for one job at a time on one machine, with its cards. */
+export interface Slot {
+  /** 0-based, within its machine. */
+  readonly index: number;
+  readonly gpus: readonly Gpu[];
+}

@@ -1,0 +1,29 @@
+// One connection to one machine: run sh scripts with streams, close. The rest of the program knows no other way.
+
+import type { Readable, Writable } from "node:stream";
+
+export type ExecEnd =
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "killed"; readonly signal: string }
+  /** The link went first: what became of the script is not known. */
+  | { readonly kind: "lost"; readonly reason: string };
+
+export interface Running {
+  /** What the script reads after its own text. End it when there is nothing more to send. */
+  readonly stdin: Writable;
+  /** Both must be read: an unread stream stalls the script. */
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Never rejects. */
+  readonly ended: Promise<ExecEnd>;
+  /** Closes the channel; what runs over there sees its streams end, it is not killed. */
+  close(): void;
+}
+
+export interface Session {
+  /** Runs `script` under POSIX sh, started in the home directory, with no tty. */
+  exec(script: string): Promise<Running>;
+  /** Resolves with the reason once the connection is gone, also after close(). */
+  readonly gone: Promise<string>;
+  close(): Promise<void>;
+}
