@@ -19,12 +19,22 @@ export type RunEvent = { readonly at: number } & (
       readonly capacity: Capacity;
       readonly slots: readonly Slot[];
     }
-  /** `hint` says what to type next. */
+  /** The link is gone, the machine perhaps not: what is there goes on, and is picked up when the link is back. */
+  | { readonly kind: "machine-lost"; readonly machine: string; readonly reason: string }
+  | { readonly kind: "machine-back"; readonly machine: string }
+  /** Left out for good. `hint` says what to type next. */
   | {
       readonly kind: "machine-failed";
       readonly machine: string;
       readonly reason: string;
       readonly hint: string | null;
+    }
+  /** What `--copy-forward` found; `leftOut` names what an ignore rule or its kind keeps here. */
+  | {
+      readonly kind: "tree-read";
+      readonly files: number;
+      readonly bytes: number;
+      readonly leftOut: readonly string[];
     }
   /** The working directory is being copied; `totalBytes` 0: it was there already. */
   | {
@@ -34,6 +44,7 @@ export type RunEvent = { readonly at: number } & (
       readonly totalBytes: number;
     }
   | { readonly kind: "staged"; readonly machine: string }
+  /** Each assignment of a job is a new attempt. */
   | { readonly kind: "jobs-assigned"; readonly machine: string; readonly lines: readonly number[] }
   | { readonly kind: "jobs-handed-over"; readonly machine: string; readonly lines: readonly number[] }
   | {
@@ -42,19 +53,36 @@ export type RunEvent = { readonly at: number } & (
       readonly slot: number;
       readonly reason: string;
     }
-  | { readonly kind: "job-started"; readonly line: number; readonly machine: string; readonly slot: number }
+  | {
+      readonly kind: "job-started";
+      readonly line: number;
+      readonly attempt: number;
+      readonly machine: string;
+      readonly slot: number;
+    }
   /** The last line a running job printed, for the live view. */
   | { readonly kind: "job-said"; readonly line: number; readonly text: string }
   | {
       readonly kind: "job-ended";
       readonly line: number;
+      readonly attempt: number;
       readonly machine: string;
       readonly outcome: Outcome;
       readonly durationMs: number;
     }
   /** Its results are in place on this computer's disk. */
-  | { readonly kind: "job-collected"; readonly line: number; readonly files: number; readonly bytes: number }
+  | {
+      readonly kind: "job-collected";
+      readonly line: number;
+      readonly attempt: number;
+      readonly files: number;
+      readonly bytes: number;
+    }
   | { readonly kind: "warning"; readonly message: string }
+  /** Jobs that nobody had begun are with this computer again. */
+  | { readonly kind: "jobs-taken-back"; readonly machine: string; readonly lines: readonly number[] }
+  /** Nothing of this batch is left over there. */
+  | { readonly kind: "machine-done"; readonly machine: string }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */
   | { readonly kind: "interrupted"; readonly mode: "drain" | "stop" }
   | { readonly kind: "run-ended"; readonly counts: Counts }

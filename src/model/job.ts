@@ -54,3 +54,13 @@ export function describeOutcome(outcome: Outcome): string {
       return outcome satisfies never;
   }
 }
+
+/** The name of one attempt on a machine. Sorts in file order, and needs no quoting anywhere. */
+export function attemptKey(line: number, attempt: number): string {
+  return `${String(line).padStart(7, "0")}-${attempt}`;
+}
+
+export function parseAttemptKey(key: string): { line: number; attempt: number } {
+  const [line, attempt] = key.split("-").map(Number);
+  return { line: line ?? 0, attempt: attempt ?? 0 };
+}

@@ -1,0 +1,67 @@
+# The control channel's other end: each line on stdin is one call of a verb below, answered between marks.
+# Runs in the spool, after lib.sh and settings were read.
+
+serve() {
+  echo ready
+  while IFS= read -r request; do
+    eval "$request" </dev/null
+    echo "end $?"
+  done
+}
+
+# output LIMIT KEY STREAM OFFSET …: what each stream holds beyond its offset, at most LIMIT bytes of each.
+output() {
+  limit_bytes=$1
+  shift
+  files='' offsets=''
+  while [ $# -gt 0 ]; do
+    [ -e "jobs/$1/$2" ] && files="$files jobs/$1/$2" offsets="$offsets $3"
+    shift 3
+  done
+  [ -n "$files" ] || return 0
+  # One fork tells the sizes of them all, so that silent jobs cost nothing. Its last line is the total.
+  # shellcheck disable=SC2086
+  wc -c $files /dev/null | while read -r size file; do
+    # shellcheck disable=SC2086
+    set -- $offsets
+    [ $# -gt 0 ] || break
+    offset=$1
+    shift
+    offsets=$*
+    [ "$size" -gt "$offset" ] && send "$file" "$offset" $((size - offset))
+  done
+}
+
+send() {
+  length=$3
+  [ "$length" -gt "$limit_bytes" ] && length=$limit_bytes
+  key=${1#jobs/}
+  echo "data ${key%/*} ${key#*/} $2 $length"
+  tail -c "+$(($2 + 1))" "$1" | head -c "$length"
+}
+
+# take_back KEY…: of the jobs nobody has begun, says which are ours again.
+take_back() {
+  set -C
+  for key; do
+    { echo client >"jobs/$key/claim"; } 2>/dev/null && echo "taken $key"
+  done
+  set +C
+}
+
+# stop KEY…: ends their process trees in the background; the slot writes how they ended.
+stop() {
+  for key; do
+    is_live "jobs/$key/pid" || continue
+    true >"jobs/$key/stopped"
+    end_tree "$live_pid" "$batch/$key." >/dev/null 2>&1 &
+  done
+}
+
+# free KEY…: their results are safe elsewhere. The log remembers that they were here.
+free() {
+  for key; do
+    echo "freed $key" >>events
+    rm -rf "jobs/$key" 2>/dev/null || { chmod -R u+rwx "jobs/$key" && rm -rf "jobs/$key"; }
+  done
+}
