@@ -1,0 +1,32 @@
+// Bundles the two commands into dist/: one small file to start, the rest loaded when a command needs it.
+
+import { chmod, cp, readFile, rm } from "node:fs/promises";
+import { build } from "esbuild";
+
+const { version } = JSON.parse(await readFile("package.json", "utf8"));
+await rm("dist", { recursive: true, force: true });
+await build({
+  entryPoints: ["src/bin/execute-batch.ts", "src/bin/sshoal.ts"],
+  outdir: "dist",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "none",
+  define: { SSHOAL_VERSION: JSON.stringify(version) },
+  // ssh2's native speed-ups are optional: Node's own ciphers are almost as fast, and nothing has to be compiled.
+  external: ["*.node", "cpu-features"],
+  // ssh2 is CommonJS: it asks for Node's modules by require(), and for its own place by __dirname.
+  banner: {
+    js: [
+      'import { createRequire as __createRequire } from "node:module";',
+      "const require = __createRequire(import.meta.url);",
+      'const __dirname = new URL(".", import.meta.url).pathname;',
+    ].join("\n"),
+  },
+});
+await cp("src/remote/runtime", "dist/runtime", { recursive: true });
+await Promise.all(["dist/execute-batch.js", "dist/sshoal.js"].map((file) => chmod(file, 0o755)));

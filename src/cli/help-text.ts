@@ -1,0 +1,16 @@
+// What --help adds to the list of options, and the version.
+
+declare const SSHOAL_VERSION: string;
+
+/** Put in by the build, so that the command reads no file to know it. */
+export const VERSION = SSHOAL_VERSION;
+
+export const EXAMPLES = `
+Examples:
+  execute_batch jobs.sh --no-gpu-required               on this machine
+  execute_batch jobs.sh --machines a.yaml b.yaml        on two others
+  execute_batch jobs.sh --machines a.yaml --dry-run     what would run where
+
+Exit codes: 0 all jobs succeeded, 1 a job failed, 2 bad usage or input,
+3 no usable machine, 70 a bug in sshoal, 130 interrupted.
+`;

@@ -1,0 +1,23 @@
+// Which reporter fits where the output goes: JSON if asked, the live view on a terminal, plain lines elsewhere.
+
+import { abilitiesOf } from "../report/abilities.js";
+import { createJsonReporter } from "../report/json.js";
+import { createPlainReporter, type PlainOptions } from "../report/plain.js";
+import type { Reporter } from "../report/reporter.js";
+import type { RunOptions } from "./options.js";
+
+/** The live view is only loaded where there is a terminal to draw on. */
+export async function createReporter(
+  { isJson, isVerbose }: RunOptions,
+  machines: readonly string[],
+  devicesOf: PlainOptions["devicesOf"],
+): Promise<Reporter> {
+  const { stdout, stderr } = process;
+  if (isJson) return createJsonReporter(stdout);
+  const { isTTY = false, columns, rows } = stdout;
+  const abilities = abilitiesOf({ isTTY, columns, rows, env: process.env });
+  if (!abilities.canRedraw || isVerbose)
+    return createPlainReporter({ stdout, stderr, machines, devicesOf, isVerbose });
+  const { createTerminalReporter } = await import("../report/terminal.js");
+  return createTerminalReporter({ stream: stdout, machines, now: Date.now, ...abilities });
+}

@@ -1,0 +1,31 @@
+// Ctrl-C once: no new jobs. Twice: running jobs are stopped and collected. Hang-up and TERM: leave, jobs go on.
+
+import type { BatchRun } from "../run/batch-run.js";
+
+/** The client left; what was handed over goes on. */
+export class Detached extends Error {
+  constructor(signal: string) {
+    super(`detached by ${signal}`);
+    this.name = "Detached";
+  }
+}
+
+/** Returns how to stop listening. */
+export function listenForSignals(run: BatchRun): () => void {
+  let presses = 0;
+  const onInterrupt = () => {
+    presses++;
+    if (presses === 1) run.emit({ kind: "interrupted", mode: "drain" });
+    else if (presses === 2) run.emit({ kind: "interrupted", mode: "stop" });
+    else run.abandon(new Detached("SIGINT"));
+  };
+  const onLeave = (signal: string) => run.abandon(new Detached(signal));
+  process.on("SIGINT", onInterrupt);
+  process.on("SIGTERM", onLeave);
+  process.on("SIGHUP", onLeave);
+  return () => {
+    process.off("SIGINT", onInterrupt);
+    process.off("SIGTERM", onLeave);
+    process.off("SIGHUP", onLeave);
+  };
+}

@@ -1,0 +1,28 @@
+// What the process was started with, read here once and passed down.
+
+import { homedir, userInfo } from "node:os";
+import { loadMachines, localMachine } from "../input/load.js";
+import type { MachineSpec } from "../model/machine.js";
+import type { Connect } from "../run/machine-link.js";
+import { connect } from "../transport/connect.js";
+
+export interface Surroundings {
+  readonly cwd: string;
+  readonly homeDir: string;
+  readonly username: string;
+}
+
+export function readSurroundings(): Surroundings {
+  return { cwd: process.cwd(), homeDir: homedir(), username: userInfo().username };
+}
+
+export async function machinesFor(
+  names: readonly string[],
+  surroundings: Surroundings,
+): Promise<MachineSpec[]> {
+  return names.length === 0 ? [localMachine()] : loadMachines(names, surroundings);
+}
+
+export function connector({ homeDir }: Surroundings, onNote: (message: string) => void): Connect {
+  return (spec, signal) => connect(spec.address, { homeDir, signal, onNote });
+}

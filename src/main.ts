@@ -1,0 +1,41 @@
+// argv in, exit code out: the only file that ends the process.
+
+import { parseOptions } from "./cli/options.js";
+import { ExitCode, UserError } from "./errors.js";
+
+export async function main(program: "execute_batch" | "sshoal"): Promise<void> {
+  // A reader that has left (`| head`) is no reason to stop: what was asked for goes on.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  const code = await dispatch(program).catch(explainError);
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+}
+
+async function dispatch(program: "execute_batch" | "sshoal"): Promise<ExitCode> {
+  const invocation = parseOptions({ program, argv: process.argv.slice(2), env: process.env });
+  switch (invocation.command) {
+    case "run": {
+      const { executeBatch } = await import("./cli/execute-batch.js");
+      return executeBatch(invocation.options);
+    }
+    case "probe": {
+      const { probeMachines } = await import("./cli/probe-machines.js");
+      return probeMachines(invocation.options);
+    }
+    case "answered":
+      return ExitCode.Success;
+    default:
+      return invocation satisfies never;
+  }
+}
+
+function explainError(error: unknown): ExitCode {
+  if (error instanceof UserError) {
+    process.stderr.write(
+      `error: ${error.message}\n${error.hint === undefined ? "" : `try: ${error.hint}\n`}`,
+    );
+    return error.exitCode;
+  }
+  const stack = error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`sshoal has a bug, please report it with these lines:\n${stack}\n`);
+  return ExitCode.Bug;
+}

@@ -1,0 +1,24 @@
+// One question to a machine: a script that answers in lines, the last of them "done". Success is that word:
+// neither an exit code nor the end of the stream, which a dropped link has too.
+
+import type { Readable } from "node:stream";
+import { runScript } from "../transport/run-script.js";
+import type { Session } from "../transport/session.js";
+import { remoteErrorFrom } from "./remote-error.js";
+
+export interface Question {
+  /** For the error message: "handing over". */
+  readonly doing: string;
+  readonly script: string;
+  readonly stdin?: Buffer | Readable;
+  readonly signal?: AbortSignal;
+}
+
+/** The answers before "done". */
+export async function ask(session: Session, question: Question): Promise<string[]> {
+  const { doing, script, ...options } = question;
+  const { stdout, stderr, end } = await runScript(session, script, options);
+  const answers = stdout.trimEnd().split("\n");
+  if (answers.at(-1) === "done") return answers.slice(0, -1);
+  throw remoteErrorFrom(doing, end.kind === "lost" ? end.reason : stderr);
+}

@@ -1,0 +1,106 @@
+// The control channel: one long-lived shell per machine that answers requests in order, with no channel opened for each.
+
+import type { Running, Session } from "../transport/session.js";
+import { type OutputPiece, readControl } from "./control-stream.js";
+import { type Place, prelude } from "./layout.js";
+import { RemoteError } from "./remote-error.js";
+import { runtimeFile } from "./runtime-files.js";
+
+export interface OutputPosition {
+  readonly key: string;
+  readonly stream: "out" | "err";
+  readonly offset: number;
+}
+
+/** Awaited before the next piece is read: a slow disk here slows the sending over there. */
+export type OnOutput = (piece: OutputPiece) => Promise<void>;
+
+interface Pending {
+  readonly lines: string[];
+  readonly onOutput: OnOutput | undefined;
+  readonly resolve: (lines: string[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const MAX_OUTPUT_BYTES = 4 << 20;
+
+/** Owns the channel; close() ends it. Requests that are under way when the link goes are rejected. */
+export class Control {
+  readonly #running: Running;
+  readonly #pending: Pending[] = [];
+  #isOver = false;
+
+  private constructor(running: Running) {
+    this.#running = running;
+    running.stderr.resume();
+    this.#read().catch((error: Error) => this.#fail(error));
+  }
+
+  static async open(session: Session, place: Place): Promise<Control> {
+    return new Control(await session.exec(controlScript(place)));
+  }
+
+  /** Passes on what is there beyond the positions, a few MB of each at most; resolves with how many bytes that was. */
+  async readOutput(positions: readonly OutputPosition[], onOutput: OnOutput): Promise<number> {
+    let total = 0;
+    const words = positions.map(({ key, stream, offset }) => `${key} ${stream} ${offset}`);
+    await this.#request(`output ${MAX_OUTPUT_BYTES} ${words.join(" ")}`, (piece) => {
+      total += piece.bytes.length;
+      return onOutput(piece);
+    });
+    return total;
+  }
+
+  /** The keys that nobody had begun, which are now ours again. */
+  async takeBack(keys: readonly string[]): Promise<string[]> {
+    const lines = await this.#request(`take_back ${keys.join(" ")}`);
+    return lines.filter((line) => line.startsWith("taken ")).map((line) => line.slice("taken ".length));
+  }
+
+  async stop(keys: readonly string[]): Promise<void> {
+    await this.#request(`stop ${keys.join(" ")}`);
+  }
+
+  async free(keys: readonly string[]): Promise<void> {
+    await this.#request(`free ${keys.join(" ")}`);
+  }
+
+  close(): void {
+    this.#running.stdin.end();
+    this.#running.close();
+  }
+
+  #request(line: string, onOutput?: OnOutput): Promise<string[]> {
+    if (this.#isOver) return Promise.reject(new RemoteError("the connection was lost"));
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ lines: [], onOutput, resolve, reject });
+      this.#running.stdin.write(`${line}\n`);
+    });
+  }
+
+  async #read(): Promise<void> {
+    for await (const item of readControl(this.#running.stdout)) {
+      const current = this.#pending[0];
+      if (item.kind === "output") await current?.onOutput?.(item);
+      else if (/^end \d+$/.test(item.text)) this.#pending.shift()?.resolve(current?.lines ?? []);
+      else current?.lines.push(item.text);
+    }
+    const how = await this.#running.ended;
+    this.#fail(new RemoteError(how.kind === "lost" ? how.reason : "the control channel ended"));
+  }
+
+  #fail(error: Error): void {
+    this.#isOver = true;
+    for (const { reject } of this.#pending.splice(0)) reject(error);
+  }
+}
+
+function controlScript(place: Place): string {
+  return `${prelude(place)}
+cd "$spool" || exit 1
+${runtimeFile("lib.sh")}
+. ./settings
+${runtimeFile("control.sh")}
+serve
+`;
+}

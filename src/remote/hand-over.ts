@@ -1,0 +1,129 @@
+// Gives jobs and slots to a machine, which from then on needs nobody. Jobs that are already there stay as they are.
+
+import { Readable } from "node:stream";
+import type { Requirement } from "../model/job.js";
+import type { Slot } from "../model/machine.js";
+import { quote } from "../transport/quote.js";
+import type { Session } from "../transport/session.js";
+import { ask } from "./ask.js";
+import { type Place, prelude } from "./layout.js";
+import { type PackEntry, pack } from "./pack.js";
+import { runtimeFile } from "./runtime-files.js";
+import type { Tree } from "./tree.js";
+
+export interface HandOver {
+  readonly place: Place;
+  readonly settings: SpoolSettings;
+  readonly requirement: Requirement;
+  readonly slots: readonly SlotPlace[];
+  readonly tree: Tree;
+  readonly jobs: readonly { readonly key: string; readonly script: string }[];
+  readonly signal: AbortSignal;
+}
+
+export interface SlotPlace {
+  readonly slot: Slot;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface SpoolSettings {
+  readonly copiesUnchanged: boolean;
+  readonly timeoutSeconds: number | null;
+}
+
+/** More would not fit the arguments of the one `mv` that puts them into place. */
+const JOBS_AT_ONCE = 2000;
+
+export async function handOver(session: Session, order: HandOver): Promise<void> {
+  for (let from = 0; from === 0 || from < order.jobs.length; from += JOBS_AT_ONCE) {
+    const jobs = order.jobs.slice(from, from + JOBS_AT_ONCE);
+    await ask(session, {
+      doing: "handing over",
+      script: handOverScript(order),
+      stdin: Readable.from(pack(spoolEntries({ ...order, jobs })), { objectMode: false }),
+      signal: order.signal,
+    });
+  }
+}
+
+/** Slots start once everything is in place; a loop that is already there makes the second one leave. */
+function handOverScript({ place, slots, tree }: HandOver): string {
+  const indices = slots.map(({ slot }) => slot.index).join(" ");
+  return `${prelude(place)}
+incoming=$spool/incoming.$$
+hand_over() {
+  command -v setsid >/dev/null || { echo "there is no setsid over there" >&2; return 1; }
+  mkdir -p "$spool/jobs" "$spool/slots" "$incoming" && tar -xpof - -C "$incoming" <&3 || return 1
+  cd "$spool" || return 1
+  [ -d "$base/batches" ] || mkdir -p "$base/batches" 2>/dev/null
+  [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
+  for slot in ${indices}; do
+    mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
+  done
+  mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/settings" . || return 1
+  # A job that is there already is not touched: mv refuses to put one directory over another.
+  [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
+  true >>events
+  # Cleaning up elsewhere leaves the trees that are named here.
+  echo ${quote(tree.hash)} >>trees
+  rm -rf "$incoming"
+  for slot in ${indices}; do
+    setsid sh slot.sh "$spool" "$slot" </dev/null >"slots/$slot/log" 2>&1 3<&- &
+  done
+  echo done
+}
+hand_over 3<&0 </dev/null
+`;
+}
+
+function* spoolEntries(order: HandOver): Generator<PackEntry> {
+  yield file("lib.sh", runtimeFile("lib.sh"));
+  yield file("slot.sh", runtimeFile("slot.sh"));
+  yield file("settings", settingsText(order));
+  for (const { slot, env } of order.slots) {
+    yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
+    yield file(`slots/${slot.index}/need`, needText(order.requirement, slot));
+  }
+  for (const { key, script } of order.jobs) {
+    yield { type: "Directory", path: `jobs/${key}/work`, mode: 0o700 };
+    yield file(`jobs/${key}/command`, script);
+    yield file(`jobs/${key}/tree`, treeText(order.tree));
+  }
+}
+
+function file(path: string, text: string): PackEntry {
+  const content = Buffer.from(text);
+  return { type: "File", path, mode: 0o600, size: content.length, content };
+}
+
+function settingsText({ place, settings }: HandOver): string {
+  return [
+    `batch=${quote(place.batch)}`,
+    `copy_unchanged=${settings.copiesUnchanged ? 1 : 0}`,
+    `limit=${settings.timeoutSeconds ?? 0}`,
+    "",
+  ].join("\n");
+}
+
+/** The tree a job begins with, and whether it has directories; "-": the job begins in an empty one. */
+function treeText({ hash, entries }: Tree): string {
+  const hasDirectories = entries.some(({ type }) => type === "Directory");
+  return `${hash === "" ? "-" : hash} ${hasDirectories ? 1 : 0}\n`;
+}
+
+function slotEnvText(slot: Slot, env: Readonly<Record<string, string>>): string {
+  const checked = slot.gpus.filter((gpu) => gpu.vendor === "nvidia" && !gpu.isMig && !gpu.sharesHostMemory);
+  return [
+    ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
+    `export SSHOAL_SLOT=${slot.index}`,
+    `check_cards=${checked.map((gpu) => gpu.index).join(",")}`,
+    "",
+  ].join("\n");
+}
+
+/** The line that probes and other slots read as this slot's claim. */
+function needText({ memoryMb, cpus, gpu, reservesMachine }: Requirement, slot: Slot): string {
+  const cards = slot.gpus.map(({ uuid }) => uuid).join(",") || "-";
+  const ofCard = [gpu?.memoryMb ?? 0, gpu?.utilization ?? 0, gpu?.isReserved ? 1 : 0];
+  return `${[memoryMb, cpus, ...ofCard, reservesMachine ? 1 : 0, cards].join(" ")}\n`;
+}

@@ -1,0 +1,27 @@
+// Where a batch's files live over there. The path carries the host's name, since homes can be shared by several.
+
+import { quote } from "../transport/quote.js";
+
+export interface Place {
+  readonly batch: string;
+  /** The machine file's `scratch:`; null: the home directory. */
+  readonly scratch: string | null;
+}
+
+/** sh text that sets $base (where batches meet), $root (our files), $spool (this batch) and keeps all private. */
+export function prelude(place: Place): string {
+  return [
+    "umask 077",
+    "LC_ALL=C",
+    "base=$HOME/.sshoal",
+    place.scratch === null ? "root=$base" : `root=${underHome(place.scratch)}/.sshoal`,
+    "read -r host </proc/sys/kernel/hostname",
+    `spool=$root/batches/${quote(place.batch)}@$host`,
+    "",
+  ].join("\n");
+}
+
+function underHome(path: string): string {
+  if (path === "~") return "$HOME";
+  return path.startsWith("~/") ? `$HOME/${quote(path.slice(2))}` : quote(path.replace(/\/+$/, ""));
+}

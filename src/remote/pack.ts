@@ -1,0 +1,55 @@
+// A tar stream made entry by entry, so that contents can be checked while they are sent.
+
+import { Header, Pax } from "tar";
+
+export type PackEntry = { readonly path: string; readonly mode: number; readonly mtime?: Date } & (
+  | { readonly type: "Directory" }
+  | { readonly type: "SymbolicLink"; readonly target: string }
+  | { readonly type: "File"; readonly size: number; readonly content: Buffer | (() => AsyncIterable<Buffer>) }
+);
+
+const BLOCK = 512;
+const CHUNK_BYTES = 1 << 20;
+
+/** Small pieces are joined, since every write costs a packet. Content must be exactly `size` bytes. */
+export async function* pack(entries: Iterable<PackEntry> | AsyncIterable<PackEntry>): AsyncGenerator<Buffer> {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  for await (const piece of pieces(entries)) {
+    pending.push(piece);
+    pendingBytes += piece.length;
+    if (pendingBytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(pending);
+    pending = [];
+    pendingBytes = 0;
+  }
+  yield Buffer.concat([...pending, Buffer.alloc(2 * BLOCK)]);
+}
+
+async function* pieces(entries: Iterable<PackEntry> | AsyncIterable<PackEntry>): AsyncGenerator<Buffer> {
+  for await (const entry of entries) {
+    yield encodeHeader(entry);
+    if (entry.type !== "File") continue;
+    if (Buffer.isBuffer(entry.content)) yield entry.content;
+    else yield* entry.content();
+    yield Buffer.alloc((BLOCK - (entry.size % BLOCK)) % BLOCK);
+  }
+}
+
+function encodeHeader(entry: PackEntry): Buffer {
+  const fields = {
+    path: entry.type === "Directory" ? `${entry.path}/` : entry.path,
+    mode: entry.mode & 0o777,
+    mtime: entry.mtime ?? new Date(0),
+    size: entry.type === "File" ? entry.size : 0,
+    type: entry.type,
+    uid: 0,
+    gid: 0,
+    ...(entry.type === "SymbolicLink" && { linkpath: entry.target }),
+  };
+  const header = new Header(fields);
+  const block = Buffer.alloc(BLOCK);
+  const needsPax = header.encode(block, 0);
+  // Long names and large sizes do not fit the plain header: a Pax record before it carries them.
+  return needsPax ? Buffer.concat([new Pax(fields).encode(), block]) : block;
+}

@@ -1,0 +1,34 @@
+// The probe's raw lines by their first word, and numbers out of them. All of it comes from a machine, so every
+// number is checked by its shape and bounded, and every text is made safe to show.
+
+export type Facts = ReadonlyMap<string, readonly string[]>;
+
+export function gatherFacts(lines: readonly string[]): Facts {
+  const facts = new Map<string, string[]>();
+  for (const line of lines) {
+    const [key = ""] = line.split(" ", 1);
+    const values = facts.get(key) ?? [];
+    values.push(line.slice(key.length + 1));
+    facts.set(key, values);
+  }
+  return facts;
+}
+
+export function factsOf(facts: Facts, key: string): readonly string[] {
+  return facts.get(key) ?? [];
+}
+
+/** A number without sign or exponent, up to `max`; null is anything else: `[N/A]`, `-`, `max`, nothing. */
+export function parseNumber(text: string | undefined, max = Number.MAX_SAFE_INTEGER): number | null {
+  if (text === undefined || !/^\d{1,20}(\.\d{1,9})?$/.test(text)) return null;
+  const number = Number(text);
+  return number <= max ? number : null;
+}
+
+const LONGEST_TEXT = 200;
+
+/** One line, without control characters, and short. */
+export function cleanText(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ").trim();
+  return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line;
+}

@@ -1,0 +1,27 @@
+// A machine could not do what was asked of it: the machine is left out or the verb tried again, the run goes on.
+
+export class RemoteError extends Error {
+  readonly hint: string | null;
+
+  constructor(message: string, hint: string | null = null, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = "RemoteError";
+    this.hint = hint;
+  }
+}
+
+/** Turns what tools print about full disks and missing rights into a reason and what to do about it. */
+export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
+  const said = stderr.trim().split("\n").slice(-1)[0]?.trim() ?? "";
+  const message = said === "" ? `${doing} failed` : `${doing} failed: ${said}`;
+  if (/no space left|disk quota|not enough space/i.test(stderr)) {
+    return new RemoteError(
+      message,
+      "make room over there, or give its machine file scratch: with a larger disk",
+    );
+  }
+  if (/permission denied|read-only file system|operation not permitted/i.test(stderr)) {
+    return new RemoteError(message, "give its machine file scratch: with a directory you may write to");
+  }
+  return new RemoteError(message);
+}

@@ -1,0 +1,155 @@
+// Writes an archive from a machine into a fresh directory of ours. The archive is not trusted: names that lead
+// elsewhere reject it whole, links that lead elsewhere are left out, and links are made last, so that nothing is
+// ever written through one.
+
+import { constants } from "node:fs";
+import { copyFile, mkdir, open, symlink } from "node:fs/promises";
+import path from "node:path";
+import type { Readable } from "node:stream";
+import { Parser, type ReadEntry } from "tar";
+import { RemoteError } from "./remote-error.js";
+
+export interface Unpacked {
+  /** Of each first path component: what was written below it. */
+  readonly written: ReadonlyMap<string, { files: number; bytes: number }>;
+  /** What was not taken, in words. */
+  readonly leftOut: readonly string[];
+}
+
+/** `allows` says which first components may come. Whatever was written when this rejects is the caller's to remove. */
+export async function unpack(
+  archive: Readable,
+  into: string,
+  allows: (top: string) => boolean,
+): Promise<Unpacked> {
+  const unpacking = new Unpacking(into, allows);
+  let taken = Promise.resolve();
+  await new Promise<void>((resolve, reject) => {
+    const parser = new Parser({
+      strict: true,
+      // One after another: an entry that is not read yet holds back the rest of the archive.
+      onReadEntry: (entry) => {
+        taken = taken.then(() => unpacking.take(entry));
+        taken.catch(reject);
+      },
+    });
+    parser.on("error", reject);
+    parser.on("end", resolve);
+    archive.on("error", reject);
+    archive.on("close", () => archive.readableEnded || reject(new RemoteError("the connection was lost")));
+    archive.pipe(parser as unknown as NodeJS.WritableStream);
+  }).finally(() => archive.destroy());
+  await taken;
+  return unpacking.finish();
+}
+
+class Unpacking {
+  readonly #into: string;
+  readonly #allows: (top: string) => boolean;
+  readonly #written = new Map<string, { files: number; bytes: number }>();
+  readonly #leftOut: string[] = [];
+  readonly #files = new Set<string>();
+  readonly #links = new Map<string, string>();
+  readonly #madeDirectories = new Set<string>();
+
+  constructor(into: string, allows: (top: string) => boolean) {
+    this.#into = into;
+    this.#allows = allows;
+  }
+
+  async take(entry: ReadEntry): Promise<void> {
+    const name = this.#safeName(entry.path);
+    switch (entry.type) {
+      case "Directory":
+        entry.resume();
+        return this.#makeDirectory(name);
+      case "File":
+      case "OldFile":
+      case "ContiguousFile":
+        return this.#writeFile(name, entry);
+      case "SymbolicLink":
+        entry.resume();
+        this.#links.set(name, entry.linkpath ?? "");
+        return;
+      case "Link":
+        entry.resume();
+        return this.#copyLinked(name, this.#safeName(entry.linkpath ?? ""));
+      default:
+        entry.resume();
+        this.#leftOut.push(`${name} (neither file, directory nor link)`);
+    }
+  }
+
+  async finish(): Promise<Unpacked> {
+    for (const [name, target] of this.#links) await this.#makeLink(name, target);
+    return { written: this.#written, leftOut: this.#leftOut };
+  }
+
+  #safeName(raw: string): string {
+    const parts = raw
+      .replace(/\/+$/, "")
+      .split("/")
+      .filter((part) => part !== ".");
+    const isBad =
+      raw.includes("\0") || parts.length === 0 || parts.some((part) => part === "" || part === "..");
+    if (isBad || !this.#allows(parts[0] ?? "")) {
+      throw new RemoteError(`the archive it sent is not to be trusted: it holds ${JSON.stringify(raw)}`);
+    }
+    return parts.join("/");
+  }
+
+  async #writeFile(name: string, entry: ReadEntry): Promise<void> {
+    await this.#makeDirectory(path.posix.dirname(name));
+    const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
+    const handle = await open(path.join(this.#into, name), flags, 0o600);
+    try {
+      for await (const chunk of entry) await handle.write(chunk as Buffer);
+      await handle.chmod((entry.mode ?? 0o600) & 0o777);
+      if (entry.mtime) await handle.utimes(entry.mtime, entry.mtime);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    this.#files.add(name);
+    this.#count(name, entry.size);
+  }
+
+  /** A hard link within the archive becomes a file of its own. */
+  async #copyLinked(name: string, original: string): Promise<void> {
+    if (!this.#files.has(original)) {
+      throw new RemoteError(
+        `the archive it sent is not to be trusted: it links to ${JSON.stringify(original)}`,
+      );
+    }
+    await this.#makeDirectory(path.posix.dirname(name));
+    await copyFile(path.join(this.#into, original), path.join(this.#into, name), constants.COPYFILE_EXCL);
+    this.#files.add(name);
+    this.#count(name, 0);
+  }
+
+  async #makeLink(name: string, target: string): Promise<void> {
+    const [top = "", second = ""] = name.split("/");
+    const within = `${top}/${second}`;
+    const lands = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
+    const isInside = lands === within || lands.startsWith(`${within}/`);
+    if (target === "" || target.startsWith("/") || !isInside) {
+      this.#leftOut.push(`${name} (a link to ${target}, outside the results)`);
+      return;
+    }
+    await this.#makeDirectory(path.posix.dirname(name));
+    await symlink(target, path.join(this.#into, name));
+    this.#count(name, 0);
+  }
+
+  async #makeDirectory(name: string): Promise<void> {
+    if (this.#madeDirectories.has(name)) return;
+    await mkdir(path.join(this.#into, name), { recursive: true, mode: 0o700 });
+    this.#madeDirectories.add(name);
+  }
+
+  #count(name: string, bytes: number): void {
+    const top = name.split("/")[0] ?? "";
+    const sum = this.#written.get(top) ?? { files: 0, bytes: 0 };
+    this.#written.set(top, { files: sum.files + 1, bytes: sum.bytes + bytes });
+  }
+}

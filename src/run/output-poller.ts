@@ -1,0 +1,82 @@
+// Asks a machine, about once a second, for what its running jobs have printed since, and writes it where people look.
+
+import { parseAttemptKey } from "../model/job.js";
+import type { OutputPosition } from "../remote/control.js";
+import type { OutputPiece } from "../remote/control-stream.js";
+import type { Emit } from "./loop.js";
+import type { MachineLink } from "./machine-link.js";
+import type { OutputFiles } from "./output-files.js";
+
+const INTERVAL_MS = 1000;
+const TAIL_BYTES = 2000;
+
+/** Owns a timer: stop() it. */
+export class OutputPoller {
+  readonly #link: MachineLink;
+  readonly #outputs: OutputFiles;
+  readonly #emit: Emit;
+  readonly #watched = new Set<string>();
+  readonly #lastSaid = new Map<string, string>();
+  #beginning: Promise<void> = Promise.resolve();
+  #polling: Promise<unknown> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
+  #isIdle = true;
+
+  constructor(link: MachineLink, outputs: OutputFiles, emit: Emit) {
+    this.#link = link;
+    this.#outputs = outputs;
+    this.#emit = emit;
+    this.#timer = setInterval(() => this.#tick(), INTERVAL_MS);
+  }
+
+  watch(key: string, name: string): void {
+    this.#watched.add(key);
+    this.#beginning = this.#beginning.then(() => this.#outputs.begin(key, name));
+    this.#beginning.catch(() => undefined);
+  }
+
+  /** Brings what is left of streams that have begun to arrive, and looks no further. */
+  async finish(keys: readonly string[]): Promise<void> {
+    for (const key of keys) this.#watched.delete(key);
+    await this.#beginning;
+    await this.#polling;
+    const begun = () => this.#outputs.positions(keys).filter(({ offset }) => offset > 0);
+    while (begun().length > 0 && (await this.#read(begun())) > 0);
+    for (const key of keys) this.#lastSaid.delete(key);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    if (!this.#isIdle || this.#watched.size === 0 || this.#link.isLost) return;
+    this.#isIdle = false;
+    this.#polling = this.#poll()
+      // A full local disk or a lost link shows when results are collected.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isIdle = true;
+      });
+  }
+
+  async #poll(): Promise<void> {
+    await this.#beginning;
+    while ((await this.#read(this.#outputs.positions(this.#watched))) > TAIL_BYTES * 1000);
+    for (const [key, text] of this.#lastSaid)
+      this.#emit({ kind: "job-said", line: parseAttemptKey(key).line, text });
+    this.#lastSaid.clear();
+  }
+
+  async #read(positions: OutputPosition[]): Promise<number> {
+    const control = await this.#link.control();
+    return control.readOutput(positions, (piece) => this.#take(piece));
+  }
+
+  async #take(piece: OutputPiece): Promise<void> {
+    const text = piece.bytes.subarray(-TAIL_BYTES).toString("utf8").trimEnd();
+    const said = text.slice(Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1);
+    if (said !== "") this.#lastSaid.set(piece.key, said);
+    await this.#outputs.write(piece);
+  }
+}

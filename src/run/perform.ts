@@ -1,0 +1,250 @@
+// One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
+
+import path from "node:path";
+import { attemptKey, type Job, parseAttemptKey, type Requirement } from "../model/job.js";
+import type { MachineSpec, Slot } from "../model/machine.js";
+import type { Decision } from "../plan/decide.js";
+import { deviceEnv } from "../plan/devices.js";
+import { explainShortages } from "../plan/explain.js";
+import { planSlots } from "../plan/slots.js";
+import { clean } from "../remote/clean.js";
+import { collect } from "../remote/collect.js";
+import { handOver } from "../remote/hand-over.js";
+import { jobScript } from "../remote/job-script.js";
+import { probe } from "../remote/probe.js";
+import type { SpoolEvent } from "../remote/spool-event.js";
+import { stage } from "../remote/stage.js";
+import type { Tree } from "../remote/tree.js";
+import type { Emit } from "./loop.js";
+import { type Connect, LinkLost, MachineLink } from "./machine-link.js";
+import type { OutputFiles } from "./output-files.js";
+import { OutputPoller } from "./output-poller.js";
+import type { Results } from "./results.js";
+
+export interface RunContext {
+  readonly batch: string;
+  readonly jobs: ReadonlyMap<number, Job>;
+  readonly machines: readonly MachineSpec[];
+  readonly requirement: Requirement;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number | null;
+  readonly tree: Tree;
+  /** Relative to a job's directory. */
+  readonly copyBack: readonly string[];
+  readonly copiesUnchanged: boolean;
+  readonly results: Results;
+  readonly outputs: OutputFiles;
+  readonly attemptOf: (line: number) => number;
+  readonly connect: Connect;
+}
+
+/** Owns the links to all machines; close() them when the run is over, however it went. */
+export class Performer {
+  readonly #context: RunContext;
+  readonly #links: ReadonlyMap<string, MachineLink>;
+  readonly #slots = new Map<string, readonly Slot[]>();
+  readonly #pollers = new Map<string, OutputPoller>();
+
+  constructor(context: RunContext) {
+    this.#context = context;
+    this.#links = new Map(
+      context.machines.map((spec) => {
+        const place = { batch: context.batch, scratch: spec.scratch };
+        return [spec.name, new MachineLink(spec, place, context.connect)];
+      }),
+    );
+  }
+
+  /** Never rejects for what a machine did; that is an event. */
+  readonly perform = async (decision: Decision, emit: Emit): Promise<void> => {
+    const link = this.#links.get(decision.machine);
+    if (link === undefined) throw new Error(`no link to ${decision.machine}`);
+    try {
+      await this.#do(decision, link, emit);
+    } catch (error) {
+      if (link.signal.aborted || (link.isLost && decision.kind !== "connect")) return;
+      if (!isExpected(error)) throw error;
+      emit({
+        kind: "machine-failed",
+        machine: decision.machine,
+        reason: error.message,
+        hint: error.hint ?? null,
+      });
+      await link.close();
+    }
+  };
+
+  async close(): Promise<void> {
+    for (const poller of this.#pollers.values()) poller.stop();
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
+  }
+
+  async #do(decision: Decision, link: MachineLink, emit: Emit): Promise<void> {
+    switch (decision.kind) {
+      case "connect":
+        return this.#connect(link, emit);
+      case "reconnect":
+        throw new LinkLost();
+      case "assign":
+        return emit({ kind: "jobs-assigned", machine: decision.machine, lines: decision.lines });
+      case "hand-over":
+        return this.#handOver(link, decision.lines, emit);
+      case "collect":
+        return this.#collect(link, decision.lines, emit);
+      case "free":
+        return (await link.control()).free(decision.keys);
+      case "take-back":
+        return this.#takeBack(link, decision.lines, emit);
+      case "stop":
+        return (await link.control()).stop(this.#keys(decision.lines));
+      case "finish":
+        return this.#finish(link, decision.hasSpool, emit);
+      default:
+        return decision satisfies never;
+    }
+  }
+
+  async #connect(link: MachineLink, emit: Emit): Promise<void> {
+    const { spec } = link;
+    const { requirement, batch } = this.#context;
+    const session = await link.open((reason) => emit({ kind: "machine-lost", machine: spec.name, reason }));
+    const capacity = await probe(session, { bases: ["~/.sshoal"], exceptBatch: batch }, link.signal);
+    const plan = planSlots({ spec, capacity, requirement });
+    if (plan.slots.length === 0) {
+      const reason = explainShortages({ capacity, requirement, plan }).join("; ");
+      emit({ kind: "machine-failed", machine: spec.name, reason, hint: null });
+      return link.close();
+    }
+    this.#slots.set(spec.name, plan.slots);
+    emit({ kind: "machine-ready", machine: spec.name, capacity, slots: plan.slots });
+  }
+
+  async #handOver(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
+    const { tree, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
+    const { spec, place, signal } = link;
+    if (!link.isStaged) await this.#stage(link, emit);
+    await handOver(link.session, {
+      place,
+      tree,
+      requirement,
+      settings: { copiesUnchanged, timeoutSeconds },
+      slots: (this.#slots.get(spec.name) ?? []).map((slot) => ({ slot, env: deviceEnv(slot, requirement) })),
+      jobs: lines.map((line) => ({
+        key: attemptKey(line, this.#context.attemptOf(line)),
+        script: jobScript(this.#job(line), spec, batch, env),
+      })),
+      signal,
+    });
+    emit({ kind: "jobs-handed-over", machine: spec.name, lines });
+    this.#follow(link, emit);
+  }
+
+  async #stage(link: MachineLink, emit: Emit): Promise<void> {
+    const { tree } = this.#context;
+    const machine = link.spec.name;
+    if (tree.hash !== "") {
+      let told = 0;
+      const isSent = await stage(link.session, {
+        place: link.place,
+        tree,
+        signal: link.signal,
+        onProgress: (sentBytes) => {
+          if (sentBytes < tree.bytes && sentBytes - told < 1 << 20) return;
+          told = sentBytes;
+          emit({ kind: "staging", machine, sentBytes, totalBytes: tree.bytes });
+        },
+      });
+      if (!isSent) emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
+    }
+    link.isStaged = true;
+    emit({ kind: "staged", machine });
+  }
+
+  #follow(link: MachineLink, emit: Emit): void {
+    const machine = link.spec.name;
+    const poller = this.#pollers.get(machine) ?? new OutputPoller(link, this.#context.outputs, emit);
+    this.#pollers.set(machine, poller);
+    link.follow((event) => this.#tell(machine, poller, event, emit));
+  }
+
+  #tell(machine: string, poller: OutputPoller, event: SpoolEvent, emit: Emit): void {
+    switch (event.kind) {
+      case "started": {
+        const { line, attempt } = parseAttemptKey(event.key);
+        if (!this.#isCurrent(line, attempt)) return;
+        poller.watch(event.key, this.#job(line).name);
+        return emit({ kind: "job-started", line, attempt, machine, slot: event.slot });
+      }
+      case "ended": {
+        const { line, attempt } = parseAttemptKey(event.key);
+        if (!this.#isCurrent(line, attempt)) return;
+        const { outcome, durationMs } = event;
+        return emit({ kind: "job-ended", line, attempt, machine, outcome, durationMs });
+      }
+      case "waiting":
+        return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });
+      case "idle":
+      case "freed":
+        return;
+      default:
+        return event satisfies never;
+    }
+  }
+
+  #isCurrent(line: number, attempt: number): boolean {
+    return this.#context.jobs.has(line) && this.#context.attemptOf(line) === attempt;
+  }
+
+  async #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
+    const { results, outputs, copyBack } = this.#context;
+    const keys = this.#keys(lines);
+    await this.#pollers.get(link.spec.name)?.finish(keys);
+    const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
+    const incoming = await results.makeIncoming();
+    try {
+      const { place, session, signal } = link;
+      const collected = await collect(session, { place, jobs, copyBack, into: incoming.dir, signal });
+      for (const warning of collected.leftOut) emit({ kind: "warning", message: `left out: ${warning}` });
+      for (const key of keys) {
+        const { line, attempt } = parseAttemptKey(key);
+        await outputs.end(key);
+        await results.place(this.#job(line).name, path.join(incoming.dir, key));
+        const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
+        emit({ kind: "job-collected", line, attempt, files, bytes });
+      }
+    } finally {
+      await incoming.remove();
+    }
+  }
+
+  async #takeBack(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
+    const taken = await (await link.control()).takeBack(this.#keys(lines));
+    emit({
+      kind: "jobs-taken-back",
+      machine: link.spec.name,
+      lines: taken.map((key) => parseAttemptKey(key).line),
+    });
+  }
+
+  async #finish(link: MachineLink, hasSpool: boolean, emit: Emit): Promise<void> {
+    this.#pollers.get(link.spec.name)?.stop();
+    if (hasSpool) await clean(link.session, link.place, link.signal);
+    await link.close();
+    emit({ kind: "machine-done", machine: link.spec.name });
+  }
+
+  #keys(lines: readonly number[]): string[] {
+    return lines.map((line) => attemptKey(line, this.#context.attemptOf(line)));
+  }
+
+  #job(line: number): Job {
+    const job = this.#context.jobs.get(line);
+    if (job === undefined) throw new Error(`no job on line ${line}`);
+    return job;
+  }
+}
+
+/** Errors that tell what a machine did wrong carry a hint; anything else is our bug. */
+function isExpected(error: unknown): error is Error & { hint: string | null } {
+  return error instanceof Error && "hint" in error;
+}

@@ -1,0 +1,72 @@
+// What the client knows, on disk: the events that matter, one a line, appended. A record cut at any byte loads up
+// to its last whole line.
+
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "node:fs";
+import type { RunEvent } from "../model/event.js";
+
+const VERSION = 1;
+/** The rest is for the eye, or can be asked for again. */
+const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
+  "run-started",
+  "jobs-assigned",
+  "jobs-handed-over",
+  "jobs-taken-back",
+  "job-started",
+  "job-ended",
+  "job-collected",
+  "interrupted",
+  "run-ended",
+]);
+
+/** Owns the file; close() it. */
+export class RunRecord {
+  readonly #fd: number;
+  #isDirty = false;
+
+  constructor(path: string) {
+    const wholeBytes = existsSync(path) ? readFileSync(path).lastIndexOf(10) + 1 : 0;
+    this.#fd = openSync(path, "a", 0o600);
+    ftruncateSync(this.#fd, wholeBytes);
+  }
+
+  append(event: RunEvent): void {
+    if (!RECORDED.has(event.kind)) return;
+    writeSync(this.#fd, `${JSON.stringify({ v: VERSION, ...event })}\n`);
+    this.#isDirty = true;
+  }
+
+  /** Before anything is done that relies on what was appended. */
+  sync(): void {
+    if (this.#isDirty) fdatasyncSync(this.#fd);
+    this.#isDirty = false;
+  }
+
+  close(): void {
+    this.sync();
+    closeSync(this.#fd);
+  }
+}
+
+export function loadRecord(path: string): RunEvent[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+  return lines.flatMap((line) => parseLine(line) ?? []);
+}
+
+/** Null for what a crash tore or a later version wrote: the rest of the record still counts. */
+function parseLine(line: string): RunEvent | null {
+  try {
+    const { v, ...event } = JSON.parse(line) as RunEvent & { v: number };
+    return v === VERSION && RECORDED.has(event.kind) ? (event as RunEvent) : null;
+  } catch {
+    return null;
+  }
+}
