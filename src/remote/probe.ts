@@ -22,15 +22,16 @@ export async function probe(session: Session, options: ProbeOptions, signal: Abo
   const nonce = `sshoal-${randomBytes(9).toString("hex")}`;
   const answer = await runScript(session, probeScript(nonce, options.bases), { signal });
   const capacity = parseProbe(framedLines(answer, nonce));
-  return { ...capacity, claims: capacity.claims.filter(({ batch }) => batch.split("@")[0] !== options.exceptBatch) };
+  return {
+    ...capacity,
+    claims: capacity.claims.filter(({ batch }) => batch.split("@")[0] !== options.exceptBatch),
+  };
 }
 
-/** `settings` are shell variables: where /proc and /sys are, and how long the GPU tools may take. */
-export function probeScript(
-  nonce: string,
-  bases: readonly string[],
-  settings = { proc: "/proc", sys: "/sys", gpu_seconds: "10" },
-): string {
+/** Shell variables; what they mean is said in probe.sh. */
+const SETTINGS = { proc: "/proc", sys: "/sys", gpu_seconds: "10", apart: "20" };
+
+export function probeScript(nonce: string, bases: readonly string[], settings = SETTINGS): string {
   const assignments = Object.entries({ nonce, ...settings }).map(
     ([name, value]) => `${name}=${quote(value)}`,
   );

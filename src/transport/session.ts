@@ -14,14 +14,20 @@ export interface Running {
   /** Both must be read: an unread stream stalls the script. */
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Never rejects. */
+  /** Never rejects. The streams may still hold what the script said last. */
   readonly ended: Promise<ExecEnd>;
-  /** Closes the channel; what runs over there sees its streams end, it is not killed. */
+  /**
+   * Closes the channel; what runs over there sees its streams end, it is not killed. sshd counts it against the few
+   * sessions it allows until it has ended, so a script should end when its streams do.
+   */
   close(): void;
 }
 
 export interface Session {
-  /** Runs `script` under POSIX sh, started in the home directory, with no tty. */
+  /**
+   * Runs `script` under POSIX sh, started in the home directory, with no tty. At most 8 at a time over ssh, others wait
+   * for their turn. When the link is gone it does not reject: what comes back has `ended` as lost.
+   */
   exec(script: string): Promise<Running>;
   /** Resolves with the reason once the connection is gone, also after close(). */
   readonly gone: Promise<string>;

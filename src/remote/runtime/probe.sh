@@ -1,6 +1,7 @@
 # Reads a machine's resources: prints raw facts, one a line behind $nonce; whoever asked does the arithmetic.
-# Given: $nonce, where /proc and /sys are ($proc, $sys), how long the GPU tools may take ($gpu_seconds), and as "$@"
-# the roots below which this user's batches/*/slots/*/claim are.
+# Given: $nonce; where /proc and /sys are ($proc, $sys); how long the GPU tools may take ($gpu_seconds) and how far
+# apart the two looks at the cores are at least ($apart, in hundredths of a second); as "$@" the roots below which
+# this user's batches/*/slots/*/claim are.
 # POSIX sh, builtins where a loop would fork; one section that fails spoils that section only.
 # shellcheck disable=SC2154
 
@@ -15,7 +16,7 @@ probe() {
   tell_memory
   tell_claims "$@"
   tell_gpus
-  sleep_until_200_ms
+  sleep_the_rest
   tell_cpu_use
   say 'done'
 }
@@ -44,10 +45,10 @@ to_hundredths() {
   case $1 in *[!0-9.]* | *.*.* | *.) return 1 ;; *.[0-9][0-9]) now=$((${1%.*} * 100 + 1${1#*.} - 100)) ;; esac
 }
 
-sleep_until_200_ms() {
+sleep_the_rest() {
+  left=$apart
   line_of "$proc/uptime" && to_hundredths "${line%% *}"
-  left=20
-  [ -n "$begun_at" ] && left=$((20 - now + begun_at))
+  [ -n "$begun_at" ] && left=$((apart - now + begun_at))
   [ "$left" -gt 0 ] || return
   [ "$left" -gt 9 ] || left=0$left
   # Some builds of busybox sleep whole seconds only.
@@ -143,7 +144,7 @@ tell_claims() {
   done
   [ -n "$resident" ] || return
   tell_page_size
-  # One process reads them all: a builtin `read` takes byte by byte, for seconds where there are thousands.
+  # One sed for all of them: `read` takes byte by byte, 1.8 s for 3000 processes instead of 0.05.
   sed -n "$resident" "$proc"/[0-9]*/stat 2>/dev/null
 }
 

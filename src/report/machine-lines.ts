@@ -1,0 +1,46 @@
+// The middle of the live view: how each machine is doing.
+
+import type { Slot } from "../model/machine.js";
+import { formatBytes } from "./amounts.js";
+import type { MachineView } from "./machine-view.js";
+import { printable } from "./printable.js";
+import { type Canvas, formatSpans, type Span, span } from "./spans.js";
+import { fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
+
+export function machineLines(machines: readonly MachineView[], canvas: Canvas): string[] {
+  const { columns, look } = canvas;
+  const names = machines.map(({ name }) => printable(name));
+  const nameWidth = Math.min(Math.floor(columns * 0.4), Math.max(...names.map(textWidth)));
+  return machines.map((machine, index) => {
+    const name = fitWidthKeepingEnd(names[index] ?? "", nameWidth, look.ellipsis);
+    return formatSpans([span(padWidth(name, nameWidth)), span("  "), ...conditionOf(machine)], canvas);
+  });
+}
+
+function conditionOf(machine: MachineView): Span[] {
+  const { answer, staging, lostBecause } = machine;
+  if (answer?.kind === "failed") return [span(`left out: ${printable(answer.reason)}`, "bad")];
+  if (lostBecause !== null) return [span(`link lost, jobs there go on: ${printable(lostBecause)}`, "warn")];
+  if (answer === null) return [span("connecting", "dim")];
+  if (staging !== null && !machine.isStaged) {
+    return [span(stagingText(staging.sentBytes, staging.totalBytes), "dim")];
+  }
+  if (answer.slots.length === 0) return [span("no room for a job now", "warn")];
+  return machine.isDone ? [span("done", "dim")] : occupationOf(machine, answer.slots);
+}
+
+function occupationOf({ busy, held }: MachineView, slots: readonly Slot[]): Span[] {
+  const inUse = slots.filter(({ index }) => busy.has(index));
+  const cards = new Set(inUse.flatMap(({ gpus }) => gpus.map(({ index }) => index)));
+  const spans = [span(`${inUse.length}/${slots.length} busy`, inUse.length > 0 ? "busy" : "normal")];
+  if (cards.size > 0) spans.push(span(`  gpu ${[...cards].sort((a, b) => a - b).join(",")}`));
+  const [waiting] = held;
+  if (waiting !== undefined) spans.push(span(`  slot ${waiting[0]} waits: ${printable(waiting[1])}`, "warn"));
+  return spans;
+}
+
+function stagingText(sentBytes: number, totalBytes: number): string {
+  if (totalBytes === 0) return "staging";
+  const percent = Math.floor((100 * sentBytes) / totalBytes);
+  return `staging ${formatBytes(sentBytes)} of ${formatBytes(totalBytes)}, ${percent}%`;
+}

@@ -1,0 +1,140 @@
+// For pipes and log files: the lines that people grep for and the summary on stdout, everything else on stderr.
+
+import type { RunEvent } from "../model/event.js";
+import { type Job, succeeded } from "../model/job.js";
+import type { Slot } from "../model/machine.js";
+import { formatBytes } from "./amounts.js";
+import { printable } from "./printable.js";
+import type { Reporter, TextSink } from "./reporter.js";
+import { summaryLines } from "./summary.js";
+import { applyToView, newView, type ViewState } from "./view-state.js";
+import { count, STOPPING, treeLine, warningLines } from "./wording.js";
+
+export interface PlainOptions {
+  readonly stdout: TextSink;
+  readonly stderr: TextSink;
+  /** In the order in which their limits are listed. */
+  readonly machines: readonly string[];
+  /** The variables that show a job the cards of its slot. */
+  readonly devicesOf: (machine: string, slot: number) => Readonly<Record<string, string>>;
+  readonly isVerbose: boolean;
+}
+
+export function createPlainReporter(options: PlainOptions): Reporter {
+  const view = newView(options.machines);
+  let isClosed = false;
+  return {
+    show(event) {
+      const wasAnswered = hasEveryAnswer(view);
+      if (!applyToView(view, event)) return;
+      write(options.stdout, resultLines(view, event, options));
+      if (!wasAnswered && hasEveryAnswer(view)) write(options.stdout, limitLines(view));
+      write(options.stderr, warningLines(event));
+      write(options.stderr, noticeLines(view, event));
+      if (options.isVerbose) write(options.stderr, verboseLines(view, event));
+    },
+    close() {
+      if (!isClosed) write(options.stdout, summaryLines(view));
+      isClosed = true;
+    },
+  };
+}
+
+function write(sink: TextSink, lines: readonly string[]): void {
+  if (lines.length > 0) sink.write(`${lines.join("\n")}\n`);
+}
+
+function hasEveryAnswer(view: ViewState): boolean {
+  return [...view.machines.values()].every(({ answer }) => answer !== null);
+}
+
+function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): string[] {
+  if (event.kind === "job-skipped") {
+    return [
+      `WARNING: job results already exists for line ${event.line}, skipping evaluation: delete if you wish to rerun`,
+    ];
+  }
+  if (event.kind !== "job-started" && event.kind !== "job-collected") return [];
+  const known = view.jobs.get(event.line);
+  if (known === undefined) return [];
+  if (event.kind === "job-started") {
+    return [`started: ${startedLine(known.job, options.devicesOf(event.machine, event.slot))}`];
+  }
+  if (known.phase.kind !== "collected") return [];
+  const ending = succeeded(known.phase.outcome) ? "finished" : "failed";
+  return [`${ending}: ${printable(known.job.name)}; ${printable(known.job.command)}`];
+}
+
+/** `name;  export CUDA_VISIBLE_DEVICES=0 && command`. */
+export function startedLine({ name, command }: Job, devices: Readonly<Record<string, string>>): string {
+  return `${printable(name)};  ${exportsOf(devices)}${printable(command)}`;
+}
+
+/** Only what tells which cards: CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES. */
+function exportsOf(devices: Readonly<Record<string, string>>): string {
+  return Object.entries(devices)
+    .filter(([name]) => name.endsWith("_VISIBLE_DEVICES"))
+    .map(([name, value]) => `export ${name}=${printable(value)} && `)
+    .join("");
+}
+
+function limitLines(view: ViewState): string[] {
+  const ready = [...view.machines.values()].flatMap(({ name, answer }) =>
+    answer?.kind === "ready" ? [{ name, slots: answer.slots }] : [],
+  );
+  const limits = ready.map(({ name, slots }) => `${pythonString(printable(name))}: ${slots.length}`);
+  const choices = ready.map(({ slots }) => gpuChoices(slots));
+  return [`machine limits:  {${limits.join(", ")}}`, `machine gpu choices: [${choices.join(", ")}]`];
+}
+
+function gpuChoices(slots: readonly Slot[]): string {
+  const choices = slots
+    .filter(({ gpus }) => gpus.length > 0)
+    .map(({ gpus }) => gpus.map(({ index }) => index).join(", "));
+  const isNested = slots.some(({ gpus }) => gpus.length > 1);
+  return `[${choices.map((choice) => (isNested ? `[${choice}]` : choice)).join(", ")}]`;
+}
+
+function pythonString(text: string): string {
+  return text.includes("'") && !text.includes('"') ? `"${text}"` : `'${text.replaceAll("'", "\\'")}'`;
+}
+
+function noticeLines(view: ViewState, event: RunEvent): string[] {
+  switch (event.kind) {
+    case "job-ended": {
+      if (event.outcome.kind !== "lost") return [];
+      const name = printable(view.jobs.get(event.line)?.job.name ?? "");
+      const place = printable(event.machine);
+      return [`WARNING: ${name} is lost on ${place}: ${printable(event.outcome.reason)}`];
+    }
+    case "tree-read":
+      return [treeLine(event)];
+    case "machine-lost":
+      return [`WARNING: the link to ${printable(event.machine)} is lost: ${printable(event.reason)}`];
+    case "machine-back":
+      return [`the link to ${printable(event.machine)} is back`];
+    case "interrupted":
+      return [STOPPING[event.mode]];
+    default:
+      return [];
+  }
+}
+
+function verboseLines(view: ViewState, event: RunEvent): string[] {
+  switch (event.kind) {
+    case "staged": {
+      const bytes = view.machines.get(event.machine)?.staging?.totalBytes ?? 0;
+      return [
+        `staged: ${printable(event.machine)}; ${bytes === 0 ? "was there already" : formatBytes(bytes)}`,
+      ];
+    }
+    case "slot-waiting":
+      return [`waiting: ${printable(event.machine)} slot ${event.slot}; ${printable(event.reason)}`];
+    case "jobs-handed-over":
+      return [`handed over: ${printable(event.machine)}; ${count(event.lines.length, "job")}`];
+    case "jobs-taken-back":
+      return [`taken back: ${printable(event.machine)}; ${count(event.lines.length, "job")}`];
+    default:
+      return [];
+  }
+}

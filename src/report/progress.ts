@@ -1,0 +1,67 @@
+// The top of the live view: the bar with the time left, and the counts below it.
+
+import { formatDuration, formatRoughDuration } from "./amounts.js";
+import { type Canvas, formatSpans, type Look, type Span, span } from "./spans.js";
+import { timeLeftMs } from "./time-left.js";
+import type { ViewState } from "./view-state.js";
+import { textWidth } from "./width.js";
+
+const WIDEST_BAR = 60;
+const NARROWEST_BAR = 6;
+
+export function progressLines(view: ViewState, canvas: Canvas): string[] {
+  if (view.startedAt === null) return [];
+  return [barLine(view, canvas.now - view.startedAt, canvas), countsLine(view, canvas)];
+}
+
+function barLine(view: ViewState, elapsedMs: number, canvas: Canvas): string {
+  const { now, columns, look } = canvas;
+  const leftMs = timeLeftMs(view, now);
+  const left = leftMs === null ? look.dash : `~${formatRoughDuration(leftMs)}`;
+  const { succeeded, failed, skipped } = view.tally;
+  const done = succeeded + failed + skipped;
+  const parts = [`${done}/${view.jobs.size}`, formatDuration(elapsedMs), `${left} left`];
+  const text = parts.join(look.separator);
+  const barWidth = Math.min(WIDEST_BAR, Math.floor(columns / 2), columns - textWidth(text) - 2);
+  if (barWidth < NARROWEST_BAR) return formatSpans([span(text)], canvas);
+  return formatSpans([...barSpans(view, barWidth, look), span(`  ${text}`)], canvas);
+}
+
+function barSpans(view: ViewState, width: number, look: Look): Span[] {
+  const { succeeded, skipped, failed, running, ended } = view.tally;
+  const cellsUpTo = (count: number) => Math.round((count / Math.max(1, view.jobs.size)) * width);
+  const doneEnd = cellsUpTo(succeeded + skipped);
+  const failedEnd = cellsUpTo(succeeded + skipped + failed);
+  const runningEnd = cellsUpTo(succeeded + skipped + failed + running + ended);
+  return [
+    span(look.bar.done.repeat(doneEnd), "good"),
+    span(look.bar.failed.repeat(failedEnd - doneEnd), "bad"),
+    span(look.bar.running.repeat(runningEnd - failedEnd), "busy"),
+    span(look.bar.waiting.repeat(width - runningEnd), "dim"),
+  ];
+}
+
+function countsLine(view: ViewState, canvas: Canvas): string {
+  const { columns, look } = canvas;
+  const { succeeded, skipped, failed, running, waiting, ended, unknown } = view.tally;
+  const counts = [
+    span(`${succeeded} done`, succeeded > 0 ? "good" : "normal"),
+    span(`${running} running`, running > 0 ? "busy" : "normal"),
+    span(`${failed} failed`, failed > 0 ? "bad" : "normal"),
+    span(`${waiting} waiting`),
+  ];
+  if (skipped > 0) counts.push(span(`${skipped} skipped`));
+  if (ended > 0) counts.push(span(`${ended} to collect`));
+  if (unknown > 0) counts.push(span(`${unknown} unknown`, "warn"));
+  return formatSpans(joinedSpans(counts, look.separator, columns), canvas);
+}
+
+/** With single spaces between them and without the last ones, where columns are few. */
+function joinedSpans(counts: readonly Span[], separator: string, columns: number): Span[] {
+  const widthOf = (some: readonly Span[], glue: string) => textWidth(some.map(({ text }) => text).join(glue));
+  const glue = widthOf(counts, separator) > columns ? " " : separator;
+  const fitting = counts.filter(
+    (_, index) => index === 0 || widthOf(counts.slice(0, index + 1), glue) <= columns,
+  );
+  return fitting.flatMap((count, index) => (index === 0 ? [count] : [span(glue, "dim"), count]));
+}

@@ -1,0 +1,13 @@
+// What every way of showing a run has in common.
+
+import type { RunEvent } from "../model/event.js";
+
+export interface Reporter {
+  show(event: RunEvent): void;
+  /** Says what is left to say and lets go of timers and listeners. Harmless when repeated. */
+  close(): void;
+}
+
+export interface TextSink {
+  write(text: string): unknown;
+}

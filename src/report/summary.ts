@@ -1,0 +1,81 @@
+// What is left on the screen after a run: how many, how long, and where to look next.
+
+import type { Outcome } from "../model/job.js";
+import { describeOutcome, succeeded } from "../model/job.js";
+import { formatDuration } from "./amounts.js";
+import { printable } from "./printable.js";
+import type { JobView, ViewState } from "./view-state.js";
+import { fitWidth, padWidth, textWidth } from "./width.js";
+
+const COLUMNS = 80;
+const LISTED = 20;
+const RESULTS = "job_results";
+
+/** Nothing for a run that never began. */
+export function summaryLines(view: ViewState, ellipsis = "…"): string[] {
+  if (view.startedAt === null) return [];
+  const jobs = [...view.jobs.values()];
+  return [
+    `${countsText(view, jobs)} in ${formatDuration(view.lastEventAt - view.startedAt)}`,
+    ...failedLines(jobs, ellipsis),
+    ...unfinishedLines(view, ellipsis),
+  ];
+}
+
+function countsText(view: ViewState, jobs: readonly JobView[]): string {
+  const { succeeded: good, failed, skipped, waiting, running, ended, unknown } = view.tally;
+  const unfinished = waiting + running + ended + unknown;
+  const parts = [`${good} succeeded`, `${failed} failed`];
+  if (skipped > 0) parts.push(`${skipped} skipped${failedBefore(jobs)}`);
+  if (unfinished > 0) parts.push(`${unfinished} unfinished`);
+  return parts.join(", ");
+}
+
+function failedBefore(jobs: readonly JobView[]): string {
+  const count = jobs.filter(
+    ({ phase }) => phase.kind === "skipped" && phase.outcome !== null && !succeeded(phase.outcome),
+  ).length;
+  return count === 0 ? "" : ` (${count} of them failed before)`;
+}
+
+function failedLines(jobs: readonly JobView[], ellipsis: string): string[] {
+  const failed = jobs.flatMap(({ job, phase }): Failure[] => {
+    if (phase.kind !== "collected" || succeeded(phase.outcome)) return [];
+    return [{ path: `${RESULTS}/${printable(job.name)}.err`, outcome: phase.outcome }];
+  });
+  if (failed.length === 0) return [];
+  const listed = failed.slice(0, LISTED);
+  return ["failed jobs:", ...alignedFailures(listed, ellipsis), ...moreLine(failed.length, ellipsis)];
+}
+
+interface Failure {
+  readonly path: string;
+  readonly outcome: Outcome;
+}
+
+function alignedFailures(failures: readonly Failure[], ellipsis: string): string[] {
+  const widest = Math.max(...failures.map(({ path }) => textWidth(path)));
+  // One very long name would push every outcome out of sight.
+  const pathWidth = Math.min(widest, COLUMNS - 24);
+  return failures.map(({ path, outcome }) => {
+    const start = `  ${padWidth(path, pathWidth)}  `;
+    const room = Math.max(20, COLUMNS - textWidth(start));
+    return start + fitWidth(printable(describeOutcome(outcome)), room, ellipsis);
+  });
+}
+
+function unfinishedLines(view: ViewState, ellipsis: string): string[] {
+  const { waiting, ended, unknown } = view.tally;
+  const lines = [...view.running.values()]
+    .slice(0, LISTED)
+    .map(({ job, machine }) => `  ${printable(job.name)}  running on ${printable(machine)} when last seen`);
+  lines.push(...moreLine(view.running.size, ellipsis));
+  if (waiting > 0) lines.push(`  ${waiting} never started`);
+  if (ended > 0) lines.push(`  ${ended} ended, results not collected yet`);
+  if (unknown > 0) lines.push(`  ${unknown} of unknown fate: on a machine that was left out`);
+  return lines.length === 0 ? [] : ["unfinished jobs:", ...lines];
+}
+
+function moreLine(count: number, ellipsis: string): string[] {
+  return count > LISTED ? [`  ${ellipsis} and ${count - LISTED} more: see ${RESULTS}/`] : [];
+}

@@ -1,0 +1,97 @@
+// The live view on a terminal: redrawn in place, with failures and warnings left standing above it.
+
+import type { RunEvent } from "../model/event.js";
+import { describeOutcome, succeeded } from "../model/job.js";
+import { frameLines } from "./frame.js";
+import { LiveRegion, type TerminalStream } from "./live-region.js";
+import { printable } from "./printable.js";
+import type { Reporter } from "./reporter.js";
+import { type Canvas, formatSpans, type Look, lookOf, span } from "./spans.js";
+import { summaryLines } from "./summary.js";
+import { applyToView, newView, type ViewState } from "./view-state.js";
+import { treeLine, warningLines } from "./wording.js";
+
+export interface TerminalOptions {
+  readonly stream: TerminalStream;
+  readonly machines: readonly string[];
+  readonly now: () => number;
+  readonly useColour: boolean;
+  readonly useUnicode: boolean;
+}
+
+const TICK_MS = 100;
+const IDLE_REDRAW_MS = 1000;
+
+export function createTerminalReporter(options: TerminalOptions): Reporter {
+  return new TerminalReporter(options);
+}
+
+class TerminalReporter implements Reporter {
+  readonly #stream: TerminalStream;
+  readonly #now: () => number;
+  readonly #look: Look;
+  readonly #view: ViewState;
+  readonly #region: LiveRegion;
+  readonly #timer: NodeJS.Timeout;
+  /** To be written above the live part with the next redraw. */
+  #lasting: string[] = [];
+  #drawnAt = 0;
+  #isDirty = false;
+  #isClosed = false;
+
+  constructor({ stream, machines, now, ...abilities }: TerminalOptions) {
+    this.#stream = stream;
+    this.#now = now;
+    this.#look = lookOf(abilities);
+    this.#view = newView(machines);
+    this.#region = new LiveRegion(stream);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+    stream.on("resize", this.#draw);
+    this.#draw();
+  }
+
+  show(event: RunEvent): void {
+    if (!applyToView(this.#view, event)) return;
+    for (const line of warningLines(event)) this.#lasting.push(this.#look.paint(line, "warn"));
+    if (event.kind === "tree-read") this.#lasting.push(treeLine(event));
+    if (event.kind === "job-collected") this.#lasting.push(...this.#failedLines(event.line));
+    this.#isDirty = true;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#stream.off("resize", this.#draw);
+    this.#region.draw([], [...this.#lasting, ...summaryLines(this.#view, this.#look.ellipsis)]);
+  }
+
+  #tick(): void {
+    if (this.#isDirty || this.#now() - this.#drawnAt >= IDLE_REDRAW_MS) this.#draw();
+  }
+
+  readonly #draw = (): void => {
+    const canvas = this.#canvas();
+    this.#region.draw(frameLines(this.#view, canvas), this.#lasting);
+    this.#lasting = [];
+    this.#drawnAt = canvas.now;
+    this.#isDirty = false;
+  };
+
+  #canvas(): Canvas {
+    const { columns, rows } = this.#stream;
+    return { columns: columns || 80, rows: rows || 24, now: this.#now(), look: this.#look };
+  }
+
+  #failedLines(line: number): string[] {
+    const known = this.#view.jobs.get(line);
+    if (known?.phase.kind !== "collected" || succeeded(known.phase.outcome)) return [];
+    const ending = printable(describeOutcome(known.phase.outcome));
+    const spans = [
+      span("failed:", "bad"),
+      span(` ${printable(known.job.name)} (${ending});`),
+      span(` ${printable(known.job.command)}`, "dim"),
+    ];
+    return [formatSpans(spans, this.#canvas())];
+  }
+}

@@ -1,0 +1,26 @@
+// Lets work race against an AbortSignal without leaving listeners behind.
+
+import { setMaxListeners } from "node:events";
+import { deferred } from "./deferred.js";
+
+export interface AbortRace {
+  /** Settles as `work` does, or rejects with the signal's reason; `work` itself goes on. */
+  race<T>(work: Promise<T>): Promise<T>;
+  /** Stops listening. */
+  done(): void;
+}
+
+export function raceAbort(signal: AbortSignal | undefined): AbortRace {
+  const { promise, reject } = deferred<never>();
+  promise.catch(() => {});
+  const onAbort = () => reject(signal?.reason);
+  if (signal !== undefined) {
+    setMaxListeners(0, signal); // one signal stops a whole run: many scripts at once listen to it
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  }
+  return {
+    race: (work) => Promise.race([work, promise]),
+    done: () => signal?.removeEventListener("abort", onAbort),
+  };
+}

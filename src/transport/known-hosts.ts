@@ -1,0 +1,107 @@
+// The text of known_hosts files (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): which keys a host is known by.
+
+import { createHash, createHmac } from "node:crypto";
+
+export interface KnownKey {
+  readonly file: string;
+  readonly line: number;
+  readonly marker: "revoked" | null;
+  /** Host patterns as written: `gpu1,*.lab,!old.lab`, `[gpu1]:2222` or `|1|salt|hash`. */
+  readonly hosts: string;
+  readonly type: string;
+  /** Base64. */
+  readonly key: string;
+}
+
+/** Lines that are no entries are passed over, and so are certificate authorities: ssh2 knows no certificates. */
+export function parseKnownHosts(text: string, file: string): KnownKey[] {
+  return text.split("\n").flatMap((line, i) => parseLine(line, file, i + 1));
+}
+
+function parseLine(text: string, file: string, line: number): KnownKey[] {
+  const fields = text.trim().split(/[ \t]+/);
+  const marker = fields[0]?.startsWith("@") ? fields.shift() : undefined;
+  const [hosts, type, key] = fields;
+  if (hosts === undefined || hosts.startsWith("#") || type === undefined || key === undefined) return [];
+  if (marker !== undefined && marker !== "@revoked") return [];
+  return [{ file, line, marker: marker === undefined ? null : "revoked", hosts, type, key }];
+}
+
+/** What a host is filed under: `gpu1`, or `[gpu1]:2222` when the port is not 22. */
+export function hostEntry(host: string, port: number): string {
+  return port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
+}
+
+export function matchesHost(known: KnownKey, entry: string): boolean {
+  if (known.hosts.startsWith("|1|")) return matchesHash(known.hosts, entry);
+  const patterns = known.hosts.split(",");
+  const isDenied = patterns.some((p) => p.startsWith("!") && matchesPattern(p.slice(1), entry));
+  return !isDenied && patterns.some((p) => matchesPattern(p, entry));
+}
+
+function matchesHash(hashed: string, entry: string): boolean {
+  const [, , salt, hash] = hashed.split("|");
+  if (salt === undefined || hash === undefined) return false;
+  return createHmac("sha1", Buffer.from(salt, "base64")).update(entry).digest("base64") === hash;
+}
+
+function matchesPattern(pattern: string, entry: string): boolean {
+  const source = pattern
+    .toLowerCase()
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", ".*")
+    .replaceAll("?", ".");
+  return new RegExp(`^${source}$`).test(entry);
+}
+
+export type Verdict =
+  | { readonly kind: "trusted" }
+  | { readonly kind: "new" }
+  | { readonly kind: "revoked"; readonly by: KnownKey }
+  /** The host is known by other keys: `by` is the line that says so. */
+  | { readonly kind: "changed"; readonly by: KnownKey };
+
+/** `key` is the raw key as the server sent it. */
+export function checkHostKey(known: readonly KnownKey[], entry: string, key: Buffer): Verdict {
+  const offered = key.toString("base64");
+  const entries = known.filter((line) => matchesHost(line, entry));
+  const revoked = entries.find((line) => line.marker === "revoked" && line.key === offered);
+  if (revoked !== undefined) return { kind: "revoked", by: revoked };
+  const usable = entries.filter((line) => line.marker === null && line.type in SIGNATURES);
+  if (usable.some((line) => line.key === offered)) return { kind: "trusted" };
+  // Known types are asked for first, so a host that shows another type has none of the keys it is known by.
+  const by = usable.find((line) => line.type === keyType(key)) ?? usable[0];
+  return by === undefined ? { kind: "new" } : { kind: "changed", by };
+}
+
+/** Key types that can be checked here, best first, and the signature algorithms each is asked for with. */
+const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
+  "ssh-ed25519": ["ssh-ed25519"],
+  "ecdsa-sha2-nistp256": ["ecdsa-sha2-nistp256"],
+  "ecdsa-sha2-nistp384": ["ecdsa-sha2-nistp384"],
+  "ecdsa-sha2-nistp521": ["ecdsa-sha2-nistp521"],
+  "ssh-rsa": ["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa"],
+};
+
+/** Signature algorithms to ask the server for: types the host is known by come first. */
+export function signatureAlgorithms(known: readonly KnownKey[], entry: string): string[] {
+  const entries = known.filter((line) => line.marker === null && matchesHost(line, entry));
+  const types = Object.keys(SIGNATURES);
+  const isKnown = (type: string) => entries.some((line) => line.type === type);
+  const ordered = [...types.filter(isKnown), ...types.filter((type) => !isKnown(type))];
+  return ordered.flatMap((type) => SIGNATURES[type] ?? []);
+}
+
+/** The raw key begins with its type as a length-prefixed string. */
+export function keyType(key: Buffer): string {
+  return key.subarray(4, 4 + key.readUInt32BE(0)).toString("latin1");
+}
+
+/** `SHA256:…`, as `ssh-keygen -lf` prints it. */
+export function fingerprint(key: Buffer): string {
+  return `SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/, "")}`;
+}
+
+export function formatKnownHost(entry: string, key: Buffer): string {
+  return `${entry} ${keyType(key)} ${key.toString("base64")}\n`;
+}

@@ -1,0 +1,116 @@
+// A Session on an ssh2 client: as many channels as the server allows, each with the script running in it.
+
+import type { Socket } from "node:net";
+import pLimit, { type LimitFunction } from "p-limit";
+import type { Client, ClientChannel } from "ssh2";
+import { LOGIN_SHELL_WORDS } from "./bootstrap.js";
+import { ConnectError, describeAddress, type SshAddress, sshCommand } from "./connect-error.js";
+import { deferred } from "./deferred.js";
+import { lostRunning } from "./lost-running.js";
+import type { Running, Session } from "./session.js";
+import { type WrappedChannel, wrapChannel } from "./ssh2-channel.js";
+import { startScript } from "./start-script.js";
+
+/**
+ * Stock sshd allows ten sessions on a connection. It counts one that ended for a moment longer, and one that was closed
+ * from this side until its script has ended.
+ */
+const MAX_CHANNELS = 8;
+const OPEN_WITHIN_MS = 10_000;
+const FIRST_BACKOFF_MS = 20;
+const LAST_BACKOFF_MS = 320;
+const POLITE_CLOSE_MS = 1000;
+
+/** Made before the client connects, so that nothing it says is missed. Owns the client and its socket. */
+export class Ssh2Session implements Session {
+  readonly gone: Promise<string>;
+  readonly #client: Client;
+  readonly #socket: Socket;
+  readonly #address: SshAddress;
+  readonly #limit: LimitFunction = pLimit(MAX_CHANNELS);
+  readonly #channels = new Set<WrappedChannel>();
+  #goneReason: string | null = null;
+
+  constructor(client: Client, socket: Socket, address: SshAddress) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#address = address;
+    const gone = deferred<string>();
+    this.gone = gone.promise;
+    let lastError = "the machine closed the connection";
+    client.on("error", (error) => {
+      lastError = error.message;
+    });
+    client.on("close", () => {
+      this.#goneReason ??= lastError;
+      for (const channel of this.#channels) channel.lose(this.#goneReason);
+      gone.resolve(this.#goneReason);
+    });
+  }
+
+  exec(script: string): Promise<Running> {
+    const opened = deferred<Running>();
+    this.#limit(() => this.#openAndHold(script, opened.resolve)).catch(opened.reject);
+    return opened.promise;
+  }
+
+  async close(): Promise<void> {
+    this.#goneReason ??= "closed on this side";
+    // ssh2's own destroy() does nothing once end() was called.
+    const timer = setTimeout(() => this.#socket.destroy(), POLITE_CLOSE_MS);
+    this.#client.end();
+    await this.gone;
+    clearTimeout(timer);
+  }
+
+  /** Settles when the channel is closed, since it has its place among the MAX_CHANNELS until then. */
+  async #openAndHold(script: string, onOpen: (running: Running) => void): Promise<void> {
+    const channel = await this.#open();
+    if (channel === null) return onOpen(lostRunning(this.#goneReason ?? "not connected"));
+    const wrapped = wrapChannel(channel);
+    this.#channels.add(wrapped);
+    onOpen(startScript(wrapped.running, script));
+    await wrapped.closed;
+    this.#channels.delete(wrapped);
+  }
+
+  /** Null when the link is gone. */
+  async #open(): Promise<ClientChannel | null> {
+    const deadline = performance.now() + OPEN_WITHIN_MS;
+    for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, LAST_BACKOFF_MS)) {
+      try {
+        return await openChannel(this.#client);
+      } catch (error) {
+        if (this.#goneReason !== null || !this.#socket.writable) return null;
+        if (!isRefusedForNow(error) || performance.now() > deadline) throw this.#refused(error);
+        await sleep(backoffMs * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  #refused(error: unknown): ConnectError {
+    const what = isRefusedForNow(error)
+      ? "allows no further session on this connection (MaxSessions in its sshd_config)"
+      : `does not run commands: ${(error as Error).message}`;
+    return new ConnectError("protocol", `${describeAddress(this.#address)}: ${what}`, {
+      hint: `see for yourself: ${sshCommand(this.#address)} true`,
+      cause: error,
+    });
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** ssh2's exec throws when the link is gone already, and calls back with everything else. */
+function openChannel(client: Client): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    client.exec(LOGIN_SHELL_WORDS, (error, channel) => (error ? reject(error) : resolve(channel)));
+  });
+}
+
+/** "Connect failed", which sshd answers with beyond MaxSessions. */
+function isRefusedForNow(error: unknown): boolean {
+  return (error as { reason?: unknown }).reason === 2;
+}

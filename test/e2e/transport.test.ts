@@ -1,0 +1,334 @@
+// Sessions over ssh2 against a real sshd, and on this computer: both keep the same promises.
+
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { connect } from "../../src/transport/connect.js";
+import { runScript } from "../../src/transport/run-script.js";
+import type { Session } from "../../src/transport/session.js";
+import { type Relay, startRelay } from "../rig/relay.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let host: TestHost;
+let client: Workspace;
+let relay: Relay;
+const sessions: Session[] = [];
+
+beforeAll(async () => {
+  [host, client] = await Promise.all([startSshd(), makeWorkspace()]);
+  relay = await startRelay(host.port);
+});
+afterEach(() => Promise.all(sessions.splice(0).map((session) => session.close())));
+afterAll(async () => {
+  await relay?.stop();
+  await Promise.all([host?.stop(), client?.remove()]);
+});
+
+async function open(kind: string, port = host.port, timeouts = {}): Promise<Session> {
+  const ssh = {
+    kind: "ssh",
+    host: "127.0.0.1",
+    port,
+    username: host.username,
+    keyPath: host.keyPath,
+  } as const;
+  const homeDir = kind === "local" ? host.homeDir : client.dir;
+  const session = await connect(kind === "local" ? { kind } : ssh, { homeDir, agentSocket: null, timeouts });
+  sessions.push(session);
+  return session;
+}
+
+function sha256(data: Buffer): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+async function read(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+describe.each(["ssh", "local"])("a session (%s)", (kind) => {
+  test("runs a script in the home directory and brings back what it says and its exit code", async () => {
+    const session = await open(kind);
+    const script = 'pwd\necho "é \\\\ $0" >&2\n[ -t 0 ] || exit 42';
+    expect(await runScript(session, script)).toEqual({
+      stdout: `${host.homeDir}\n`,
+      stderr: "é \\ sh\n",
+      end: { kind: "exited", code: 42 },
+    });
+  });
+
+  test("tells a script that was killed from one that exited", async () => {
+    const session = await open(kind);
+    expect((await runScript(session, "kill -KILL $$")).end).toEqual({ kind: "killed", signal: "SIGKILL" });
+    expect((await runScript(session, "kill -TERM $$")).end).toEqual({ kind: "killed", signal: "SIGTERM" });
+    expect((await runScript(session, "no-such-program")).end).toEqual({ kind: "exited", code: 127 });
+  });
+
+  test("carries binary data unharmed both ways at once", async () => {
+    const session = await open(kind);
+    const data = randomBytes(1 << 20);
+    const running = await session.exec("cat");
+    running.stderr.resume();
+    const [echo] = await Promise.all([read(running.stdout), pipeline(Readable.from([data]), running.stdin)]);
+    expect(sha256(echo)).toBe(sha256(data));
+    expect(await running.ended).toEqual({ kind: "exited", code: 0 });
+  });
+
+  test("100 MB through stdin keep the memory flat, and wait for a reader that is slow to start", async () => {
+    const session = await open(kind);
+    const chunk = randomBytes(1 << 20);
+    const sum = createHash("sha256");
+    let sent = 0;
+    const source = Readable.from(
+      (function* () {
+        for (; sent < 100; sent++) {
+          sum.update(chunk);
+          yield chunk;
+        }
+      })(),
+      { highWaterMark: 1 },
+    );
+    const go = join(host.homeDir, `go-${kind}`);
+    const running = await session.exec(`while ! [ -e ${go} ]; do sleep 0.05; done; sha256sum; echo done >&2`);
+    const before = process.memoryUsage.rss();
+    const answer = Promise.all([read(running.stdout), read(running.stderr), pipeline(source, running.stdin)]);
+    await until("the pipe is full", () => sent > 0);
+    await runScript(session, "sleep 0.3"); // time enough for a sender that does not wait to send it all
+    expect(sent).toBeLessThan(20);
+    await writeFile(go, "");
+    const [stdout] = await answer;
+    expect(stdout.toString()).toBe(`${sum.digest("hex")}  -\n`);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  test("stdout that is not read stops the script, and goes on when it is", async () => {
+    const session = await open(kind);
+    const running = await session.exec(
+      'i=0; while [ $i -lt 64 ]; do head -c 1000000 /dev/zero; i=$((i+1)); echo $i >"$HOME/progress"; done',
+    );
+    running.stderr.resume();
+    running.stdin.end();
+    const progress = async () => Number((await runScript(session, 'cat "$HOME/progress"')).stdout);
+    await until("it writes", async () => (await progress()) > 0);
+    let last = -1;
+    await until("it has stopped", async () => {
+      const now = await progress();
+      const isStill = now === last;
+      last = now;
+      return isStill;
+    });
+    expect(last).toBeLessThan(32);
+    let bytes = 0;
+    for await (const chunk of running.stdout) bytes += (chunk as Buffer).length;
+    expect(bytes).toBe(64_000_000);
+  });
+
+  test("more scripts at once than sshd allows sessions all get their turn", async () => {
+    const session = await open(kind);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => runScript(session, `sleep 0.0${i % 5}; echo ${i}`)),
+    );
+    expect(answers.map(({ stdout }) => Number(stdout))).toEqual(Array.from({ length: 30 }, (_, i) => i));
+  });
+
+  test("a script that ends without reading its stdin is judged by its exit code", async () => {
+    const session = await open(kind);
+    const stdin = Readable.from(Array.from({ length: 64 }, () => Buffer.alloc(1 << 20)));
+    expect(await runScript(session, "echo enough; exit 3", { stdin })).toEqual({
+      stdout: "enough\n",
+      stderr: "",
+      end: { kind: "exited", code: 3 },
+    });
+  });
+
+  test("a source of stdin that fails is said, not sent as if it were complete", async () => {
+    const session = await open(kind);
+    const stdin = new Readable({ read: () => stdin.destroy(new Error("disk on fire")) });
+    await expect(runScript(session, "cat", { stdin })).rejects.toThrow("disk on fire");
+  });
+
+  test("an answer beyond its bound is an error, a long stderr is cut to its end", async () => {
+    const session = await open(kind);
+    await expect(runScript(session, "yes", { maxBytes: 100_000 })).rejects.toThrow(
+      "more than the 100000 bytes",
+    );
+    const { stderr } = await runScript(session, "yes | head -c 1000000 >&2; echo last >&2");
+    expect(stderr).toHaveLength(64 * 1024);
+    expect(stderr).toMatch(/last\n$/);
+  });
+
+  test("an aborted script rejects with the reason, and lets go of its channel", async () => {
+    const session = await open(kind);
+    const abort = new AbortController();
+    const mark = join(host.homeDir, `started-${kind}`);
+    const scripts = Array.from({ length: 12 }, () =>
+      runScript(session, `touch ${mark}; cat; touch ${mark}-eof`, {
+        stdin: new Readable({ read: () => {} }),
+        signal: abort.signal,
+      }),
+    );
+    const settled = Promise.allSettled(scripts);
+    await until("they run", () => existsSync(mark));
+    abort.abort(new Error("enough"));
+    for (const { status, reason } of (await settled) as PromiseRejectedResult[]) {
+      expect([status, reason.message]).toEqual(["rejected", "enough"]);
+    }
+    expect((await runScript(session, "echo next")).stdout).toBe("next\n");
+    await until("cat saw its input end", () => existsSync(`${mark}-eof`));
+    await expect(runScript(session, "echo never", { signal: abort.signal })).rejects.toThrow("enough");
+  });
+
+  test("close() ends the streams at once and leaves what runs alone", async () => {
+    const session = await open(kind);
+    const mark = join(host.homeDir, `outlived-${kind}`);
+    const running = await session.exec(`echo on; cat >/dev/null; touch ${mark}; sleep 0.1`);
+    running.stderr.resume();
+    await new Promise((resolve) => running.stdout.once("data", resolve));
+    running.close();
+    expect(await running.ended).toEqual({ kind: "lost", reason: "closed on this side" });
+    await read(running.stdout);
+    await until("it went on", () => existsSync(mark));
+  });
+
+  test("after close() the session is gone, and scripts are lost rather than thrown", async () => {
+    const session = await open(kind);
+    const running = await session.exec("sleep 1000");
+    running.stdout.resume();
+    running.stderr.resume();
+    await session.close();
+    expect(await session.gone).toBe("closed on this side");
+    expect((await running.ended).kind).toBe("lost");
+    expect((await runScript(session, "true", { stdin: "x" })).end.kind).toBe("lost");
+    await session.close();
+  });
+});
+
+describe("over ssh", () => {
+  test("noise of the start-up files does not reach the answer", async () => {
+    const rc = join(host.homeDir, ".bashrc");
+    await writeFile(
+      rc,
+      "echo Welcome to the cluster; printf 'sshoal-begin-'; cat /etc/passwd; echo oops >&2\n",
+    );
+    const session = await open("ssh");
+    const { stdout, stderr } = await runScript(session, "echo clean");
+    await writeFile(rc, "");
+    expect({ stdout, stderr }).toEqual({ stdout: "clean\n", stderr: "oops\n" });
+  });
+
+  test("a start-up file that runs something else is a failure that says so, even when it exits with 0", async () => {
+    const rc = join(host.homeDir, ".bashrc");
+    await writeFile(rc, "echo This account is closed.; exit 0\n");
+    const session = await open("ssh");
+    const { stdout, stderr, end } = await runScript(session, "echo never");
+    await writeFile(rc, "");
+    expect(end).toEqual({ kind: "exited", code: 127 });
+    expect({ stdout, stderr }).toEqual({
+      stdout: "",
+      stderr: "the login shell did not start sh, it said: This account is closed.\n",
+    });
+  });
+
+  test("a connection that is cut loses the scripts on it, and says why", async () => {
+    const session = await open("ssh", relay.port);
+    const running = await session.exec("echo on; exec sleep 1000");
+    running.stderr.resume();
+    let stdout = "";
+    running.stdout.on("data", (chunk) => {
+      stdout += chunk;
+    });
+    await until("it runs", () => stdout === "on\n");
+    relay.cut();
+    expect(await running.ended).toMatchObject({ kind: "lost", reason: "read ECONNRESET" });
+    await until("its output ends", () => running.stdout.readableEnded);
+    expect(await session.gone).toMatch(/ECONNRESET/);
+    expect((await runScript(session, "true")).end.kind).toBe("lost");
+  });
+
+  test("output cut short is lost, even when the exit code came first", async () => {
+    const session = await open("ssh", relay.port);
+    // The background process holds stdout open: sshd reports the exit, but not the end of the output.
+    const running = await session.exec("(sleep 1000; echo more) & echo some; exit 0");
+    running.stderr.resume();
+    await new Promise((resolve) => running.stdout.once("data", resolve));
+    await runScript(session, "true");
+    relay.cut();
+    expect(await running.ended).toMatchObject({ kind: "lost" });
+  });
+
+  test("a link that has gone silent is noticed by keepalives", async () => {
+    const session = await open("ssh", relay.port, { keepaliveMs: 100 });
+    const running = await session.exec("sleep 1000");
+    running.stdout.resume();
+    running.stderr.resume();
+    relay.pause();
+    expect(await session.gone).toBe("Keepalive timeout");
+    expect(await running.ended).toEqual({ kind: "lost", reason: "Keepalive timeout" });
+    relay.resume();
+  });
+
+  test("close() does not wait for a machine that has gone silent", async () => {
+    const session = await open("ssh", relay.port);
+    relay.pause();
+    const startedAt = performance.now();
+    await session.close();
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    relay.resume();
+  });
+
+  test("a server that allows one session at a time is asked again until there is room", async () => {
+    const narrow = await startSshd({ config: ["MaxSessions 1"] });
+    const { port, username, keyPath } = narrow;
+    const address = { kind: "ssh", host: "127.0.0.1", port, username, keyPath } as const;
+    const session = await connect(address, { homeDir: client.dir, agentSocket: null });
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => runScript(session, `echo ${i}`)));
+    expect(answers.map(({ stdout }) => Number(stdout))).toEqual(Array.from({ length: 12 }, (_, i) => i));
+    await session.close();
+    await narrow.stop();
+  });
+
+  test("keys that are exchanged anew while data flows harm neither the data nor the check of the host", async () => {
+    const rekeying = await startSshd({ config: ["RekeyLimit 1M"] });
+    const { port, username, keyPath } = rekeying;
+    const address = { kind: "ssh", host: "127.0.0.1", port, username, keyPath } as const;
+    const notes: string[] = [];
+    const onNote = (note: string) => notes.push(note);
+    const session = await connect(address, { homeDir: client.dir, agentSocket: null, onNote });
+    const data = randomBytes(20 << 20);
+    const { stdout } = await runScript(session, "sha256sum", { stdin: data });
+    expect(stdout).toBe(`${sha256(data)}  -\n`);
+    expect(notes).toHaveLength(1);
+    await session.close();
+    await rekeying.stop();
+  });
+
+  test.each(["bash", "dash", "zsh", "ksh", "fish", "tcsh"])("%s as login shell", async (loginShell) => {
+    const other = await startSshd({ loginShell });
+    const { port, username, keyPath } = other;
+    const address = { kind: "ssh", host: "127.0.0.1", port, username, keyPath } as const;
+    const session = await connect(address, { homeDir: client.dir, agentSocket: null });
+    const data = randomBytes(1 << 16);
+    const { stdout, end } = await runScript(session, "pwd; sha256sum; exit 5", { stdin: data });
+    await session.close();
+    await other.stop();
+    expect(stdout).toBe(`${other.homeDir}\n${sha256(data)}  -\n`);
+    expect(end).toEqual({ kind: "exited", code: 5 });
+  });
+});
+
+test("on this computer, a script is in a session of its own, where Ctrl-C does not reach it", async () => {
+  const session = await open("local");
+  const { stdout } = await runScript(session, "echo $$ $(ps -o sid= -p $$)");
+  const [pid, sessionId] = stdout.trim().split(/\s+/);
+  expect(pid).toBe(sessionId);
+});

@@ -1,0 +1,23 @@
+#!/bin/sh
+# What the tests need beside Node: real servers and shells. Installed through apt where that is possible.
+
+missing=
+need() { command -v "$1" >/dev/null 2>&1 || [ -x "$1" ] || missing="$missing $2"; }
+need /usr/sbin/sshd openssh-server
+need ssh openssh-client
+need dash dash
+need bash bash
+need busybox busybox
+need shellcheck shellcheck
+[ -n "$missing" ] || exit 0
+
+echo "the tests need:$missing"
+if [ "$(id -u)" = 0 ]; then sudo=; else sudo="sudo -n"; fi
+# shellcheck disable=SC2086
+if command -v apt-get >/dev/null && $sudo true 2>/dev/null &&
+  { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing >/dev/null 2>&1 ||
+    { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing >/dev/null; }; }; then
+  exit 0
+fi
+echo "error: install them first, then run the tests again: sudo apt-get install$missing" >&2
+exit 1

@@ -1,0 +1,15 @@
+// Ends the output with one plain line that tells how many tests ran: "12 passed, 0 failed, 1 skipped".
+
+import type { Reporter, TestCase, TestModule } from "vitest/node";
+
+export default class ClosingLine implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const counts = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };
+    for (const module of modules) {
+      if (module.errors().length > 0) counts.failed++;
+      for (const test of module.children.allTests() as Iterable<TestCase>) counts[test.result().state]++;
+    }
+    const skipped = counts.skipped + counts.pending;
+    console.log(`${counts.passed} passed, ${counts.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+  }
+}

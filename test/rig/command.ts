@@ -1,0 +1,101 @@
+// Runs the built command as a user would, with a private HOME, so that known_hosts and records are the test's own.
+
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface CommandOptions {
+  readonly cwd: string;
+  readonly program?: "execute-batch" | "sshoal";
+  /** HOME; left out: one directory for all commands of the test file. */
+  readonly home?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+export interface CommandResult {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const DEADLINE_MS = 120_000;
+
+export async function runCommand(args: readonly string[], options: CommandOptions): Promise<CommandResult> {
+  const command = spawnCommand(args, options);
+  command.child.stdin.end(options.stdin ?? "");
+  return command.ended;
+}
+
+export interface LiveCommand {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** So far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves once `isTrue`, looked at after every output; rejects when the command ends first. */
+  until(isTrue: (command: LiveCommand) => boolean): Promise<void>;
+  readonly ended: Promise<CommandResult>;
+}
+
+export function spawnCommand(args: readonly string[], options: CommandOptions): LiveCommand {
+  const program = fileURLToPath(
+    new URL(`../../dist/${options.program ?? "execute-batch"}.js`, import.meta.url),
+  );
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env.PATH, HOME: options.home ?? sharedHome(), TERM: "dumb", ...options.env },
+  });
+  child.stdin.on("error", () => {}); // it may end without reading
+  const text = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk) => (text.stdout += chunk));
+  child.stderr.on("data", (chunk) => (text.stderr += chunk));
+  const ended = new Promise<CommandResult>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      reject(
+        new Error(`still running after ${DEADLINE_MS} ms: ${args.join(" ")}\n${text.stdout}\n${text.stderr}`),
+      );
+    }, DEADLINE_MS);
+    child.once("close", (code, signal) => {
+      clearTimeout(timer);
+      resolve({ code, signal, ...text });
+    });
+  });
+  ended.catch(() => {});
+  const command: LiveCommand = {
+    child,
+    stdout: () => text.stdout,
+    stderr: () => text.stderr,
+    until: (isTrue) => until(command, isTrue),
+    ended,
+  };
+  return command;
+}
+
+async function until(command: LiveCommand, isTrue: (command: LiveCommand) => boolean): Promise<void> {
+  const { child, ended } = command;
+  const seen = new Promise<void>((resolve) => {
+    const look = () => isTrue(command) && resolve();
+    child.stdout.on("data", look);
+    child.stderr.on("data", look);
+    look();
+  });
+  const early = ended.then(({ code, stdout, stderr }) => {
+    if (!isTrue(command)) throw new Error(`ended too early with ${code}:\n${stdout}\n${stderr}`);
+  });
+  await Promise.race([seen, early]);
+}
+
+let home: string | undefined;
+
+function sharedHome(): string {
+  if (home !== undefined) return home;
+  const dir = mkdtempSync(join(tmpdir(), "sshoal-home-"));
+  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  home = dir;
+  return dir;
+}

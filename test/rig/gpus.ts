@@ -1,0 +1,63 @@
+// Cards for the stand-in nvidia-smi: writes the state file it answers from.
+
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** To be put first on a PATH. */
+export const STAND_IN_BIN = join(dirname(fileURLToPath(import.meta.url)), "bin");
+
+/** Numbers in MiB and percent; text is said as it is: `[N/A]`, `ERR!`. Left out: an idle RTX 3090. */
+export interface StandInGpu {
+  readonly uuid?: string;
+  readonly name?: string;
+  readonly memoryTotal?: number | string;
+  readonly memoryFree?: number | string;
+  readonly utilization?: number | string;
+  readonly computeMode?: string;
+  readonly mig?: string;
+  /** It fails every question about all cards, and about itself. */
+  readonly isLost?: boolean;
+  readonly slices?: readonly { profile: string; uuid: string; memoryTotal: number; memoryFree: number }[];
+  readonly processes?: readonly { pid: number; memory: number; name: string }[];
+}
+
+export interface StandInState {
+  readonly gpus: readonly StandInGpu[];
+  readonly failure?: "no-driver" | "mismatch" | "no-library" | "no-devices" | "hang";
+  /** Fields of --query-gpu this driver does not know. */
+  readonly refuse?: readonly string[];
+}
+
+/** `path`: what NVIDIA_SMI_STATE names, or `nvidia-smi.state` in the home directory. Replaces it in one step. */
+export function saveGpus(path: string, { gpus, failure, refuse = [] }: StandInState): void {
+  const lines = [
+    ...(failure === undefined ? [] : [`failure=${failure}`]),
+    ...(refuse.length === 0 ? [] : [`refuse=${refuse.join(",")}`]),
+    ...gpus.flatMap(gpuLines),
+  ];
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, lines.map((line) => `${line}\n`).join(""));
+  renameSync(`${path}.new`, path);
+}
+
+function gpuLines(gpu: StandInGpu): string[] {
+  const cells = {
+    uuid: gpu.uuid,
+    name: gpu.name,
+    "memory.total": gpu.memoryTotal,
+    "memory.free": gpu.memoryFree,
+    "utilization.gpu": gpu.utilization,
+    compute_mode: gpu.computeMode,
+    "mig.mode.current": gpu.mig ?? (gpu.slices && "Enabled"),
+    lost: gpu.isLost ? 1 : undefined,
+  };
+  return [
+    "gpu",
+    ...Object.entries(cells).flatMap(([field, cell]) => (cell === undefined ? [] : [`${field}=${cell}`])),
+    ...(gpu.slices ?? []).map(
+      ({ profile, uuid, memoryTotal, memoryFree }) => `slice=${profile} ${uuid} ${memoryTotal} ${memoryFree}`,
+    ),
+    ...(gpu.processes ?? []).map(({ pid, memory, name }) => `process=${pid} ${memory} ${name}`),
+  ];
+}

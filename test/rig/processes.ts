@@ -1,0 +1,51 @@
+// Which processes belong to a test, read from /proc.
+
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Processes whose HOME is `homeDir`, detached ones too. */
+export function pidsWithHome(homeDir: string): number[] {
+  return allPids().filter((pid) => readProc(pid, "environ").split("\0").includes(`HOME=${homeDir}`));
+}
+
+/** Children, their children and so on. */
+export function descendantsOf(root: number): number[] {
+  const parents = new Map(allPids().map((pid) => [pid, parentOf(pid)]));
+  const found = new Set([root]);
+  for (let before = 0; before !== found.size; ) {
+    before = found.size;
+    for (const [pid, parent] of parents) if (found.has(parent)) found.add(pid);
+  }
+  found.delete(root);
+  return [...found];
+}
+
+function allPids(): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** The name in parentheses may hold spaces and parentheses: count from the last one. */
+function parentOf(pid: number): number {
+  const stat = readProc(pid, "stat");
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? 0);
+}
+
+/** Empty when the process is gone, or not ours to read. */
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+export function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}

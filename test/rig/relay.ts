@@ -1,0 +1,75 @@
+// A TCP relay in front of a port, for links that are slow, silent or cut.
+
+import { connect, createServer, type Socket } from "node:net";
+
+export interface Relay {
+  readonly port: number;
+  /** Connections taken so far, those refused included. */
+  connections(): number;
+  /** Resets every connection. */
+  cut(): void;
+  /** Nothing passes any more, in either direction, and nobody is told. */
+  pause(): void;
+  resume(): void;
+  /** New connections are reset at once. */
+  refuse(): void;
+  accept(): void;
+  stop(): Promise<void>;
+}
+
+export async function startRelay(targetPort: number, options: { delayMs?: number } = {}): Promise<Relay> {
+  const delayMs = options.delayMs ?? 0;
+  const state = { count: 0, isPaused: false, isRefusing: false, sockets: new Set<Socket>() };
+  const forward = (from: Socket, to: Socket) => {
+    from.on("data", (chunk) => later(delayMs, () => pass(chunk, from, to)));
+    from.on("end", () => later(delayMs, () => to.end()));
+    from.on("error", () => to.destroy());
+    from.on("close", () => state.sockets.delete(from));
+    state.sockets.add(from);
+    if (state.isPaused) from.pause();
+  };
+  const pass = (chunk: Buffer, from: Socket, to: Socket) => {
+    if (!to.writable || to.write(chunk)) return;
+    from.pause();
+    to.once("drain", () => state.isPaused || from.resume());
+  };
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, (near) => {
+    state.count++;
+    if (state.isRefusing) return near.resetAndDestroy();
+    const far = connect({ port: targetPort, host: "127.0.0.1", noDelay: true, allowHalfOpen: true });
+    forward(near, far);
+    forward(far, near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const cut = () => {
+    for (const socket of state.sockets) socket.resetAndDestroy();
+  };
+  return {
+    port: (server.address() as { port: number }).port,
+    connections: () => state.count,
+    cut,
+    pause() {
+      state.isPaused = true;
+      for (const socket of state.sockets) socket.pause();
+    },
+    resume() {
+      state.isPaused = false;
+      for (const socket of state.sockets) socket.resume();
+    },
+    refuse() {
+      state.isRefusing = true;
+    },
+    accept() {
+      state.isRefusing = false;
+    },
+    async stop() {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function later(delayMs: number, act: () => void): void {
+  if (delayMs === 0) act();
+  else setTimeout(act, delayMs);
+}

@@ -1,0 +1,144 @@
+// A throwaway OpenSSH server on a free loopback port, with its own home, keys and PATH: one machine of a test.
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { descendantsOf, killAll, pidsWithHome } from "./processes.js";
+import { makeWorkspace } from "./workspace.js";
+
+export interface SshdOptions {
+  readonly name?: string;
+  /** Further lines of sshd_config; the first mention of a keyword counts, and these come first. */
+  readonly config?: readonly string[];
+  /** Directories with stand-in programs, before the usual PATH; the host's own `bin` is before these. */
+  readonly path?: readonly string[];
+  /** What the commands are given to instead of the account's shell, `fish`. */
+  readonly loginShell?: string;
+  /** More variables of every session; values without spaces. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface TestHost {
+  readonly name: string;
+  readonly port: number;
+  readonly username: string;
+  /** Everything of this host. */
+  readonly dir: string;
+  readonly homeDir: string;
+  /** First on its PATH, for stand-in programs. */
+  readonly binDir: string;
+  /** The user key that is let in. */
+  readonly keyPath: string;
+  /** Writes a machine file, `<name>.yaml`, with `extra` lines, and returns its path. */
+  machineFile(extra?: string): Promise<string>;
+  /** What runs there, detached or not; sshd itself does not count. */
+  pids(): number[];
+  /** What sshd had to say so far. */
+  log(): string;
+  /** Ends sshd and everything that runs there. */
+  stop(): Promise<void>;
+}
+
+const SSHD = "/usr/sbin/sshd";
+
+export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
+  if (!existsSync(SSHD))
+    throw new Error(`${SSHD} is missing, and these tests need it: apt install openssh-server`);
+  const { dir, remove } = await makeWorkspace();
+  const [homeDir, binDir, keyPath] = [join(dir, "home"), join(dir, "bin"), join(dir, "user_key")];
+  await Promise.all([mkdir(homeDir), mkdir(binDir)]);
+  makeKey(join(dir, "host_key"));
+  makeKey(keyPath);
+  await writeFile(join(dir, "authorized_keys"), await readFile(`${keyPath}.pub`));
+  if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 });
+  const { child, port, log } = await listen(dir, formatConfig(dir, options));
+  const { username } = userInfo();
+  const name = options.name ?? "host";
+  return {
+    ...{ name, port, username, dir, homeDir, binDir, keyPath, log },
+    async machineFile(extra = "") {
+      const file = join(dir, `${name}.yaml`);
+      const spec = { username, ip: "127.0.0.1", port, ssh_key_path: keyPath };
+      const lines = Object.entries(spec).map(([key, value]) => `${key}: ${value}`);
+      await writeFile(file, `${[...lines, extra].join("\n")}\n`);
+      return file;
+    },
+    pids: () => pidsWithHome(homeDir),
+    async stop() {
+      const ended = new Promise((resolve) => child.once("close", resolve));
+      killAll([...descendantsOf(child.pid as number), child.pid as number]);
+      if (child.exitCode === null && child.signalCode === null) await ended;
+      killAll(pidsWithHome(homeDir));
+      await remove();
+    },
+  };
+}
+
+export function makeKey(path: string, options: { type?: string; passphrase?: string } = {}): void {
+  const { type = "ed25519", passphrase = "" } = options;
+  execFileSync("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-C", "test", "-f", path]);
+}
+
+function formatConfig(dir: string, options: SshdOptions): string {
+  const path = [join(dir, "bin"), ...(options.path ?? []), "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"];
+  const env = { HOME: join(dir, "home"), PATH: path.join(":"), ...options.env };
+  // Of several SetEnv lines only the first counts.
+  const assignments = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+  return [
+    ...(options.config ?? []),
+    ...(options.loginShell ? [`ForceCommand exec ${options.loginShell} -c "$SSH_ORIGINAL_COMMAND"`] : []),
+    `SetEnv ${assignments.join(" ")}`,
+    "ListenAddress 127.0.0.1",
+    `HostKey ${join(dir, "host_key")}`,
+    `AuthorizedKeysFile ${join(dir, "authorized_keys")}`,
+    `PidFile ${join(dir, "sshd.pid")}`,
+    "PermitRootLogin yes",
+    "StrictModes no",
+    "UsePAM no",
+    "PasswordAuthentication no",
+    "KbdInteractiveAuthentication no",
+    "",
+  ].join("\n");
+}
+
+interface Listening {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly log: () => string;
+}
+
+/** Somebody else may take the port between finding it and using it: then with another one. */
+async function listen(dir: string, config: string): Promise<Listening> {
+  for (let tries = 1; ; tries++) {
+    const port = await freePort();
+    await writeFile(join(dir, "sshd_config"), `${config}Port ${port}\n`);
+    const child = spawn(SSHD, ["-D", "-e", "-f", join(dir, "sshd_config")], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let text = "";
+    const isListening = await new Promise<boolean>((resolve) => {
+      child.stderr.on("data", (chunk) => {
+        text += chunk;
+        if (text.includes("Server listening on")) resolve(true);
+      });
+      child.once("close", () => resolve(false));
+    });
+    if (isListening) return { child, port, log: () => text };
+    if (tries === 10 || !text.includes("Address already in use"))
+      throw new Error(`sshd did not start:\n${text}`);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

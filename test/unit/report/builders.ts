@@ -1,0 +1,115 @@
+// Events and views for the tests of report/, with only the facts that matter to a test spelled out.
+
+import type { RunEvent } from "../../../src/model/event.js";
+import type { Job, Outcome } from "../../../src/model/job.js";
+import type { Capacity, Gpu, Slot } from "../../../src/model/machine.js";
+import { applyToView, newView, type ViewState } from "../../../src/report/view-state.js";
+
+export const SUCCESS: Outcome = { kind: "exited", code: 0 };
+export const FAILURE: Outcome = { kind: "exited", code: 1 };
+
+export const CAPACITY: Capacity = {
+  hostname: "box",
+  cpus: { total: 8, free: 7 },
+  memory: { totalMb: 64000, freeMb: 60000 },
+  gpus: [],
+  gpuProblem: null,
+  claims: [],
+};
+
+export function aGpu(index: number): Gpu {
+  return {
+    vendor: "nvidia",
+    index,
+    uuid: `GPU-${index}`,
+    name: "RTX 4090",
+    memoryTotalMb: 24564,
+    memoryFreeMb: 24000,
+    utilization: 0,
+    unusable: null,
+    isExclusive: false,
+    sharesHostMemory: false,
+    isMig: false,
+  };
+}
+
+/** One slot for each list of cards. */
+export function slotsWith(...gpus: number[][]): Slot[] {
+  return gpus.map((indices, index) => ({ index, gpus: indices.map(aGpu) }));
+}
+
+export function someJobs(count: number, changes: Partial<Job> = {}): Job[] {
+  return Array.from({ length: count }, (_, index) => {
+    const line = index + 1;
+    return { line, name: `batch.sh.${line}`, command: `echo ${line}`, ...changes };
+  });
+}
+
+export const started = (jobs: readonly Job[], at = 0): RunEvent => ({
+  kind: "run-started",
+  at,
+  batch: "b1",
+  script: "batch.sh",
+  jobs,
+});
+export const ready = (machine: string, slots: readonly Slot[], at = 0): RunEvent => ({
+  kind: "machine-ready",
+  at,
+  machine,
+  capacity: CAPACITY,
+  slots,
+});
+export const unreachable = (machine: string, reason = "connection refused"): RunEvent => ({
+  kind: "machine-failed",
+  at: 0,
+  machine,
+  reason,
+  hint: `try: ssh ${machine}`,
+});
+export const assigned = (machine: string, lines: readonly number[]): RunEvent => ({
+  kind: "jobs-assigned",
+  at: 0,
+  machine,
+  lines,
+});
+export const jobStarted = (line: number, machine: string, slot: number, at = 0, attempt = 1): RunEvent => ({
+  kind: "job-started",
+  at,
+  line,
+  attempt,
+  machine,
+  slot,
+});
+export const jobSaid = (line: number, text: string): RunEvent => ({ kind: "job-said", at: 0, line, text });
+export const jobEnded = (line: number, outcome: Outcome = SUCCESS, durationMs = 1000): RunEvent => ({
+  kind: "job-ended",
+  at: 0,
+  line,
+  attempt: 1,
+  machine: "a.yaml",
+  outcome,
+  durationMs,
+});
+export const jobCollected = (line: number, at = 0): RunEvent => ({
+  kind: "job-collected",
+  at,
+  line,
+  attempt: 1,
+  files: 1,
+  bytes: 10,
+});
+
+export function viewOf(machines: readonly string[], events: readonly RunEvent[]): ViewState {
+  const view = newView(machines);
+  for (const event of events) applyToView(view, event);
+  return view;
+}
+
+export function textSink(): { text: string; write(text: string): void } {
+  return {
+    text: "",
+    write(text) {
+      this.text += text;
+    },
+  };
+}

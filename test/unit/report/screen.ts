@@ -1,0 +1,95 @@
+// A terminal as far as the live view needs one: it obeys the few sequences that redraw in place, wraps at its
+// width, keeps the cursor off what has scrolled away, and rewraps its lines when it is made narrower.
+
+import { Writable } from "node:stream";
+
+interface Row {
+  text: string;
+  /** The line above went on here, for want of columns. */
+  isWrapped: boolean;
+}
+
+export class Screen extends Writable {
+  writes = 0;
+  #rows: Row[] = [newRow()];
+  #row = 0;
+  #column = 0;
+
+  constructor(
+    public columns: number,
+    public rows: number,
+  ) {
+    super({ decodeStrings: false });
+  }
+
+  override _write(chunk: string, _encoding: string, done: () => void): void {
+    this.writes += 1;
+    for (const [token] of chunk.matchAll(/\x1b\[\??[\d;]*[A-Za-z]|[\r\n]|[^\x1b\r\n]/gu)) this.#obey(token);
+    done();
+  }
+
+  /** Everything above the cursor, scrolled off or not. */
+  get lines(): string[] {
+    return this.#rows.slice(0, this.#row).map(({ text }) => text.trimEnd());
+  }
+
+  /** What stands in the row where the cursor rests. */
+  get cursorLine(): string {
+    return this.#current().text.trimEnd();
+  }
+
+  resize(columns: number, rows: number): void {
+    const whole: string[] = [];
+    for (const { text, isWrapped } of this.#rows) whole.push(isWrapped ? `${whole.pop()}${text}` : text);
+    this.columns = columns;
+    this.rows = rows;
+    this.#rows = [newRow()];
+    this.#row = 0;
+    this.#column = 0;
+    for (const char of whole.join("\n")) this.#obey(char);
+    this.emit("resize");
+  }
+
+  #obey(token: string): void {
+    if (token === "\n") this.#goTo(this.#row + 1, 0);
+    else if (token === "\r") this.#column = 0;
+    else if (token === "\x1b[K") this.#current().text = this.#current().text.slice(0, this.#column);
+    else if (token === "\x1b[J") this.#rows.splice(this.#row, Number.POSITIVE_INFINITY, newRow());
+    else if (/^\x1b\[\d+A$/.test(token)) this.#goUp(Number.parseInt(token.slice(2), 10));
+    else if (!token.startsWith("\x1b")) this.#print(token);
+    else if (!token.startsWith("\x1b[?") && !token.endsWith("m"))
+      throw new Error(`unknown: ${JSON.stringify(token)}`);
+  }
+
+  #goUp(rows: number): void {
+    const top = Math.max(0, this.#rows.length - this.rows);
+    this.#goTo(Math.max(top, this.#row - rows), this.#column);
+  }
+
+  #goTo(row: number, column: number): void {
+    this.#row = row;
+    this.#column = column;
+    while (this.#rows.length <= row) this.#rows.push(newRow());
+  }
+
+  #print(char: string): void {
+    if (this.#column === this.columns) {
+      this.#goTo(this.#row + 1, 0);
+      this.#current().isWrapped = true;
+    }
+    const row = this.#current();
+    const before = row.text.slice(0, this.#column).padEnd(this.#column);
+    row.text = before + char + row.text.slice(this.#column + 1);
+    this.#column += 1;
+  }
+
+  #current(): Row {
+    const row = this.#rows[this.#row];
+    if (row === undefined) throw new Error("the cursor left the screen");
+    return row;
+  }
+}
+
+function newRow(): Row {
+  return { text: "", isWrapped: false };
+}
