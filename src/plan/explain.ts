@@ -6,6 +6,8 @@ import { MOST_UTILIZATION } from "./cards.js";
 import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
 import { CPU_OVERLOAD, type SlotPlan } from "./slots.js";
 
+const ROUNDING = 1e-6;
+
 export interface Explained {
   readonly capacity: Capacity;
   readonly requirement: Requirement;
@@ -64,14 +66,10 @@ function memoryHint(neededMb: number, { memoryMb, gpu }: Requirement): string {
 }
 
 function cpuWords(needed: number, free: number): string {
-  const rest = Math.max(0, free);
-  const short = formatCpus(needed - free - CPU_OVERLOAD);
-  return `cores: a job needs ${needed}, ${formatCpus(rest)} are free and ${CPU_OVERLOAD} may be overloaded: ${short} short (lower --num-cpus, now ${needed})`;
-}
-
-/** Up, so that a shortage is never shown as 0. */
-function formatCpus(cpus: number): string {
-  return String(Math.ceil(cpus * 10 - 1e-6) / 10);
+  const rest = Math.floor(Math.max(0, free) * 10 + ROUNDING) / 10;
+  // Up, so that a shortage is never shown as 0.
+  const short = Math.ceil((needed - free - CPU_OVERLOAD) * 10 - ROUNDING) / 10;
+  return `cores: a job needs ${needed}, ${rest} are free and ${CPU_OVERLOAD} may be overloaded: ${short} short (lower --num-cpus, now ${needed})`;
 }
 
 type CardShortage = Extract<Shortage, { kind: "gpus" }>;

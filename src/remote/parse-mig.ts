@@ -6,7 +6,7 @@ import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 /** Why no job may be put on the card itself. */
 export const SPLIT = "is split into MIG slices";
 
-export interface ListedCard {
+interface ListedCard {
   readonly index: number;
   readonly uuid: string;
   readonly name: string;

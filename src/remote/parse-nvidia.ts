@@ -5,7 +5,7 @@ import type { Gpu } from "../model/machine.js";
 import { parseListedCards, parseSlices, SPLIT } from "./parse-mig.js";
 import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
-export interface CardsFound {
+interface CardsFound {
   readonly gpus: readonly Gpu[];
   /** What the tool said beside the cards. */
   readonly said: readonly string[];

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 export const STAND_IN_BIN = join(dirname(fileURLToPath(import.meta.url)), "bin");
 
 /** Numbers in MiB and percent; text is said as it is: `[N/A]`, `ERR!`. Left out: an idle RTX 3090. */
-export interface StandInGpu {
+interface StandInGpu {
   readonly uuid?: string;
   readonly name?: string;
   readonly memoryTotal?: number | string;

@@ -90,6 +90,11 @@ test.each(LOGIN_SHELLS)("to %s reading commands from stdin, the line is a commen
   expect(stdout.toString() + stderr.toString()).not.toContain("it-ran");
 });
 
+test.each(Object.keys(SHELLS))("spaces at the end of a script count in %s", (shell) => {
+  const { stdout } = run(scriptLine("printf '<%s>' a\\ ", NONCE), { shell: shell as keyof typeof SHELLS });
+  expect(stdout.toString()).toBe(`${startMarker(NONCE)}<a >`);
+});
+
 test("the line numbers sh reports are those of the script", () => {
   const { stderr } = run(scriptLine("true\ntrue\n/no/such/thing", NONCE), { shell: "bash" });
   expect(stderr.toString()).toContain("line 3:");
