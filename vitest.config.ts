@@ -19,6 +19,7 @@ export default defineConfig({
           // Real servers and processes on a small machine; each test awaits facts, this is only the backstop.
           testTimeout: 120_000,
           hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
           maxWorkers: 2,
         },
       },

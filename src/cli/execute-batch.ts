@@ -39,6 +39,8 @@ export async function executeBatch(options: RunOptions): Promise<ExitCode> {
   const onEvent = (event: RunEvent) => {
     if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
     reporter.show(event);
+    if (options.detaches && event.kind === "jobs-handed-over" && run.isHandedOver())
+      run.abandon(new Detached());
   };
   const run = startRun({
     ...options,
@@ -54,8 +56,8 @@ export async function executeBatch(options: RunOptions): Promise<ExitCode> {
   try {
     return exitCodeOf(await run.finish());
   } catch (error) {
-    if (error instanceof Detached) return ExitCode.Interrupted;
-    throw error;
+    if (!(error instanceof Detached)) throw error;
+    return error.signal === null ? ExitCode.Success : ExitCode.Interrupted;
   } finally {
     stopListening();
     reporter.close();

@@ -22,6 +22,8 @@ export interface RunOptions extends MachineOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
   readonly isDryRun: boolean;
+  /** Return once everything is handed over. */
+  readonly detaches: boolean;
 }
 
 export type Invocation =
@@ -91,6 +93,7 @@ interface RawRun extends RawMachines {
   readonly env?: string[];
   readonly timeout?: number;
   readonly dryRun?: true;
+  readonly detach?: true;
 }
 
 function describeRun(command: Command): Command {
@@ -107,6 +110,7 @@ function describeRun(command: Command): Command {
     .addOption(
       new Option("--timeout <duration>", "end a job that runs longer: 90s, 10m, 2h").argParser(toDuration),
     )
+    .option("--detach", "hand everything over and return; the same command again follows it")
     .option("--dry-run", "show slots and first commands, touch nothing")
     .option("--json", "one event a line instead of text")
     .option("--verbose", "say more");
@@ -199,6 +203,7 @@ function resolveRun(
     env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,
+    detaches: raw.detach ?? false,
   };
 }
 

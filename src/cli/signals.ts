@@ -4,9 +4,13 @@ import type { BatchRun } from "../run/batch-run.js";
 
 /** The client left; what was handed over goes on. */
 export class Detached extends Error {
-  constructor(signal: string) {
-    super(`detached by ${signal}`);
+  /** Null: it was asked to by --detach. */
+  readonly signal: string | null;
+
+  constructor(signal: string | null = null) {
+    super("detached");
     this.name = "Detached";
+    this.signal = signal;
   }
 }
 

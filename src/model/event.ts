@@ -2,7 +2,7 @@
 // `at` is this computer's clock in milliseconds, durations come from the machine's own.
 
 import type { Job, Outcome } from "./job.js";
-import type { Capacity, Slot } from "./machine.js";
+import type { Capacity, MachineSpec, Slot } from "./machine.js";
 
 export type RunEvent = { readonly at: number } & (
   | {
@@ -10,6 +10,16 @@ export type RunEvent = { readonly at: number } & (
       readonly batch: string;
       readonly script: string;
       readonly jobs: readonly Job[];
+      readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch">[];
+    }
+  /** An earlier client left the batch like this. */
+  | {
+      readonly kind: "run-resumed";
+      readonly done: number;
+      readonly running: number;
+      readonly waiting: number;
+      /** Where jobs are. */
+      readonly machines: readonly string[];
     }
   /** Results were there before this run; `outcome` is null when no record tells how the job ended. */
   | { readonly kind: "job-skipped"; readonly line: number; readonly outcome: Outcome | null }
@@ -26,6 +36,14 @@ export type RunEvent = { readonly at: number } & (
   | {
       readonly kind: "machine-failed";
       readonly machine: string;
+      readonly reason: string;
+      readonly hint: string | null;
+    }
+  /** It could not take these jobs, nor will it be given others; what it has goes on. */
+  | {
+      readonly kind: "machine-refused";
+      readonly machine: string;
+      readonly lines: readonly number[];
       readonly reason: string;
       readonly hint: string | null;
     }
@@ -77,6 +95,16 @@ export type RunEvent = { readonly at: number } & (
       readonly attempt: number;
       readonly files: number;
       readonly bytes: number;
+    }
+  /** Its archive is verified and about to be put into place: after a crash, results that are in place are these. */
+  | { readonly kind: "jobs-arrived"; readonly machine: string; readonly lines: readonly number[] }
+  /** Its results cannot be taken, and stay over there. */
+  | {
+      readonly kind: "job-stuck";
+      readonly line: number;
+      readonly attempt: number;
+      readonly machine: string;
+      readonly reason: string;
     }
   | { readonly kind: "warning"; readonly message: string }
   /** Jobs that nobody had begun are with this computer again. */

@@ -2,8 +2,10 @@
 
 import { type MachineState, machineOf, type RunState } from "./state.js";
 
-export type Decision = { readonly machine: string } & (
-  | { readonly kind: "connect" }
+export type Decision = {
+  readonly machine: string;
+} /** `resumes`: jobs of this batch may be there already. */ & (
+  | { readonly kind: "connect"; readonly resumes: boolean }
   /** The link was lost: get it back, for as long as it takes. */
   | { readonly kind: "reconnect" }
   | { readonly kind: "assign"; readonly lines: readonly number[] }
@@ -12,12 +14,13 @@ export type Decision = { readonly machine: string } & (
   | { readonly kind: "free"; readonly keys: readonly string[] }
   | { readonly kind: "take-back"; readonly lines: readonly number[] }
   | { readonly kind: "stop"; readonly lines: readonly number[] }
-  | { readonly kind: "finish"; readonly hasSpool: boolean }
+  | { readonly kind: "finish"; readonly cleans: boolean }
 );
 export type DecisionKind = Decision["kind"];
 
-/** At most this many jobs in one archive: their names must fit one command line. */
+/** At most this many jobs in one archive: their names must fit one command line, here and over there. */
 const COLLECT_AT_ONCE = 500;
+const HAND_OVER_AT_ONCE = 2000;
 
 export function decide(state: RunState): Decision[] {
   const machines = [...state.machines.values()];
@@ -27,8 +30,25 @@ export function decide(state: RunState): Decision[] {
 /** Nothing is under way and nothing more can be done. */
 export function isOver(state: RunState): boolean {
   return [...state.machines.values()].every(
-    ({ phase, busy }) => busy.size === 0 && (phase === "done" || phase === "failed"),
+    (machine) =>
+      machine.busy.size === 0 && (isOut(machine) || (machine.phase === "new" && !isNeeded(state, machine))),
   );
+}
+
+/** From here on the machines need no client: every job is over there, or done. */
+export function isHandedOver(state: RunState): boolean {
+  return (
+    state.waiting.size === 0 &&
+    [...state.machines.values()].every(({ assigned, phase }) => assigned.size === 0 && phase !== "connecting")
+  );
+}
+
+function isOut({ phase }: MachineState): boolean {
+  return phase === "done" || phase === "failed";
+}
+
+function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean {
+  return hasSpool || (isOpen && state.waiting.size > 0);
 }
 
 /** Marks a decision as under way, so that it is not made twice. */
@@ -53,7 +73,7 @@ function deal(state: RunState, machines: readonly MachineState[]): Decision[] {
   if (machines.some(({ phase }) => phase === "new" || phase === "connecting")) return [];
   const hands = dealBySlots(
     [...state.waiting],
-    machines.filter(({ phase }) => phase === "ready"),
+    machines.filter(({ phase, isOpen }) => phase === "ready" && isOpen),
   );
   return [...hands].map(([machine, lines]) => ({ kind: "assign", machine, lines }));
 }
@@ -77,19 +97,23 @@ function dealBySlots(lines: readonly number[], machines: readonly MachineState[]
 }
 
 function decideFor(state: RunState, machine: MachineState): Decision[] {
-  if (machine.phase === "new") return [{ kind: "connect", machine: machine.name }];
+  if (machine.phase === "new") {
+    return isNeeded(state, machine)
+      ? [{ kind: "connect", machine: machine.name, resumes: machine.hasSpool }]
+      : [];
+  }
   if (machine.phase === "lost" && !machine.busy.has("reconnect")) {
     return [{ kind: "reconnect", machine: machine.name }];
   }
   if (machine.phase !== "ready") return [];
   const decisions = [
-    ...batch(machine, "hand-over", machine.assigned),
+    ...batch(machine, "hand-over", machine.assigned, HAND_OVER_AT_ONCE),
     ...interrupt(state, machine),
     ...batch(machine, "collect", machine.ended, COLLECT_AT_ONCE),
     ...free(machine),
   ];
   return decisions.length === 0 && isFinished(state, machine)
-    ? [{ kind: "finish", machine: machine.name, hasSpool: machine.hasSpool }]
+    ? [{ kind: "finish", machine: machine.name, cleans: machine.hasSpool && !machine.hasStuck }]
     : decisions;
 }
 
@@ -119,11 +143,15 @@ function batch(
 }
 
 /** Nothing of ours is left there and nothing more will come. */
-function isFinished(state: RunState, { queued, running, ended, toFree, busy }: MachineState): boolean {
-  if (queued.size + running.size + ended.size + toFree.size + busy.size + state.waiting.size > 0)
-    return false;
-  // Another machine may yet fail before it has taken its jobs: then this one is needed for them.
-  return [...state.machines.values()].every(
-    (other) => other.assigned.size === 0 && other.phase !== "new" && other.phase !== "connecting",
+function isFinished(
+  state: RunState,
+  { queued, running, ended, toFree, busy, isOpen }: MachineState,
+): boolean {
+  if (queued.size + running.size + ended.size + toFree.size + busy.size > 0) return false;
+  if (!isOpen) return true;
+  // Another machine may yet refuse its jobs: then this one is needed for them.
+  return (
+    state.waiting.size === 0 &&
+    [...state.machines.values()].every((other) => other.assigned.size === 0 && other.phase !== "connecting")
   );
 }

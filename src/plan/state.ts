@@ -17,6 +17,8 @@ export type JobState =
   | { readonly kind: "collected"; readonly outcome: Outcome }
   /** Its machine failed while it had the job. */
   | { readonly kind: "unknown"; readonly machine: string }
+  /** It ended, but its results cannot be taken from where they are. */
+  | { readonly kind: "stuck"; readonly machine: string }
   /** Taken back when the user wanted no new jobs. */
   | { readonly kind: "dropped" };
 
@@ -24,8 +26,12 @@ export interface MachineState {
   readonly name: string;
   phase: "new" | "connecting" | "ready" | "lost" | "finishing" | "done" | "failed";
   slots: number;
+  /** It may be given jobs. */
+  isOpen: boolean;
   /** At least one job went there: there is a spool to clean. */
   hasSpool: boolean;
+  /** Results stay there that could not be taken: nothing is cleaned. */
+  hasStuck: boolean;
   /** Verbs under way; one of each kind at a time. */
   readonly busy: Set<DecisionKind>;
   /** Of the queued lines: those not known to have arrived. */
@@ -62,7 +68,8 @@ export function initialState(jobs: readonly Job[], machines: readonly string[]):
 function newMachine(name: string): MachineState {
   const sets = { assigned: new Set<number>(), queued: new Set<number>(), running: new Set<number>() };
   const more = { ended: new Set<number>(), toFree: new Set<string>(), stopped: new Set<number>() };
-  return { name, phase: "new", slots: 0, hasSpool: false, busy: new Set(), ...sets, ...more };
+  const facts = { phase: "new" as const, slots: 0, isOpen: true, hasSpool: false, hasStuck: false };
+  return { name, ...facts, busy: new Set(), ...sets, ...more };
 }
 
 export function apply(state: RunState, event: RunEvent): void {
@@ -77,9 +84,15 @@ export function apply(state: RunState, event: RunEvent): void {
     case "machine-lost":
       return setPhase(state, event.machine, "lost");
     case "machine-done":
+      machineOf(state, event.machine).hasSpool = false;
+      machineOf(state, event.machine).toFree.clear();
       return setPhase(state, event.machine, "done");
     case "machine-failed":
       return failMachine(state, machineOf(state, event.machine));
+    case "machine-refused":
+      machineOf(state, event.machine).isOpen = false;
+      for (const line of event.lines) giveBack(state, line);
+      return;
     case "jobs-assigned":
       return assign(state, event.machine, event.lines);
     case "jobs-handed-over":
@@ -91,15 +104,18 @@ export function apply(state: RunState, event: RunEvent): void {
     case "job-started":
     case "job-ended":
     case "job-collected":
+    case "job-stuck":
       return applyToAttempt(state, event);
     case "interrupted":
       state.interrupted = event.mode;
       for (const line of [...state.waiting]) giveBack(state, line);
       return;
     case "run-started":
+    case "run-resumed":
     case "tree-read":
     case "staging":
     case "staged":
+    case "jobs-arrived":
     case "slot-waiting":
     case "job-said":
     case "warning":
@@ -128,27 +144,30 @@ function giveBack(state: RunState, line: number): void {
   setJob(state, line, { kind: state.interrupted === "no" ? "waiting" : "dropped" });
 }
 
-type AttemptEvent = Extract<RunEvent, { kind: "job-started" | "job-ended" | "job-collected" }>;
+type AttemptEvent = Extract<RunEvent, { kind: "job-started" | "job-ended" | "job-collected" | "job-stuck" }>;
 
 /** News of an earlier attempt changes nothing: another one has taken its place. */
 function applyToAttempt(state: RunState, event: AttemptEvent): void {
   const job = state.jobs.get(event.line);
   if (job === undefined || state.attempts.get(event.line) !== event.attempt) return;
-  if (event.kind === "job-collected") {
-    if (job.kind !== "ended") return;
-    machineOf(state, job.machine).toFree.add(attemptKey(event.line, event.attempt));
-    return setJob(state, event.line, { kind: "collected", outcome: job.outcome });
+  const { line } = event;
+  if (job.kind === "ended" && event.kind === "job-collected") {
+    machineOf(state, job.machine).toFree.add(attemptKey(line, event.attempt));
+    setJob(state, line, { kind: "collected", outcome: job.outcome });
+  } else if (job.kind === "ended" && event.kind === "job-stuck") {
+    machineOf(state, job.machine).hasStuck = true;
+    setJob(state, line, { kind: "stuck", machine: job.machine });
+  } else if (job.kind === "queued" || job.kind === "running") {
+    const { machine } = job;
+    if (event.kind === "job-started") setJob(state, line, { kind: "running", machine, slot: event.slot });
+    if (event.kind === "job-ended") setJob(state, line, { kind: "ended", machine, outcome: event.outcome });
   }
-  if (job.kind !== "queued" && job.kind !== "running") return;
-  const { line, machine } = event;
-  if (event.kind === "job-started") setJob(state, line, { kind: "running", machine, slot: event.slot });
-  else setJob(state, line, { kind: "ended", machine, outcome: event.outcome });
 }
 
-/** What had not arrived there is free for others; of the rest nobody knows. */
+/** What it was given may have arrived, and may be running: nobody knows, so nobody else gets it. */
 function failMachine(state: RunState, machine: MachineState): void {
   machine.phase = "failed";
-  for (const line of [...machine.assigned]) giveBack(state, line);
+  machine.isOpen = false;
   for (const line of [...machine.queued, ...machine.running, ...machine.ended]) {
     setJob(state, line, { kind: "unknown", machine: machine.name });
   }
@@ -167,6 +186,11 @@ function setJob(state: RunState, line: number, next: JobState): void {
   if (next.kind === "queued" || next.kind === "running" || next.kind === "ended") {
     machineOf(state, next.machine)[next.kind].add(line);
   }
+}
+
+/** The user removed its results: it is to be run again. */
+export function forgetResult(state: RunState, line: number): void {
+  setJob(state, line, { kind: "waiting" });
 }
 
 export function machineOf(state: RunState, name: string): MachineState {

@@ -61,6 +61,11 @@ export class Control {
     await this.#request(`stop ${keys.join(" ")}`);
   }
 
+  /** Slots whose loop was killed, or went down with the machine, get a new one. */
+  async tend(): Promise<void> {
+    await this.#request("tend");
+  }
+
   async free(keys: readonly string[]): Promise<void> {
     await this.#request(`free ${keys.join(" ")}`);
   }

@@ -31,19 +31,14 @@ export interface SpoolSettings {
   readonly timeoutSeconds: number | null;
 }
 
-/** More would not fit the arguments of the one `mv` that puts them into place. */
-const JOBS_AT_ONCE = 2000;
-
+/** All of the jobs have arrived, or none of them. Some thousands at most: one `mv` puts them into place. */
 export async function handOver(session: Session, order: HandOver): Promise<void> {
-  for (let from = 0; from === 0 || from < order.jobs.length; from += JOBS_AT_ONCE) {
-    const jobs = order.jobs.slice(from, from + JOBS_AT_ONCE);
-    await ask(session, {
-      doing: "handing over",
-      script: handOverScript(order),
-      stdin: Readable.from(pack(spoolEntries({ ...order, jobs })), { objectMode: false }),
-      signal: order.signal,
-    });
-  }
+  await ask(session, {
+    doing: "handing over",
+    script: handOverScript(order),
+    stdin: Readable.from(pack(spoolEntries(order)), { objectMode: false }),
+    signal: order.signal,
+  });
 }
 
 /** Slots start once everything is in place; a loop that is already there makes the second one leave. */
@@ -53,13 +48,15 @@ function handOverScript({ place, slots, tree }: HandOver): string {
 incoming=$spool/incoming.$$
 hand_over() {
   command -v setsid >/dev/null || { echo "there is no setsid over there" >&2; return 1; }
-  mkdir -p "$spool/jobs" "$spool/slots" "$incoming" && tar -xpof - -C "$incoming" <&3 || return 1
+  mkdir -p "$spool/jobs" "$spool/slots" "$incoming" && tar -xpof - -C "$incoming" <&3 ||
+    { rm -rf "$incoming"; return 1; }
   cd "$spool" || return 1
   [ -d "$base/batches" ] || mkdir -p "$base/batches" 2>/dev/null
   [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
   for slot in ${indices}; do
     mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
   done
+  printf "login_umask=%s login_locale='%s'\\n" "$login_umask" "$login_locale" >>"$incoming/settings"
   mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/settings" . || return 1
   # A job that is there already is not touched: mv refuses to put one directory over another.
   [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
@@ -121,9 +118,9 @@ function slotEnvText(slot: Slot, env: Readonly<Record<string, string>>): string 
   ].join("\n");
 }
 
-/** The line that probes and other slots read as this slot's claim. */
+/** The line that probes and other slots read as this slot's claim. sh counts in whole MB. */
 function needText({ memoryMb, cpus, gpu, reservesMachine }: Requirement, slot: Slot): string {
   const cards = slot.gpus.map(({ uuid }) => uuid).join(",") || "-";
-  const ofCard = [gpu?.memoryMb ?? 0, gpu?.utilization ?? 0, gpu?.isReserved ? 1 : 0];
-  return `${[memoryMb, cpus, ...ofCard, reservesMachine ? 1 : 0, cards].join(" ")}\n`;
+  const ofCard = [Math.ceil(gpu?.memoryMb ?? 0), gpu?.utilization ?? 0, gpu?.isReserved ? 1 : 0];
+  return `${[Math.ceil(memoryMb), cpus, ...ofCard, reservesMachine ? 1 : 0, cards].join(" ")}\n`;
 }

@@ -11,6 +11,8 @@ export interface Place {
 /** sh text that sets $base (where batches meet), $root (our files), $spool (this batch) and keeps all private. */
 export function prelude(place: Place): string {
   return [
+    "login_umask=$(umask)",
+    "login_locale=${LC_ALL-}",
     "umask 077",
     "LC_ALL=C",
     "base=$HOME/.sshoal",

@@ -42,6 +42,7 @@ export function parseSpoolEvent(line: string): SpoolEvent | null {
 /** The content of `exit`: a code as the shell counts it, or the word for what we did to the job. */
 export function parseExit(text: string): Outcome | null {
   if (text === "timed-out" || text === "stopped") return { kind: text };
+  if (text === "lost") return { kind: "lost", reason: "it went down with its machine or with its slot" };
   if (!isNumber(text)) return null;
   const code = Number(text);
   const signal = code > 128 ? SIGNALS.get(code - 128) : undefined;

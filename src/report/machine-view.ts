@@ -71,6 +71,9 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
     case "jobs-handed-over":
       for (const line of event.lines) machine.jobs.add(line);
       return;
+    case "jobs-arrived":
+      return;
+    case "machine-refused":
     case "jobs-taken-back":
       for (const line of event.lines) machine.jobs.delete(line);
       return;

@@ -8,7 +8,7 @@ import { printable } from "./printable.js";
 import type { Reporter, TextSink } from "./reporter.js";
 import { summaryLines } from "./summary.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
-import { count, STOPPING, treeLine, warningLines } from "./wording.js";
+import { count, resumedLine, STOPPING, treeLine, warningLines } from "./wording.js";
 
 export interface PlainOptions {
   readonly stdout: TextSink;
@@ -54,6 +54,7 @@ function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): s
       `WARNING: job results already exists for line ${event.line}, skipping evaluation: delete if you wish to rerun`,
     ];
   }
+  if (event.kind === "run-resumed") return [resumedLine(event)];
   if (event.kind !== "job-started" && event.kind !== "job-collected") return [];
   const known = view.jobs.get(event.line);
   if (known === undefined) return [];

@@ -123,7 +123,7 @@ const PROGRESS = { waiting: 0, unknown: 0, running: 1, ended: 2, collected: 3, s
 function applyToAttempt(
   view: ViewState,
   known: JobView,
-  event: EventOf<"job-started" | "job-ended" | "job-collected">,
+  event: EventOf<"job-started" | "job-ended" | "job-collected" | "job-stuck">,
 ): boolean {
   if (event.attempt < known.attempt) return false;
   if (event.attempt > known.attempt) beginAttempt(view, known, event.attempt);
@@ -139,6 +139,8 @@ function applyToAttempt(
       if (known.phase.kind !== "ended") return false;
       machineOf(view, known.phase.machine).jobs.delete(event.line);
       setPhase(view, known, { kind: "collected", outcome: known.phase.outcome });
+      return true;
+    case "job-stuck":
       return true;
     default:
       return event satisfies never;

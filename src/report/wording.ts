@@ -16,13 +16,28 @@ export function warningLines(event: RunEvent): string[] {
   switch (event.kind) {
     case "warning":
       return [`WARNING: ${printable(event.message)}`];
-    case "machine-failed": {
-      const first = `WARNING: ${printable(event.machine)} is left out: ${printable(event.reason)}`;
-      return event.hint === null ? [first] : [first, printable(event.hint)];
-    }
+    case "machine-failed":
+      return aboutMachine(event, "is left out");
+    case "machine-refused":
+      return aboutMachine(event, "gets no jobs");
+    case "job-stuck":
+      return [
+        `WARNING: the results of line ${event.line} stay on ${printable(event.machine)}: ${printable(event.reason)}`,
+      ];
     default:
       return [];
   }
+}
+
+interface MachineTrouble {
+  readonly machine: string;
+  readonly reason: string;
+  readonly hint: string | null;
+}
+
+function aboutMachine({ machine, reason, hint }: MachineTrouble, what: string): string[] {
+  const first = `WARNING: ${printable(machine)} ${what}: ${printable(reason)}`;
+  return hint === null ? [first] : [first, printable(hint)];
 }
 
 /** What travels to the machines and what stays here. */
@@ -32,6 +47,17 @@ export function treeLine({ files, bytes, leftOut }: Extract<RunEvent, { kind: "t
   const named = leftOut.slice(0, NAMED_LEFT_OUT).map(printable).join(", ");
   const more = leftOut.length - NAMED_LEFT_OUT;
   return `${travels}; left out: ${named}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Where an earlier client left the batch. */
+export function resumedLine({
+  done,
+  running,
+  waiting,
+  machines,
+}: Extract<RunEvent, { kind: "run-resumed" }>): string {
+  const where = running > 0 ? ` on ${machines.map(printable).join(", ")}` : "";
+  return `resuming: ${done} done, ${running} running${where}, ${waiting} waiting`;
 }
 
 export function count(amount: number, noun: string): string {

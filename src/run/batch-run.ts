@@ -1,23 +1,28 @@
-// One run of a batch: its record, its state and its loop, from the first event to the last.
+// One run of a batch: its record, its state and its loop, from the first event to the last. A batch that an earlier
+// client began goes on from where the record left it.
 
 import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import path from "node:path";
 import type { RunEvent } from "../model/event.js";
-import type { Job, Outcome } from "../model/job.js";
+import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
-import { countJobs, initialState, type RunState } from "../plan/state.js";
+import { isHandedOver } from "../plan/decide.js";
+import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
+import { countJobs, forgetResult, initialState, machineOf, type RunState } from "../plan/state.js";
+import { takeLock } from "./lock.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { OutputFiles } from "./output-files.js";
 import { Performer, type RunContext } from "./perform.js";
 import { loadRecord, RunRecord } from "./record.js";
 import type { Results } from "./results.js";
 
-export interface BatchOrder
-  extends Omit<RunContext, "batch" | "jobs" | "outputs" | "attemptOf" | "machines"> {
+type Derived = "batch" | "jobs" | "outputs" | "attemptOf" | "machines" | "commit" | "pastSlots" | "isHolding";
+
+export interface BatchOrder extends Omit<RunContext, Derived> {
   readonly script: string;
   readonly jobs: readonly Job[];
   readonly machines: readonly MachineSpec[];
-  readonly results: Results;
   readonly onEvent: (event: RunEvent) => void;
 }
 
@@ -27,71 +32,124 @@ export interface BatchRun {
   readonly emit: Loop["emit"];
   /** Leaves everything to go on over there; finish() rejects with the reason. */
   abandon(reason: Error): void;
+  /** Every job is over there, or done. */
+  isHandedOver(): boolean;
 }
 
+/** Throws UserError while another client has the batch. */
 export function startRun(order: BatchOrder): BatchRun {
-  const { jobs, machines, results, script, tree } = order;
+  const { jobs, results } = order;
   const stem = (jobs[0]?.name ?? "").replace(/\.\d+$/, "");
+  const unlock = takeLock(path.join(results.privateDir, `${stem}.lock`));
+  rmSync(path.join(results.privateDir, "incoming"), { recursive: true, force: true });
   const recordPath = path.join(results.privateDir, `${stem}.jsonl`);
-  const past = loadRecord(recordPath);
-  const record = new RunRecord(recordPath);
+  const events = loadRecord(recordPath);
+  const past = readPast(events);
+  const machines = [...order.machines, ...leftBehind(order.machines, past)];
   const state = initialState(
     jobs,
     machines.map(({ name }) => name),
   );
-  const batch = batchOf(past) ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
+  replay(state, events);
+  for (const { name } of machines.slice(order.machines.length)) machineOf(state, name).isOpen = false;
+
+  const record = new RunRecord(recordPath);
+  const batch = past?.batch ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
   const performer = new Performer({
     ...order,
     batch,
+    machines,
     jobs: new Map(jobs.map((job) => [job.line, job])),
-    outputs: new OutputFiles(results),
+    outputs: new OutputFiles(results, past?.begun ?? new Set()),
+    pastSlots: past?.slots ?? new Map(),
     attemptOf: (line) => state.attempts.get(line) ?? 0,
+    isHolding: (name) => {
+      const { queued, assigned, running, ended } = machineOf(state, name);
+      return queued.size - assigned.size + running.size + ended.size > 0;
+    },
+    commit: (news) => loop.commit(news),
   });
   const loop = makeLoop({ state, perform: performer.perform, record, onEvent: order.onEvent, now: Date.now });
-
-  countAttempts(state, past);
-  loop.emit({ kind: "run-started", batch, script, jobs });
-  skipDone(loop, jobs, results, outcomesOf(past));
-  const files = tree.entries.filter(({ type }) => type !== "Directory").length;
-  loop.emit({ kind: "tree-read", files, bytes: tree.bytes, leftOut: tree.leftOut });
+  openRun(loop, { ...order, machines }, batch, state, past);
 
   const finish = async () => {
     try {
       await loop.run();
-      loop.tell({ kind: "run-ended", counts: countJobs(state) });
+      loop.commit({ kind: "run-ended", counts: countJobs(state) });
       return state;
     } finally {
       await performer.close();
       record.close();
+      unlock();
     }
   };
-  return { finish, emit: loop.emit, abandon: loop.abandon };
+  return { finish, emit: loop.emit, abandon: loop.abandon, isHandedOver: () => isHandedOver(state) };
 }
 
-function batchOf(past: readonly RunEvent[]): string | undefined {
-  return past.find((event) => event.kind === "run-started")?.batch;
+/** Machines of the record that were not named this time: they get no new jobs, but what they have is fetched. */
+function leftBehind(given: readonly MachineSpec[], past: Past | null): MachineSpec[] {
+  const names = new Set(given.map(({ name }) => name));
+  const others = [...(past?.machines.values() ?? [])].filter(({ name }) => !names.has(name));
+  return others.map(bareSpec);
 }
 
-/** An attempt's number is never used twice in a batch, whoever removed what here meanwhile. */
-function countAttempts(state: RunState, past: readonly RunEvent[]): void {
-  for (const event of past) {
-    if (event.kind !== "jobs-assigned") continue;
-    for (const line of event.lines) state.attempts.set(line, (state.attempts.get(line) ?? 0) + 1);
-  }
+function bareSpec(machine: RecordedMachine): MachineSpec {
+  return {
+    ...machine,
+    gpus: null,
+    excludeGpus: [],
+    maxJobs: null,
+    env: {},
+    setup: [],
+    keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
+  };
 }
 
-function outcomesOf(past: readonly RunEvent[]): Map<number, Outcome> {
-  const ended = past.filter((event) => event.kind === "job-ended");
-  return new Map(ended.map(({ line, outcome }) => [line, outcome]));
+/** What people are told before anything happens: which jobs there are, which are done, which are under way. */
+function openRun(loop: Loop, order: BatchOrder, batch: string, state: RunState, past: Past | null): void {
+  const { jobs, script, results } = order;
+  const machines = order.machines.map(({ name, address, scratch }) => ({ name, address, scratch }));
+  loop.emit({ kind: "run-started", batch, script, jobs, machines });
+  for (const job of jobs) settleJob(loop, job, results, state, past);
+  loop.settle();
+  tellResumed(loop, state);
 }
 
-function skipDone(
+function settleJob(
   loop: Loop,
-  jobs: readonly Job[],
+  { line, name, command }: Job,
   results: Results,
-  outcomes: ReadonlyMap<number, Outcome>,
+  state: RunState,
+  past: Past | null,
 ): void {
-  for (const { line, name } of jobs) {
-    if (results.has(name)) loop.emit({ kind: "job-skipped", line, outcome: outcomes.get(line) ?? null });
+  const job = state.jobs.get(line);
+  const hasResults = results.has(name);
+  if (job === undefined) return;
+  if (job.kind === "collected" && !hasResults) return forgetResult(state, line);
+  const ran = past?.commands.get(line);
+  if (ran !== undefined && ran !== command && (hasResults || job.kind !== "waiting")) {
+    loop.emit({ kind: "warning", message: `line ${line} has changed: what is there was made by: ${ran}` });
   }
+  const attempt = state.attempts.get(line) ?? 0;
+  if (job.kind === "collected" || (job.kind === "waiting" && hasResults)) {
+    loop.emit({ kind: "job-skipped", line, outcome: job.kind === "collected" ? job.outcome : null });
+  } else if (job.kind === "ended" && hasResults && past?.arrived.has(`${line} ${attempt}`)) {
+    loop.emit({ kind: "job-collected", line, attempt, files: 0, bytes: 0 });
+  }
+}
+
+function tellResumed(loop: Loop, state: RunState): void {
+  const held = [...state.machines.values()].filter(
+    ({ queued, running, ended }) => queued.size + running.size + ended.size > 0,
+  );
+  if (held.length === 0) return;
+  const jobs = [...state.jobs.values()];
+  const count = (...kinds: string[]) => jobs.filter(({ kind }) => kinds.includes(kind)).length;
+  loop.emit({
+    kind: "run-resumed",
+    done: count("collected", "skipped", "ended"),
+    running: count("running"),
+    waiting: count("waiting", "queued"),
+    machines: held.map(({ name }) => name),
+  });
 }

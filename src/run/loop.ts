@@ -18,8 +18,10 @@ export interface LoopParts {
 
 export interface Loop {
   readonly emit: Emit;
-  /** Like emit, but taken in at once: for what is said before or after run(). */
-  readonly tell: Emit;
+  /** Like emit, but taken in at once and safe in the record on return. */
+  readonly commit: Emit;
+  /** Takes in what was emitted so far, before run() does. */
+  settle(): void;
   /** Resolves when the run is over; rejects on a bug, or when `abandon` was called. */
   run(): Promise<void>;
   /** Leaves everything as it is over there. */
@@ -72,9 +74,10 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       });
     }
   };
-  const tell: Emit = (news) => {
+  const commit: Emit = (news) => {
     emit(news);
     takeIn();
+    record.sync();
   };
-  return { emit, tell, run, abandon };
+  return { emit, commit, settle: takeIn, run, abandon };
 }

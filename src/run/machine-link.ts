@@ -6,6 +6,7 @@ import { follow } from "../remote/follow.js";
 import type { Place } from "../remote/layout.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
 import type { Session } from "../transport/session.js";
+import { pause } from "./retrying.js";
 
 export type Connect = (spec: MachineSpec, signal: AbortSignal) => Promise<Session>;
 
@@ -37,12 +38,24 @@ export class MachineLink {
   /** `onLost` is called once, and not when close() was the reason. */
   async open(onLost: (reason: string) => void): Promise<Session> {
     const session = await this.#connect(this.spec, this.signal);
-    this.#live = { session, control: null, isFollowing: false };
+    const live = { session, control: null, isFollowing: false };
+    this.#live = live;
     void session.gone.then((reason) => {
-      this.#live = null;
+      if (this.#live === live) this.#live = null;
       if (!this.signal.aborted) onLost(reason);
     });
     return session;
+  }
+
+  /** To be asked before a verb begins: whether the session it used was lost, also if a new one stands since. */
+  whenLost(): { hasHappened: () => Promise<boolean> } {
+    const gone = this.#live?.session.gone;
+    return {
+      // A verb may fail a moment before the session is known to be gone.
+      hasHappened: async () =>
+        gone !== undefined &&
+        Promise.race([gone.then(() => true), pause(500, this.signal).then(() => false)]),
+    };
   }
 
   get session(): Session {

@@ -1,7 +1,8 @@
 // job_results/<job>.out and .err while their jobs run: pieces are written where they belong, however often they come.
 
-import { existsSync } from "node:fs";
-import { type FileHandle, open, rename } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { type FileHandle, open, rename, stat } from "node:fs/promises";
+import { parseAttemptKey } from "../model/job.js";
 import type { OutputPosition } from "../remote/control.js";
 import type { OutputPiece } from "../remote/control-stream.js";
 import type { Results } from "./results.js";
@@ -17,26 +18,36 @@ interface Growing {
 /** Owns open files: end() each job that was begun. */
 export class OutputFiles {
   readonly #results: Results;
+  readonly #begun: ReadonlySet<string>;
   readonly #growing = new Map<string, Record<Stream, Growing>>();
 
-  constructor(results: Results) {
+  /** `begun`: attempts, as `line attempt`, of which an earlier client has written part. */
+  constructor(results: Results, begun: ReadonlySet<string>) {
     this.#results = results;
+    this.#begun = begun;
   }
 
-  /** What an earlier, unfinished attempt left under these names moves aside. */
   async begin(key: string, name: string): Promise<void> {
     if (this.#growing.has(key)) return;
-    this.#growing.set(key, { out: await this.#create(name, "out"), err: await this.#create(name, "err") });
+    const { line, attempt } = parseAttemptKey(key);
+    const goesOn = this.#begun.has(`${line} ${attempt}`);
+    const [out, err] = [await this.#open(name, "out", goesOn), await this.#open(name, "err", goesOn)];
+    this.#growing.set(key, { out, err });
   }
 
-  async #create(name: string, stream: Stream): Promise<Growing> {
+  async #open(name: string, stream: Stream, goesOn: boolean): Promise<Growing> {
     const path = this.#results.streamPath(name, stream);
-    if (existsSync(path)) {
-      let n = 1;
-      while (existsSync(`${path}.old-${n}`)) n++;
-      await rename(path, `${path}.old-${n}`);
-    }
-    return { handle: await open(path, "wx", 0o600), offset: 0 };
+    const size = existsSync(path) ? (await stat(path)).size : 0;
+    // What another, unfinished attempt left under this name moves aside.
+    if (size > 0 && !goesOn) await this.#moveAside(path);
+    const handle = await open(path, constants.O_CREAT | constants.O_WRONLY, 0o600);
+    return { handle, offset: goesOn ? size : 0 };
+  }
+
+  async #moveAside(path: string): Promise<void> {
+    let n = 1;
+    while (existsSync(`${path}.old-${n}`)) n++;
+    await rename(path, `${path}.old-${n}`);
   }
 
   /** How far each stream of these jobs has come. */

@@ -8,6 +8,8 @@ import type { MachineLink } from "./machine-link.js";
 import type { OutputFiles } from "./output-files.js";
 
 const INTERVAL_MS = 1000;
+/** How often slots are looked after, in intervals. */
+const TEND_EVERY = 10;
 const TAIL_BYTES = 2000;
 
 /** Owns a timer: stop() it. */
@@ -21,6 +23,7 @@ export class OutputPoller {
   #polling: Promise<unknown> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
   #isIdle = true;
+  #ticks = 0;
 
   constructor(link: MachineLink, outputs: OutputFiles, emit: Emit) {
     this.#link = link;
@@ -62,6 +65,7 @@ export class OutputPoller {
 
   async #poll(): Promise<void> {
     await this.#beginning;
+    if (this.#ticks++ % TEND_EVERY === TEND_EVERY - 1) await (await this.#link.control()).tend();
     while ((await this.#read(this.#outputs.positions(this.#watched))) > TAIL_BYTES * 1000);
     for (const [key, text] of this.#lastSaid)
       this.#emit({ kind: "job-said", line: parseAttemptKey(key).line, text });

@@ -7,11 +7,13 @@ import type { Decision } from "../plan/decide.js";
 import { deviceEnv } from "../plan/devices.js";
 import { explainShortages } from "../plan/explain.js";
 import { planSlots } from "../plan/slots.js";
+import { hasSpool } from "../remote/attach.js";
 import { clean } from "../remote/clean.js";
 import { collect } from "../remote/collect.js";
 import { handOver } from "../remote/hand-over.js";
 import { jobScript } from "../remote/job-script.js";
 import { probe } from "../remote/probe.js";
+import { RemoteError } from "../remote/remote-error.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
 import { stage } from "../remote/stage.js";
 import type { Tree } from "../remote/tree.js";
@@ -20,6 +22,7 @@ import { type Connect, LinkLost, MachineLink } from "./machine-link.js";
 import type { OutputFiles } from "./output-files.js";
 import { OutputPoller } from "./output-poller.js";
 import type { Results } from "./results.js";
+import { pause, retrying } from "./retrying.js";
 
 export interface RunContext {
   readonly batch: string;
@@ -35,8 +38,16 @@ export interface RunContext {
   readonly results: Results;
   readonly outputs: OutputFiles;
   readonly attemptOf: (line: number) => number;
+  /** Of machines that an earlier client gave jobs to. */
+  readonly pastSlots: ReadonlyMap<string, readonly Slot[]>;
+  /** Whether the machine was given jobs that are not back. */
+  readonly isHolding: (machine: string) => boolean;
+  /** Emits, and returns once it is safe in the record. */
+  readonly commit: Emit;
   readonly connect: Connect;
 }
+
+const DISK_RETRY_MS = 5000;
 
 /** Owns the links to all machines; close() them when the run is over, however it went. */
 export class Performer {
@@ -44,6 +55,8 @@ export class Performer {
   readonly #links: ReadonlyMap<string, MachineLink>;
   readonly #slots = new Map<string, readonly Slot[]>();
   readonly #pollers = new Map<string, OutputPoller>();
+  #warned = "";
+  #isTreeTold = false;
 
   constructor(context: RunContext) {
     this.#context = context;
@@ -59,20 +72,24 @@ export class Performer {
   readonly perform = async (decision: Decision, emit: Emit): Promise<void> => {
     const link = this.#links.get(decision.machine);
     if (link === undefined) throw new Error(`no link to ${decision.machine}`);
+    const loss = link.whenLost();
     try {
       await this.#do(decision, link, emit);
     } catch (error) {
-      if (link.signal.aborted || (link.isLost && decision.kind !== "connect")) return;
+      if (link.signal.aborted || (await loss.hasHappened())) return;
       if (!isExpected(error)) throw error;
-      emit({
-        kind: "machine-failed",
-        machine: decision.machine,
-        reason: error.message,
-        hint: error.hint ?? null,
-      });
-      await link.close();
+      this.#tellFailure(decision, error, emit);
     }
   };
+
+  #tellFailure(decision: Decision, error: ExpectedError, emit: Emit): void {
+    const { machine } = decision;
+    const why = { machine, reason: error.message, hint: error.hint };
+    if (decision.kind === "hand-over")
+      return emit({ kind: "machine-refused", lines: decision.lines, ...why });
+    emit({ kind: "machine-failed", ...why });
+    void this.#links.get(machine)?.close();
+  }
 
   async close(): Promise<void> {
     for (const poller of this.#pollers.values()) poller.stop();
@@ -82,9 +99,9 @@ export class Performer {
   async #do(decision: Decision, link: MachineLink, emit: Emit): Promise<void> {
     switch (decision.kind) {
       case "connect":
-        return this.#connect(link, emit);
+        return decision.resumes ? this.#resume(link, emit) : this.#connect(link, emit);
       case "reconnect":
-        throw new LinkLost();
+        return this.#reconnect(link, emit);
       case "assign":
         return emit({ kind: "jobs-assigned", machine: decision.machine, lines: decision.lines });
       case "hand-over":
@@ -98,7 +115,7 @@ export class Performer {
       case "stop":
         return (await link.control()).stop(this.#keys(decision.lines));
       case "finish":
-        return this.#finish(link, decision.hasSpool, emit);
+        return this.#finish(link, decision.cleans, emit);
       default:
         return decision satisfies never;
     }
@@ -119,22 +136,55 @@ export class Performer {
     emit({ kind: "machine-ready", machine: spec.name, capacity, slots: plan.slots });
   }
 
+  /** Its slots are as they were: the jobs that run there use up what a new plan would be made of. */
+  async #resume(link: MachineLink, emit: Emit): Promise<void> {
+    const { name } = link.spec;
+    const session = await retrying(link.signal, () =>
+      link.open((reason) => emit({ kind: "machine-lost", machine: name, reason })),
+    );
+    const isThere = await hasSpool(session, link.place, link.signal);
+    if (!isThere && this.#context.isHolding(name)) {
+      throw new RemoteError(
+        "what was handed over is not there any more",
+        "was its ~/.sshoal removed? delete the results to run the jobs again",
+      );
+    }
+    const capacity = await probe(
+      session,
+      { bases: ["~/.sshoal"], exceptBatch: this.#context.batch },
+      link.signal,
+    );
+    const slots = this.#context.pastSlots.get(name) ?? [];
+    this.#slots.set(name, slots);
+    emit({ kind: "machine-ready", machine: name, capacity, slots });
+    if (!isThere) return;
+    this.#follow(link, emit);
+    await (await link.control()).tend();
+  }
+
+  /** For as long as it takes; only what needs a person ends it. What was under way is decided anew afterwards. */
+  async #reconnect(link: MachineLink, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    await retrying(link.signal, () => link.open((reason) => emit({ kind: "machine-lost", machine, reason })));
+    emit({ kind: "machine-back", machine });
+    this.#follow(link, emit);
+    await (await link.control()).tend();
+  }
+
   async #handOver(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
     const { tree, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
     const { spec, place, signal } = link;
     if (!link.isStaged) await this.#stage(link, emit);
-    await handOver(link.session, {
-      place,
-      tree,
-      requirement,
-      settings: { copiesUnchanged, timeoutSeconds },
-      slots: (this.#slots.get(spec.name) ?? []).map((slot) => ({ slot, env: deviceEnv(slot, requirement) })),
-      jobs: lines.map((line) => ({
-        key: attemptKey(line, this.#context.attemptOf(line)),
-        script: jobScript(this.#job(line), spec, batch, env),
-      })),
-      signal,
-    });
+    const slots = (this.#slots.get(spec.name) ?? []).map((slot) => ({
+      slot,
+      env: deviceEnv(slot, requirement),
+    }));
+    const jobs = lines.map((line) => ({
+      key: attemptKey(line, this.#context.attemptOf(line)),
+      script: jobScript(this.#job(line), spec, batch, env),
+    }));
+    const settings = { copiesUnchanged, timeoutSeconds };
+    await handOver(link.session, { place, tree, requirement, settings, slots, jobs, signal });
     emit({ kind: "jobs-handed-over", machine: spec.name, lines });
     this.#follow(link, emit);
   }
@@ -142,6 +192,7 @@ export class Performer {
   async #stage(link: MachineLink, emit: Emit): Promise<void> {
     const { tree } = this.#context;
     const machine = link.spec.name;
+    this.#tellTree(emit);
     if (tree.hash !== "") {
       let told = 0;
       const isSent = await stage(link.session, {
@@ -158,6 +209,13 @@ export class Performer {
     }
     link.isStaged = true;
     emit({ kind: "staged", machine });
+  }
+
+  #tellTree(emit: Emit): void {
+    const { entries, bytes, leftOut } = this.#context.tree;
+    const files = entries.filter(({ type }) => type !== "Directory").length;
+    if (!this.#isTreeTold) emit({ kind: "tree-read", files, bytes, leftOut });
+    this.#isTreeTold = true;
   }
 
   #follow(link: MachineLink, emit: Emit): void {
@@ -196,15 +254,32 @@ export class Performer {
   }
 
   async #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const { results, outputs, copyBack } = this.#context;
     const keys = this.#keys(lines);
     await this.#pollers.get(link.spec.name)?.finish(keys);
-    const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
+    try {
+      await this.#collectTogether(link, keys, emit);
+    } catch (error) {
+      if (isOfThisDisk(error)) return this.#waitForRoom(link, error, emit);
+      if (!isExpected(error)) throw error;
+      // One bad job must not hold up the others that came with it.
+      if (keys.length > 1) for (const line of lines) await this.#collect(link, [line], emit);
+      else this.#tellStuck(link, keys[0] ?? "", error.message, emit);
+    }
+  }
+
+  async #collectTogether(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
+    const { results, outputs, copyBack, commit } = this.#context;
+    const { place, session, signal, spec } = link;
     const incoming = await results.makeIncoming();
     try {
-      const { place, session, signal } = link;
+      const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
       const collected = await collect(session, { place, jobs, copyBack, into: incoming.dir, signal });
-      for (const warning of collected.leftOut) emit({ kind: "warning", message: `left out: ${warning}` });
+      for (const what of collected.leftOut) emit({ kind: "warning", message: `left out: ${what}` });
+      commit({
+        kind: "jobs-arrived",
+        machine: spec.name,
+        lines: keys.map((key) => parseAttemptKey(key).line),
+      });
       for (const key of keys) {
         const { line, attempt } = parseAttemptKey(key);
         await outputs.end(key);
@@ -217,6 +292,19 @@ export class Performer {
     }
   }
 
+  #tellStuck(link: MachineLink, key: string, reason: string, emit: Emit): void {
+    if (link.isLost) throw new LinkLost();
+    emit({ kind: "job-stuck", ...parseAttemptKey(key), machine: link.spec.name, reason });
+  }
+
+  /** Nothing was freed over there: once there is room here, the same is collected again. */
+  async #waitForRoom(link: MachineLink, error: Error, emit: Emit): Promise<void> {
+    const message = `results cannot be written here: ${error.message}; trying again until they can`;
+    if (this.#warned !== message) emit({ kind: "warning", message });
+    this.#warned = message;
+    await pause(DISK_RETRY_MS, link.signal);
+  }
+
   async #takeBack(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
     const taken = await (await link.control()).takeBack(this.#keys(lines));
     emit({
@@ -226,9 +314,9 @@ export class Performer {
     });
   }
 
-  async #finish(link: MachineLink, hasSpool: boolean, emit: Emit): Promise<void> {
+  async #finish(link: MachineLink, cleans: boolean, emit: Emit): Promise<void> {
     this.#pollers.get(link.spec.name)?.stop();
-    if (hasSpool) await clean(link.session, link.place, link.signal);
+    if (cleans) await clean(link.session, link.place, link.signal);
     await link.close();
     emit({ kind: "machine-done", machine: link.spec.name });
   }
@@ -244,7 +332,14 @@ export class Performer {
   }
 }
 
+function isOfThisDisk(error: unknown): error is NodeJS.ErrnoException {
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  return ["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EMFILE"].includes(code);
+}
+
+type ExpectedError = Error & { readonly hint: string | null };
+
 /** Errors that tell what a machine did wrong carry a hint; anything else is our bug. */
-function isExpected(error: unknown): error is Error & { hint: string | null } {
+function isExpected(error: unknown): error is ExpectedError {
   return error instanceof Error && "hint" in error;
 }

@@ -16,12 +16,17 @@ const VERSION = 1;
 /** The rest is for the eye, or can be asked for again. */
 const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "run-started",
+  "machine-ready",
   "jobs-assigned",
   "jobs-handed-over",
   "jobs-taken-back",
+  "machine-refused",
   "job-started",
   "job-ended",
+  "jobs-arrived",
   "job-collected",
+  "job-stuck",
+  "machine-done",
   "interrupted",
   "run-ended",
 ]);

@@ -48,7 +48,7 @@ async function loadKeyLogin(address: SshAddress, path: string, options: LoginOpt
   if (file.kind !== "needs-agent") throw badKeyFile(address, file);
   const agent = await loadAgent(options.agentSocket);
   const keys = agent.keys.filter((key) => file.publicKey === null || isSame(key, file.publicKey));
-  if (keys.length === 0) throw lockedKeyFile(address, path, agent);
+  if (keys.length === 0) throw lockedKeyFile(address, file, agent);
   const method = agent.offer(username, keys.slice(0, MAX_KEYS));
   return { methods: [method], offered: `the key ${path} (by the agent)`, hint: null };
 }
@@ -61,11 +61,13 @@ async function loadUsualLogin(address: SshAddress, { homeDir, agentSocket }: Log
   const own = files
     .filter((file) => file.kind === "usable")
     .filter(({ key }) => !agent.holds(key.getPublicSSH()));
-  const locked = files.find((file) => file.kind === "needs-agent" && !agent.holds(file.publicKey));
+  const locked = files
+    .filter((file) => file.kind === "needs-agent")
+    .find(({ publicKey }) => !agent.holds(publicKey));
   const fromAgent = agent.keys.slice(0, own.length > 0 ? MAX_KEYS - 1 : MAX_KEYS);
   const fromFiles = own.slice(0, MAX_KEYS - fromAgent.length);
   if (fromAgent.length + fromFiles.length === 0) {
-    throw locked === undefined ? noKey(address) : lockedKeyFile(address, locked.path, agent);
+    throw locked === undefined ? noKey(address) : lockedKeyFile(address, locked, agent);
   }
   const methods: AnyAuthMethod[] = fromFiles.map(({ key }) => ({ type: "publickey", username, key }));
   if (fromAgent.length > 0) methods.unshift(agent.offer(username, fromAgent));
@@ -112,11 +114,15 @@ function noKey(address: SshAddress): ConnectError {
   });
 }
 
-function lockedKeyFile(address: SshAddress, path: string, agent: Agent): ConnectError {
-  const why = agent.isThere ? "the agent does not hold it" : "there is no agent";
-  const message = `${describeAddress(address)}: the key ${path} has a passphrase, and ${why}`;
+function lockedKeyFile(
+  address: SshAddress,
+  { path, why }: KeyFile & { kind: "needs-agent" },
+  agent: Agent,
+): ConnectError {
+  const state = agent.isThere ? "the agent does not hold it" : "there is no agent";
+  const message = `${describeAddress(address)}: the key ${path} ${why}, and ${state}`;
   const start = agent.isThere ? "" : 'eval "$(ssh-agent)"; ';
-  return new ConnectError("key-file", message, { hint: start + addToAgent(path) });
+  return new ConnectError("key-file", message, { hint: start + addToAgent(path.replace(/\.pub$/, "")) });
 }
 
 function badKeyFile(address: SshAddress, file: KeyFile & { kind: "missing" | "unreadable" }): ConnectError {

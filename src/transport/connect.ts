@@ -3,7 +3,7 @@
 import type { Address } from "../model/machine.js";
 import { connectLocal } from "./local.js";
 import type { Session } from "./session.js";
-import { connectSsh2, type Timeouts } from "./ssh2.js";
+import type { Timeouts } from "./ssh2.js";
 
 export interface ConnectOptions {
   /** Where .ssh is, and where scripts start on this computer. */
@@ -21,6 +21,8 @@ export interface ConnectOptions {
 export async function connect(address: Address, options: ConnectOptions): Promise<Session> {
   const { signal, agentSocket, onNote, ...rest } = options;
   if (address.kind === "local") return connectLocal({ homeDir: options.homeDir });
+  // Loaded for those who need it: without --machines there is no ssh at all.
+  const { connectSsh2 } = await import("./ssh2.js");
   return connectSsh2(
     address,
     {

@@ -6,8 +6,14 @@ import ssh2, { type ParsedKey } from "ssh2";
 
 export type KeyFile =
   | { readonly kind: "usable"; readonly path: string; readonly key: ParsedKey }
-  /** Behind a passphrase, or only the public half: the agent must sign. Null: its public half is not known. */
-  | { readonly kind: "needs-agent"; readonly path: string; readonly publicKey: Buffer | null }
+  /** Only the agent can sign with it. */
+  | {
+      readonly kind: "needs-agent";
+      readonly path: string;
+      readonly why: "has a passphrase" | "is only the public half";
+      /** Null: not known. */
+      readonly publicKey: Buffer | null;
+    }
   | { readonly kind: "unreadable"; readonly path: string; readonly reason: string }
   | { readonly kind: "missing"; readonly path: string };
 
@@ -25,12 +31,13 @@ export async function loadKeyFile(path: string): Promise<KeyFile> {
 export function parseKeyFile(path: string, text: string): KeyFile {
   const key: ParsedKey | Error = firstKey(ssh2.utils.parseKey(text));
   if (key instanceof Error) {
-    if (/encrypted/i.test(key.message))
-      return { kind: "needs-agent", path, publicKey: openSshPublicHalf(text) };
+    if (/encrypted/i.test(key.message)) {
+      return { kind: "needs-agent", path, why: "has a passphrase", publicKey: openSshPublicHalf(text) };
+    }
     return { kind: "unreadable", path, reason: key.message };
   }
   if (key.isPrivateKey()) return { kind: "usable", path, key };
-  return { kind: "needs-agent", path, publicKey: key.getPublicSSH() };
+  return { kind: "needs-agent", path, why: "is only the public half", publicKey: key.getPublicSSH() };
 }
 
 /** ssh2 answers with a list for OpenSSH's own format, which could hold several keys and never does. */

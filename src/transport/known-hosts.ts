@@ -67,7 +67,7 @@ export function checkHostKey(known: readonly KnownKey[], entry: string, key: Buf
   const entries = known.filter((line) => matchesHost(line, entry));
   const revoked = entries.find((line) => line.marker === "revoked" && line.key === offered);
   if (revoked !== undefined) return { kind: "revoked", by: revoked };
-  const usable = entries.filter((line) => line.marker === null && line.type in SIGNATURES);
+  const usable = entries.filter((line) => line.marker === null && Object.hasOwn(SIGNATURES, line.type));
   if (usable.some((line) => line.key === offered)) return { kind: "trusted" };
   // Known types are asked for first, so a host that shows another type has none of the keys it is known by.
   const by = usable.find((line) => line.type === keyType(key)) ?? usable[0];

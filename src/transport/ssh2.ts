@@ -65,7 +65,8 @@ export async function connectSsh2(
 async function openSocket(socket: Socket, address: SshAddress, timeoutMs: number): Promise<void> {
   const { promise, resolve, reject } = deferred<void>();
   socket.on("connect", resolve).on("error", reject);
-  const timer = setTimeout(() => reject({ code: "ETIMEDOUT" }), timeoutMs);
+  const tooLong = Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: "ETIMEDOUT" });
+  const timer = setTimeout(reject, timeoutMs, tooLong);
   try {
     await promise;
   } catch (error) {

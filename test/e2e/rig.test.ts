@@ -6,9 +6,11 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { runCommand } from "../rig/command.js";
 import { startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
+import { makeWorkspace } from "../rig/workspace.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -67,6 +69,14 @@ test("detached processes of a host are found, and end with it", async () => {
   await until("the process runs", () => host.pids().length > 0);
   await host.stop();
   await until("the process is gone", () => host.pids().length === 0);
+});
+
+test("the built command runs in a directory of its own, and all it says comes back", async () => {
+  const { dir, remove } = await makeWorkspace();
+  const { code, stdout, stderr } = await runCommand(["--help"], { cwd: dir, program: "sshoal" });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("sshoal");
+  await remove();
 });
 
 test("the relay passes data on, counts, and delays", async () => {

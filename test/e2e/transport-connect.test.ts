@@ -229,6 +229,9 @@ describe("a key with a passphrase", () => {
     const error = await refusal({ keyPath: locked }, { agentSocket: socket });
     expect(error.message).toContain("the agent does not hold it");
     expect(error.hint).toBe(`ssh-add ${locked}`);
+    const half = await refusal({ keyPath: `${locked}.pub` }, { agentSocket: socket });
+    expect(half.message).toContain("is only the public half, and the agent does not hold it");
+    expect(half.hint).toBe(`ssh-add ${locked}`);
   });
 
   test("with an agent that holds it, among more keys than a server lets one try", async () => {

@@ -10,6 +10,8 @@ export default class ClosingLine implements Reporter {
       for (const test of module.children.allTests() as Iterable<TestCase>) counts[test.result().state]++;
     }
     const skipped = counts.skipped + counts.pending;
-    console.log(`${counts.passed} passed, ${counts.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+    console.log(
+      `${counts.passed} passed, ${counts.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
+    );
   }
 }

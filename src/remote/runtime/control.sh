@@ -58,6 +58,23 @@ stop() {
   done
 }
 
+# tend: starts the loops of slots that have something to do and none that does it.
+tend() {
+  for place in slots/*; do
+    is_live "$place/loop" || ! has_use_for "${place#slots/}" ||
+      setsid sh slot.sh "$PWD" "${place#slots/}" >>"$place/log" 2>&1 &
+  done
+}
+
+has_use_for() {
+  for dir in jobs/*; do
+    [ -e "$dir/command" ] && [ ! -s "$dir/exit" ] || continue
+    { read -r _ taker <"$dir/claim"; } 2>/dev/null || return 0
+    [ "$taker" != "$1" ] || return 0
+  done
+  return 1
+}
+
 # free KEY…: their results are safe elsewhere. The log remembers that they were here.
 free() {
   for key; do

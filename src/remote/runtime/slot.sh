@@ -14,6 +14,7 @@ checked_at=
 
 main() {
   with_lock "$lock" become_the_loop || exit 0
+  recover
   while with_lock "$lock" has_work; do
     if with_lock "$lock" claim_room; then
       work_through
@@ -35,6 +36,27 @@ become_the_loop() {
   true >"$mine/claim"
   true >"$mine/running"
   echo "$$ $started $boot_id" >"$mine/loop"
+}
+
+# What an earlier loop of this slot left: its keeper may still see to it, or it went down with the machine.
+recover() {
+  for dir in jobs/*; do
+    [ -e "$dir/claim" ] && [ ! -s "$dir/exit" ] || continue
+    read -r _ taker <"$dir/claim"
+    [ "$taker" = "$slot" ] && see_to_end
+  done
+}
+
+# Whoever could have learned how the job ended is gone, and so is the job: it is lost, and known to be.
+see_to_end() {
+  while [ ! -s "$dir/exit" ] && { is_live "$dir/keeper" || is_live "$dir/pid"; }; do sleep 1; done
+  [ -s "$dir/exit" ] || end_with lost 0
+}
+
+end_with() {
+  # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
+  until echo "$1" >"$dir/exit"; do sleep 5; done
+  say "ended ${dir#jobs/} $slot $1 $2"
 }
 
 # Ending is decided under the same lock as beginning: no job falls between a loop that is about to end
@@ -157,9 +179,12 @@ has_room_now() {
 run_job() {
   key=${dir#jobs/}
   attempt=$batch/$key.
-  watchdog=
-  # This subshell outlives the loop if somebody kills that: it alone learns the exit code.
+  job='' watchdog=''
+  # The keeper: a subshell that outlives the loop if somebody kills that, since it alone learns the exit code.
   (
+    read -r keeper _ <"$proc/self/stat"
+    start_of "$keeper"
+    echo "$keeper $started $boot_id" >"$dir/keeper"
     uptime_now
     begun=$now
     make_work 2>>"$dir/err" && start_job && wait "$job"
@@ -169,11 +194,10 @@ run_job() {
     [ -e "$dir/stopped" ] && code=stopped
     keep_results 2>>"$dir/err"
     uptime_now
-    # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
-    until echo "$code" >"$dir/exit"; do sleep 5; done
-    say "ended $key $slot $code $((now - begun))0"
+    end_with "$code" $((now - begun))0
   ) &
   wait $!
+  see_to_end
   true >"$mine/running"
 }
 
@@ -192,7 +216,8 @@ make_work() {
 
 start_job() {
   # All three streams are redirected, or whoever holds the other end would wait for the job's children too.
-  (cd "$dir/work" && SSHOAL_ATTEMPT=$attempt exec setsid "$shell" ../command </dev/null >>../out 2>>../err) &
+  (cd "$dir/work" && as_at_login && SSHOAL_ATTEMPT=$attempt exec setsid "$shell" ../command) \
+    </dev/null >>"$dir/out" 2>>"$dir/err" &
   job=$!
   start_of "$job"
   echo "$job $started $boot_id" >"$dir/pid"
@@ -201,6 +226,12 @@ start_job() {
   [ "$limit" -gt 0 ] || return 0
   watch &
   watchdog=$!
+}
+
+# The spool is private and its scripts speak C; what a job makes and says is as the user has it elsewhere.
+as_at_login() {
+  umask "${login_umask:-077}"
+  LC_ALL=${login_locale-}
 }
 
 watch() {

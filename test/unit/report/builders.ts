@@ -51,6 +51,7 @@ export const started = (jobs: readonly Job[], at = 0): RunEvent => ({
   batch: "b1",
   script: "batch.sh",
   jobs,
+  machines: [],
 });
 export const ready = (machine: string, slots: readonly Slot[], at = 0): RunEvent => ({
   kind: "machine-ready",

@@ -12,11 +12,27 @@ const JOBS = [
   { line: 1, name: "train.sh.1", command: "python train.py --seed 1" },
   { line: 2, name: "train.sh.2", command: "python train.py --seed 2" },
 ];
+const RECORDED = { name: "my_machine.yaml", address: { kind: "local" as const }, scratch: null };
 const GPU = aGpu(0);
 
 /** One of each kind: a new kind does not compile until it is here, and fails until it is in the document. */
 const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = {
-  "run-started": { kind: "run-started", at: AT, batch: "4f1d2c9a", script: "train.sh", jobs: JOBS },
+  "run-started": {
+    kind: "run-started",
+    at: AT,
+    batch: "4f1d2c9a",
+    script: "train.sh",
+    jobs: JOBS,
+    machines: [RECORDED],
+  },
+  "run-resumed": {
+    kind: "run-resumed",
+    at: AT,
+    done: 12,
+    running: 4,
+    waiting: 30,
+    machines: ["my_machine.yaml"],
+  },
   "job-skipped": { kind: "job-skipped", at: AT, line: 1, outcome: SUCCESS },
   "machine-ready": {
     kind: "machine-ready",
@@ -31,6 +47,14 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     ...HOME,
     reason: "connection refused",
     hint: "try: ssh my_machine",
+  },
+  "machine-refused": {
+    kind: "machine-refused",
+    at: AT,
+    ...HOME,
+    lines: [2],
+    reason: "handing over failed: No space left on device",
+    hint: "make room over there",
   },
   "machine-lost": { kind: "machine-lost", at: AT, ...HOME, reason: "no answer for 30 s" },
   "machine-back": { kind: "machine-back", at: AT, ...HOME },
@@ -53,6 +77,8 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     outcome: FAILURE,
     durationMs: 61250,
   },
+  "jobs-arrived": { kind: "jobs-arrived", at: AT, ...HOME, lines: [2] },
+  "job-stuck": { kind: "job-stuck", at: AT, line: 2, attempt: 1, ...HOME, reason: "tar failed" },
   "job-collected": { kind: "job-collected", at: AT, line: 2, attempt: 1, files: 3, bytes: 40960 },
   warning: { kind: "warning", at: AT, message: "my_machine.yaml: the link was lost, attaching again" },
   interrupted: { kind: "interrupted", at: AT, mode: "drain" },

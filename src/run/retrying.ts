@@ -1,0 +1,28 @@
+// Tries again what may work later, with growing and uneven pauses, so that many clients do not come at once.
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 1500;
+
+/** Rejects with the first error that says it is not worth trying again, or when the signal comes. */
+export async function retrying<T>(signal: AbortSignal, action: () => Promise<T>): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await action();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isRetryable(error)) throw error;
+    }
+    await pause(pauseMs * (0.5 + Math.random() / 2), signal);
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof Error && "isRetryable" in error && error.isRetryable === true;
+}
+
+/** Ends early, without an error, when the signal comes. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
