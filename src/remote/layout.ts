@@ -12,7 +12,7 @@ export interface Place {
 export function prelude(place: Place): string {
   return [
     "login_umask=$(umask)",
-    "login_locale=${LC_ALL-}",
+    "login_locale=$LC_ALL",
     "umask 077",
     "LC_ALL=C",
     "base=$HOME/.sshoal",

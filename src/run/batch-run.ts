@@ -5,11 +5,18 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import path from "node:path";
 import type { RunEvent } from "../model/event.js";
-import type { Job } from "../model/job.js";
+import type { Job, Outcome } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { isHandedOver } from "../plan/decide.js";
 import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
-import { countJobs, forgetResult, initialState, machineOf, type RunState } from "../plan/state.js";
+import {
+  countJobs,
+  forgetResult,
+  initialState,
+  type JobState,
+  machineOf,
+  type RunState,
+} from "../plan/state.js";
 import { takeLock } from "./lock.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { OutputFiles } from "./output-files.js";
@@ -17,7 +24,16 @@ import { Performer, type RunContext } from "./perform.js";
 import { loadRecord, RunRecord } from "./record.js";
 import type { Results } from "./results.js";
 
-type Derived = "batch" | "jobs" | "outputs" | "attemptOf" | "machines" | "commit" | "pastSlots" | "isHolding";
+type Derived =
+  | "batch"
+  | "jobs"
+  | "outputs"
+  | "attemptOf"
+  | "machines"
+  | "commit"
+  | "pastSlots"
+  | "isHolding"
+  | "isUnderWay";
 
 export interface BatchOrder extends Omit<RunContext, Derived> {
   readonly script: string;
@@ -63,6 +79,9 @@ export function startRun(order: BatchOrder): BatchRun {
     outputs: new OutputFiles(results, past?.begun ?? new Set()),
     pastSlots: past?.slots ?? new Map(),
     attemptOf: (line) => state.attempts.get(line) ?? 0,
+    isUnderWay: (line, attempt) =>
+      state.attempts.get(line) === attempt &&
+      ["queued", "running", "ended"].includes(state.jobs.get(line)?.kind ?? ""),
     isHolding: (name) => {
       const { queued, assigned, running, ended } = machineOf(state, name);
       return queued.size - assigned.size + running.size + ended.size > 0;
@@ -130,12 +149,14 @@ function settleJob(
   if (ran !== undefined && ran !== command && (hasResults || job.kind !== "waiting")) {
     loop.emit({ kind: "warning", message: `line ${line} has changed: what is there was made by: ${ran}` });
   }
-  const attempt = state.attempts.get(line) ?? 0;
-  if (job.kind === "collected" || (job.kind === "waiting" && hasResults)) {
-    loop.emit({ kind: "job-skipped", line, outcome: job.kind === "collected" ? job.outcome : null });
-  } else if (job.kind === "ended" && hasResults && past?.arrived.has(`${line} ${attempt}`)) {
-    loop.emit({ kind: "job-collected", line, attempt, files: 0, bytes: 0 });
-  }
+  const outcome = outcomeInPlace(job, past?.arrived.has(`${line} ${state.attempts.get(line)}`) ?? false);
+  if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", line, outcome });
+}
+
+/** How results that are in place came about; undefined: they are not this job's, which is still under way. */
+function outcomeInPlace(job: JobState, hasArrived: boolean): Outcome | null | undefined {
+  if (job.kind === "collected" || (job.kind === "ended" && hasArrived)) return job.outcome;
+  return job.kind === "waiting" ? null : undefined;
 }
 
 function tellResumed(loop: Loop, state: RunState): void {

@@ -38,6 +38,8 @@ export interface RunContext {
   readonly results: Results;
   readonly outputs: OutputFiles;
   readonly attemptOf: (line: number) => number;
+  /** Whether this attempt is the one that counts, and its results are not here yet. */
+  readonly isUnderWay: (line: number, attempt: number) => boolean;
   /** Of machines that an earlier client gave jobs to. */
   readonly pastSlots: ReadonlyMap<string, readonly Slot[]>;
   /** Whether the machine was given jobs that are not back. */
@@ -229,13 +231,13 @@ export class Performer {
     switch (event.kind) {
       case "started": {
         const { line, attempt } = parseAttemptKey(event.key);
-        if (!this.#isCurrent(line, attempt)) return;
+        if (!this.#context.isUnderWay(line, attempt)) return;
         poller.watch(event.key, this.#job(line).name);
         return emit({ kind: "job-started", line, attempt, machine, slot: event.slot });
       }
       case "ended": {
         const { line, attempt } = parseAttemptKey(event.key);
-        if (!this.#isCurrent(line, attempt)) return;
+        if (!this.#context.isUnderWay(line, attempt)) return;
         const { outcome, durationMs } = event;
         return emit({ kind: "job-ended", line, attempt, machine, outcome, durationMs });
       }
@@ -247,10 +249,6 @@ export class Performer {
       default:
         return event satisfies never;
     }
-  }
-
-  #isCurrent(line: number, attempt: number): boolean {
-    return this.#context.jobs.has(line) && this.#context.attemptOf(line) === attempt;
   }
 
   async #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
