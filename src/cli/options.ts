@@ -3,6 +3,9 @@
 import { Command, CommanderError, Option } from "commander";
 import { UserError } from "../errors.js";
 import type { Requirement } from "../model/job.js";
+import type { Policy } from "../plan/state.js";
+import type { Rerun } from "../run/opening.js";
+import { type BatchInvocation, batchCommands } from "./batch-commands.js";
 import { parseDuration } from "./duration.js";
 import { EXAMPLES, VERSION } from "./help-text.js";
 
@@ -24,11 +27,14 @@ export interface RunOptions extends MachineOptions {
   readonly isDryRun: boolean;
   /** Return once everything is handed over. */
   readonly detaches: boolean;
+  readonly policy: Policy;
+  readonly rerun: Rerun;
 }
 
 export type Invocation =
   | { readonly command: "run"; readonly options: RunOptions }
   | { readonly command: "probe"; readonly options: MachineOptions }
+  | BatchInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
@@ -53,6 +59,7 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
       invocation = { command: "probe", options: resolveMachines(raw) };
     });
     root.addCommand(run).addCommand(probe);
+    for (const command of batchCommands((chosen) => (invocation = chosen))) root.addCommand(command);
   }
   for (const command of [root, ...root.commands]) {
     command
@@ -94,6 +101,11 @@ interface RawRun extends RawMachines {
   readonly timeout?: number;
   readonly dryRun?: true;
   readonly detach?: true;
+  readonly retries: number;
+  readonly retryOnFailure?: true;
+  readonly retryFailed?: true;
+  readonly rerun?: Rerun;
+  readonly reassignAfter: number | null;
 }
 
 function describeRun(command: Command): Command {
@@ -108,8 +120,21 @@ function describeRun(command: Command): Command {
     .option("--copy-unchanged", "bring inputs back too that the job did not change")
     .option("--env <NAME=VALUE>", "set a variable for jobs; NAME alone passes on yours (repeatable)", gather)
     .addOption(
-      new Option("--timeout <duration>", "end a job that runs longer: 90s, 10m, 2h").argParser(toDuration),
+      new Option("--timeout <duration>", "end a job that runs longer: 90s, 10m, 2h").argParser((text) =>
+        toDuration("--timeout", text),
+      ),
     )
+    .addOption(retriesOption())
+    .option("--retry-on-failure", "let --retries go for jobs that fail, too")
+    .option("--retry-failed", "run jobs again that failed before; their results move aside")
+    .addOption(
+      new Option("--rerun <which>", "run jobs again that are done; their results move aside").choices([
+        "changed",
+        "failed",
+        "all",
+      ]),
+    )
+    .addOption(reassignOption())
     .option("--detach", "hand everything over and return; the same command again follows it")
     .option("--dry-run", "show slots and first commands, touch nothing")
     .option("--json", "one event a line instead of text")
@@ -147,6 +172,21 @@ function wholeOption(flags: string, description: string, byDefault: number): Opt
     .argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
 }
 
+function retriesOption(): Option {
+  return new Option("--retries <n>", "tries again for a job that went down with its machine")
+    .default(2)
+    .argParser((text) => toNumber("--retries <n>", text, /^\d{1,3}$/));
+}
+
+function reassignOption(): Option {
+  return new Option(
+    "--reassign-after <duration>",
+    "others get the waiting jobs of a machine out of reach, or never",
+  )
+    .default(600, "10m")
+    .argParser((text) => (text === "never" ? null : toDuration("--reassign-after", text)));
+}
+
 function toNumber(flags: string, text: string, shape: RegExp): number {
   const [name = "", unit = ""] = flags.split(" ");
   if (shape.test(text) && Number(text) < 1e9) return Number(text);
@@ -155,11 +195,11 @@ function toNumber(flags: string, text: string, shape: RegExp): number {
   });
 }
 
-function toDuration(text: string): number {
+function toDuration(flag: string, text: string): number {
   const seconds = parseDuration(text);
   if (seconds !== null) return seconds;
-  throw new UserError(`--timeout takes a duration with a unit, got "${text}"`, {
-    hint: "for example --timeout 90s, 10m or 1h30m",
+  throw new UserError(`${flag} takes a duration with a unit, got "${text}"`, {
+    hint: `for example ${flag} 90s, 10m or 1h30m`,
   });
 }
 
@@ -204,6 +244,12 @@ function resolveRun(
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
+    policy: {
+      retries: raw.retries,
+      retriesFailures: raw.retryOnFailure ?? false,
+      reassignAfterMs: raw.reassignAfter === null ? null : raw.reassignAfter * 1000,
+    },
+    rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "none"),
   };
 }
 

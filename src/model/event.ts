@@ -93,6 +93,8 @@ export type RunEvent = { readonly at: number } & (
       readonly kind: "job-collected";
       readonly line: number;
       readonly attempt: number;
+      readonly machine: string;
+      readonly outcome: Outcome;
       readonly files: number;
       readonly bytes: number;
     }
@@ -107,8 +109,17 @@ export type RunEvent = { readonly at: number } & (
       readonly reason: string;
     }
   | { readonly kind: "warning"; readonly message: string }
-  /** Jobs that nobody had begun are with this computer again. */
-  | { readonly kind: "jobs-taken-back"; readonly machine: string; readonly lines: readonly number[] }
+  /** Jobs that nobody had begun are with this computer again; of those asked for, `begun` had been begun. */
+  | {
+      readonly kind: "jobs-taken-back";
+      readonly machine: string;
+      readonly lines: readonly number[];
+      readonly begun: readonly number[];
+    }
+  /** The machine has been away too long: what it had not begun goes to others. */
+  | { readonly kind: "jobs-reassigned"; readonly machine: string; readonly lines: readonly number[] }
+  /** They are tried once more; what the last attempt left has moved aside. */
+  | { readonly kind: "jobs-retried"; readonly machine: string; readonly lines: readonly number[] }
   /** Nothing of this batch is left over there. */
   | { readonly kind: "machine-done"; readonly machine: string }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */

@@ -1,6 +1,9 @@
 // What to do next, from what is known: every choice the client makes is made here.
 
-import { type MachineState, machineOf, type RunState } from "./state.js";
+import { balance } from "./balance.js";
+import { dealJobs } from "./deal.js";
+import type { MachineState } from "./machine-state.js";
+import { machineOf, type RunState } from "./state.js";
 
 export type Decision = {
   readonly machine: string;
@@ -8,10 +11,14 @@ export type Decision = {
   | { readonly kind: "connect"; readonly resumes: boolean }
   /** The link was lost: get it back, for as long as it takes. */
   | { readonly kind: "reconnect" }
+  /** It has been away too long: others get what it had not begun, as far as is known. */
+  | { readonly kind: "give-up"; readonly lines: readonly number[] }
   | { readonly kind: "assign"; readonly lines: readonly number[] }
   | { readonly kind: "hand-over"; readonly lines: readonly number[] }
   | { readonly kind: "collect"; readonly lines: readonly number[] }
   | { readonly kind: "free"; readonly keys: readonly string[] }
+  /** Moves the results of these aside, to run them again. */
+  | { readonly kind: "retry"; readonly lines: readonly number[] }
   | { readonly kind: "take-back"; readonly lines: readonly number[] }
   | { readonly kind: "stop"; readonly lines: readonly number[] }
   | { readonly kind: "finish"; readonly cleans: boolean }
@@ -21,34 +28,34 @@ export type DecisionKind = Decision["kind"];
 /** At most this many jobs in one archive: their names must fit one command line, here and over there. */
 const COLLECT_AT_ONCE = 500;
 const HAND_OVER_AT_ONCE = 2000;
+/** How long the first machine waits for the others to answer, so that each gets its share at once. */
+const PATIENCE_MS = 2000;
 
-export function decide(state: RunState): Decision[] {
+export function decide(state: RunState, now: number): Decision[] {
   const machines = [...state.machines.values()];
-  return [...deal(state, machines), ...machines.flatMap((machine) => decideFor(state, machine))];
+  const isQuiet = isQuietEverywhere(state, machines);
+  return [
+    ...deal(state, machines, now),
+    ...rebalance(state, machines),
+    ...machines.flatMap((machine) => decideFor(state, machine, now, isQuiet)),
+  ];
 }
 
 /** Nothing is under way and nothing more can be done. */
 export function isOver(state: RunState): boolean {
-  return [...state.machines.values()].every(
-    (machine) =>
-      machine.busy.size === 0 && (isOut(machine) || (machine.phase === "new" && !isNeeded(state, machine))),
+  const machines = [...state.machines.values()];
+  if (machines.every((machine) => isOut(machine) || isUnneeded(state, machine))) return true;
+  // Machines that were given up are still being tried, but nobody waits for them alone.
+  return (
+    machines.every((machine) => machine.isGivenUp || isOut(machine) || isUnneeded(state, machine)) &&
+    (state.waiting.size === 0 || machines.every(({ isOpen, isGivenUp }) => !isOpen || isGivenUp))
   );
 }
 
 /** From here on the machines need no client: every job is over there, or done. */
 export function isHandedOver(state: RunState): boolean {
-  return (
-    state.waiting.size === 0 &&
-    [...state.machines.values()].every(({ assigned, phase }) => assigned.size === 0 && phase !== "connecting")
-  );
-}
-
-function isOut({ phase }: MachineState): boolean {
-  return phase === "done" || phase === "failed";
-}
-
-function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean {
-  return hasSpool || (isOpen && state.waiting.size > 0);
+  const isPending = ({ assigned, phase }: MachineState) => assigned.size > 0 || phase === "connecting";
+  return state.waiting.size === 0 && ![...state.machines.values()].some(isPending);
 }
 
 /** Marks a decision as under way, so that it is not made twice. */
@@ -66,64 +73,76 @@ export function settle(state: RunState, decision: Decision): void {
   machineOf(state, decision.machine).busy.delete(decision.kind);
 }
 
-/** All of the waiting jobs go out at once, dealt by slots, so that from then on no client is needed. */
-function deal(state: RunState, machines: readonly MachineState[]): Decision[] {
+function isOut({ phase, busy }: MachineState): boolean {
+  return busy.size === 0 && (phase === "done" || phase === "failed");
+}
+
+function isUnneeded(state: RunState, machine: MachineState): boolean {
+  return machine.phase === "new" && !isNeeded(state, machine);
+}
+
+function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean {
+  return hasSpool || (isOpen && state.waiting.size > 0);
+}
+
+/** All of the waiting jobs go out at once, so that from then on no client is needed. */
+function deal(state: RunState, machines: readonly MachineState[], now: number): Decision[] {
   if (state.waiting.size === 0 || state.interrupted !== "no") return [];
-  // Whoever answers last gets its share too.
-  if (machines.some(({ phase }) => phase === "new" || phase === "connecting")) return [];
-  const hands = dealBySlots(
-    [...state.waiting],
-    machines.filter(({ phase, isOpen }) => phase === "ready" && isOpen),
+  const isPatient = state.firstReadyAt === null || now - state.firstReadyAt < PATIENCE_MS;
+  if (isPatient && machines.some(({ phase }) => phase === "new" || phase === "connecting")) return [];
+  const hands = dealJobs(
+    state.waiting,
+    machines.filter(({ phase, isOpen, busy }) => phase === "ready" && isOpen && !busy.has("assign")),
+    state.avoids,
   );
   return [...hands].map(([machine, lines]) => ({ kind: "assign", machine, lines }));
 }
 
-/** In turns, a card for every slot: early lines start early everywhere. */
-function dealBySlots(lines: readonly number[], machines: readonly MachineState[]): Map<string, number[]> {
-  const rounds = Math.max(0, ...machines.map(({ slots }) => slots));
-  const seats: string[] = [];
-  for (let round = 0; round < rounds; round++) {
-    for (const { name, slots } of machines) if (round < slots) seats.push(name);
-  }
-  const hands = new Map<string, number[]>();
-  lines.forEach((line, turn) => {
-    const name = seats[turn % seats.length];
-    if (name === undefined) return;
-    const hand = hands.get(name);
-    if (hand) hand.push(line);
-    else hands.set(name, [line]);
-  });
-  return hands;
+function rebalance(state: RunState, machines: readonly MachineState[]): Decision[] {
+  if (state.waiting.size > 0 || state.interrupted !== "no") return [];
+  return balance(machines).map((order) => ({ kind: "take-back", ...order }));
 }
 
-function decideFor(state: RunState, machine: MachineState): Decision[] {
-  if (machine.phase === "new") {
-    return isNeeded(state, machine)
-      ? [{ kind: "connect", machine: machine.name, resumes: machine.hasSpool }]
-      : [];
+function decideFor(state: RunState, machine: MachineState, now: number, isQuiet: boolean): Decision[] {
+  const { name, phase, busy } = machine;
+  if (phase === "new") {
+    return isNeeded(state, machine) ? [{ kind: "connect", machine: name, resumes: machine.hasSpool }] : [];
   }
-  if (machine.phase === "lost" && !machine.busy.has("reconnect")) {
-    return [{ kind: "reconnect", machine: machine.name }];
+  if (phase === "lost") {
+    const reconnect: Decision[] = busy.has("reconnect") ? [] : [{ kind: "reconnect", machine: name }];
+    return [...reconnect, ...giveUp(state, machine, now)];
   }
-  if (machine.phase !== "ready") return [];
+  if (phase !== "ready") return [];
   const decisions = [
     ...batch(machine, "hand-over", machine.assigned, HAND_OVER_AT_ONCE),
-    ...interrupt(state, machine),
-    ...batch(machine, "collect", machine.ended, COLLECT_AT_ONCE),
+    ...takeBack(state, machine),
+    ...batch(machine, "collect", [...machine.ended, ...machine.strays.keys()], COLLECT_AT_ONCE),
+    ...batch(machine, "retry", machine.toRetry),
     ...free(machine),
   ];
-  return decisions.length === 0 && isFinished(state, machine)
-    ? [{ kind: "finish", machine: machine.name, cleans: machine.hasSpool && !machine.hasStuck }]
+  return decisions.length === 0 && isFinished(machine, isQuiet)
+    ? [{ kind: "finish", machine: name, cleans: machine.hasSpool && !machine.hasStuck }]
     : decisions;
 }
 
-function interrupt(state: RunState, machine: MachineState): Decision[] {
-  if (state.interrupted === "no" || machine.busy.has("hand-over")) return [];
-  const arrived = [...machine.queued].filter((line) => !machine.assigned.has(line));
+function giveUp(
+  { policy: { reassignAfterMs }, machines }: RunState,
+  machine: MachineState,
+  now: number,
+): Decision[] {
+  if (machine.isGivenUp || reassignAfterMs === null || now - machine.lostAt < reassignAfterMs) return [];
+  const hasOther = [...machines.values()].some(({ phase, isOpen }) => phase === "ready" && isOpen);
+  return hasOther ? batch(machine, "give-up", machine.queued, Number.POSITIVE_INFINITY, true) : [];
+}
+
+function takeBack(state: RunState, machine: MachineState): Decision[] {
+  if (machine.busy.has("hand-over")) return [];
+  const isInterrupted = state.interrupted !== "no";
+  const arrived = [...machine.queued].filter((line) => isInterrupted && !machine.assigned.has(line));
   const unstopped = [...machine.running].filter((line) => !machine.stopped.has(line));
   return [
-    ...batch(machine, "take-back", new Set(arrived)),
-    ...(state.interrupted === "stop" ? batch(machine, "stop", new Set(unstopped)) : []),
+    ...batch(machine, "take-back", [...arrived, ...machine.orphans.keys()]),
+    ...(state.interrupted === "stop" ? batch(machine, "stop", unstopped) : []),
   ];
 }
 
@@ -133,25 +152,36 @@ function free({ name, toFree, busy }: MachineState): Decision[] {
 }
 
 function batch(
-  machine: MachineState,
-  kind: "hand-over" | "collect" | "take-back" | "stop",
-  lines: ReadonlySet<number>,
+  { name, busy }: MachineState,
+  kind: "hand-over" | "collect" | "retry" | "take-back" | "stop" | "give-up",
+  lines: Iterable<number>,
   most = Number.POSITIVE_INFINITY,
+  mayBeEmpty = false,
 ): Decision[] {
-  if (lines.size === 0 || machine.busy.has(kind)) return [];
-  return [{ kind, machine: machine.name, lines: [...lines].slice(0, most) }];
+  const some = [...lines].slice(0, most);
+  if ((some.length === 0 && !mayBeEmpty) || busy.has(kind)) return [];
+  return [{ kind, machine: name, lines: some }];
 }
 
-/** Nothing of ours is left there and nothing more will come. */
-function isFinished(
-  state: RunState,
-  { queued, running, ended, toFree, busy, isOpen }: MachineState,
-): boolean {
-  if (queued.size + running.size + ended.size + toFree.size + busy.size > 0) return false;
-  if (!isOpen) return true;
-  // Another machine may yet refuse its jobs: then this one is needed for them.
+/** Nothing of ours is left there, and nothing more will come. */
+function isFinished(machine: MachineState, isQuiet: boolean): boolean {
+  const { toFree, toRetry, begunOrphans, strays, busy, isOpen } = machine;
+  const left = [toFree, toRetry, begunOrphans, strays, busy];
+  // An open machine stays until the last job of the batch is home: it may be needed for it.
+  return !hasJobs(machine) && left.every(({ size }) => size === 0) && (isQuiet || !isOpen);
+}
+
+function hasJobs({ queued, running, ended }: MachineState): boolean {
+  return queued.size + running.size + ended.size > 0;
+}
+
+/** No job is on its way any more, but for those on machines that were given up. */
+function isQuietEverywhere(state: RunState, machines: readonly MachineState[]): boolean {
   return (
     state.waiting.size === 0 &&
-    [...state.machines.values()].every((other) => other.assigned.size === 0 && other.phase !== "connecting")
+    machines.every((machine) => {
+      if (machine.isGivenUp || machine.phase === "failed") return true;
+      return !hasJobs(machine) && machine.toRetry.size === 0 && machine.phase !== "connecting";
+    })
   );
 }

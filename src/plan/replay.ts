@@ -10,6 +10,8 @@ const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
   "jobs-assigned",
   "jobs-handed-over",
   "jobs-taken-back",
+  "jobs-reassigned",
+  "jobs-retried",
   "job-started",
   "job-ended",
   "job-collected",
@@ -63,5 +65,8 @@ export function readPast(events: readonly RunEvent[]): Past | null {
 /** `state` knows every machine that the events speak of. */
 export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const event of events) if (REPLAYED.has(event.kind)) apply(state, event);
-  for (const machine of state.machines.values()) machine.phase = "new";
+  for (const machine of state.machines.values()) {
+    machine.phase = "new";
+    machine.isGivenUp = false;
+  }
 }

@@ -3,7 +3,7 @@
 
 import type { Counts, RunEvent } from "../model/event.js";
 import { attemptKey, type Job, type Outcome, succeeded } from "../model/job.js";
-import type { DecisionKind } from "./decide.js";
+import { type MachineState, newMachine } from "./machine-state.js";
 
 export type JobState =
   | { readonly kind: "waiting" }
@@ -22,54 +22,44 @@ export type JobState =
   /** Taken back when the user wanted no new jobs. */
   | { readonly kind: "dropped" };
 
-export interface MachineState {
-  readonly name: string;
-  phase: "new" | "connecting" | "ready" | "lost" | "finishing" | "done" | "failed";
-  slots: number;
-  /** It may be given jobs. */
-  isOpen: boolean;
-  /** At least one job went there: there is a spool to clean. */
-  hasSpool: boolean;
-  /** Results stay there that could not be taken: nothing is cleaned. */
-  hasStuck: boolean;
-  /** Verbs under way; one of each kind at a time. */
-  readonly busy: Set<DecisionKind>;
-  /** Of the queued lines: those not known to have arrived. */
-  readonly assigned: Set<number>;
-  readonly queued: Set<number>;
-  readonly running: Set<number>;
-  readonly ended: Set<number>;
-  /** Keys of what is collected and may be removed over there. */
-  readonly toFree: Set<string>;
-  /** Running lines that were told to stop. */
-  readonly stopped: Set<number>;
+/** What the user wants to happen when things go wrong. */
+export interface Policy {
+  /** How often a job is tried again whose machine went down with it. */
+  readonly retries: number;
+  /** Whether that goes for jobs that failed, too. */
+  readonly retriesFailures: boolean;
+  /** How long a machine may be away before others get what it had not begun; null: for ever. */
+  readonly reassignAfterMs: number | null;
 }
 
 export interface RunState {
+  readonly policy: Policy;
   readonly jobs: Map<number, JobState>;
   /** How often each line was assigned: the number of its current attempt. */
   readonly attempts: Map<number, number>;
+  /** How often each line was tried again. */
+  readonly retries: Map<number, number>;
+  /** Where a line was last tried in vain: another machine is the better choice. */
+  readonly avoids: Map<number, string>;
   readonly machines: Map<string, MachineState>;
-  /** Lines with this computer, in file order. */
+  /** Lines with this computer. */
   readonly waiting: Set<number>;
+  firstReadyAt: number | null;
   interrupted: "no" | "drain" | "stop";
 }
 
-export function initialState(jobs: readonly Job[], machines: readonly string[]): RunState {
+export function initialState(jobs: readonly Job[], machines: readonly string[], policy: Policy): RunState {
   return {
+    policy,
     jobs: new Map(jobs.map(({ line }) => [line, { kind: "waiting" }])),
     attempts: new Map(),
+    retries: new Map(),
+    avoids: new Map(),
     machines: new Map(machines.map((name) => [name, newMachine(name)])),
     waiting: new Set(jobs.map(({ line }) => line)),
+    firstReadyAt: null,
     interrupted: "no",
   };
-}
-
-function newMachine(name: string): MachineState {
-  const sets = { assigned: new Set<number>(), queued: new Set<number>(), running: new Set<number>() };
-  const more = { ended: new Set<number>(), toFree: new Set<string>(), stopped: new Set<number>() };
-  const facts = { phase: "new" as const, slots: 0, isOpen: true, hasSpool: false, hasStuck: false };
-  return { name, ...facts, busy: new Set(), ...sets, ...more };
 }
 
 export function apply(state: RunState, event: RunEvent): void {
@@ -77,11 +67,14 @@ export function apply(state: RunState, event: RunEvent): void {
     case "job-skipped":
       return setJob(state, event.line, { kind: "skipped", outcome: event.outcome });
     case "machine-ready":
+      state.firstReadyAt ??= event.at;
       machineOf(state, event.machine).slots = event.slots.length;
       return setPhase(state, event.machine, "ready");
     case "machine-back":
+      machineOf(state, event.machine).isGivenUp = false;
       return setPhase(state, event.machine, "ready");
     case "machine-lost":
+      machineOf(state, event.machine).lostAt = event.at;
       return setPhase(state, event.machine, "lost");
     case "machine-done":
       machineOf(state, event.machine).hasSpool = false;
@@ -99,13 +92,17 @@ export function apply(state: RunState, event: RunEvent): void {
       for (const line of event.lines) machineOf(state, event.machine).assigned.delete(line);
       return;
     case "jobs-taken-back":
-      for (const line of event.lines) giveBack(state, line);
+      return takeBack(state, machineOf(state, event.machine), event);
+    case "jobs-reassigned":
+      return reassign(state, machineOf(state, event.machine), event.lines);
+    case "jobs-retried":
+      for (const line of event.lines) retry(state, event.machine, line);
       return;
     case "job-started":
     case "job-ended":
     case "job-collected":
     case "job-stuck":
-      return applyToAttempt(state, event);
+      return applyToJob(state, event);
     case "interrupted":
       state.interrupted = event.mode;
       for (const line of [...state.waiting]) giveBack(state, line);
@@ -144,16 +141,53 @@ function giveBack(state: RunState, line: number): void {
   setJob(state, line, { kind: state.interrupted === "no" ? "waiting" : "dropped" });
 }
 
-type AttemptEvent = Extract<RunEvent, { kind: "job-started" | "job-ended" | "job-collected" | "job-stuck" }>;
+type TakenBack = Extract<RunEvent, { kind: "jobs-taken-back" }>;
 
-/** News of an earlier attempt changes nothing: another one has taken its place. */
-function applyToAttempt(state: RunState, event: AttemptEvent): void {
+function takeBack(
+  state: RunState,
+  { name, orphans, begunOrphans }: MachineState,
+  { lines, begun }: TakenBack,
+): void {
+  for (const line of lines) {
+    if (orphans.delete(line)) continue;
+    const job = state.jobs.get(line);
+    if (job?.kind === "queued" && job.machine === name) giveBack(state, line);
+  }
+  for (const line of begun) {
+    const attempt = orphans.get(line);
+    if (attempt !== undefined) begunOrphans.set(line, attempt);
+    orphans.delete(line);
+  }
+}
+
+/** Should the machine come back, these attempts are orphans there: taken back, or kept beside if they were begun. */
+function reassign(state: RunState, machine: MachineState, lines: readonly number[]): void {
+  machine.isGivenUp = true;
+  for (const line of lines) {
+    machine.orphans.set(line, state.attempts.get(line) ?? 0);
+    giveBack(state, line);
+  }
+}
+
+function retry(state: RunState, name: string, line: number): void {
+  machineOf(state, name).toRetry.delete(line);
+  state.retries.set(line, (state.retries.get(line) ?? 0) + 1);
+  state.avoids.set(line, name);
+  giveBack(state, line);
+}
+
+type JobEvent = Extract<RunEvent, { kind: "job-started" | "job-ended" | "job-collected" | "job-stuck" }>;
+
+function applyToJob(state: RunState, event: JobEvent): void {
   const job = state.jobs.get(event.line);
-  if (job === undefined || state.attempts.get(event.line) !== event.attempt) return;
+  if (job === undefined) return;
+  if (state.attempts.get(event.line) !== event.attempt) return applyToOrphan(state, event);
   const { line } = event;
   if (job.kind === "ended" && event.kind === "job-collected") {
-    machineOf(state, job.machine).toFree.add(attemptKey(line, event.attempt));
+    const machine = machineOf(state, job.machine);
+    machine.toFree.add(attemptKey(line, event.attempt));
     setJob(state, line, { kind: "collected", outcome: job.outcome });
+    if (isWorthRetrying(state, line, job.outcome)) machine.toRetry.add(line);
   } else if (job.kind === "ended" && event.kind === "job-stuck") {
     machineOf(state, job.machine).hasStuck = true;
     setJob(state, line, { kind: "stuck", machine: job.machine });
@@ -162,6 +196,50 @@ function applyToAttempt(state: RunState, event: AttemptEvent): void {
     if (event.kind === "job-started") setJob(state, line, { kind: "running", machine, slot: event.slot });
     if (event.kind === "job-ended") setJob(state, line, { kind: "ended", machine, outcome: event.outcome });
   }
+}
+
+function isWorthRetrying(
+  { policy, retries, interrupted }: RunState,
+  line: number,
+  outcome: Outcome,
+): boolean {
+  if (interrupted !== "no" || succeeded(outcome) || outcome.kind === "stopped") return false;
+  return (outcome.kind === "lost" || policy.retriesFailures) && (retries.get(line) ?? 0) < policy.retries;
+}
+
+/** An earlier attempt that ran all the same: the first result that comes home counts, whichever it is. */
+function applyToOrphan(state: RunState, event: JobEvent): void {
+  if (event.kind === "job-started") return;
+  const machine = machineOf(state, event.machine);
+  const { line, attempt } = event;
+  if (event.kind === "job-ended") {
+    if (machine.orphans.get(line) !== attempt && machine.begunOrphans.get(line) !== attempt) return;
+    machine.orphans.delete(line);
+    machine.begunOrphans.delete(line);
+    machine.strays.set(line, { attempt, outcome: event.outcome });
+    return;
+  }
+  const stray = machine.strays.get(line);
+  if (stray?.attempt !== attempt) return;
+  machine.strays.delete(line);
+  if (event.kind === "job-stuck") machine.hasStuck = true;
+  else {
+    machine.toFree.add(attemptKey(line, attempt));
+    adopt(state, line, stray.outcome);
+  }
+}
+
+function adopt(state: RunState, line: number, outcome: Outcome): void {
+  const job = state.jobs.get(line);
+  if (job === undefined || job.kind === "collected" || job.kind === "skipped") return;
+  const current = state.attempts.get(line) ?? 0;
+  if (job.kind === "queued") machineOf(state, job.machine).orphans.set(line, current);
+  if (job.kind === "running") machineOf(state, job.machine).begunOrphans.set(line, current);
+  if (job.kind === "ended")
+    machineOf(state, job.machine).strays.set(line, { attempt: current, outcome: job.outcome });
+  setJob(state, line, { kind: "collected", outcome });
+  // The other attempt is an orphan from now on: its number must not be the current one.
+  state.attempts.set(line, current + 1);
 }
 
 /** What it was given may have arrived, and may be running: nobody knows, so nobody else gets it. */
@@ -188,7 +266,7 @@ function setJob(state: RunState, line: number, next: JobState): void {
   }
 }
 
-/** The user removed its results: it is to be run again. */
+/** The user removed its results, or wants it run again. */
 export function forgetResult(state: RunState, line: number): void {
   setJob(state, line, { kind: "waiting" });
 }
@@ -197,6 +275,21 @@ export function machineOf(state: RunState, name: string): MachineState {
   const machine = state.machines.get(name);
   if (machine === undefined) throw new Error(`no machine ${name} in this run`);
   return machine;
+}
+
+/** Which attempt of a line a machine has; the line's last one where it has none. */
+export function attemptOn(state: RunState, name: string, line: number): number {
+  const { orphans, begunOrphans, strays } = machineOf(state, name);
+  const orphan = orphans.get(line) ?? begunOrphans.get(line) ?? strays.get(line)?.attempt;
+  return orphan ?? state.attempts.get(line) ?? 0;
+}
+
+/** Whether news of this attempt matters: its results are wanted and not here yet. */
+export function isUnderWay(state: RunState, name: string, line: number, attempt: number): boolean {
+  const job = state.jobs.get(line);
+  if (job === undefined || attemptOn(state, name, line) !== attempt) return false;
+  if (state.attempts.get(line) !== attempt) return true;
+  return job.kind === "queued" || job.kind === "running" || job.kind === "ended";
 }
 
 export function countJobs(state: RunState): Counts {

@@ -24,7 +24,7 @@ export async function probe(session: Session, options: ProbeOptions, signal: Abo
   const capacity = parseProbe(framedLines(answer, nonce));
   return {
     ...capacity,
-    claims: capacity.claims.filter(({ batch }) => batch.split("@")[0] !== options.exceptBatch),
+    claims: capacity.claims.filter(({ batch }) => batch !== options.exceptBatch),
   };
 }
 

@@ -73,7 +73,10 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       return;
     case "jobs-arrived":
       return;
+    case "jobs-retried":
+      return;
     case "machine-refused":
+    case "jobs-reassigned":
     case "jobs-taken-back":
       for (const line of event.lines) machine.jobs.delete(line);
       return;

@@ -68,6 +68,7 @@ export function applyToView(view: ViewState, event: RunEvent): boolean {
   if ("line" in event) return applyToJob(view, event);
   if ("machine" in event) applyToMachine(machineOf(view, event.machine), event);
   if (event.kind === "run-started") addJobs(view, event);
+  if (event.kind === "jobs-retried") for (const line of event.lines) waitAgain(view, line);
   if (event.kind === "jobs-assigned") for (const line of event.lines) nextAttempt(view, line);
   if (event.kind === "machine-failed") loseSight(view, machineOf(view, event.machine));
   if (event.kind === "interrupted") view.stopping = event.mode;
@@ -85,6 +86,11 @@ function addJobs(view: ViewState, { at, jobs }: EventOf<"run-started">): void {
 function nextAttempt(view: ViewState, line: number): void {
   const known = view.jobs.get(line);
   if (known !== undefined) beginAttempt(view, known, known.attempt + 1);
+}
+
+function waitAgain(view: ViewState, line: number): void {
+  const known = view.jobs.get(line);
+  if (known !== undefined) setPhase(view, known, { kind: "waiting" });
 }
 
 function beginAttempt(view: ViewState, known: JobView, attempt: number): void {
@@ -120,12 +126,10 @@ function noteLastLine(view: ViewState, event: EventOf<"job-said">): void {
 /** How far on its way an attempt is in each phase: news of it is what takes it further. */
 const PROGRESS = { waiting: 0, unknown: 0, running: 1, ended: 2, collected: 3, skipped: 3 } as const;
 
-function applyToAttempt(
-  view: ViewState,
-  known: JobView,
-  event: EventOf<"job-started" | "job-ended" | "job-collected" | "job-stuck">,
-): boolean {
-  if (event.attempt < known.attempt) return false;
+type AttemptEvent = EventOf<"job-started" | "job-ended" | "job-collected" | "job-stuck">;
+
+function applyToAttempt(view: ViewState, known: JobView, event: AttemptEvent): boolean {
+  if (event.attempt < known.attempt) return adopt(view, known, event);
   if (event.attempt > known.attempt) beginAttempt(view, known, event.attempt);
   const progress = PROGRESS[known.phase.kind];
   switch (event.kind) {
@@ -145,6 +149,14 @@ function applyToAttempt(
     default:
       return event satisfies never;
   }
+}
+
+/** An earlier attempt that was given up came home first: its result is the one that counts. */
+function adopt(view: ViewState, known: JobView, event: AttemptEvent): boolean {
+  if (event.kind !== "job-collected" || PROGRESS[known.phase.kind] === PROGRESS.collected) return false;
+  leaveSlot(view, event.line);
+  setPhase(view, known, { kind: "collected", outcome: event.outcome });
+  return true;
 }
 
 function startJob(view: ViewState, known: JobView, event: EventOf<"job-started">): void {

@@ -20,6 +20,12 @@ export function warningLines(event: RunEvent): string[] {
       return aboutMachine(event, "is left out");
     case "machine-refused":
       return aboutMachine(event, "gets no jobs");
+    case "jobs-reassigned":
+      return [
+        `WARNING: ${printable(event.machine)} is still out of reach; ${count(event.lines.length, "waiting job")} of it go to others`,
+      ];
+    case "jobs-retried":
+      return [`WARNING: trying again: ${listLines(event.lines)}, last tried on ${printable(event.machine)}`];
     case "job-stuck":
       return [
         `WARNING: the results of line ${event.line} stay on ${printable(event.machine)}: ${printable(event.reason)}`,
@@ -27,6 +33,11 @@ export function warningLines(event: RunEvent): string[] {
     default:
       return [];
   }
+}
+
+function listLines(lines: readonly number[]): string {
+  const named = lines.slice(0, 10).join(", ");
+  return `line${lines.length === 1 ? "" : "s"} ${named}${lines.length > 10 ? " and more" : ""}`;
 }
 
 interface MachineTrouble {

@@ -5,30 +5,31 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import path from "node:path";
 import type { RunEvent } from "../model/event.js";
-import type { Job, Outcome } from "../model/job.js";
+import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { isHandedOver } from "../plan/decide.js";
 import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import {
+  attemptOn,
   countJobs,
-  forgetResult,
   initialState,
-  type JobState,
+  isUnderWay,
   machineOf,
+  type Policy,
   type RunState,
 } from "../plan/state.js";
 import { takeLock } from "./lock.js";
 import { type Loop, makeLoop } from "./loop.js";
+import { openRun, type Rerun } from "./opening.js";
 import { OutputFiles } from "./output-files.js";
 import { Performer, type RunContext } from "./perform.js";
 import { loadRecord, RunRecord } from "./record.js";
-import type { Results } from "./results.js";
 
 type Derived =
   | "batch"
   | "jobs"
   | "outputs"
-  | "attemptOf"
+  | "attemptOn"
   | "machines"
   | "commit"
   | "pastSlots"
@@ -39,6 +40,9 @@ export interface BatchOrder extends Omit<RunContext, Derived> {
   readonly script: string;
   readonly jobs: readonly Job[];
   readonly machines: readonly MachineSpec[];
+  readonly policy: Policy;
+  /** Which of the jobs that are done are to be run again. */
+  readonly rerun: Rerun;
   readonly onEvent: (event: RunEvent) => void;
 }
 
@@ -65,6 +69,7 @@ export function startRun(order: BatchOrder): BatchRun {
   const state = initialState(
     jobs,
     machines.map(({ name }) => name),
+    order.policy,
   );
   replay(state, events);
   for (const { name } of machines.slice(order.machines.length)) machineOf(state, name).isOpen = false;
@@ -78,10 +83,8 @@ export function startRun(order: BatchOrder): BatchRun {
     jobs: new Map(jobs.map((job) => [job.line, job])),
     outputs: new OutputFiles(results, past?.begun ?? new Set()),
     pastSlots: past?.slots ?? new Map(),
-    attemptOf: (line) => state.attempts.get(line) ?? 0,
-    isUnderWay: (line, attempt) =>
-      state.attempts.get(line) === attempt &&
-      ["queued", "running", "ended"].includes(state.jobs.get(line)?.kind ?? ""),
+    attemptOn: (name, line) => attemptOn(state, name, line),
+    isUnderWay: (name, line, attempt) => isUnderWay(state, name, line, attempt),
     isHolding: (name) => {
       const { queued, assigned, running, ended } = machineOf(state, name);
       return queued.size - assigned.size + running.size + ended.size > 0;
@@ -89,7 +92,7 @@ export function startRun(order: BatchOrder): BatchRun {
     commit: (news) => loop.commit(news),
   });
   const loop = makeLoop({ state, perform: performer.perform, record, onEvent: order.onEvent, now: Date.now });
-  openRun(loop, { ...order, machines }, batch, state, past);
+  openRun(loop, { ...order, machines, batch, state, past });
 
   const finish = async () => {
     try {
@@ -122,55 +125,4 @@ function bareSpec(machine: RecordedMachine): MachineSpec {
     setup: [],
     keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
   };
-}
-
-/** What people are told before anything happens: which jobs there are, which are done, which are under way. */
-function openRun(loop: Loop, order: BatchOrder, batch: string, state: RunState, past: Past | null): void {
-  const { jobs, script, results } = order;
-  const machines = order.machines.map(({ name, address, scratch }) => ({ name, address, scratch }));
-  loop.emit({ kind: "run-started", batch, script, jobs, machines });
-  for (const job of jobs) settleJob(loop, job, results, state, past);
-  loop.settle();
-  tellResumed(loop, state);
-}
-
-function settleJob(
-  loop: Loop,
-  { line, name, command }: Job,
-  results: Results,
-  state: RunState,
-  past: Past | null,
-): void {
-  const job = state.jobs.get(line);
-  const hasResults = results.has(name);
-  if (job === undefined) return;
-  if (job.kind === "collected" && !hasResults) return forgetResult(state, line);
-  const ran = past?.commands.get(line);
-  if (ran !== undefined && ran !== command && (hasResults || job.kind !== "waiting")) {
-    loop.emit({ kind: "warning", message: `line ${line} has changed: what is there was made by: ${ran}` });
-  }
-  const outcome = outcomeInPlace(job, past?.arrived.has(`${line} ${state.attempts.get(line)}`) ?? false);
-  if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", line, outcome });
-}
-
-/** How results that are in place came about; undefined: they are not this job's, which is still under way. */
-function outcomeInPlace(job: JobState, hasArrived: boolean): Outcome | null | undefined {
-  if (job.kind === "collected" || (job.kind === "ended" && hasArrived)) return job.outcome;
-  return job.kind === "waiting" ? null : undefined;
-}
-
-function tellResumed(loop: Loop, state: RunState): void {
-  const held = [...state.machines.values()].filter(
-    ({ queued, running, ended }) => queued.size + running.size + ended.size > 0,
-  );
-  if (held.length === 0) return;
-  const jobs = [...state.jobs.values()];
-  const count = (...kinds: string[]) => jobs.filter(({ kind }) => kinds.includes(kind)).length;
-  loop.emit({
-    kind: "run-resumed",
-    done: count("collected", "skipped", "ended"),
-    running: count("running"),
-    waiting: count("waiting", "queued"),
-    machines: held.map(({ name }) => name),
-  });
 }

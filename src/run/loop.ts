@@ -8,6 +8,8 @@ import { apply, type RunState } from "../plan/state.js";
 export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<Event, "at"> : never) : never;
 export type Emit = (news: News) => void;
 
+const TICK_MS = 1000;
+
 export interface LoopParts {
   readonly state: RunState;
   readonly perform: (decision: Decision, emit: Emit) => Promise<void>;
@@ -32,6 +34,7 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
   const inbox: RunEvent[] = [];
   let failure: { error: unknown } | null = null;
   let wake = () => {};
+  let timer: NodeJS.Timeout | undefined;
 
   const emit: Emit = (news) => {
     inbox.push({ ...news, at: now() } as RunEvent);
@@ -63,15 +66,18 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     for (;;) {
       takeIn();
       if (failure) throw failure.error;
-      const decisions = decide(state);
+      const decisions = decide(state, now());
       record.sync();
       for (const decision of decisions) start(decision);
       if (inbox.length > 0) continue;
       if (isOver(state)) return;
       await new Promise<void>((resolve) => {
         wake = resolve;
+        // Some decisions are due by the clock alone.
+        timer = setTimeout(resolve, TICK_MS);
         if (inbox.length > 0 || failure) resolve();
       });
+      clearTimeout(timer);
     }
   };
   const commit: Emit = (news) => {

@@ -37,9 +37,10 @@ export interface RunContext {
   readonly copiesUnchanged: boolean;
   readonly results: Results;
   readonly outputs: OutputFiles;
-  readonly attemptOf: (line: number) => number;
+  /** Which attempt of a line a machine has; the line's last one where it has none. */
+  readonly attemptOn: (machine: string, line: number) => number;
   /** Whether this attempt is the one that counts, and its results are not here yet. */
-  readonly isUnderWay: (line: number, attempt: number) => boolean;
+  readonly isUnderWay: (machine: string, line: number, attempt: number) => boolean;
   /** Of machines that an earlier client gave jobs to. */
   readonly pastSlots: ReadonlyMap<string, readonly Slot[]>;
   /** Whether the machine was given jobs that are not back. */
@@ -106,6 +107,10 @@ export class Performer {
         return this.#reconnect(link, emit);
       case "assign":
         return emit({ kind: "jobs-assigned", machine: decision.machine, lines: decision.lines });
+      case "give-up":
+        return emit({ kind: "jobs-reassigned", machine: decision.machine, lines: decision.lines });
+      case "retry":
+        return this.#retry(link, decision.lines, emit);
       case "hand-over":
         return this.#handOver(link, decision.lines, emit);
       case "collect":
@@ -115,7 +120,7 @@ export class Performer {
       case "take-back":
         return this.#takeBack(link, decision.lines, emit);
       case "stop":
-        return (await link.control()).stop(this.#keys(decision.lines));
+        return (await link.control()).stop(this.#keys(link, decision.lines));
       case "finish":
         return this.#finish(link, decision.cleans, emit);
       default:
@@ -182,7 +187,7 @@ export class Performer {
       env: deviceEnv(slot, requirement),
     }));
     const jobs = lines.map((line) => ({
-      key: attemptKey(line, this.#context.attemptOf(line)),
+      key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
       script: jobScript(this.#job(line), spec, batch, env),
     }));
     const settings = { copiesUnchanged, timeoutSeconds };
@@ -231,13 +236,13 @@ export class Performer {
     switch (event.kind) {
       case "started": {
         const { line, attempt } = parseAttemptKey(event.key);
-        if (!this.#context.isUnderWay(line, attempt)) return;
+        if (!this.#context.isUnderWay(machine, line, attempt)) return;
         poller.watch(event.key, this.#job(line).name);
         return emit({ kind: "job-started", line, attempt, machine, slot: event.slot });
       }
       case "ended": {
         const { line, attempt } = parseAttemptKey(event.key);
-        if (!this.#context.isUnderWay(line, attempt)) return;
+        if (!this.#context.isUnderWay(machine, line, attempt)) return;
         const { outcome, durationMs } = event;
         return emit({ kind: "job-ended", line, attempt, machine, outcome, durationMs });
       }
@@ -252,7 +257,7 @@ export class Performer {
   }
 
   async #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const keys = this.#keys(lines);
+    const keys = this.#keys(link, lines);
     await this.#pollers.get(link.spec.name)?.finish(keys);
     try {
       await this.#collectTogether(link, keys, emit);
@@ -283,7 +288,11 @@ export class Performer {
         await outputs.end(key);
         await results.place(this.#job(line).name, path.join(incoming.dir, key));
         const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
-        emit({ kind: "job-collected", line, attempt, files, bytes });
+        const outcome = collected.outcomes.get(key) ?? {
+          kind: "lost",
+          reason: "it does not say how it ended",
+        };
+        emit({ kind: "job-collected", line, attempt, machine: spec.name, outcome, files, bytes });
       }
     } finally {
       await incoming.remove();
@@ -304,12 +313,20 @@ export class Performer {
   }
 
   async #takeBack(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const taken = await (await link.control()).takeBack(this.#keys(lines));
+    const keys = this.#keys(link, lines);
+    const taken = new Set(await (await link.control()).takeBack(keys));
+    const linesOf = (some: readonly string[]) => some.map((key) => parseAttemptKey(key).line);
     emit({
       kind: "jobs-taken-back",
       machine: link.spec.name,
-      lines: taken.map((key) => parseAttemptKey(key).line),
+      lines: linesOf(keys.filter((key) => taken.has(key))),
+      begun: linesOf(keys.filter((key) => !taken.has(key))),
     });
+  }
+
+  async #retry(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
+    for (const line of lines) this.#context.results.moveAside(this.#job(line).name);
+    emit({ kind: "jobs-retried", machine: link.spec.name, lines });
   }
 
   async #finish(link: MachineLink, cleans: boolean, emit: Emit): Promise<void> {
@@ -319,8 +336,8 @@ export class Performer {
     emit({ kind: "machine-done", machine: link.spec.name });
   }
 
-  #keys(lines: readonly number[]): string[] {
-    return lines.map((line) => attemptKey(line, this.#context.attemptOf(line)));
+  #keys(link: MachineLink, lines: readonly number[]): string[] {
+    return lines.map((line) => attemptKey(line, this.#context.attemptOn(link.spec.name, line)));
   }
 
   #job(line: number): Job {

@@ -20,6 +20,8 @@ const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "jobs-assigned",
   "jobs-handed-over",
   "jobs-taken-back",
+  "jobs-reassigned",
+  "jobs-retried",
   "machine-refused",
   "job-started",
   "job-ended",

@@ -1,7 +1,7 @@
 // job_results/: where results end up on this computer. What exists there is never overwritten.
 
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { UserError } from "../errors.js";
@@ -58,6 +58,21 @@ export class Results {
     await mkdir(work, { recursive: true, mode: 0o700 });
     await rename(work, await this.#freePath(name));
     await this.#syncDirectory();
+  }
+
+  /** Makes room for another attempt: results are renamed, never removed. */
+  moveAside(name: string): void {
+    let n = 1;
+    while (["", ".out", ".err"].some((ending) => existsSync(this.#asidePath(name, ending, n)))) n++;
+    // The directory last: while it is there, the job counts as done.
+    for (const ending of [".out", ".err", ""]) {
+      const from = path.join(this.dir, `${name}${ending}`);
+      if (existsSync(from)) renameSync(from, this.#asidePath(name, ending, n));
+    }
+  }
+
+  #asidePath(name: string, ending: string, n: number): string {
+    return path.join(this.dir, `${name}.old-${n}${ending}`);
   }
 
   /** A second result of the same job is kept beside the first. */

@@ -96,6 +96,8 @@ export const jobCollected = (line: number, at = 0): RunEvent => ({
   at,
   line,
   attempt: 1,
+  machine: "a.yaml",
+  outcome: { kind: "exited", code: 0 },
   files: 1,
   bytes: 10,
 });

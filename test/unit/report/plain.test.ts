@@ -151,7 +151,7 @@ test("details are for the verbose", () => {
     { kind: "staged", at: 0, machine: "a.yaml" },
     { kind: "staged", at: 0, machine: "b.yaml" },
     { kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2, 3] },
-    { kind: "jobs-taken-back", at: 0, machine: "a.yaml", lines: [3] },
+    { kind: "jobs-taken-back", at: 0, machine: "a.yaml", lines: [3], begun: [] },
     { kind: "slot-waiting", at: 0, machine: "a.yaml", slot: 1, reason: "GPU 1 is in use" },
   ];
   expect(shown(events)).toEqual({ out: [], err: [] });

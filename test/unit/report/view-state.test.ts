@@ -85,7 +85,7 @@ test("of what a machine had when it was left out nobody knows", () => {
     [
       started(someJobs(5)),
       { kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2, 3, 4] },
-      { kind: "jobs-taken-back", at: 0, machine: "a.yaml", lines: [4] },
+      { kind: "jobs-taken-back", at: 0, machine: "a.yaml", lines: [4], begun: [] },
       jobStarted(1, "a.yaml", 0),
       jobEnded(1),
       jobCollected(1),

@@ -1,0 +1,27 @@
+// While the client is connected: waiting jobs of machines that are behind are taken back for those that have run dry.
+
+import type { MachineState } from "./machine-state.js";
+
+export interface TakeBack {
+  readonly machine: string;
+  readonly lines: readonly number[];
+}
+
+/** Everybody is brought down to the same work a slot, but only once a machine has nothing left to do. */
+export function balance(machines: readonly MachineState[]): TakeBack[] {
+  const working = machines.filter(({ phase, isOpen, slots }) => phase === "ready" && isOpen && slots > 0);
+  if (!working.some(isDry)) return [];
+  const jobs = working.reduce((sum, { queued, running }) => sum + queued.size + running.size, 0);
+  const slots = working.reduce((sum, machine) => sum + machine.slots, 0);
+  return working.flatMap(({ name, slots: own, queued, running, assigned, busy }) => {
+    if (busy.has("take-back") || busy.has("hand-over") || assigned.size > 0) return [];
+    const surplus = Math.floor(queued.size + running.size - Math.max(own, (jobs / slots) * own));
+    // The last ones: the first are about to be begun.
+    const lines = [...queued].slice(-Math.min(surplus, queued.size));
+    return surplus > 0 && lines.length > 0 ? [{ machine: name, lines }] : [];
+  });
+}
+
+function isDry({ slots, queued, running, busy }: MachineState): boolean {
+  return queued.size === 0 && running.size < slots && !busy.has("hand-over");
+}

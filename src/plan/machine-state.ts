@@ -1,0 +1,63 @@
+// One machine in a run, as far as the client knows.
+
+import type { Outcome } from "../model/job.js";
+import type { DecisionKind } from "./decide.js";
+
+export interface MachineState {
+  readonly name: string;
+  phase: "new" | "connecting" | "ready" | "lost" | "finishing" | "done" | "failed";
+  slots: number;
+  /** It may be given jobs. */
+  isOpen: boolean;
+  /** At least one job went there: there is a spool to clean. */
+  hasSpool: boolean;
+  /** Results stay there that could not be taken: nothing is cleaned. */
+  hasStuck: boolean;
+  /** When the link was lost last. */
+  lostAt: number;
+  /** It was away too long, and others have got its waiting jobs. */
+  isGivenUp: boolean;
+  /** Verbs under way; one of each kind at a time. */
+  readonly busy: Set<DecisionKind>;
+  /** Of the queued lines: those not known to have arrived. */
+  readonly assigned: Set<number>;
+  readonly queued: Set<number>;
+  readonly running: Set<number>;
+  readonly ended: Set<number>;
+  /** Keys of what is collected and may be removed over there. */
+  readonly toFree: Set<string>;
+  /** Collected lines whose outcome asks for another try. */
+  readonly toRetry: Set<number>;
+  /** Running lines that were told to stop. */
+  readonly stopped: Set<number>;
+  /** Line to attempt: given to others meanwhile, to be taken back here. */
+  readonly orphans: Map<number, number>;
+  /** Of those: had been begun here. */
+  readonly begunOrphans: Map<number, number>;
+  /** Orphans that ended here: their results are collected too. */
+  readonly strays: Map<number, { readonly attempt: number; readonly outcome: Outcome }>;
+}
+
+export function newMachine(name: string): MachineState {
+  return {
+    name,
+    phase: "new",
+    slots: 0,
+    isOpen: true,
+    hasSpool: false,
+    hasStuck: false,
+    lostAt: 0,
+    isGivenUp: false,
+    busy: new Set(),
+    assigned: new Set(),
+    queued: new Set(),
+    running: new Set(),
+    ended: new Set(),
+    toFree: new Set(),
+    toRetry: new Set(),
+    stopped: new Set(),
+    orphans: new Map(),
+    begunOrphans: new Map(),
+    strays: new Map(),
+  };
+}

@@ -1,0 +1,79 @@
+// How a run begins: which jobs are done, which are to be run again, which are under way, and what is said about it.
+
+import type { Job, Outcome } from "../model/job.js";
+import { succeeded } from "../model/job.js";
+import type { MachineSpec } from "../model/machine.js";
+import type { Past } from "../plan/replay.js";
+import { forgetResult, type JobState, type RunState } from "../plan/state.js";
+import type { Loop } from "./loop.js";
+import type { Results } from "./results.js";
+
+/** Which of the jobs that are done are run again. */
+export type Rerun = "none" | "changed" | "failed" | "all";
+
+export interface Opening {
+  readonly batch: string;
+  readonly script: string;
+  readonly jobs: readonly Job[];
+  readonly machines: readonly MachineSpec[];
+  readonly results: Results;
+  readonly rerun: Rerun;
+  readonly state: RunState;
+  readonly past: Past | null;
+}
+
+export function openRun(loop: Loop, opening: Opening): void {
+  const { batch, script, jobs, machines, state } = opening;
+  const addresses = machines.map(({ name, address, scratch }) => ({ name, address, scratch }));
+  loop.emit({ kind: "run-started", batch, script, jobs, machines: addresses });
+  for (const job of jobs) openJob(loop, job, opening);
+  loop.settle();
+  tellResumed(loop, state);
+}
+
+function openJob(loop: Loop, { line, name, command }: Job, { results, rerun, state, past }: Opening): void {
+  const job = state.jobs.get(line);
+  const hasResults = results.has(name);
+  if (job === undefined) return;
+  // They were deleted, which is how people say that a job is to be run again.
+  if (job.kind === "collected" && !hasResults) return forgetResult(state, line);
+  const ran = past?.commands.get(line);
+  const isChanged = ran !== undefined && ran !== command;
+  const outcome = outcomeInPlace(job, past?.arrived.has(`${line} ${state.attempts.get(line)}`) ?? false);
+  if (hasResults && outcome !== undefined && isToRerun(rerun, outcome, isChanged)) {
+    results.moveAside(name);
+    return forgetResult(state, line);
+  }
+  if (isChanged && (hasResults || job.kind !== "waiting")) {
+    const message = `line ${line} has changed: its results are those of: ${ran} (--rerun changed runs it anew)`;
+    loop.emit({ kind: "warning", message });
+  }
+  if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", line, outcome });
+}
+
+/** How results that are in place came about; undefined: they are not this job's, which is still under way. */
+function outcomeInPlace(job: JobState, hasArrived: boolean): Outcome | null | undefined {
+  if (job.kind === "collected" || (job.kind === "ended" && hasArrived)) return job.outcome;
+  return job.kind === "waiting" ? null : undefined;
+}
+
+function isToRerun(rerun: Rerun, outcome: Outcome | null, isChanged: boolean): boolean {
+  if (rerun === "all") return true;
+  return rerun === "changed" ? isChanged : rerun === "failed" && outcome !== null && !succeeded(outcome);
+}
+
+function tellResumed(loop: Loop, state: RunState): void {
+  const holding = [...state.machines.values()].filter(
+    ({ queued, running, ended }) => queued.size + running.size + ended.size > 0,
+  );
+  if (holding.length === 0) return;
+  const jobs = [...state.jobs.values()];
+  const count = (...kinds: JobState["kind"][]) => jobs.filter(({ kind }) => kinds.includes(kind)).length;
+  loop.emit({
+    kind: "run-resumed",
+    done: count("collected", "skipped", "ended"),
+    running: count("running"),
+    waiting: count("waiting", "queued"),
+    machines: holding.map(({ name }) => name),
+  });
+}
