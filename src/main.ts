@@ -25,6 +25,30 @@ async function dispatch(program: "execute_batch" | "sshoal"): Promise<ExitCode> 
       const { showStatus } = await import("./cli/status.js");
       return showStatus(invocation.options);
     }
+    case "logs": {
+      const { showLogs } = await import("./cli/logs.js");
+      return showLogs(invocation.options);
+    }
+    case "clean": {
+      const { cleanMachines } = await import("./cli/clean.js");
+      return cleanMachines(invocation.options);
+    }
+    case "attach": {
+      const { attach } = await import("./cli/attach.js");
+      return attach(invocation.options);
+    }
+    case "stop": {
+      const { stop } = await import("./cli/stop.js");
+      return stop(invocation.options);
+    }
+    case "retry": {
+      const { retry } = await import("./cli/retry.js");
+      return retry(invocation.options);
+    }
+    case "drain": {
+      const { drain } = await import("./cli/drain.js");
+      return drain(invocation.options);
+    }
     case "answered":
       return ExitCode.Success;
     default:

@@ -2,17 +2,74 @@
 
 import { Command } from "commander";
 
-export type BatchInvocation = { readonly command: "status"; readonly options: StatusOptions };
+export type BatchInvocation =
+  | { readonly command: "status"; readonly options: StatusOptions }
+  | { readonly command: "logs"; readonly options: LogsOptions }
+  | { readonly command: "clean"; readonly options: CleanOptions };
 
 export interface StatusOptions {
+  /** A batch's name, or its script; null: all of this directory. */
+  readonly batch: string | null;
   readonly isJson: boolean;
+}
+
+export interface LogsOptions {
+  /** A job's name, or its line number. */
+  readonly job: string;
+  readonly stream: "out" | "err";
+  /** Until the job ends. */
+  readonly follows: boolean;
+}
+
+export interface CleanOptions {
+  /** As typed; empty: the machines of this directory's records, or this computer. */
+  readonly machines: readonly string[];
+  /** The only ones to remove, collected or not; empty: all of which nothing is left to collect. */
+  readonly batches: readonly string[];
+  readonly isDryRun: boolean;
 }
 
 /** `choose` is called with what was asked for. */
 export function batchCommands(choose: (invocation: BatchInvocation) => void): Command[] {
-  const status = new Command("status")
+  return [describeStatus(choose), describeLogs(choose), describeClean(choose)];
+}
+
+type Choose = Parameters<typeof batchCommands>[0];
+
+function describeStatus(choose: Choose): Command {
+  return new Command("status")
     .description("Shows how far the batches of this directory are.")
+    .argument("[batch]", "one of them, by its name or its script")
     .option("--json", "one object a job")
-    .action((raw: { json?: true }) => choose({ command: "status", options: { isJson: raw.json ?? false } }));
-  return [status];
+    .action((batch: string | undefined, raw: { json?: true }) =>
+      choose({ command: "status", options: { batch: batch ?? null, isJson: raw.json ?? false } }),
+    );
+}
+
+function describeLogs(choose: Choose): Command {
+  return new Command("logs")
+    .description("Prints what a job has printed so far, wherever it is.")
+    .argument("<job>", "its name, or its line number if there is one batch here")
+    .option("-f, --follow", "go on until the job ends")
+    .option("--err", "what it printed as errors instead")
+    .action((job: string, raw: { follow?: true; err?: true }) =>
+      choose({
+        command: "logs",
+        options: { job, stream: raw.err ? "err" : "out", follows: raw.follow ?? false },
+      }),
+    );
+}
+
+function describeClean(choose: Choose): Command {
+  return new Command("clean")
+    .description("Shows what is left on machines, and removes what nobody needs any more.")
+    .argument("[batches...]", "remove these alone, their uncollected results too")
+    .option("--machines <files...>", "machine files; without any, those of this directory's batches")
+    .option("--dry-run", "only show it")
+    .action((batches: string[], raw: { machines?: string[]; dryRun?: true }) =>
+      choose({
+        command: "clean",
+        options: { batches, machines: raw.machines ?? [], isDryRun: raw.dryRun ?? false },
+      }),
+    );
 }

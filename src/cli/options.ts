@@ -5,6 +5,7 @@ import { UserError } from "../errors.js";
 import type { Requirement } from "../model/job.js";
 import type { Policy } from "../plan/state.js";
 import type { Rerun } from "../run/opening.js";
+import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
 import { parseDuration } from "./duration.js";
 import { EXAMPLES, VERSION } from "./help-text.js";
@@ -35,6 +36,7 @@ export type Invocation =
   | { readonly command: "run"; readonly options: RunOptions }
   | { readonly command: "probe"; readonly options: MachineOptions }
   | BatchInvocation
+  | ActingInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
@@ -59,7 +61,10 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
       invocation = { command: "probe", options: resolveMachines(raw) };
     });
     root.addCommand(run).addCommand(probe);
-    for (const command of batchCommands((chosen) => (invocation = chosen))) root.addCommand(command);
+    const choose = (chosen: Invocation) => {
+      invocation = chosen;
+    };
+    for (const command of [...batchCommands(choose), ...actingCommands(choose)]) root.addCommand(command);
   }
   for (const command of [root, ...root.commands]) {
     command

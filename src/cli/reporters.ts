@@ -4,11 +4,15 @@ import { abilitiesOf } from "../report/abilities.js";
 import { createJsonReporter } from "../report/json.js";
 import { createPlainReporter, type PlainOptions } from "../report/plain.js";
 import type { Reporter } from "../report/reporter.js";
-import type { RunOptions } from "./options.js";
+
+export interface ReporterChoice {
+  readonly isJson: boolean;
+  readonly isVerbose: boolean;
+}
 
 /** The live view is only loaded where there is a terminal to draw on. */
 export async function createReporter(
-  { isJson, isVerbose }: RunOptions,
+  { isJson, isVerbose }: ReporterChoice,
   machines: readonly string[],
   devicesOf: PlainOptions["devicesOf"],
 ): Promise<Reporter> {

@@ -3,8 +3,8 @@
 import { homedir, userInfo } from "node:os";
 import { loadMachines, localMachine } from "../input/load.js";
 import type { MachineSpec } from "../model/machine.js";
-import type { Connect } from "../run/machine-link.js";
 import { connect } from "../transport/connect.js";
+import type { Session } from "../transport/session.js";
 
 export interface Surroundings {
   readonly cwd: string;
@@ -23,6 +23,9 @@ export async function machinesFor(
   return names.length === 0 ? [localMachine()] : loadMachines(names, surroundings);
 }
 
-export function connector({ homeDir }: Surroundings, onNote: (message: string) => void): Connect {
-  return (spec, signal) => connect(spec.address, { homeDir, signal, onNote });
+/** All it takes is an address: of a machine file, or of a record. */
+export type Connector = (machine: Pick<MachineSpec, "address">, signal: AbortSignal) => Promise<Session>;
+
+export function connector({ homeDir }: Surroundings, onNote: (message: string) => void): Connector {
+  return (machine, signal) => connect(machine.address, { homeDir, signal, onNote });
 }

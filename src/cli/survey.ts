@@ -4,7 +4,8 @@ import type { Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
 import { planSlots, type SlotPlan } from "../plan/slots.js";
 import { probe } from "../remote/probe.js";
-import type { Connect } from "../run/machine-link.js";
+import { reach } from "./reach.js";
+import type { Connector } from "./surroundings.js";
 
 export type Surveyed = { readonly spec: MachineSpec } & (
   | { readonly kind: "probed"; readonly capacity: Capacity; readonly plan: SlotPlan }
@@ -15,24 +16,17 @@ export type Surveyed = { readonly spec: MachineSpec } & (
 export function survey(
   machines: readonly MachineSpec[],
   requirement: Requirement,
-  connect: Connect,
+  connect: Connector,
 ): Promise<Surveyed[]> {
   return Promise.all(machines.map((spec) => surveyOne(spec, requirement, connect)));
 }
 
-async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: Connect): Promise<Surveyed> {
-  const { signal } = new AbortController();
-  try {
-    const session = await connect(spec, signal);
-    try {
-      const capacity = await probe(session, { bases: ["~/.sshoal"] }, signal);
-      return { kind: "probed", spec, capacity, plan: planSlots({ spec, capacity, requirement }) };
-    } finally {
-      await session.close();
-    }
-  } catch (error) {
-    // What a machine did wrong carries a hint; anything else is our bug.
-    if (!(error instanceof Error && "hint" in error)) throw error;
-    return { kind: "failed", spec, reason: error.message, hint: error.hint as string | null };
-  }
+async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: Connector): Promise<Surveyed> {
+  const reached = await reach(spec, connect, (session, signal) =>
+    probe(session, { bases: ["~/.sshoal"] }, signal),
+  );
+  if (reached.kind === "unreached")
+    return { kind: "failed", spec, reason: reached.reason, hint: reached.hint };
+  const capacity = reached.answer;
+  return { kind: "probed", spec, capacity, plan: planSlots({ spec, capacity, requirement }) };
 }

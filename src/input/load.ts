@@ -175,6 +175,7 @@ export function localMachine(): MachineSpec {
   return {
     name: "localhost",
     address: { kind: "local" },
+    file: null,
     gpus: null,
     excludeGpus: [],
     maxJobs: null,

@@ -1,5 +1,6 @@
 // The text of a machine file -> the machine it describes, or everything that is wrong with it.
 
+import { basename, join } from "node:path";
 import type { Problem } from "../errors.js";
 import type { MachineSpec } from "../model/machine.js";
 import { decodeText } from "./decode.js";
@@ -84,6 +85,7 @@ function readSpec(
 ): MachineSpec {
   return {
     name: source.name,
+    file: join(source.directory, basename(source.file)),
     address: readAddress(fields, { username: source.username, keyPath }, mistakes),
     gpus: optional(fields, "gpus", (field) => readWholeNumbers(field, mistakes)),
     excludeGpus: optional(fields, "exclude_gpus", (field) => readWholeNumbers(field, mistakes)) ?? [],

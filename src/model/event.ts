@@ -1,6 +1,7 @@
 // Everything that can happen in a run. Events are recorded, folded into the state and shown to people;
 // `at` is this computer's clock in milliseconds, durations come from the machine's own.
 
+import type { BatchSettings } from "./batch.js";
 import type { Job, Outcome } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
 
@@ -10,7 +11,8 @@ export type RunEvent = { readonly at: number } & (
       readonly batch: string;
       readonly script: string;
       readonly jobs: readonly Job[];
-      readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch">[];
+      readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch" | "file">[];
+      readonly settings: BatchSettings;
     }
   /** An earlier client left the batch like this. */
   | {
@@ -47,6 +49,10 @@ export type RunEvent = { readonly at: number } & (
       readonly reason: string;
       readonly hint: string | null;
     }
+  /** It gets no more jobs; what it had not begun goes to others. */
+  | { readonly kind: "machine-draining"; readonly machine: string }
+  /** It may have jobs again. */
+  | { readonly kind: "machine-opened"; readonly machine: string }
   /** What `--copy-forward` found; `leftOut` names what an ignore rule or its kind keeps here. */
   | {
       readonly kind: "tree-read";

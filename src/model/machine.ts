@@ -4,6 +4,8 @@ export interface MachineSpec {
   /** What people and records call it: the file's name, `my_machine.yaml`, or `localhost`. */
   readonly name: string;
   readonly address: Address;
+  /** The machine file, absolute; null: there is none. */
+  readonly file: string | null;
   /** Indices of the cards that may be used; null: all of them. */
   readonly gpus: readonly number[] | null;
   readonly excludeGpus: readonly number[];

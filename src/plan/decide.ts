@@ -131,19 +131,27 @@ function giveUp(
   now: number,
 ): Decision[] {
   if (machine.isGivenUp || reassignAfterMs === null || now - machine.lostAt < reassignAfterMs) return [];
-  const hasOther = [...machines.values()].some(({ phase, isOpen }) => phase === "ready" && isOpen);
-  return hasOther ? batch(machine, "give-up", machine.queued, Number.POSITIVE_INFINITY, true) : [];
+  return [...machines.values()].some(canTakeJobs)
+    ? batch(machine, "give-up", machine.queued, Number.POSITIVE_INFINITY, true)
+    : [];
 }
 
 function takeBack(state: RunState, machine: MachineState): Decision[] {
   if (machine.busy.has("hand-over")) return [];
   const isInterrupted = state.interrupted !== "no";
-  const arrived = [...machine.queued].filter((line) => isInterrupted && !machine.assigned.has(line));
+  // A machine that is being drained keeps what nobody else could take.
+  const isDrained = !machine.isOpen && [...state.machines.values()].some(canTakeJobs);
+  const givesBack = isInterrupted || isDrained;
+  const arrived = [...machine.queued].filter((line) => givesBack && !machine.assigned.has(line));
   const unstopped = [...machine.running].filter((line) => !machine.stopped.has(line));
   return [
     ...batch(machine, "take-back", [...arrived, ...machine.orphans.keys()]),
     ...(state.interrupted === "stop" ? batch(machine, "stop", unstopped) : []),
   ];
+}
+
+function canTakeJobs({ phase, isOpen, slots }: MachineState): boolean {
+  return phase === "ready" && isOpen && slots > 0;
 }
 
 function free({ name, toFree, busy }: MachineState): Decision[] {

@@ -1,7 +1,9 @@
 // Where a batch stood when its last client left, from that client's record. What has happened since is on the
 // machines, and is told by their event logs once they are reached.
 
+import type { BatchSettings } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
+import type { Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
 import { apply, type RunState } from "./state.js";
 
@@ -22,6 +24,10 @@ export interface Past {
   readonly batch: string;
   /** Of each machine that was ever given slots: the last ones. */
   readonly slots: ReadonlyMap<string, readonly Slot[]>;
+  /** Every line there ever was, as last seen. */
+  readonly jobs: ReadonlyMap<number, Job>;
+  readonly script: string;
+  readonly settings: BatchSettings;
   /** The command each line was last started with. */
   readonly commands: ReadonlyMap<number, string>;
   /** Attempts of which output may be on this disk already, as `line attempt`. */
@@ -35,31 +41,39 @@ export type RecordedMachine = Extract<RunEvent, { kind: "run-started" }>["machin
 
 /** Null: nothing was ever run. */
 export function readPast(events: readonly RunEvent[]): Past | null {
-  const slots = new Map<string, readonly Slot[]>();
-  const machines = new Map<string, RecordedMachine>();
-  const commands = new Map<number, string>();
+  const starts = events.filter((event) => event.kind === "run-started");
+  const [first, last] = [starts[0], starts.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const past = {
+    batch: first.batch,
+    script: last.script,
+    settings: last.settings,
+    jobs: new Map<number, Job>(),
+    machines: new Map<string, RecordedMachine>(),
+    slots: new Map<string, readonly Slot[]>(),
+    commands: new Map<number, string>(),
+    begun: new Set<string>(),
+    arrived: new Set<string>(),
+  };
   const attempts = new Map<number, number>();
-  const begun = new Set<string>();
-  const arrived = new Set<string>();
-  let batch: string | null = null;
-  let current = new Map<number, string>();
   for (const event of events) {
     if (event.kind === "run-started") {
-      batch ??= event.batch;
-      current = new Map(event.jobs.map(({ line, command }) => [line, command]));
-      for (const machine of event.machines) machines.set(machine.name, machine);
-    } else if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
-    else if (event.kind === "jobs-assigned") {
+      for (const job of event.jobs) past.jobs.set(job.line, job);
+      for (const machine of event.machines) past.machines.set(machine.name, machine);
+    }
+    if (event.kind === "machine-ready") past.slots.set(event.machine, event.slots);
+    if (event.kind === "job-started") past.begun.add(`${event.line} ${event.attempt}`);
+    if (event.kind === "jobs-assigned") {
       for (const line of event.lines) {
-        commands.set(line, current.get(line) ?? "");
+        past.commands.set(line, past.jobs.get(line)?.command ?? "");
         attempts.set(line, (attempts.get(line) ?? 0) + 1);
       }
-    } else if (event.kind === "job-started") begun.add(`${event.line} ${event.attempt}`);
-    else if (event.kind === "jobs-arrived") {
-      for (const line of event.lines) arrived.add(`${line} ${attempts.get(line)}`);
+    }
+    if (event.kind === "jobs-arrived") {
+      for (const line of event.lines) past.arrived.add(`${line} ${attempts.get(line)}`);
     }
   }
-  return batch === null ? null : { batch, slots, machines, commands, begun, arrived };
+  return past;
 }
 
 /** `state` knows every machine that the events speak of. */

@@ -86,6 +86,12 @@ export function apply(state: RunState, event: RunEvent): void {
       machineOf(state, event.machine).isOpen = false;
       for (const line of event.lines) giveBack(state, line);
       return;
+    case "machine-draining":
+      machineOf(state, event.machine).isOpen = false;
+      return;
+    case "machine-opened":
+      machineOf(state, event.machine).isOpen = true;
+      return;
     case "jobs-assigned":
       return assign(state, event.machine, event.lines);
     case "jobs-handed-over":
@@ -131,6 +137,7 @@ function assign(state: RunState, name: string, lines: readonly number[]): void {
   const machine = machineOf(state, name);
   machine.hasSpool = true;
   for (const line of lines) {
+    if (!state.jobs.has(line)) continue;
     setJob(state, line, { kind: "queued", machine: name });
     machine.assigned.add(line);
     state.attempts.set(line, (state.attempts.get(line) ?? 0) + 1);
@@ -263,6 +270,24 @@ function setJob(state: RunState, line: number, next: JobState): void {
   if (next.kind === "waiting") state.waiting.add(line);
   if (next.kind === "queued" || next.kind === "running" || next.kind === "ended") {
     machineOf(state, next.machine)[next.kind].add(line);
+  }
+}
+
+/** The line is another command now: what is queued is taken back, or kept beside if it was begun. */
+export function replaceQueued(state: RunState, line: number): void {
+  const job = state.jobs.get(line);
+  if (job?.kind !== "queued") return;
+  machineOf(state, job.machine).orphans.set(line, state.attempts.get(line) ?? 0);
+  setJob(state, line, { kind: "waiting" });
+}
+
+/** Lines that are no longer in the batch file stay only while something of them is on a machine. */
+export function forgetLines(state: RunState, lines: Iterable<number>): void {
+  for (const line of lines) {
+    const kind = state.jobs.get(line)?.kind;
+    if (kind === "queued" || kind === "running" || kind === "ended") continue;
+    setJob(state, line, { kind: "dropped" });
+    state.jobs.delete(line);
   }
 }
 

@@ -12,6 +12,8 @@ export interface Question {
   readonly script: string;
   readonly stdin?: Buffer | Readable;
   readonly signal?: AbortSignal;
+  /** More than this is no answer but an error; left out: a few MB. */
+  readonly maxBytes?: number;
 }
 
 /** The answers before "done". */

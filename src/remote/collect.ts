@@ -85,7 +85,8 @@ tar -cf - "$@" </dev/null && echo "sent everything" >&2
 async function readOutcomes(into: string, keys: ReadonlySet<string>): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
   for (const key of keys) {
-    const outcome = parseExit((await readFile(path.join(into, key, "exit"), "utf8")).trimEnd());
+    const text = await readFile(path.join(into, key, "exit"), "utf8").catch(() => "");
+    const outcome = parseExit(text.trimEnd());
     if (outcome === null) throw new RemoteError(`it does not say how attempt ${key} ended`);
     outcomes.set(key, outcome);
   }

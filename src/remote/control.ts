@@ -18,6 +18,8 @@ export type OnOutput = (piece: OutputPiece) => Promise<void>;
 interface Pending {
   readonly lines: string[];
   readonly onOutput: OnOutput | undefined;
+  /** What `onOutput` threw, such as a full disk here: the channel goes on, this request fails. */
+  failure: Error | null;
   readonly resolve: (lines: string[]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -66,6 +68,11 @@ export class Control {
     await this.#request("tend");
   }
 
+  /** From now on no slot takes another job. */
+  async drain(): Promise<void> {
+    await this.#request("drain");
+  }
+
   async free(keys: readonly string[]): Promise<void> {
     await this.#request(`free ${keys.join(" ")}`);
   }
@@ -78,7 +85,7 @@ export class Control {
   #request(line: string, onOutput?: OnOutput): Promise<string[]> {
     if (this.#isOver) return Promise.reject(new RemoteError("the connection was lost"));
     return new Promise((resolve, reject) => {
-      this.#pending.push({ lines: [], onOutput, resolve, reject });
+      this.#pending.push({ lines: [], onOutput, failure: null, resolve, reject });
       this.#running.stdin.write(`${line}\n`);
     });
   }
@@ -86,9 +93,14 @@ export class Control {
   async #read(): Promise<void> {
     for await (const item of readControl(this.#running.stdout)) {
       const current = this.#pending[0];
-      if (item.kind === "output") await current?.onOutput?.(item);
-      else if (/^end \d+$/.test(item.text)) this.#pending.shift()?.resolve(current?.lines ?? []);
-      else current?.lines.push(item.text);
+      if (current === undefined) continue;
+      if (item.kind === "output") await passOn(item, current);
+      else if (!/^end \d+$/.test(item.text)) current.lines.push(item.text);
+      else {
+        this.#pending.shift();
+        if (current.failure === null) current.resolve(current.lines);
+        else current.reject(current.failure);
+      }
     }
     const how = await this.#running.ended;
     this.#fail(new RemoteError(how.kind === "lost" ? how.reason : "the control channel ended"));
@@ -98,6 +110,14 @@ export class Control {
     this.#isOver = true;
     for (const { reject } of this.#pending.splice(0)) reject(error);
   }
+}
+
+/** After a failure the rest is only read past. */
+async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
+  if (request.failure !== null) return;
+  await request.onOutput?.(piece).catch((error: Error) => {
+    request.failure = error;
+  });
 }
 
 function controlScript(place: Place): string {

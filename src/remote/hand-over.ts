@@ -7,6 +7,7 @@ import { quote } from "../transport/quote.js";
 import type { Session } from "../transport/session.js";
 import { ask } from "./ask.js";
 import { type Place, prelude } from "./layout.js";
+import { formatManifest, type Manifest } from "./manifest.js";
 import { type PackEntry, pack } from "./pack.js";
 import { runtimeFile } from "./runtime-files.js";
 import type { Tree } from "./tree.js";
@@ -18,6 +19,7 @@ export interface HandOver {
   readonly slots: readonly SlotPlace[];
   readonly tree: Tree;
   readonly jobs: readonly { readonly key: string; readonly script: string }[];
+  readonly manifest: Manifest;
   readonly signal: AbortSignal;
 }
 
@@ -58,9 +60,11 @@ hand_over() {
   done
   printf "login_umask=%s login_locale='%s'\\n" "$login_umask" "$login_locale" >>"$incoming/settings"
   mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/settings" . || return 1
+  cat "$incoming/manifest" >>manifest || return 1
   # A job that is there already is not touched: mv refuses to put one directory over another.
   [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
   true >>events
+  [ ! -e drain ] || { rm -f drain && echo opened >>events; }
   # Cleaning up elsewhere leaves the trees that are named here.
   echo ${quote(tree.hash)} >>trees
   rm -rf "$incoming"
@@ -77,6 +81,7 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
   yield file("lib.sh", runtimeFile("lib.sh"));
   yield file("slot.sh", runtimeFile("slot.sh"));
   yield file("settings", settingsText(order));
+  yield file("manifest", formatManifest(order.manifest));
   for (const { slot, env } of order.slots) {
     yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
     yield file(`slots/${slot.index}/need`, needText(order.requirement, slot));

@@ -9,16 +9,20 @@ export interface Place {
 }
 
 /** sh text that sets $base (where batches meet), $root (our files), $spool (this batch) and keeps all private. */
-export function prelude(place: Place): string {
+export function prelude({ batch, scratch }: Place): string {
+  return `${rootPrelude(scratch)}spool=$root/batches/${quote(batch)}@$host\n`;
+}
+
+/** The same for what is of no batch in particular. */
+export function rootPrelude(scratch: Place["scratch"]): string {
   return [
     "login_umask=$(umask)",
     "login_locale=$LC_ALL",
     "umask 077",
     "LC_ALL=C",
     "base=$HOME/.sshoal",
-    place.scratch === null ? "root=$base" : `root=${underHome(place.scratch)}/.sshoal`,
+    scratch === null ? "root=$base" : `root=${underHome(scratch)}/.sshoal`,
     "read -r host </proc/sys/kernel/hostname",
-    `spool=$root/batches/${quote(place.batch)}@$host`,
     "",
   ].join("\n");
 }

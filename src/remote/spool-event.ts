@@ -13,7 +13,9 @@ export type SpoolEvent =
     }
   | { readonly kind: "waiting"; readonly slot: number; readonly reason: string }
   | { readonly kind: "idle"; readonly slot: number }
-  | { readonly kind: "freed"; readonly key: string };
+  | { readonly kind: "freed"; readonly key: string }
+  | { readonly kind: "draining" }
+  | { readonly kind: "opened" };
 
 /** Null for a line that is no event of ours: torn by a full disk, or written by a later version. */
 export function parseSpoolEvent(line: string): SpoolEvent | null {
@@ -34,6 +36,9 @@ export function parseSpoolEvent(line: string): SpoolEvent | null {
       return isNumber(first) ? { kind, slot: Number(first) } : null;
     case "freed":
       return isKey(first) ? { kind, key: first } : null;
+    case "draining":
+    case "opened":
+      return { kind };
     default:
       return null;
   }

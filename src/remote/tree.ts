@@ -130,6 +130,10 @@ function hashEntries(entries: readonly TreeEntry[]): string {
   return hash.digest("hex").slice(0, 40);
 }
 
+export function noTree(dir: string): Tree {
+  return { hash: "", dir, entries: [], bytes: 0, leftOut: [] };
+}
+
 /** The entries as they are sent; a file that is no longer what was hashed stops the sending. */
 export function* packTree(tree: Tree): Generator<PackEntry> {
   for (const entry of tree.entries) {

@@ -23,6 +23,17 @@ export async function unpack(
   allows: (top: string) => boolean,
 ): Promise<Unpacked> {
   const unpacking = new Unpacking(into, allows);
+  try {
+    await takeAll(archive, unpacking);
+    return await unpacking.finish();
+  } catch (error) {
+    throw blameArchive(error);
+  } finally {
+    archive.destroy();
+  }
+}
+
+async function takeAll(archive: Readable, unpacking: Unpacking): Promise<void> {
   let taken = Promise.resolve();
   await new Promise<void>((resolve, reject) => {
     const parser = new Parser({
@@ -38,9 +49,18 @@ export async function unpack(
     archive.on("error", reject);
     archive.on("close", () => archive.readableEnded || reject(new RemoteError("the connection was lost")));
     archive.pipe(parser as unknown as NodeJS.WritableStream);
-  }).finally(() => archive.destroy());
+  });
   await taken;
-  return unpacking.finish();
+}
+
+/** Names that are files and directories at once, things that come twice, no archive at all. */
+const ARCHIVE_FAULTS = /^(TAR_\w+|Z_\w+|EEXIST|ENOTDIR|EISDIR|ENAMETOOLONG|EINVAL|ELOOP)$/;
+
+/** What this computer's disk refuses, for want of room or of rights, is no fault of the archive. */
+function blameArchive(error: unknown): unknown {
+  const { code = "", tarCode = code, message } = error as NodeJS.ErrnoException & { tarCode?: string };
+  if (error instanceof RemoteError || !ARCHIVE_FAULTS.test(tarCode)) return error;
+  return new RemoteError(`the archive it sent is broken: ${message}`, null, { cause: error });
 }
 
 class Unpacking {
@@ -80,6 +100,7 @@ class Unpacking {
     }
   }
 
+  /** Links are made now, when nothing is written any more. */
   async finish(): Promise<Unpacked> {
     for (const [name, target] of this.#links) await this.#makeLink(name, target);
     return { written: this.#written, leftOut: this.#leftOut };

@@ -24,6 +24,6 @@ function formatEvent(event: RunEvent, nameOf: ReadonlyMap<number, string>): stri
 }
 
 /** JSON allows these raw, but a terminal obeys them. */
-function escapeC1(json: string): string {
+export function escapeC1(json: string): string {
   return json.replace(/[\x7f-\x9f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }

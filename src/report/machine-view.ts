@@ -73,6 +73,8 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       return;
     case "jobs-arrived":
       return;
+    case "machine-draining":
+    case "machine-opened":
     case "jobs-retried":
       return;
     case "machine-refused":

@@ -24,6 +24,8 @@ export function warningLines(event: RunEvent): string[] {
       return [
         `WARNING: ${printable(event.machine)} is still out of reach; ${count(event.lines.length, "waiting job")} of it go to others`,
       ];
+    case "machine-draining":
+      return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
     case "jobs-retried":
       return [`WARNING: trying again: ${listLines(event.lines)}, last tried on ${printable(event.machine)}`];
     case "job-stuck":

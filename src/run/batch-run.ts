@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import path from "node:path";
+import type { BatchSettings } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
@@ -12,6 +13,7 @@ import { type Past, type RecordedMachine, readPast, replay } from "../plan/repla
 import {
   attemptOn,
   countJobs,
+  forgetLines,
   initialState,
   isUnderWay,
   machineOf,
@@ -34,12 +36,15 @@ type Derived =
   | "commit"
   | "pastSlots"
   | "isHolding"
-  | "isUnderWay";
+  | "isUnderWay"
+  | "settings";
 
 export interface BatchOrder extends Omit<RunContext, Derived> {
   readonly script: string;
   readonly jobs: readonly Job[];
   readonly machines: readonly MachineSpec[];
+  /** For the record: relative to the working directory. */
+  readonly copyForward: readonly string[];
   readonly policy: Policy;
   /** Which of the jobs that are done are to be run again. */
   readonly rerun: Rerun;
@@ -58,14 +63,15 @@ export interface BatchRun {
 
 /** Throws UserError while another client has the batch. */
 export function startRun(order: BatchOrder): BatchRun {
-  const { jobs, results } = order;
-  const stem = (jobs[0]?.name ?? "").replace(/\.\d+$/, "");
+  const { results } = order;
+  const stem = (order.jobs[0]?.name ?? "").replace(/\.\d+$/, "");
   const unlock = takeLock(path.join(results.privateDir, `${stem}.lock`));
   rmSync(path.join(results.privateDir, "incoming"), { recursive: true, force: true });
   const recordPath = path.join(results.privateDir, `${stem}.jsonl`);
   const events = loadRecord(recordPath);
   const past = readPast(events);
   const machines = [...order.machines, ...leftBehind(order.machines, past)];
+  const jobs = [...order.jobs, ...removedJobs(order.jobs, past)];
   const state = initialState(
     jobs,
     machines.map(({ name }) => name),
@@ -73,6 +79,10 @@ export function startRun(order: BatchOrder): BatchRun {
   );
   replay(state, events);
   for (const { name } of machines.slice(order.machines.length)) machineOf(state, name).isOpen = false;
+  forgetLines(
+    state,
+    jobs.slice(order.jobs.length).map(({ line }) => line),
+  );
 
   const record = new RunRecord(recordPath);
   const batch = past?.batch ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
@@ -80,6 +90,7 @@ export function startRun(order: BatchOrder): BatchRun {
     ...order,
     batch,
     machines,
+    settings: settingsOf(order),
     jobs: new Map(jobs.map((job) => [job.line, job])),
     outputs: new OutputFiles(results, past?.begun ?? new Set()),
     pastSlots: past?.slots ?? new Map(),
@@ -92,10 +103,18 @@ export function startRun(order: BatchOrder): BatchRun {
     commit: (news) => loop.commit(news),
   });
   const loop = makeLoop({ state, perform: performer.perform, record, onEvent: order.onEvent, now: Date.now });
-  openRun(loop, { ...order, machines, batch, state, past });
 
   const finish = async () => {
     try {
+      openRun(loop, {
+        ...order,
+        settings: settingsOf(order),
+        jobs: jobs.filter(({ line }) => state.jobs.has(line)),
+        machines,
+        batch,
+        state,
+        past,
+      });
       await loop.run();
       loop.commit({ kind: "run-ended", counts: countJobs(state) });
       return state;
@@ -106,6 +125,18 @@ export function startRun(order: BatchOrder): BatchRun {
     }
   };
   return { finish, emit: loop.emit, abandon: loop.abandon, isHandedOver: () => isHandedOver(state) };
+}
+
+function settingsOf(order: BatchOrder): BatchSettings {
+  const { requirement, timeoutSeconds, copyForward, copyBack, copiesUnchanged, env } = order;
+  const envNames = Object.keys(env);
+  return { requirement, timeoutSeconds, copyForward, copyBack, copiesUnchanged, envNames };
+}
+
+/** Lines that an earlier run had and the batch file has no more: they may still be under way. */
+function removedJobs(given: readonly Job[], past: Past | null): Job[] {
+  const lines = new Set(given.map(({ line }) => line));
+  return [...(past?.jobs.values() ?? [])].filter(({ line }) => !lines.has(line));
 }
 
 /** Machines of the record that were not named this time: they get no new jobs, but what they have is fetched. */

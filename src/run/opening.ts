@@ -1,15 +1,16 @@
 // How a run begins: which jobs are done, which are to be run again, which are under way, and what is said about it.
 
+import type { BatchSettings } from "../model/batch.js";
 import type { Job, Outcome } from "../model/job.js";
 import { succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Past } from "../plan/replay.js";
-import { forgetResult, type JobState, type RunState } from "../plan/state.js";
+import { forgetResult, type JobState, type RunState, replaceQueued } from "../plan/state.js";
 import type { Loop } from "./loop.js";
 import type { Results } from "./results.js";
 
 /** Which of the jobs that are done are run again. */
-export type Rerun = "none" | "changed" | "failed" | "all";
+export type Rerun = "none" | "changed" | "failed" | "all" | ReadonlySet<number>;
 
 export interface Opening {
   readonly batch: string;
@@ -18,14 +19,15 @@ export interface Opening {
   readonly machines: readonly MachineSpec[];
   readonly results: Results;
   readonly rerun: Rerun;
+  readonly settings: BatchSettings;
   readonly state: RunState;
   readonly past: Past | null;
 }
 
 export function openRun(loop: Loop, opening: Opening): void {
-  const { batch, script, jobs, machines, state } = opening;
-  const addresses = machines.map(({ name, address, scratch }) => ({ name, address, scratch }));
-  loop.emit({ kind: "run-started", batch, script, jobs, machines: addresses });
+  const { batch, script, jobs, machines, settings, state } = opening;
+  const addresses = machines.map(({ name, address, scratch, file }) => ({ name, address, scratch, file }));
+  loop.emit({ kind: "run-started", batch, script, jobs, machines: addresses, settings });
   for (const job of jobs) openJob(loop, job, opening);
   loop.settle();
   tellResumed(loop, state);
@@ -40,10 +42,11 @@ function openJob(loop: Loop, { line, name, command }: Job, { results, rerun, sta
   const ran = past?.commands.get(line);
   const isChanged = ran !== undefined && ran !== command;
   const outcome = outcomeInPlace(job, past?.arrived.has(`${line} ${state.attempts.get(line)}`) ?? false);
-  if (hasResults && outcome !== undefined && isToRerun(rerun, outcome, isChanged)) {
+  if (hasResults && outcome !== undefined && isToRerun(rerun, line, outcome, isChanged)) {
     results.moveAside(name);
     return forgetResult(state, line);
   }
+  if (isChanged && job.kind === "queued") return replaceQueued(state, line);
   if (isChanged && (hasResults || job.kind !== "waiting")) {
     const message = `line ${line} has changed: its results are those of: ${ran} (--rerun changed runs it anew)`;
     loop.emit({ kind: "warning", message });
@@ -57,7 +60,8 @@ function outcomeInPlace(job: JobState, hasArrived: boolean): Outcome | null | un
   return job.kind === "waiting" ? null : undefined;
 }
 
-function isToRerun(rerun: Rerun, outcome: Outcome | null, isChanged: boolean): boolean {
+function isToRerun(rerun: Rerun, line: number, outcome: Outcome | null, isChanged: boolean): boolean {
+  if (typeof rerun !== "string") return rerun.has(line);
   if (rerun === "all") return true;
   return rerun === "changed" ? isChanged : rerun === "failed" && outcome !== null && !succeeded(outcome);
 }

@@ -1,6 +1,7 @@
 // One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
 
 import path from "node:path";
+import type { BatchSettings } from "../model/batch.js";
 import { attemptKey, type Job, parseAttemptKey, type Requirement } from "../model/job.js";
 import type { MachineSpec, Slot } from "../model/machine.js";
 import type { Decision } from "../plan/decide.js";
@@ -12,6 +13,7 @@ import { clean } from "../remote/clean.js";
 import { collect } from "../remote/collect.js";
 import { handOver } from "../remote/hand-over.js";
 import { jobScript } from "../remote/job-script.js";
+import type { Manifest } from "../remote/manifest.js";
 import { probe } from "../remote/probe.js";
 import { RemoteError } from "../remote/remote-error.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
@@ -28,6 +30,8 @@ export interface RunContext {
   readonly batch: string;
   readonly jobs: ReadonlyMap<number, Job>;
   readonly machines: readonly MachineSpec[];
+  readonly script: string;
+  readonly settings: BatchSettings;
   readonly requirement: Requirement;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
@@ -190,10 +194,18 @@ export class Performer {
       key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
       script: jobScript(this.#job(line), spec, batch, env),
     }));
+    const manifest = this.#manifest(link, lines);
     const settings = { copiesUnchanged, timeoutSeconds };
-    await handOver(link.session, { place, tree, requirement, settings, slots, jobs, signal });
+    await handOver(link.session, { place, tree, requirement, settings, slots, jobs, manifest, signal });
     emit({ kind: "jobs-handed-over", machine: spec.name, lines });
     this.#follow(link, emit);
+  }
+
+  #manifest(link: MachineLink, lines: readonly number[]): Manifest {
+    const { script, settings } = this.#context;
+    const keys = this.#keys(link, lines);
+    const jobs = new Map(keys.map((key, index) => [key, this.#job(lines[index] ?? 0)]));
+    return { script, settings, slots: this.#slots.get(link.spec.name) ?? [], jobs };
   }
 
   async #stage(link: MachineLink, emit: Emit): Promise<void> {
@@ -248,6 +260,10 @@ export class Performer {
       }
       case "waiting":
         return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });
+      case "draining":
+        return emit({ kind: "machine-draining", machine });
+      case "opened":
+        return emit({ kind: "machine-opened", machine });
       case "idle":
       case "freed":
         return;
@@ -258,8 +274,8 @@ export class Performer {
 
   async #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
     const keys = this.#keys(link, lines);
-    await this.#pollers.get(link.spec.name)?.finish(keys);
     try {
+      await this.#pollers.get(link.spec.name)?.finish(keys);
       await this.#collectTogether(link, keys, emit);
     } catch (error) {
       if (isOfThisDisk(error)) return this.#waitForRoom(link, error, emit);
@@ -349,7 +365,7 @@ export class Performer {
 
 function isOfThisDisk(error: unknown): error is NodeJS.ErrnoException {
   const code = (error as NodeJS.ErrnoException).code ?? "";
-  return ["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EMFILE"].includes(code);
+  return ["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EMFILE", "ENOENT"].includes(code);
 }
 
 type ExpectedError = Error & { readonly hint: string | null };

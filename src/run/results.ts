@@ -30,6 +30,10 @@ export class Results {
     }
   }
 
+  isThere(): boolean {
+    return existsSync(this.privateDir);
+  }
+
   /** The directory is put into place last, so it stands for a whole result. */
   has(name: string): boolean {
     return existsSync(path.join(this.dir, name));

@@ -44,14 +44,22 @@ send() {
 take_back() {
   set -C
   for key; do
-    { echo client >"jobs/$key/claim"; } 2>/dev/null && echo "taken $key"
+    { true >"jobs/$key/claim"; } 2>/dev/null || continue
+    echo "taken $key"
+    # Not needed for the taking: a full disk lets a file be made, but not written.
+    echo client >|"jobs/$key/claim"
   done
   set +C
 }
 
-# stop KEY…: ends their process trees in the background; the slot writes how they ended.
+# stop KEY…: ends their process trees in the background, and the slot writes how they ended; what nobody has
+# begun ends at once.
 stop() {
   for key; do
+    if [ -n "$(take_back "$key")" ]; then
+      echo stopped >"jobs/$key/exit"
+      echo "ended $key 0 stopped 0" >>events
+    fi
     is_live "jobs/$key/pid" || continue
     true >"jobs/$key/stopped"
     end_tree "$live_pid" "$batch/$key." >/dev/null 2>&1 &
@@ -69,10 +77,19 @@ tend() {
 has_use_for() {
   for dir in jobs/*; do
     [ -e "$dir/command" ] && [ ! -s "$dir/exit" ] || continue
-    { read -r _ taker <"$dir/claim"; } 2>/dev/null || return 0
-    [ "$taker" != "$1" ] || return 0
+    if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
+      [ "$taker" != "$1" ] || return 0
+    elif [ ! -e drain ]; then
+      return 0
+    fi
   done
   return 1
+}
+
+# drain: no slot takes another job; those that run finish.
+drain() {
+  true >drain
+  echo draining >>events
 }
 
 # free KEY…: their results are safe elsewhere. The log remembers that they were here.

@@ -54,9 +54,18 @@ see_to_end() {
 }
 
 end_with() {
+  rm -f "$dir/ballast"
+  [ "$1" = 0 ] || tell_full_disk
   # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
   until echo "$1" >"$dir/exit"; do sleep 5; done
   say "ended ${dir#jobs/} $slot $1 $2"
+}
+
+# What the job had to say about it may not have been written. Less than four digits are less than a MB.
+tell_full_disk() {
+  free_kb=$(df -Pk . 2>/dev/null | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })
+  case $free_kb in '' | *[!0-9]* | ????*) return ;; esac
+  echo "sshoal: the disk is full here: $PWD" >>"$dir/err"
 }
 
 # Ending is decided under the same lock as beginning: no job falls between a loop that is about to end
@@ -71,7 +80,7 @@ has_work() {
 }
 
 is_waiting() {
-  [ -e "$dir/command" ] && [ ! -e "$dir/claim" ]
+  [ -e "$dir/command" ] && [ ! -e drain ] && [ ! -e "$dir/claim" ]
 }
 
 # The claim is what other batches see long before a job has touched its memory; checked and made under one lock.
@@ -155,10 +164,12 @@ work_through() {
 # Creating the claim is taking the job: of two slots, or a slot and a client that takes back, one succeeds.
 take() {
   set -C
-  { echo "slot $slot" >"$dir/claim"; } 2>/dev/null
+  { true >"$dir/claim"; } 2>/dev/null
   taken=$?
   set +C
-  return "$taken"
+  [ "$taken" = 0 ] || return 1
+  # A full disk lets a file be made, but not written.
+  until echo "slot $slot" >"$dir/claim"; do sleep 5; done
 }
 
 # Asked again at the moment a job starts; the cards at most every ten seconds, since a call can take a second.
@@ -187,6 +198,8 @@ run_job() {
     echo "$keeper $started $boot_id" >"$dir/keeper"
     uptime_now
     begun=$now
+    # Thrown overboard at the end: a job that fills the disk must not keep us from writing that it ended.
+    printf '%8192s' '' >"$dir/ballast"
     make_work 2>>"$dir/err" && start_job && wait "$job"
     code=$?
     end_leftovers

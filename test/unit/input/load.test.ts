@@ -268,6 +268,7 @@ test("with no machine named, it is this one, with nothing held back", () => {
   expect(localMachine()).toEqual({
     name: "localhost",
     address: { kind: "local" },
+    file: null,
     gpus: null,
     excludeGpus: [],
     maxJobs: null,

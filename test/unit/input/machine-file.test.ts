@@ -33,6 +33,7 @@ describe("what a file says", () => {
   test("an address alone is enough", () => {
     expect(specOf("ip: 192.0.2.1\n")).toEqual({
       name: "m.yaml",
+      file: "/project/machines/m.yaml",
       address: { kind: "ssh", host: "192.0.2.1", port: 22, username: "me", keyPath: null },
       gpus: null,
       excludeGpus: [],
@@ -61,6 +62,7 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
 `;
     expect(specOf(text)).toEqual({
       name: "m.yaml",
+      file: "/project/machines/m.yaml",
       address: {
         kind: "ssh",
         host: "gpu1.example.org",

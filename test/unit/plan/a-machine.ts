@@ -12,6 +12,7 @@ export function aSpec(facts: Partial<MachineSpec> = {}): MachineSpec {
     excludeGpus: [],
     maxJobs: null,
     scratch: null,
+    file: null,
     env: {},
     setup: [],
     keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },

@@ -1,5 +1,6 @@
 // Events and views for the tests of report/, with only the facts that matter to a test spelled out.
 
+import type { BatchSettings } from "../../../src/model/batch.js";
 import type { RunEvent } from "../../../src/model/event.js";
 import type { Job, Outcome } from "../../../src/model/job.js";
 import type { Capacity, Gpu, Slot } from "../../../src/model/machine.js";
@@ -45,6 +46,16 @@ export function someJobs(count: number, changes: Partial<Job> = {}): Job[] {
   });
 }
 
+/** Nothing that a report shows. */
+export const SETTINGS: BatchSettings = {
+  requirement: { cpus: 1, memoryMb: 7000, gpu: null, reservesMachine: false },
+  timeoutSeconds: null,
+  copyForward: ["."],
+  copyBack: ["."],
+  copiesUnchanged: false,
+  envNames: [],
+};
+
 export const started = (jobs: readonly Job[], at = 0): RunEvent => ({
   kind: "run-started",
   at,
@@ -52,6 +63,7 @@ export const started = (jobs: readonly Job[], at = 0): RunEvent => ({
   script: "batch.sh",
   jobs,
   machines: [],
+  settings: SETTINGS,
 });
 export const ready = (machine: string, slots: readonly Slot[], at = 0): RunEvent => ({
   kind: "machine-ready",

@@ -2,7 +2,17 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { RunEvent } from "../../../src/model/event.js";
 import { createJsonReporter } from "../../../src/report/json.js";
-import { aGpu, CAPACITY, FAILURE, jobStarted, SUCCESS, someJobs, started, textSink } from "./builders.js";
+import {
+  aGpu,
+  CAPACITY,
+  FAILURE,
+  jobStarted,
+  SETTINGS,
+  SUCCESS,
+  someJobs,
+  started,
+  textSink,
+} from "./builders.js";
 
 const DOCUMENT = readFileSync(new URL("../../../docs/json-events.md", import.meta.url), "utf8");
 const NEVER_PRINTED = "job-said";
@@ -12,7 +22,7 @@ const JOBS = [
   { line: 1, name: "train.sh.1", command: "python train.py --seed 1" },
   { line: 2, name: "train.sh.2", command: "python train.py --seed 2" },
 ];
-const RECORDED = { name: "my_machine.yaml", address: { kind: "local" as const }, scratch: null };
+const RECORDED = { name: "my_machine.yaml", address: { kind: "local" as const }, scratch: null, file: null };
 const GPU = aGpu(0);
 
 /** One of each kind: a new kind does not compile until it is here, and fails until it is in the document. */
@@ -24,6 +34,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     script: "train.sh",
     jobs: JOBS,
     machines: [RECORDED],
+    settings: SETTINGS,
   },
   "run-resumed": {
     kind: "run-resumed",
@@ -56,6 +67,8 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     reason: "handing over failed: No space left on device",
     hint: "make room over there",
   },
+  "machine-draining": { kind: "machine-draining", at: AT, ...HOME },
+  "machine-opened": { kind: "machine-opened", at: AT, ...HOME },
   "machine-lost": { kind: "machine-lost", at: AT, ...HOME, reason: "no answer for 30 s" },
   "machine-back": { kind: "machine-back", at: AT, ...HOME },
   "machine-done": { kind: "machine-done", at: AT, ...HOME },

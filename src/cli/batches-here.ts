@@ -1,0 +1,152 @@
+// The batches of this directory: where each stands by its record and by the results that are here, and who follows it.
+
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { UserError } from "../errors.js";
+import { formatJobStem } from "../input/job-name.js";
+import { suggest } from "../input/suggest.js";
+import type { BatchSettings } from "../model/batch.js";
+import type { RunEvent } from "../model/event.js";
+import { attemptKey, type Job } from "../model/job.js";
+import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
+import { apply, forgetResult, initialState, type RunState } from "../plan/state.js";
+import { type Holder, readHolder } from "../run/lock.js";
+import { loadRecord } from "../run/record.js";
+import type { Results } from "../run/results.js";
+
+export interface BatchHere {
+  /** What its jobs' names begin with. */
+  readonly stem: string;
+  readonly batch: string;
+  readonly script: string;
+  readonly settings: BatchSettings;
+  /** Of its last run. */
+  readonly jobs: readonly Job[];
+  readonly machines: ReadonlyMap<string, RecordedMachine>;
+  readonly state: RunState;
+  /** Where attempts ran, by attempt key, as far as it is known. */
+  readonly seats: Map<string, Seat>;
+  /** Of each line the attempt whose results came home last. */
+  readonly collected: ReadonlyMap<number, number>;
+  /** The client that follows it; null: nobody. */
+  readonly holder: Holder | null;
+}
+
+export interface Seat {
+  readonly machine: string;
+  readonly slot: number;
+}
+
+const ENDING = ".jsonl";
+/** Looking decides nothing. */
+const NO_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+
+/** Throws UserError when there is none. */
+export function loadBatches(results: Results): BatchHere[] {
+  const stems = listOrNothing(results.privateDir)
+    .filter((name) => name.endsWith(ENDING))
+    .map((name) => name.slice(0, -ENDING.length));
+  const batches = stems.flatMap((stem) => loadBatch(results, stem) ?? []);
+  if (batches.length > 0) return batches;
+  throw new UserError(`no batch was ever run in ${path.dirname(results.dir)}`, {
+    hint: "cd to where execute_batch was started",
+  });
+}
+
+/** Null: its record tells of no run. */
+export function loadBatch(results: Results, stem: string): BatchHere | null {
+  // Before the record: a client that comes in between has then written what we read.
+  const holder = readBatchHolder(results, stem);
+  const events = loadRecord(path.join(results.privateDir, stem + ENDING));
+  const past = readPast(events);
+  const last = events.findLast((event) => event.kind === "run-started");
+  if (past === null || last === undefined) return null;
+  const { script, jobs } = last;
+  const { batch, machines } = past;
+  const state = initialState(jobs, machineNames(events, past), NO_POLICY);
+  replay(state, events);
+  compareWithResults(state, jobs, past, new Set(listOrNothing(results.dir)));
+  return {
+    stem,
+    batch,
+    script,
+    settings: past.settings,
+    jobs,
+    machines,
+    state,
+    ...readAttempts(events),
+    holder,
+  };
+}
+
+export function readBatchHolder(results: Results, stem: string): Holder | null {
+  return readHolder(path.join(results.privateDir, `${stem}.lock`));
+}
+
+function listOrNothing(dir: string): string[] {
+  try {
+    return readdirSync(dir).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** A damaged record may speak of machines it has no address of. */
+function machineNames(events: readonly RunEvent[], past: Past): string[] {
+  const named = events.flatMap((event) => ("machine" in event ? [event.machine] : []));
+  return [...new Set([...past.machines.keys(), ...named])];
+}
+
+function readAttempts(events: readonly RunEvent[]): Pick<BatchHere, "seats" | "collected"> {
+  const seats = new Map<string, Seat>();
+  const collected = new Map<number, number>();
+  for (const event of events) {
+    if (event.kind === "job-started") {
+      const { line, attempt, machine, slot } = event;
+      seats.set(attemptKey(line, attempt), { machine, slot });
+    } else if (event.kind === "job-collected") collected.set(event.line, event.attempt);
+  }
+  return { seats, collected };
+}
+
+/** Deleted results are how people say that a job is to be run again; unknown ones count as done. */
+function compareWithResults(
+  state: RunState,
+  jobs: readonly Job[],
+  past: Past,
+  there: ReadonlySet<string>,
+): void {
+  for (const { line, name } of jobs) {
+    const job = state.jobs.get(line);
+    const hasArrived = past.arrived.has(`${line} ${state.attempts.get(line)}`);
+    if (job?.kind === "collected" && !there.has(name)) forgetResult(state, line);
+    if (!there.has(name)) continue;
+    if (job?.kind === "waiting") apply(state, { kind: "job-skipped", line, outcome: null, at: 0 });
+    if (job?.kind === "ended" && hasArrived)
+      apply(state, { kind: "job-skipped", line, outcome: job.outcome, at: 0 });
+  }
+}
+
+/** `word`: a batch's name, or its script as it was typed. Throws UserError when it is neither. */
+export function chooseBatch(batches: readonly BatchHere[], word: string): BatchHere {
+  const chosen = findBatch(batches, word);
+  if (chosen !== null) return chosen;
+  const known = batches.flatMap(({ batch, script }) => [batch, script]);
+  throw new UserError(`there is no batch ${word} here`, { hint: hintAtNames(word, known) });
+}
+
+export function findBatch(batches: readonly BatchHere[], word: string): BatchHere | null {
+  const found =
+    batches.find(({ batch }) => batch === word) ??
+    batches.find(({ script }) => script === word) ??
+    batches.find(({ stem }) => stem === formatJobStem(word));
+  return found ?? null;
+}
+
+/** "did you mean …?", or what there is. */
+export function hintAtNames(word: string, known: readonly string[]): string {
+  const near = suggest(word, known).slice(0, 3);
+  if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
+  const listed = known.slice(0, 5).join(", ");
+  return known.length > 5 ? `there are ${listed} and ${known.length - 5} more` : `there are ${listed}`;
+}

@@ -1,0 +1,21 @@
+// Bytes to a reader, unchanged: waits for a slow one, and notices when it has left.
+
+import type { Writable } from "node:stream";
+
+export type WriteBytes = (bytes: Buffer) => Promise<void>;
+
+/** The reader wants no more (`| head`). */
+export class ReaderLeft extends Error {
+  constructor(cause: Error) {
+    super("nobody reads any more", { cause });
+    this.name = "ReaderLeft";
+  }
+}
+
+/** Each write resolves once the bytes are on their way; rejects with ReaderLeft. */
+export function writeTo(stream: Writable): WriteBytes {
+  return (bytes) =>
+    new Promise((resolve, reject) => {
+      stream.write(bytes, (error) => (error ? reject(new ReaderLeft(error)) : resolve()));
+    });
+}

@@ -1,0 +1,36 @@
+// `sshoal drain`: the batches of this directory give a machine no more jobs.
+
+import { ExitCode, UserError } from "../errors.js";
+import { Control } from "../remote/control.js";
+import { Results } from "../run/results.js";
+import type { DrainOptions } from "./acting-commands.js";
+import { hintAtNames, loadBatches } from "./batches-here.js";
+import { reach } from "./reach.js";
+import { connector, readSurroundings } from "./surroundings.js";
+
+export async function drain({ machine: name }: DrainOptions): Promise<ExitCode> {
+  const surroundings = readSurroundings();
+  const batches = loadBatches(new Results(surroundings.cwd));
+  const there = batches.filter(({ state }) => state.machines.get(name)?.hasSpool);
+  if (there.length === 0) {
+    const known = [...new Set(batches.flatMap(({ machines }) => [...machines.keys()]))];
+    throw new UserError(`no batch of this directory has jobs on ${name}`, { hint: hintAtNames(name, known) });
+  }
+  const connect = connector(surroundings, (message) => process.stderr.write(`${message}\n`));
+  for (const { batch, machines } of there) {
+    const machine = machines.get(name);
+    if (machine === undefined) continue;
+    const reached = await reach(machine, connect, async (session) => {
+      const control = await Control.open(session, { batch, scratch: machine.scratch });
+      await control.drain();
+      control.close();
+    });
+    if (reached.kind === "unreached") {
+      throw new UserError(`${name} cannot be reached: ${reached.reason}`, {
+        ...(reached.hint !== null && { hint: reached.hint }),
+      });
+    }
+    process.stdout.write(`draining: ${name}; ${batch}\n`);
+  }
+  return ExitCode.Success;
+}

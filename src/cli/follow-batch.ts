@@ -1,0 +1,62 @@
+// Follows a batch to its end, whichever command asked for it: shows what happens, listens for signals, and answers
+// with an exit code.
+
+import { ExitCode } from "../errors.js";
+import type { RunEvent } from "../model/event.js";
+import type { Slot } from "../model/machine.js";
+import { deviceEnv } from "../plan/devices.js";
+import { countJobs, type RunState } from "../plan/state.js";
+import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
+import { createReporter, type ReporterChoice } from "./reporters.js";
+import { Detached, listenForSignals } from "./signals.js";
+import { connector, type Surroundings } from "./surroundings.js";
+
+export interface Following {
+  readonly order: Omit<BatchOrder, "onEvent" | "connect">;
+  readonly surroundings: Surroundings;
+  readonly reporting: ReporterChoice;
+  /** Called at the beginning and after every event; true: that is enough, leave. */
+  readonly isEnough?: (run: BatchRun, event: RunEvent) => boolean;
+}
+
+export async function followBatch({
+  order,
+  surroundings,
+  reporting,
+  isEnough,
+}: Following): Promise<ExitCode> {
+  const slots = new Map<string, readonly Slot[]>();
+  const reporter = await createReporter(
+    reporting,
+    order.machines.map(({ name }) => name),
+    (machine, index) => {
+      const slot = slots.get(machine)?.[index];
+      return slot === undefined ? {} : deviceEnv(slot, order.requirement);
+    },
+  );
+  const onEvent = (event: RunEvent) => {
+    if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
+    reporter.show(event);
+    if (isEnough?.(run, event)) run.abandon(new Detached());
+  };
+  const connect = connector(surroundings, (message) => run.emit({ kind: "warning", message }));
+  const run = startRun({ ...order, onEvent, connect });
+  const stopListening = listenForSignals(run);
+  try {
+    return exitCodeOf(await run.finish());
+  } catch (error) {
+    if (!(error instanceof Detached)) throw error;
+    return error.signal === null ? ExitCode.Success : ExitCode.Interrupted;
+  } finally {
+    stopListening();
+    reporter.close();
+  }
+}
+
+function exitCodeOf(state: RunState): ExitCode {
+  const { failed, unfinished } = countJobs(state);
+  if (state.interrupted !== "no") return ExitCode.Interrupted;
+  const hadMachine = [...state.machines.values()].some(({ slots }) => slots > 0);
+  if (unfinished > 0 && !hadMachine) return ExitCode.NoMachine;
+  return failed + unfinished > 0 ? ExitCode.JobFailed : ExitCode.Success;
+}

@@ -1,0 +1,93 @@
+// A job's output straight from its machine, for when no client brings it here.
+
+import { Control } from "../remote/control.js";
+import { follow } from "../remote/follow.js";
+import type { Place } from "../remote/layout.js";
+import { readLog } from "../remote/read-log.js";
+import { RemoteError } from "../remote/remote-error.js";
+import type { SpoolEvent } from "../remote/spool-event.js";
+import { pause } from "../run/retrying.js";
+import type { Session } from "../transport/session.js";
+import type { WriteBytes } from "./byte-sink.js";
+import type { Cursor } from "./output-file.js";
+
+export interface RemoteOutput {
+  readonly place: Place;
+  /** Of the attempt. */
+  readonly key: string;
+  readonly stream: "out" | "err";
+  readonly cursor: Cursor;
+  readonly write: WriteBytes;
+  /** Go on until the job has ended. */
+  readonly follows: boolean;
+  /** Called once if the job has not begun yet. */
+  readonly onWaiting: () => void;
+}
+
+const POLL_MS = 300;
+
+/**
+ * "shown": all there is, to its end if it was to be followed. "freed": the results have been taken home meanwhile, and
+ * what is missing is there. "gone": the machine knows nothing of the batch.
+ */
+export async function copyFromMachine(
+  session: Session,
+  output: RemoteOutput,
+  signal: AbortSignal,
+): Promise<"shown" | "freed" | "gone"> {
+  const log = await readLog(session, output.place, signal);
+  if (log === null) return "gone";
+  const progress: Progress = { hasBegun: false, hasEnded: false, isFreed: false };
+  for (const event of log) note(progress, event, output.key);
+  if (!progress.hasBegun) output.onWaiting();
+  const stop = output.follows ? watch(session, output, progress) : () => {};
+  const control = await Control.open(session, output.place);
+  try {
+    for (;;) {
+      const isLast = progress.hasEnded || !output.follows;
+      const bytes = await readOnce(control, output);
+      if (bytes === 0 && isLast) return progress.isFreed ? "freed" : "shown";
+      if (bytes === 0) await pause(POLL_MS, signal);
+      if (progress.trouble !== undefined) throw progress.trouble;
+    }
+  } finally {
+    stop();
+    control.close();
+  }
+}
+
+interface Progress {
+  hasBegun: boolean;
+  hasEnded: boolean;
+  isFreed: boolean;
+  trouble?: Error;
+}
+
+function note(progress: Progress, event: SpoolEvent, key: string): void {
+  if (!("key" in event) || event.key !== key) return;
+  progress.hasBegun = true;
+  if (event.kind === "ended") progress.hasEnded = true;
+  if (event.kind === "freed") progress.isFreed = true;
+}
+
+/** Returns how to stop it. */
+function watch(session: Session, { place, key }: RemoteOutput, progress: Progress): () => void {
+  const stopping = new AbortController();
+  const onEvent = (event: SpoolEvent) => note(progress, event, key);
+  follow(session, { place, offset: 0, onEvent, signal: stopping.signal }).then(
+    () => {
+      progress.trouble = new RemoteError("its event log cannot be followed any more");
+    },
+    (error: Error) => {
+      progress.trouble = error;
+    },
+  );
+  return () => stopping.abort();
+}
+
+async function readOnce(control: Control, { key, stream, cursor, write }: RemoteOutput): Promise<number> {
+  return control.readOutput([{ key, stream, offset: cursor.offset }], async ({ bytes }) => {
+    await write(bytes);
+    cursor.offset += bytes.length;
+  });
+}

@@ -1,0 +1,47 @@
+// One look at one machine: a session for as long as it takes, and a value instead of an error when it cannot be had.
+
+import type { MachineSpec } from "../model/machine.js";
+import { pause } from "../run/retrying.js";
+import type { Session } from "../transport/session.js";
+import type { Connector } from "./surroundings.js";
+
+export type ReachedMachine = Pick<MachineSpec, "name" | "address" | "scratch">;
+
+export interface Unreached {
+  readonly kind: "unreached";
+  readonly machine: string;
+  readonly reason: string;
+  /** What to type next. */
+  readonly hint: string | null;
+  /** The same may succeed later, without anybody doing anything about it. */
+  readonly isPassing: boolean;
+}
+
+export type Reached<T> = { readonly kind: "reached"; readonly answer: T } | Unreached;
+
+export async function reach<T>(
+  machine: ReachedMachine,
+  connect: Connector,
+  use: (session: Session, signal: AbortSignal) => Promise<T>,
+): Promise<Reached<T>> {
+  const { signal } = new AbortController();
+  let session: Session | null = null;
+  try {
+    session = await connect(machine, signal);
+    return { kind: "reached", answer: await use(session, signal) };
+  } catch (error) {
+    // What a machine did wrong carries a hint; anything else is our bug.
+    if (!(error instanceof Error && "hint" in error)) throw error;
+    const hint = typeof error.hint === "string" ? error.hint : null;
+    const isPassing =
+      session === null ? "isRetryable" in error && error.isRetryable === true : await isLost(session, signal);
+    return { kind: "unreached", machine: machine.name, reason: error.message, hint, isPassing };
+  } finally {
+    await session?.close();
+  }
+}
+
+/** What was under way may fail a moment before the session is known to be gone. */
+function isLost(session: Session, signal: AbortSignal): Promise<boolean> {
+  return Promise.race([session.gone.then(() => true), pause(500, signal).then(() => false)]);
+}

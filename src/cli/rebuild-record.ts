@@ -1,0 +1,140 @@
+// The record of a batch that was started elsewhere, made from what its machines say: from then on it is ours to follow.
+
+import path from "node:path";
+import { UserError } from "../errors.js";
+import type { RunEvent } from "../model/event.js";
+import { type Job, parseAttemptKey } from "../model/job.js";
+import type { MachineSpec } from "../model/machine.js";
+import { type Manifest, readManifest } from "../remote/manifest.js";
+import { probe } from "../remote/probe.js";
+import { readLog } from "../remote/read-log.js";
+import type { SpoolEvent } from "../remote/spool-event.js";
+import { RunRecord } from "../run/record.js";
+import type { Results } from "../run/results.js";
+import { reach } from "./reach.js";
+import { connector, type Surroundings } from "./surroundings.js";
+
+interface Found {
+  readonly spec: MachineSpec;
+  readonly manifest: Manifest;
+  readonly log: readonly SpoolEvent[];
+  readonly capacity: Awaited<ReturnType<typeof probe>>;
+}
+
+/** Throws UserError when none of the machines has the batch. */
+export async function rebuildRecord(
+  batch: string,
+  machines: readonly MachineSpec[],
+  results: Results,
+  surroundings: Surroundings,
+): Promise<void> {
+  const connect = connector(surroundings, (message) => process.stderr.write(`${message}\n`));
+  const looks = await Promise.all(
+    machines.map((spec) =>
+      reach(spec, connect, async (session, signal): Promise<Found | null> => {
+        const place = { batch, scratch: spec.scratch };
+        const manifest = await readManifest(session, place, signal);
+        const log = await readLog(session, place, signal);
+        const capacity = await probe(session, { bases: ["~/.sshoal"], exceptBatch: batch }, signal);
+        return manifest === null || log === null ? null : { spec, manifest, log, capacity };
+      }),
+    ),
+  );
+  const unreached = looks.find((look) => look.kind === "unreached");
+  if (unreached !== undefined) {
+    throw new UserError(`${unreached.machine} cannot be reached: ${unreached.reason}`, {
+      ...(unreached.hint !== null && { hint: unreached.hint }),
+    });
+  }
+  const found = looks.flatMap((look) =>
+    look.kind === "reached" && look.answer !== null ? [look.answer] : [],
+  );
+  if (found.length === 0) {
+    throw new UserError(`${machines.map(({ name }) => name).join(", ")}: no batch ${batch} there`, {
+      hint: "sshoal clean --dry-run --machines … lists the batches of a machine",
+    });
+  }
+  const events = recordOf(batch, found);
+  const stem = (events[0]?.kind === "run-started" ? (events[0].jobs[0]?.name ?? "") : "").replace(
+    /\.\d+$/,
+    "",
+  );
+  const record = new RunRecord(path.join(results.privateDir, `${stem}.jsonl`));
+  for (const event of events) record.append(event);
+  record.close();
+}
+
+/** Pure: what a client would have recorded that handed these jobs over. */
+function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
+  const at = Date.now();
+  const holders = latestHolders(found);
+  const jobs = new Map<number, Job>();
+  for (const { manifest } of found) for (const job of manifest.jobs.values()) jobs.set(job.line, job);
+  const [first] = found;
+  if (first === undefined) return [];
+  const machines = found.map(({ spec: { name, address, scratch, file } }) => ({
+    name,
+    address,
+    scratch,
+    file,
+  }));
+  const { script, settings } = first.manifest;
+  const sorted = [...jobs.values()].sort((a, b) => a.line - b.line);
+  return [
+    { kind: "run-started", batch, script, settings, jobs: sorted, machines, at },
+    ...found.flatMap(({ spec, manifest, capacity }): RunEvent[] => {
+      const machine = spec.name;
+      const held = [...holders].filter(([, holder]) => holder.machine === machine);
+      return [
+        { kind: "machine-ready", machine, capacity, slots: manifest.slots, at },
+        // An attempt's number is the count of its assignments.
+        ...held.flatMap(([line, { attempt }]) =>
+          Array.from(
+            { length: attempt },
+            (): RunEvent => ({ kind: "jobs-assigned", machine, lines: [line], at }),
+          ),
+        ),
+        { kind: "jobs-handed-over", machine, lines: held.map(([line]) => line), at },
+      ];
+    }),
+    ...collectedElsewhere(found, holders, at),
+  ];
+}
+
+interface Holder {
+  readonly machine: string;
+  readonly attempt: number;
+}
+
+/** Of each line the last attempt there is. */
+function latestHolders(found: readonly Found[]): Map<number, Holder> {
+  const holders = new Map<number, Holder>();
+  for (const { spec, manifest } of found) {
+    for (const key of manifest.jobs.keys()) {
+      const { line, attempt } = parseAttemptKey(key);
+      if (attempt > (holders.get(line)?.attempt ?? 0)) holders.set(line, { machine: spec.name, attempt });
+    }
+  }
+  return holders;
+}
+
+/** Freed over there: another computer has these results. */
+function collectedElsewhere(
+  found: readonly Found[],
+  holders: ReadonlyMap<number, Holder>,
+  at: number,
+): RunEvent[] {
+  return found.flatMap(({ spec, log }) => {
+    const freed = new Set(log.flatMap((event) => (event.kind === "freed" ? [event.key] : [])));
+    return log.flatMap((event): RunEvent[] => {
+      if (event.kind !== "ended" || !freed.has(event.key)) return [];
+      const { line, attempt } = parseAttemptKey(event.key);
+      if (holders.get(line)?.attempt !== attempt) return [];
+      const about = { line, attempt, machine: spec.name, outcome: event.outcome, at };
+      return [
+        { kind: "job-ended", durationMs: event.durationMs, ...about },
+        { kind: "job-collected", files: 0, bytes: 0, ...about },
+      ];
+    });
+  });
+}

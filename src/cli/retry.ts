@@ -1,0 +1,48 @@
+// `sshoal retry`: runs jobs again with the settings they had; what they left moves aside.
+
+import { type ExitCode, UserError } from "../errors.js";
+import { succeeded } from "../model/job.js";
+import { Results } from "../run/results.js";
+import type { RetryOptions } from "./acting-commands.js";
+import { type BatchHere, hintAtNames, loadBatches } from "./batches-here.js";
+import { followBatch } from "./follow-batch.js";
+import { orderFor } from "./recorded-batch.js";
+import { readSurroundings } from "./surroundings.js";
+
+export async function retry(options: RetryOptions): Promise<ExitCode> {
+  const surroundings = readSurroundings();
+  const results = new Results(surroundings.cwd);
+  const { here, lines } = choose(loadBatches(results), options.jobs);
+  const order = await orderFor(here, results, surroundings, new Set(lines));
+  return followBatch({ order, surroundings, reporting: options });
+}
+
+function choose(
+  batches: readonly BatchHere[],
+  names: readonly string[],
+): { here: BatchHere; lines: number[] } {
+  const isWanted = (here: BatchHere, line: number, name: string) =>
+    names.length === 0 ? hasFailed(here, line) : names.includes(name);
+  const wanted = batches
+    .map((here) => ({
+      here,
+      lines: here.jobs.filter(({ line, name }) => isWanted(here, line, name)).map(({ line }) => line),
+    }))
+    .filter(({ lines }) => lines.length > 0);
+  const [first, ...others] = wanted;
+  const known = new Set(batches.flatMap(({ jobs }) => jobs.map(({ name }) => name)));
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    throw new UserError(`there is no job ${unknown} here`, { hint: hintAtNames(unknown, [...known]) });
+  }
+  if (first === undefined) throw new UserError("no job here has failed", { hint: "sshoal status" });
+  if (others.length === 0) return first;
+  const scripts = wanted.map(({ here }) => here.script).join(", ");
+  throw new UserError(`that would be jobs of several batches: ${scripts}`, { hint: "name the jobs of one" });
+}
+
+function hasFailed({ state }: BatchHere, line: number): boolean {
+  const job = state.jobs.get(line);
+  if (job?.kind !== "collected" && job?.kind !== "skipped") return false;
+  return job.outcome !== null && !succeeded(job.outcome);
+}

@@ -1,0 +1,86 @@
+// `sshoal stop`: ends a job or a batch. A client that follows it collects what is left; without one, this does.
+
+import { ExitCode, UserError } from "../errors.js";
+import { attemptKey } from "../model/job.js";
+import { attemptOn } from "../plan/state.js";
+import { Control } from "../remote/control.js";
+import { Results } from "../run/results.js";
+import type { StopOptions } from "./acting-commands.js";
+import { type BatchHere, findBatch, hintAtNames, loadBatches } from "./batches-here.js";
+import { followBatch } from "./follow-batch.js";
+import { reach } from "./reach.js";
+import { orderFor } from "./recorded-batch.js";
+import { connector, readSurroundings, type Surroundings } from "./surroundings.js";
+
+export async function stop(options: StopOptions): Promise<ExitCode> {
+  const surroundings = readSurroundings();
+  const results = new Results(surroundings.cwd);
+  const { here, lines } = choose(loadBatches(results), options.name);
+  const places = machinesOf(here, lines);
+  if (places.size === 0) {
+    throw new UserError(`nothing of ${options.name} is running or queued`, { hint: "sshoal status" });
+  }
+  await stopOnMachines(here, places, surroundings);
+  if (here.holder !== null) return ExitCode.Success;
+  const left = new Set([...places.values()].flat());
+  const order = { ...(await orderFor(here, results, surroundings, "none")), machines: [] };
+  return followBatch({
+    order,
+    surroundings,
+    reporting: options,
+    isEnough: (_run, event) => {
+      if (event.kind === "job-collected" || event.kind === "job-stuck") left.delete(event.line);
+      return left.size === 0 && lines !== null;
+    },
+  });
+}
+
+/** `lines` null: the whole batch. */
+function choose(
+  batches: readonly BatchHere[],
+  name: string,
+): { here: BatchHere; lines: readonly number[] | null } {
+  for (const here of batches) {
+    const job = here.jobs.find((each) => each.name === name);
+    if (job !== undefined) return { here, lines: [job.line] };
+  }
+  const here = findBatch(batches, name);
+  if (here !== null) return { here, lines: null };
+  const known = batches.flatMap(({ batch, jobs }) => [batch, ...jobs.map((job) => job.name)]);
+  throw new UserError(`there is no job or batch ${name} here`, { hint: hintAtNames(name, known) });
+}
+
+/** What is queued or running, as far as the record knows, by machine. */
+function machinesOf({ state }: BatchHere, lines: readonly number[] | null): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (const [line, job] of state.jobs) {
+    if ((job.kind !== "queued" && job.kind !== "running") || (lines !== null && !lines.includes(line)))
+      continue;
+    places.set(job.machine, [...(places.get(job.machine) ?? []), line]);
+  }
+  return places;
+}
+
+async function stopOnMachines(
+  { batch, machines, state }: BatchHere,
+  places: ReadonlyMap<string, readonly number[]>,
+  surroundings: Surroundings,
+): Promise<void> {
+  const connect = connector(surroundings, (message) => process.stderr.write(`${message}\n`));
+  for (const [name, lines] of places) {
+    const machine = machines.get(name);
+    if (machine === undefined) continue;
+    const keys = lines.map((line) => attemptKey(line, attemptOn(state, name, line)));
+    const reached = await reach(machine, connect, async (session) => {
+      const control = await Control.open(session, { batch, scratch: machine.scratch });
+      await control.stop(keys);
+      control.close();
+    });
+    if (reached.kind === "unreached") {
+      throw new UserError(`${name} cannot be reached: ${reached.reason}`, {
+        ...(reached.hint !== null && { hint: reached.hint }),
+      });
+    }
+    process.stderr.write(`stopping on ${name}: ${lines.length} job${lines.length === 1 ? "" : "s"}\n`);
+  }
+}

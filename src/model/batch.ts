@@ -1,0 +1,15 @@
+// What a batch was asked to be, apart from its jobs: kept in its record, so that it can go on without the command line.
+
+import type { Requirement } from "./job.js";
+
+export interface BatchSettings {
+  readonly requirement: Requirement;
+  readonly timeoutSeconds: number | null;
+  /** Relative to the working directory. */
+  readonly copyForward: readonly string[];
+  /** Relative to a job's directory. */
+  readonly copyBack: readonly string[];
+  readonly copiesUnchanged: boolean;
+  /** Their values may be secrets, and are kept nowhere. */
+  readonly envNames: readonly string[];
+}

@@ -1,0 +1,198 @@
+# What this user's batches left on this machine, told and removed. Runs after lib.sh, with $root set.
+# Directories of other machines, which a shared home shows too, are left alone: whether they live is not known here.
+
+newline='
+'
+
+tell_all() {
+  find_roots
+  each_root tell_batches
+  each_root tell_trees
+}
+
+# Links beside the batches at home lead to those that live elsewhere.
+find_roots() {
+  roots=
+  add_root "$base"
+  add_root "$root"
+  for link in "$base"/batches/*"@$host"; do
+    [ -L "$link" ] || continue
+    target=$(readlink "$link")
+    case $target in /*/.sshoal/batches/"${link##*/}") add_root "${target%/batches/*}" ;; esac
+  done
+}
+
+add_root() {
+  [ -d "$1" ] || return 0
+  new=$1
+  each_root is_new || return 0
+  roots=$roots$new$newline
+}
+
+is_new() {
+  ! [ "$at" -ef "$new" ]
+}
+
+# each_root COMMAND…: with $at as each of the roots; stops where the command fails.
+each_root() {
+  left=$roots
+  while [ -n "$left" ]; do
+    at=${left%%"$newline"*}
+    left=${left#*"$newline"}
+    "$@" || return 1
+  done
+}
+
+tell_batches() {
+  for dir in "$at"/batches/*; do
+    [ -d "$dir" ] || continue
+    name=${dir##*/}
+    case $name in
+      *[[:cntrl:]]*) name=- ;;
+      *"@$host") name=${name%"@$host"} ;;
+      *) name=- ;;
+    esac
+    tell_uses
+    [ "$name" = - ] || [ -L "$dir" ] || tell_batch
+  done
+}
+
+tell_uses() {
+  [ -r "$dir/trees" ] || return 0
+  sort -u "$dir/trees" | while read -r tree; do
+    printf 'uses %s %s\n' "$tree" "$name"
+  done
+}
+
+tell_batch() {
+  count_jobs
+  alive=0
+  is_used && alive=1
+  size_of "$dir"
+  printf 'batch %s %s %s %s %s %s\n' "$kb" "$alive" "$ended" "$waiting" "$running" "$name"
+}
+
+# Of the jobs in $dir: ended ones have something to collect, and so have those that went down with the machine.
+count_jobs() {
+  ended=0 waiting=0 running=0
+  for job in "$dir"/jobs/*; do
+    [ -e "$job/command" ] || continue
+    if [ -s "$job/exit" ]; then
+      ended=$((ended + 1))
+    elif [ ! -e "$job/claim" ]; then
+      waiting=$((waiting + 1))
+    elif is_live "$job/pid" || is_live "$job/keeper"; then
+      running=$((running + 1))
+    else
+      taker=
+      read -r taker _ <"$job/claim"
+      [ "$taker" = client ] || ended=$((ended + 1))
+    fi
+  done
+}
+
+# Whether anybody is at work in $dir, after count_jobs: a slot, a job, a client that is connected or handing over.
+is_used() {
+  [ "$running" = 0 ] || return 0
+  for loop in "$dir"/slots/*/loop; do
+    is_live "$loop" && return 0
+  done
+  for incoming in "$dir"/incoming.*; do
+    [ -d "$proc/${incoming##*.}" ] && return 0
+  done
+  for process in "$proc"/[0-9]*; do
+    [ "$process/cwd" -ef "$dir" ] && return 0
+  done
+  return 1
+}
+
+size_of() {
+  kb=$(du -sk "$1" 2>/dev/null)
+  kb=${kb%%[!0-9]*}
+  kb=${kb:-0}
+}
+
+tell_trees() {
+  for dir in "$at"/trees/*; do
+    [ -d "$dir" ] && [ ! -L "$dir" ] || continue
+    name=${dir##*/}
+    case $name in *[[:cntrl:]]*) continue ;; esac
+    size_of "$dir"
+    age_of "$dir"
+    printf 'tree %s %s %s\n' "$kb" "$age" "$name"
+  done
+}
+
+# Seconds since the tree was staged or found to be there already; "-": unknown.
+age_of() {
+  modified=$(stat -c %Y "$1" 2>/dev/null)
+  age=-
+  [ -z "$modified" ] || age=$(($(date +%s) - modified))
+}
+
+# remove_batch NAME FORCE: unless it is used or, without FORCE 1, has anything to collect. Looks again: what was told
+# may be long ago.
+remove_batch() {
+  name=$1 force=$2
+  each_root remove_batch_here
+  [ ! -L "$base/batches/$name@$host" ] || [ -e "$base/batches/$name@$host" ] || rm -f "$base/batches/$name@$host"
+}
+
+remove_batch_here() {
+  dir=$at/batches/$name@$host
+  [ -d "$dir" ] && [ ! -L "$dir" ] || return 0
+  remove "batch $name" may_remove_batch
+}
+
+may_remove_batch() {
+  count_jobs
+  ! is_used || return 1
+  [ "$force" = 1 ] || [ $((ended + waiting + running)) = 0 ]
+}
+
+# remove_tree NAME MIN_AGE: unless a batch has it or MIN_AGE seconds have not gone by: it may be about to be used.
+remove_tree() {
+  name=$1 min_age=$2
+  each_root remove_tree_here
+}
+
+remove_tree_here() {
+  dir=$at/trees/$name
+  [ -d "$dir" ] && [ ! -L "$dir" ] || return 0
+  remove "tree $name" may_remove_tree
+}
+
+may_remove_tree() {
+  age_of "$dir"
+  [ "$age" != - ] && [ "$age" -ge "$min_age" ] || return 1
+  ! grep -qsF -- "$name" "$at"/batches/*/trees "$base"/batches/*/trees
+}
+
+# remove WHAT TEST: $dir, under the lock that slots begin under, so that none begins in what is about to go. It is
+# moved away in one step and then deleted, so that nobody finds half of it.
+remove() {
+  aside=$at/removing.$$
+  if ! with_lock "$lock" set_aside "$2"; then
+    echo "kept $1"
+  elif discard; then
+    echo "removed $1"
+  else
+    mv "$aside" "$dir"
+    echo "stuck $1"
+  fi
+}
+
+set_aside() {
+  "$1" && mv "$dir" "$aside"
+}
+
+discard() {
+  rm -rf "$aside" 2>/dev/null || { chmod -R u+rwx "$aside" 2>/dev/null && rm -rf "$aside"; }
+}
+
+# What a removal that was cut off has left.
+discard_old() {
+  for aside in "$at"/removing.*; do
+    [ ! -d "$aside" ] || [ -d "$proc/${aside##*.}" ] || discard
+  done
+}

@@ -1,0 +1,122 @@
+// `sshoal status`: of each batch how many jobs are how far, who follows it, and where the running and failed ones are.
+
+import { describeOutcome, type Outcome, succeeded } from "../model/job.js";
+import { escapeC1 } from "./json.js";
+import { printable } from "./printable.js";
+import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
+import { wrap } from "./wrap.js";
+
+export interface JobStatus {
+  readonly job: string;
+  readonly line: number;
+  readonly state: "waiting" | "queued" | "running" | "ended" | "collected";
+  readonly machine: string | null;
+  readonly slot: number | null;
+  readonly attempt: number;
+  /** Null while it has none, and for results that no record tells of. */
+  readonly outcome: Outcome | null;
+}
+
+export interface BatchStatus {
+  readonly batch: string;
+  readonly jobs: readonly JobStatus[];
+  /** "process 1234"; null: nobody. */
+  readonly follower: string | null;
+  /** What to type to go on with it. */
+  readonly command: string;
+  /** Their jobs are as last known. */
+  readonly unreached: readonly { readonly machine: string; readonly reason: string }[];
+}
+
+const VERSION = 1;
+const LISTED = 20;
+const INDENT = "  ";
+const GAP = "  ";
+const WIDEST_NAME = 40;
+const WIDEST_PLACE = 30;
+
+/** Lines of at most `columns`, without their newlines. */
+export function statusLines(status: BatchStatus, columns = 80): string[] {
+  const running = status.jobs.filter(({ state }) => state === "running");
+  const failed = status.jobs.filter(isFailed);
+  return [
+    ...wrap(`${status.batch}: ${countsText(status.jobs)}${followerText(status)}`, columns).map(indentRest),
+    ...status.unreached.flatMap((each) => indented(unreachedText(each), columns)),
+    ...listed("running:", running, columns),
+    ...listed("failed:", failed, columns),
+  ];
+}
+
+export function unreachedText({ machine, reason }: BatchStatus["unreached"][number]): string {
+  return `${machine} cannot tell, its jobs are as last known: ${reason}`;
+}
+
+function indentRest(line: string, index: number): string {
+  return index === 0 ? line : INDENT + line;
+}
+
+function indented(text: string, columns: number): string[] {
+  return wrap(text, columns - textWidth(INDENT)).map((line) => INDENT + line);
+}
+
+function isFailed({ outcome }: JobStatus): boolean {
+  return outcome !== null && !succeeded(outcome);
+}
+
+function isOver({ state }: JobStatus): boolean {
+  return state === "ended" || state === "collected";
+}
+
+/** "12 done, 1 failed, 2 to collect, 4 running, 30 waiting": what is to be collected is done or failed too. */
+function countsText(jobs: readonly JobStatus[]): string {
+  const counted = (test: (job: JobStatus) => boolean) => jobs.filter(test).length;
+  const parts: [number, string][] = [
+    [counted((job) => isOver(job) && !isFailed(job)), "done"],
+    [counted(isFailed), "failed"],
+    [counted(({ state }) => state === "ended"), "of them to collect"],
+    [counted(({ state }) => state === "running"), "running"],
+    [counted(({ state }) => state === "waiting" || state === "queued"), "waiting"],
+  ];
+  return parts
+    .filter(([amount], index) => index === 0 || amount > 0)
+    .map(([amount, what]) => `${amount} ${what}`)
+    .join(", ");
+}
+
+function followerText({ jobs, follower, command }: BatchStatus): string {
+  if (follower !== null) return `; followed by ${follower}`;
+  const isLeft = jobs.some(({ state }) => state !== "collected");
+  return isLeft ? `; nobody follows it: ${command} goes on with it` : "";
+}
+
+function listed(heading: string, jobs: readonly JobStatus[], columns: number): string[] {
+  if (jobs.length === 0) return [];
+  const shown = jobs.slice(0, LISTED);
+  const names = column(shown.map(({ job }) => fitWidthKeepingEnd(printable(job), WIDEST_NAME)));
+  const places = column(shown.map((job) => fitWidthKeepingEnd(printable(placeOf(job)), WIDEST_PLACE)));
+  const rows = shown.map(({ outcome }, index) => {
+    const ending = outcome === null ? "" : printable(describeOutcome(outcome));
+    return [names[index], places[index], ending].join(GAP).trimEnd();
+  });
+  const more = jobs.length > LISTED ? [`… and ${jobs.length - LISTED} more`] : [];
+  return [heading, ...[...rows, ...more].map((row) => INDENT + row)].map((line) =>
+    fitWidth(INDENT + line, columns),
+  );
+}
+
+function placeOf({ machine, slot }: JobStatus): string {
+  if (machine === null) return "";
+  return slot === null ? machine : `${machine} slot ${slot}`;
+}
+
+function column(cells: readonly string[]): string[] {
+  const width = Math.max(...cells.map(textWidth));
+  return cells.map((cell) => padWidth(cell, width));
+}
+
+/** One object a job, in the format that docs/json-events.md promises to keep. */
+export function statusJson({ batch, jobs }: BatchStatus): string[] {
+  return jobs.map(({ job, line, state, machine, slot, attempt, outcome }) =>
+    escapeC1(JSON.stringify({ v: VERSION, batch, job, line, state, machine, slot, attempt, outcome })),
+  );
+}
