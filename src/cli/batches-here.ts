@@ -1,6 +1,7 @@
 // The batches of this directory: where each stands by its record and by the results that are here, and who follows it.
 
 import { readdirSync } from "node:fs";
+import { hostname } from "node:os";
 import path from "node:path";
 import { UserError } from "../errors.js";
 import { formatJobStem } from "../input/job-name.js";
@@ -13,6 +14,7 @@ import { apply, forgetResult, initialState, type RunState } from "../plan/state.
 import { type Holder, readHolder } from "../run/lock.js";
 import { loadRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
+import { quoteIfNeeded } from "../transport/quote.js";
 
 export interface BatchHere {
   /** What its jobs' names begin with. */
@@ -41,12 +43,16 @@ const ENDING = ".jsonl";
 /** Looking decides nothing. */
 const NO_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-/** Throws UserError when there is none. */
 export function loadBatches(results: Results): BatchHere[] {
   const stems = listOrNothing(results.privateDir)
     .filter((name) => name.endsWith(ENDING))
     .map((name) => name.slice(0, -ENDING.length));
-  const batches = stems.flatMap((stem) => loadBatch(results, stem) ?? []);
+  return stems.flatMap((stem) => loadBatch(results, stem) ?? []);
+}
+
+/** Throws UserError when there is none. */
+export function requireBatches(results: Results): BatchHere[] {
+  const batches = loadBatches(results);
   if (batches.length > 0) return batches;
   throw new UserError(`no batch was ever run in ${path.dirname(results.dir)}`, {
     hint: "cd to where execute_batch was started",
@@ -149,4 +155,14 @@ export function hintAtNames(word: string, known: readonly string[]): string {
   if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
   const listed = known.slice(0, 5).join(", ");
   return known.length > 5 ? `there are ${listed} and ${known.length - 5} more` : `there are ${listed}`;
+}
+
+/** "process 1234", and where, if that is another computer. */
+export function describeHolder({ pid, host }: Holder): string {
+  return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
+}
+
+/** What to type to go on with a batch: the options are the user's. */
+export function resumeCommand({ script }: Pick<BatchHere, "script">): string {
+  return `execute_batch ${quoteIfNeeded(script)} …`;
 }

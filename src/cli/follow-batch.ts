@@ -42,15 +42,25 @@ export async function followBatch({
   const connect = connector(surroundings, (message) => run.emit({ kind: "warning", message }));
   const run = startRun({ ...order, onEvent, connect });
   const stopListening = listenForSignals(run);
+  let isDetached = false;
   try {
     return exitCodeOf(await run.finish());
   } catch (error) {
     if (!(error instanceof Detached)) throw error;
+    isDetached = true;
     return error.signal === null ? ExitCode.Success : ExitCode.Interrupted;
   } finally {
     stopListening();
     reporter.close();
+    if (isDetached) process.stderr.write(`${farewell(run)}\n`);
   }
+}
+
+function farewell(run: BatchRun): string {
+  const comeBack = "the same command again, or sshoal attach, follows them";
+  return run.isHandedOver()
+    ? `detached: the machines go on by themselves; ${comeBack}`
+    : `detached: what was handed over goes on, the other jobs wait; ${comeBack}`;
 }
 
 function exitCodeOf(state: RunState): ExitCode {

@@ -7,13 +7,12 @@ import { machineOf } from "../plan/state.js";
 import { printable } from "../report/printable.js";
 import { Results } from "../run/results.js";
 import type { LogsOptions } from "./batch-commands.js";
-import { type BatchHere, loadBatch, loadBatches, readBatchHolder } from "./batches-here.js";
+import { type BatchHere, loadBatch, readBatchHolder, requireBatches, resumeCommand } from "./batches-here.js";
 import { ReaderLeft, type WriteBytes, writeTo } from "./byte-sink.js";
 import { findJob } from "./find-job.js";
 import { copyFromMachine } from "./machine-output.js";
 import { type Cursor, copyBeyond } from "./output-file.js";
 import { reach, type Unreached } from "./reach.js";
-import { resumeCommand } from "./status.js";
 import { type Connector, connector, readSurroundings } from "./surroundings.js";
 
 const POLL_MS = 300;
@@ -22,7 +21,7 @@ const RECONNECT_MS = 1500;
 export async function showLogs({ job: word, stream, follows }: LogsOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const { stem, job } = findJob(loadBatches(results), word);
+  const { stem, job } = findJob(requireBatches(results), word);
   const showing: Showing = {
     job,
     stem,

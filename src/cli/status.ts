@@ -1,21 +1,24 @@
 // `sshoal status`: how far the batches of this directory are. It only looks: nothing is written, here or over there.
 
-import { hostname } from "node:os";
 import { ExitCode } from "../errors.js";
 import { printable } from "../report/printable.js";
 import { type BatchStatus, statusJson, statusLines, unreachedText } from "../report/status-lines.js";
-import type { Holder } from "../run/lock.js";
 import { Results } from "../run/results.js";
-import { quoteIfNeeded } from "../transport/quote.js";
 import type { StatusOptions } from "./batch-commands.js";
-import { type BatchHere, chooseBatch, loadBatches } from "./batches-here.js";
+import {
+  type BatchHere,
+  chooseBatch,
+  describeHolder,
+  requireBatches,
+  resumeCommand,
+} from "./batches-here.js";
 import { jobStatuses } from "./job-status.js";
 import { refresh } from "./refresh.js";
 import { type Connector, connector, readSurroundings } from "./surroundings.js";
 
 export async function showStatus({ batch, isJson }: StatusOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
-  const all = loadBatches(new Results(surroundings.cwd));
+  const all = requireBatches(new Results(surroundings.cwd));
   const chosen = batch === null ? all : [chooseBatch(all, batch)];
   const connect = connector(surroundings, warn);
   const statuses = await Promise.all(chosen.map((each) => statusOf(each, connect)));
@@ -36,16 +39,6 @@ async function statusOf(batch: BatchHere, connect: Connector): Promise<BatchStat
     command: resumeCommand(batch),
     unreached,
   };
-}
-
-/** "process 1234", and where, if that is another computer. */
-export function describeHolder({ pid, host }: Holder): string {
-  return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
-}
-
-/** What to type to go on with a batch: the options are the user's. */
-export function resumeCommand({ script }: BatchHere): string {
-  return `execute_batch ${quoteIfNeeded(script)} …`;
 }
 
 function warn(message: string): void {

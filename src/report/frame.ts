@@ -28,7 +28,15 @@ export function frameLines(view: ViewState, canvas: Canvas): string[] {
 
 function footOf(view: ViewState): Span {
   if (view.stopping !== null) return span(STOPPING[view.stopping], "warn");
-  return span("Ctrl-C: no new jobs, running ones finish", "dim");
+  const hint = "Ctrl-C: no new jobs, running ones finish";
+  return span(isWithMachines(view) ? `${hint}; closing this window stops nothing` : hint, "dim");
+}
+
+/** Every job that is not done is on a machine, which needs no client for it. */
+function isWithMachines({ machines, tally }: ViewState): boolean {
+  const open = tally.waiting + tally.running + tally.ended;
+  const held = [...machines.values()].reduce((sum, { jobs }) => sum + jobs.size, 0);
+  return open > 0 && held >= open;
 }
 
 /** When not all fit, machines get up to half of the lines, or more if the running jobs leave it. */

@@ -53,8 +53,12 @@ tell_batches() {
       *) name=- ;;
     esac
     tell_uses
-    [ "$name" = - ] || [ -L "$dir" ] || tell_batch
+    [ "$name" = - ] || ! is_directory || tell_batch
   done
+}
+
+is_directory() {
+  [ -d "$dir" ] && [ ! -L "$dir" ]
 }
 
 tell_uses() {
@@ -114,7 +118,7 @@ size_of() {
 
 tell_trees() {
   for dir in "$at"/trees/*; do
-    [ -d "$dir" ] && [ ! -L "$dir" ] || continue
+    is_directory || continue
     name=${dir##*/}
     case $name in *[[:cntrl:]]*) continue ;; esac
     size_of "$dir"
@@ -140,7 +144,7 @@ remove_batch() {
 
 remove_batch_here() {
   dir=$at/batches/$name@$host
-  [ -d "$dir" ] && [ ! -L "$dir" ] || return 0
+  is_directory || return 0
   remove "batch $name" may_remove_batch
 }
 
@@ -158,11 +162,13 @@ remove_tree() {
 
 remove_tree_here() {
   dir=$at/trees/$name
-  [ -d "$dir" ] && [ ! -L "$dir" ] || return 0
+  is_directory || return 0
   remove "tree $name" may_remove_tree
 }
 
 may_remove_tree() {
+  # Half a tree, named for the process that is receiving it.
+  case $name in incoming.*) [ ! -d "$proc/${name##*.}" ] || return 1 ;; esac
   age_of "$dir"
   [ "$age" != - ] && [ "$age" -ge "$min_age" ] || return 1
   ! grep -qsF -- "$name" "$at"/batches/*/trees "$base"/batches/*/trees

@@ -211,3 +211,12 @@ describe("lines never exceed the columns", () => {
     expect(lines.join("")).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
   });
 });
+
+test("once every open job is with a machine, closing the window is said to be safe", () => {
+  const view = viewOf(["a.yaml"], [started(someJobs(2)), ready("a.yaml", slotsWith([], []))]);
+  expect(frame(view, 80, 24).at(-1)).toBe("Ctrl-C: no new jobs, running ones finish");
+  applyToView(view, { kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2] });
+  expect(frame(view, 80, 24).at(-1)).toBe(
+    "Ctrl-C: no new jobs, running ones finish; closing this window stops nothing",
+  );
+});

@@ -1,0 +1,70 @@
+// Which of the things left on a machine nobody needs any more. When in doubt, they stay.
+
+import type { LeftBatch, LeftOver, LeftTree } from "../model/left-over.js";
+
+export type Verdict =
+  | { readonly kind: "remove" }
+  | { readonly kind: "keep"; readonly reason: string }
+  /** It was asked for by name, but is alive. */
+  | { readonly kind: "refuse"; readonly reason: string };
+
+export interface Wishes {
+  /** Names of batches: these alone, with what is to be collected; empty: whatever holds nothing. */
+  readonly named: ReadonlySet<string>;
+  /** Who follows a batch from this computer: "followed by process 12". */
+  readonly followed: ReadonlyMap<string, string>;
+}
+
+export interface CleaningPlan {
+  readonly batches: readonly { readonly batch: LeftBatch; readonly verdict: Verdict }[];
+  readonly trees: readonly { readonly tree: LeftTree; readonly verdict: Verdict }[];
+}
+
+/** Between staging a tree and handing over the first job that names it, only its age speaks for it. */
+export const TREE_REST_SECONDS = 600;
+const HALF_TREE_REST_SECONDS = 86_400;
+
+export function decideCleaning({ batches, trees }: LeftOver, wishes: Wishes): CleaningPlan {
+  const judged = batches.map((batch) => ({ batch, verdict: judgeBatch(batch, wishes) }));
+  const goes = new Set(
+    judged.flatMap(({ batch, verdict }) => (verdict.kind === "remove" ? [batch.name] : [])),
+  );
+  return { batches: judged, trees: trees.map((tree) => ({ tree, verdict: judgeTree(tree, goes) })) };
+}
+
+/** How long a tree must have been out of use before it may go. */
+export function restSeconds({ name }: Pick<LeftTree, "name">): number {
+  return name.startsWith("incoming.") ? HALF_TREE_REST_SECONDS : TREE_REST_SECONDS;
+}
+
+function judgeBatch(batch: LeftBatch, { named, followed }: Wishes): Verdict {
+  const isNamed = named.has(batch.name);
+  const holds = describeJobs(batch);
+  const uses = [followed.get(batch.name) ?? (batch.isAlive ? "in use" : ""), ...holds].filter(Boolean);
+  if (batch.isAlive || followed.has(batch.name))
+    return { kind: isNamed ? "refuse" : "keep", reason: uses.join(", ") };
+  if (isNamed) return { kind: "remove" };
+  if (holds.length > 0) return { kind: "keep", reason: holds.join(", ") };
+  return named.size === 0 ? { kind: "remove" } : { kind: "keep", reason: "not asked for" };
+}
+
+export function describeJobs({ running, waiting, toCollect }: LeftBatch): string[] {
+  const parts: [number, string][] = [
+    [running, "running"],
+    [waiting, "waiting"],
+    [toCollect, "to collect"],
+  ];
+  return parts.filter(([amount]) => amount > 0).map(([amount, what]) => `${amount} ${what}`);
+}
+
+function judgeTree(tree: LeftTree, goes: ReadonlySet<string>): Verdict {
+  const stays = tree.usedBy.filter((batch) => batch === null || !goes.has(batch));
+  if (stays.length > 0) {
+    const names = stays.map((batch) => batch ?? "a batch of another machine");
+    return { kind: "keep", reason: `used by ${names.join(", ")}` };
+  }
+  if (tree.ageSeconds === null) return { kind: "keep", reason: "its age is unknown" };
+  return tree.ageSeconds >= restSeconds(tree)
+    ? { kind: "remove" }
+    : { kind: "keep", reason: "may be about to be used" };
+}
