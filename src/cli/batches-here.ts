@@ -34,7 +34,7 @@ export interface BatchHere {
   readonly holder: Holder | null;
 }
 
-export interface Seat {
+interface Seat {
   readonly machine: string;
   readonly slot: number;
 }
@@ -43,20 +43,20 @@ const ENDING = ".jsonl";
 /** Looking decides nothing. */
 const NO_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-export function loadBatches(results: Results): BatchHere[] {
-  const stems = listOrNothing(results.privateDir)
-    .filter((name) => name.endsWith(ENDING))
-    .map((name) => name.slice(0, -ENDING.length));
-  return stems.flatMap((stem) => loadBatch(results, stem) ?? []);
-}
-
 /** Throws UserError when there is none. */
-export function requireBatches(results: Results): BatchHere[] {
-  const batches = loadBatches(results);
+export function loadBatches(results: Results): BatchHere[] {
+  const batches = loadAnyBatches(results);
   if (batches.length > 0) return batches;
   throw new UserError(`no batch was ever run in ${path.dirname(results.dir)}`, {
     hint: "cd to where execute_batch was started",
   });
+}
+
+export function loadAnyBatches(results: Results): BatchHere[] {
+  const stems = listOrNothing(results.privateDir)
+    .filter((name) => name.endsWith(ENDING))
+    .map((name) => name.slice(0, -ENDING.length));
+  return stems.flatMap((stem) => loadBatch(results, stem) ?? []);
 }
 
 /** Null: its record tells of no run. */

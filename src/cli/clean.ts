@@ -15,13 +15,13 @@ import { printable } from "../report/printable.js";
 import { Results } from "../run/results.js";
 import type { Session } from "../transport/session.js";
 import type { CleanOptions } from "./batch-commands.js";
-import { type BatchHere, describeHolder, findBatch, hintAtNames, loadBatches } from "./batches-here.js";
+import { type BatchHere, describeHolder, findBatch, hintAtNames, loadAnyBatches } from "./batches-here.js";
 import { type Reached, type ReachedMachine, reach } from "./reach.js";
 import { connector, machinesFor, readSurroundings } from "./surroundings.js";
 
 export async function cleanMachines({ machines, batches, isDryRun }: CleanOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
-  const here = loadBatches(new Results(surroundings.cwd));
+  const here = loadAnyBatches(new Results(surroundings.cwd));
   const places = machines.length > 0 ? await machinesFor(machines, surroundings) : machinesOf(here);
   const wishes = {
     named: new Set(batches.map((word) => findBatch(here, word)?.batch ?? word)),

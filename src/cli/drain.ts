@@ -1,11 +1,10 @@
 // `sshoal drain`: the batches of this directory give a machine no more jobs.
 
 import { ExitCode, UserError } from "../errors.js";
-import { Control } from "../remote/control.js";
 import { Results } from "../run/results.js";
 import type { DrainOptions } from "./acting-commands.js";
 import { hintAtNames, loadBatches } from "./batches-here.js";
-import { reach } from "./reach.js";
+import { withControl } from "./reach.js";
 import { connector, readSurroundings } from "./surroundings.js";
 
 export async function drain({ machine: name }: DrainOptions): Promise<ExitCode> {
@@ -20,16 +19,7 @@ export async function drain({ machine: name }: DrainOptions): Promise<ExitCode> 
   for (const { batch, machines } of there) {
     const machine = machines.get(name);
     if (machine === undefined) continue;
-    const reached = await reach(machine, connect, async (session) => {
-      const control = await Control.open(session, { batch, scratch: machine.scratch });
-      await control.drain();
-      control.close();
-    });
-    if (reached.kind === "unreached") {
-      throw new UserError(`${name} cannot be reached: ${reached.reason}`, {
-        ...(reached.hint !== null && { hint: reached.hint }),
-      });
-    }
+    await withControl(machine, batch, connect, (control) => control.drain());
     process.stdout.write(`draining: ${name}; ${batch}\n`);
   }
   return ExitCode.Success;

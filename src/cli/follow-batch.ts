@@ -12,7 +12,7 @@ import { Detached, listenForSignals } from "./signals.js";
 import { connector, type Surroundings } from "./surroundings.js";
 
 export interface Following {
-  readonly order: Omit<BatchOrder, "onEvent" | "connect">;
+  readonly order: Omit<BatchOrder, "onEvent" | "connect" | "client">;
   readonly surroundings: Surroundings;
   readonly reporting: ReporterChoice;
   /** Called at the beginning and after every event; true: that is enough, leave. */
@@ -40,7 +40,12 @@ export async function followBatch({
     if (isEnough?.(run, event)) run.abandon(new Detached());
   };
   const connect = connector(surroundings, (message) => run.emit({ kind: "warning", message }));
-  const run = startRun({ ...order, onEvent, connect });
+  const run = startRun({
+    ...order,
+    client: clientName(surroundings),
+    onEvent,
+    connect,
+  });
   const stopListening = listenForSignals(run);
   let isDetached = false;
   try {
@@ -56,6 +61,10 @@ export async function followBatch({
   }
 }
 
+function clientName({ username, computer, cwd }: Surroundings): string {
+  return `${username}@${computer}:${cwd}`.replace(/[\n\0]/g, "?");
+}
+
 function farewell(run: BatchRun): string {
   const comeBack = "the same command again, or sshoal attach, follows them";
   return run.isHandedOver()
@@ -64,9 +73,10 @@ function farewell(run: BatchRun): string {
 }
 
 function exitCodeOf(state: RunState): ExitCode {
-  const { failed, unfinished } = countJobs(state);
+  const { succeeded, failed, unfinished, skipped } = countJobs(state);
   if (state.interrupted !== "no") return ExitCode.Interrupted;
-  const hadMachine = [...state.machines.values()].some(({ slots }) => slots > 0);
-  if (unfinished > 0 && !hadMachine) return ExitCode.NoMachine;
+  // A machine that answered, but cannot take a copy of the working directory, is of no use either.
+  const hadMachine = [...state.machines.values()].some(({ slots, isOpen }) => slots > 0 && isOpen);
+  if (unfinished > 0 && succeeded + failed === skipped && !hadMachine) return ExitCode.NoMachine;
   return failed + unfinished > 0 ? ExitCode.JobFailed : ExitCode.Success;
 }

@@ -7,7 +7,7 @@ import { machineOf } from "../plan/state.js";
 import { printable } from "../report/printable.js";
 import { Results } from "../run/results.js";
 import type { LogsOptions } from "./batch-commands.js";
-import { type BatchHere, loadBatch, readBatchHolder, requireBatches, resumeCommand } from "./batches-here.js";
+import { type BatchHere, loadBatch, loadBatches, readBatchHolder, resumeCommand } from "./batches-here.js";
 import { ReaderLeft, type WriteBytes, writeTo } from "./byte-sink.js";
 import { findJob } from "./find-job.js";
 import { copyFromMachine } from "./machine-output.js";
@@ -21,7 +21,7 @@ const RECONNECT_MS = 1500;
 export async function showLogs({ job: word, stream, follows }: LogsOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const { stem, job } = findJob(requireBatches(results), word);
+  const { stem, job } = findJob(loadBatches(results), word);
   const showing: Showing = {
     job,
     stem,
@@ -64,7 +64,8 @@ interface Showing {
 /** False: it is elsewhere now, or has to be tried again. */
 async function showFromWhereItIs(showing: Showing): Promise<boolean> {
   const batch = loadBatch(showing.results, showing.stem);
-  if (batch === null) throw new Error(`the record of ${showing.stem} is gone`);
+  if (batch === null)
+    throw new UserError(`the record of ${showing.stem} is gone`, { hint: "was job_results removed?" });
   const { line } = showing.job;
   const attempt = batch.state.attempts.get(line) ?? 0;
   if (showing.attempt !== null && showing.attempt !== attempt) showing.cursor.offset = 0;

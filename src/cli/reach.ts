@@ -1,6 +1,8 @@
 // One look at one machine: a session for as long as it takes, and a value instead of an error when it cannot be had.
 
+import { UserError } from "../errors.js";
 import type { MachineSpec } from "../model/machine.js";
+import { Control } from "../remote/control.js";
 import { pause } from "../run/retrying.js";
 import type { Session } from "../transport/session.js";
 import type { Connector } from "./surroundings.js";
@@ -44,4 +46,25 @@ export async function reach<T>(
 /** What was under way may fail a moment before the session is known to be gone. */
 function isLost(session: Session, signal: AbortSignal): Promise<boolean> {
   return Promise.race([session.gone.then(() => true), pause(500, signal).then(() => false)]);
+}
+
+/** Throws UserError when the machine cannot be reached. */
+export async function withControl(
+  machine: ReachedMachine,
+  batch: string,
+  connect: Connector,
+  act: (control: Control) => Promise<void>,
+): Promise<void> {
+  const reached = await reach(machine, connect, async (session) => {
+    const control = await Control.open(session, { batch, scratch: machine.scratch });
+    try {
+      await act(control);
+    } finally {
+      control.close();
+    }
+  });
+  if (reached.kind === "reached") return;
+  throw new UserError(`${machine.name} cannot be reached: ${reached.reason}`, {
+    ...(reached.hint !== null && { hint: reached.hint }),
+  });
 }

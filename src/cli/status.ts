@@ -5,20 +5,14 @@ import { printable } from "../report/printable.js";
 import { type BatchStatus, statusJson, statusLines, unreachedText } from "../report/status-lines.js";
 import { Results } from "../run/results.js";
 import type { StatusOptions } from "./batch-commands.js";
-import {
-  type BatchHere,
-  chooseBatch,
-  describeHolder,
-  requireBatches,
-  resumeCommand,
-} from "./batches-here.js";
+import { type BatchHere, chooseBatch, describeHolder, loadBatches, resumeCommand } from "./batches-here.js";
 import { jobStatuses } from "./job-status.js";
 import { refresh } from "./refresh.js";
 import { type Connector, connector, readSurroundings } from "./surroundings.js";
 
 export async function showStatus({ batch, isJson }: StatusOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
-  const all = requireBatches(new Results(surroundings.cwd));
+  const all = loadBatches(new Results(surroundings.cwd));
   const chosen = batch === null ? all : [chooseBatch(all, batch)];
   const connect = connector(surroundings, warn);
   const statuses = await Promise.all(chosen.map((each) => statusOf(each, connect)));

@@ -3,12 +3,12 @@
 import { ExitCode, UserError } from "../errors.js";
 import { attemptKey } from "../model/job.js";
 import { attemptOn } from "../plan/state.js";
-import { Control } from "../remote/control.js";
+import type { Control } from "../remote/control.js";
 import { Results } from "../run/results.js";
 import type { StopOptions } from "./acting-commands.js";
 import { type BatchHere, findBatch, hintAtNames, loadBatches } from "./batches-here.js";
 import { followBatch } from "./follow-batch.js";
-import { reach } from "./reach.js";
+import { withControl } from "./reach.js";
 import { orderFor } from "./recorded-batch.js";
 import { connector, readSurroundings, type Surroundings } from "./surroundings.js";
 
@@ -20,7 +20,12 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
   if (places.size === 0) {
     throw new UserError(`nothing of ${options.name} is running or queued`, { hint: "sshoal status" });
   }
-  await stopOnMachines(here, places, surroundings);
+  // A client may be about to give jobs to another machine: it alone can stop them all.
+  const isForClient = here.holder !== null && lines === null;
+  await onMachines(here, places, surroundings, async (control, keys) => {
+    if (isForClient) await control.halt();
+    else refuseMissed(options.name, await control.stop(keys));
+  });
   if (here.holder !== null) return ExitCode.Success;
   const left = new Set([...places.values()].flat());
   const order = { ...(await orderFor(here, results, surroundings, "none")), machines: [] };
@@ -33,6 +38,11 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
       return left.size === 0 && lines !== null;
     },
   });
+}
+
+function refuseMissed(name: string, missed: readonly string[]): void {
+  if (missed.length === 0) return;
+  throw new UserError(`${name} is on its way to another machine`, { hint: `sshoal stop ${name}` });
 }
 
 /** `lines` null: the whole batch. */
@@ -61,26 +71,18 @@ function machinesOf({ state }: BatchHere, lines: readonly number[] | null): Map<
   return places;
 }
 
-async function stopOnMachines(
+async function onMachines(
   { batch, machines, state }: BatchHere,
   places: ReadonlyMap<string, readonly number[]>,
   surroundings: Surroundings,
+  act: (control: Control, keys: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const connect = connector(surroundings, (message) => process.stderr.write(`${message}\n`));
   for (const [name, lines] of places) {
     const machine = machines.get(name);
     if (machine === undefined) continue;
     const keys = lines.map((line) => attemptKey(line, attemptOn(state, name, line)));
-    const reached = await reach(machine, connect, async (session) => {
-      const control = await Control.open(session, { batch, scratch: machine.scratch });
-      await control.stop(keys);
-      control.close();
-    });
-    if (reached.kind === "unreached") {
-      throw new UserError(`${name} cannot be reached: ${reached.reason}`, {
-        ...(reached.hint !== null && { hint: reached.hint }),
-      });
-    }
+    await withControl(machine, batch, connect, (control) => act(control, keys));
     process.stderr.write(`stopping on ${name}: ${lines.length} job${lines.length === 1 ? "" : "s"}\n`);
   }
 }

@@ -1,6 +1,6 @@
 // What the process was started with, read here once and passed down.
 
-import { homedir, userInfo } from "node:os";
+import { homedir, hostname, userInfo } from "node:os";
 import { loadMachines, localMachine } from "../input/load.js";
 import type { MachineSpec } from "../model/machine.js";
 import { connect } from "../transport/connect.js";
@@ -10,10 +10,12 @@ export interface Surroundings {
   readonly cwd: string;
   readonly homeDir: string;
   readonly username: string;
+  /** What this computer calls itself. */
+  readonly computer: string;
 }
 
 export function readSurroundings(): Surroundings {
-  return { cwd: process.cwd(), homeDir: homedir(), username: userInfo().username };
+  return { cwd: process.cwd(), homeDir: homedir(), username: userInfo().username, computer: hostname() };
 }
 
 export async function machinesFor(

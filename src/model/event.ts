@@ -105,7 +105,13 @@ export type RunEvent = { readonly at: number } & (
       readonly bytes: number;
     }
   /** Its archive is verified and about to be put into place: after a crash, results that are in place are these. */
-  | { readonly kind: "jobs-arrived"; readonly machine: string; readonly lines: readonly number[] }
+  | {
+      readonly kind: "jobs-arrived";
+      readonly machine: string;
+      readonly lines: readonly number[];
+      /** Of these lines, in the same order. */
+      readonly attempts: readonly number[];
+    }
   /** Its results cannot be taken, and stay over there. */
   | {
       readonly kind: "job-stuck";

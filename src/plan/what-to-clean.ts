@@ -21,7 +21,7 @@ export interface CleaningPlan {
 }
 
 /** Between staging a tree and handing over the first job that names it, only its age speaks for it. */
-export const TREE_REST_SECONDS = 600;
+const TREE_REST_SECONDS = 600;
 const HALF_TREE_REST_SECONDS = 86_400;
 
 export function decideCleaning({ batches, trees }: LeftOver, wishes: Wishes): CleaningPlan {
@@ -48,7 +48,7 @@ function judgeBatch(batch: LeftBatch, { named, followed }: Wishes): Verdict {
   return named.size === 0 ? { kind: "remove" } : { kind: "keep", reason: "not asked for" };
 }
 
-export function describeJobs({ running, waiting, toCollect }: LeftBatch): string[] {
+function describeJobs({ running, waiting, toCollect }: LeftBatch): string[] {
   const parts: [number, string][] = [
     [running, "running"],
     [waiting, "waiting"],
@@ -66,5 +66,5 @@ function judgeTree(tree: LeftTree, goes: ReadonlySet<string>): Verdict {
   if (tree.ageSeconds === null) return { kind: "keep", reason: "its age is unknown" };
   return tree.ageSeconds >= restSeconds(tree)
     ? { kind: "remove" }
-    : { kind: "keep", reason: "may be about to be used" };
+    : { kind: "keep", reason: "a new batch may need it" };
 }

@@ -1,5 +1,6 @@
 // The control channel: one long-lived shell per machine that answers requests in order, with no channel opened for each.
 
+import { quote } from "../transport/quote.js";
 import type { Running, Session } from "../transport/session.js";
 import { type OutputPiece, readControl } from "./control-stream.js";
 import { type Place, prelude } from "./layout.js";
@@ -31,11 +32,13 @@ export class Control {
   readonly #running: Running;
   readonly #pending: Pending[] = [];
   #isOver = false;
+  /** Nothing more can be asked. */
+  readonly ended: Promise<void>;
 
   private constructor(running: Running) {
     this.#running = running;
     running.stderr.resume();
-    this.#read().catch((error: Error) => this.#fail(error));
+    this.ended = this.#read().catch((error: Error) => this.#fail(error));
   }
 
   static async open(session: Session, place: Place): Promise<Control> {
@@ -53,14 +56,31 @@ export class Control {
     return total;
   }
 
-  /** The keys that nobody had begun, which are now ours again. */
-  async takeBack(keys: readonly string[]): Promise<string[]> {
-    const lines = await this.#request(`take_back ${keys.join(" ")}`);
-    return lines.filter((line) => line.startsWith("taken ")).map((line) => line.slice("taken ".length));
+  /** From now on the batch is this client's, until the channel ends; null, or who else it belongs to. */
+  async hold(client: string): Promise<{ name: string; pid: string } | null> {
+    const [held = ""] = wordsAfter("held", await this.#request(`hold ${quote(client)}`));
+    const [, pid = "", name = ""] = /^(\d+) (.+)$/.exec(held) ?? [];
+    return pid === "" ? null : { name, pid };
   }
 
-  async stop(keys: readonly string[]): Promise<void> {
-    await this.#request(`stop ${keys.join(" ")}`);
+  /** The keys that nobody had begun, which are now ours again. */
+  async takeBack(keys: readonly string[]): Promise<string[]> {
+    return takenKeys(await this.#request(`take_back ${keys.join(" ")}`));
+  }
+
+  /** The keys that were ever taken back. */
+  async returned(): Promise<string[]> {
+    return takenKeys(await this.#request("returned"));
+  }
+
+  /** The keys that had been taken back by a client, and so are not there to be stopped. */
+  async stop(keys: readonly string[]): Promise<string[]> {
+    return wordsAfter("missed", await this.#request(`stop ${keys.join(" ")}`));
+  }
+
+  /** Tells the client that follows the batch to stop all of it. */
+  async halt(): Promise<void> {
+    await this.#request("halt");
   }
 
   /** Slots whose loop was killed, or went down with the machine, get a new one. */
@@ -112,12 +132,20 @@ export class Control {
   }
 }
 
+function takenKeys(lines: readonly string[]): string[] {
+  return lines.filter((line) => line.startsWith("taken ")).map((line) => line.slice("taken ".length));
+}
+
 /** After a failure the rest is only read past. */
 async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
   if (request.failure !== null) return;
   await request.onOutput?.(piece).catch((error: Error) => {
     request.failure = error;
   });
+}
+
+function wordsAfter(word: string, lines: readonly string[]): string[] {
+  return lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
 }
 
 function controlScript(place: Place): string {

@@ -60,7 +60,7 @@ echo done
 const BATCH_NAME = /^[\p{L}\p{M}\p{N}._+=@,%-]{1,100}-[0-9a-f]{8}$/u;
 const TREE_NAME = /^(?:[0-9a-f]{40}|incoming\.\d{1,10})$/;
 
-export function isBatchName(name: string): boolean {
+function isBatchName(name: string): boolean {
   return BATCH_NAME.test(name);
 }
 

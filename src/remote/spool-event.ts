@@ -15,6 +15,7 @@ export type SpoolEvent =
   | { readonly kind: "idle"; readonly slot: number }
   | { readonly kind: "freed"; readonly key: string }
   | { readonly kind: "draining" }
+  | { readonly kind: "halting" }
   | { readonly kind: "opened" };
 
 /** Null for a line that is no event of ours: torn by a full disk, or written by a later version. */
@@ -37,6 +38,7 @@ export function parseSpoolEvent(line: string): SpoolEvent | null {
     case "freed":
       return isKey(first) ? { kind, key: first } : null;
     case "draining":
+    case "halting":
     case "opened":
       return { kind };
     default:

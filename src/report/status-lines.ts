@@ -40,7 +40,7 @@ export function statusLines(status: BatchStatus, columns = 80): string[] {
   const running = status.jobs.filter(({ state }) => state === "running");
   const failed = status.jobs.filter(isFailed);
   return [
-    ...wrap(`${status.batch}: ${countsText(status.jobs)}${followerText(status)}`, columns).map(indentRest),
+    ...headLines(status, columns),
     ...status.unreached.flatMap((each) => indented(unreachedText(each), columns)),
     ...listed("running:", running, columns),
     ...listed("failed:", failed, columns),
@@ -51,8 +51,13 @@ export function unreachedText({ machine, reason }: BatchStatus["unreached"][numb
   return `${machine} cannot tell, its jobs are as last known: ${reason}`;
 }
 
-function indentRest(line: string, index: number): string {
-  return index === 0 ? line : INDENT + line;
+/** One line, or two where one is too short for both how far it is and who follows it. */
+function headLines(status: BatchStatus, columns: number): string[] {
+  const progress = printable(`${status.batch}: ${countsText(status.jobs)}`);
+  const follower = followerText(status);
+  const line = follower === "" ? progress : `${progress}; ${printable(follower)}`;
+  if (textWidth(line) <= columns) return [line];
+  return [fitWidthKeepingEnd(progress, columns), ...indented(follower, columns)];
 }
 
 function indented(text: string, columns: number): string[] {
@@ -84,9 +89,9 @@ function countsText(jobs: readonly JobStatus[]): string {
 }
 
 function followerText({ jobs, follower, command }: BatchStatus): string {
-  if (follower !== null) return `; followed by ${follower}`;
+  if (follower !== null) return `followed by ${follower}`;
   const isLeft = jobs.some(({ state }) => state !== "collected");
-  return isLeft ? `; nobody follows it: ${command} goes on with it` : "";
+  return isLeft ? `nobody follows it: ${command} goes on with it` : "";
 }
 
 function listed(heading: string, jobs: readonly JobStatus[], columns: number): string[] {

@@ -9,6 +9,18 @@ serve() {
   done
 }
 
+# hold CLIENT: this shell stands for the client that follows the batch. Says who else does, if it is another.
+hold() {
+  { read -r holder <held-by; } 2>/dev/null
+  if [ "$holder" != "$1" ] && is_live holder; then
+    echo "held $live_pid $holder"
+    return
+  fi
+  start_of $$
+  printf '%s\n' "$1" >held-by
+  echo "$$ $started $boot_id" >holder
+}
+
 # output LIMIT KEY STREAM OFFSET …: what each stream holds beyond its offset, at most LIMIT bytes of each.
 output() {
   limit_bytes=$1
@@ -42,28 +54,58 @@ send() {
 
 # take_back KEY…: of the jobs nobody has begun, says which are ours again.
 take_back() {
-  set -C
   for key; do
-    { true >"jobs/$key/claim"; } 2>/dev/null || continue
-    echo "taken $key"
-    # Not needed for the taking: a full disk lets a file be made, but not written.
-    echo client >|"jobs/$key/claim"
+    if claim_for client "$key" || is_with_client "$key"; then echo "taken $key"; fi
   done
-  set +C
 }
 
-# stop KEY…: ends their process trees in the background, and the slot writes how they ended; what nobody has
-# begun ends at once.
+# claim_for TAKER KEY: fails when the job is taken. The name is not needed for the taking: a full disk lets a file
+# be made, but not written.
+claim_for() {
+  set -C
+  { true >"jobs/$2/claim"; } 2>/dev/null
+  claimed=$?
+  set +C
+  [ "$claimed" != 0 ] || echo "$1" >"jobs/$2/claim"
+  return "$claimed"
+}
+
+# Taken back before: by us, perhaps, when the link was lost before the answer.
+is_with_client() {
+  taker=
+  { read -r taker <"jobs/$1/claim"; } 2>/dev/null
+  [ "$taker" = client ]
+}
+
+# stop KEY…: what nobody has begun ends at once; the process trees of the others end in the background, and their
+# keepers write how. Says what was taken back and is not here any more.
 stop() {
   for key; do
-    if [ -n "$(take_back "$key")" ]; then
+    if claim_for stop "$key"; then
       echo stopped >"jobs/$key/exit"
       echo "ended $key 0 stopped 0" >>events
+    elif is_with_client "$key"; then
+      echo "missed $key"
+    elif [ ! -s "jobs/$key/exit" ]; then
+      stop_begun "$key" >/dev/null 2>&1 &
     fi
-    is_live "jobs/$key/pid" || continue
-    true >"jobs/$key/stopped"
-    end_tree "$live_pid" "$batch/$key." >/dev/null 2>&1 &
   done
+}
+
+# halt: the client that follows the batch is to stop all of it.
+halt() {
+  echo halting >>events
+}
+
+# A job that was taken a moment ago has no process yet, and is not given one once it is marked.
+stop_begun() {
+  true >"jobs/$1/stopped"
+  tries=0
+  until [ -s "jobs/$1/exit" ] || is_live "jobs/$1/pid" || [ "$tries" -ge 100 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+  is_live "jobs/$1/pid" && end_tree "$live_pid" "$batch/$1."
 }
 
 # tend: starts the loops of slots that have something to do and none that does it.

@@ -1,0 +1,166 @@
+// `sshoal logs`: what a job printed, byte by byte, wherever it is at the moment.
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
+import { startRelay } from "../rig/relay.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let host: TestHost;
+let work: Workspace;
+let seen: Workspace;
+
+beforeAll(async () => {
+  host = await startSshd({ name: "one" });
+});
+beforeEach(async () => {
+  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
+});
+afterEach(() => Promise.all([work.remove(), seen.remove()]));
+afterAll(() => host?.stop());
+
+const sshoal = () => ({ program: "sshoal", cwd: work.dir }) as const;
+const logs = (...args: string[]) => runCommand(["logs", ...args], sshoal());
+
+async function batch(...lines: string[]): Promise<string[]> {
+  await work.write("jobs.sh", lines.map((line) => `${line}\n`).join(""));
+  return ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
+}
+
+test("of a job that a client follows: so far, to its end, and afterwards", async () => {
+  const args = await batch(
+    `echo first; echo oops >&2; ${waitFor(seen.path("go"))}; echo last`,
+    "echo second",
+  );
+  const client = spawnCommand(args, { cwd: work.dir });
+  await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
+  await until(
+    "its words are here",
+    async () => (await work.read("job_results/jobs.sh.1.err").catch(() => "")) === "oops\n",
+  );
+  expect(await logs("1")).toMatchObject({ code: 0, stdout: "first\n", stderr: "" });
+  expect(await logs("jobs.sh.1", "--err")).toMatchObject({ code: 0, stdout: "oops\n" });
+  expect(await logs("2")).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: "jobs.sh.2 has not begun: it waits on one.yaml\n",
+  });
+
+  const first = spawnCommand(["logs", "-f", "jobs.sh.1"], sshoal());
+  const second = spawnCommand(["logs", "--follow", "2"], sshoal());
+  await first.until(({ stdout }) => stdout() === "first\n");
+  await second.until(({ stderr }) => stderr().includes("has not begun"));
+  await seen.write("go", "");
+  expect(await first.ended).toMatchObject({ code: 0, stdout: "first\nlast\n" });
+  expect(await second.ended).toMatchObject({ code: 0, stdout: "second\n" });
+  expect((await client.ended).code).toBe(0);
+  expect(await logs("-f", "1")).toMatchObject({ code: 0, stdout: "first\nlast\n", stderr: "" });
+});
+
+test("of a detached job: straight from its machine, to its end, and nothing is written here", async () => {
+  const args = await batch(
+    `printf '\\000\\377\\n'; echo oops >&2; echo x > ${seen.dir}/began; ${waitFor(seen.path("go"))}; echo last`,
+    "echo second",
+  );
+  expect((await runCommand([...args, "--detach"], { cwd: work.dir })).code).toBe(0);
+  await until("it has begun", () => seen.read("began").catch(() => null));
+  const soFar = Buffer.from([0, 255, 10]).toString();
+  expect(await logs("1")).toMatchObject({ code: 0, stdout: soFar, stderr: "" });
+  expect(await logs("1", "--err")).toMatchObject({ code: 0, stdout: "oops\n" });
+  expect(await logs("2")).toMatchObject({
+    code: 0,
+    stdout: "",
+    stderr: "jobs.sh.2 has not begun: it waits on one.yaml\n",
+  });
+
+  const first = spawnCommand(["logs", "-f", "1"], sshoal());
+  const second = spawnCommand(["logs", "-f", "2"], sshoal());
+  await first.until(({ stdout }) => stdout() === soFar);
+  await second.until(({ stderr }) => stderr().includes("has not begun"));
+  await seen.write("go", "");
+  expect(await first.ended).toMatchObject({ code: 0, stdout: `${soFar}last\n` });
+  expect(await second.ended).toMatchObject({ code: 0, stdout: "second\n" });
+  // Its results are over there still, and so is what it printed.
+  expect(await logs("1")).toMatchObject({ code: 0, stdout: `${soFar}last\n` });
+  await expect(work.read("job_results/jobs.sh.1.out")).rejects.toThrow("ENOENT");
+
+  expect((await runCommand(args, { cwd: work.dir })).code).toBe(0);
+  expect(await logs("1")).toMatchObject({ code: 0, stdout: `${soFar}last\n`, stderr: "" });
+});
+
+test("following outlives the client that brought the output here", async () => {
+  const args = await batch(`echo first; ${waitFor(seen.path("go"))}; echo last`);
+  const client = spawnCommand(args, { cwd: work.dir });
+  await until(
+    "its first words are here",
+    async () => (await work.read("job_results/jobs.sh.1.out").catch(() => "")) === "first\n",
+  );
+  const following = spawnCommand(["logs", "-f", "1"], sshoal());
+  await following.until(({ stdout }) => stdout() === "first\n");
+  client.child.kill("SIGKILL");
+  await client.ended;
+  await seen.write("go", "");
+  expect(await following.ended).toMatchObject({ code: 0, stdout: "first\nlast\n", stderr: "" });
+  expect((await runCommand(args, { cwd: work.dir })).code).toBe(0);
+});
+
+test("a link that is cut is taken up again, and nothing is shown twice", async () => {
+  const relay = await startRelay(host.port);
+  const file = `ip: 127.0.0.1\nport: ${relay.port}\nssh_key_path: ${host.keyPath}\nmax_jobs: 1\n`;
+  await work.write("far.yaml", file);
+  await work.write("jobs.sh", `echo first; ${waitFor(seen.path("go"))}; echo last\n`);
+  const args = ["jobs.sh", "--machines", work.path("far.yaml"), ...LIGHT_NO_GPU];
+  expect((await runCommand([...args, "--detach"], { cwd: work.dir })).code).toBe(0);
+  const following = spawnCommand(["logs", "-f", "1"], sshoal());
+  await following.until(({ stdout }) => stdout() === "first\n");
+  relay.cut();
+  await following.until(({ stderr }) => stderr().includes("the link to far.yaml is back"));
+  await seen.write("go", "");
+  const { code, stdout, stderr } = await following.ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "first\nlast\n" });
+  expect(stderr).toMatch(
+    /^the link to far\.yaml is lost: .*; trying again\nthe link to far\.yaml is back\n$/,
+  );
+  expect((await runCommand(args, { cwd: work.dir })).code).toBe(0);
+  await relay.stop();
+});
+
+test("much output passes unchanged, and a reader that leaves early is no error", async () => {
+  const args = await batch("seq 1 900000");
+  expect((await runCommand([...args, "--detach"], { cwd: work.dir })).code).toBe(0);
+  await until("it has ended", () => host.pids().length === 0);
+  const whole = Array.from({ length: 900_000 }, (_, index) => `${index + 1}\n`).join("");
+  const { code, stdout } = await logs("1");
+  expect(code).toBe(0);
+  expect(stdout === whole).toBe(true);
+
+  const left = spawnCommand(["logs", "1"], sshoal());
+  await left.until(({ stdout }) => stdout() !== "");
+  left.child.stdout.destroy();
+  expect(await left.ended).toMatchObject({ code: 0, stderr: "" });
+  expect((await runCommand(args, { cwd: work.dir })).code).toBe(0);
+});
+
+test("a job that is not there: what to type instead; a machine that is not: what had arrived", async () => {
+  const gone = await startSshd({ name: "gone" });
+  await work.write("jobs.sh", `echo first; ${waitFor(seen.path("go"))}\n`);
+  const args = ["jobs.sh", "--machines", await gone.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
+  const client = spawnCommand(args, { cwd: work.dir });
+  await until(
+    "its first words are here",
+    async () => (await work.read("job_results/jobs.sh.1.out").catch(() => "")) === "first\n",
+  );
+  expect(await logs("jobs.sh.7")).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: "error: there is no job jobs.sh.7 here\ntry: did you mean jobs.sh.1?\n",
+  });
+  client.child.kill("SIGKILL");
+  await client.ended;
+  await gone.stop();
+  const unreached = await logs("1");
+  expect(unreached).toMatchObject({ code: 3, stdout: "first\n" });
+  expect(unreached.stderr).toMatch(/^error: gone\.yaml cannot be reached: .*\ntry: /);
+});

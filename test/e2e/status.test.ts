@@ -1,0 +1,149 @@
+// `sshoal status`: the same truth while a client runs, after it was killed, after it left, and at the end.
+
+import { readdirSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
+import { startRelay } from "../rig/relay.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let host: TestHost;
+let far: TestHost;
+let work: Workspace;
+let seen: Workspace;
+
+beforeAll(async () => {
+  [host, far] = await Promise.all([startSshd({ name: "one" }), startSshd({ name: "far" })]);
+});
+beforeEach(async () => {
+  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
+});
+afterEach(() => Promise.all([work.remove(), seen.remove()]));
+afterAll(() => Promise.all([host?.stop(), far?.stop()]));
+
+async function status(...args: string[]) {
+  const result = await runCommand(["status", ...args], { program: "sshoal", cwd: work.dir });
+  return { ...result, lines: result.stdout.split("\n").slice(0, -1) };
+}
+
+function record(): Promise<string> {
+  const [name] = readdirSync(work.path("job_results/.sshoal")).filter((each) => each.endsWith(".jsonl"));
+  return work.read(`job_results/.sshoal/${name}`);
+}
+
+test("while a client runs, after kill -9, when all has ended, and after the end", async () => {
+  await work.write("jobs.sh", `exit 3\n${waitFor(seen.path("go"))}\ntrue\n`);
+  const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
+  const client = spawnCommand(args, { cwd: work.dir });
+  await client.until(({ stdout }) => stdout().includes("started: jobs.sh.2"));
+  await client.until(({ stdout }) => stdout().includes("failed: jobs.sh.1"));
+
+  const followed = await status();
+  expect(followed.lines).toEqual([
+    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 0 done, 1 failed, 1 running, 1 waiting$/),
+    `  followed by process ${client.child.pid}`,
+    "  running:",
+    "    jobs.sh.2  one.yaml slot 0",
+    "  failed:",
+    "    jobs.sh.1  one.yaml slot 0  exit code 3",
+  ]);
+  expect(followed).toMatchObject({ code: 0, stderr: "" });
+
+  client.child.kill("SIGKILL");
+  await client.ended;
+  const before = await record();
+  const left = await status("jobs.sh");
+  expect(left.stdout).toContain(
+    ": 0 done, 1 failed, 1 running, 1 waiting\n  nobody follows it: execute_batch jobs.sh … goes on with it\n",
+  );
+  expect(left.stdout).toContain("    jobs.sh.2  one.yaml slot 0\n");
+
+  // What happens now, no client sees: only the machine knows it.
+  await seen.write("go", "");
+  await until("nothing runs there any more", () => host.pids().length === 0);
+  const ended = await status();
+  expect(ended.stdout).toContain(": 2 done, 1 failed, 2 of them to collect\n  nobody follows it:");
+  expect(ended.stdout).not.toContain("running");
+  expect(await record()).toBe(before);
+
+  expect((await runCommand(args, { cwd: work.dir })).code).toBe(1);
+  const over = await status();
+  expect(over.lines).toEqual([
+    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 2 done, 1 failed$/),
+    "  failed:",
+    "    jobs.sh.1  one.yaml slot 0  exit code 3",
+  ]);
+  const batch = over.lines[0]?.split(":")[0];
+  const about = { v: 1, batch, state: "collected", machine: "one.yaml", slot: 0, attempt: 1 };
+  expect(parseEvents((await status("--json")).stdout)).toEqual([
+    { ...about, job: "jobs.sh.1", line: 1, outcome: { kind: "exited", code: 3 } },
+    { ...about, job: "jobs.sh.2", line: 2, outcome: { kind: "exited", code: 0 } },
+    { ...about, job: "jobs.sh.3", line: 3, outcome: { kind: "exited", code: 0 } },
+  ]);
+});
+
+test("after --detach the machines are asked; one that cannot be reached is named, its jobs are as last known", async () => {
+  const relay = await startRelay(far.port);
+  const file = await host.machineFile("max_jobs: 1");
+  await work.write(
+    "far.yaml",
+    `ip: 127.0.0.1\nport: ${relay.port}\nssh_key_path: ${far.keyPath}\nmax_jobs: 1\n`,
+  );
+  await work.write(
+    "jobs.sh",
+    `echo x > ${seen.dir}/began-$SSHOAL_MACHINE; ${waitFor(seen.path("go"))}\n`.repeat(4),
+  );
+  const args = ["jobs.sh", "--machines", file, work.path("far.yaml"), ...LIGHT_NO_GPU];
+  expect((await runCommand([...args, "--detach"], { cwd: work.dir })).code).toBe(0);
+  await until("both have begun", () => readdirSync(seen.dir).length === 2);
+
+  const asked = await status("--json");
+  const jobs = parseEvents(asked.stdout);
+  expect(jobs.map(({ state }) => state).sort()).toEqual(["queued", "queued", "running", "running"]);
+  expect(
+    jobs
+      .filter(({ state }) => state === "running")
+      .map(({ machine }) => machine)
+      .sort(),
+  ).toEqual(["far.yaml", "one.yaml"]);
+
+  relay.refuse();
+  const unreached = await status();
+  expect(unreached.code).toBe(0);
+  expect(unreached.stdout).toContain(": 0 done, 1 running, 3 waiting\n  nobody follows it:");
+  expect(unreached.stdout).toContain("\n  far.yaml cannot tell, its jobs are as last known: ");
+  for (const line of unreached.lines) expect(line.length).toBeLessThanOrEqual(80);
+  const json = await status("--json");
+  expect(json.stderr).toContain("WARNING: far.yaml cannot tell, its jobs are as last known: ");
+  expect(parseEvents(json.stdout)).toHaveLength(4);
+
+  await seen.write("go", "");
+  relay.accept();
+  expect((await runCommand(args, { cwd: work.dir })).code).toBe(0);
+  await relay.stop();
+});
+
+test("two batches of a directory are told apart, by name or by script", async () => {
+  await work.write("a.sh", "true\n");
+  await work.write("sub/b.sh", "true\nfalse\n");
+  const options = ["--machines", await host.machineFile("max_jobs: 2"), ...LIGHT_NO_GPU];
+  for (const script of ["a.sh", "sub/b.sh"]) await runCommand([script, ...options], { cwd: work.dir });
+  const all = await status();
+  expect(all.stdout).toMatch(/^a\.sh-\w{8}: 1 done\nsub_b\.sh-\w{8}: 1 done, 1 failed\n/);
+  const one = await status("sub/b.sh");
+  expect(one.stdout).toMatch(/^sub_b\.sh-\w{8}: 1 done, 1 failed\n/);
+  expect((await status(one.lines[0]?.split(":")[0] ?? "")).stdout).toBe(one.stdout);
+  const typo = await status("sub/c.sh");
+  expect(typo).toMatchObject({ code: 2, stdout: "" });
+  expect(typo.stderr).toBe("error: there is no batch sub/c.sh here\ntry: did you mean sub/b.sh?\n");
+});
+
+test("where nothing was ever run, it says where to look", async () => {
+  const { code, stdout, stderr } = await status();
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toBe(
+    `error: no batch was ever run in ${work.dir}\ntry: cd to where execute_batch was started\n`,
+  );
+});

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { jobStatuses } from "../../../src/cli/job-status.js";
+import { machineToAsk } from "../../../src/cli/logs.js";
+import { foldLog } from "../../../src/cli/refresh.js";
+import type { RunEvent } from "../../../src/model/event.js";
+import { apply, initialState } from "../../../src/plan/state.js";
+import { parseSpoolEvent } from "../../../src/remote/spool-event.js";
+import { assigned, FAILURE, SUCCESS, someJobs } from "../report/builders.js";
+
+const HELD = { pid: 1, startedAt: "1", host: "here" };
+const SOME_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+
+/** What a client that has left had recorded. */
+function aBatch(...events: RunEvent[]) {
+  const jobs = someJobs(4);
+  const state = initialState(jobs, ["one.yaml", "two.yaml"], SOME_POLICY);
+  for (const event of events) apply(state, event);
+  return { jobs, state, seats: new Map(), collected: new Map<number, number>() };
+}
+
+function logOf(...lines: string[]) {
+  return lines.flatMap((line) => parseSpoolEvent(line) ?? []);
+}
+
+const handedOver = (machine: string, lines: number[]): RunEvent => ({
+  kind: "jobs-handed-over",
+  at: 0,
+  machine,
+  lines,
+});
+
+test("the log of a machine tells what its last client could not know", () => {
+  const batch = aBatch(assigned("one.yaml", [1, 2, 3]), handedOver("one.yaml", [1, 2, 3]));
+  foldLog(
+    batch,
+    "one.yaml",
+    logOf(
+      "waiting 0 memory: 1 MB wanted",
+      "started 0000001-1 0",
+      "ended 0000001-1 0 1 1500",
+      "started 0000002-1 1",
+      "torn 00",
+    ),
+  );
+  const at = { machine: "one.yaml", attempt: 1 };
+  expect(jobStatuses(batch)).toEqual([
+    { job: "batch.sh.1", line: 1, state: "ended", ...at, slot: 0, outcome: FAILURE },
+    { job: "batch.sh.2", line: 2, state: "running", ...at, slot: 1, outcome: null },
+    { job: "batch.sh.3", line: 3, state: "queued", ...at, slot: null, outcome: null },
+    { job: "batch.sh.4", line: 4, state: "waiting", machine: null, slot: null, attempt: 0, outcome: null },
+  ]);
+});
+
+test("news of attempts that do not count any more changes nothing", () => {
+  const batch = aBatch(
+    assigned("one.yaml", [1]),
+    { kind: "jobs-taken-back", at: 0, machine: "one.yaml", lines: [1], begun: [] },
+    assigned("two.yaml", [1]),
+  );
+  foldLog(batch, "one.yaml", logOf("started 0000001-1 0", "ended 0000001-1 0 0 10"));
+  expect(jobStatuses(batch)[0]).toMatchObject({
+    state: "queued",
+    machine: "two.yaml",
+    attempt: 2,
+    slot: null,
+  });
+});
+
+test("a collected job was where the attempt that counts ran", () => {
+  const batch = aBatch();
+  apply(batch.state, { kind: "job-skipped", at: 0, line: 2, outcome: SUCCESS });
+  batch.collected.set(2, 3);
+  batch.seats.set("0000002-3", { machine: "two.yaml", slot: 5 });
+  expect(jobStatuses(batch)[1]).toMatchObject({
+    state: "collected",
+    machine: "two.yaml",
+    slot: 5,
+    attempt: 3,
+    outcome: SUCCESS,
+  });
+});
+
+test("output is read from the machine only when nobody brings it here", () => {
+  const batch = { ...aBatch(assigned("one.yaml", [1, 2]), handedOver("one.yaml", [1])), holder: null };
+  expect(machineToAsk(batch, 1)).toBe("one.yaml");
+  expect(machineToAsk({ ...batch, holder: HELD }, 1)).toBe(null);
+  // Meant for the machine, but its client was killed before it was handed over.
+  expect(machineToAsk(batch, 2)).toBe(null);
+  expect(machineToAsk(batch, 3)).toBe(null);
+});
