@@ -149,7 +149,7 @@ function describeRun(command: Command): Command {
 
 function describeProbe(command: Command): Command {
   command.description("Shows what is free where, and how many jobs would fit.");
-  return describeMachines(command).option("--json", "one object a machine").option("--verbose", "say more");
+  return describeMachines(command).option("--json", "one object a machine");
 }
 
 function describeMachines(command: Command): Command {

@@ -142,7 +142,7 @@ export type RunEvent = { readonly at: number } & (
 export interface Counts {
   readonly succeeded: number;
   readonly failed: number;
-  /** Neither: never started, or of unknown fate. */
+  /** Neither: not begun, or of unknown fate. */
   readonly unfinished: number;
   /** Of those that succeeded or failed: how many were there before this run. */
   readonly skipped: number;

@@ -3,17 +3,24 @@
 
 import type { MachineState } from "./machine-state.js";
 
-/** `avoids`: the machine a line should not go to again, if there is another. O(log m) a line. */
+export interface DealRules {
+  /** The machine a line should not go to again, if there is another. */
+  readonly avoided: (line: number) => string | undefined;
+  readonly isBarred: (machine: string, line: number) => boolean;
+}
+
+/** O(log m) a line. A line that no machine may have stays. */
 export function dealJobs(
   lines: Iterable<number>,
   machines: readonly MachineState[],
-  avoids: ReadonlyMap<number, string>,
+  { avoided, isBarred }: DealRules,
 ): Map<string, number[]> {
   const hands = new Map<string, number[]>();
   const heap = new LoadHeap(machines.filter(({ slots }) => slots > 0));
+  if (heap.isEmpty) return hands;
   for (const line of lines) {
-    const name = heap.takeSeat(avoids.get(line));
-    if (name === null) break;
+    const name = heap.takeSeat(avoided(line), (machine) => isBarred(machine, line));
+    if (name === null) continue;
     const hand = hands.get(name);
     if (hand) hand.push(line);
     else hands.set(name, [line]);
@@ -38,14 +45,22 @@ class LoadHeap {
     });
   }
 
-  takeSeat(avoided: string | undefined): string | null {
-    const first = this.#pop();
-    if (first === undefined) return null;
-    const second = first.name === avoided ? this.#pop() : undefined;
-    const seat = second ?? first;
-    seat.jobs++;
-    for (const each of [first, second]) if (each) this.#push(each);
-    return seat.name;
+  get isEmpty(): boolean {
+    return this.#seats.length === 0;
+  }
+
+  takeSeat(avoided: string | undefined, isBarred: (machine: string) => boolean): string | null {
+    const seen: Seat[] = [];
+    let chosen: Seat | undefined;
+    for (let seat = this.#pop(); seat !== undefined; seat = this.#pop()) {
+      seen.push(seat);
+      if (isBarred(seat.name)) continue;
+      if (chosen === undefined || chosen.name === avoided) chosen = seat;
+      if (chosen.name !== avoided) break;
+    }
+    if (chosen !== undefined) chosen.jobs++;
+    for (const seat of seen) this.#push(seat);
+    return chosen?.name ?? null;
   }
 
   #push(seat: Seat): void {

@@ -3,14 +3,14 @@
 import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
 import type { MachineState } from "./machine-state.js";
-import { machineOf, type RunState } from "./state.js";
+import { hasOlder, machineOf, type RunState } from "./state.js";
 
 export type Decision = {
   readonly machine: string;
 } /** `resumes`: jobs of this batch may be there already. */ & (
   | { readonly kind: "connect"; readonly resumes: boolean }
   /** The link was lost: get it back, for as long as it takes. */
-  | { readonly kind: "reconnect" }
+  | { readonly kind: "reconnect"; readonly resumes: boolean }
   /** It has been away too long: others get what it had not begun, as far as is known. */
   | { readonly kind: "give-up"; readonly lines: readonly number[] }
   | { readonly kind: "assign"; readonly lines: readonly number[] }
@@ -30,6 +30,8 @@ const COLLECT_AT_ONCE = 500;
 const HAND_OVER_AT_ONCE = 2000;
 /** How long the first machine waits for the others to answer, so that each gets its share at once. */
 const PATIENCE_MS = 2000;
+/** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
+const FAREWELL_MS = 10_000;
 
 export function decide(state: RunState, now: number): Decision[] {
   const machines = [...state.machines.values()];
@@ -42,14 +44,19 @@ export function decide(state: RunState, now: number): Decision[] {
 }
 
 /** Nothing is under way and nothing more can be done. */
-export function isOver(state: RunState): boolean {
+export function isOver(state: RunState, now: number): boolean {
   const machines = [...state.machines.values()];
   if (machines.every((machine) => isOut(machine) || isUnneeded(state, machine))) return true;
-  // Machines that were given up are still being tried, but nobody waits for them alone.
+  // Some are still being tried, but nobody waits for them alone.
+  const isDispensable = (machine: MachineState) => machine.isGivenUp || isLeftToClean(machine, now);
   return (
-    machines.every((machine) => machine.isGivenUp || isOut(machine) || isUnneeded(state, machine)) &&
+    machines.every((machine) => isDispensable(machine) || isOut(machine) || isUnneeded(state, machine)) &&
     (state.waiting.size === 0 || machines.every(({ isOpen, isGivenUp }) => !isOpen || isGivenUp))
   );
+}
+
+function isLeftToClean(machine: MachineState, now: number): boolean {
+  return machine.phase === "lost" && isEmpty(machine) && now - machine.lostAt >= FAREWELL_MS;
 }
 
 /** From here on the machines need no client: every job is over there, or done. */
@@ -73,8 +80,8 @@ export function settle(state: RunState, decision: Decision): void {
   machineOf(state, decision.machine).busy.delete(decision.kind);
 }
 
-function isOut({ phase, busy }: MachineState): boolean {
-  return busy.size === 0 && (phase === "done" || phase === "failed");
+function isOut({ phase, busy, toRetry }: MachineState): boolean {
+  return busy.size + toRetry.size === 0 && (phase === "done" || phase === "failed");
 }
 
 function isUnneeded(state: RunState, machine: MachineState): boolean {
@@ -82,7 +89,13 @@ function isUnneeded(state: RunState, machine: MachineState): boolean {
 }
 
 function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean {
-  return hasSpool || (isOpen && state.waiting.size > 0);
+  return hasSpool || (isOpen && isMoreToDo(state));
+}
+
+/** Waiting jobs, here or on a machine that might be relieved of some. */
+function isMoreToDo({ waiting, machines, interrupted }: RunState): boolean {
+  if (interrupted !== "no") return false;
+  return waiting.size > 0 || [...machines.values()].some(({ queued }) => queued.size > 0);
 }
 
 /** All of the waiting jobs go out at once, so that from then on no client is needed. */
@@ -93,7 +106,7 @@ function deal(state: RunState, machines: readonly MachineState[], now: number): 
   const hands = dealJobs(
     state.waiting,
     machines.filter(({ phase, isOpen, busy }) => phase === "ready" && isOpen && !busy.has("assign")),
-    state.avoids,
+    { avoided: (line) => state.avoids.get(line), isBarred: (name, line) => hasOlder(state, name, line) },
   );
   return [...hands].map(([machine, lines]) => ({ kind: "assign", machine, lines }));
 }
@@ -104,25 +117,28 @@ function rebalance(state: RunState, machines: readonly MachineState[]): Decision
 }
 
 function decideFor(state: RunState, machine: MachineState, now: number, isQuiet: boolean): Decision[] {
-  const { name, phase, busy } = machine;
+  const { name, phase, hasSpool } = machine;
+  const retry = batch(machine, "retry", machine.toRetry);
   if (phase === "new") {
-    return isNeeded(state, machine) ? [{ kind: "connect", machine: name, resumes: machine.hasSpool }] : [];
+    return isNeeded(state, machine) ? [{ kind: "connect", machine: name, resumes: hasSpool }] : [];
   }
-  if (phase === "lost") {
-    const reconnect: Decision[] = busy.has("reconnect") ? [] : [{ kind: "reconnect", machine: name }];
-    return [...reconnect, ...giveUp(state, machine, now)];
-  }
-  if (phase !== "ready") return [];
+  if (phase === "lost") return [...retry, ...reconnect(machine), ...giveUp(state, machine, now)];
+  if (phase !== "ready") return retry;
   const decisions = [
+    ...retry,
     ...batch(machine, "hand-over", machine.assigned, HAND_OVER_AT_ONCE),
     ...takeBack(state, machine),
     ...batch(machine, "collect", [...machine.ended, ...machine.strays.keys()], COLLECT_AT_ONCE),
-    ...batch(machine, "retry", machine.toRetry),
     ...free(machine),
   ];
   return decisions.length === 0 && isFinished(machine, isQuiet)
     ? [{ kind: "finish", machine: name, cleans: machine.hasSpool && !machine.hasStuck }]
     : decisions;
+}
+
+function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {
+  if (busy.has("reconnect") || busy.has("connect")) return [];
+  return [{ kind: "reconnect", machine: name, resumes: hasSpool }];
 }
 
 function giveUp(
@@ -154,8 +170,9 @@ function canTakeJobs({ phase, isOpen, slots }: MachineState): boolean {
   return phase === "ready" && isOpen && slots > 0;
 }
 
+/** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
 function free({ name, toFree, busy }: MachineState): Decision[] {
-  if (toFree.size === 0 || busy.has("free")) return [];
+  if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return [];
   return [{ kind: "free", machine: name, keys: [...toFree].slice(0, COLLECT_AT_ONCE) }];
 }
 
@@ -173,10 +190,15 @@ function batch(
 
 /** Nothing of ours is left there, and nothing more will come. */
 function isFinished(machine: MachineState, isQuiet: boolean): boolean {
-  const { toFree, toRetry, begunOrphans, strays, busy, isOpen } = machine;
-  const left = [toFree, toRetry, begunOrphans, strays, busy];
+  const { toFree, toRetry, busy, isOpen } = machine;
   // An open machine stays until the last job of the batch is home: it may be needed for it.
-  return !hasJobs(machine) && left.every(({ size }) => size === 0) && (isQuiet || !isOpen);
+  return isEmpty(machine) && toFree.size + toRetry.size + busy.size === 0 && (isQuiet || !isOpen);
+}
+
+/** Nothing is there that is still wanted. */
+export function isEmpty(machine: MachineState): boolean {
+  const { orphans, begunOrphans, strays } = machine;
+  return !hasJobs(machine) && orphans.size + begunOrphans.size + strays.size === 0;
 }
 
 function hasJobs({ queued, running, ended }: MachineState): boolean {
@@ -188,8 +210,9 @@ function isQuietEverywhere(state: RunState, machines: readonly MachineState[]): 
   return (
     state.waiting.size === 0 &&
     machines.every((machine) => {
+      if (machine.toRetry.size > 0) return false;
       if (machine.isGivenUp || machine.phase === "failed") return true;
-      return !hasJobs(machine) && machine.toRetry.size === 0 && machine.phase !== "connecting";
+      return !hasJobs(machine) && machine.phase !== "connecting";
     })
   );
 }

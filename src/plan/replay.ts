@@ -55,7 +55,6 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     begun: new Set<string>(),
     arrived: new Set<string>(),
   };
-  const attempts = new Map<number, number>();
   for (const event of events) {
     if (event.kind === "run-started") {
       for (const job of event.jobs) past.jobs.set(job.line, job);
@@ -64,13 +63,10 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     if (event.kind === "machine-ready") past.slots.set(event.machine, event.slots);
     if (event.kind === "job-started") past.begun.add(`${event.line} ${event.attempt}`);
     if (event.kind === "jobs-assigned") {
-      for (const line of event.lines) {
-        past.commands.set(line, past.jobs.get(line)?.command ?? "");
-        attempts.set(line, (attempts.get(line) ?? 0) + 1);
-      }
+      for (const line of event.lines) past.commands.set(line, past.jobs.get(line)?.command ?? "");
     }
     if (event.kind === "jobs-arrived") {
-      for (const line of event.lines) past.arrived.add(`${line} ${attempts.get(line)}`);
+      event.lines.forEach((line, index) => past.arrived.add(`${line} ${event.attempts[index]}`));
     }
   }
   return past;

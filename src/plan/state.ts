@@ -69,13 +69,13 @@ export function apply(state: RunState, event: RunEvent): void {
     case "machine-ready":
       state.firstReadyAt ??= event.at;
       machineOf(state, event.machine).slots = event.slots.length;
+      machineOf(state, event.machine).isGivenUp = false;
       return setPhase(state, event.machine, "ready");
     case "machine-back":
       machineOf(state, event.machine).isGivenUp = false;
       return setPhase(state, event.machine, "ready");
     case "machine-lost":
-      machineOf(state, event.machine).lostAt = event.at;
-      return setPhase(state, event.machine, "lost");
+      return loseMachine(machineOf(state, event.machine), event.at);
     case "machine-done":
       machineOf(state, event.machine).hasSpool = false;
       machineOf(state, event.machine).toFree.clear();
@@ -127,6 +127,12 @@ export function apply(state: RunState, event: RunEvent): void {
     default:
       return event satisfies never;
   }
+}
+
+/** A link that falls again before it was of use has been lost all the time. */
+function loseMachine(machine: MachineState, at: number): void {
+  if (machine.phase !== "lost") machine.lostAt = at;
+  machine.phase = "lost";
 }
 
 function setPhase(state: RunState, name: string, phase: MachineState["phase"]): void {
@@ -232,7 +238,8 @@ function applyToOrphan(state: RunState, event: JobEvent): void {
   if (event.kind === "job-stuck") machine.hasStuck = true;
   else {
     machine.toFree.add(attemptKey(line, attempt));
-    adopt(state, line, stray.outcome);
+    // What went down with a machine is no result while the job is tried elsewhere.
+    if (stray.outcome.kind !== "lost") adopt(state, line, stray.outcome);
   }
 }
 
@@ -293,7 +300,13 @@ export function forgetLines(state: RunState, lines: Iterable<number>): void {
 
 /** The user removed its results, or wants it run again. */
 export function forgetResult(state: RunState, line: number): void {
+  for (const { toRetry } of state.machines.values()) toRetry.delete(line);
   setJob(state, line, { kind: "waiting" });
+}
+
+/** It was collected, and is about to be tried again. */
+export function isToRetry(state: RunState, line: number): boolean {
+  return [...state.machines.values()].some(({ toRetry }) => toRetry.has(line));
 }
 
 export function machineOf(state: RunState, name: string): MachineState {
@@ -309,12 +322,19 @@ export function attemptOn(state: RunState, name: string, line: number): number {
   return orphan ?? state.attempts.get(line) ?? 0;
 }
 
+/** Whether an earlier attempt of a line may still be on a machine: until that is settled the line must not go there. */
+export function hasOlder(state: RunState, name: string, line: number): boolean {
+  const { orphans, begunOrphans, strays } = machineOf(state, name);
+  return orphans.has(line) || begunOrphans.has(line) || strays.has(line);
+}
+
 /** Whether news of this attempt matters: its results are wanted and not here yet. */
 export function isUnderWay(state: RunState, name: string, line: number, attempt: number): boolean {
   const job = state.jobs.get(line);
   if (job === undefined || attemptOn(state, name, line) !== attempt) return false;
   if (state.attempts.get(line) !== attempt) return true;
-  return job.kind === "queued" || job.kind === "running" || job.kind === "ended";
+  const isThere = job.kind === "queued" || job.kind === "running" || job.kind === "ended";
+  return isThere && job.machine === name;
 }
 
 export function countJobs(state: RunState): Counts {

@@ -18,7 +18,14 @@ clean() {
       tries=$((tries + 1))
     done
   done
-  rm -rf "$spool" 2>/dev/null || { chmod -R u+rwx "$spool" && rm -rf "$spool"; } || return 1
+  # Whoever asked may be gone, and the next client may be handing over: then this ends here, with a broken pipe.
+  echo removing
+  # In one step, so that nobody finds half of it.
+  [ ! -d "$spool" ] || mv "$spool" "$root/removing.$$" || return 1
+  for aside in "$root"/removing.*; do
+    [ "$aside" = "$root/removing.$$" ] || [ ! -d "$proc/\${aside##*.}" ] || continue
+    [ ! -d "$aside" ] || rm -rf "$aside" 2>/dev/null || { chmod -R u+rwx "$aside" && rm -rf "$aside"; } || return 1
+  done
   [ ! -L "$base/batches/\${spool##*/}" ] || rm -f "$base/batches/\${spool##*/}"
   find "$root/trees" -mindepth 1 -maxdepth 1 -type d -mtime +7 2>/dev/null | while read -r tree; do
     grep -qsF "\${tree##*/}" "$base"/batches/*/trees || { chmod -R u+rwx "$tree"; rm -rf "$tree"; }

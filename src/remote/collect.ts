@@ -4,11 +4,12 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Outcome } from "../model/job.js";
 import { quote } from "../transport/quote.js";
-import type { Session } from "../transport/session.js";
+import type { Running, Session } from "../transport/session.js";
+import { gatherTail } from "./gather-tail.js";
 import { type Place, prelude } from "./layout.js";
 import { RemoteError, remoteErrorFrom } from "./remote-error.js";
 import { parseExit } from "./spool-event.js";
-import { unpack } from "./unpack.js";
+import { type Unpacked, unpack } from "./unpack.js";
 
 export interface Collection {
   readonly place: Place;
@@ -34,23 +35,23 @@ export interface Collected {
 
 export async function collect(session: Session, collection: Collection): Promise<Collected> {
   const { jobs, into, signal } = collection;
+  signal.throwIfAborted();
   const running = await session.exec(collectScript(collection));
   running.stdin.end();
   const abort = () => running.close();
   signal.addEventListener("abort", abort, { once: true });
-  let stderr = "";
-  running.stderr.on("data", (chunk: Buffer) => {
-    stderr = (stderr + chunk.toString("utf8")).slice(-4096);
-  });
+  if (signal.aborted) abort();
+  const stderr = gatherTail(running.stderr);
   try {
     const keys = new Set(jobs.map(({ key }) => key));
-    const { written, leftOut } = await unpack(running.stdout, into, (top) => keys.has(top));
-    const end = await running.ended;
+    const unpacked = await unpack(running.stdout, into, (top) => keys.has(top)).catch(
+      (error: unknown) => error,
+    );
+    // What a stream that came to its end does not hold, whoever sent it may explain.
+    if (running.stdout.readableEnded) await expectSent(running, stderr);
     signal.throwIfAborted();
-    // tar has said that it sent everything; a stream that merely ended proves nothing.
-    if (!/(^|\n)sent everything\n/.test(stderr)) {
-      throw remoteErrorFrom("collecting results", end.kind === "lost" ? end.reason : stderr);
-    }
+    if (unpacked instanceof Error) throw unpacked;
+    const { written, leftOut } = unpacked as Unpacked;
     return { outcomes: await readOutcomes(into, keys), written, leftOut };
   } finally {
     signal.removeEventListener("abort", abort);
@@ -58,9 +59,22 @@ export async function collect(session: Session, collection: Collection): Promise
   }
 }
 
+/** tar has said that it sent everything; a stream that merely ended proves nothing. */
+async function expectSent(running: Running, stderr: Promise<string>): Promise<void> {
+  const end = await running.ended;
+  const said = end.kind === "lost" ? end.reason : await stderr;
+  if (!/(^|\n)sent everything\n/.test(said)) throw remoteErrorFrom("collecting results", said);
+}
+
 function collectScript({ place, jobs, copyBack }: Collection): string {
   const wanted = jobs.map(({ key, streams }) => `add ${key} ${streams.join(" ")}`).join("\n");
-  const paths = copyBack.map((each) => quote(each === "." ? "work" : `work/${each}`)).join(" ");
+  const paths = outermost(copyBack)
+    .map((each) => quote(each === "." ? "work" : `work/${each}`))
+    .join(" ");
+  // GNU tar takes a backslash in a name for the beginning of an escape; other tars do not, and know no such option.
+  const asWritten = copyBack.some((each) => each.includes("\\"))
+    ? 'tar --no-unquote --version >/dev/null 2>&1 && set -- --no-unquote "$@"'
+    : "";
   return `${prelude(place)}
 cd "$spool/jobs" || exit 1
 add() {
@@ -76,10 +90,18 @@ IFS='
 set -- $(
 ${wanted}
 )
-# A job may leave files that even their owner cannot read as they are.
-find "$@" ! -type l ! -perm -u+r -exec chmod u+rw {} + </dev/null
-tar -cf - "$@" </dev/null && echo "sent everything" >&2
+# A job may leave what even its owner cannot read as it is: directories at once, or nobody would see what is in them.
+find "$@" -type d ! -perm -u+rx -exec chmod u+rwx {} \\; -o -type f ! -perm -u+r -exec chmod u+rw {} + </dev/null
+${asWritten}
+# Start-up files may have said something, and left their line open.
+tar -cf - "$@" </dev/null && printf '\\nsent everything\\n' >&2
 `;
+}
+
+/** What is named twice, alone or within another, tar would send twice. */
+function outermost(paths: readonly string[]): string[] {
+  if (paths.includes(".")) return ["."];
+  return [...new Set(paths)].filter((each) => !paths.some((other) => each.startsWith(`${other}/`)));
 }
 
 async function readOutcomes(into: string, keys: ReadonlySet<string>): Promise<Map<string, Outcome>> {

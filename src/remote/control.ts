@@ -13,6 +13,11 @@ export interface OutputPosition {
   readonly offset: number;
 }
 
+/** Who follows the batch: we do, or another client, by its name. */
+export type Hold =
+  | { readonly isOurs: true; readonly pid: number }
+  | { readonly isOurs: false; readonly pid: number; readonly name: string };
+
 /** Awaited before the next piece is read: a slow disk here slows the sending over there. */
 export type OnOutput = (piece: OutputPiece) => Promise<void>;
 
@@ -56,11 +61,13 @@ export class Control {
     return total;
   }
 
-  /** From now on the batch is this client's, until the channel ends; null, or who else it belongs to. */
-  async hold(client: string): Promise<{ name: string; pid: string } | null> {
-    const [held = ""] = wordsAfter("held", await this.#request(`hold ${quote(client)}`));
+  /** From now on the batch is this client's, until the channel ends. Resolves with the process that holds it. */
+  async hold(client: string): Promise<Hold> {
+    const lines = await this.#request(`hold ${quote(client)}`);
+    const [held = ""] = wordsAfter("held", lines);
     const [, pid = "", name = ""] = /^(\d+) (.+)$/.exec(held) ?? [];
-    return pid === "" ? null : { name, pid };
+    if (pid !== "") return { isOurs: false, pid: Number(pid), name };
+    return { isOurs: true, pid: Number(wordsAfter("holding", lines)[0]) };
   }
 
   /** The keys that nobody had begun, which are now ours again. */

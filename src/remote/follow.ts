@@ -18,6 +18,7 @@ export async function follow(session: Session, { place, offset, onEvent, signal 
   const running = await session.exec(followScript(place, offset));
   const close = () => running.close();
   signal.addEventListener("abort", close, { once: true });
+  if (signal.aborted) close();
   running.stderr.resume();
   let position = offset;
   let rest = Buffer.alloc(0);

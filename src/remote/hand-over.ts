@@ -33,14 +33,15 @@ export interface SpoolSettings {
   readonly timeoutSeconds: number | null;
 }
 
-/** All of the jobs have arrived, or none of them. Some thousands at most: one `mv` puts them into place. */
-export async function handOver(session: Session, order: HandOver): Promise<void> {
-  await ask(session, {
+/** Resolves with the keys there was no room for. Some thousands at most: one `mv` puts them into place. */
+export async function handOver(session: Session, order: HandOver): Promise<string[]> {
+  const answers = await ask(session, {
     doing: "handing over",
     script: handOverScript(order),
     stdin: Readable.from(pack(spoolEntries(order)), { objectMode: false }),
     signal: order.signal,
   });
+  return answers.filter((line) => line.startsWith("missing ")).map((line) => line.slice("missing ".length));
 }
 
 /** Slots start once everything is in place; a loop that is already there makes the second one leave. */
@@ -48,9 +49,13 @@ function handOverScript({ place, slots, tree }: HandOver): string {
   const indices = slots.map(({ slot }) => slot.index).join(" ");
   return `${prelude(place)}
 incoming=$spool/incoming.$$
+# To tar an archive that breaks off between two files is no error.
+is_whole() {
+  [ -e "$incoming/whole" ] || { echo "only a part of it arrived" >&2; return 1; }
+}
 hand_over() {
   command -v setsid >/dev/null || { echo "there is no setsid over there" >&2; return 1; }
-  mkdir -p "$spool/jobs" "$spool/slots" "$incoming" && tar -xpof - -C "$incoming" <&3 ||
+  mkdir -p "$spool/jobs" "$spool/slots" "$incoming" && tar -xpof - -C "$incoming" <&3 && is_whole ||
     { rm -rf "$incoming"; return 1; }
   cd "$spool" || return 1
   [ -d "$base/batches" ] || mkdir -p "$base/batches" 2>/dev/null
@@ -61,8 +66,15 @@ hand_over() {
   printf "login_umask=%s login_locale='%s'\\n" "$login_umask" "$login_locale" >>"$incoming/settings"
   mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/settings" . || return 1
   cat "$incoming/manifest" >>manifest || return 1
+  # Asked twice, since the link was lost before the answer, a job may have come and gone meanwhile.
+  [ ! -e events ] || sed -n 's/^freed //p' events | while read -r key; do
+    [ ! -d "$incoming/jobs/$key" ] || rm -rf "$incoming/jobs/$key"
+  done
   # A job that is there already is not touched: mv refuses to put one directory over another.
   [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
+  for job in "$incoming"/jobs/*; do
+    [ ! -d "$job" ] || [ -d "jobs/\${job##*/}" ] || echo "missing \${job##*/}"
+  done
   true >>events
   [ ! -e drain ] || { rm -f drain && echo opened >>events; }
   # Cleaning up elsewhere leaves the trees that are named here.
@@ -91,6 +103,7 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
     yield file(`jobs/${key}/command`, script);
     yield file(`jobs/${key}/tree`, treeText(order.tree));
   }
+  yield file("whole", "");
 }
 
 function file(path: string, text: string): PackEntry {

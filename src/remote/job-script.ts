@@ -19,12 +19,16 @@ export function jobScript(
     SSHOAL_MACHINE: machine.name,
   };
   return [
+    NOTE_CODE,
     ...Object.entries(exported).map(([name, value]) => `export ${name}=${quote(value)}`),
     ...setupLines(machine),
     job.command,
     "",
   ].join("\n");
 }
+
+/** Should the slot be killed, the job itself still tells how it ended. */
+const NOTE_CODE = `sshoal_work=$PWD; trap 'echo $? 2>/dev/null >"$sshoal_work/../code"' EXIT`;
 
 function setupLines({ name, setup }: MachineSpec): string[] {
   if (setup.length === 0) return [];

@@ -19,7 +19,7 @@ export function rootPrelude(scratch: Place["scratch"]): string {
     "login_umask=$(umask)",
     "login_locale=$LC_ALL",
     "umask 077",
-    "LC_ALL=C",
+    "export LC_ALL=C",
     "base=$HOME/.sshoal",
     scratch === null ? "root=$base" : `root=${underHome(scratch)}/.sshoal`,
     "read -r host </proc/sys/kernel/hostname",

@@ -12,7 +12,11 @@ export class RemoteError extends Error {
 
 /** Turns what tools print about full disks and missing rights into a reason and what to do about it. */
 export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
-  const said = stderr.trim().split("\n").slice(-1)[0]?.trim() ?? "";
+  const lines = stderr.split("\n").map((line) => line.trim());
+  // GNU tar ends with a word on its earlier words.
+  const said =
+    lines.findLast((line) => line !== "" && !/Exiting with failure|not recoverable: exiting/.test(line)) ??
+    "";
   const message = said === "" ? `${doing} failed` : `${doing} failed: ${said}`;
   if (/no space left|disk quota|not enough space/i.test(stderr)) {
     return new RemoteError(

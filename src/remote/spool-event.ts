@@ -15,7 +15,8 @@ export type SpoolEvent =
   | { readonly kind: "idle"; readonly slot: number }
   | { readonly kind: "freed"; readonly key: string }
   | { readonly kind: "draining" }
-  | { readonly kind: "halting" }
+  /** `holder`: the process that stands over there for the client this is meant for. */
+  | { readonly kind: "halting"; readonly holder: number }
   | { readonly kind: "opened" };
 
 /** Null for a line that is no event of ours: torn by a full disk, or written by a later version. */
@@ -37,8 +38,9 @@ export function parseSpoolEvent(line: string): SpoolEvent | null {
       return isNumber(first) ? { kind, slot: Number(first) } : null;
     case "freed":
       return isKey(first) ? { kind, key: first } : null;
-    case "draining":
     case "halting":
+      return isNumber(first) ? { kind, holder: Number(first) } : null;
+    case "draining":
     case "opened":
       return { kind };
     default:

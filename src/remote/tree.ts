@@ -35,7 +35,7 @@ export async function scanTree(dir: string, paths: readonly string[]): Promise<T
       .add(NEVER_TRAVELS)
       .add(await loadIgnoreFile(dir)),
     found: new Map(),
-    leftOut: [],
+    leftOut: new Set(),
     problems: [],
     limit: pLimit(8),
   };
@@ -43,14 +43,14 @@ export async function scanTree(dir: string, paths: readonly string[]): Promise<T
   if (scan.problems.length > 0) throw problemsError(scan.problems);
   const entries = [...scan.found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const bytes = entries.reduce((sum, entry) => sum + (entry.type === "File" ? entry.size : 0), 0);
-  return { hash: hashEntries(entries), dir, entries, bytes, leftOut: scan.leftOut.sort() };
+  return { hash: hashEntries(entries), dir, entries, bytes, leftOut: [...scan.leftOut].sort() };
 }
 
 interface Scan {
   readonly dir: string;
   readonly rules: Ignore;
   readonly found: Map<string, TreeEntry>;
-  readonly leftOut: string[];
+  readonly leftOut: Set<string>;
   readonly problems: Problem[];
   readonly limit: ReturnType<typeof pLimit>;
 }
@@ -65,8 +65,14 @@ async function loadIgnoreFile(dir: string): Promise<string> {
 /** A path such as `src/data/` brings its parents along as directories. */
 async function visitFromTop(scan: Scan, relative: string): Promise<void> {
   const parts = relative.split(path.sep).filter((part) => part !== "" && part !== ".");
-  for (let depth = 1; depth < parts.length; depth++)
-    await visit(scan, parts.slice(0, depth).join("/"), false);
+  for (let depth = 1; depth < parts.length; depth++) {
+    const above = parts.slice(0, depth).join("/");
+    await visit(scan, above, false);
+    if (scan.found.get(above)?.type !== "SymbolicLink") continue;
+    const message = `cannot be copied: ${above} is a link, and over there nothing is written through one`;
+    scan.problems.push({ where: relative, message, hint: "name what the link leads to" });
+    return;
+  }
   await visit(scan, parts.join("/"), true);
 }
 
@@ -75,7 +81,7 @@ async function visit(scan: Scan, relative: string, isDeep: boolean): Promise<voi
   try {
     const stats = await lstat(full);
     if (relative !== "" && scan.rules.ignores(stats.isDirectory() ? `${relative}/` : relative)) {
-      scan.leftOut.push(relative);
+      scan.leftOut.add(relative);
       return;
     }
     const shared = { path: relative, mode: stats.mode & 0o777, mtime: stats.mtime };
@@ -85,10 +91,10 @@ async function visit(scan: Scan, relative: string, isDeep: boolean): Promise<voi
     } else if (stats.isSymbolicLink()) {
       scan.found.set(relative, { ...shared, type: "SymbolicLink", target: await readlink(full) });
     } else if (stats.isFile()) {
-      const { sha256, size } = await scan.limit(() => hashFile(full));
+      const { sha256, size } = await scan.limit(() => hashFile(full, stats.size));
       scan.found.set(relative, { ...shared, type: "File", size, sha256 });
     } else {
-      scan.leftOut.push(`${relative} (a socket, pipe or device)`);
+      scan.leftOut.add(`${relative} (a socket, pipe or device)`);
     }
   } catch (error) {
     scan.problems.push(unreadable(relative, error as NodeJS.ErrnoException));
@@ -110,14 +116,20 @@ function unreadable(relative: string, error: NodeJS.ErrnoException): Problem {
   };
 }
 
-async function hashFile(full: string): Promise<{ sha256: string; size: number }> {
+/** Answers with what was read: the file may be growing. */
+async function hashFile(full: string, sizeNow: number): Promise<{ sha256: string; size: number }> {
   const hash = createHash("sha256");
   let size = 0;
-  for await (const chunk of createReadStream(full, { highWaterMark: 1 << 20 })) {
+  for await (const chunk of readChunks(full, sizeNow)) {
     hash.update(chunk);
     size += chunk.length;
   }
   return { sha256: hash.digest("hex"), size };
+}
+
+/** The buffer is taken anew for each file: a large one costs more than reading a small file. */
+function readChunks(full: string, size: number): AsyncIterable<Buffer> {
+  return createReadStream(full, { highWaterMark: Math.min(size + 1, 1 << 20) });
 }
 
 function hashEntries(entries: readonly TreeEntry[]): string {
@@ -146,7 +158,7 @@ async function* readUnchanged(dir: string, entry: TreeEntry & { type: "File" }):
   let left = entry.size;
   // Emptiness has nothing to read, and may since have become unreadable.
   if (left === 0) return;
-  for await (const chunk of createReadStream(path.join(dir, entry.path), { highWaterMark: 1 << 20 })) {
+  for await (const chunk of readChunks(path.join(dir, entry.path), left)) {
     hash.update(chunk);
     left -= chunk.length;
     if (left < 0) break;

@@ -3,11 +3,13 @@
 // ever written through one.
 
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, symlink } from "node:fs/promises";
+import { copyFile, type FileHandle, mkdir, open, symlink } from "node:fs/promises";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { Parser, type ReadEntry } from "tar";
+import { deferred } from "../transport/deferred.js";
 import { RemoteError } from "./remote-error.js";
+import { syncAll } from "./sync-all.js";
 
 export interface Unpacked {
   /** Of each first path component: what was written below it. */
@@ -34,23 +36,37 @@ export async function unpack(
 }
 
 async function takeAll(archive: Readable, unpacking: Unpacking): Promise<void> {
+  const { promise: isRead, resolve, reject } = deferred<void>();
   let taken = Promise.resolve();
-  await new Promise<void>((resolve, reject) => {
-    const parser = new Parser({
-      strict: true,
-      // One after another: an entry that is not read yet holds back the rest of the archive.
-      onReadEntry: (entry) => {
-        taken = taken.then(() => unpacking.take(entry));
-        taken.catch(reject);
-      },
-    });
-    parser.on("error", reject);
-    parser.on("end", resolve);
-    archive.on("error", reject);
-    archive.on("close", () => archive.readableEnded || reject(new RemoteError("the connection was lost")));
-    archive.pipe(parser as unknown as NodeJS.WritableStream);
+  let [isWhole, hasFailed] = [false, false];
+  const parser = new Parser({
+    strict: true,
+    // One after another: an entry that is not read yet holds back the rest of the archive.
+    onReadEntry: (entry) => {
+      if (hasFailed) return entry.resume();
+      taken = taken.then(() => unpacking.take(entry));
+      taken.catch(reject);
+    },
   });
-  await taken;
+  parser.on("error", reject);
+  parser.on("eof", () => {
+    isWhole = true;
+  });
+  parser.on("end", () => (isWhole ? resolve() : reject(new RemoteError("the archive it sent is cut off"))));
+  archive.on("error", reject);
+  archive.on("close", () => archive.readableEnded || reject(new RemoteError("the connection was lost")));
+  archive.pipe(parser as unknown as NodeJS.WritableStream);
+  try {
+    await isRead;
+    await taken;
+  } catch (error) {
+    hasFailed = true;
+    archive.unpipe();
+    // Ends the entry that is being written: nothing is written any more once this has rejected.
+    parser.end();
+    await taken.catch(() => {});
+    throw error;
+  }
 }
 
 /** Names that are files and directories at once, things that come twice, no archive at all. */
@@ -102,7 +118,9 @@ class Unpacking {
 
   /** Links are made now, when nothing is written any more. */
   async finish(): Promise<Unpacked> {
+    for (const name of this.#links.keys()) this.#refuseBeneathLink(name);
     for (const [name, target] of this.#links) await this.#makeLink(name, target);
+    await syncAll(this.#into, [...this.#files, ...this.#madeDirectories]);
     return { written: this.#written, leftOut: this.#leftOut };
   }
 
@@ -124,10 +142,9 @@ class Unpacking {
     const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
     const handle = await open(path.join(this.#into, name), flags, 0o600);
     try {
-      for await (const chunk of entry) await handle.write(chunk as Buffer);
-      await handle.chmod((entry.mode ?? 0o600) & 0o777);
+      for await (const chunk of entry) await writeWhole(handle, chunk as Buffer);
+      await handle.chmod(((entry.mode ?? 0o600) & 0o777) | 0o400);
       if (entry.mtime) await handle.utimes(entry.mtime, entry.mtime);
-      await handle.sync();
     } finally {
       await handle.close();
     }
@@ -148,12 +165,20 @@ class Unpacking {
     this.#count(name, 0);
   }
 
+  /** It would be made wherever that other link leads. */
+  #refuseBeneathLink(name: string): void {
+    for (let above = path.posix.dirname(name); above !== "."; above = path.posix.dirname(above)) {
+      if (!this.#links.has(above)) continue;
+      throw new RemoteError(`the archive it sent is not to be trusted: ${JSON.stringify(above)} is a link`);
+    }
+  }
+
   async #makeLink(name: string, target: string): Promise<void> {
     const [top = "", second = ""] = name.split("/");
     const within = `${top}/${second}`;
     const lands = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
     const isInside = lands === within || lands.startsWith(`${within}/`);
-    if (target === "" || target.startsWith("/") || !isInside) {
+    if (target === "" || target.startsWith("/") || !isInside || goesDownAndUp(target)) {
       this.#leftOut.push(`${name} (a link to ${target}, outside the results)`);
       return;
     }
@@ -173,4 +198,16 @@ class Unpacking {
     const sum = this.#written.get(top) ?? { files: 0, bytes: 0 };
     this.#written.set(top, { files: sum.files + 1, bytes: sum.bytes + bytes });
   }
+}
+
+/** Up again from what may itself be a link: that is not where the text says. */
+function goesDownAndUp(target: string): boolean {
+  const parts = target.split("/").filter((part) => part !== "" && part !== ".");
+  const down = parts.findIndex((part) => part !== "..");
+  return down >= 0 && parts.includes("..", down);
+}
+
+/** A disk that is about to be full takes a part of what it is given, and says so only in the number of bytes. */
+async function writeWhole(handle: FileHandle, chunk: Buffer): Promise<void> {
+  for (let done = 0; done < chunk.length; ) done += (await handle.write(chunk, done)).bytesWritten;
 }

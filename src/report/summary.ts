@@ -70,7 +70,7 @@ function unfinishedLines(view: ViewState, ellipsis: string): string[] {
     .slice(0, LISTED)
     .map(({ job, machine }) => `  ${printable(job.name)}  running on ${printable(machine)} when last seen`);
   lines.push(...moreLine(view.running.size, ellipsis));
-  if (waiting > 0) lines.push(`  ${waiting} never started`);
+  if (waiting > 0) lines.push(`  ${waiting} not begun`);
   if (ended > 0) lines.push(`  ${ended} ended, results not collected yet`);
   if (unknown > 0) lines.push(`  ${unknown} of unknown fate: on a machine that was left out`);
   return lines.length === 0 ? [] : ["unfinished jobs:", ...lines];

@@ -2,13 +2,12 @@
 // client began goes on from where the record left it.
 
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
 import path from "node:path";
 import type { BatchSettings } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
-import { isHandedOver } from "../plan/decide.js";
+import { isEmpty, isHandedOver } from "../plan/decide.js";
 import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import {
   attemptOn,
@@ -20,6 +19,7 @@ import {
   type Policy,
   type RunState,
 } from "../plan/state.js";
+import { isOfThisDisk, writingTo } from "./disk-error.js";
 import { takeLock } from "./lock.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { openRun, type Rerun } from "./opening.js";
@@ -37,6 +37,7 @@ type Derived =
   | "pastSlots"
   | "isHolding"
   | "isUnderWay"
+  | "isSuperseded"
   | "settings";
 
 export interface BatchOrder extends Omit<RunContext, Derived> {
@@ -65,8 +66,7 @@ export interface BatchRun {
 export function startRun(order: BatchOrder): BatchRun {
   const { results } = order;
   const stem = (order.jobs[0]?.name ?? "").replace(/\.\d+$/, "");
-  const unlock = takeLock(path.join(results.privateDir, `${stem}.lock`));
-  rmSync(path.join(results.privateDir, "incoming"), { recursive: true, force: true });
+  const unlock = writingTo(results.privateDir, () => takeLock(path.join(results.privateDir, `${stem}.lock`)));
   const recordPath = path.join(results.privateDir, `${stem}.jsonl`);
   const events = loadRecord(recordPath);
   const past = readPast(events);
@@ -84,8 +84,9 @@ export function startRun(order: BatchOrder): BatchRun {
     jobs.slice(order.jobs.length).map(({ line }) => line),
   );
 
-  const record = new RunRecord(recordPath);
+  const record = writingTo(results.privateDir, () => new RunRecord(recordPath));
   const batch = past?.batch ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
+  results.removeIncoming(batch);
   const performer = new Performer({
     ...order,
     batch,
@@ -96,9 +97,10 @@ export function startRun(order: BatchOrder): BatchRun {
     pastSlots: past?.slots ?? new Map(),
     attemptOn: (name, line) => attemptOn(state, name, line),
     isUnderWay: (name, line, attempt) => isUnderWay(state, name, line, attempt),
+    isSuperseded: (line, attempt) => attempt < (state.attempts.get(line) ?? 0),
     isHolding: (name) => {
-      const { queued, assigned, running, ended } = machineOf(state, name);
-      return queued.size - assigned.size + running.size + ended.size > 0;
+      const { queued, assigned, running, ended, begunOrphans, strays } = machineOf(state, name);
+      return queued.size - assigned.size + running.size + ended.size + begunOrphans.size + strays.size > 0;
     },
     commit: (news) => loop.commit(news),
   });
@@ -106,7 +108,7 @@ export function startRun(order: BatchOrder): BatchRun {
 
   const finish = async () => {
     try {
-      openRun(loop, {
+      const opening = {
         ...order,
         settings: settingsOf(order),
         jobs: jobs.filter(({ line }) => state.jobs.has(line)),
@@ -114,17 +116,41 @@ export function startRun(order: BatchOrder): BatchRun {
         batch,
         state,
         past,
-      });
+      };
+      writingTo(results.privateDir, () => openRun(loop, opening));
       await loop.run();
-      loop.commit({ kind: "run-ended", counts: countJobs(state) });
+      tellUncleaned(loop, state);
+      loop.emit({ kind: "run-ended", counts: countJobs(state) });
+      await loop.flush();
       return state;
     } finally {
       await performer.close();
-      record.close();
-      unlock();
+      await loop.idle();
+      close(loop, record);
+      // No machine got a job, now or ever: nothing is worth remembering.
+      if (past === null && state.attempts.size === 0) results.removeUnused(recordPath, unlock);
+      else unlock();
     }
   };
   return { finish, emit: loop.emit, abandon: loop.abandon, isHandedOver: () => isHandedOver(state) };
+}
+
+function tellUncleaned(loop: Loop, { machines }: RunState): void {
+  for (const machine of machines.values()) {
+    if (machine.phase !== "lost" || !machine.hasSpool || !isEmpty(machine)) continue;
+    const message = `${machine.name} is out of reach; what the batch left there goes when you type the same command again`;
+    loop.emit({ kind: "warning", message });
+  }
+}
+
+/** What the last verbs told is kept if it can be; without it the next client asks the machines again. */
+function close(loop: Loop, record: RunRecord): void {
+  try {
+    loop.settle();
+    record.close();
+  } catch (error) {
+    if (!isOfThisDisk(error)) throw error;
+  }
 }
 
 function settingsOf(order: BatchOrder): BatchSettings {

@@ -1,6 +1,6 @@
 // One client at a time follows a batch. The lock names its holder, so that one left by a killed client is no lock.
 
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { UserError } from "../errors.js";
 
@@ -14,17 +14,42 @@ export interface Holder {
 /** Returns how to let go. Throws UserError while another client holds it. */
 export function takeLock(path: string): () => void {
   const me: Holder = { pid: process.pid, startedAt: startOf(process.pid) ?? "", host: hostname() };
-  for (;;) {
-    try {
-      writeFileSync(path, JSON.stringify(me), { flag: "wx", mode: 0o600 });
-      return () => rmSync(path, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  const mine = `${path}.${process.pid}`;
+  // A link is made in one step, with all that the file says: nobody ever reads a lock that is half written.
+  writeFileSync(mine, JSON.stringify(me), { mode: 0o600 });
+  try {
+    while (!linkIfFree(mine, path)) {
+      const holder = readHolder(path);
+      if (holder !== null) throw heldError(path, holder);
+      discardStale(path);
     }
-    const holder = readHolder(path);
-    if (holder !== null) throw heldError(path, holder);
-    rmSync(path, { force: true });
+  } finally {
+    rmSync(mine, { force: true });
   }
+  return () => rmSync(path, { force: true });
+}
+
+function linkIfFree(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Whoever was quicker may hold it by now: what was taken away is looked at once more, and put back. */
+function discardStale(path: string): void {
+  const aside = `${path}.${process.pid}.stale`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  if (readHolder(aside) !== null) linkIfFree(aside, path);
+  rmSync(aside, { force: true });
 }
 
 /** Who holds it; null: nobody that is still there. */

@@ -1,8 +1,10 @@
 // event -> record -> apply -> decide -> perform, until nothing is left. Prints nothing.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RunEvent } from "../model/event.js";
 import { begin, type Decision, decide, isOver, settle } from "../plan/decide.js";
 import { apply, type RunState } from "../plan/state.js";
+import { isOfThisDisk } from "./disk-error.js";
 
 /** An event as whoever saw it tells it; the loop adds when. */
 export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<Event, "at"> : never) : never;
@@ -20,57 +22,87 @@ export interface LoopParts {
 
 export interface Loop {
   readonly emit: Emit;
-  /** Like emit, but taken in at once and safe in the record on return. */
+  /** Like emit, but taken in at once and safe in the record on return; throws when the disk does not take it. */
   readonly commit: Emit;
-  /** Takes in what was emitted so far, before run() does. */
+  /** Takes in what was emitted so far, outside of run(); throws when the disk does not take it. */
   settle(): void;
+  /** The same, for as long as it takes; rejects as run() does. */
+  flush(): Promise<void>;
   /** Resolves when the run is over; rejects on a bug, or when `abandon` was called. */
   run(): Promise<void>;
   /** Leaves everything as it is over there. */
   abandon(reason: Error): void;
+  /** Resolves when no verb is under way. */
+  idle(): Promise<void>;
 }
 
+/** What is waiting to be taken in, in order: what a verb tells comes before that it is done. */
+type Item = { readonly event: RunEvent } | { readonly done: Decision };
+
 export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): Loop {
-  const inbox: RunEvent[] = [];
+  const inbox: Item[] = [];
+  const underWay = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
+  let stalledBy = "";
   let wake = () => {};
   let timer: NodeJS.Timeout | undefined;
 
-  const emit: Emit = (news) => {
-    inbox.push({ ...news, at: now() } as RunEvent);
+  const put = (item: Item) => {
+    inbox.push(item);
     wake();
   };
+  const emit: Emit = (news) => put({ event: { ...news, at: now() } as RunEvent });
   const abandon = (error: unknown) => {
     failure ??= { error };
     wake();
   };
   const takeIn = () => {
-    for (let event = inbox.shift(); event !== undefined; event = inbox.shift()) {
-      record.append(event);
-      apply(state, event);
-      onEvent(event);
+    for (let item = inbox[0]; item !== undefined; item = inbox[0]) {
+      // What cannot be recorded has not happened yet: it stays, and so does all that came after it.
+      if ("event" in item) record.append(item.event);
+      inbox.shift();
+      if ("done" in item) settle(state, item.done);
+      else {
+        apply(state, item.event);
+        onEvent(item.event);
+      }
     }
   };
   const start = (decision: Decision) => {
     begin(state, decision);
-    perform(decision, emit)
+    const performing = perform(decision, emit)
       .catch(abandon)
       .finally(() => {
-        // What the verb emitted comes first: else the decision could be made again before its outcome is known.
-        takeIn();
-        settle(state, decision);
-        wake();
+        underWay.delete(performing);
+        put({ done: decision });
       });
+    underWay.add(performing);
+  };
+  /** False: this computer's disk is full or the like, and has been said to be. Nothing goes on until that is mended. */
+  const takeInSafely = (): boolean => {
+    try {
+      takeIn();
+      record.sync();
+      stalledBy = "";
+      return true;
+    } catch (error) {
+      if (!isOfThisDisk(error)) throw error;
+      const message = `the record cannot be written here: ${error.message}; trying again until it can`;
+      if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() });
+      stalledBy = message;
+      return false;
+    }
+  };
+  const flush = async () => {
+    while (!takeInSafely() && !failure) await sleep(TICK_MS);
+    if (failure) throw failure.error;
   };
   const run = async () => {
     for (;;) {
-      takeIn();
-      if (failure) throw failure.error;
-      const decisions = decide(state, now());
-      record.sync();
-      for (const decision of decisions) start(decision);
+      await flush();
+      for (const decision of decide(state, now())) start(decision);
       if (inbox.length > 0) continue;
-      if (isOver(state)) return;
+      if (isOver(state, now())) return;
       await new Promise<void>((resolve) => {
         wake = resolve;
         // Some decisions are due by the clock alone.
@@ -85,5 +117,8 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     takeIn();
     record.sync();
   };
-  return { emit, commit, settle: takeIn, run, abandon };
+  const idle = async () => {
+    while (underWay.size > 0) await Promise.all(underWay);
+  };
+  return { emit, commit, settle: takeIn, flush, run, abandon, idle };
 }

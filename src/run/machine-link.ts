@@ -8,6 +8,8 @@ import type { SpoolEvent } from "../remote/spool-event.js";
 import type { Session } from "../transport/session.js";
 import { pause } from "./retrying.js";
 
+const LONGEST_REST_MS = 10_000;
+
 export type Connect = (spec: MachineSpec, signal: AbortSignal) => Promise<Session>;
 
 /** Owns the session; close() it. */
@@ -15,11 +17,18 @@ export class MachineLink {
   readonly spec: MachineSpec;
   readonly place: Place;
   isStaged = false;
+  /** The process over there that stands for this client. */
+  holderPid = 0;
+  /** As far as was seen: without one there is nobody to ask. */
+  hasSpool = false;
   readonly #connect: Connect;
   readonly #closing = new AbortController();
   #live: { session: Session; control: Promise<Control> | null; isFollowing: boolean } | null = null;
   /** How much of the event log is known. */
   #logOffset = 0;
+  /** How many sessions in a row broke before they were of any use. */
+  #uselessInRow = 0;
+  #losses = 0;
 
   constructor(spec: MachineSpec, place: Place, connect: Connect) {
     this.spec = spec;
@@ -37,25 +46,34 @@ export class MachineLink {
 
   /** `onLost` is called once, and not when close() was the reason. */
   async open(onLost: (reason: string) => void): Promise<Session> {
+    await pause(restMs(this.#uselessInRow), this.signal);
     const session = await this.#connect(this.spec, this.signal);
     const live = { session, control: null, isFollowing: false };
     this.#live = live;
+    this.#uselessInRow++;
     void session.gone.then((reason) => {
       if (this.#live === live) this.#live = null;
+      this.#losses++;
       if (!this.signal.aborted) onLost(reason);
     });
     return session;
   }
 
-  /** To be asked before a verb begins: whether the session it used was lost, also if a new one stands since. */
-  whenLost(): { hasHappened: () => Promise<boolean> } {
-    const gone = this.#live?.session.gone;
+  /** To be called before a verb begins: whether the session it used was lost, also if a new one stands since. */
+  watchLosses(): { hasLost: () => Promise<boolean> } {
+    const before = this.#losses;
     return {
-      // A verb may fail a moment before the session is known to be gone.
-      hasHappened: async () =>
-        gone !== undefined &&
-        Promise.race([gone.then(() => true), pause(500, this.signal).then(() => false)]),
+      hasLost: async () => {
+        // A verb may fail a moment before the session is known to be gone.
+        if (this.#losses === before) await Promise.race([this.#live?.session.gone, pause(500, this.signal)]);
+        return this.#losses > before;
+      },
     };
+  }
+
+  /** To be called when all that a session is for has begun. */
+  proveUseful(): void {
+    this.#uselessInRow = 0;
   }
 
   get session(): Session {
@@ -66,8 +84,15 @@ export class MachineLink {
   control(): Promise<Control> {
     const live = this.#live;
     if (live === null) throw new LinkLost();
-    live.control ??= Control.open(live.session, this.place);
+    live.control ??= this.#openControl(live.session);
     return live.control;
+  }
+
+  /** A session whose control channel ended, as when somebody killed its shell, is of no use. */
+  async #openControl(session: Session): Promise<Control> {
+    const control = await Control.open(session, this.place);
+    void control.ended.then(() => session.close());
+    return control;
   }
 
   /** Tells every event of the log that is not known yet, and those to come. */
@@ -97,6 +122,11 @@ export class MachineLink {
     await live.control?.then((control) => control.close()).catch(() => undefined);
     await live.session.close();
   }
+}
+
+/** Not every machine that lets us in can be used; it is not asked in a tight loop. */
+function restMs(useless: number): number {
+  return useless === 0 ? 0 : Math.min(100 * 2 ** useless, LONGEST_REST_MS);
 }
 
 /** The link went while a verb was under way: what became of it is found out when the link is back. */

@@ -5,7 +5,7 @@ import type { Job, Outcome } from "../model/job.js";
 import { succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Past } from "../plan/replay.js";
-import { forgetResult, type JobState, type RunState, replaceQueued } from "../plan/state.js";
+import { forgetResult, isToRetry, type JobState, type RunState, replaceQueued } from "../plan/state.js";
 import type { Loop } from "./loop.js";
 import type { Results } from "./results.js";
 
@@ -28,9 +28,28 @@ export function openRun(loop: Loop, opening: Opening): void {
   const { batch, script, jobs, machines, settings, state } = opening;
   const addresses = machines.map(({ name, address, scratch, file }) => ({ name, address, scratch, file }));
   loop.emit({ kind: "run-started", batch, script, jobs, machines: addresses, settings });
+  for (const job of jobs) tellCollected(loop, job, opening);
+  loop.settle();
   for (const job of jobs) openJob(loop, job, opening);
   loop.settle();
   tellResumed(loop, state);
+}
+
+/** An earlier client had put its results into place, and was killed before it could say so in the record. */
+function tellCollected(loop: Loop, { line, name }: Job, { results, state, past }: Opening): void {
+  const job = state.jobs.get(line);
+  if (past === null || job === undefined || job.kind === "collected" || !results.has(name)) return;
+  const attempt = state.attempts.get(line) ?? 0;
+  const inPlace = { line, files: 0, bytes: 0 };
+  if (job.kind === "ended" && past.arrived.has(`${line} ${attempt}`)) {
+    const { machine, outcome } = job;
+    return loop.emit({ kind: "job-collected", ...inPlace, attempt, machine, outcome });
+  }
+  for (const { name: machine, strays } of state.machines.values()) {
+    const stray = strays.get(line);
+    if (stray !== undefined && past.arrived.has(`${line} ${stray.attempt}`))
+      return loop.emit({ kind: "job-collected", ...inPlace, ...stray, machine });
+  }
 }
 
 function openJob(loop: Loop, { line, name, command }: Job, { results, rerun, state, past }: Opening): void {
@@ -38,14 +57,18 @@ function openJob(loop: Loop, { line, name, command }: Job, { results, rerun, sta
   const hasResults = results.has(name);
   if (job === undefined) return;
   // They were deleted, which is how people say that a job is to be run again.
-  if (job.kind === "collected" && !hasResults) return forgetResult(state, line);
+  if (job.kind === "collected" && !hasResults) {
+    results.moveAside(name);
+    return forgetResult(state, line);
+  }
   const ran = past?.commands.get(line);
   const isChanged = ran !== undefined && ran !== command;
-  const outcome = outcomeInPlace(job, past?.arrived.has(`${line} ${state.attempts.get(line)}`) ?? false);
+  const outcome = outcomeInPlace(job);
   if (hasResults && outcome !== undefined && isToRerun(rerun, line, outcome, isChanged)) {
     results.moveAside(name);
     return forgetResult(state, line);
   }
+  if (isToRetry(state, line)) return;
   if (isChanged && job.kind === "queued") return replaceQueued(state, line);
   if (isChanged && (hasResults || job.kind !== "waiting")) {
     const message = `line ${line} has changed: its results are those of: ${ran} (--rerun changed runs it anew)`;
@@ -55,8 +78,8 @@ function openJob(loop: Loop, { line, name, command }: Job, { results, rerun, sta
 }
 
 /** How results that are in place came about; undefined: they are not this job's, which is still under way. */
-function outcomeInPlace(job: JobState, hasArrived: boolean): Outcome | null | undefined {
-  if (job.kind === "collected" || (job.kind === "ended" && hasArrived)) return job.outcome;
+function outcomeInPlace(job: JobState): Outcome | null | undefined {
+  if (job.kind === "collected") return job.outcome;
   return job.kind === "waiting" ? null : undefined;
 }
 

@@ -15,11 +15,15 @@ interface Growing {
   offset: number;
 }
 
+type Streams = Readonly<Record<Stream, Growing>>;
+
 /** Owns open files: end() each job that was begun. */
 export class OutputFiles {
   readonly #results: Results;
   readonly #begun: ReadonlySet<string>;
-  readonly #growing = new Map<string, Record<Stream, Growing>>();
+  readonly #growing = new Map<string, Streams>();
+  /** Of each name, the attempt whose output grows there. */
+  readonly #owners = new Map<string, string>();
 
   /** `begun`: attempts, as `line attempt`, of which an earlier client has written part. */
   constructor(results: Results, begun: ReadonlySet<string>) {
@@ -27,12 +31,23 @@ export class OutputFiles {
     this.#begun = begun;
   }
 
+  /** Nothing grows where a result is in place, or another attempt's output: an archive brings it whole. */
   async begin(key: string, name: string): Promise<void> {
-    if (this.#growing.has(key)) return;
+    if (this.#owners.has(name) || this.#results.has(name)) return;
+    const goesOn = this.#isBegun(key);
+    const out = await this.#open(name, "out", goesOn);
+    try {
+      this.#growing.set(key, { out, err: await this.#open(name, "err", goesOn) });
+      this.#owners.set(name, key);
+    } catch (error) {
+      await out.handle.close();
+      throw error;
+    }
+  }
+
+  #isBegun(key: string): boolean {
     const { line, attempt } = parseAttemptKey(key);
-    const goesOn = this.#begun.has(`${line} ${attempt}`);
-    const [out, err] = [await this.#open(name, "out", goesOn), await this.#open(name, "err", goesOn)];
-    this.#growing.set(key, { out, err });
+    return this.#begun.has(`${line} ${attempt}`);
   }
 
   async #open(name: string, stream: Stream, goesOn: boolean): Promise<Growing> {
@@ -76,13 +91,27 @@ export class OutputFiles {
     growing.offset += bytes.length;
   }
 
-  async end(key: string): Promise<void> {
+  /** `name`: what the attempt's output is about to be put into place as, if it is; nothing of others is then there. */
+  async end(key: string, name: string | null): Promise<void> {
+    await this.#close(key);
+    if (name === null) return;
+    const owner = this.#owners.get(name);
+    this.#owners.delete(name);
+    if (owner === key || (owner === undefined && this.#isBegun(key))) return;
+    if (owner !== undefined) await this.#close(owner);
+    for (const stream of STREAMS) {
+      const path = this.#results.streamPath(name, stream);
+      if (existsSync(path)) await this.#moveAside(path);
+    }
+  }
+
+  async #close(key: string): Promise<void> {
     const streams = this.#growing.get(key);
     this.#growing.delete(key);
     if (streams === undefined) return;
-    for (const stream of STREAMS) {
-      await streams[stream].handle.sync();
-      await streams[stream].handle.close();
+    for (const { handle } of [streams.out, streams.err]) {
+      await handle.sync();
+      await handle.close();
     }
   }
 }

@@ -17,9 +17,9 @@ export class OutputPoller {
   readonly #link: MachineLink;
   readonly #outputs: OutputFiles;
   readonly #emit: Emit;
-  readonly #watched = new Set<string>();
+  /** Keys, and what their jobs' output is filed under. */
+  readonly #watched = new Map<string, string>();
   readonly #lastSaid = new Map<string, string>();
-  #beginning: Promise<void> = Promise.resolve();
   #polling: Promise<unknown> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
   #isIdle = true;
@@ -33,15 +33,12 @@ export class OutputPoller {
   }
 
   watch(key: string, name: string): void {
-    this.#watched.add(key);
-    this.#beginning = this.#beginning.then(() => this.#outputs.begin(key, name));
-    this.#beginning.catch(() => undefined);
+    this.#watched.set(key, name);
   }
 
   /** Brings what is left of streams that have begun to arrive, and looks no further. */
   async finish(keys: readonly string[]): Promise<void> {
     for (const key of keys) this.#watched.delete(key);
-    await this.#beginning;
     await this.#polling;
     const begun = () => this.#outputs.positions(keys).filter(({ offset }) => offset > 0);
     while (begun().length > 0 && (await this.#read(begun())) > 0);
@@ -53,7 +50,7 @@ export class OutputPoller {
   }
 
   #tick(): void {
-    if (!this.#isIdle || this.#watched.size === 0 || this.#link.isLost) return;
+    if (!this.#isIdle || this.#link.isLost) return;
     this.#isIdle = false;
     this.#polling = this.#poll()
       // A full local disk or a lost link shows when results are collected.
@@ -64,9 +61,10 @@ export class OutputPoller {
   }
 
   async #poll(): Promise<void> {
-    await this.#beginning;
     if (this.#ticks++ % TEND_EVERY === TEND_EVERY - 1) await (await this.#link.control()).tend();
-    while ((await this.#read(this.#outputs.positions(this.#watched))) > TAIL_BYTES * 1000);
+    if (this.#watched.size === 0) return;
+    for (const [key, name] of this.#watched) await this.#outputs.begin(key, name);
+    while ((await this.#read(this.#outputs.positions(this.#watched.keys()))) > TAIL_BYTES * 1000);
     for (const [key, text] of this.#lastSaid)
       this.#emit({ kind: "job-said", line: parseAttemptKey(key).line, text });
     this.#lastSaid.clear();

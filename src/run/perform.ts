@@ -3,7 +3,7 @@
 import path from "node:path";
 import type { BatchSettings } from "../model/batch.js";
 import { attemptKey, type Job, parseAttemptKey, type Requirement } from "../model/job.js";
-import type { MachineSpec, Slot } from "../model/machine.js";
+import type { Capacity, MachineSpec, Slot } from "../model/machine.js";
 import type { Decision } from "../plan/decide.js";
 import { deviceEnv } from "../plan/devices.js";
 import { explainShortages } from "../plan/explain.js";
@@ -19,15 +19,19 @@ import { RemoteError } from "../remote/remote-error.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
 import { stage } from "../remote/stage.js";
 import type { Tree } from "../remote/tree.js";
-import type { Emit } from "./loop.js";
+import type { Session } from "../transport/session.js";
+import { isOfThisDisk } from "./disk-error.js";
+import type { Emit, News } from "./loop.js";
 import { type Connect, LinkLost, MachineLink } from "./machine-link.js";
 import type { OutputFiles } from "./output-files.js";
 import { OutputPoller } from "./output-poller.js";
 import type { Results } from "./results.js";
-import { pause, retrying } from "./retrying.js";
+import { isRetryable, pause, retrying } from "./retrying.js";
 
 export interface RunContext {
   readonly batch: string;
+  /** Who we are to other clients of the batch: user@computer:directory. */
+  readonly client: string;
   readonly jobs: ReadonlyMap<number, Job>;
   readonly machines: readonly MachineSpec[];
   readonly script: string;
@@ -45,6 +49,8 @@ export interface RunContext {
   readonly attemptOn: (machine: string, line: number) => number;
   /** Whether this attempt is the one that counts, and its results are not here yet. */
   readonly isUnderWay: (machine: string, line: number, attempt: number) => boolean;
+  /** Whether there is a later attempt of this line. */
+  readonly isSuperseded: (line: number, attempt: number) => boolean;
   /** Of machines that an earlier client gave jobs to. */
   readonly pastSlots: ReadonlyMap<string, readonly Slot[]>;
   /** Whether the machine was given jobs that are not back. */
@@ -79,11 +85,11 @@ export class Performer {
   readonly perform = async (decision: Decision, emit: Emit): Promise<void> => {
     const link = this.#links.get(decision.machine);
     if (link === undefined) throw new Error(`no link to ${decision.machine}`);
-    const loss = link.whenLost();
+    const losses = link.watchLosses();
     try {
       await this.#do(decision, link, emit);
     } catch (error) {
-      if (link.signal.aborted || (await loss.hasHappened())) return;
+      if (link.signal.aborted || (await losses.hasLost())) return;
       if (!isExpected(error)) throw error;
       this.#tellFailure(decision, error, emit);
     }
@@ -92,8 +98,7 @@ export class Performer {
   #tellFailure(decision: Decision, error: ExpectedError, emit: Emit): void {
     const { machine } = decision;
     const why = { machine, reason: error.message, hint: error.hint };
-    if (decision.kind === "hand-over")
-      return emit({ kind: "machine-refused", lines: decision.lines, ...why });
+    if (error instanceof Refusal) return emit({ kind: "machine-refused", lines: error.lines, ...why });
     emit({ kind: "machine-failed", ...why });
     void this.#links.get(machine)?.close();
   }
@@ -106,9 +111,9 @@ export class Performer {
   async #do(decision: Decision, link: MachineLink, emit: Emit): Promise<void> {
     switch (decision.kind) {
       case "connect":
-        return decision.resumes ? this.#resume(link, emit) : this.#connect(link, emit);
+        return this.#connect(link, decision.resumes, emit);
       case "reconnect":
-        return this.#reconnect(link, emit);
+        return this.#reconnect(link, decision.resumes, emit);
       case "assign":
         return emit({ kind: "jobs-assigned", machine: decision.machine, lines: decision.lines });
       case "give-up":
@@ -120,11 +125,11 @@ export class Performer {
       case "collect":
         return this.#collect(link, decision.lines, emit);
       case "free":
-        return (await link.control()).free(decision.keys);
+        return link.hasSpool ? (await link.control()).free(decision.keys) : undefined;
       case "take-back":
         return this.#takeBack(link, decision.lines, emit);
       case "stop":
-        return (await link.control()).stop(this.#keys(link, decision.lines));
+        return void (await (await link.control()).stop(this.#keys(link, decision.lines)));
       case "finish":
         return this.#finish(link, decision.cleans, emit);
       default:
@@ -132,60 +137,95 @@ export class Performer {
     }
   }
 
-  async #connect(link: MachineLink, emit: Emit): Promise<void> {
-    const { spec } = link;
-    const { requirement, batch } = this.#context;
-    const session = await link.open((reason) => emit({ kind: "machine-lost", machine: spec.name, reason }));
-    const capacity = await probe(session, { bases: ["~/.sshoal"], exceptBatch: batch }, link.signal);
-    const plan = planSlots({ spec, capacity, requirement });
-    if (plan.slots.length === 0) {
-      const reason = explainShortages({ capacity, requirement, plan }).join("; ");
-      emit({ kind: "machine-failed", machine: spec.name, reason, hint: null });
+  /** A machine that cannot be reached is left out, unless jobs of ours may be there. */
+  async #connect(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
+    try {
+      await this.#open(link, emit);
+    } catch (error) {
+      if (!resumes || !isRetryable(error)) throw error;
+      return emit({ kind: "machine-lost", machine: link.spec.name, reason: error.message });
+    }
+    await this.#greet(link, resumes, emit);
+  }
+
+  /** For as long as it takes; only what needs a person ends it. */
+  async #reconnect(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
+    await retrying(link.signal, () => this.#open(link, emit));
+    await this.#greet(link, resumes, emit);
+  }
+
+  #open(link: MachineLink, emit: Emit): Promise<Session> {
+    return link.open((reason) => emit({ kind: "machine-lost", machine: link.spec.name, reason }));
+  }
+
+  async #greet(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    if (this.#slots.has(machine)) {
+      if (resumes) await this.#attend(link, emit);
+      return tellWhile(link, emit, { kind: "machine-back", machine });
+    }
+    const options = { bases: ["~/.sshoal"], exceptBatch: this.#context.batch };
+    const capacity = await probe(link.session, options, link.signal);
+    if (resumes) await this.#attend(link, emit);
+    const slots = this.#chooseSlots(link.spec, capacity, resumes);
+    if (typeof slots === "string") {
+      emit({ kind: "machine-failed", machine, reason: slots, hint: null });
       return link.close();
     }
-    this.#slots.set(spec.name, plan.slots);
-    emit({ kind: "machine-ready", machine: spec.name, capacity, slots: plan.slots });
+    tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots });
+    this.#slots.set(machine, slots);
   }
 
-  /** Its slots are as they were: the jobs that run there use up what a new plan would be made of. */
-  async #resume(link: MachineLink, emit: Emit): Promise<void> {
-    const { name } = link.spec;
-    const session = await retrying(link.signal, () =>
-      link.open((reason) => emit({ kind: "machine-lost", machine: name, reason })),
-    );
-    const isThere = await hasSpool(session, link.place, link.signal);
-    if (!isThere && this.#context.isHolding(name)) {
-      throw new RemoteError(
-        "what was handed over is not there any more",
-        "was its ~/.sshoal removed? delete the results to run the jobs again",
-      );
+  /** Or why there are none. Those of jobs that are there already are as they were: these use up what a plan is made of. */
+  #chooseSlots(spec: MachineSpec, capacity: Capacity, resumes: boolean): readonly Slot[] | string {
+    const { requirement, pastSlots } = this.#context;
+    const past = resumes ? pastSlots.get(spec.name) : undefined;
+    if (past !== undefined) return past;
+    const plan = planSlots({ spec, capacity, requirement });
+    if (plan.slots.length > 0) return plan.slots;
+    return explainShortages({ capacity, requirement, plan }).join("; ");
+  }
+
+  /** Picks up what is there. What was under way when the link went is decided anew afterwards. */
+  async #attend(link: MachineLink, emit: Emit): Promise<void> {
+    link.hasSpool = await hasSpool(link.session, link.place, link.signal);
+    if (link.hasSpool) {
+      await this.#hold(link);
+      await this.#tellReturned(link, emit);
+      this.#follow(link, emit);
+      await (await link.control()).tend();
+    } else if (this.#context.isHolding(link.spec.name)) {
+      const hint =
+        "another computer may have fetched it, or ~/.sshoal was removed there; rm -r job_results/.sshoal forgets the batch";
+      throw new RemoteError("what was handed over is not there any more", hint);
     }
-    const capacity = await probe(
-      session,
-      { bases: ["~/.sshoal"], exceptBatch: this.#context.batch },
-      link.signal,
-    );
-    const slots = this.#context.pastSlots.get(name) ?? [];
-    this.#slots.set(name, slots);
-    emit({ kind: "machine-ready", machine: name, capacity, slots });
-    if (!isThere) return;
-    this.#follow(link, emit);
-    await (await link.control()).tend();
   }
 
-  /** For as long as it takes; only what needs a person ends it. What was under way is decided anew afterwards. */
-  async #reconnect(link: MachineLink, emit: Emit): Promise<void> {
+  /** One client at a time, also of several computers; of this directory there is no other, which the lock sees to. */
+  async #hold(link: MachineLink): Promise<void> {
+    const holder = await (await link.control()).hold(this.#context.client);
+    if (holder.isOurs) {
+      link.holderPid = holder.pid;
+      return;
+    }
+    const hint = `end it there, or if it is gone: kill ${holder.pid} on ${link.spec.name}`;
+    throw new RemoteError(`the batch is followed by ${holder.name}`, hint);
+  }
+
+  /** The client that took them back, or its link, may have gone before the answer came. */
+  async #tellReturned(link: MachineLink, emit: Emit): Promise<void> {
     const machine = link.spec.name;
-    await retrying(link.signal, () => link.open((reason) => emit({ kind: "machine-lost", machine, reason })));
-    emit({ kind: "machine-back", machine });
-    this.#follow(link, emit);
-    await (await link.control()).tend();
+    const returned = (await (await link.control()).returned()).map(parseAttemptKey);
+    const lines = returned
+      .filter(({ line, attempt }) => this.#context.isUnderWay(machine, line, attempt))
+      .map(({ line }) => line);
+    if (lines.length > 0) emit({ kind: "jobs-taken-back", machine, lines, begun: [] });
   }
 
   async #handOver(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
     const { tree, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
     const { spec, place, signal } = link;
-    if (!link.isStaged) await this.#stage(link, emit);
+    if (!link.isStaged) await this.#stage(link, emit).catch((error) => refuse(lines, error));
     const slots = (this.#slots.get(spec.name) ?? []).map((slot) => ({
       slot,
       env: deviceEnv(slot, requirement),
@@ -196,9 +236,15 @@ export class Performer {
     }));
     const manifest = this.#manifest(link, lines);
     const settings = { copiesUnchanged, timeoutSeconds };
-    await handOver(link.session, { place, tree, requirement, settings, slots, jobs, manifest, signal });
-    emit({ kind: "jobs-handed-over", machine: spec.name, lines });
+    const order = { place, tree, requirement, settings, slots, jobs, manifest, signal };
+    const answer = await handOver(link.session, order).catch((error) => refuse(lines, error));
+    const missing = answer.map((key) => parseAttemptKey(key).line);
+    link.hasSpool = true;
+    const arrived = lines.filter((line) => !missing.includes(line));
+    emit({ kind: "jobs-handed-over", machine: spec.name, lines: arrived });
+    await this.#hold(link);
     this.#follow(link, emit);
+    if (missing.length > 0) refuse(missing, new RemoteError("there was no room for them"));
   }
 
   #manifest(link: MachineLink, lines: readonly number[]): Manifest {
@@ -260,6 +306,9 @@ export class Performer {
       }
       case "waiting":
         return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });
+      case "halting":
+        if (event.holder === this.#links.get(machine)?.holderPid) emit({ kind: "interrupted", mode: "stop" });
+        return;
       case "draining":
         return emit({ kind: "machine-draining", machine });
       case "opened":
@@ -287,27 +336,32 @@ export class Performer {
   }
 
   async #collectTogether(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
-    const { results, outputs, copyBack, commit } = this.#context;
+    const { results, outputs, copyBack, commit, isSuperseded } = this.#context;
     const { place, session, signal, spec } = link;
-    const incoming = await results.makeIncoming();
+    const incoming = await results.makeIncoming(this.#context.batch);
     try {
       const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
       const collected = await collect(session, { place, jobs, copyBack, into: incoming.dir, signal });
       for (const what of collected.leftOut) emit({ kind: "warning", message: `left out: ${what}` });
+      const arrived = keys.map(parseAttemptKey);
       commit({
         kind: "jobs-arrived",
         machine: spec.name,
-        lines: keys.map((key) => parseAttemptKey(key).line),
+        lines: arrived.map(({ line }) => line),
+        attempts: arrived.map(({ attempt }) => attempt),
       });
       for (const key of keys) {
         const { line, attempt } = parseAttemptKey(key);
-        await outputs.end(key);
-        await results.place(this.#job(line).name, path.join(incoming.dir, key));
+        const { name } = this.#job(line);
         const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
         const outcome = collected.outcomes.get(key) ?? {
           kind: "lost",
           reason: "it does not say how it ended",
         };
+        // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
+        const isBeside = results.has(name) || (outcome.kind === "lost" && isSuperseded(line, attempt));
+        await outputs.end(key, isBeside ? null : name);
+        await results.place(name, path.join(incoming.dir, key), isBeside);
         emit({ kind: "job-collected", line, attempt, machine: spec.name, outcome, files, bytes });
       }
     } finally {
@@ -330,7 +384,7 @@ export class Performer {
 
   async #takeBack(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
     const keys = this.#keys(link, lines);
-    const taken = new Set(await (await link.control()).takeBack(keys));
+    const taken = new Set(link.hasSpool ? await (await link.control()).takeBack(keys) : keys);
     const linesOf = (some: readonly string[]) => some.map((key) => parseAttemptKey(key).line);
     emit({
       kind: "jobs-taken-back",
@@ -363,9 +417,25 @@ export class Performer {
   }
 }
 
-function isOfThisDisk(error: unknown): error is NodeJS.ErrnoException {
-  const code = (error as NodeJS.ErrnoException).code ?? "";
-  return ["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EMFILE", "ENOENT"].includes(code);
+/** The machine could not take these lines: nothing of them is there, and others may have them. */
+class Refusal extends RemoteError {
+  readonly lines: readonly number[];
+
+  constructor(lines: readonly number[], { message, hint }: ExpectedError) {
+    super(message, hint);
+    this.lines = lines;
+  }
+}
+
+function refuse(lines: readonly number[], error: unknown): never {
+  throw isExpected(error) ? new Refusal(lines, error) : error;
+}
+
+/** Not after the link was lost again: that it stands would be heard after that it fell. */
+function tellWhile(link: MachineLink, emit: Emit, news: News): void {
+  if (link.isLost) throw new LinkLost();
+  link.proveUseful();
+  emit(news);
 }
 
 type ExpectedError = Error & { readonly hint: string | null };

@@ -36,17 +36,27 @@ const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
 /** Owns the file; close() it. */
 export class RunRecord {
   readonly #fd: number;
+  #bytes: number;
   #isDirty = false;
 
   constructor(path: string) {
-    const wholeBytes = existsSync(path) ? readFileSync(path).lastIndexOf(10) + 1 : 0;
+    this.#bytes = existsSync(path) ? readFileSync(path).lastIndexOf(10) + 1 : 0;
     this.#fd = openSync(path, "a", 0o600);
-    ftruncateSync(this.#fd, wholeBytes);
+    ftruncateSync(this.#fd, this.#bytes);
   }
 
+  /** All of it or, when this throws, nothing. */
   append(event: RunEvent): void {
     if (!RECORDED.has(event.kind)) return;
-    writeSync(this.#fd, `${JSON.stringify({ v: VERSION, ...event })}\n`);
+    const line = Buffer.from(`${JSON.stringify({ v: VERSION, ...event })}\n`);
+    try {
+      // A disk that is about to be full takes a part, and says so only in the number of bytes.
+      for (let done = 0; done < line.length; ) done += writeSync(this.#fd, line, done);
+    } catch (error) {
+      ftruncateSync(this.#fd, this.#bytes);
+      throw error;
+    }
+    this.#bytes += line.length;
     this.#isDirty = true;
   }
 
@@ -57,8 +67,11 @@ export class RunRecord {
   }
 
   close(): void {
-    this.sync();
-    closeSync(this.#fd);
+    try {
+      this.sync();
+    } finally {
+      closeSync(this.#fd);
+    }
   }
 }
 

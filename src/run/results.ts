@@ -1,7 +1,7 @@
 // job_results/: where results end up on this computer. What exists there is never overwritten.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { UserError } from "../errors.js";
@@ -44,14 +44,30 @@ export class Results {
   }
 
   /** A fresh directory for one archive, and its removal. */
-  async makeIncoming(): Promise<{ dir: string; remove: () => Promise<void> }> {
-    const dir = path.join(this.privateDir, "incoming", randomBytes(6).toString("hex"));
+  async makeIncoming(batch: string): Promise<{ dir: string; remove: () => Promise<void> }> {
+    const dir = path.join(this.privateDir, "incoming", batch, randomBytes(6).toString("hex"));
     await mkdir(dir, { recursive: true, mode: 0o700 });
     return { dir, remove: () => rm(dir, { recursive: true, force: true }) };
   }
 
-  /** Moves what an archive brought for one job (`out`, `err`, `work/`) to where people look for it. */
-  async place(name: string, arrived: string): Promise<void> {
+  /** Takes a record away, and the directories too if they are empty then; `unlock` removes the last of our files. */
+  removeUnused(recordPath: string, unlock: () => void): void {
+    rmSync(recordPath, { force: true });
+    unlock();
+    for (const dir of [path.join(this.privateDir, "incoming"), this.privateDir, this.dir]) removeIfEmpty(dir);
+  }
+
+  /** What a client that was killed had begun to receive; other batches of this directory may be receiving now. */
+  removeIncoming(batch: string): void {
+    rmSync(path.join(this.privateDir, "incoming", batch), { recursive: true, force: true });
+  }
+
+  /**
+   * Moves what an archive brought for one job (`out`, `err`, `work/`) to where people look for it. `isBeside`: it is
+   * not the result that counts, and is kept beside that.
+   */
+  async place(job: string, arrived: string, isBeside: boolean): Promise<void> {
+    const name = isBeside ? this.#nameBeside(job) : job;
     for (const stream of ["out", "err"] as const) {
       const from = path.join(arrived, stream);
       const to = this.streamPath(name, stream);
@@ -60,30 +76,29 @@ export class Results {
     }
     const work = path.join(arrived, "work");
     await mkdir(work, { recursive: true, mode: 0o700 });
-    await rename(work, await this.#freePath(name));
+    await rename(work, path.join(this.dir, name));
     await this.#syncDirectory();
   }
 
   /** Makes room for another attempt: results are renamed, never removed. */
   moveAside(name: string): void {
     let n = 1;
-    while (["", ".out", ".err"].some((ending) => existsSync(this.#asidePath(name, ending, n)))) n++;
+    while (this.#isTaken(`${name}.old-${n}`)) n++;
     // The directory last: while it is there, the job counts as done.
     for (const ending of [".out", ".err", ""]) {
       const from = path.join(this.dir, `${name}${ending}`);
-      if (existsSync(from)) renameSync(from, this.#asidePath(name, ending, n));
+      if (existsSync(from)) renameSync(from, path.join(this.dir, `${name}.old-${n}${ending}`));
     }
   }
 
-  #asidePath(name: string, ending: string, n: number): string {
-    return path.join(this.dir, `${name}.old-${n}${ending}`);
+  #nameBeside(name: string): string {
+    let n = 2;
+    while (this.#isTaken(`${name}.again-${n}`)) n++;
+    return `${name}.again-${n}`;
   }
 
-  /** A second result of the same job is kept beside the first. */
-  async #freePath(name: string): Promise<string> {
-    let to = path.join(this.dir, name);
-    for (let n = 2; existsSync(to); n++) to = path.join(this.dir, `${name}.again-${n}`);
-    return to;
+  #isTaken(name: string): boolean {
+    return ["", ".out", ".err"].some((ending) => existsSync(path.join(this.dir, `${name}${ending}`)));
   }
 
   async #syncDirectory(): Promise<void> {
@@ -93,5 +108,13 @@ export class Results {
     } finally {
       await handle.close();
     }
+  }
+}
+
+function removeIfEmpty(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // It holds something of somebody's, or is not there.
   }
 }

@@ -18,7 +18,7 @@ export async function retrying<T>(signal: AbortSignal, action: () => Promise<T>)
   }
 }
 
-function isRetryable(error: unknown): boolean {
+export function isRetryable(error: unknown): error is Error {
   return error instanceof Error && "isRetryable" in error && error.isRetryable === true;
 }
 

@@ -1,4 +1,4 @@
-// A script that never started since the link was gone: callers see the same `lost` as if it went a moment later.
+// A script that not begun since the link was gone: callers see the same `lost` as if it went a moment later.
 
 import { Readable, Writable } from "node:stream";
 import type { Running } from "./session.js";

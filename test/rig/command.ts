@@ -13,6 +13,8 @@ export interface CommandOptions {
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Runs as this user; only root can ask for that. */
+  readonly uid?: number;
 }
 
 export interface CommandResult {
@@ -48,6 +50,7 @@ export function spawnCommand(args: readonly string[], options: CommandOptions): 
   const child = spawn(process.execPath, [program, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env.PATH, HOME: options.home ?? sharedHome(), TERM: "dumb", ...options.env },
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   });
   child.stdin.on("error", () => {}); // it may end without reading
   const text = { stdout: "", stderr: "" };
@@ -78,16 +81,22 @@ export function spawnCommand(args: readonly string[], options: CommandOptions): 
 
 async function until(command: LiveCommand, isTrue: (command: LiveCommand) => boolean): Promise<void> {
   const { child, ended } = command;
+  let look = () => {};
   const seen = new Promise<void>((resolve) => {
-    const look = () => isTrue(command) && resolve();
-    child.stdout.on("data", look);
-    child.stderr.on("data", look);
+    look = () => {
+      if (isTrue(command)) resolve();
+    };
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", look);
     look();
   });
   const early = ended.then(({ code, stdout, stderr }) => {
     if (!isTrue(command)) throw new Error(`ended too early with ${code}:\n${stdout}\n${stderr}`);
   });
-  await Promise.race([seen, early]);
+  try {
+    await Promise.race([seen, early]);
+  } finally {
+    for (const stream of [child.stdout, child.stderr]) stream.off("data", look);
+  }
 }
 
 let home: string | undefined;

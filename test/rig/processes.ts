@@ -31,6 +31,11 @@ function parentOf(pid: number): number {
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? 0);
 }
 
+/** The program's name, as the kernel cuts it. */
+export function nameOf(pid: number): string {
+  return readProc(pid, "comm").trim();
+}
+
 /** Empty when the process is gone, or not ours to read. */
 function readProc(pid: number, file: string): string {
   try {

@@ -6,7 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { descendantsOf, killAll, pidsWithHome } from "./processes.js";
+import { descendantsOf, killAll, nameOf, pidsWithHome } from "./processes.js";
 import { makeWorkspace } from "./workspace.js";
 
 export interface SshdOptions {
@@ -32,12 +32,16 @@ export interface TestHost {
   readonly binDir: string;
   /** The user key that is let in. */
   readonly keyPath: string;
-  /** Writes a machine file, `<name>.yaml`, with `extra` lines, and returns its path. */
-  machineFile(extra?: string): Promise<string>;
+  /** Writes a machine file, `<name>.yaml`, with `extra` lines, and returns its path. `via`: a relay in front of it. */
+  machineFile(extra?: string, via?: { readonly port: number }): Promise<string>;
   /** What runs there, detached or not; sshd itself does not count. */
   pids(): number[];
-  /** What sshd had to say so far. */
+  /** What sshd had to say so far, since it was started last. */
   log(): string;
+  /** Ends sshd and its connections, not what runs detached: nothing listens on the port until start(). */
+  halt(): Promise<void>;
+  /** Again, on the same port and with the same keys. */
+  start(): Promise<void>;
   /** Ends sshd and everything that runs there. */
   stop(): Promise<void>;
 }
@@ -54,23 +58,34 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
   makeKey(keyPath);
   await writeFile(join(dir, "authorized_keys"), await readFile(`${keyPath}.pub`));
   if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 });
-  const { child, port, log } = await listen(dir, formatConfig(dir, options));
+  const config = formatConfig(dir, options);
+  let server = await listen(dir, config);
+  const { port } = server;
   const { username } = userInfo();
   const name = options.name ?? "host";
+  const halt = async () => {
+    const { child } = server;
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    const connections = descendantsOf(child.pid as number).filter((pid) => nameOf(pid).startsWith("sshd"));
+    killAll([...connections, child.pid as number]);
+    if (child.exitCode === null && child.signalCode === null) await ended;
+  };
   return {
-    ...{ name, port, username, dir, homeDir, binDir, keyPath, log },
-    async machineFile(extra = "") {
+    ...{ name, port, username, dir, homeDir, binDir, keyPath, halt },
+    log: () => server.log(),
+    async machineFile(extra = "", via = { port }) {
       const file = join(dir, `${name}.yaml`);
-      const spec = { username, ip: "127.0.0.1", port, ssh_key_path: keyPath };
+      const spec = { username, ip: "127.0.0.1", port: via.port, ssh_key_path: keyPath };
       const lines = Object.entries(spec).map(([key, value]) => `${key}: ${value}`);
       await writeFile(file, `${[...lines, extra].join("\n")}\n`);
       return file;
     },
     pids: () => pidsWithHome(homeDir),
+    async start() {
+      server = await listen(dir, config, port);
+    },
     async stop() {
-      const ended = new Promise((resolve) => child.once("close", resolve));
-      killAll([...descendantsOf(child.pid as number), child.pid as number]);
-      if (child.exitCode === null && child.signalCode === null) await ended;
+      await halt();
       killAll(pidsWithHome(homeDir));
       await remove();
     },
@@ -111,9 +126,9 @@ interface Listening {
 }
 
 /** Somebody else may take the port between finding it and using it: then with another one. */
-async function listen(dir: string, config: string): Promise<Listening> {
+async function listen(dir: string, config: string, oldPort?: number): Promise<Listening> {
   for (let tries = 1; ; tries++) {
-    const port = await freePort();
+    const port = oldPort ?? (await freePort());
     await writeFile(join(dir, "sshd_config"), `${config}Port ${port}\n`);
     const child = spawn(SSHD, ["-D", "-e", "-f", join(dir, "sshd_config")], {
       stdio: ["ignore", "ignore", "pipe"],

@@ -19,6 +19,7 @@ hold() {
   start_of $$
   printf '%s\n' "$1" >held-by
   echo "$$ $started $boot_id" >holder
+  echo "holding $$"
 }
 
 # output LIMIT KEY STREAM OFFSET …: what each stream holds beyond its offset, at most LIMIT bytes of each.
@@ -92,9 +93,9 @@ stop() {
   done
 }
 
-# halt: the client that follows the batch is to stop all of it.
+# halt: the client that follows the batch now is to stop all of it; one that comes later is not.
 halt() {
-  echo halting >>events
+  { read -r holder _ <holder; } 2>/dev/null && echo "halting $holder" >>events
 }
 
 # A job that was taken a moment ago has no process yet, and is not given one once it is marked.

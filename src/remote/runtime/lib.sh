@@ -55,13 +55,19 @@ with_lock() {
 }
 
 # marked ATTEMPT: pids of all that came from this attempt, also what has left its group and session.
+# -z: the words of an environment end with NUL, behind which busybox's grep would not look.
 marked() {
-  grep -lF -- "SSHOAL_ATTEMPT=$1" "$proc"/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+  grep -lzF -- "SSHOAL_ATTEMPT=$1" "$proc"/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
 }
 
 # end_tree PID ATTEMPT: TERM, up to ten seconds, then KILL, for the group of PID and all that is marked.
 end_tree() {
-  signal_tree TERM "$1" "$2"
+  tries=0
+  # A process of a moment ago has no group of its own and no mark yet, and nothing could hit it.
+  until signal_tree TERM "$1" "$2" || ! start_of "$1" || [ "$tries" -ge 50 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
   tries=0
   while [ "$tries" -lt 50 ] && tree_lives "$1" "$2"; do
     sleep 0.2
@@ -71,10 +77,12 @@ end_tree() {
   return 0
 }
 
+# Fails when there was nobody to hit.
 signal_tree() {
   kill "-$1" "-$2" 2>/dev/null
+  hit=$?
   # shellcheck disable=SC2046
-  kill "-$1" $(marked "$3") 2>/dev/null
+  kill "-$1" $(marked "$3") 2>/dev/null || return "$hit"
 }
 
 tree_lives() {

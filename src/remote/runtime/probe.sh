@@ -201,8 +201,9 @@ tell_gpus() {
 }
 
 watchdog() {
+  # In this order, and with KILL: else a quick tool could leave the sleeper behind.
+  trap 'kill -KILL $!; exit' TERM
   sleep "$gpu_seconds" &
-  trap 'kill $!; exit' TERM
   wait $! && echo "$nonce late"
 }
 

@@ -32,6 +32,8 @@ say() {
 # One loop a slot: whoever comes second leaves.
 become_the_loop() {
   is_live "$mine/loop" && return 1
+  last=
+  { read -r last _ <"$mine/running"; } 2>/dev/null
   start_of $$
   true >"$mine/claim"
   true >"$mine/running"
@@ -42,23 +44,70 @@ become_the_loop() {
 recover() {
   for dir in jobs/*; do
     [ -e "$dir/claim" ] && [ ! -s "$dir/exit" ] || continue
-    read -r _ taker <"$dir/claim"
-    [ "$taker" = "$slot" ] && see_to_end
+    who='' taker=''
+    read -r who taker <"$dir/claim"
+    case $who in
+      slot) [ "$taker" = "$slot" ] && see_to_end ;;
+      '') sleep 1 && with_lock "$lock" take_over && see_to_end ;;
+    esac
   done
+  dir=jobs/$last
+  [ ! -s "$dir/exit" ] || tell_end
 }
 
-# Whoever could have learned how the job ended is gone, and so is the job: it is lost, and known to be.
+# A claim that says nothing was being made when the machine went down. Nobody runs the job any more: it is lost.
+take_over() {
+  [ -e "$dir/claim" ] && [ ! -s "$dir/claim" ] && echo "slot $slot" >"$dir/claim"
+}
+
+# For a job without a keeper: once it is gone, its own last word counts; without one it is lost, and known to be.
 see_to_end() {
-  while [ ! -s "$dir/exit" ] && { is_live "$dir/keeper" || is_live "$dir/pid"; }; do sleep 1; done
-  [ -s "$dir/exit" ] || end_with lost 0
+  attempt=$batch/${dir#jobs/}.
+  while [ ! -s "$dir/exit" ] && is_under_way; do sleep 1; done
+  if [ -s "$dir/exit" ]; then
+    tell_end
+    return
+  fi
+  [ -z "$(marked "$attempt")" ] || end_tree "$live_pid" "$attempt"
+  code=
+  { read -r code <"$dir/code"; } 2>/dev/null
+  wind_up "${code:-lost}" 0
+}
+
+is_under_way() {
+  is_live "$dir/keeper" || is_live "$dir/pid" || { [ ! -e "$dir/pid" ] && [ -n "$(marked "$attempt")" ]; }
+}
+
+# Its keeper may have been killed between writing how the job ended and saying so.
+tell_end() {
+  read -r code <"$dir/exit"
+  grep -q "^ended ${dir#jobs/} " events || say "ended ${dir#jobs/} $slot $code 0"
+}
+
+# wind_up CODE MILLISECONDS
+wind_up() {
+  code=$1
+  [ -e "$dir/timed-out" ] && code=timed-out
+  [ -e "$dir/stopped" ] && code=stopped
+  keep_results 2>>"$dir/err"
+  end_with "$code" "$2"
 }
 
 end_with() {
   rm -f "$dir/ballast"
   [ "$1" = 0 ] || tell_full_disk
   # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
-  until echo "$1" >"$dir/exit"; do sleep 5; done
-  say "ended ${dir#jobs/} $slot $1 $2"
+  until echo "$1" >"$dir/exit"; do sleep_on; done
+  until say "ended ${dir#jobs/} $slot $1 $2"; do
+    # A part of the line may be there.
+    until say ''; do sleep_on; done
+  done
+}
+
+# Unless somebody has removed the batch: then there is nobody to tell.
+sleep_on() {
+  [ -d "$dir" ] || exit 1
+  sleep 5
 }
 
 # What the job had to say about it may not have been written. Less than four digits are less than a MB.
@@ -139,7 +188,7 @@ resident_mb() {
     set -- ${stat_line##*) }
     case $sessions in *" $4 "*) pages=$((pages + ${22})) ;; esac
   done
-  echo $((pages * $(getconf PAGESIZE) / 1048576))
+  echo $((pages * $(getconf PAGESIZE 2>/dev/null || echo 4096) / 1048576))
 }
 
 wait_for_room() {
@@ -168,8 +217,12 @@ take() {
   taken=$?
   set +C
   [ "$taken" = 0 ] || return 1
-  # A full disk lets a file be made, but not written.
-  until echo "slot $slot" >"$dir/claim"; do sleep 5; done
+  echo "slot $slot" >"$dir/claim" && return
+  # A full disk lets a file be made, but not written: it is nobody's again.
+  rm -f "$dir/claim"
+  reason="the disk is full: $PWD"
+  wait_for_room
+  return 1
 }
 
 # Asked again at the moment a job starts; the cards at most every ten seconds, since a call can take a second.
@@ -191,6 +244,11 @@ run_job() {
   key=${dir#jobs/}
   attempt=$batch/$key.
   job='' watchdog=''
+  # What was handed over a moment before the machine went down may be on its disk in name only.
+  if [ ! -s "$dir/command" ] || [ ! -s "$dir/tree" ]; then
+    end_with lost 0
+    return
+  fi
   # The keeper: a subshell that outlives the loop if somebody kills that, since it alone learns the exit code.
   (
     read -r keeper _ <"$proc/self/stat"
@@ -200,24 +258,19 @@ run_job() {
     begun=$now
     # Thrown overboard at the end: a job that fills the disk must not keep us from writing that it ended.
     printf '%8192s' '' >"$dir/ballast"
-    make_work 2>>"$dir/err" && start_job && wait "$job"
+    make_work 2>>"$dir/err" && [ ! -e "$dir/stopped" ] && start_job && wait "$job"
     code=$?
     end_leftovers
-    [ -e "$dir/timed-out" ] && code=timed-out
-    [ -e "$dir/stopped" ] && code=stopped
-    keep_results 2>>"$dir/err"
     uptime_now
-    end_with "$code" $((now - begun))0
+    wind_up "$code" $((now - begun))0
   ) &
-  wait $!
-  see_to_end
+  wait $! || see_to_end
   true >"$mine/running"
 }
 
 make_work() {
-  read -r tree tree_has_directories <"$dir/tree"
+  name_tree
   [ "$tree" != - ] || return 0
-  tree=$root/trees/$tree
   if ! cp -a "$tree/." "$dir/work/"; then
     echo "sshoal: the working directory could not be copied for this job" >&2
     return 125
@@ -225,6 +278,12 @@ make_work() {
   true >"$dir/began"
   # File times move in steps of up to 10 ms: what the job changes must be later than "began".
   sleep 0.02
+}
+
+# "-": the job begins in an empty directory.
+name_tree() {
+  read -r tree tree_has_directories <"$dir/tree"
+  [ "$tree" = - ] || tree=$root/trees/$tree
 }
 
 start_job() {
@@ -244,12 +303,15 @@ start_job() {
 # The spool is private and its scripts speak C; what a job makes and says is as the user has it elsewhere.
 as_at_login() {
   umask "${login_umask:-077}"
-  LC_ALL=${login_locale-}
+  unset LC_ALL
+  [ -z "${login_locale-}" ] || export LC_ALL="$login_locale"
 }
 
 watch() {
+  # Set before there is a sleeper, or a quick job would leave it behind; until then $! is the job. And KILL, since
+  # a child that has not got to its exec yet can lose any other signal.
+  trap '[ "$!" = "$job" ] || kill -KILL "$!"; exit' TERM
   sleep "$limit" &
-  trap 'kill $!; exit' TERM
   wait $! && true >"$dir/timed-out" && end_tree "$job" "$attempt"
 }
 
@@ -262,14 +324,24 @@ end_leftovers() {
 }
 
 # Unchanged inputs are no results. Told by ctime, which no program can set back, or by content where find cannot.
+# A clock that is set back can: so only what is also in the tree, and as old as there, is taken for unchanged.
 keep_results() {
+  name_tree
   [ "$tree" != - ] && [ "$copy_unchanged" = 0 ] || return 0
   cd "$dir/work" || return
   if find . -prune -cnewer ../began >/dev/null 2>&1; then
-    find . ! -type d ! -cnewer ../began -exec rm -f {} +
+    find . ! -type d ! -cnewer ../began -exec sh -c 'tree=$1; shift
+      for file; do
+        if [ -h "$file" ]; then [ -h "$tree/$file" ]
+        else [ -e "$tree/$file" ] && ! [ "$file" -nt "$tree/$file" ] && ! [ "$file" -ot "$tree/$file" ]
+        fi && printf "%s\0" "$file"
+      done' sh "$tree" {} + | xargs -0 rm -f
   else
-    find . -type f -exec sh -c 'tree=$1; shift
-      for file; do cmp -s "$file" "$tree/$file" && rm -f "$file"; done' sh "$tree" {} +
+    find . ! -type d -exec sh -c 'tree=$1; shift
+      for file; do
+        if [ -h "$file" ]; then [ -h "$tree/$file" ] && [ "$(readlink "$file")" = "$(readlink "$tree/$file")" ]
+        else [ ! -h "$tree/$file" ] && cmp -s "$file" "$tree/$file"; fi && rm -f "$file"
+      done' sh "$tree" {} +
   fi
   [ "$tree_has_directories" = 0 ] || (cd "$tree" && find . -depth -type d ! -path . -print0) | xargs -0 rmdir 2>/dev/null
   cd "$OLDPWD" || return

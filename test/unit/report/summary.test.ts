@@ -54,7 +54,7 @@ test("unfinished jobs are told apart", () => {
     "0 succeeded, 0 failed, 5 unfinished in 0s",
     "unfinished jobs:",
     "  batch.sh.1  running on a.yaml when last seen",
-    "  3 never started",
+    "  3 not begun",
     "  1 ended, results not collected yet",
   ]);
 });

@@ -158,7 +158,7 @@ test("closing leaves the summary and nothing of the view", () => {
     "failed jobs:",
     "  job_results/batch.sh.1.err  exit code 1",
     "unfinished jobs:",
-    "  3 never started",
+    "  3 not begun",
   ]);
   expect(vi.getTimerCount()).toBe(0);
   expect(screen.listenerCount("resize")).toBe(0);

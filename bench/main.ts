@@ -1,0 +1,69 @@
+// Measures theme after theme on the same machines and tells the result, on the screen and in docs/benchmarks.md.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { manyBytes } from "./many-bytes.js";
+import { manyJobs } from "./many-jobs.js";
+import { manyResults } from "./many-results.js";
+import { oneJob } from "./one-job.js";
+import { formatReport, type Row, saveReport } from "./report.js";
+import { type Rig, startRig } from "./rig.js";
+import { staging } from "./staging.js";
+import { describeSurroundings, missingPrograms } from "./surroundings.js";
+
+const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
+  "many-jobs": manyJobs,
+  "one-job": oneJob,
+  "many-bytes": manyBytes,
+  staging,
+  "many-results": manyResults,
+};
+const DEADLINE_MS = 45 * 60_000;
+
+interface Invocation {
+  /** The built command. */
+  readonly program: string;
+  /** The page that gets the tables. */
+  readonly report: string;
+  /** Empty: all of them. Only then the page is written. */
+  readonly themes: readonly string[];
+}
+
+/** Resolves with the exit code. */
+export async function main({ program, report, themes }: Invocation): Promise<number> {
+  const unknown = themes.filter((name) => !(name in THEMES));
+  if (unknown.length > 0) return fail(`no theme ${unknown.join(", ")}: ${Object.keys(THEMES).join(", ")}`);
+  const missing = missingPrograms();
+  if (missing.length > 0) return fail(`install first: apt-get install ${missing.join(" ")}`);
+
+  const surroundings = describeSurroundings();
+  const interrupted = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(name, () => interrupted.abort(new Error(name)));
+  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(DEADLINE_MS)]);
+  const place = await mkdtemp(join(tmpdir(), "sshoal-bench-"));
+  // All that is made from here on goes there, and away with it, however this ends.
+  process.env.TMPDIR = place;
+  let rig: Rig | undefined;
+  try {
+    rig = await startRig(program, signal);
+    const rows: Row[] = [];
+    for (const [name, measure] of Object.entries(THEMES))
+      if (themes.length === 0 || themes.includes(name)) rows.push(...(await measure(rig)));
+    const text = formatReport(surroundings, rows);
+    console.log(text);
+    if (themes.length === 0) await saveReport(report, text);
+    return 0;
+  } catch (error) {
+    return fail(String(signal.aborted ? signal.reason : (error as Error).stack));
+  } finally {
+    await rig?.stop();
+    await rm(place, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function fail(message: string): number {
+  console.error(`error: ${message}`);
+  return 1;
+}

@@ -1,0 +1,44 @@
+// Many small results: what it costs to bring them home.
+
+import { rm } from "node:fs/promises";
+import { makeWorkspace } from "../test/rig/workspace.js";
+import { countFiles } from "./files.js";
+import { compare, type Row } from "./report.js";
+import type { Rig } from "./rig.js";
+import { takeTurns, timeOf } from "./rounds.js";
+
+const JOBS = 200;
+const ENDINGS = ["a", "b", "c"];
+
+export async function manyResults(rig: Rig): Promise<Row[]> {
+  const lines = (text: (job: number) => string) =>
+    Array.from({ length: JOBS }, (_, job) => `${text(job)}\n`).join("");
+  const writing = (stem: string) => ENDINGS.map((ending) => `echo ${ending} > ${stem}.${ending}`).join("; ");
+  const work = await makeWorkspace({ "jobs.sh": lines((job) => writing(`${job}`)) });
+  const home = await makeWorkspace({ numbers: lines(String) });
+  const away = await makeWorkspace();
+  const what = "200 jobs with 3 small results each";
+  const returns = ENDINGS.flatMap((ending) => ["--return", `{}.${ending}`]);
+  const fetching = ["--workdir", away.dir, "--cleanup", ...returns, "--arg-file", "numbers", writing("{}")];
+  const parallel = rig.parallel(home.dir, fetching);
+  const { peer, ours } = await takeTurns(what, 3, {
+    peer: {
+      ...parallel,
+      async prepare() {
+        await parallel.prepare?.();
+        for (let job = 0; job < JOBS; job++)
+          for (const ending of ENDINGS) await rm(home.path(`${job}.${ending}`), { force: true });
+      },
+      check: () => countFiles(home.dir, JOBS * ENDINGS.length + 1),
+    },
+    ours: {
+      ...rig.ours(work.dir),
+      // Of each job also its .out and .err, and one record of the batch.
+      check: () => countFiles(work.path("job_results"), JOBS * (ENDINGS.length + 2) + 1),
+    },
+  });
+  await Promise.all([work, home, away].map(({ remove }) => remove()));
+  return [
+    compare({ what, ours: timeOf(ours), peer: timeOf(peer), peerName: "parallel `--return`, ControlMaster" }),
+  ];
+}

@@ -1,0 +1,37 @@
+// The least a command takes: one job on one machine, and no job at all.
+
+import { readFile } from "node:fs/promises";
+import { makeWorkspace } from "../test/rig/workspace.js";
+import { compare, type Row } from "./report.js";
+import type { Rig } from "./rig.js";
+import { takeTurns, timeOf } from "./rounds.js";
+
+const ROUNDS = 11;
+
+export async function oneJob(rig: Rig): Promise<Row[]> {
+  return [await echo(rig), await help(rig)];
+}
+
+async function echo(rig: Rig): Promise<Row> {
+  const work = await makeWorkspace({ "jobs.sh": "echo hello\n" });
+  const what = "one `echo` on one machine";
+  const isSaid = (path: string) => async () => {
+    if ((await readFile(path, "utf8")) !== "hello\n") throw new Error(`${path} is not what was to be said`);
+  };
+  const ssh = rig.command(["ssh", "-F", rig.near.plainConfig, "one", "echo", "hello"]);
+  const { peer, ours } = await takeTurns(what, ROUNDS, {
+    peer: { ...ssh, check: isSaid(rig.stdout) },
+    ours: { ...rig.ours(work.dir, { machines: 1 }), check: isSaid(work.path("job_results/jobs.sh.1.out")) },
+  });
+  await work.remove();
+  return compare({ what, ours: timeOf(ours), peer: timeOf(peer), peerName: "ssh", goal: 3 });
+}
+
+async function help(rig: Rig): Promise<Row> {
+  const what = "`execute_batch --help`";
+  const { peer, ours } = await takeTurns(what, ROUNDS, {
+    peer: rig.command([process.execPath, "-e", "0"]),
+    ours: rig.command([process.execPath, rig.program, "--help"]),
+  });
+  return compare({ what, ours: timeOf(ours), peer: timeOf(peer), peerName: "`node -e 0`" });
+}

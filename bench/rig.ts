@@ -1,0 +1,163 @@
+// Four throwaway sshd machines, two ways to reach them (at once, and with a 50 ms round trip), and whoever competes on them.
+
+import { execFileSync } from "node:child_process";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Relay, startRelay } from "../test/rig/relay.js";
+import { startSshd, type TestHost } from "../test/rig/sshd.js";
+import { makeWorkspace, type Workspace } from "../test/rig/workspace.js";
+import { take } from "./call.js";
+import type { Contender } from "./rounds.js";
+
+export const SLOTS = 2;
+const NAMES = ["one", "two", "three", "four"];
+const ROUND_TRIP_MS = 50;
+/** So little that nothing but max_jobs limits the slots. */
+const LIGHT = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
+
+export interface Rig {
+  /** The built command. */
+  readonly program: string;
+  readonly hosts: readonly TestHost[];
+  readonly near: Route;
+  /** 50 ms there and back. */
+  readonly far: Route;
+  /** HOME of every command; its known_hosts knows all machines. */
+  readonly home: Workspace;
+  /** What the last command printed. */
+  readonly stdout: string;
+  /** The batch `jobs.sh` in `dir`, each time as if for the first time unless it `keepsTrees`. */
+  ours(dir: string, options?: OurOptions): Contender;
+  /** Any command line. */
+  command(argv: readonly string[], options?: { cwd?: string; stdout?: string }): Contender;
+  /** GNU parallel on all machines, as many jobs at once as ours; ssh shares connections unless told. */
+  parallel(dir: string, args: readonly string[], options?: { route?: Route; isPlain?: boolean }): Contender;
+  stop(): Promise<void>;
+}
+
+interface OurOptions {
+  readonly route?: Route;
+  readonly machines?: number;
+  readonly args?: readonly string[];
+  readonly keepsTrees?: boolean;
+}
+
+/** One way to all machines. */
+export interface Route {
+  readonly machineFiles: readonly string[];
+  /** For `ssh -F`; its names are those of the machines. */
+  readonly plainConfig: string;
+  readonly sharingConfig: string;
+}
+
+export async function startRig(program: string, signal: AbortSignal): Promise<Rig> {
+  const started: { stop(): Promise<unknown> }[] = [];
+  const stop = async () => {
+    for (const each of started.reverse()) await each.stop();
+  };
+  const keep = <T extends { stop(): Promise<unknown> }>(one: T): T => {
+    started.push(one);
+    return one;
+  };
+  try {
+    const home = await makeWorkspace();
+    keep({ stop: home.remove });
+    const hosts: TestHost[] = [];
+    const relays: Relay[] = [];
+    for (const name of NAMES) {
+      const host = keep(await startSshd({ name }));
+      hosts.push(host);
+      relays.push(keep(await startRelay(host.port, { delayMs: ROUND_TRIP_MS / 2 })));
+    }
+    const ports = { near: hosts.map(({ port }) => port), far: relays.map(({ port }) => port) };
+    await saveKnownHosts(home, hosts, [ports.near, ports.far]);
+    const near = await makeRoute(home, hosts, "near", ports.near);
+    const far = await makeRoute(home, hosts, "far", ports.far);
+    return makeContenders({ program, signal, home, hosts, near, far, stop });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function saveKnownHosts(home: Workspace, hosts: readonly TestHost[], ports: number[][]): Promise<void> {
+  const lines = hosts.map(async ({ dir }, index) => {
+    const key = (await readFile(join(dir, "host_key.pub"), "utf8")).split(" ").slice(0, 2).join(" ");
+    return ports.map((of) => `[127.0.0.1]:${of[index]} ${key}\n`).join("");
+  });
+  await home.write(".ssh/known_hosts", (await Promise.all(lines)).join(""));
+}
+
+async function makeRoute(
+  home: Workspace,
+  hosts: readonly TestHost[],
+  name: string,
+  ports: number[],
+): Promise<Route> {
+  const machineFiles = await Promise.all(
+    hosts.map(({ name: host, username, keyPath }, index) =>
+      home.write(
+        `${name}/${host}.yaml`,
+        `username: ${username}\nip: 127.0.0.1\nport: ${ports[index]}\nssh_key_path: ${keyPath}\nmax_jobs: ${SLOTS}\n`,
+      ),
+    ),
+  );
+  const forEach = hosts.map(
+    ({ name: host, username, keyPath }, index) =>
+      `Host ${host}\n  HostName 127.0.0.1\n  Port ${ports[index]}\n  User ${username}\n  IdentityFile ${keyPath}\n`,
+  );
+  const forAll = `Host *\n  IdentitiesOnly yes\n  BatchMode yes\n  UserKnownHostsFile ${home.path(".ssh/known_hosts")}\n`;
+  const sharing = `  ControlMaster auto\n  ControlPath ${home.path(name)}/%n.sock\n  ControlPersist 60\n`;
+  const plain = forEach.join("") + forAll;
+  return {
+    machineFiles,
+    plainConfig: await home.write(`${name}/plain.conf`, plain),
+    sharingConfig: await home.write(`${name}/sharing.conf`, plain + sharing),
+  };
+}
+
+type Parts = Omit<Rig, "stdout" | "ours" | "command" | "parallel"> & { readonly signal: AbortSignal };
+
+function makeContenders({ signal, ...rig }: Parts): Rig {
+  const { program, hosts, home, near } = rig;
+  const stdout = home.path("stdout");
+  const stderr = home.path("stderr");
+  const env = { PATH: process.env.PATH, HOME: home.dir, SHELL: "/bin/bash", TERM: "dumb", TMPDIR: home.dir };
+  const command: Rig["command"] = (argv, { cwd = home.dir, stdout: into = stdout } = {}) => ({
+    run: () => take({ argv, cwd, env, stdout: into, stderr, signal }),
+  });
+  const ours: Rig["ours"] = (dir, { route = near, machines = hosts.length, args = [], keepsTrees } = {}) => {
+    const files = route.machineFiles.slice(0, machines);
+    return {
+      ...command([process.execPath, program, "jobs.sh", ...LIGHT, ...args, "--machines", ...files], {
+        cwd: dir,
+      }),
+      async prepare() {
+        await rm(join(dir, "job_results"), { recursive: true, force: true });
+        if (keepsTrees) return;
+        for (const { homeDir } of hosts) await rm(join(homeDir, ".sshoal"), { recursive: true, force: true });
+      },
+    };
+  };
+  const parallel: Rig["parallel"] = (dir, args, { route = near, isPlain = false } = {}) => {
+    const config = isPlain ? route.plainConfig : route.sharingConfig;
+    const logins = hosts.map(({ name }) => `${SLOTS}/${name}`).join(",");
+    const words = ["parallel", "--will-cite", "--ssh", `ssh -F ${config}`, "--sshlogin", logins, ...args];
+    return {
+      ...command(words, { cwd: dir }),
+      async prepare() {
+        for (const { name } of hosts) endShared(route, name);
+      },
+    };
+  };
+  return { ...rig, stdout, command, ours, parallel };
+}
+
+/** Every round begins without a connection. */
+function endShared({ sharingConfig }: Route, name: string): void {
+  try {
+    execFileSync("ssh", ["-F", sharingConfig, "-O", "exit", name], { stdio: "ignore" });
+  } catch {
+    // There was none.
+  }
+}

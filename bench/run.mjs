@@ -1,0 +1,33 @@
+// node bench/run.mjs [theme…]: measures a build of its own, so that a rebuild of dist/ meanwhile changes nothing here.
+
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const cache = join(root, "node_modules", ".cache");
+await mkdir(cache, { recursive: true });
+const place = await mkdtemp(join(cache, "bench-"));
+try {
+  for (const name of ["src", "package.json"]) await symlink(join(root, name), join(place, name));
+  execFileSync(process.execPath, [join(root, "build.mjs")], { cwd: place, stdio: "inherit" });
+  const bundle = join(place, "bench.mjs");
+  await build({
+    entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],
+    outfile: bundle,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+  });
+  const { main } = await import(bundle);
+  process.exitCode = await main({
+    program: join(place, "dist", "execute-batch.js"),
+    report: join(root, "docs", "benchmarks.md"),
+    themes: process.argv.slice(2),
+  });
+} finally {
+  await rm(place, { recursive: true, force: true });
+}

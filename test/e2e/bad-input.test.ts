@@ -1,0 +1,339 @@
+// Whatever is wrong with what was typed or written: one clear message, the right exit code, nothing left behind.
+
+import { existsSync } from "node:fs";
+import { chmod, mkdir, rm, stat } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { LIGHT, LIGHT_NO_GPU, listBelow } from "../rig/batch.js";
+import { type CommandOptions, type CommandResult, runCommand } from "../rig/command.js";
+import { makeKey, startSshd, type TestHost } from "../rig/sshd.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let host: TestHost;
+let work: Workspace;
+
+beforeAll(async () => {
+  host = await startSshd({ name: "box" });
+});
+beforeEach(async () => {
+  work = await makeWorkspace({ "jobs.sh": "echo ran > made.txt\n" });
+});
+afterEach(() => work.remove());
+afterAll(() => host?.stop());
+
+function run(args: readonly string[], options: Partial<CommandOptions> = {}): Promise<CommandResult> {
+  return runCommand(args, { cwd: work.dir, ...options });
+}
+
+/** Writes a machine file that leads to the host, except for what is different. */
+function machine(name: string, over: Readonly<Record<string, string | number>>): Promise<string> {
+  const { username, port, keyPath } = host;
+  const lines = { ip: "127.0.0.1", username, port, ssh_key_path: keyPath, max_jobs: 1, ...over };
+  const text = Object.entries(lines).map(([key, value]) => `${key}: ${value}\n`);
+  return work.write(name, text.join(""));
+}
+
+function expectNothingLeft(): void {
+  expect(existsSync(work.path("job_results"))).toBe(false);
+  expect(listBelow(host.homeDir)).toEqual([]);
+}
+
+/** An input that stops everything before it begins. */
+async function expectRefused(args: readonly string[], said: string | RegExp): Promise<void> {
+  const { code, stdout, stderr } = await run(args);
+  expect(stderr).toMatch(said);
+  expect(stdout).toBe("");
+  expect(code).toBe(2);
+  expectNothingLeft();
+}
+
+describe("the script", () => {
+  test("is missing", async () => {
+    await expectRefused(
+      ["job.sh", ...LIGHT_NO_GPU],
+      /^error: job\.sh: there is no such script\ntry: did you mean jobs\.sh\?\n$/,
+    );
+  });
+
+  test("is empty, or holds only comments", async () => {
+    for (const text of ["", "\n\n", "# nothing\n  # here\n"]) {
+      await work.write("empty.sh", text);
+      await expectRefused(
+        ["empty.sh", ...LIGHT_NO_GPU],
+        /^error: empty\.sh: there is no job in it\ntry: write one /,
+      );
+    }
+  });
+
+  test("is a directory", async () => {
+    await mkdir(work.path("scripts"));
+    await expectRefused(["scripts"], /^error: scripts: is a directory, not a script\n/);
+  });
+
+  test("is binary", async () => {
+    await work.write("program", Buffer.from("echo\n\x7fELF\0\0\0"));
+    await expectRefused(["program"], /^error: program:2: is binary: it holds a NUL byte\n/);
+  });
+
+  test("goes on in the next line", async () => {
+    await work.write("long.sh", "python train.py \\\n  --seed 1\n");
+    await expectRefused(["long.sh"], /^error: long\.sh:1: the line ends with a backslash/);
+  });
+
+  test("is not named, or its name was swallowed by --machines", async () => {
+    await expectRefused(
+      [],
+      /^error: which script\?\ntry: execute_batch script\.sh --machines a\.yaml b\.yaml\n$/,
+    );
+    const file = await host.machineFile();
+    await expectRefused(
+      ["--machines", file, "jobs.sh"],
+      /^error: which script\? --machines has taken "jobs\.sh" too\ntry: put the script first: execute_batch jobs\.sh --machines …\n$/,
+    );
+  });
+});
+
+describe("an option", () => {
+  test("has no number where one is needed, or one that is none", async () => {
+    await expectRefused(
+      ["jobs.sh", "--num-cpus", "many"],
+      /^error: --num-cpus takes a number <n>, got "many"\n/,
+    );
+    await expectRefused(["jobs.sh", "--gpus-per-job", "0"], /^error: --gpus-per-job takes a number/);
+    await expectRefused(
+      ["jobs.sh", "--timeout", "10"],
+      /^error: --timeout takes a duration with a unit, got "10"\n/,
+    );
+    await expectRefused(["jobs.sh", "--env", "1X=2"], /^error: --env takes NAME=VALUE, got "1X"\n/);
+  });
+
+  test("does not exist", async () => {
+    await expectRefused(
+      ["jobs.sh", "--machine", "x.yaml"],
+      /^error: unknown option '--machine'[\s\S]*--machines/,
+    );
+  });
+});
+
+describe("the machine file", () => {
+  test("is missing", async () => {
+    await machine("mine.yaml", {});
+    await expectRefused(
+      ["jobs.sh", "--machines", "mien.yaml"],
+      /^error: mien\.yaml: there is no such machine file; looked for mien\.yaml in \., machines, \S+ \(did you mean mine\.yaml\?\)\n$/,
+    );
+  });
+
+  test("is not YAML", async () => {
+    await work.write("bad.yaml", 'ip: "1.2.3.4\nusername: me\n');
+    await expectRefused(["jobs.sh", "--machines", "bad.yaml"], /^error: bad\.yaml:\d+:\d+: /);
+  });
+
+  test("has wrong types and unknown keys: all of them are told, of all files", async () => {
+    await work.write("a.yaml", "ip: [1]\nport: many\nmax_jobs: 0\nmaxjobs: 3\ngpus: all\nkeep_free: 3\n");
+    await work.write("b.yaml", "username: me\nscratch: relative/path\n");
+    const { code, stderr } = await run(["jobs.sh", "--machines", "a.yaml", "b.yaml"]);
+    expect(code).toBe(2);
+    for (const where of [
+      "a.yaml:1:5",
+      "a.yaml:2:7",
+      "a.yaml:3:11",
+      "a.yaml:4:1",
+      "a.yaml:5:7",
+      "a.yaml:6:12",
+    ])
+      expect(stderr).toContain(`${where}: `);
+    expect(stderr).toContain("max_jobs");
+    expect(stderr).toContain("b.yaml:1:1: ip is missing");
+    expect(stderr).toContain("b.yaml:2:10: scratch must be an absolute path");
+    expectNothingLeft();
+  });
+
+  test("is given twice", async () => {
+    const file = await machine("mine.yaml", {});
+    await expectRefused(
+      ["jobs.sh", "--machines", "mine.yaml", file],
+      /is the same machine file as mine\.yaml/,
+    );
+  });
+});
+
+describe("the key", () => {
+  test("is missing", async () => {
+    const file = await machine("box.yaml", { ssh_key_path: "/no/such/key" });
+    await expectRefused(
+      ["jobs.sh", "--machines", file],
+      /box\.yaml:4:15: ssh_key_path \/no\/such\/key does not exist \(ls \/no\/such shows what is there\)\n$/,
+    );
+  });
+
+  test("cannot be read", async () => {
+    makeKey(work.path("key"));
+    await machine("box.yaml", { ssh_key_path: work.path("key") });
+    await chmod(work.path("key"), 0);
+    const { code, stderr } = await runAsOther(["jobs.sh", "--machines", "box.yaml"]);
+    expect(stderr).toMatch(/^error: box\.yaml:4:15: ssh_key_path \S+key cannot be read \(ls -l \S+key\)\n$/);
+    expect(code).toBe(2);
+    expectNothingLeft();
+  });
+
+  test("is no key: no machine is left", async () => {
+    await work.write("key", "not a key\n");
+    const file = await machine("box.yaml", { ssh_key_path: "key" });
+    const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU]);
+    expect(stderr).toMatch(/WARNING: box\.yaml is left out: 127\.0\.0\.1:\d+: cannot use the key \S+key: /);
+    expect(code).toBe(3);
+    expectNothingLeft();
+  });
+
+  test("has a passphrase, and there is no agent", async () => {
+    makeKey(work.path("key"), { passphrase: "secret" });
+    const file = await machine("box.yaml", { ssh_key_path: "key" });
+    const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU]);
+    expect(stderr).toMatch(
+      /has a passphrase, and there is no agent\neval "\$\(ssh-agent\)"; ssh-add \S+key\n/,
+    );
+    expect(code).toBe(3);
+    expectNothingLeft();
+  });
+
+  test("is not the one that is let in", async () => {
+    makeKey(work.path("key"));
+    const file = await machine("box.yaml", { ssh_key_path: "key" });
+    const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU]);
+    expect(stderr).toMatch(/box\.yaml is left out: \S+: does not let \S+ in with the key \S+key\n/);
+    expect(code).toBe(3);
+    expectNothingLeft();
+  });
+});
+
+describe("the machine", () => {
+  let silent: Server;
+  beforeAll(async () => {
+    silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  });
+  afterAll(() => silent.close());
+
+  // The silent one takes the longest, so it is together with all others: each is told, none keeps the rest waiting.
+  test("cannot be reached, for whatever reason: each is told, and the batch runs on the one that is there", async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+    const { port: closedPort } = closed.address() as { port: number };
+    await new Promise((resolve) => closed.close(resolve));
+    const bad = await Promise.all([
+      machine("unknown.yaml", { ip: "no-such-host.invalid" }),
+      machine("closed.yaml", { port: closedPort }),
+      machine("stranger.yaml", { username: "nobody-of-that-name" }),
+      machine("silent.yaml", { port: (silent.address() as { port: number }).port }),
+    ]);
+    const good = await machine("good.yaml", {});
+    const { code, stdout, stderr } = await run(["jobs.sh", "--machines", ...bad, good, ...LIGHT_NO_GPU]);
+    expect(stderr).toMatch(
+      /WARNING: unknown\.yaml is left out: no-such-host\.invalid:\d+: (no such host name|its name cannot be looked up right now)\n/,
+    );
+    expect(stderr).toMatch(
+      /WARNING: closed\.yaml is left out: 127\.0\.0\.1:\d+: nothing listens on that port\nsee for yourself: ssh -p /,
+    );
+    expect(stderr).toMatch(
+      /WARNING: stranger\.yaml is left out: \S+: does not let nobody-of-that-name in with the key/,
+    );
+    expect(stderr).toMatch(/WARNING: silent\.yaml is left out: \S+: takes the connection and says nothing\n/);
+    expect(stdout).toContain("machine limits:  {'good.yaml': 1}\n");
+    expect(stdout).toContain("1 succeeded, 0 failed");
+    expect(code).toBe(0);
+    expect(await work.read("job_results/jobs.sh.1/made.txt")).toBe("ran\n");
+    await rm(host.homeDir, { recursive: true });
+    await mkdir(host.homeDir);
+  });
+
+  test("has a host key that is not the known one: it is refused, with the line that mends it", async () => {
+    const home = await makeWorkspace();
+    onTestFinished(() => home.remove());
+    makeKey(home.path("other"));
+    const [type, key] = (await home.read("other.pub")).split(" ");
+    await home.write(".ssh/known_hosts", `[127.0.0.1]:${host.port} ${type} ${key}\n`);
+    const file = await machine("box.yaml", {});
+    const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU], { home: home.dir });
+    expect(stderr).toMatch(
+      /box\.yaml is left out: \S+: its host key is now ssh-ed25519 SHA256:\S+, not the one in \S+known_hosts:1\n/,
+    );
+    expect(stderr).toMatch(/ssh-keygen -R '\[127\.0\.0\.1\]:\d+' -f /);
+    expect(code).toBe(3);
+    expectNothingLeft();
+  });
+
+  test("has no room: the limit is named, and by how much it is short", async () => {
+    const file = await machine("box.yaml", {});
+    const args = ["jobs.sh", "--machines", file, "--no-gpu-required"];
+    const memory = await run([...args, "--num-cpus", "0.01", "--memory-required", "900000000"]);
+    expect(memory.stderr).toMatch(
+      /box\.yaml is left out: memory: a job needs 900000000 MB, \d+ MB are free: 8999\d+ MB short \(lower --memory-required, now 900000000\)\n/,
+    );
+    expect(memory.code).toBe(3);
+    expect(memory.stdout).toMatch(
+      /0 succeeded, 0 failed, 1 unfinished in \d+s\nunfinished jobs:\n {2}1 not begun\n$/,
+    );
+    const cores = await run([...args, "--num-cpus", "9000", "--memory-required", "1"]);
+    expect(cores.stderr).toMatch(
+      /cores: a job needs 9000, [\d.]+ are free and 2 may be overloaded: [\d.]+ short/,
+    );
+    expect(cores.code).toBe(3);
+    expectNothingLeft();
+  });
+
+  test("has no GPU: that is said, and how to do without", async () => {
+    const file = await machine("box.yaml", {});
+    const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT]);
+    expect(stderr).toMatch(
+      /GPU: a job needs one, none was found: .* \(jobs that use no GPU: --no-gpu-required\)\n/,
+    );
+    expect(code).toBe(3);
+    expectNothingLeft();
+  });
+});
+
+describe("what to copy", () => {
+  test("does not exist, or lies outside", async () => {
+    const file = await machine("box.yaml", {});
+    const args = ["jobs.sh", "--machines", file, ...LIGHT_NO_GPU];
+    await expectRefused(
+      [...args, "--copy-forward", "data", "../other", "/etc"],
+      /^error: --copy-forward data: there is no such file or directory\n--copy-forward \.\.\/other: it is outside the working directory \S+\n--copy-forward \/etc: it is outside/,
+    );
+    await expectRefused([...args, "--copy-backwards", ".."], /^error: --copy-backwards \.\.: it is outside/);
+  });
+
+  test("cannot be read in part: all of it is told", async () => {
+    await work.write("secret.txt", "s\n");
+    await work.write("locked/file.txt", "f\n");
+    await chmod(work.path("secret.txt"), 0);
+    await chmod(work.path("locked"), 0);
+    const { code, stderr } = await runAsOther(["jobs.sh", ...LIGHT_NO_GPU]);
+    const lines = stderr.trimEnd().replace("error: ", "").split("\n").sort();
+    expect(lines).toEqual([
+      "locked: cannot be read for copying: EACCES (make it readable, or leave it out by a line in .sshoalignore)",
+      "secret.txt: cannot be read for copying: EACCES (make it readable, or leave it out by a line in .sshoalignore)",
+    ]);
+    expect(code).toBe(2);
+    expectNothingLeft();
+  });
+
+  test("lies where nothing may be written", async () => {
+    await chmod(work.dir, 0o555);
+    const { code, stderr } = await runAsOther(["jobs.sh", ...LIGHT_NO_GPU]);
+    expect(stderr).toMatch(
+      /^error: \S+\/job_results cannot be written: EACCES.*\ntry: run from a directory you may/,
+    );
+    expect(code).toBe(2);
+    await chmod(work.dir, 0o755);
+    expectNothingLeft();
+  });
+});
+
+/** As somebody who may not read everything; root may. */
+async function runAsOther(args: readonly string[]): Promise<CommandResult> {
+  if (process.getuid?.() !== 0) return run(args, { home: work.dir });
+  if (((await stat(work.dir)).mode & 0o222) !== 0) await chmod(work.dir, 0o777);
+  return run(args, { home: work.dir, uid: 65534 });
+}

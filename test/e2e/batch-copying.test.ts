@@ -1,0 +1,180 @@
+// What of the working directory a job gets, and what of its own comes back.
+
+import { chmod, mkdir, readFile, readlink, stat, symlink, utimes } from "node:fs/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { EMPTY_SPOOL, LIGHT_NO_GPU, listBelow, listSpool, listTrees, waitFor } from "../rig/batch.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let host: TestHost;
+let work: Workspace;
+let seen: Workspace;
+
+beforeAll(async () => {
+  host = await startSshd({ name: "box" });
+});
+beforeEach(async () => {
+  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
+});
+afterEach(() => Promise.all([work.remove(), seen.remove()]));
+afterAll(() => host?.stop());
+
+async function argsFor(jobs: readonly string[], extra: readonly string[], machine = "max_jobs: 2") {
+  await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));
+  return ["jobs.sh", "--machines", await host.machineFile(machine), ...LIGHT_NO_GPU, ...extra];
+}
+
+async function run(jobs: readonly string[], extra: readonly string[] = [], machine?: string) {
+  const result = await runCommand(await argsFor(jobs, extra, machine), { cwd: work.dir });
+  expect(result.code, result.stdout + result.stderr).toBe(0);
+  return result;
+}
+
+function out(line: number): Promise<string> {
+  return work.read(`job_results/jobs.sh.${line}.out`);
+}
+
+function results(line: number): string[] {
+  return listBelow(work.path(`job_results/jobs.sh.${line}`));
+}
+
+test("each job has its own copy: two that change the same file at once do not see each other", async () => {
+  await work.write("state.txt", "start\n");
+  const job = `echo $SSHOAL_JOB >> state.txt; touch ${seen.dir}/$SSHOAL_JOB; ${waitFor(seen.path("jobs.sh.1"))}; ${waitFor(seen.path("jobs.sh.2"))}; cat state.txt`;
+  await run([job, job]);
+  for (const line of [1, 2]) {
+    expect(await out(line)).toBe(`start\njobs.sh.${line}\n`);
+    expect(await work.read(`job_results/jobs.sh.${line}/state.txt`)).toBe(`start\njobs.sh.${line}\n`);
+  }
+  expect(await work.read("state.txt")).toBe("start\n");
+});
+
+test("only what a job made or changed comes back", async () => {
+  await work.write("in/kept.txt", "input\n");
+  await work.write("in/changed.txt", "input\n");
+  await work.write("in/sly.txt", "input\n");
+  await work.write("in/removed.txt", "input\n");
+  await mkdir(work.path("empty"));
+  await run([
+    "mkdir -p new/deep new/empty; echo new > new/deep/file; echo more >> in/changed.txt; rm in/removed.txt",
+    // As long as before and with its old time stamp.
+    "touch -r in/sly.txt stamp; echo INPUT > in/sly.txt; touch -r stamp in/sly.txt; rm stamp",
+    "true",
+  ]);
+  expect(results(1)).toEqual(["in/", "in/changed.txt", "new/", "new/deep/", "new/deep/file", "new/empty/"]);
+  expect(results(2)).toEqual(["in/", "in/sly.txt"]);
+  expect(await work.read("job_results/jobs.sh.2/in/sly.txt")).toBe("INPUT\n");
+  expect(results(3)).toEqual([]);
+});
+
+test("--copy-unchanged brings the inputs too", async () => {
+  await work.write("in/kept.txt", "input\n");
+  await mkdir(work.path("empty"));
+  await run(["echo new > made.txt"], ["--copy-unchanged"]);
+  expect(results(1)).toEqual(["empty/", "in/", "in/kept.txt", "jobs.sh", "made.txt"]);
+});
+
+test("--copy-forward: a job gets these paths and nothing else", async () => {
+  await work.write("src/deep/a.py", "a\n");
+  await work.write("src/b.py", "b\n");
+  await work.write("data/big.bin", "big\n");
+  await work.write("notes.txt", "notes\n");
+  const { stderr } = await run(["find . -type f | sort"], ["--copy-forward", "src/deep", "./notes.txt"]);
+  expect(await out(1)).toBe("./notes.txt\n./src/deep/a.py\n");
+  expect(stderr).toMatch(/^copying 2 files, 8 B\n/);
+});
+
+test("--copy-backwards: only what is below these paths comes back", async () => {
+  await run(
+    ["mkdir -p models logs; echo m > models/m; echo l > logs/l; echo r > report.txt", "echo nothing of it"],
+    ["--copy-backwards", "models", "./report.txt", "never-made"],
+  );
+  expect(results(1)).toEqual(["models/", "models/m", "report.txt"]);
+  expect(results(2)).toEqual([]);
+  expect(await out(2)).toBe("nothing of it\n");
+});
+
+test("job_results, .git and what .sshoalignore names stay here, and that is said", async () => {
+  await work.write(".sshoalignore", "# big things\n*.ckpt\n/data/\n!data/\n!keep.ckpt\n");
+  await work.write(".git/config", "secret\n");
+  await work.write("lib/.git/config", "secret\n");
+  await work.write("job_results/other.sh.1/old.txt", "old\n");
+  await work.write("data/train.csv", "1\n");
+  await work.write("model.ckpt", "big\n");
+  await work.write("keep.ckpt", "small\n");
+  await work.write("lib/job_results/not-ours.txt", "travels\n");
+  const { stderr } = await run(["find . -type f | sort"]);
+  expect((await out(1)).split("\n")).toEqual([
+    "./.sshoalignore",
+    "./data/train.csv",
+    "./jobs.sh",
+    "./keep.ckpt",
+    "./lib/job_results/not-ours.txt",
+    "",
+  ]);
+  expect(stderr).toMatch(/^copying 5 files, \d+ B; left out: \.git, job_results, lib\/\.git, model\.ckpt\n/);
+});
+
+test("what is edited after the start does not reach jobs that wait", async () => {
+  await work.write("model.py", "old\n");
+  const go = seen.path("go");
+  const command = spawnCommand(await argsFor([waitFor(go), "cat model.py jobs.sh"], [], "max_jobs: 1"), {
+    cwd: work.dir,
+  });
+  await command.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
+  const script = await work.read("jobs.sh");
+  await work.write("model.py", "new\n");
+  await work.write("jobs.sh", "echo something else\n");
+  await seen.write("go", "");
+  expect((await command.ended).code).toBe(0);
+  expect(await out(2)).toBe(`old\n${script}`);
+});
+
+test("modes and links travel both ways; times of unchanged files stay", async () => {
+  await work.write("tool.sh", "#!/bin/sh\necho run\n");
+  await work.write("read-only.txt", "r\n");
+  await chmod(work.path("read-only.txt"), 0o444);
+  await symlink("tool.sh", work.path("link"));
+  await utimes(work.path("read-only.txt"), 1000, 1_000_000_000);
+  await run([
+    "./link; stat -c '%a %Y' read-only.txt; readlink link; cp tool.sh made.sh; ln -s made.sh made-link",
+  ]);
+  expect(await out(1)).toBe("run\n444 1000000000\ntool.sh\n");
+  expect((await stat(work.path("job_results/jobs.sh.1/made.sh"))).mode & 0o777).toBe(0o755);
+  expect(await readlink(work.path("job_results/jobs.sh.1/made-link"))).toBe("made.sh");
+});
+
+test("what a job cannot read any more itself still comes back", async () => {
+  await run(["umask 777; echo x > locked; mkdir dir"]);
+  expect(results(1)).toEqual(["dir/", "locked"]);
+  expect(await readFile(work.path("job_results/jobs.sh.1/locked"), "utf8")).toBe("x\n");
+});
+
+test("an empty tree: jobs begin in an empty directory", async () => {
+  await mkdir(work.path("nothing"));
+  await run(["ls -A; echo made > made.txt"], ["--copy-forward", "nothing"]);
+  expect(await out(1)).toBe("nothing\n");
+  expect(results(1)).toEqual(["made.txt"]);
+});
+
+test("scratch: everything lives there, and the home directory keeps nothing but the lock", async () => {
+  const fresh = await startSshd({ name: "fresh" });
+  onTestFinished(() => fresh.stop());
+  await work.write("jobs.sh", "pwd; echo made > made.txt\n");
+  const file = await fresh.machineFile(`max_jobs: 1\nscratch: "${seen.dir}/with space/it's"`);
+  const args = ["jobs.sh", "--machines", file, ...LIGHT_NO_GPU];
+  const { code, stderr } = await runCommand(args, { cwd: work.dir });
+  expect(code, stderr).toBe(0);
+  const root = seen.path("with space/it's/.sshoal");
+  expect(await out(1)).toMatch(`${root}/batches/jobs.sh-`);
+  expect(results(1)).toEqual(["made.txt"]);
+  expect(listTrees(root)).toHaveLength(1);
+  expect(listSpool(root)).toEqual(["batches/", "trees/"]);
+  expect(listSpool(`${fresh.homeDir}/.sshoal`)).toEqual(EMPTY_SPOOL.filter((path) => path !== "trees/"));
+});
+
+test("scratch below the home of that machine", async () => {
+  await run(["pwd"], [], "max_jobs: 1\nscratch: ~/big");
+  expect(await out(1)).toMatch(`${host.homeDir}/big/.sshoal/batches/jobs.sh-`);
+});

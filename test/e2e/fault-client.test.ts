@@ -1,0 +1,185 @@
+// The client is killed, hung up on or told to leave, at any instant: jobs go on, and the same command picks them up.
+
+import { existsSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
+import { type Ledger, openLedger } from "../rig/ledger.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+import { killRound } from "../soak/kill-round.js";
+import { seededRandom } from "../soak/seeded.js";
+
+let one: TestHost;
+let two: TestHost;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  [one, two] = await Promise.all([startSshd({ name: "one" }), startSshd({ name: "two" })]);
+});
+beforeEach(async () => {
+  ledger = await openLedger();
+});
+afterEach(() => ledger.remove());
+afterAll(() => Promise.all([one?.stop(), two?.stop()]));
+
+async function batchArgs(...more: string[]): Promise<string[]> {
+  const machines = [await one.machineFile("max_jobs: 2"), await two.machineFile("max_jobs: 2")];
+  return ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU, ...more];
+}
+
+/** Two jobs at a time on each machine that wait for a file, and more that wait for their turn. */
+async function waitingBatch(): Promise<void> {
+  await ledger.write(Array.from({ length: 7 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
+}
+
+function hasRuns(count: number): Promise<boolean> {
+  return until(`${count} jobs run`, async () => (await ledger.runs()).size === count);
+}
+
+describe("kill -9", () => {
+  const seed = Math.floor(Math.random() * 1e6);
+  const random = seededRandom(seed);
+  // An undisturbed run takes some 1500 ms here; test/soak/run.mjs does this a hundred times.
+  for (const round of [1, 2, 3, 4, 5]) {
+    test(`at a random instant, round ${round}`, async () => {
+      const killsAtMs = [random(), random()].slice(0, round % 2 === 0 ? 2 : 1).map((share) => share * 1800);
+      const { wrong, killedAfter } = await killRound({ hosts: [one, two], jobs: 10, killsAtMs });
+      const facts = `seed ${seed}, killed at ${killsAtMs.join(", ")} ms, after ${killedAfter.join(", ")}`;
+      expect(wrong, facts).toEqual([]);
+    });
+  }
+
+  // After each of these the record is cut off where a client that did nothing more would have left it.
+  const moments = [
+    "machine-ready",
+    "jobs-assigned",
+    "tree-read",
+    "staged",
+    "jobs-handed-over",
+    "job-started",
+    "job-ended",
+    "jobs-arrived",
+    "job-collected",
+    "machine-done",
+  ];
+  for (const kind of moments) {
+    test(`right after ${kind}`, async () => {
+      await ledger.write(Array.from({ length: 6 }, () => ledger.job("sleep 0.1")));
+      await ledger.work.write("input.txt", `${kind}\n`);
+      const args = await batchArgs("--json");
+      const client = spawnCommand(args, { cwd: ledger.work.dir });
+      await client.until(({ stdout }) => stdout().includes(`"kind":"${kind}"`));
+      client.child.kill("SIGKILL");
+      await client.ended;
+      const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
+      expect(await ledger.audit([one, two]), stdout + stderr).toEqual([]);
+      expect(code).toBe(0);
+    });
+  }
+});
+
+describe("leaving", () => {
+  for (const signal of ["SIGHUP", "SIGTERM"] as const) {
+    test(`${signal}: jobs go on, and the same command picks them up`, async () => {
+      await waitingBatch();
+      const args = await batchArgs();
+      const client = spawnCommand(args, { cwd: ledger.work.dir });
+      await hasRuns(4);
+      await client.until(({ stdout }) => stdout().match(/^started: /gm)?.length === 4);
+      client.child.kill(signal);
+      expect((await client.ended).code).toBe(130);
+      await ledger.seen.write("go", "");
+      // Nobody is there to hand anything over, and still all of them run.
+      await hasRuns(7);
+      const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
+      expect(stdout, stderr).toMatch(/^resuming: 0 done, 4 running on one\.yaml, two\.yaml, 3 waiting$/m);
+      expect(await ledger.audit([one, two]), stdout + stderr).toEqual([]);
+      expect(code).toBe(0);
+    });
+  }
+
+  test("--detach returns once all is handed over, and the same command picks it up", async () => {
+    await waitingBatch();
+    const detached = await runCommand(await batchArgs("--detach"), { cwd: ledger.work.dir });
+    expect(detached.code, detached.stderr).toBe(0);
+    expect(existsSync(ledger.work.path("job_results/jobs.sh.1"))).toBe(false);
+    // As often as one likes.
+    const again = await runCommand(await batchArgs("--detach"), { cwd: ledger.work.dir });
+    expect(again.code, again.stderr).toBe(0);
+    await ledger.seen.write("go", "");
+    await hasRuns(7);
+    const { code, stdout, stderr } = await runCommand(await batchArgs(), { cwd: ledger.work.dir });
+    expect(stdout, stderr).toMatch(/^resuming: /m);
+    expect(await ledger.audit([one, two]), stdout + stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("a second client is told who follows the batch, and spoils nothing", async () => {
+    await waitingBatch();
+    const args = await batchArgs();
+    const first = spawnCommand(args, { cwd: ledger.work.dir });
+    await hasRuns(4);
+    const second = await runCommand(args, { cwd: ledger.work.dir });
+    expect(second.stderr).toBe(
+      `error: another client follows this batch: process ${first.child.pid}\ntry: watch it there, or end it: kill ${first.child.pid} (jobs go on)\n`,
+    );
+    expect(second.code).toBe(2);
+    await ledger.seen.write("go", "");
+    expect((await first.ended).code).toBe(0);
+    expect(await ledger.audit([one, two])).toEqual([]);
+  });
+
+  test("of many clients that start at once after one was killed, one follows the batch", async () => {
+    await waitingBatch();
+    const args = await batchArgs("--json");
+    const killed = spawnCommand(args, { cwd: ledger.work.dir });
+    await hasRuns(4);
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    const clients = Array.from({ length: 5 }, () => spawnCommand(args, { cwd: ledger.work.dir }));
+    const refused = clients.map(({ ended }) => ended.then(({ code }) => code === 2));
+    await until("all but one are refused", async () => {
+      const known = await Promise.all(refused.map((each) => Promise.race([each, false])));
+      return known.filter(Boolean).length === 4;
+    });
+    await ledger.seen.write("go", "");
+    const codes = (await Promise.all(clients.map(({ ended }) => ended))).map(({ code }) => code);
+    expect(codes.toSorted()).toEqual([0, 2, 2, 2, 2]);
+    expect(await ledger.audit([one, two])).toEqual([]);
+  });
+});
+
+test("two batches of two directories on the same machines see nothing of each other", async () => {
+  const other = await openLedger();
+  const args = await batchArgs("--json");
+  const clients = [ledger, other].map(async (each, index) => {
+    await each.write(
+      Array.from({ length: 8 }, () => each.job("sleep 0.1; cat input.txt > copy.txt; rm copy.txt")),
+    );
+    await each.work.write("input.txt", `of batch ${index}\n`);
+    return runCommand(args, { cwd: each.work.dir });
+  });
+  const results = await Promise.all(clients);
+  for (const { code, stderr } of results) expect(code, stderr).toBe(0);
+  const batches = results.map(({ stdout }) => parseEvents(stdout)[0]?.batch);
+  expect(batches[0]).not.toBe(batches[1]);
+  expect(await ledger.audit([one, two])).toEqual([]);
+  expect(await other.audit([one, two])).toEqual([]);
+  await other.remove();
+});
+
+test("two batches of the same directory at once", async () => {
+  const more = Array.from({ length: 6 }, (_, index) => `sleep 0.1; echo ${index} > made.txt`);
+  await ledger.write(Array.from({ length: 6 }, () => ledger.job("sleep 0.1")));
+  await ledger.work.write("more.sh", more.map((line) => `${line}\n`).join(""));
+  const [, ...rest] = await batchArgs();
+  const codes = await Promise.all(
+    ["jobs.sh", "more.sh"].map((script) => runCommand([script, ...rest], { cwd: ledger.work.dir })),
+  );
+  for (const { code, stderr } of codes) expect(code, stderr).toBe(0);
+  for (let line = 1; line <= 6; line++) {
+    expect(await ledger.work.read(`job_results/jobs.sh.${line}/made.txt`)).toBe(`made by jobs.sh.${line}\n`);
+    expect(await ledger.work.read(`job_results/more.sh.${line}/made.txt`)).toBe(`${line - 1}\n`);
+  }
+});

@@ -1,0 +1,77 @@
+// One round of killing: a batch whose client is killed at given instants, each time followed by the same command, the
+// last time to the end. Then the books are audited.
+
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LIGHT_NO_GPU } from "../rig/batch.js";
+import { spawnCommand } from "../rig/command.js";
+import { openLedger } from "../rig/ledger.js";
+import type { TestHost } from "../rig/sshd.js";
+
+export interface KillRound {
+  readonly hosts: readonly TestHost[];
+  readonly jobs: number;
+  /** When each client in turn is killed, in ms after its start. */
+  readonly killsAtMs: readonly number[];
+}
+
+export interface KillOutcome {
+  /** What the record told last at each kill; a client that was done before is not in it. */
+  readonly killedAfter: readonly string[];
+  /** Of the last client, or of the only one. */
+  readonly wallMs: number;
+  /** Empty: nothing was lost, nothing ran twice, nothing is left. */
+  readonly wrong: readonly string[];
+}
+
+export async function killRound({ hosts, jobs, killsAtMs }: KillRound): Promise<KillOutcome> {
+  const ledger = await openLedger();
+  const { work } = ledger;
+  try {
+    await ledger.write(Array.from({ length: jobs }, (_, index) => ledger.job(whatFor(index))));
+    // Never seen before, so that it is staged each time.
+    await work.write("input.bin", randomBytes(200_000));
+    await work.write("lib/deep/input.txt", "input\n");
+    const machines = await Promise.all(hosts.map((host) => host.machineFile("max_jobs: 2")));
+    const args = ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU, "--json"];
+    const killedAfter: string[] = [];
+    for (const ms of killsAtMs) {
+      const client = spawnCommand(args, { cwd: work.dir });
+      const isKilled = await Promise.race([sleep(ms, true), client.ended.then(() => false)]);
+      client.child.kill("SIGKILL");
+      await client.ended;
+      if (isKilled) killedAfter.push(lastRecorded(work.path("job_results/.sshoal/jobs.sh.jsonl")));
+    }
+    const startedAt = performance.now();
+    const { code, stdout, stderr } = await spawnCommand(args, { cwd: work.dir }).ended;
+    const wallMs = performance.now() - startedAt;
+    const wrong = await ledger.audit(hosts);
+    if (code !== 0) wrong.push(`exit code ${code}`);
+    if (wrong.length > 0) wrong.push(stdout, stderr);
+    return { killedAfter, wallMs, wrong };
+  } finally {
+    await ledger.remove();
+  }
+}
+
+/** Some are over at once, some take a while, some say or leave a lot. */
+function whatFor(index: number): string {
+  const kinds = [
+    ":",
+    "sleep 0.2",
+    "sleep 0.05; cat input.bin >/dev/null",
+    "grep -q input lib/deep/input.txt",
+    "sleep 0.4",
+  ];
+  return kinds[index % kinds.length] ?? ":";
+}
+
+function lastRecorded(path: string): string {
+  try {
+    const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+    return (JSON.parse(lines.at(-1) ?? "{}") as { kind?: string }).kind ?? "nothing";
+  } catch {
+    return "nothing";
+  }
+}

@@ -1,0 +1,60 @@
+import { symlink } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { resolveBackwards, resolveForward } from "../../../src/cli/copy-paths.js";
+import { UserError } from "../../../src/errors.js";
+import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
+
+let work: Workspace;
+
+beforeEach(async () => {
+  work = await makeWorkspace({ "src/a.py": "", "a b/..c/x": "", "..d": "", "-e": "" });
+});
+afterEach(() => work.remove());
+
+const BOTH = [
+  ["--copy-forward", resolveForward],
+  ["--copy-backwards", resolveBackwards],
+] as const;
+
+describe.each(BOTH)("%s", (flag, resolve) => {
+  test.each([
+    ["./", "."],
+    [".", "."],
+    ["", "."],
+    ["src", "src"],
+    ["./src/", "src"],
+    ["src/../src/a.py", "src/a.py"],
+    ["a b/..c", "a b/..c"],
+    ["..d", "..d"],
+    ["-e", "-e"],
+  ])("%j is %j", (typed, relative) => {
+    expect(resolve([typed], work.dir)).toEqual([relative]);
+  });
+
+  test("an absolute path inside is as good", () => {
+    expect(resolve([work.path("src"), work.dir], work.dir)).toEqual(["src", "."]);
+  });
+
+  test("every mistake is named, each with its flag", () => {
+    let message = "";
+    try {
+      resolve(["../x", "src", "/etc", "..", "src/../..", "new\nline"], work.dir);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      message = error.message;
+    }
+    const outside = `: it is outside the working directory ${work.dir}`;
+    for (const bad of ["../x", "/etc", "..", "src/../.."])
+      expect(message).toContain(`${flag} ${bad}${outside}`);
+    expect(message).toContain("its name holds a newline");
+    expect(message).not.toContain(`${flag} src:`);
+  });
+});
+
+test("what is to be copied there must be here; what comes back need not", async () => {
+  await symlink("nowhere", work.path("dangling"));
+  expect(() => resolveForward(["missing"], work.dir)).toThrow(
+    "--copy-forward missing: there is no such file or directory",
+  );
+  expect(resolveBackwards(["missing", "deep/er"], work.dir)).toEqual(["missing", "deep/er"]);
+});

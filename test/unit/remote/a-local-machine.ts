@@ -1,0 +1,92 @@
+// This computer as the machine, with a home of its own: real sh, real tar, no ssh.
+
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { BatchSettings } from "../../../src/model/batch.js";
+import type { HandOver } from "../../../src/remote/hand-over.js";
+import type { Place } from "../../../src/remote/layout.js";
+import { noTree } from "../../../src/remote/tree.js";
+import { connectLocal } from "../../../src/transport/local.js";
+import type { Session } from "../../../src/transport/session.js";
+import { killAll, pidsWithHome } from "../../rig/processes.js";
+import { until } from "../../rig/until.js";
+import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
+import { aNeed } from "../plan/a-machine.js";
+import { HOST } from "./a-spool.js";
+
+export const never = new AbortController().signal;
+
+export interface LocalMachine extends Workspace {
+  readonly session: Session;
+  readonly place: Place;
+  /** Of the batch, relative to the home. */
+  readonly spool: string;
+  untilEvent(start: string): Promise<void>;
+  /** Fails if anything still runs there, then removes everything. */
+  close(): Promise<void>;
+}
+
+export async function makeLocalMachine(): Promise<LocalMachine> {
+  const home = await makeWorkspace();
+  const session = await connectLocal({ homeDir: home.dir });
+  const spool = `.sshoal/batches/b@${HOST}`;
+  return {
+    ...home,
+    session,
+    place: { batch: "b", scratch: null },
+    spool,
+    async untilEvent(start) {
+      await until(`an event ${start}`, async () =>
+        (await home.read(`${spool}/events`)).split("\n").some((line) => line.startsWith(start)),
+      );
+    },
+    async close() {
+      await session.close();
+      try {
+        await until("no process is left", () => pidsWithHome(home.dir).length === 0);
+      } finally {
+        killAll(pidsWithHome(home.dir));
+        await home.remove();
+      }
+    },
+  };
+}
+
+const SETTINGS: BatchSettings = {
+  requirement: aNeed({ memoryMb: 1 }),
+  timeoutSeconds: null,
+  copyForward: ["."],
+  copyBack: ["."],
+  copiesUnchanged: false,
+  envNames: [],
+};
+
+/** One slot, no tree; `jobs`: key to what it runs. */
+export function anOrder(
+  { place }: LocalMachine,
+  jobs: Readonly<Record<string, string>>,
+  facts: Partial<HandOver> = {},
+): HandOver {
+  const slot = { index: 0, gpus: [] };
+  return {
+    place,
+    settings: { copiesUnchanged: false, timeoutSeconds: null },
+    requirement: SETTINGS.requirement,
+    slots: [{ slot, env: {} }],
+    tree: noTree("/"),
+    jobs: Object.entries(jobs).map(([key, script]) => ({ key, script: `${script}\n` })),
+    manifest: { script: "jobs.sh", settings: SETTINGS, slots: [slot], jobs: new Map() },
+    signal: never,
+    ...facts,
+  };
+}
+
+/** A PATH with the usual tools, but for some. */
+export function pathWithout(box: Workspace, ...names: string[]): string {
+  const dir = box.path("fewer-tools");
+  mkdirSync(dir);
+  for (const tool of readdirSync("/usr/bin")) {
+    if (!names.includes(tool)) symlinkSync(join("/usr/bin", tool), join(dir, tool));
+  }
+  return dir;
+}

@@ -1,0 +1,170 @@
+// A spool made by hand, as handing over leaves it, and slot loops that run on it under a chosen shell.
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { runtimeFile } from "../../../src/remote/runtime-files.js";
+import { STAND_IN_BIN } from "../../rig/gpus.js";
+import { killAll, pidsWithHome } from "../../rig/processes.js";
+import { until } from "../../rig/until.js";
+import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
+
+export const HOST = readFileSync("/proc/sys/kernel/hostname", "utf8").trim();
+export const BOOT_ID = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+
+/** The words that run a script, and whether the tools it calls are busybox's too. */
+export interface Shell {
+  readonly words: readonly [string, ...string[]];
+  readonly hasOnlyBusybox?: boolean;
+}
+
+/** Those that slot.sh must run under, each by the name tests have. */
+export const SHELLS: [string, Shell][] = [
+  ["dash", { words: ["dash"] }],
+  ["bash", { words: ["bash"] }],
+  ["busybox", { words: ["sh"], hasOnlyBusybox: true }],
+];
+
+export interface Home extends Workspace {
+  readonly env: Readonly<Record<string, string>>;
+  /** Fails if any process of this home is left, then removes everything. */
+  close(): Promise<void>;
+}
+
+/** An account of its own, where the waiting between two looks at something takes no time. */
+export async function makeHome({ hasOnlyBusybox = false }: Shell): Promise<Home> {
+  const home = await makeWorkspace({
+    "bin/sleep": '#!/bin/sh\ncase $1 in 0.2 | 1 | 5) set -- 0.02 ;; esac\nexec /bin/sleep "$1"\n',
+  });
+  const tools = hasOnlyBusybox ? busyboxTools() : "/usr/bin:/bin";
+  return {
+    ...home,
+    env: { PATH: `${home.path("bin")}:${STAND_IN_BIN}:${tools}`, HOME: home.dir },
+    async close() {
+      try {
+        await until("no process is left", () => pidsWithHome(home.dir).length === 0);
+      } finally {
+        killAll(pidsWithHome(home.dir));
+        await home.remove();
+      }
+    },
+  };
+}
+
+let busyboxDir: string | undefined;
+
+function busyboxTools(): string {
+  if (busyboxDir !== undefined) return busyboxDir;
+  const dir = mkdtempSync(join(tmpdir(), "sshoal-busybox-"));
+  process.once("exit", () => rmSync(dir, { recursive: true }));
+  execFileSync("busybox", ["--install", "-s", dir]);
+  busyboxDir = dir;
+  return dir;
+}
+
+export interface SpoolFacts {
+  readonly batch?: string;
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+export interface Loop {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ code: number | null; log: string }>;
+}
+
+export interface Spool {
+  readonly dir: string;
+  read(path: string): Promise<string>;
+  exists(path: string): boolean;
+  /** `need`: as a claim is written; left out: next to nothing. */
+  slot(index: number, facts?: { need?: string; env?: string }): Promise<void>;
+  job(key: string, command: string, tree?: string): Promise<void>;
+  start(index?: number, env?: Readonly<Record<string, string>>): Loop;
+  /** Starts the loop and waits for its end; it must have nothing to complain about. */
+  run(index?: number, env?: Readonly<Record<string, string>>): Promise<void>;
+  events(): Promise<string[]>;
+  untilEvent(start: string): Promise<string>;
+  /** Everything below a job's work/, directories with a slash. */
+  results(key: string): Promise<string[]>;
+}
+
+export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}): Promise<Spool> {
+  const { batch = "b" } = facts;
+  const place = `.sshoal/batches/${batch}@${HOST}`;
+  const dir = home.path(place);
+  const settings = { batch, copy_unchanged: 0, limit: 0, ...facts.settings };
+  await home.write(`${place}/lib.sh`, runtimeFile("lib.sh"));
+  await home.write(`${place}/slot.sh`, runtimeFile("slot.sh"));
+  await home.write(
+    `${place}/settings`,
+    Object.entries(settings)
+      .map(([name, value]) => `${name}='${value}'\n`)
+      .join(""),
+  );
+  await home.write(`${place}/events`, "");
+  const read = (path: string) => readFile(join(dir, path), "utf8");
+  const events = async () => (await read("events")).split("\n").slice(0, -1);
+  const spool: Spool = {
+    dir,
+    read,
+    exists: (path) => existsSync(join(dir, path)),
+    events,
+    async slot(index, { need = "1 1 0 0 0 0 -", env = "check_cards=" } = {}) {
+      await home.write(`${place}/slots/${index}/need`, `${need}\n`);
+      await home.write(`${place}/slots/${index}/env`, `export SSHOAL_SLOT=${index}\n${env}\n`);
+    },
+    async job(key, command, tree = "-") {
+      const hasDirectories = tree !== "-" && (await hasDirectory(home.path(".sshoal/trees", tree)));
+      await home.write(`${place}/jobs/${key}/tree`, `${tree} ${hasDirectories ? 1 : 0}\n`);
+      await mkdir(join(dir, "jobs", key, "work"), { mode: 0o700 });
+      await home.write(`${place}/jobs/${key}/command`, `${command}\n`);
+    },
+    start(index = 0, env = {}) {
+      const log = join(dir, "slots", String(index), `log-${loops++}`);
+      const [program, ...words] = shell.words;
+      const child = spawn(program, [...words, "slot.sh", dir, String(index)], {
+        cwd: dir,
+        env: { ...home.env, ...env },
+        detached: true,
+        stdio: ["ignore", openSync(log, "a"), openSync(log, "a")],
+      });
+      const ended = new Promise<{ code: number | null; log: string }>((resolve) => {
+        child.once("close", (code) => resolve({ code, log: readFileSync(log, "utf8") }));
+      });
+      return { child, ended };
+    },
+    async run(index = 0, env = {}) {
+      expect(await spool.start(index, env).ended).toEqual({ code: 0, log: "" });
+    },
+    untilEvent: (start) =>
+      until(`an event ${start}`, async () => (await events()).find((line) => line.startsWith(start))),
+    results: (key) => list(join(dir, "jobs", key, "work")),
+  };
+  await spool.slot(0);
+  return spool;
+}
+
+let loops = 0;
+
+async function hasDirectory(dir: string): Promise<boolean> {
+  return (await readdir(dir, { withFileTypes: true })).some((entry) => entry.isDirectory());
+}
+
+async function list(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { withFileTypes: true, recursive: true });
+  return entries
+    .map((entry) => {
+      const below = join(entry.parentPath, entry.name).slice(dir.length + 1);
+      return entry.isDirectory() ? `${below}/` : below;
+    })
+    .toSorted();
+}
+
+/** What a process writes to say that it is there: its pid, its start time, this boot. */
+export function liveLine(pid: number): string {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]} ${BOOT_ID}\n`;
+}

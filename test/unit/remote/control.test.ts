@@ -1,0 +1,250 @@
+// The control channel with its real other end, on jobs that a real slot runs where they must run.
+
+import { existsSync } from "node:fs";
+import { appendFile, readFile } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Control } from "../../../src/remote/control.js";
+import type { OutputPiece } from "../../../src/remote/control-stream.js";
+import { handOver } from "../../../src/remote/hand-over.js";
+import { RemoteError } from "../../../src/remote/remote-error.js";
+import { until } from "../../rig/until.js";
+import { anOrder, type LocalMachine, makeLocalMachine } from "./a-local-machine.js";
+import { liveLine } from "./a-spool.js";
+
+const A = "0000001-1";
+const B = "0000002-1";
+const C = "0000003-1";
+
+let machine: LocalMachine;
+let control: Control;
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+});
+afterEach(async () => {
+  control?.close();
+  await machine.close();
+});
+
+/** Jobs nobody runs: there is no slot. */
+async function waiting(...keys: string[]): Promise<void> {
+  const jobs = Object.fromEntries(keys.map((key) => [key, "true"]));
+  await handOver(machine.session, anOrder(machine, jobs, { slots: [] }));
+  control = await Control.open(machine.session, machine.place);
+}
+
+async function running(jobs: Readonly<Record<string, string>>): Promise<void> {
+  await handOver(machine.session, anOrder(machine, jobs));
+  control = await Control.open(machine.session, machine.place);
+}
+
+const write = (path: string, text: string | Buffer) => machine.write(`${machine.spool}/${path}`, text);
+const read = (path: string) => machine.read(`${machine.spool}/${path}`);
+const exists = (path: string) => existsSync(machine.path(machine.spool, path));
+
+describe("output", () => {
+  async function pieces(...positions: [string, "out" | "err", number][]): Promise<OutputPiece[]> {
+    const found: OutputPiece[] = [];
+    const asked = positions.map(([key, stream, offset]) => ({ key, stream, offset }));
+    const total = await control.readOutput(asked, async (piece) => void found.push(piece));
+    expect(total).toBe(found.reduce((sum, { bytes }) => sum + bytes.length, 0));
+    return found;
+  }
+
+  const textOf = (found: readonly OutputPiece[]) => Buffer.concat(found.map(({ bytes }) => bytes)).toString();
+
+  test("what lies beyond each position, and nothing of streams that are not there", async () => {
+    await waiting(A, B);
+    await write(`jobs/${A}/out`, "0123456789");
+    await write(`jobs/${A}/err`, "old");
+    await write(`jobs/${B}/out`, "");
+    expect(await pieces([A, "out", 4], [A, "err", 3], [B, "out", 0], [B, "err", 0], [C, "out", 0])).toEqual([
+      { kind: "output", key: A, stream: "out", offset: 4, bytes: Buffer.from("456789") },
+    ]);
+    await appendFile(machine.path(machine.spool, `jobs/${A}/err`), " and new");
+    const found = await pieces([B, "out", 0], [A, "out", 10], [A, "err", 3]);
+    expect([found[0]?.stream, found[0]?.offset, textOf(found)]).toEqual(["err", 3, " and new"]);
+  });
+
+  test("any bytes at all, also such as look like the protocol", async () => {
+    await waiting(A, B);
+    const bytes = Buffer.concat([
+      Buffer.from(Array.from({ length: 256 }, (_, n) => n)),
+      Buffer.from("\nend 0\ndata k"),
+    ]);
+    await write(`jobs/${A}/out`, bytes);
+    await write(`jobs/${B}/err`, "without a line end");
+    const found = await pieces([A, "out", 0], [B, "err", 0]);
+    expect(
+      Buffer.concat(found.filter(({ key }) => key === A).map((piece) => piece.bytes)).equals(bytes),
+    ).toBe(true);
+    expect(textOf(found.filter(({ key }) => key === B))).toBe("without a line end");
+  });
+
+  test("much output comes in bounded parts, and all of it in the end", async () => {
+    await waiting(A, B);
+    const bytes = Buffer.alloc(10_000_000, "0123456789abcdefg\n");
+    await write(`jobs/${A}/out`, bytes);
+    await write(`jobs/${B}/out`, "short");
+    const whole: Buffer[] = [];
+    let offset = 0;
+    for (let rounds = 0; offset < bytes.length; rounds++) {
+      expect(rounds).toBeLessThan(5);
+      const found = await pieces([A, "out", offset], [B, "out", 0]);
+      expect(textOf(found.filter(({ key }) => key === B))).toBe("short");
+      const part = Buffer.concat(found.filter(({ key }) => key === A).map((piece) => piece.bytes));
+      expect(part.length).toBeLessThanOrEqual(4 << 20);
+      whole.push(part);
+      offset += part.length;
+    }
+    expect(Buffer.concat(whole).equals(bytes)).toBe(true);
+  });
+
+  test("whoever cannot take it fails alone: the channel goes on", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/out`, Buffer.alloc(300_000, "x"));
+    const refuse = async () => {
+      throw new Error("disk full");
+    };
+    await expect(control.readOutput([{ key: A, stream: "out", offset: 0 }], refuse)).rejects.toThrow(
+      "disk full",
+    );
+    expect(textOf(await pieces([A, "out", 299_999]))).toBe("x");
+  });
+
+  test("requests that come while others are under way are answered in order", async () => {
+    await waiting(A, B, C);
+    await write(`jobs/${A}/out`, Buffer.alloc(1_000_000, "x"));
+    const [total, taken, found] = await Promise.all([
+      control.readOutput([{ key: A, stream: "out", offset: 0 }], async () => {}),
+      control.takeBack([B]),
+      pieces([A, "out", 999_990]),
+    ]);
+    expect([total, taken, textOf(found)]).toEqual([1_000_000, [B], "x".repeat(10)]);
+  });
+});
+
+describe("taking back", () => {
+  test("what nobody has begun is ours again, and no slot takes it", async () => {
+    await waiting(A, B, C);
+    await write(`jobs/${B}/claim`, "slot 0\n");
+    expect(await control.takeBack([A, B, "0000009-1"])).toEqual([A]);
+    await handOver(machine.session, anOrder(machine, {}));
+    await machine.untilEvent(`ended ${C}`);
+    await machine.untilEvent("idle 0");
+    expect(exists(`jobs/${A}/exit`)).toBe(false);
+  });
+
+  test("asked again, since the link was lost before the answer, it is still ours", async () => {
+    await waiting(A);
+    expect(await control.takeBack([A])).toEqual([A]);
+    control.close();
+    control = await Control.open(machine.session, machine.place);
+    expect(await control.takeBack([A])).toEqual([A]);
+  });
+
+  test("what was stopped meanwhile is not ours again", async () => {
+    await waiting(A);
+    await control.stop([A]);
+    expect(await control.takeBack([A])).toEqual([]);
+  });
+});
+
+describe("stopping", () => {
+  test("ends all that came from a job, also what left its session, and only that job", async () => {
+    const wait = 'echo $$ >>pids; until [ -e "$HOME/go" ]; do sleep 0.02; done';
+    const slots = [0, 1].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
+    const jobs = { [A]: `setsid sh -c 'echo $$ >>pids; exec sleep 600' & ${wait}`, [B]: wait };
+    await handOver(machine.session, anOrder(machine, jobs, { slots }));
+    control = await Control.open(machine.session, machine.place);
+    await until(
+      "all of them are there",
+      async () => (await pids(A)).length === 2 && (await pids(B)).length === 1,
+    );
+    await control.stop([A]);
+    await until("its keeper has written how it ended", () => exists(`jobs/${A}/exit`));
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+    await until("nothing of it lives", async () => (await pids(A)).every((pid) => !isAlive(pid)));
+    expect((await pids(B)).every(isAlive)).toBe(true);
+    await machine.write("go", "");
+    await machine.untilEvent(`ended ${B}`);
+    expect(await read(`jobs/${B}/exit`)).toBe("0\n");
+  });
+
+  async function pids(key: string): Promise<number[]> {
+    const text = await readFile(machine.path(machine.spool, `jobs/${key}/work/pids`), "utf8").catch(() => "");
+    return text.split("\n").filter(Boolean).map(Number);
+  }
+
+  function isAlive(pid: number): boolean {
+    return existsSync(`/proc/${pid}/exe`);
+  }
+
+  test("what has not begun ends at once, and is never run", async () => {
+    await waiting(A);
+    await control.stop([A]);
+    await machine.untilEvent(`ended ${A} 0 stopped`);
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+    await handOver(machine.session, anOrder(machine, {}));
+    await machine.untilEvent("idle 0");
+    expect(exists(`jobs/${A}/out`)).toBe(false);
+  });
+
+  test("a pid that is another process by now is left alone", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/claim`, "slot 0\n");
+    await write(`jobs/${A}/exit`, "0\n");
+    await write(`jobs/${A}/pid`, liveLine(process.pid).replace(/ \d+ /, " 1 "));
+    await control.stop([A]);
+    expect(await read(`jobs/${A}/exit`)).toBe("0\n");
+  });
+});
+
+test("freeing removes a job, whatever it left, and the log remembers it", async () => {
+  await running({ [A]: "mkdir -p ro/sub; touch ro/sub/x; chmod 500 ro ro/sub", [B]: "true" });
+  await machine.untilEvent("idle 0");
+  await control.free([A]);
+  expect([exists(`jobs/${A}`), exists(`jobs/${B}`)]).toEqual([false, true]);
+  expect((await read("events")).split("\n")).toContain(`freed ${A}`);
+  await control.free([A]); // a link can drop after the work was done
+});
+
+test("draining: what runs ends, what waits is left", async () => {
+  await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done', [B]: "true" });
+  await machine.untilEvent(`started ${A}`);
+  await control.drain();
+  await machine.write("go", "");
+  await machine.untilEvent("idle 0");
+  expect([await read(`jobs/${A}/exit`), exists(`jobs/${B}/exit`)]).toEqual(["0\n", false]);
+});
+
+test("a slot whose loop is gone gets a new one", async () => {
+  await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done; exit 4', [B]: "true" });
+  await machine.untilEvent(`started ${A}`);
+  process.kill(Number((await read("slots/0/loop")).split(" ")[0]), "SIGKILL");
+  await control.tend();
+  await machine.write("go", "");
+  await machine.untilEvent(`ended ${A} 0 4`);
+  await machine.untilEvent(`ended ${B} 0 0`);
+  await machine.untilEvent("idle 0");
+});
+
+describe("when the channel is gone", () => {
+  test("what is asked is rejected, before and after", async () => {
+    await waiting(A);
+    const pending = control.takeBack([A]);
+    await machine.session.close();
+    await pending.catch(() => undefined);
+    await until("it is known", () =>
+      control.takeBack([A]).then(
+        () => false,
+        (error: unknown) => error instanceof RemoteError,
+      ),
+    );
+  });
+
+  test("no spool over there", async () => {
+    control = await Control.open(machine.session, machine.place);
+    await expect(control.free([A])).rejects.toBeInstanceOf(RemoteError);
+  });
+});

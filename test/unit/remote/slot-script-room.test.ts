@@ -1,0 +1,139 @@
+// Runs slot.sh for real: when a slot may begin, and what it waits for otherwise.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { saveGpus } from "../../rig/gpus.js";
+import { BOOT_ID, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+
+const A = "0000001-1";
+const GPU_JOB = "1 1 1000 0.75 1 0 GPU-7";
+
+describe.each(SHELLS)("under %s", (name, shell) => {
+  let home: Home;
+  let spool: Spool;
+  let holder: ChildProcess | undefined;
+
+  beforeEach(async () => {
+    home = await makeHome(shell);
+    spool = await makeSpool(home, shell);
+  });
+  afterEach(async () => {
+    holder?.kill("SIGKILL");
+    await home.close();
+  });
+
+  const exitOf = (key: string) => spool.read(`jobs/${key}/exit`);
+
+  /** A slot of another batch with that claim; its loop has written `loop`. */
+  async function claimed(need: string, loop: string, batch = "other"): Promise<void> {
+    await home.write(`.sshoal/batches/${batch}@${HOST}/slots/0/claim`, `${need}\n`);
+    await home.write(`.sshoal/batches/${batch}@${HOST}/slots/0/loop`, loop);
+  }
+
+  /** A process that stands for a loop, and how to end it. */
+  function startHolder(): { pid: number; end: () => Promise<void> } {
+    const child = spawn("/bin/sleep", ["600"], { stdio: "ignore", detached: true });
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    holder = child;
+    const end = async () => {
+      child.kill("SIGKILL");
+      await ended;
+    };
+    return { pid: child.pid as number, end };
+  }
+
+  async function expectsToWait(reason: string | RegExp, release: () => unknown): Promise<void> {
+    await spool.job(A, "true");
+    const { ended } = spool.start();
+    const event = await spool.untilEvent("waiting 0 ");
+    expect(event.slice("waiting 0 ".length)).toMatch(reason);
+    expect(spool.exists(`jobs/${A}/claim`)).toBe(false);
+    await release();
+    await ended;
+    expect(await exitOf(A)).toBe("0\n");
+    expect((await spool.events()).filter((line) => line === event)).toHaveLength(1);
+  }
+
+  const clashes: [string, string, string, string][] = [
+    ["both reserve the card", GPU_JOB, "5 1 500 0.5 1 0 GPU-6,GPU-7", "GPU GPU-7 is taken by other@HOST"],
+    ["the other has the machine", "1 1 0 0 0 0 -", "1 1 0 0 0 1 -", "the machine is reserved by other@HOST"],
+    ["only the other reserves it", "1 1 9 0.1 0 0 GPU-7", GPU_JOB, "GPU GPU-7 is taken by other@HOST"],
+    ["only this one reserves it", GPU_JOB, "1 1 9 0.1 0 0 GPU-7", "GPU GPU-7 is taken by other@HOST"],
+    ["this one wants the machine", "1 1 0 0 0 1 -", "1 1 0 0 0 0 -", "the machine is reserved by other@HOST"],
+  ];
+  // The arithmetic is the same everywhere: all of the cases under one shell, two under each.
+  test.each(name === "dash" ? clashes : clashes.slice(0, 2))(
+    "a slot waits for another batch's, and goes on when that is gone: %s",
+    async (_, need, held, reason) => {
+      const { pid, end } = startHolder();
+      await claimed(held, liveLine(pid));
+      await spool.slot(0, { need });
+      await expectsToWait(new RegExp(`^${reason.replace("HOST", HOST)}$`), end);
+    },
+  );
+
+  test("claims that are no obstacle: of other cards, of none, and of those that are gone", async () => {
+    const live = liveLine(process.pid);
+    await claimed("1 1 500 0.5 1 0 GPU-6", live, "another-card");
+    await claimed("1 1 500 0.5 1 0 GPU-77,GPU-", live, "begins-alike");
+    await claimed("1 1 0 0 0 0 -", live, "no-card");
+    await claimed(GPU_JOB, `9999999 1 ${BOOT_ID}\n`, "ended");
+    await claimed(GPU_JOB, `${process.pid} 1 ${BOOT_ID}\n`, "another-process-by-now");
+    await claimed(GPU_JOB, live.replace(BOOT_ID, "old-boot"), "before-a-reboot");
+    await claimed(GPU_JOB, "", "torn");
+    await spool.slot(0, { need: GPU_JOB });
+    await spool.job(A, "true");
+    await spool.run();
+    expect(await spool.events()).toEqual([`started ${A} 0`, expect.any(String), "idle 0"]);
+  });
+
+  test("while a job runs its slot's claim stands, and it is gone with the loop", async () => {
+    await spool.slot(0, { need: GPU_JOB });
+    await spool.job(A, "cat ../../../slots/0/claim");
+    await spool.run();
+    expect(await spool.read(`jobs/${A}/out`)).toBe(`${GPU_JOB}\n`);
+    const left = (await readdir(join(spool.dir, "slots/0"))).filter((file) => !file.startsWith("log-"));
+    expect(left).toEqual(["env", "need"]);
+  });
+
+  test("two batches that want the same card take turns", async () => {
+    const other = await makeSpool(home, shell, { batch: "c" });
+    for (const each of [spool, other]) {
+      await each.slot(0, { need: GPU_JOB });
+      await each.job(A, 'mkdir "$HOME/card" && sleep 0.1 && rmdir "$HOME/card"');
+    }
+    await Promise.all([spool.run(), other.run()]);
+    expect([await exitOf(A), await other.read(`jobs/${A}/exit`)]).toEqual(["0\n", "0\n"]);
+  });
+
+  test("more memory than there is: the slot waits, and says how much is missing", async () => {
+    await spool.slot(0, { need: "999999999 1 0 0 0 0 -" });
+    await spool.slot(1);
+    await expectsToWait(/^memory: 999999999 MB wanted, \d+ MB free$/, () => spool.run(1));
+  });
+
+  test("memory that a live claim has not used yet is not free", async () => {
+    const { pid, end } = startHolder();
+    await claimed("999999999 1 0 0 0 0 -", liveLine(pid));
+    await home.write(`.sshoal/batches/other@${HOST}/slots/0/running`, `k ${pid} 1\n`);
+    await expectsToWait(/^memory: \d+ MB wanted, \d+ MB free$/, end);
+  });
+
+  test("too little of the card's memory is free: the slot waits until there is more", async () => {
+    const state = home.path("nvidia-smi.state");
+    saveGpus(state, { gpus: [{}, { memoryFree: 999 }] });
+    await spool.slot(0, { need: GPU_JOB, env: "check_cards=1" });
+    await expectsToWait(/^GPU 1: 1000 MB wanted, 999 MB free$/, () => {
+      saveGpus(state, { gpus: [{}, { memoryFree: 1000 }] });
+    });
+  });
+
+  test("the card's memory cannot be read: unknown is not free", async () => {
+    const state = home.path("nvidia-smi.state");
+    saveGpus(state, { gpus: [{ memoryFree: "[N/A]" }] });
+    await spool.slot(0, { need: GPU_JOB, env: "check_cards=0" });
+    await expectsToWait(/^GPU 0: its free memory cannot be read$/, () => saveGpus(state, { gpus: [{}] }));
+  });
+});

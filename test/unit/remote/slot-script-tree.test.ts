@@ -1,0 +1,126 @@
+// Runs slot.sh for real: the directory a job begins in, and what of it is left as results. The tools do that rather
+// than the shell, so that GNU's and busybox's are enough.
+
+import { readlinkSync } from "node:fs";
+import { chmod, mkdir, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+
+const A = "0000001-1";
+const B = "0000002-1";
+
+describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell) => {
+  let home: Home;
+  let spool: Spool;
+
+  beforeEach(async () => {
+    home = await makeHome(shell);
+    spool = await makeSpool(home, shell);
+  });
+  afterEach(() => home.close());
+
+  async function tree(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [path, text] of Object.entries(files)) await home.write(`.sshoal/trees/t/${path}`, text);
+  }
+
+  test("each job begins in its own copy of the tree, and cannot change that of others", async () => {
+    await tree({ "in.txt": "as sent\n", "run.sh": "#!/bin/sh\ncat in.txt\n", "deep/er/x": "x" });
+    for (const key of [A, B]) await spool.job(key, "./run.sh; echo changed >in.txt; rm deep/er/x", "t");
+    await spool.run();
+    for (const key of [A, B]) expect(await spool.read(`jobs/${key}/out`)).toBe("as sent\n");
+    expect(await home.read(".sshoal/trees/t/in.txt")).toBe("as sent\n");
+    expect(await home.read(".sshoal/trees/t/deep/er/x")).toBe("x");
+  });
+
+  test("without a tree it is empty, and all that appears there is a result", async () => {
+    await spool.job(A, "find . | wc -l; touch made");
+    await spool.run();
+    expect((await spool.read(`jobs/${A}/out`)).trim()).toBe("1");
+    expect(await spool.results(A)).toEqual(["made"]);
+  });
+
+  test("what changed or is new stays, what is as it was sent goes", async () => {
+    await tree({ same: "1", changed: "1", "d/same": "1", "d/changed": "1", "e/f/same": "1", gone: "1" });
+    await spool.job(A, "echo 2 >changed; echo 2 >>d/changed; echo >new; mkdir -p n/m; rm gone", "t");
+    await spool.run();
+    expect(await spool.results(A)).toEqual(["changed", "d/", "d/changed", "n/", "n/m/", "new"]);
+  });
+
+  test("a file of the tree under a new name is a result", async () => {
+    await tree({ "a/model": "weights", b: "1" });
+    await spool.job(A, "mv a/model kept; ln b linked; cp -p b copied", "t");
+    await spool.run();
+    const results = await spool.results(A);
+    expect(results).toEqual(expect.arrayContaining(["copied", "kept", "linked"]));
+    expect(results).not.toContain("a/");
+  });
+
+  test("a result that kept its size and was given its old time back is still a result", async () => {
+    await tree({ cache: "1", same: "1" });
+    await spool.job(A, "cp -p cache old; printf 2 >cache; touch -r old cache; rm old", "t");
+    await spool.run();
+    expect(await spool.results(A)).toEqual(["cache"]);
+  });
+
+  test("links: those sent go, those made stay, wherever they lead", async () => {
+    await tree({ file: "1", "d/x": "1" });
+    await symlink("file", home.path(".sshoal/trees/t/sent"));
+    await symlink("nowhere", home.path(".sshoal/trees/t/dangling"));
+    await spool.job(
+      A,
+      "readlink sent; readlink dangling; ln -s nowhere made; ln -s /etc/passwd d/far; ln -sfn d file",
+      "t",
+    );
+    await spool.run();
+    expect(await spool.read(`jobs/${A}/out`)).toBe("file\nnowhere\n");
+    expect(await spool.results(A)).toEqual(["d/", "d/far", "file", "made"]);
+    expect(readlinkSync(join(spool.dir, "jobs", A, "work/made"))).toBe("nowhere");
+  });
+
+  test("odd names: spaces, newlines, leading dashes, globs, quotes", async () => {
+    const odd = ["a b", "new\nline", "-rf", "*", "it's", '"', "$HOME", "é", "\\", "d ir\n/-x"];
+    await tree(
+      Object.fromEntries(odd.flatMap((name) => [name, `changed/${name}`]).map((name) => [name, "1"])),
+    );
+    await spool.job(
+      A,
+      "cd changed && find . -type f -exec sh -c 'for f; do echo >>\"$f\"; done' sh {} +",
+      "t",
+    );
+    await spool.run();
+    const expected = [...odd, "d ir\n/"].map((name) => `changed/${name}`);
+    expect(await spool.results(A)).toEqual(["changed/", ...expected].toSorted());
+    expect(await spool.read(`jobs/${A}/err`)).toBe("");
+  });
+
+  test("what may not be written in the tree is still copied, and pruned", async () => {
+    await tree({ "ro/file": "1", "ro/sub/x": "1" });
+    await chmod(home.path(".sshoal/trees/t/ro/file"), 0o444);
+    await chmod(home.path(".sshoal/trees/t/ro"), 0o555);
+    await spool.job(A, "cat ro/file ro/sub/x", "t");
+    await spool.run();
+    expect(await spool.read(`jobs/${A}/out`)).toBe("11");
+    expect(await spool.results(A)).toEqual([]);
+  });
+
+  test("unchanged inputs come back too when that is asked for", async () => {
+    spool = await makeSpool(home, shell, { settings: { copy_unchanged: 1 } });
+    await tree({ same: "1", "d/same": "1" });
+    await spool.job(A, "echo >new", "t");
+    await spool.run();
+    expect(await spool.results(A)).toEqual(["d/", "d/same", "new", "same"]);
+  });
+
+  test("no tree where one was promised: the job fails, and its err says why", async () => {
+    await mkdir(home.path(".sshoal/trees/t"), { recursive: true });
+    await spool.job(A, "echo ran >>../ran", "t");
+    await rm(home.path(".sshoal/trees/t"), { recursive: true });
+    await spool.job(B, "echo next");
+    await spool.run();
+    expect(await spool.read(`jobs/${A}/exit`)).toBe("125\n");
+    expect(await spool.read(`jobs/${B}/exit`)).toBe("0\n");
+    expect(await spool.read(`jobs/${A}/err`)).toContain("sshoal: the working directory could not be copied");
+    expect(spool.exists(`jobs/${A}/ran`)).toBe(false);
+  });
+});

@@ -1,0 +1,203 @@
+// Runs slot.sh for real, alone, under each shell it must run under, and looks at the files it leaves.
+
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../../rig/until.js";
+import { BOOT_ID, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+
+const A = "0000001-1";
+const B = "0000002-1";
+const C = "0000003-1";
+
+const many = (count: number) =>
+  Array.from({ length: count }, (_, line) => `${String(line + 1).padStart(7, "0")}-1`);
+
+describe.each(SHELLS)("under %s", (_, shell) => {
+  let home: Home;
+  let spool: Spool;
+
+  beforeEach(async () => {
+    home = await makeHome(shell);
+    spool = await makeSpool(home, shell);
+  });
+  afterEach(() => home.close());
+
+  const exitOf = (key: string) => spool.read(`jobs/${key}/exit`);
+
+  describe("one job", () => {
+    test("its streams, its exit code and the log of what happened", async () => {
+      await spool.job(A, "echo said; echo wrong >&2; exit 3");
+      await spool.run();
+      expect(await spool.read(`jobs/${A}/out`)).toBe("said\n");
+      expect(await spool.read(`jobs/${A}/err`)).toBe("wrong\n");
+      expect(await exitOf(A)).toBe("3\n");
+      expect(await spool.events()).toEqual([
+        `started ${A} 0`,
+        expect.stringMatching(new RegExp(`^ended ${A} 0 3 \\d+0$`)),
+        "idle 0",
+      ]);
+    });
+
+    test("what reads its stdin finds it empty", async () => {
+      await spool.job(A, "cat; echo $? >got; read -r line || echo end >>got");
+      await spool.run();
+      expect(await spool.read(`jobs/${A}/work/got`)).toBe("0\nend\n");
+    });
+
+    test("it sees the slot's environment, and has a session of its own", async () => {
+      await spool.slot(0, { env: "export CUDA_VISIBLE_DEVICES=3\ncheck_cards=" });
+      await spool.job(
+        A,
+        'echo "$CUDA_VISIBLE_DEVICES $SSHOAL_SLOT $SSHOAL_ATTEMPT"; cut -d " " -f 6 /proc/$$/stat; echo $$',
+      );
+      await spool.run();
+      const [env, session, pid] = (await spool.read(`jobs/${A}/out`)).split("\n");
+      expect([env, session]).toEqual([`3 0 b/${A}.`, pid]);
+    });
+
+    test("it is killed: the code says by what", async () => {
+      await spool.job(A, "kill -KILL $$");
+      const { code } = await spool.start().ended;
+      expect([code, await exitOf(A)]).toEqual([0, "137\n"]);
+      expect((await spool.events())[1]).toMatch(new RegExp(`^ended ${A} 0 137 `));
+    });
+
+    test("a child it leaves behind in the background ends with it", async () => {
+      await spool.job(A, "sleep 600 & echo $! >child");
+      await spool.job(B, `[ ! -e /proc/$(cat ../../${A}/work/child)/exe ]`);
+      await spool.run();
+      expect([await exitOf(A), await exitOf(B)]).toEqual(["0\n", "0\n"]);
+      expect(isGone(await spool.read(`jobs/${A}/work/child`))).toBe(true);
+    });
+
+    test("a child that is deaf to the polite signal ends too, with its own children", async () => {
+      await spool.job(
+        A,
+        `sh -c 'trap "" TERM; sleep 600 & echo >ready; wait' & until [ -e ready ]; do :; done`,
+      );
+      await spool.run();
+      expect(await exitOf(A)).toBe("0\n");
+    });
+
+    test("it has run too long: everything of it ends, and the exit says so", async () => {
+      spool = await makeSpool(home, shell, { settings: { limit: 1 } });
+      await spool.job(A, "setsid sleep 600 & sleep 600; echo survived");
+      await spool.start().ended;
+      expect(await exitOf(A)).toBe("timed-out\n");
+      expect(await spool.read(`jobs/${A}/out`)).toBe("");
+      expect((await spool.events()).at(-2)).toMatch(new RegExp(`^ended ${A} 0 timed-out `));
+    });
+
+    test("with time to spare nothing of the watch remains", async () => {
+      spool = await makeSpool(home, shell, { settings: { limit: 600 } });
+      for (const key of many(10)) await spool.job(key, "true");
+      expect((await spool.start().ended).code).toBe(0);
+      expect((await spool.events()).filter((event) => / 0 0 \d+$/.test(event))).toHaveLength(10);
+    });
+  });
+
+  describe("who runs what", () => {
+    test("jobs run in the order of their names, whatever becomes of each", async () => {
+      for (const key of [C, A, B]) await spool.job(key, `echo ${key} >>"$HOME/log"; [ ${key} != ${A} ]`);
+      await spool.run();
+      expect(await home.read("log")).toBe(`${A}\n${B}\n${C}\n`);
+      expect([await exitOf(A), await exitOf(B), await exitOf(C)]).toEqual(["1\n", "0\n", "0\n"]);
+    });
+
+    test("a second loop on the same slot leaves; the first goes on, also with what comes late", async () => {
+      await spool.job(A, "until [ -e ../../../go ]; do sleep 0.01; done");
+      const first = spool.start();
+      await spool.untilEvent(`started ${A}`);
+      await spool.job(B, "echo late");
+      expect((await spool.start().ended).code).toBe(0);
+      expect(await spool.events()).toEqual([`started ${A} 0`]);
+      await writeFile(join(spool.dir, "go"), "");
+      await first.ended;
+      expect(await exitOf(A)).toBe("0\n");
+      expect(await spool.read(`jobs/${B}/out`)).toBe("late\n");
+    });
+
+    test("slots share the jobs, and each runs exactly once", async () => {
+      const keys = many(8);
+      for (const key of keys) await spool.job(key, `echo ${key} >>"$HOME/log"`);
+      await Promise.all([spool.slot(1), spool.slot(2)]);
+      await Promise.all([spool.run(0), spool.run(1), spool.run(2)]);
+      expect((await home.read("log")).trim().split("\n").toSorted()).toEqual(keys);
+      for (const key of keys) expect(await exitOf(key)).toBe("0\n");
+    });
+
+    test("neither what the client has taken back nor what has not arrived in whole is run", async () => {
+      await spool.job(A, 'echo ran >"$HOME/log"');
+      await writeFile(join(spool.dir, "jobs", A, "claim"), "client\n");
+      await spool.job(B, "true");
+      await rm(join(spool.dir, "jobs", B, "command"));
+      await spool.run();
+      expect(existsSync(home.path("log"))).toBe(false);
+      expect(await spool.events()).toEqual(["idle 0"]);
+    });
+
+    test("a job that has run is not run again by a later loop", async () => {
+      await spool.job(A, 'echo ran >>"$HOME/log"');
+      await spool.run();
+      await spool.run();
+      expect(await home.read("log")).toBe("ran\n");
+      expect((await spool.events()).slice(2)).toEqual(["idle 0", "idle 0"]);
+    });
+
+    test("a loop that was killed leaves its job running, and a new loop waits for it", async () => {
+      await spool.job(A, "until [ -e ../../../go ]; do sleep 0.01; done; exit 4");
+      await spool.job(B, "true");
+      const killed = spool.start();
+      await spool.untilEvent(`started ${A}`);
+      killed.child.kill("SIGKILL");
+      await killed.ended;
+      const next = spool.start();
+      await until("the new loop is there", () => loopPid() === next.child.pid);
+      await writeFile(join(spool.dir, "go"), "");
+      await next.ended;
+      expect([await exitOf(A), await exitOf(B)]).toEqual(["4\n", "0\n"]);
+    });
+
+    function loopPid(): number {
+      const file = join(spool.dir, "slots/0/loop");
+      return existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[0]) : 0;
+    }
+
+    test("what ran when the machine went down is lost, and said to be", async () => {
+      await spool.job(A, "true");
+      await spool.job(B, "true");
+      await writeFile(join(spool.dir, "jobs", A, "claim"), "slot 0\n");
+      await writeFile(join(spool.dir, "jobs", A, "pid"), liveLine(process.pid).replace(BOOT_ID, "old-boot"));
+      await spool.run();
+      expect([await exitOf(A), await exitOf(B)]).toEqual(["lost\n", "0\n"]);
+      expect((await spool.events())[0]).toMatch(new RegExp(`^ended ${A} 0 lost `));
+    });
+
+    test("without flock, slots still take turns, past a lock whose holder is gone", async () => {
+      const PATH = await pathWithout(home, "flock");
+      await home.write(`.sshoal/lock@${HOST}.held`, `9999999 1 ${BOOT_ID}\n`);
+      for (const key of many(4)) await spool.job(key, `echo ${key} >>"$HOME/log"`);
+      await spool.slot(1);
+      await Promise.all([spool.run(0, { PATH }), spool.run(1, { PATH })]);
+      expect((await home.read("log")).trim().split("\n").toSorted()).toEqual(many(4));
+    });
+  });
+});
+
+function isGone(pid: string): boolean {
+  const stat = `/proc/${pid.trim()}/stat`;
+  return !existsSync(stat) || readFileSync(stat, "utf8").includes(") Z ");
+}
+
+/** The same tools, but for one. */
+async function pathWithout(home: Home, name: string): Promise<string> {
+  await mkdir(home.path("without"));
+  for (const dir of (home.env.PATH ?? "").split(":")) {
+    for (const tool of await readdir(dir)) {
+      if (tool !== name) await symlink(join(dir, tool), home.path("without", tool)).catch(() => undefined);
+    }
+  }
+  return home.path("without");
+}

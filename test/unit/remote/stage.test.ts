@@ -1,0 +1,177 @@
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { RemoteError } from "../../../src/remote/remote-error.js";
+import { type StageOptions, stage } from "../../../src/remote/stage.js";
+import { scanTree } from "../../../src/remote/tree.js";
+import type { Session } from "../../../src/transport/session.js";
+import { until } from "../../rig/until.js";
+import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
+import { type LocalMachine, makeLocalMachine, never, pathWithout } from "./a-local-machine.js";
+
+let machine: LocalMachine;
+let work: Workspace;
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+  work = await makeWorkspace({ "a.txt": "1", "d/run.sh": "#!/bin/sh\n" });
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await machine.close();
+  await work.remove();
+});
+
+async function options(facts: Partial<StageOptions> = {}): Promise<StageOptions> {
+  const tree = facts.tree ?? (await scanTree(work.dir, ["."]));
+  return { place: machine.place, tree, signal: never, onProgress: () => {}, ...facts };
+}
+
+async function errorOf(staging: Promise<unknown>): Promise<RemoteError> {
+  const error = await staging.then(
+    () => new Error("it was staged"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(RemoteError);
+  return error as RemoteError;
+}
+
+/** What stands in the root for trees; incoming ones included. */
+const trees = () => readdirSync(machine.path(".sshoal/trees"));
+
+test("sent once, then there", async () => {
+  const order = await options();
+  expect(await stage(machine.session, order)).toBe(true);
+  expect(trees()).toEqual([order.tree.hash]);
+  expect(await machine.read(`.sshoal/trees/${order.tree.hash}/d/run.sh`)).toBe("#!/bin/sh\n");
+  const again = await scanTree(work.dir, ["."]);
+  expect(await stage(machine.session, await options({ tree: again }))).toBe(false);
+  expect(trees()).toEqual([order.tree.hash]);
+});
+
+test("other content stands beside it", async () => {
+  await stage(machine.session, await options());
+  await work.write("a.txt", "2");
+  expect(await stage(machine.session, await options())).toBe(true);
+  expect(trees()).toHaveLength(2);
+});
+
+test("progress is told up to the last byte", async () => {
+  await work.write("large", Buffer.alloc(3_000_000));
+  const told: number[] = [];
+  const order = await options({ onProgress: (bytes) => told.push(bytes) });
+  await stage(machine.session, order);
+  expect(told.at(-1)).toBe(order.tree.bytes);
+  expect(told).toEqual(told.toSorted((a, b) => a - b));
+});
+
+test("two that stage the same at once both have it", async () => {
+  const order = await options();
+  await Promise.all([stage(machine.session, order), stage(machine.session, order)]);
+  expect(trees()).toEqual([order.tree.hash]);
+});
+
+test("a file that changed since it was scanned is named, and nothing of the tree stands", async () => {
+  const order = await options();
+  await writeFile(work.path("a.txt"), "2");
+  const error = await errorOf(stage(machine.session, order));
+  expect(error.message).toContain("a.txt changed");
+  expect(error.hint).toMatch(/./);
+  await until("nothing is left over there", () => trees().length === 0);
+});
+
+test("a stream that ends early makes no tree, wherever it is cut", async () => {
+  await work.write("b.txt", "x".repeat(600));
+  const order = await options();
+  const whole = await sentBytes(order);
+  for (let cut = 0; cut < whole - 1024; cut += 512) {
+    await errorOf(stage(cutAfter(machine.session, cut), order));
+    expect(existsSync(machine.path(".sshoal/trees", order.tree.hash))).toBe(false);
+  }
+});
+
+/** How many bytes a whole staging sends. */
+async function sentBytes(order: StageOptions): Promise<number> {
+  let bytes = 0;
+  const counting: Session = {
+    ...machine.session,
+    async exec(script) {
+      const running = await machine.session.exec(script);
+      const stdin = new PassThrough().on("data", (chunk: Buffer) => (bytes += chunk.length));
+      stdin.pipe(running.stdin);
+      return { ...running, stdin };
+    },
+  };
+  await stage(counting, order);
+  rmSync(machine.path(".sshoal/trees"), { recursive: true });
+  return bytes;
+}
+
+/** A link that is lost after so many bytes: over there the stream just ends. */
+function cutAfter(session: Session, bytes: number): Session {
+  return {
+    ...session,
+    async exec(script) {
+      const running = await session.exec(script);
+      let left = bytes;
+      const stdin = new PassThrough();
+      stdin.on("data", (chunk: Buffer) => {
+        if (left >= 0) running.stdin.write(chunk.subarray(0, left));
+        left -= chunk.length;
+        if (left < 0) running.stdin.end();
+      });
+      if (left === 0) running.stdin.end();
+      return { ...running, stdin };
+    },
+  };
+}
+
+test("without tar over there, the error says so", async () => {
+  vi.stubEnv("PATH", pathWithout(machine, "tar"));
+  expect((await errorOf(stage(machine.session, await options()))).message).toBe(
+    "copying the working directory failed: there is no tar over there",
+  );
+});
+
+test("a place that may not be written to: the hint is another one", async () => {
+  const place = { ...machine.place, scratch: "/sys/kernel" }; // closed even to root
+  const error = await errorOf(stage(machine.session, await options({ place })));
+  expect(error.message).toMatch(/^copying the working directory failed: mkdir: /);
+  expect(error.hint).toContain("scratch:");
+});
+
+test("tools over there speak a language we read, whatever their user's is", async () => {
+  await machine.write(
+    "bin/mkdir",
+    '#!/bin/sh\n[ "$LC_ALL" = C ] && echo Permission denied >&2 || echo Non >&2\nexit 1\n',
+  );
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  for (const locale of [undefined, "fr_FR.UTF-8"]) {
+    vi.stubEnv("LC_ALL", locale);
+    expect((await errorOf(stage(machine.session, await options()))).hint).toContain("scratch:");
+  }
+});
+
+test("an abort that comes before, or while it is sent, is passed on", async () => {
+  const reason = new Error("stopped");
+  await expect(stage(machine.session, await options({ signal: AbortSignal.abort(reason) }))).rejects.toBe(
+    reason,
+  );
+  await work.write("large", Buffer.alloc(20_000_000));
+  const aborting = new AbortController();
+  const order = await options({ signal: aborting.signal, onProgress: () => aborting.abort(reason) });
+  await expect(stage(machine.session, order)).rejects.toBe(reason);
+  await until(
+    "nothing is left over there",
+    () => !existsSync(machine.path(".sshoal/trees")) || trees().length === 0,
+  );
+});
+
+test("the tree is private", async () => {
+  const order = await options();
+  await stage(machine.session, order);
+  const { mode } = statSync(machine.path(".sshoal"));
+  expect(mode & 0o077).toBe(0);
+  expect(await readFile(machine.path(".sshoal/trees", order.tree.hash, "a.txt"), "utf8")).toBe("1");
+});

@@ -1,0 +1,313 @@
+import { execFileSync } from "node:child_process";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { chmod, link, lstat, mkdir, symlink, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import fc from "fast-check";
+import { Header } from "tar";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { RemoteError } from "../../../src/remote/remote-error.js";
+import { unpack } from "../../../src/remote/unpack.js";
+import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
+
+let box: Workspace;
+let into: string;
+
+beforeEach(async () => {
+  box = await makeWorkspace({ "outside/mine": "mine" });
+  into = box.path("into");
+  await mkdir(into);
+});
+afterEach(() => box.remove());
+
+type EntryType = "File" | "Directory" | "SymbolicLink" | "Link" | "FIFO" | "CharacterDevice" | "BlockDevice";
+
+function entry(
+  type: EntryType,
+  path: string,
+  facts: { link?: string; text?: string; mode?: number } = {},
+): Buffer {
+  const { text = "", mode = 0o644 } = facts;
+  const header = new Header({
+    ...{ path, mode, type, size: text.length, mtime: new Date(0), uid: 0, gid: 0 },
+    ...(facts.link !== undefined && { linkpath: facts.link }),
+  });
+  const block = Buffer.alloc(512);
+  header.encode(block, 0);
+  const padding = Buffer.alloc((512 - (text.length % 512)) % 512);
+  return Buffer.concat([block, Buffer.from(text), padding]);
+}
+
+const file = (path: string, text = "1") => entry("File", path, { text });
+const dir = (path: string) => entry("Directory", path, { mode: 0o755 });
+const symbolic = (path: string, target: string) => entry("SymbolicLink", path, { link: target });
+const END = Buffer.alloc(1024);
+
+function unpackAll(...entries: Buffer[]) {
+  return unpackBytes(Buffer.concat([...entries, END]));
+}
+
+function unpackBytes(bytes: Buffer, pieceBytes = 65_536) {
+  const pieces = Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
+    bytes.subarray(n * pieceBytes, (n + 1) * pieceBytes),
+  );
+  return unpack(Readable.from(pieces, { objectMode: false }), into, (top) => top === "k" || top === "l");
+}
+
+/** All below a directory, links with their targets. */
+function look(below: string): string[] {
+  return readdirSync(below, { withFileTypes: true, recursive: true })
+    .map((each) => {
+      const path = join(each.parentPath, each.name);
+      const name = path.slice(below.length + 1);
+      if (each.isSymbolicLink()) return `${name} -> ${readlinkSync(path)}`;
+      return each.isDirectory() ? `${name}/` : name;
+    })
+    .toSorted();
+}
+
+async function expectRejected(unpacking: Promise<unknown>): Promise<void> {
+  const error = await unpacking.then(
+    () => new Error("it was taken"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(RemoteError);
+  expect(look(box.dir).filter((path) => !path.startsWith("into"))).toEqual(["outside/", "outside/mine"]);
+  expect(openBelow(box.dir)).toEqual([]);
+}
+
+/** Files this process still has open: whoever removes the directory next would meet them. */
+function openBelow(below: string): string[] {
+  return readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${fd}`);
+      return path.startsWith(below) ? [path] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe("archives that lead elsewhere", () => {
+  test.each<[string, () => Buffer[]]>([
+    ["an absolute path", () => [file(join(box.dir, "outside/evil"))]],
+    ["an absolute path after a good file", () => [file("k/a"), file("/k/a")]],
+    ["up and out", () => [file("k/../../outside/evil")]],
+    ["up at the end", () => [dir("k/work/..")]],
+    ["up at the start", () => [file("../outside/evil")]],
+    ["nothing but a dot", () => [dir("./")]],
+    ["an empty part", () => [file("k//a")]],
+    ["a job nobody asked for", () => [file("m/work/a")]],
+    ["a name that only begins like one that was asked for", () => [file("kk/work/a")]],
+    ["a file through a link that stays inside", () => [symbolic("k/work/d", "e"), file("k/work/d/x")]],
+    ["a directory where a link is", () => [symbolic("k/work/d", "e"), dir("k/work/d")]],
+    ["a link where a file is", () => [file("k/work/d"), symbolic("k/work/d", "e")]],
+    ["a hard link to what is outside", () => [entry("Link", "k/work/h", { link: "/etc/passwd" })]],
+    ["a hard link up and out", () => [entry("Link", "k/work/h", { link: "k/../../outside/mine" })]],
+    ["a hard link to what did not come", () => [entry("Link", "k/work/h", { link: "k/work/a" })]],
+    ["the same file twice", () => [file("k/work/a"), file("k/work/a", "2")]],
+    ["the same file in two spellings", () => [file("k/work/a"), file("./k/./work/a", "2")]],
+    ["a file that is a directory", () => [file("k/work/a"), file("k/work/a/b")]],
+    ["a directory that is a file", () => [dir("k/work/a"), file("k/work/a")]],
+  ])("are rejected, and nothing is written outside: %s", async (_, entries) => {
+    await expectRejected(unpackAll(...entries()));
+  });
+
+  test("a file through a link that leads outside is inside, and the link is not there", async () => {
+    const { leftOut } = await unpackAll(symbolic("k/work/d", "../../../outside"), file("k/work/d/x"));
+    expect(leftOut).toEqual(["k/work/d (a link to ../../../outside, outside the results)"]);
+    expect(look(box.dir)).toEqual(
+      ["into/", "into/k/", "into/k/work/", "into/k/work/d/", "into/k/work/d/x"].concat([
+        "outside/",
+        "outside/mine",
+      ]),
+    );
+  });
+
+  test("a link beneath a link is rejected: it would be made wherever the first one leads", async () => {
+    // In its place it leads to k/work, from where the lexical "../../../.." of the second is not inside any more.
+    const up = symbolic("k/work/1/2/3/up", "../../..");
+    await expectRejected(unpackAll(up, symbolic("k/work/1/2/3/up/out", "../../../..")));
+    await expectRejected(unpackAll(symbolic("k/work/1/2/3/up/out", "../../../.."), up));
+  });
+
+  test.each([
+    ["absolute", "/etc/passwd"],
+    ["up and out", "../../l/work/secret"],
+    ["out of the results into the job's own files", "../exit"],
+    ["up behind the name of another link", "1/2/up/../../.."],
+    ["empty", ""],
+  ])("a link that leads outside is left out, and said to be: %s", async (_, target) => {
+    const entries = [
+      file("k/work/a"),
+      symbolic("k/work/1/2/up", "../.."),
+      symbolic("k/work/bad", target || "\0"),
+    ];
+    if (target === "") return expectRejected(unpackAll(...entries)); // no tool makes one
+    const { leftOut } = await unpackAll(...entries);
+    expect(leftOut).toEqual([`k/work/bad (a link to ${target}, outside the results)`]);
+    expect(look(into)).not.toContain("k/work/bad");
+  });
+
+  test("links that stay inside are made, also dangling and circular ones", async () => {
+    const links = {
+      "k/work/d/up": "../a",
+      "k/work/same": "a",
+      "k/work/nowhere": "x/y",
+      "k/work/self": "self",
+    };
+    const { leftOut, written } = await unpackAll(
+      dir("k/work/d"),
+      ...Object.entries(links).map(([path, target]) => symbolic(path, target)),
+      file("k/work/a"),
+    );
+    expect(leftOut).toEqual([]);
+    expect(look(into).filter((path) => path.includes(" -> "))).toEqual(
+      Object.entries(links)
+        .map(([path, target]) => `${path} -> ${target}`)
+        .toSorted(),
+    );
+    expect(written.get("k")?.files).toBe(5);
+  });
+});
+
+test("pipes and devices are left out, and said to be", async () => {
+  const kinds = ["FIFO", "CharacterDevice", "BlockDevice"] as const;
+  const { leftOut } = await unpackAll(
+    ...kinds.map((kind) => entry(kind, `k/work/${kind}`)),
+    file("k/work/a"),
+  );
+  expect(leftOut).toEqual(kinds.map((kind) => `k/work/${kind} (neither file, directory nor link)`));
+  expect(look(into)).toEqual(["k/", "k/work/", "k/work/a"]);
+});
+
+test("set-user-id bits are dropped, the others kept", async () => {
+  await unpackAll(entry("File", "k/a", { mode: 0o6755 }), entry("File", "k/b", { mode: 0o600 }));
+  expect(lstatSync(join(into, "k/a")).mode & 0o7777).toBe(0o755);
+  expect(lstatSync(join(into, "k/b")).mode & 0o7777).toBe(0o600);
+});
+
+test("what was written is counted for each job", async () => {
+  const { written } = await unpackAll(
+    dir("k/work"),
+    file("k/work/a", "12"),
+    file("k/b", "3"),
+    file("l/c", "4"),
+  );
+  expect(Object.fromEntries(written)).toEqual({ k: { files: 2, bytes: 3 }, l: { files: 1, bytes: 1 } });
+});
+
+describe("archives that are not whole", () => {
+  const whole = () =>
+    Buffer.concat([
+      ...[
+        dir("k/work"),
+        file("k/work/a", "x".repeat(1300)),
+        file("k/work/empty", ""),
+        symbolic("k/work/l", "a"),
+      ],
+      ...[file("l/work/b", "y".repeat(512)), END],
+    ]);
+
+  test("cut at any block they are rejected, before the mark of the end", async () => {
+    const bytes = whole();
+    for (let cut = 0; cut <= bytes.length - 1024; cut += 512) {
+      into = box.path(`into-${cut}`);
+      await mkdir(into);
+      await expectRejected(unpackBytes(bytes.subarray(0, cut)));
+    }
+  });
+
+  test("cut within a block they are rejected, too", async () => {
+    const bytes = whole();
+    for (const cut of [1, 100, 511, 513, 1025, 2000, bytes.length - 1025]) {
+      into = box.path(`into-${cut}`);
+      await mkdir(into);
+      await expectRejected(unpackBytes(bytes.subarray(0, cut)));
+    }
+  });
+
+  test("a flipped bit in a header is noticed", async () => {
+    const bytes = whole();
+    bytes[512 + 10] = (bytes[512 + 10] as number) ^ 1;
+    await expectRejected(unpackBytes(bytes));
+  });
+
+  test("noise is no archive", async () => {
+    await expectRejected(unpackBytes(Buffer.from("Welcome to the machine\n".repeat(100))));
+    await expectRejected(unpackBytes(Buffer.alloc(0)));
+  });
+
+  test("the link is lost in the middle of a file", async () => {
+    const stream = new Readable({ read() {} });
+    const unpacking = unpack(stream, into, () => true);
+    stream.push(whole().subarray(0, 1500));
+    stream.destroy();
+    await expectRejected(unpacking);
+  });
+
+  test("the link is lost with an error", async () => {
+    const stream = new Readable({ read() {} });
+    const unpacking = unpack(stream, into, () => true);
+    stream.push(whole().subarray(0, 1500));
+    stream.destroy(new Error("reset by peer"));
+    await expect(unpacking).rejects.toThrow("reset by peer");
+    expect(openBelow(box.dir)).toEqual([]);
+  });
+});
+
+describe.each([
+  ["GNU tar", ["tar", "-cf", "-"]],
+  ["GNU tar, the Pax format", ["tar", "--format=pax", "-cf", "-"]],
+  ["busybox tar", ["busybox", "tar", "-cf", "-"]],
+])("an honest archive by %s", (_, [program = "", ...args]) => {
+  const make = () =>
+    execFileSync(program, [...args, "k", "l"], { cwd: box.path("there"), maxBuffer: 1 << 24 });
+
+  test("all that a job may leave comes out as it was", async () => {
+    const long = `${"deep/".repeat(30)}${"n".repeat(120)}`;
+    const texts = {
+      "k/exit": "0\n",
+      "k/work/a b": "1",
+      "k/work/new\nline": "2",
+      "k/work/é日": "3",
+      "k/work/-x": "4",
+    };
+    for (const [path, text] of Object.entries(texts)) await box.write(`there/${path}`, text);
+    await box.write(`there/k/work/${long}`, "deep");
+    await box.write("there/l/work/large", Buffer.alloc(3_000_000, "z"));
+    await box.write("there/k/work/run", "#!/bin/sh\n");
+    await mkdir(box.path("there/k/work/empty"));
+    await symlink("../work/run", box.path("there/k/work/empty/link"));
+    await link(box.path("there/k/work/run"), box.path("there/k/work/zz-hard"));
+    await chmod(box.path("there/k/work/-x"), 0o640);
+    await utimes(box.path("there/k/work/-x"), 1_600_000_000, 1_600_000_000);
+    const { leftOut } = await unpackBytes(make());
+    expect(leftOut).toEqual([]);
+    expect(look(into)).toEqual(look(box.path("there")));
+    for (const [path, text] of Object.entries(texts))
+      expect(readFileSync(join(into, path), "utf8")).toBe(text);
+    expect(readFileSync(join(into, "k/work/zz-hard"), "utf8")).toBe("#!/bin/sh\n");
+    expect((await lstat(join(into, "k/work/run"))).mode & 0o777).toBe(0o755);
+    const { mode, mtimeMs } = await lstat(join(into, "k/work/-x"));
+    expect([mode & 0o777, mtimeMs]).toEqual([0o640, 1_600_000_000_000]);
+    expect(readFileSync(join(into, "l/work/large")).equals(Buffer.alloc(3_000_000, "z"))).toBe(true);
+  });
+
+  test("wherever the stream is cut into pieces", async () => {
+    await box.write("there/k/work/a", "x".repeat(700));
+    await box.write("there/l/work/b", "");
+    const bytes = make();
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 3000 }), async (pieceBytes) => {
+        into = box.path(`into-${runs++}`);
+        await mkdir(into);
+        await unpackBytes(bytes, pieceBytes);
+        expect(look(into)).toEqual(look(box.path("there")));
+        expect(readFileSync(join(into, "k/work/a"), "utf8")).toBe("x".repeat(700));
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
