@@ -24,6 +24,7 @@ export async function executeBatch(options: RunOptions): Promise<ExitCode> {
     order: { ...options, jobs, machines, copyForward, copyBack, tree, results },
     surroundings,
     reporting: options,
-    isEnough: (run, { kind }) => options.detaches && kind === "jobs-handed-over" && run.isHandedOver(),
+    isEnough: (run, { kind }) =>
+      options.detaches && (kind === "jobs-handed-over" || kind === "run-resumed") && run.isHandedOver(),
   });
 }

@@ -77,6 +77,8 @@ function exitCodeOf(state: RunState): ExitCode {
   if (state.interrupted !== "no") return ExitCode.Interrupted;
   // A machine that answered, but cannot take a copy of the working directory, is of no use either.
   const hadMachine = [...state.machines.values()].some(({ slots, isOpen }) => slots > 0 && isOpen);
-  if (unfinished > 0 && succeeded + failed === skipped && !hadMachine) return ExitCode.NoMachine;
+  const isAnyUnknown = [...state.jobs.values()].some(({ kind }) => kind === "unknown");
+  if (unfinished > 0 && succeeded + failed === skipped && !hadMachine && !isAnyUnknown)
+    return ExitCode.NoMachine;
   return failed + unfinished > 0 ? ExitCode.JobFailed : ExitCode.Success;
 }

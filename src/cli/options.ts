@@ -110,7 +110,8 @@ interface RawRun extends RawMachines {
   readonly retryOnFailure?: true;
   readonly retryFailed?: true;
   readonly rerun?: Rerun;
-  readonly reassignAfter: number | null;
+  /** Infinity: never. */
+  readonly reassignAfter: number;
 }
 
 function describeRun(command: Command): Command {
@@ -184,12 +185,17 @@ function retriesOption(): Option {
 }
 
 function reassignOption(): Option {
-  return new Option(
-    "--reassign-after <duration>",
-    "others get the waiting jobs of a machine out of reach, or never",
-  )
-    .default(600, "10m")
-    .argParser((text) => (text === "never" ? null : toDuration("--reassign-after", text)));
+  return (
+    new Option(
+      "--reassign-after <duration>",
+      "others get the waiting jobs of a machine out of reach, or never",
+    )
+      .default(600, "10m")
+      // Not null: commander takes that for an empty word.
+      .argParser((text) =>
+        text === "never" ? Number.POSITIVE_INFINITY : toDuration("--reassign-after", text),
+      )
+  );
 }
 
 function toNumber(flags: string, text: string, shape: RegExp): number {
@@ -252,7 +258,7 @@ function resolveRun(
     policy: {
       retries: raw.retries,
       retriesFailures: raw.retryOnFailure ?? false,
-      reassignAfterMs: raw.reassignAfter === null ? null : raw.reassignAfter * 1000,
+      reassignAfterMs: Number.isFinite(raw.reassignAfter) ? raw.reassignAfter * 1000 : null,
     },
     rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "none"),
   };

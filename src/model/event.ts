@@ -22,6 +22,8 @@ export type RunEvent = { readonly at: number } & (
       readonly waiting: number;
       /** Where jobs are. */
       readonly machines: readonly string[];
+      /** Which lines each of those machines has. */
+      readonly held: Readonly<Record<string, readonly number[]>>;
     }
   /** Results were there before this run; `outcome` is null when no record tells how the job ended. */
   | { readonly kind: "job-skipped"; readonly line: number; readonly outcome: Outcome | null }

@@ -33,6 +33,8 @@ export type Address =
 /** What a probe found. Null means it could not be read, never "none". */
 export interface Capacity {
   readonly hostname: string;
+  /** Equal for two ways to the same account on the same running machine; empty: unknown. */
+  readonly identity: string;
   readonly cpus: { readonly total: number; readonly free: number } | null;
   readonly memory: { readonly totalMb: number | null; readonly freeMb: number } | null;
   readonly gpus: readonly Gpu[];

@@ -13,11 +13,12 @@ export function balance(machines: readonly MachineState[]): TakeBack[] {
   if (!working.some(isDry)) return [];
   const jobs = working.reduce((sum, { queued, running }) => sum + queued.size + running.size, 0);
   const slots = working.reduce((sum, machine) => sum + machine.slots, 0);
-  return working.flatMap(({ name, slots: own, queued, running, assigned, busy }) => {
+  return working.flatMap(({ name, slots: own, queued, running, assigned, kept, busy }) => {
     if (busy.has("take-back") || busy.has("hand-over") || assigned.size > 0) return [];
     const surplus = Math.floor(queued.size + running.size - Math.max(own, (jobs / slots) * own));
     // The last ones: the first are about to be begun.
-    const lines = [...queued].slice(-Math.min(surplus, queued.size));
+    const movable = [...queued].filter((line) => !kept.has(line));
+    const lines = movable.slice(-Math.min(surplus, movable.length));
     return surplus > 0 && lines.length > 0 ? [{ machine: name, lines }] : [];
   });
 }

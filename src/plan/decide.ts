@@ -85,7 +85,7 @@ function isOut({ phase, busy, toRetry }: MachineState): boolean {
 }
 
 function isUnneeded(state: RunState, machine: MachineState): boolean {
-  return machine.phase === "new" && !isNeeded(state, machine);
+  return (machine.phase === "new" || machine.phase === "connecting") && !isNeeded(state, machine);
 }
 
 function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean {
@@ -158,7 +158,9 @@ function takeBack(state: RunState, machine: MachineState): Decision[] {
   // A machine that is being drained keeps what nobody else could take.
   const isDrained = !machine.isOpen && [...state.machines.values()].some(canTakeJobs);
   const givesBack = isInterrupted || isDrained;
-  const arrived = [...machine.queued].filter((line) => givesBack && !machine.assigned.has(line));
+  const arrived = [...machine.queued].filter(
+    (line) => givesBack && !machine.assigned.has(line) && !machine.kept.has(line),
+  );
   const unstopped = [...machine.running].filter((line) => !machine.stopped.has(line));
   return [
     ...batch(machine, "take-back", [...arrived, ...machine.orphans.keys()]),
@@ -212,7 +214,7 @@ function isQuietEverywhere(state: RunState, machines: readonly MachineState[]): 
     machines.every((machine) => {
       if (machine.toRetry.size > 0) return false;
       if (machine.isGivenUp || machine.phase === "failed") return true;
-      return !hasJobs(machine) && machine.phase !== "connecting";
+      return !hasJobs(machine);
     })
   );
 }

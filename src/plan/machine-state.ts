@@ -30,6 +30,8 @@ export interface MachineState {
   readonly toRetry: Set<number>;
   /** Running lines that were told to stop. */
   readonly stopped: Set<number>;
+  /** Queued lines that could not be taken back: they had been begun, which the log will tell. */
+  readonly kept: Set<number>;
   /** Line to attempt: given to others meanwhile, to be taken back here. */
   readonly orphans: Map<number, number>;
   /** Of those: had been begun here. */
@@ -56,6 +58,7 @@ export function newMachine(name: string): MachineState {
     toFree: new Set(),
     toRetry: new Set(),
     stopped: new Set(),
+    kept: new Set(),
     orphans: new Map(),
     begunOrphans: new Map(),
     strays: new Map(),

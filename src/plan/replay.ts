@@ -66,7 +66,7 @@ export function readPast(events: readonly RunEvent[]): Past | null {
       for (const line of event.lines) past.commands.set(line, past.jobs.get(line)?.command ?? "");
     }
     if (event.kind === "jobs-arrived") {
-      event.lines.forEach((line, index) => past.arrived.add(`${line} ${event.attempts[index]}`));
+      for (const [index, line] of event.lines.entries()) past.arrived.add(`${line} ${event.attempts[index]}`);
     }
   }
   return past;

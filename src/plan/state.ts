@@ -158,7 +158,7 @@ type TakenBack = Extract<RunEvent, { kind: "jobs-taken-back" }>;
 
 function takeBack(
   state: RunState,
-  { name, orphans, begunOrphans }: MachineState,
+  { name, orphans, begunOrphans, kept }: MachineState,
   { lines, begun }: TakenBack,
 ): void {
   for (const line of lines) {
@@ -169,6 +169,7 @@ function takeBack(
   for (const line of begun) {
     const attempt = orphans.get(line);
     if (attempt !== undefined) begunOrphans.set(line, attempt);
+    else kept.add(line);
     orphans.delete(line);
   }
 }
@@ -270,8 +271,8 @@ function setJob(state: RunState, line: number, next: JobState): void {
   if (before === undefined) return;
   state.waiting.delete(line);
   if ("machine" in before) {
-    const { assigned, queued, running, ended } = machineOf(state, before.machine);
-    for (const lines of [assigned, queued, running, ended]) lines.delete(line);
+    const { assigned, queued, running, ended, kept } = machineOf(state, before.machine);
+    for (const lines of [assigned, queued, running, ended, kept]) lines.delete(line);
   }
   state.jobs.set(line, next);
   if (next.kind === "waiting") state.waiting.add(line);

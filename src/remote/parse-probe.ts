@@ -14,6 +14,7 @@ export function parseProbe(lines: readonly string[]): Capacity {
   const { gpus, said } = parseGpus(facts);
   return {
     hostname: cleanText(factsOf(facts, "hostname")[0] ?? ""),
+    identity: cleanText(factsOf(facts, "identity")[0] ?? ""),
     cpus: parseCpus(facts),
     memory: parseMemory(facts),
     gpus,

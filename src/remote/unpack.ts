@@ -12,7 +12,7 @@ import { RemoteError } from "./remote-error.js";
 import { syncAll } from "./sync-all.js";
 
 export interface Unpacked {
-  /** Of each first path component: what was written below it. */
+  /** Of each first path component: what was written two levels below it. */
   readonly written: ReadonlyMap<string, { files: number; bytes: number }>;
   /** What was not taken, in words. */
   readonly leftOut: readonly string[];
@@ -193,8 +193,10 @@ class Unpacking {
     this.#madeDirectories.add(name);
   }
 
+  /** Results are what is below the second directory; beside it are our own files. */
   #count(name: string, bytes: number): void {
-    const top = name.split("/")[0] ?? "";
+    const [top = "", , ...below] = name.split("/");
+    if (below.length === 0) return;
     const sum = this.#written.get(top) ?? { files: 0, bytes: 0 };
     this.#written.set(top, { files: sum.files + 1, bytes: sum.bytes + bytes });
   }

@@ -70,6 +70,7 @@ export function applyToView(view: ViewState, event: RunEvent): boolean {
   if (event.kind === "run-started") addJobs(view, event);
   if (event.kind === "jobs-retried") for (const line of event.lines) waitAgain(view, line);
   if (event.kind === "jobs-assigned") for (const line of event.lines) nextAttempt(view, line);
+  if (event.kind === "run-resumed") noteHeld(view, event);
   if (event.kind === "machine-failed") loseSight(view, machineOf(view, event.machine));
   if (event.kind === "interrupted") view.stopping = event.mode;
   return true;
@@ -97,6 +98,11 @@ function beginAttempt(view: ViewState, known: JobView, attempt: number): void {
   known.attempt = attempt;
   leaveSlot(view, known.job.line);
   setPhase(view, known, { kind: "waiting" });
+}
+
+function noteHeld(view: ViewState, { held }: EventOf<"run-resumed">): void {
+  for (const [name, lines] of Object.entries(held))
+    for (const line of lines) machineOf(view, name).jobs.add(line);
 }
 
 function loseSight(view: ViewState, machine: MachineView): void {

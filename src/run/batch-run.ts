@@ -126,6 +126,7 @@ export function startRun(order: BatchOrder): BatchRun {
     } finally {
       await performer.close();
       await loop.idle();
+      results.removeIncoming(batch);
       close(loop, record);
       // No machine got a job, now or ever: nothing is worth remembering.
       if (past === null && state.attempts.size === 0) results.removeUnused(recordPath, unlock);

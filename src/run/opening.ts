@@ -102,5 +102,8 @@ function tellResumed(loop: Loop, state: RunState): void {
     running: count("running"),
     waiting: count("waiting", "queued"),
     machines: holding.map(({ name }) => name),
+    held: Object.fromEntries(
+      holding.map(({ name, queued, running, ended }) => [name, [...queued, ...running, ...ended]]),
+    ),
   });
 }

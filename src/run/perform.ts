@@ -68,6 +68,8 @@ export class Performer {
   readonly #links: ReadonlyMap<string, MachineLink>;
   readonly #slots = new Map<string, readonly Slot[]>();
   readonly #pollers = new Map<string, OutputPoller>();
+  /** Identity to name, of the machines that were reached. */
+  readonly #identities = new Map<string, string>();
   #warned = "";
   #isTreeTold = false;
 
@@ -166,6 +168,7 @@ export class Performer {
     }
     const options = { bases: ["~/.sshoal"], exceptBatch: this.#context.batch };
     const capacity = await probe(link.session, options, link.signal);
+    this.#refuseTwin(machine, capacity);
     if (resumes) await this.#attend(link, emit);
     const slots = this.#chooseSlots(link.spec, capacity, resumes);
     if (typeof slots === "string") {
@@ -174,6 +177,13 @@ export class Performer {
     }
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots });
     this.#slots.set(machine, slots);
+  }
+
+  /** Two names for one machine would share a spool there, and count its room twice. */
+  #refuseTwin(machine: string, { identity }: Capacity): void {
+    const twin = this.#identities.get(identity);
+    if (twin !== undefined && twin !== machine) throw new RemoteError(`it is the same machine as ${twin}`);
+    if (identity !== "") this.#identities.set(identity, machine);
   }
 
   /** Or why there are none. Those of jobs that are there already are as they were: these use up what a plan is made of. */

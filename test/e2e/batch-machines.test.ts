@@ -17,6 +17,7 @@ import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
 import { killAll, pidsWithHome } from "../rig/processes.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
 let gpu: TestHost;
@@ -186,7 +187,10 @@ test("a second batch is told who has what it needs", async () => {
 
 test("without --machines jobs run here, without ssh", async () => {
   const home = await makeWorkspace();
-  onTestFinished(() => home.remove());
+  onTestFinished(() => {
+    killAll(pidsWithHome(home.dir));
+    return home.remove();
+  });
   await work.write("in.txt", "input\n");
   await work.write("jobs.sh", "cat in.txt; echo $SSHOAL_MACHINE > made.txt\npwd; exit 2\n");
   // Cores may be overloaded by two, so that one job fits however busy this machine is.
@@ -205,5 +209,5 @@ test("without --machines jobs run here, without ssh", async () => {
   expect(existsSync(seen.path("asked"))).toBe(false);
   expect(existsSync(home.path(".ssh"))).toBe(false);
   expect(listSpool(home.path(".sshoal"))).toEqual(EMPTY_SPOOL);
-  killAll(pidsWithHome(home.dir));
+  await until("nothing of it runs any more", () => pidsWithHome(home.dir).length === 0);
 });

@@ -2,9 +2,10 @@
 
 import { existsSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
+import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
 import { type Ledger, openLedger } from "../rig/ledger.js";
+import { killAll } from "../rig/processes.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { killRound } from "../soak/kill-round.js";
@@ -20,7 +21,10 @@ beforeAll(async () => {
 beforeEach(async () => {
   ledger = await openLedger();
 });
-afterEach(() => ledger.remove());
+afterEach(async () => {
+  killAll([...one.pids(), ...two.pids()]);
+  await ledger.remove();
+});
 afterAll(() => Promise.all([one?.stop(), two?.stop()]));
 
 async function batchArgs(...more: string[]): Promise<string[]> {
@@ -150,36 +154,39 @@ describe("leaving", () => {
   });
 });
 
-test("two batches of two directories on the same machines see nothing of each other", async () => {
-  const other = await openLedger();
-  const args = await batchArgs("--json");
-  const clients = [ledger, other].map(async (each, index) => {
-    await each.write(
-      Array.from({ length: 8 }, () => each.job("sleep 0.1; cat input.txt > copy.txt; rm copy.txt")),
-    );
-    await each.work.write("input.txt", `of batch ${index}\n`);
-    return runCommand(args, { cwd: each.work.dir });
-  });
-  const results = await Promise.all(clients);
-  for (const { code, stderr } of results) expect(code, stderr).toBe(0);
-  const batches = results.map(({ stdout }) => parseEvents(stdout)[0]?.batch);
-  expect(batches[0]).not.toBe(batches[1]);
-  expect(await ledger.audit([one, two])).toEqual([]);
-  expect(await other.audit([one, two])).toEqual([]);
-  await other.remove();
-});
-
-test("two batches of the same directory at once", async () => {
-  const more = Array.from({ length: 6 }, (_, index) => `sleep 0.1; echo ${index} > made.txt`);
-  await ledger.write(Array.from({ length: 6 }, () => ledger.job("sleep 0.1")));
-  await ledger.work.write("more.sh", more.map((line) => `${line}\n`).join(""));
-  const [, ...rest] = await batchArgs();
-  const codes = await Promise.all(
-    ["jobs.sh", "more.sh"].map((script) => runCommand([script, ...rest], { cwd: ledger.work.dir })),
-  );
-  for (const { code, stderr } of codes) expect(code, stderr).toBe(0);
-  for (let line = 1; line <= 6; line++) {
-    expect(await ledger.work.read(`job_results/jobs.sh.${line}/made.txt`)).toBe(`made by jobs.sh.${line}\n`);
-    expect(await ledger.work.read(`job_results/more.sh.${line}/made.txt`)).toBe(`${line - 1}\n`);
+describe("two batches at once on the same machines", () => {
+  /** The first has two slots of four on each machine, and its jobs wait until the second one's have run beside them. */
+  async function runBeside(second: Ledger, script: string): Promise<void> {
+    await waitingBatch();
+    const first = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
+    await hasRuns(4);
+    const machines = [await one.machineFile("max_jobs: 4"), await two.machineFile("max_jobs: 4")];
+    const args = [script, "--machines", ...machines, ...LIGHT_NO_GPU];
+    const beside = await runCommand(args, { cwd: second.work.dir });
+    expect(beside.code, beside.stderr).toBe(0);
+    await ledger.seen.write("go", "");
+    const { code, stderr } = await first.ended;
+    expect(code, stderr).toBe(0);
   }
+
+  test("of two directories: neither sees anything of the other", async () => {
+    const other = await openLedger();
+    await other.write(Array.from({ length: 8 }, () => other.job("[ ! -e of-first ] && [ -e of-second ]")));
+    await ledger.work.write("of-first", "");
+    await other.work.write("of-second", "");
+    await runBeside(other, "jobs.sh");
+    expect(await ledger.audit([one, two])).toEqual([]);
+    expect(await other.audit([one, two])).toEqual([]);
+    await other.remove();
+  });
+
+  test("of one directory: each has its own record and its own arriving archives", async () => {
+    const lines = Array.from({ length: 8 }, (_, index) => `echo ${index + 1} > made.txt\n`);
+    await ledger.work.write("more.sh", lines.join(""));
+    await runBeside(ledger, "more.sh");
+    for (let line = 1; line <= 8; line++)
+      expect(await ledger.work.read(`job_results/more.sh.${line}/made.txt`)).toBe(`${line}\n`);
+    for (let line = 1; line <= 7; line++)
+      expect(await ledger.work.read(`job_results/jobs.sh.${line}/made.txt`)).toBe(`made by jobs.sh.${line}\n`);
+  });
 });

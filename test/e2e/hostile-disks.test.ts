@@ -72,7 +72,6 @@ describe.skipIf(!isRoot)("over there", () => {
   test("a home that cannot be written: said with the way out, which works", async () => {
     const other = await startSshd({ name: "other" });
     onTestFinished(() => other.stop());
-    onTestFinished(() => other.stop());
     await mountDisk(other.homeDir, "size=1m,ro");
     await work.write("jobs.sh", "echo ran\n");
     const { code, stderr } = await runCommand(await argsFor(other), { cwd: work.dir });
@@ -89,6 +88,7 @@ describe.skipIf(!isRoot)("over there", () => {
 
 test("a home that does not exist", async () => {
   const other = await startSshd({ name: "other" });
+  onTestFinished(() => other.stop());
   await work.write("jobs.sh", "echo ran\n");
   const args = await argsFor(other);
   await rm(other.homeDir, { recursive: true });

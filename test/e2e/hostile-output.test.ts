@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
+import { killAll } from "../rig/processes.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
@@ -145,6 +146,7 @@ describe("a job that leaves", () => {
   });
 
   test("a daemon in a session of its own: nobody waits for it", async () => {
+    onTestFinished(() => killAll(host.pids()));
     await run([
       `setsid sh -c 'touch ${seen.path("up")}; exec sleep 1000' & ${waitFor(seen.path("up"))}; echo left`,
     ]);

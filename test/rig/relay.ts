@@ -8,6 +8,8 @@ export interface Relay {
   connections(): number;
   /** Resets every connection. */
   cut(): void;
+  /** Lets so many more bytes through to the target, and then ends every connection; calls back when it has. */
+  cutAfter(bytes: number, onCut: () => void): void;
   /** Nothing passes any more, in either direction, and nobody is told. */
   pause(): void;
   resume(): void;
@@ -20,6 +22,7 @@ export interface Relay {
 export async function startRelay(targetPort: number, options: { delayMs?: number } = {}): Promise<Relay> {
   const delayMs = options.delayMs ?? 0;
   const state = { count: 0, isPaused: false, isRefusing: false, sockets: new Set<Socket>() };
+  let fuse: { left: number; onCut: () => void } | null = null;
   const forward = (from: Socket, to: Socket) => {
     from.on("data", (chunk) => later(delayMs, () => pass(chunk, from, to)));
     from.on("end", () => later(delayMs, () => to.end()));
@@ -29,9 +32,22 @@ export async function startRelay(targetPort: number, options: { delayMs?: number
     if (state.isPaused) from.pause();
   };
   const pass = (chunk: Buffer, from: Socket, to: Socket) => {
-    if (!to.writable || to.write(chunk)) return;
+    if (!to.writable || burns(chunk, to) || to.write(chunk)) return;
     from.pause();
     to.once("drain", () => state.isPaused || from.resume());
+  };
+  /** What was let through arrives before the end does. */
+  const burns = (chunk: Buffer, to: Socket): boolean => {
+    if (fuse === null || to.remotePort !== targetPort) return false;
+    fuse.left -= chunk.length;
+    if (fuse.left > 0) return false;
+    const { left, onCut } = fuse;
+    fuse = null;
+    to.end(chunk.subarray(0, chunk.length + left), () => {
+      cut();
+      onCut();
+    });
+    return true;
   };
   const server = createServer({ noDelay: true, allowHalfOpen: true }, (near) => {
     state.count++;
@@ -48,6 +64,9 @@ export async function startRelay(targetPort: number, options: { delayMs?: number
     port: (server.address() as { port: number }).port,
     connections: () => state.count,
     cut,
+    cutAfter(left, onCut) {
+      fuse = { left, onCut };
+    },
     pause() {
       state.isPaused = true;
       for (const socket of state.sockets) socket.pause();

@@ -53,10 +53,18 @@ send() {
   tail -c "+$(($2 + 1))" "$1" | head -c "$length"
 }
 
-# take_back KEY…: of the jobs nobody has begun, says which are ours again.
+# take_back KEY…: of the jobs nobody has begun, says which are ours again. What never came is kept from coming late.
 take_back() {
   for key; do
+    [ -d "jobs/$key" ] || grep -qx "freed $key" events || mkdir "jobs/$key"
     if claim_for client "$key" || is_with_client "$key"; then echo "taken $key"; fi
+  done
+}
+
+# returned: says all that were ever taken back.
+returned() {
+  for dir in jobs/*; do
+    if is_with_client "${dir#jobs/}"; then echo "taken ${dir#jobs/}"; fi
   done
 }
 
@@ -95,7 +103,7 @@ stop() {
 
 # halt: the client that follows the batch now is to stop all of it; one that comes later is not.
 halt() {
-  { read -r holder _ <holder; } 2>/dev/null && echo "halting $holder" >>events
+  { read -r holder_pid _ <holder; } 2>/dev/null && echo "halting $holder_pid" >>events
 }
 
 # A job that was taken a moment ago has no process yet, and is not given one once it is marked.

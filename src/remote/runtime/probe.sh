@@ -101,6 +101,8 @@ tell_cpu_limit() {
 tell_host() {
   line_of "$proc/sys/kernel/hostname" || line=$(uname -n)
   say hostname "$line"
+  hostname=$line
+  line_of "$proc/sys/kernel/random/boot_id" && say identity "$line $hostname $HOME"
   [ -r "$proc/self/status" ] || return
   while read -r key value; do
     [ "$key" = Cpus_allowed_list: ] && say allowed "$value"

@@ -320,7 +320,12 @@ end_leftovers() {
   [ -n "$watchdog" ] && [ ! -e "$dir/timed-out" ] && kill "$watchdog" 2>/dev/null
   [ -n "$watchdog" ] && wait "$watchdog"
   watchdog=
-  [ -n "$job" ] && kill -0 "-$job" 2>/dev/null && end_tree "$job" "$attempt"
+  [ -n "$job" ] || return 0
+  # Looking for those that left its group takes longer than a job of no second.
+  uptime_now
+  if kill -0 "-$job" 2>/dev/null || { [ $((now - begun)) -ge 100 ] && [ -n "$(marked "$attempt")" ]; }; then
+    end_tree "$job" "$attempt"
+  fi
 }
 
 # Unchanged inputs are no results. Told by ctime, which no program can set back, or by content where find cannot.

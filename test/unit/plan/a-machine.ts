@@ -45,6 +45,7 @@ export function gpus(...facts: Partial<Gpu>[]): Gpu[] {
 export function aCapacity(facts: Partial<Capacity> = {}): Capacity {
   return {
     hostname: "host",
+    identity: "",
     cpus: { total: 64, free: 64 },
     memory: { totalMb: 256_000, freeMb: 250_000 },
     gpus: [],

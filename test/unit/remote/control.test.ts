@@ -128,7 +128,7 @@ describe("taking back", () => {
   test("what nobody has begun is ours again, and no slot takes it", async () => {
     await waiting(A, B, C);
     await write(`jobs/${B}/claim`, "slot 0\n");
-    expect(await control.takeBack([A, B, "0000009-1"])).toEqual([A]);
+    expect(await control.takeBack([A, B])).toEqual([A]);
     await handOver(machine.session, anOrder(machine, {}));
     await machine.untilEvent(`ended ${C}`);
     await machine.untilEvent("idle 0");
@@ -141,6 +141,32 @@ describe("taking back", () => {
     control.close();
     control = await Control.open(machine.session, machine.place);
     expect(await control.takeBack([A])).toEqual([A]);
+  });
+
+  test("whoever comes later is told what was taken back", async () => {
+    await waiting(A, B, C);
+    expect(await control.returned()).toEqual([]);
+    await control.takeBack([A, C]);
+    await control.stop([B]);
+    control.close();
+    control = await Control.open(machine.session, machine.place);
+    expect(await control.returned()).toEqual([A, C]);
+  });
+
+  test("what never arrived is ours, and is not run when it comes late", async () => {
+    await waiting(B);
+    expect(await control.takeBack([A])).toEqual([A]);
+    await handOver(machine.session, anOrder(machine, { [A]: 'touch "$HOME/ran"' }));
+    await machine.untilEvent(`ended ${B}`);
+    await machine.untilEvent("idle 0");
+    expect([exists(`jobs/${A}/exit`), existsSync(machine.path("ran"))]).toEqual([false, false]);
+  });
+
+  test("what was collected and freed is not ours again", async () => {
+    await running({ [A]: "true" });
+    await machine.untilEvent("idle 0");
+    await control.free([A]);
+    expect(await control.takeBack([A])).toEqual([]);
   });
 
   test("what was stopped meanwhile is not ours again", async () => {
@@ -207,6 +233,32 @@ test("freeing removes a job, whatever it left, and the log remembers it", async 
   expect([exists(`jobs/${A}`), exists(`jobs/${B}`)]).toEqual([false, true]);
   expect((await read("events")).split("\n")).toContain(`freed ${A}`);
   await control.free([A]); // a link can drop after the work was done
+});
+
+test("one client at a time holds the batch, and another one when that is gone", async () => {
+  await waiting(A);
+  const mine = await control.hold("me@here:/work dir");
+  expect(mine).toEqual({ isOurs: true, pid: expect.any(Number) });
+  const other = await Control.open(machine.session, machine.place);
+  expect(await other.hold("you@there:/x")).toEqual({
+    isOurs: false,
+    pid: mine.pid,
+    name: "me@here:/work dir",
+  });
+  expect(await other.hold("me@here:/work dir")).toMatchObject({ isOurs: true });
+  control.close();
+  other.close();
+  control = await Control.open(machine.session, machine.place);
+  await until("nobody holds it any more", async () => (await control.hold("you@there:/x")).isOurs);
+});
+
+test("halting is told to whoever holds the batch", async () => {
+  await waiting(A);
+  await control.halt();
+  expect(await read("events")).not.toContain("halting");
+  const { pid } = await control.hold("me");
+  await control.halt();
+  expect((await read("events")).split("\n")).toContain(`halting ${pid}`);
 });
 
 test("draining: what runs ends, what waits is left", async () => {

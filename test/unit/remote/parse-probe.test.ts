@@ -141,6 +141,7 @@ test("text that comes from a machine cannot carry control characters", () => {
 test("nothing at all is a machine of which nothing is known", () => {
   expect(parseProbe([])).toEqual({
     hostname: "",
+    identity: "",
     cpus: null,
     memory: null,
     gpus: [],

@@ -187,12 +187,13 @@ test("set-user-id bits are dropped, the others kept", async () => {
   expect(lstatSync(join(into, "k/b")).mode & 0o7777).toBe(0o600);
 });
 
-test("what was written is counted for each job", async () => {
+test("the results of each job are counted, without our own files beside them", async () => {
   const { written } = await unpackAll(
     dir("k/work"),
     file("k/work/a", "12"),
-    file("k/b", "3"),
-    file("l/c", "4"),
+    file("k/work/b", "3"),
+    file("k/exit", "0"),
+    file("l/work/c", "4"),
   );
   expect(Object.fromEntries(written)).toEqual({ k: { files: 2, bytes: 3 }, l: { files: 1, bytes: 1 } });
 });

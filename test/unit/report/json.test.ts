@@ -43,6 +43,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     running: 4,
     waiting: 30,
     machines: ["my_machine.yaml"],
+    held: { "my_machine.yaml": [13, 14] },
   },
   "job-skipped": { kind: "job-skipped", at: AT, line: 1, outcome: SUCCESS },
   "machine-ready": {

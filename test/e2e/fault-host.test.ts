@@ -1,0 +1,281 @@
+// Things die over there: the whole machine, a slot's loop, the keeper of a job, a job. Nobody has to be told.
+
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { LIGHT, LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
+import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
+import { type Ledger, openLedger } from "../rig/ledger.js";
+import { killAll } from "../rig/processes.js";
+import { type Relay, startRelay } from "../rig/relay.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+
+let host: TestHost;
+let relay: Relay;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  host = await startSshd({ name: "one" });
+});
+beforeEach(async () => {
+  [relay, ledger] = await Promise.all([startRelay(host.port), openLedger()]);
+});
+afterEach(async () => {
+  killAll(host.pids());
+  await relay.stop();
+  await ledger.remove();
+});
+afterAll(() => host?.stop());
+
+async function batchArgs(...more: string[]): Promise<string[]> {
+  return ["jobs.sh", "--machines", await host.machineFile("max_jobs: 2", relay), ...LIGHT_NO_GPU, ...more];
+}
+
+/** The one spool there is, or something in it. */
+function spool(path = "", on = host): string {
+  const batches = join(on.homeDir, ".sshoal/batches");
+  return join(batches, readdirSync(batches)[0] ?? "", path);
+}
+
+/** The pid that a file such as `slots/0/loop` names. */
+function pidIn(file: string, on = host): number {
+  return Number(readFileSync(spool(file, on), "utf8").split(" ")[0]);
+}
+
+/** Every process goes at once, and what they wrote about themselves is of another boot. */
+function reboot(): void {
+  killAll(host.pids());
+  const written = listBelow(spool()).filter((path) => /\/(keeper|pid|loop)$/.test(path));
+  for (const file of written) {
+    const [pid, start] = readFileSync(spool(file), "utf8").split(" ");
+    writeFileSync(spool(file), `${pid} ${start} 00000000-0000-4000-8000-000000000000\n`);
+  }
+}
+
+/** The client knows of it, and it has written itself down. */
+async function hasBegun(client: LiveCommand, line: number, times = 1): Promise<void> {
+  await client.until(({ stdout }) => stdout().split(`started: jobs.sh.${line};`).length > times);
+  await until(`line ${line} runs`, async () => (await ledger.runs()).get(line) === times);
+}
+
+async function expectFine(client: LiveCommand, runs: Map<number, number> = new Map()): Promise<void> {
+  const { code, stdout, stderr } = await client.ended;
+  const besides = [...runs].flatMap(([line, times]) =>
+    Array.from({ length: times - 1 }, (_, index) => `jobs.sh.${line}.old-${index + 1}`),
+  );
+  const wrong = await ledger.audit([host], { runs, besides });
+  // What went down with the machine has made nothing yet.
+  const isOfLost = (text: string) => /\.old-\d+(\/made\.txt|\.err) is /.test(text);
+  expect(
+    wrong.filter((text) => !isOfLost(text)),
+    stdout + stderr,
+  ).toEqual([]);
+  expect(code).toBe(0);
+}
+
+describe("a machine that is rebooted", () => {
+  /** Line 1 is over, lines 2 and 3 run, lines 4 and 5 wait. */
+  async function fiveJobs(): Promise<void> {
+    const wait = ledger.job(waitFor(ledger.seen.path("go")));
+    await ledger.write([ledger.job(), wait, wait, ledger.job(), ledger.job()]);
+  }
+
+  test("under a client: lost jobs are tried again, waiting ones go on, the finished one counts", async () => {
+    await fiveJobs();
+    const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
+    await hasBegun(client, 3);
+    relay.refuse();
+    relay.cut();
+    reboot();
+    await ledger.seen.write("go", "");
+    relay.accept();
+    await expectFine(
+      client,
+      new Map([
+        [2, 2],
+        [3, 2],
+      ]),
+    );
+    expect(client.stderr()).toMatch(/WARNING: jobs\.sh\.2 is lost on one\.yaml: /);
+    expect(client.stderr()).toMatch(/WARNING: trying again: /);
+  });
+
+  test("without a client: the same command finds out", async () => {
+    await fiveJobs();
+    const args = await batchArgs();
+    const first = spawnCommand(args, { cwd: ledger.work.dir });
+    await hasBegun(first, 3);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    reboot();
+    await ledger.seen.write("go", "");
+    const client = spawnCommand(args, { cwd: ledger.work.dir });
+    await expectFine(
+      client,
+      new Map([
+        [2, 2],
+        [3, 2],
+      ]),
+    );
+  });
+
+  test("--retries 0: the jobs are lost, and said to be", async () => {
+    await fiveJobs();
+    const client = spawnCommand(await batchArgs("--retries", "0"), { cwd: ledger.work.dir });
+    await hasBegun(client, 3);
+    relay.refuse();
+    relay.cut();
+    reboot();
+    relay.accept();
+    const { code, stdout } = await client.ended;
+    expect(stdout).toContain("3 succeeded, 2 failed in");
+    expect(stdout).toMatch(/^ {2}job_results\/jobs\.sh\.2\.err {2}lost: /m);
+    expect(code).toBe(1);
+  });
+
+  test("over and over: after --retries it is no longer tried", async () => {
+    await ledger.write([ledger.job(waitFor(ledger.seen.path("never")))]);
+    const client = spawnCommand(await batchArgs("--retries", "2"), { cwd: ledger.work.dir });
+    for (const times of [1, 2, 3]) {
+      await hasBegun(client, 1, times);
+      relay.refuse();
+      relay.cut();
+      reboot();
+      relay.accept();
+    }
+    const { code, stdout, stderr } = await client.ended;
+    expect(stdout, stderr).toContain("0 succeeded, 1 failed in");
+    expect(code).toBe(1);
+    expect((await ledger.runs()).get(1)).toBe(3);
+  });
+
+  test("while a job was being taken: a claim that says nothing is nobody's", async () => {
+    await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job(), ledger.job()]);
+    const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
+    const client = spawnCommand(args, { cwd: ledger.work.dir });
+    await hasBegun(client, 1);
+    relay.refuse();
+    relay.cut();
+    reboot();
+    writeFileSync(spool("jobs/0000001-1/claim"), "");
+    writeFileSync(spool("jobs/0000002-1/claim"), "");
+    await ledger.seen.write("go", "");
+    relay.accept();
+    const { code, stdout, stderr } = await client.ended;
+    expect(stdout, stderr).toContain("3 succeeded, 0 failed in");
+    expect(code).toBe(0);
+    expect([...(await ledger.runs())].toSorted()).toEqual([
+      [1, 2],
+      [2, 1],
+      [3, 1],
+    ]);
+  });
+});
+
+describe("killed from outside, with the client watching:", () => {
+  /** Line 1 runs on the only slot, the others wait. */
+  async function oneByOne(...jobs: string[]): Promise<LiveCommand> {
+    await ledger.write(jobs);
+    const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
+    const client = spawnCommand(args, { cwd: ledger.work.dir });
+    await hasBegun(client, 1);
+    return client;
+  }
+
+  test("the loop: its job finishes, and another loop goes on", async () => {
+    const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job(), ledger.job());
+    killAll([pidIn("slots/0/loop")]);
+    await ledger.seen.write("go", "");
+    await expectFine(client);
+  });
+
+  test("the keeper: the job still tells how it ended, and the loop goes on", async () => {
+    const [fine, failing] = ["go-1", "go-2"].map((name) => waitFor(ledger.seen.path(name)));
+    const client = await oneByOne(ledger.job(fine), ledger.job(`${failing}; exit 7`), ledger.job());
+    killAll([pidIn("jobs/0000001-1/keeper")]);
+    await ledger.seen.write("go-1", "");
+    await client.until(({ stdout }) => stdout().includes("started: jobs.sh.2"));
+    killAll([pidIn("jobs/0000002-1/keeper")]);
+    await ledger.seen.write("go-2", "");
+    const { code, stdout, stderr } = await client.ended;
+    expect(stdout, stderr).toContain("2 succeeded, 1 failed in");
+    expect(stdout).toMatch(/^ {2}job_results\/jobs\.sh\.2\.err {2}exit code 7$/m);
+    expect(code).toBe(1);
+    expect([...(await ledger.runs()).values()]).toEqual([1, 1, 1]);
+    // The inputs that it did not change are no results, whoever cleared up.
+    expect(listBelow(ledger.work.path("job_results/jobs.sh.1"))).toEqual(["made.txt"]);
+  });
+
+  test("the loop and the keeper: the job finishes, and another loop goes on", async () => {
+    const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
+    killAll([pidIn("slots/0/loop"), pidIn("jobs/0000001-1/keeper")]);
+    await ledger.seen.write("go", "");
+    await expectFine(client);
+  });
+
+  test("the keeper and the job: it is lost, and tried again", async () => {
+    const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
+    killAll([pidIn("jobs/0000001-1/keeper"), pidIn("jobs/0000001-1/pid")]);
+    await ledger.seen.write("go", "");
+    await expectFine(client, new Map([[1, 2]]));
+  });
+
+  test("the job: it has failed, by that signal, and the slot goes on", async () => {
+    const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
+    killAll([pidIn("jobs/0000001-1/pid")]);
+    const { code, stdout, stderr } = await client.ended;
+    expect(stdout, stderr).toContain("1 succeeded, 1 failed in");
+    expect(stdout).toMatch(/^ {2}job_results\/jobs\.sh\.1\.err {2}killed by SIGKILL$/m);
+    expect(code).toBe(1);
+    expect([...(await ledger.runs()).values()]).toEqual([1, 1]);
+  });
+
+  test("the shell that answers the client: the client asks for another one", async () => {
+    const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
+    killAll([pidIn("holder")]);
+    await client.until(({ stderr }) => stderr().includes("the link to one.yaml is back"));
+    await ledger.seen.write("go", "");
+    await expectFine(client);
+  });
+
+  test("a loop that waits for room, while nothing of its batch runs", async () => {
+    // To slots, right before a job, the card is full until there is a file; to the probe it never is.
+    await ledger.seen.write(
+      "bin/nvidia-smi",
+      `#!/bin/sh
+case "$*" in *"-i 0 --query-gpu=memory.free "*) [ -e ${ledger.seen.dir}/go ] || { echo 12; exit; } ;; esac
+exec ${STAND_IN_BIN}/nvidia-smi "$@"
+`,
+    );
+    const other = await startSshd({ name: "other", path: [ledger.seen.path("bin")] });
+    onTestFinished(() => other.stop());
+    saveGpus(join(other.homeDir, "nvidia-smi.state"), { gpus: [{}] });
+    await ledger.write([ledger.job(), ledger.job()]);
+    const args = ["jobs.sh", "--machines", await other.machineFile(), ...LIGHT, "--json"];
+    const client = spawnCommand(args, { cwd: ledger.work.dir });
+    await client.until(({ stdout }) => stdout().includes('"kind":"slot-waiting"'));
+    killAll([pidIn("slots/0/loop", other)]);
+    await ledger.seen.write("go", "");
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([other]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+});
+
+test("a spool that somebody removed: its jobs are unknown, and nobody runs them again", async () => {
+  await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job()]);
+  const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
+  const first = spawnCommand(args, { cwd: ledger.work.dir });
+  await first.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
+  first.child.kill("SIGKILL");
+  await first.ended;
+  killAll(host.pids());
+  rmSync(spool(), { recursive: true });
+  const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
+  expect(stderr).toContain("WARNING: one.yaml is left out: what was handed over is not there any more\n");
+  expect(stdout).toContain("2 of unknown fate");
+  expect(code).toBe(1);
+  expect((await ledger.runs()).size).toBe(1);
+});

@@ -1,0 +1,199 @@
+// The link is reset, refused, cut in the middle of something, or falls silent: the client notices and goes on by itself,
+// and jobs never notice.
+
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
+import { type Ledger, openLedger } from "../rig/ledger.js";
+import { killAll } from "../rig/processes.js";
+import { type Relay, startRelay } from "../rig/relay.js";
+import { makeKey, startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+
+let host: TestHost;
+let relay: Relay;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  host = await startSshd({ name: "one" });
+});
+beforeEach(async () => {
+  [relay, ledger] = await Promise.all([startRelay(host.port), openLedger()]);
+});
+afterEach(async () => {
+  killAll(host.pids());
+  await relay.stop();
+  await ledger.remove();
+});
+afterAll(() => host?.stop());
+
+async function batchArgs(...more: string[]): Promise<string[]> {
+  return ["jobs.sh", "--machines", await host.machineFile("max_jobs: 2", relay), ...LIGHT_NO_GPU, ...more];
+}
+
+const seesKind =
+  (kind: string, times = 1) =>
+  ({ stdout }: { stdout(): string }) =>
+    stdout().split(`"kind":"${kind}"`).length > times;
+
+describe("a link that is reset", () => {
+  test("while jobs run and wait, again and again", async () => {
+    const { seen } = ledger;
+    await ledger.write(
+      Array.from({ length: 6 }, (_, index) => ledger.job(waitFor(seen.path(`go-${index >> 1}`)))),
+    );
+    const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+    for (const turn of [1, 2, 3]) {
+      await client.until(seesKind("job-started", 2 * turn));
+      relay.cut();
+      await client.until(seesKind("machine-back", turn));
+      await seen.write(`go-${turn - 1}`, "");
+    }
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([host]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("each time as soon as it stands", async () => {
+    await ledger.write(Array.from({ length: 4 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
+    const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+    await client.until(seesKind("job-started", 2));
+    for (const bytes of [0, 1000, 3000, 5000, 7000]) {
+      const isCut = new Promise<void>((resolve) => relay.cutAfter(bytes, resolve));
+      relay.cut();
+      await isCut;
+    }
+    await client.until(seesKind("machine-back"));
+    await ledger.seen.write("go", "");
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([host]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("and refused for a while: what ended meanwhile comes home", async () => {
+    await ledger.write(Array.from({ length: 5 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
+    const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+    await client.until(seesKind("job-started", 2));
+    relay.refuse();
+    relay.cut();
+    await client.until(seesKind("machine-lost"));
+    await ledger.seen.write("go", "");
+    const before = relay.connections();
+    await until("all have run, and the client tried to come back", async () => {
+      return (await ledger.runs()).size === 5 && relay.connections() >= before + 3;
+    });
+    expect(seesKind("job-ended")(client)).toBe(false);
+    relay.accept();
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([host]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("before the first client has looked at the machine", async () => {
+    await ledger.write([ledger.job(), ledger.job()]);
+    const cuts: Promise<void>[] = [];
+    // The login alone takes some 3000 bytes, the probe's script some 15000.
+    cuts.push(new Promise((resolve) => relay.cutAfter(6000, resolve)));
+    const { code, stdout, stderr } = await runCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+    await Promise.all(cuts);
+    expect(stdout).toContain('"kind":"machine-lost"');
+    expect(await ledger.audit([host]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+});
+
+describe("a cut in the middle", () => {
+  test("of the working directory: half a tree is never taken for one", async () => {
+    for (let index = 0; index < 60; index++)
+      await ledger.work.write(`in/${index}`, Buffer.alloc(512 * (index % 7), index));
+    const check = `[ $(ls in | wc -l) = 60 ] && [ $(cat in/* | wc -c) = ${countBytes(60)} ]`;
+    await ledger.write([ledger.job(`${check} || exit 9`), ledger.job(`${check} || exit 9`)]);
+    const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+    // Where the tree travels: after the login and the probe, of some 20 kB, come 90 kB of it.
+    for (const bytes of [40_000, 60_000, 80_000, 70_000, 50_000])
+      await new Promise<void>((resolve) => relay.cutAfter(bytes, resolve));
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([host]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("of handing over: every job arrives, and none twice", async () => {
+    await ledger.write(Array.from({ length: 60 }, () => ledger.job()));
+    const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+    for (const bytes of [30_000, 60_000, 90_000, 120_000, 150_000])
+      await new Promise<void>((resolve) => relay.cutAfter(bytes, resolve));
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([host]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("of an archive that is coming back: half of it is never taken for a result", async () => {
+    await ledger.write([ledger.job("head -c 40000000 /dev/urandom > big.bin; sha256sum big.bin > sum")]);
+    const incoming = () => listBelow(ledger.work.path("job_results/.sshoal/incoming"));
+    const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+    for (const turn of [1, 2]) {
+      await until("some of it is here", () => incoming().some((path) => path.endsWith("big.bin")));
+      relay.refuse();
+      relay.cut();
+      await client.until(seesKind("machine-lost", turn));
+      await until("what is half is gone", () => incoming().every((path) => path.endsWith("/")));
+      expect(existsSync(ledger.work.path("job_results/jobs.sh.1"))).toBe(false);
+      relay.accept();
+    }
+    const { code, stderr } = await client.ended;
+    expect(code, stderr).toBe(0);
+    const dir = ledger.work.path("job_results/jobs.sh.1");
+    expect(listBelow(dir)).toEqual(["big.bin", "made.txt", "sum"]);
+    execFileSync("sha256sum", ["-c", "--quiet", "sum"], { cwd: dir });
+  });
+});
+
+function countBytes(files: number): number {
+  return Array.from({ length: files }, (_, index) => 512 * (index % 7)).reduce((sum, bytes) => sum + bytes);
+}
+
+describe("sshd", () => {
+  test("is restarted: everything goes on", async () => {
+    await ledger.write(Array.from({ length: 5 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
+    const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+    await client.until(seesKind("job-started", 2));
+    await host.halt();
+    await client.until(seesKind("machine-lost"));
+    await ledger.seen.write("go", "");
+    const before = relay.connections();
+    await until("the client tried to come back", () => relay.connections() >= before + 3);
+    await host.start();
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([host]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("lets nobody in any more: that is tried once, and said; with the key back, the same command goes on", async () => {
+    await ledger.write(Array.from({ length: 3 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
+    const args = await batchArgs();
+    const client = spawnCommand(args, { cwd: ledger.work.dir });
+    await client.until(({ stdout }) => stdout().includes("started: jobs.sh.2"));
+    const authorized = join(host.dir, "authorized_keys");
+    const stranger = ledger.seen.path("stranger");
+    makeKey(stranger);
+    const [ours, theirs] = await Promise.all([readFile(authorized), readFile(`${stranger}.pub`)]);
+    await writeFile(authorized, theirs);
+    const before = relay.connections();
+    relay.cut();
+    const { code, stdout, stderr } = await client.ended;
+    expect(relay.connections()).toBe(before + 1);
+    expect(stderr).toMatch(/WARNING: one\.yaml is left out: 127\.0\.0\.1:\d+: does not let \S+ in with the key/);
+    expect(stdout).toContain("3 unfinished");
+    expect(stdout).toContain("3 of unknown fate: on a machine that was left out");
+    expect(code).toBe(1);
+    await writeFile(authorized, ours);
+    await ledger.seen.write("go", "");
+    const again = await runCommand(args, { cwd: ledger.work.dir });
+    expect(await ledger.audit([host]), again.stdout + again.stderr).toEqual([]);
+    expect(again.code).toBe(0);
+  });
+});

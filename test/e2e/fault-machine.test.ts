@@ -1,0 +1,236 @@
+// A machine is gone for long, for good, or comes back when its jobs are elsewhere; or it is merely slow.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { LIGHT_NO_GPU, listBelow, parseEvents, waitFor } from "../rig/batch.js";
+import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { type Ledger, openLedger } from "../rig/ledger.js";
+import { killAll } from "../rig/processes.js";
+import { type Relay, startRelay } from "../rig/relay.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+
+let gone: TestHost;
+let other: TestHost;
+let relay: Relay;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  [gone, other] = await Promise.all([startSshd({ name: "gone" }), startSshd({ name: "other" })]);
+});
+beforeEach(async () => {
+  [relay, ledger] = await Promise.all([startRelay(gone.port), openLedger()]);
+});
+afterEach(async () => {
+  killAll([...gone.pids(), ...other.pids()]);
+  await relay.stop();
+  await ledger.remove();
+});
+afterAll(() => Promise.all([gone?.stop(), other?.stop()]));
+
+/** One slot on each machine: lines are dealt in turn, the first to the one that will be gone. */
+async function batchArgs(...more: string[]): Promise<string[]> {
+  const machines = [await gone.machineFile("max_jobs: 1", relay), await other.machineFile("max_jobs: 1")];
+  return ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU, ...more];
+}
+
+/** A job that on this machine waits for a file. */
+function heldOn(host: TestHost, file: string): string {
+  return ledger.job(`[ $SSHOAL_MACHINE != ${host.name}.yaml ] || ${waitFor(ledger.seen.path(file))}`);
+}
+
+async function untilBegun(...lines: number[]): Promise<void> {
+  await until(`lines ${lines} run`, async () => {
+    const runs = await ledger.runs();
+    return lines.every((line) => runs.has(line));
+  });
+}
+
+function lose(): void {
+  relay.refuse();
+  relay.cut();
+}
+
+describe("a machine that is gone for good", () => {
+  test("loses its waiting jobs to another; what it had begun is unfinished, and said to be", async () => {
+    await ledger.write(Array.from({ length: 6 }, () => heldOn(gone, "never")));
+    const client = spawnCommand(await batchArgs("--reassign-after", "1s"), { cwd: ledger.work.dir });
+    await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
+    lose();
+    const { code, stdout, stderr } = await client.ended;
+    expect(stderr).toMatch(/WARNING: gone\.yaml is still out of reach; \d waiting jobs? of it go to others/);
+    expect(stdout).toContain("5 succeeded, 0 failed, 1 unfinished in");
+    expect(stdout).toContain("  jobs.sh.1  running on gone.yaml when last seen\n");
+    expect(code).toBe(1);
+    expect([...(await ledger.runs()).values()]).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  test("between two clients: the next one gives its waiting jobs away, too", async () => {
+    await ledger.write(Array.from({ length: 6 }, () => heldOn(gone, "never")));
+    const args = await batchArgs("--reassign-after", "1s");
+    const first = spawnCommand([...args, "--detach"], { cwd: ledger.work.dir });
+    await first.ended;
+    await untilBegun(1);
+    lose();
+    const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
+    expect(stderr).toMatch(/WARNING: the link to gone\.yaml is lost: /);
+    expect(stdout, stderr).toContain("5 succeeded, 0 failed, 1 unfinished in");
+    expect(code).toBe(1);
+    expect([...(await ledger.runs()).values()]).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  test("when only cleaning up is left there: nobody waits for it, and the next client does it", async () => {
+    await ledger.write(Array.from({ length: 4 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
+    const args = await batchArgs();
+    const client = spawnCommand(args, { cwd: ledger.work.dir });
+    await untilBegun(1, 2);
+    await ledger.seen.write("go", "");
+    // Line 1 and 3 are home, and the other machine is busy with another job: nothing is left but to clean up.
+    await client.until(({ stdout }) => (stdout().match(/^finished: /gm)?.length ?? 0) >= 2);
+    lose();
+    const { code, stdout, stderr } = await client.ended;
+    if (code === 0 && listBelow(`${gone.homeDir}/.sshoal/batches`).length > 0)
+      expect(stderr).toContain("WARNING: gone.yaml is out of reach; what the batch left there goes when");
+    expect(code, stdout + stderr).toBe(0);
+    relay.accept();
+    const again = await runCommand(args, { cwd: ledger.work.dir });
+    expect(again.code, again.stderr).toBe(0);
+    expect(await ledger.audit([gone, other])).toEqual([]);
+  });
+});
+
+describe("a machine that comes back", () => {
+  /** Lines 1 and 3 are with `gone`, of which the first has begun; lines 2 and 4 with `other`, where 2 has begun. */
+  async function fourLines(): Promise<LiveCommand> {
+    await ledger.write([
+      ledger.job(waitFor(ledger.seen.path("go-1"))),
+      ledger.job(waitFor(ledger.seen.path("go-2"))),
+      ledger.job(waitFor(ledger.seen.path("go-3-$SSHOAL_MACHINE")).replaceAll("'", '"')),
+      ledger.job(),
+    ]);
+    const args = await batchArgs("--reassign-after", "1s", "--json");
+    const client = spawnCommand(args, { cwd: ledger.work.dir });
+    await untilBegun(1, 2);
+    await client.until(({ stdout }) => stdout().split('"kind":"job-started"').length > 2);
+    lose();
+    return client;
+  }
+
+  const isReassigned = ({ stdout }: LiveCommand) => stdout().includes('"kind":"jobs-reassigned"');
+  const isCollected = (line: number) => (client: LiveCommand) =>
+    client.stdout().includes(`"kind":"job-collected"`) &&
+    wholeEvents(client).some((event) => event.kind === "job-collected" && event.line === line);
+
+  test("before others began its waiting jobs: they run once", async () => {
+    const client = await fourLines();
+    await client.until(isReassigned);
+    relay.accept();
+    await client.until(({ stdout }) => stdout().includes('"kind":"machine-back"'));
+    await client.until(({ stdout }) => stdout().includes('"kind":"jobs-taken-back"'));
+    for (const name of ["go-1", "go-2", "go-3-gone.yaml", "go-3-other.yaml"]) await ledger.seen.write(name, "");
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([gone, other]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("after it began one that others have done: the first result counts, its own is kept beside", async () => {
+    const client = await fourLines();
+    // While it is away it ends line 1 and begins line 3.
+    await ledger.seen.write("go-1", "");
+    await untilBegun(3);
+    await client.until(isReassigned);
+    for (const name of ["go-2", "go-3-other.yaml"]) await ledger.seen.write(name, "");
+    await client.until(isCollected(3));
+    relay.accept();
+    await ledger.seen.write("go-3-gone.yaml", "");
+    const { code, stdout, stderr } = await client.ended;
+    const audit = { runs: new Map([[3, 2]]), besides: ["jobs.sh.3.again-2"] };
+    expect(await ledger.audit([gone, other], audit), stdout + stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("with a result of a job that others are still at: that one counts, theirs is kept beside", async () => {
+    const client = await fourLines();
+    await ledger.seen.write("go-1", "");
+    await untilBegun(3);
+    await client.until(isReassigned);
+    await ledger.seen.write("go-2", "");
+    await until("the other one has begun it, too", async () => (await ledger.runs()).get(3) === 2);
+    await ledger.seen.write("go-3-gone.yaml", "");
+    relay.accept();
+    await client.until(isCollected(3));
+    await ledger.seen.write("go-3-other.yaml", "");
+    const { code, stdout, stderr } = await client.ended;
+    const collected = wholeEvents(client).filter(({ kind, line }) => kind === "job-collected" && line === 3);
+    expect(collected.map(({ machine }) => machine)).toEqual(["gone.yaml", "other.yaml"]);
+    // Of the other one's output some was here already.
+    const isKept = (text: string) => !/jobs\.sh\.3\.(out|err)\.old-1$/.test(text);
+    const audit = { runs: new Map([[3, 2]]), besides: ["jobs.sh.3.again-2"] };
+    const wrong = (await ledger.audit([gone, other], audit)).filter(isKept);
+    expect(wrong, stdout + stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("after the client that gave its jobs away was killed", async () => {
+    const client = await fourLines();
+    await ledger.seen.write("go-1", "");
+    await untilBegun(3);
+    await client.until(isReassigned);
+    for (const name of ["go-2", "go-3-other.yaml"]) await ledger.seen.write(name, "");
+    await client.until(isCollected(3));
+    client.child.kill("SIGKILL");
+    await client.ended;
+    relay.accept();
+    await ledger.seen.write("go-3-gone.yaml", "");
+    const { code, stdout, stderr } = await runCommand(await batchArgs(), { cwd: ledger.work.dir });
+    const audit = { runs: new Map([[3, 2]]), besides: ["jobs.sh.3.again-2"] };
+    expect(await ledger.audit([gone, other], audit), stdout + stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+});
+
+function wholeEvents(client: LiveCommand) {
+  const text = client.stdout();
+  return parseEvents(text.slice(0, text.lastIndexOf("\n") + 1));
+}
+
+describe("a slow machine", () => {
+  test("is relieved of its waiting jobs by one that has run dry", async () => {
+    await ledger.write(Array.from({ length: 10 }, () => heldOn(gone, "go")));
+    const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
+    await client.until(({ stdout }) => stdout().match(/^finished: /gm)?.length === 9);
+    await ledger.seen.write("go", "");
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([gone, other]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("is relieved by a machine that the batch did not have before", async () => {
+    await ledger.write(Array.from({ length: 6 }, () => heldOn(gone, "go")));
+    const alone = await gone.machineFile("max_jobs: 1", relay);
+    const detached = ["jobs.sh", "--machines", alone, ...LIGHT_NO_GPU, "--detach"];
+    expect((await runCommand(detached, { cwd: ledger.work.dir })).code).toBe(0);
+    await untilBegun(1);
+    const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
+    await client.until(({ stdout }) => stdout().match(/^finished: /gm)?.length === 5);
+    await ledger.seen.write("go", "");
+    const { code, stderr } = await client.ended;
+    expect(await ledger.audit([gone, other]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("a client that is killed while it takes jobs back loses none", async () => {
+    // Twice as many as are taken back at a time, so that it happens more than once.
+    await ledger.write(Array.from({ length: 12 }, () => heldOn(gone, "go")));
+    const args = await batchArgs("--json");
+    for (const times of [1, 1]) {
+      const client = spawnCommand(args, { cwd: ledger.work.dir });
+      await client.until(({ stdout }) => stdout().split('"kind":"jobs-taken-back"').length > times);
+      client.child.kill("SIGKILL");
+      await client.ended;
+    }
+    await ledger.seen.write("go", "");
+    const { code, stderr } = await runCommand(args, { cwd: ledger.work.dir });
+    expect(await ledger.audit([gone, other]), stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,138 @@
+// A run for the tests of what is known and what is done next: its state, told events in few words.
+
+import type { RunEvent } from "../../../src/model/event.js";
+import type { Outcome } from "../../../src/model/job.js";
+import { begin, type Decision, type DecisionKind, decide, isOver, settle } from "../../../src/plan/decide.js";
+import { apply, initialState, type JobState, type Policy, type RunState } from "../../../src/plan/state.js";
+import { aCapacity } from "./a-machine.js";
+
+export const SUCCESS: Outcome = { kind: "exited", code: 0 };
+export const FAILURE: Outcome = { kind: "exited", code: 1 };
+export const LOST: Outcome = { kind: "lost", reason: "it went down with its machine" };
+
+export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<Event, "at"> : never) : never;
+
+export interface ARun {
+  readonly state: RunState;
+  /** At what time the next event happens and decisions are made. */
+  at: number;
+  tell(...news: News[]): void;
+  /** What would be decided now, of one kind or all. */
+  decisions(kind?: DecisionKind): Decision[];
+  /** Begins all that is decided, and returns it. */
+  begin(): Decision[];
+  settle(decision: Decision): void;
+  isOver(): boolean;
+  job(line: number): JobState | undefined;
+}
+
+export interface RunFacts {
+  readonly jobs: number;
+  /** Name to slots. All of them have answered. */
+  readonly machines: Readonly<Record<string, number>>;
+  readonly policy?: Partial<Policy>;
+}
+
+/** All machines have answered, and nothing is assigned yet. */
+export function aRun({ jobs, machines, policy }: RunFacts): ARun {
+  const run = aNewRun({ jobs, machines, ...(policy && { policy }) });
+  for (const [name, slots] of Object.entries(machines)) {
+    for (const connect of run.decisions("connect").filter(({ machine }) => machine === name)) {
+      begin(run.state, connect);
+      run.tell(ready(name, slots));
+      run.settle(connect);
+    }
+  }
+  return run;
+}
+
+/** Nobody has been asked yet. */
+export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
+  const all = Array.from({ length: jobs }, (_, n) => ({
+    line: n + 1,
+    name: `jobs.sh.${n + 1}`,
+    command: "true",
+  }));
+  const rules = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, ...policy };
+  const state = initialState(all, Object.keys(machines), rules);
+  const run: ARun = {
+    state,
+    at: 0,
+    tell(...news) {
+      for (const each of news) apply(state, { ...each, at: run.at } as RunEvent);
+    },
+    decisions(kind) {
+      return decide(state, run.at).filter((decision) => kind === undefined || decision.kind === kind);
+    },
+    begin() {
+      const decisions = decide(state, run.at);
+      for (const decision of decisions) begin(state, decision);
+      return decisions;
+    },
+    settle: (decision) => settle(state, decision),
+    isOver: () => isOver(state, run.at),
+    job: (line) => state.jobs.get(line),
+  };
+  return run;
+}
+
+export function ready(machine: string, slots: number): News {
+  const list = Array.from({ length: slots }, (_, index) => ({ index, gpus: [] }));
+  return { kind: "machine-ready", machine, capacity: aCapacity(), slots: list };
+}
+
+export const assigned = (machine: string, ...lines: number[]): News => ({
+  kind: "jobs-assigned",
+  machine,
+  lines,
+});
+export const handedOver = (machine: string, ...lines: number[]): News => ({
+  kind: "jobs-handed-over",
+  machine,
+  lines,
+});
+export const takenBack = (machine: string, lines: number[], begun: number[] = []): News => ({
+  kind: "jobs-taken-back",
+  machine,
+  lines,
+  begun,
+});
+export const started = (machine: string, line: number, attempt = 1): News => ({
+  kind: "job-started",
+  machine,
+  line,
+  attempt,
+  slot: 0,
+});
+export const ended = (machine: string, line: number, outcome: Outcome = SUCCESS, attempt = 1): News => ({
+  kind: "job-ended",
+  machine,
+  line,
+  attempt,
+  outcome,
+  durationMs: 10,
+});
+export const collected = (machine: string, line: number, outcome: Outcome = SUCCESS, attempt = 1): News => ({
+  kind: "job-collected",
+  machine,
+  line,
+  attempt,
+  outcome,
+  files: 1,
+  bytes: 1,
+});
+export const lost = (machine: string): News => ({ kind: "machine-lost", machine, reason: "cut" });
+export const back = (machine: string): News => ({ kind: "machine-back", machine });
+export const failed = (machine: string): News => ({
+  kind: "machine-failed",
+  machine,
+  reason: "sick",
+  hint: null,
+});
+export const interrupted = (mode: "drain" | "stop"): News => ({ kind: "interrupted", mode });
+
+/** Given, arrived and there, in one step. */
+export const given = (machine: string, ...lines: number[]): News[] => [
+  assigned(machine, ...lines),
+  handedOver(machine, ...lines),
+];

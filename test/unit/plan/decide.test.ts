@@ -1,0 +1,303 @@
+import { describe, expect, test } from "vitest";
+import type { Decision } from "../../../src/plan/decide.js";
+import {
+  aNewRun,
+  aRun,
+  assigned,
+  back,
+  collected,
+  ended,
+  FAILURE,
+  failed,
+  given,
+  interrupted,
+  LOST,
+  lost,
+  ready,
+  started,
+  takenBack,
+} from "./a-run.js";
+
+const linesFor = (decisions: readonly Decision[], machine: string): readonly number[] =>
+  decisions.flatMap((decision) =>
+    decision.machine === machine && "lines" in decision ? decision.lines : [],
+  );
+
+describe("dealing", () => {
+  test("all of the jobs at once, by slots, early lines early everywhere", () => {
+    const dealt = aRun({ jobs: 9, machines: { a: 2, b: 1 } }).decisions("assign");
+    expect(linesFor(dealt, "a")).toHaveLength(6);
+    expect(linesFor(dealt, "b")).toHaveLength(3);
+    for (const machine of ["a", "b"]) {
+      const lines = linesFor(dealt, machine);
+      expect(lines).toEqual(lines.toSorted((x, y) => x - y));
+      expect(lines[0]).toBeLessThanOrEqual(2);
+    }
+    // The first round has one job for every slot.
+    expect([...linesFor(dealt, "a").slice(0, 2), ...linesFor(dealt, "b").slice(0, 1)].toSorted()).toEqual([
+      1, 2, 3,
+    ]);
+  });
+
+  test("fewer jobs than slots: nobody gets two while another has none", () => {
+    const dealt = aRun({ jobs: 3, machines: { a: 8, b: 8, c: 8 } }).decisions("assign");
+    expect(dealt.map(({ machine }) => linesFor(dealt, machine).length)).toEqual([1, 1, 1]);
+  });
+
+  test("a machine without slots gets none", () => {
+    expect(linesFor(aRun({ jobs: 4, machines: { a: 0, b: 1 } }).decisions("assign"), "a")).toEqual([]);
+  });
+
+  test("whoever answers a moment later gets a share too; whoever takes long does not keep the others waiting", () => {
+    const run = aNewRun({ jobs: 4, machines: { a: 1, b: 1 } });
+    const connects = run.begin();
+    expect(connects.map(({ kind, machine }) => `${kind} ${machine}`)).toEqual(["connect a", "connect b"]);
+    run.tell(ready("a", 1));
+    expect(run.decisions("assign")).toEqual([]);
+    run.at = 60_000;
+    expect(linesFor(run.decisions("assign"), "a")).toEqual([1, 2, 3, 4]);
+  });
+
+  test("one that failed to answer is not waited for", () => {
+    const run = aNewRun({ jobs: 2, machines: { a: 1, b: 1 } });
+    run.begin();
+    run.tell(ready("a", 1), failed("b"));
+    expect(linesFor(run.decisions("assign"), "a")).toEqual([1, 2]);
+  });
+
+  test("not while the machine's last share is under way, and never twice", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    const [assign] = run.begin();
+    expect(run.decisions("assign")).toEqual([]);
+    run.tell(assigned("a", 1, 2));
+    run.settle(assign as Decision);
+    expect(run.decisions("assign")).toEqual([]);
+    expect(run.decisions("hand-over")).toEqual([{ kind: "hand-over", machine: "a", lines: [1, 2] }]);
+  });
+
+  test("with nothing to run, nobody is bothered", () => {
+    const run = aNewRun({ jobs: 1, machines: { a: 1 } });
+    run.tell({ kind: "job-skipped", line: 1, outcome: null });
+    expect(run.decisions()).toEqual([]);
+    expect(run.isOver()).toBe(true);
+  });
+});
+
+describe("one of each verb at a time", () => {
+  test("what is under way is not begun again", () => {
+    const run = aRun({ jobs: 2, machines: { a: 2 } });
+    run.tell(...given("a", 1, 2), ended("a", 1));
+    const [collect] = run.begin();
+    expect(collect).toEqual({ kind: "collect", machine: "a", lines: [1] });
+    run.tell(ended("a", 2));
+    expect(run.decisions("collect")).toEqual([]);
+    run.tell(collected("a", 1));
+    run.settle(collect as Decision);
+    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [2] }]);
+  });
+
+  test("a verb that settled without news is decided again", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1 } });
+    run.tell(...given("a", 1), ended("a", 1));
+    const [collect] = run.begin();
+    run.settle(collect as Decision);
+    expect(run.decisions("collect")).toEqual([collect]);
+  });
+
+  test("many results come in parts", () => {
+    const jobs = 1200;
+    const run = aRun({ jobs, machines: { a: 1 } });
+    const lines = Array.from({ length: jobs }, (_, n) => n + 1);
+    run.tell(...given("a", ...lines), ...lines.map((line) => ended("a", line)));
+    const [collect] = run.decisions("collect");
+    expect(linesFor([collect as Decision], "a").length).toBeLessThan(jobs);
+  });
+});
+
+describe("freeing", () => {
+  test("only what is collected, by the name of its attempt", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2), takenBack("a", [1]), ...given("a", 1));
+    run.tell(ended("a", 1, undefined, 2), ended("a", 2));
+    expect(run.decisions("free")).toEqual([]);
+    run.tell(collected("a", 1, undefined, 2));
+    expect(run.decisions("free")).toEqual([{ kind: "free", machine: "a", keys: ["0000001-2"] }]);
+  });
+});
+
+describe("interrupts", () => {
+  test("what nobody has begun is taken back, what runs goes on", () => {
+    const run = aRun({ jobs: 3, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2, 3), started("a", 1), interrupted("drain"));
+    expect(run.decisions()).toEqual([{ kind: "take-back", machine: "a", lines: [2, 3] }]);
+  });
+
+  test("the second time what runs is stopped, once", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2), started("a", 1), interrupted("stop"));
+    const begun = run.begin();
+    expect(begun.find(({ kind }) => kind === "stop")).toEqual({ kind: "stop", machine: "a", lines: [1] });
+    for (const decision of begun) run.settle(decision);
+    expect(run.decisions("stop")).toEqual([]);
+  });
+
+  test("nothing more is assigned, and the run ends when what ran is home", () => {
+    const run = aRun({ jobs: 3, machines: { a: 1 } });
+    run.tell(...given("a", 1), started("a", 1), interrupted("drain"));
+    expect(run.decisions("assign")).toEqual([]);
+    expect(run.decisions("finish")).toEqual([]);
+    run.tell(ended("a", 1), collected("a", 1));
+    const [free] = run.begin();
+    run.settle(free as Decision);
+    expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: true }]);
+  });
+});
+
+describe("finishing", () => {
+  test("only when nothing is left there, and the others have nothing that could come", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1, b: 1 } });
+    run.tell(...given("a", 1), ...given("b", 2), started("b", 2), ended("a", 1), collected("a", 1));
+    const [free] = run.begin();
+    run.settle(free as Decision);
+    expect(run.decisions("finish")).toEqual([]);
+    run.tell(ended("b", 2), collected("b", 2));
+    expect(run.begin().map(({ kind, machine }) => `${kind} ${machine}`)).toEqual(["finish a", "free b"]);
+  });
+
+  test("a machine that never had a job is left without cleaning", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
+    run.tell(...given("a", 1), ended("a", 1), collected("a", 1));
+    expect(run.decisions("finish")).toEqual([{ kind: "finish", machine: "b", cleans: false }]);
+  });
+
+  test("results that could not be taken are not cleaned away", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1 } });
+    run.tell(...given("a", 1), ended("a", 1));
+    run.tell({ kind: "job-stuck", line: 1, attempt: 1, machine: "a", reason: "a device" });
+    expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
+  });
+
+  test("the run is over when everybody is done or has failed, and not while a verb is under way", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
+    run.tell(...given("a", 1), ended("a", 1), collected("a", 1), failed("b"));
+    const [free] = run.begin();
+    run.settle(free as Decision);
+    const [finish] = run.begin();
+    expect(run.isOver()).toBe(false);
+    run.tell({ kind: "machine-done", machine: "a" });
+    expect(run.isOver()).toBe(false);
+    run.settle(finish as Decision);
+    expect(run.isOver()).toBe(true);
+    expect(run.decisions()).toEqual([]);
+  });
+});
+
+describe("a lost link", () => {
+  test("nothing but the way back is tried, once at a time, and what was under way is decided anew", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2), ended("a", 1));
+    const [collect] = run.begin();
+    run.tell(lost("a"));
+    run.settle(collect as Decision);
+    const [reconnect, ...more] = run.begin();
+    expect([reconnect?.kind, more]).toEqual(["reconnect", []]);
+    expect(run.decisions()).toEqual([]);
+    expect(run.isOver()).toBe(false);
+    run.tell(back("a"));
+    run.settle(reconnect as Decision);
+    expect(run.decisions()).toEqual([{ kind: "collect", machine: "a", lines: [1] }]);
+  });
+
+  test("away too long, others get what it had not begun; what it had begun stays its own", () => {
+    const run = aRun({ jobs: 3, machines: { a: 1, b: 1 }, policy: { reassignAfterMs: 1000 } });
+    run.tell(...given("a", 1, 2), started("a", 1), ...given("b", 3), lost("a"));
+    run.begin();
+    run.at = 999;
+    expect(run.decisions("give-up")).toEqual([]);
+    run.at = 1000;
+    expect(run.decisions("give-up")).toEqual([{ kind: "give-up", machine: "a", lines: [2] }]);
+    run.tell({ kind: "jobs-reassigned", machine: "a", lines: [2] });
+    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "b", lines: [2] }]);
+    expect(run.job(1)).toMatchObject({ kind: "running", machine: "a" });
+  });
+
+  test("never, if that is wanted, and not when nobody else could take it", () => {
+    const patient = aRun({ jobs: 1, machines: { a: 1, b: 1 }, policy: { reassignAfterMs: null } });
+    patient.tell(...given("a", 1), lost("a"));
+    patient.at = 1e12;
+    expect(patient.decisions("give-up")).toEqual([]);
+    const alone = aRun({ jobs: 1, machines: { a: 1 }, policy: { reassignAfterMs: 1000 } });
+    alone.tell(...given("a", 1), lost("a"));
+    alone.at = 1e12;
+    expect(alone.decisions("give-up")).toEqual([]);
+  });
+
+  test("when it comes back it is asked for what others have got, which it may have begun", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1, b: 1 }, policy: { reassignAfterMs: 1000 } });
+    run.tell(
+      ...given("a", 1),
+      lost("a"),
+      { kind: "jobs-reassigned", machine: "a", lines: [1] },
+      ...given("b", 1),
+    );
+    run.tell(back("a"));
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", lines: [1] }]);
+    // It had: whichever result comes home first counts, and the other is kept beside.
+    run.tell(takenBack("a", [], [1]), ended("a", 1), started("b", 1, 2));
+    expect(linesFor(run.decisions("collect"), "a")).toEqual([1]);
+    run.tell(collected("a", 1));
+    expect(run.job(1)).toMatchObject({ kind: "collected" });
+    run.tell(ended("b", 1, FAILURE, 2));
+    expect(linesFor(run.decisions("collect"), "b")).toEqual([1]);
+    run.tell(collected("b", 1, FAILURE, 2));
+    expect(run.job(1)).toMatchObject({ kind: "collected", outcome: { kind: "exited", code: 0 } });
+  });
+});
+
+describe("trying again", () => {
+  test("what went down with its machine, elsewhere if possible, and not for ever", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1, b: 1 }, policy: { retries: 1 } });
+    run.tell(...given("a", 1), ended("a", 1, LOST), collected("a", 1, LOST));
+    expect(run.decisions("retry")).toEqual([{ kind: "retry", machine: "a", lines: [1] }]);
+    run.tell({ kind: "jobs-retried", machine: "a", lines: [1] });
+    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "b", lines: [1] }]);
+    run.tell(...given("b", 1), ended("b", 1, LOST, 2), collected("b", 1, LOST, 2));
+    expect(run.decisions("retry")).toEqual([]);
+  });
+
+  test("what failed only if that is wanted; what was stopped never", () => {
+    for (const retriesFailures of [false, true]) {
+      const run = aRun({ jobs: 2, machines: { a: 1 }, policy: { retriesFailures } });
+      run.tell(...given("a", 1, 2), ended("a", 1, FAILURE), ended("a", 2, { kind: "stopped" }));
+      run.tell(collected("a", 1, FAILURE), collected("a", 2, { kind: "stopped" }));
+      expect(linesFor(run.decisions("retry"), "a")).toEqual(retriesFailures ? [1] : []);
+    }
+  });
+
+  test("alone, a machine gets its own failures again", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1 } });
+    run.tell(...given("a", 1), ended("a", 1, LOST), collected("a", 1, LOST));
+    run.tell({ kind: "jobs-retried", machine: "a", lines: [1] });
+    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "a", lines: [1] }]);
+  });
+});
+
+describe("balancing", () => {
+  test("a machine that has run dry gets what another has not begun, the last of it first", () => {
+    const run = aRun({ jobs: 6, machines: { a: 1, b: 1 } });
+    run.tell(...given("a", 1, 2, 3, 4, 5), ...given("b", 6), started("a", 1), ended("b", 6));
+    const lines = linesFor(run.decisions("take-back"), "a");
+    expect(lines).toContain(5);
+    expect(lines).not.toContain(2);
+    expect(linesFor(run.decisions("take-back"), "b")).toEqual([]);
+  });
+
+  test("not while everybody has work, and not for one job that is about to begin", () => {
+    const busy = aRun({ jobs: 4, machines: { a: 1, b: 1 } });
+    busy.tell(...given("a", 1, 2, 3), ...given("b", 4), started("a", 1), started("b", 4));
+    expect(busy.decisions("take-back")).toEqual([]);
+    const last = aRun({ jobs: 2, machines: { a: 1, b: 1 } });
+    last.tell(...given("a", 1), ...given("b", 2), ended("b", 2));
+    expect(last.decisions("take-back")).toEqual([]);
+  });
+});
