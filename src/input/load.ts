@@ -16,8 +16,6 @@ import {
 } from "./machine-places.js";
 import { suggest } from "./suggest.js";
 
-export { looksLikeMachineFile };
-
 export interface MachineContext {
   readonly cwd: string;
   readonly homeDir: string;

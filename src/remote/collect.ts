@@ -21,7 +21,7 @@ export interface Collection {
   readonly signal: AbortSignal;
 }
 
-export interface CollectedJob {
+interface CollectedJob {
   readonly key: string;
   /** Streams that are not here yet in whole, and come with the archive. */
   readonly streams: readonly ("out" | "err")[];

@@ -23,12 +23,12 @@ export interface HandOver {
   readonly signal: AbortSignal;
 }
 
-export interface SlotPlace {
+interface SlotPlace {
   readonly slot: Slot;
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface SpoolSettings {
+interface SpoolSettings {
   readonly copiesUnchanged: boolean;
   readonly timeoutSeconds: number | null;
 }

@@ -24,7 +24,7 @@ export function formatManifest({ jobs, ...about }: Manifest): string {
 }
 
 /** Lines of later hand-overs count. Null: it tells nothing, or was written by a later version. */
-export function parseManifest(lines: readonly string[]): Manifest | null {
+function parseManifest(lines: readonly string[]): Manifest | null {
   let about: Omit<Manifest, "jobs"> | null = null;
   const jobs = new Map<string, Job>();
   for (const line of lines) {

@@ -9,10 +9,10 @@ import pLimit from "p-limit";
 import { type Problem, problemsError } from "../errors.js";
 import type { PackEntry } from "./pack.js";
 
-export const IGNORE_FILE = ".sshoalignore";
+const IGNORE_FILE = ".sshoalignore";
 const NEVER_TRAVELS = ["/job_results", ".git"];
 
-export type TreeEntry = { readonly path: string; readonly mode: number; readonly mtime: Date } & (
+type TreeEntry = { readonly path: string; readonly mode: number; readonly mtime: Date } & (
   | { readonly type: "Directory" }
   | { readonly type: "SymbolicLink"; readonly target: string }
   | { readonly type: "File"; readonly size: number; readonly sha256: string }

@@ -6,7 +6,7 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { UserError } from "../errors.js";
 
-export const RESULTS_DIR = "job_results";
+const RESULTS_DIR = "job_results";
 
 export class Results {
   readonly dir: string;

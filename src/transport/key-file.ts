@@ -28,7 +28,7 @@ export async function loadKeyFile(path: string): Promise<KeyFile> {
   }
 }
 
-export function parseKeyFile(path: string, text: string): KeyFile {
+function parseKeyFile(path: string, text: string): KeyFile {
   const key: ParsedKey | Error = firstKey(ssh2.utils.parseKey(text));
   if (key instanceof Error) {
     if (/encrypted/i.test(key.message)) {
