@@ -9,7 +9,7 @@ import { createJsonReporter } from "../report/json.js";
 import { createPlainReporter, startedLine } from "../report/plain.js";
 import type { Reporter } from "../report/reporter.js";
 import { Results } from "../run/results.js";
-import type { RunOptions } from "./options.js";
+import type { RunOptions } from "./run-options.js";
 import { connector, type Surroundings } from "./surroundings.js";
 import { type Surveyed, survey } from "./survey.js";
 

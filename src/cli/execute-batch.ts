@@ -7,7 +7,7 @@ import { Results } from "../run/results.js";
 import { resolveBackwards, resolveForward } from "./copy-paths.js";
 import { dryRun } from "./dry-run.js";
 import { followBatch } from "./follow-batch.js";
-import type { RunOptions } from "./options.js";
+import type { RunOptions } from "./run-options.js";
 import { machinesFor, readSurroundings } from "./surroundings.js";
 
 export async function executeBatch(options: RunOptions): Promise<ExitCode> {

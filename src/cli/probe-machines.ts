@@ -3,7 +3,7 @@
 import { ExitCode } from "../errors.js";
 import { explainShortages } from "../plan/explain.js";
 import { formatProbeTable } from "../report/probe-table.js";
-import type { MachineOptions } from "./options.js";
+import type { MachineOptions } from "./run-options.js";
 import { connector, machinesFor, readSurroundings } from "./surroundings.js";
 import { type Surveyed, survey } from "./survey.js";
 

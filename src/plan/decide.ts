@@ -31,7 +31,7 @@ const HAND_OVER_AT_ONCE = 2000;
 /** How long the first machine waits for the others to answer, so that each gets its share at once. */
 const PATIENCE_MS = 2000;
 /** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
-const FAREWELL_MS = 10_000;
+const FAREWELL_MS = 5000;
 
 export function decide(state: RunState, now: number): Decision[] {
   const machines = [...state.machines.values()];

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type Invocation, parseOptions, type RunOptions } from "../../../src/cli/options.js";
+import { type Invocation, parseOptions } from "../../../src/cli/options.js";
+import type { RunOptions } from "../../../src/cli/run-options.js";
 import { ExitCode, UserError } from "../../../src/errors.js";
 
 afterEach(() => {

@@ -1,0 +1,185 @@
+// What `run` and `probe` can be asked for, and what it means.
+
+import { type Command, Option } from "commander";
+import { UserError } from "../errors.js";
+import type { Requirement } from "../model/job.js";
+import type { Policy } from "../plan/state.js";
+import type { Rerun } from "../run/opening.js";
+import { EXAMPLES } from "./help-text.js";
+import {
+  durationOption,
+  type Environment,
+  gather,
+  numberOption,
+  reassignOption,
+  retriesOption,
+  toAssignment,
+  wholeOption,
+} from "./option-values.js";
+
+export interface MachineOptions {
+  /** As typed; empty: this computer. */
+  readonly machines: readonly string[];
+  readonly requirement: Requirement;
+  readonly isJson: boolean;
+  readonly isVerbose: boolean;
+}
+
+export interface RunOptions extends MachineOptions {
+  readonly script: string;
+  readonly copyForward: readonly string[];
+  readonly copyBackwards: readonly string[];
+  readonly copiesUnchanged: boolean;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number | null;
+  readonly isDryRun: boolean;
+  /** Return once everything is handed over. */
+  readonly detaches: boolean;
+  readonly policy: Policy;
+  readonly rerun: Rerun;
+}
+
+export interface RawMachines {
+  readonly machines?: string[];
+  readonly numCpus: number;
+  readonly memoryRequired: number;
+  readonly reserve?: true;
+  readonly reserveGpu: boolean;
+  readonly gpuRequired: boolean;
+  readonly gpuMemoryRequired: number;
+  readonly gpuUtilization: number;
+  readonly gpusPerJob: number;
+  readonly json?: true;
+  readonly verbose?: true;
+}
+
+export interface RawRun extends RawMachines {
+  readonly copyForward: string[];
+  readonly copyBackwards: string[];
+  readonly copyUnchanged?: true;
+  readonly env?: string[];
+  readonly timeout?: number;
+  readonly dryRun?: true;
+  readonly detach?: true;
+  readonly retries: number;
+  readonly retryOnFailure?: true;
+  readonly retryFailed?: true;
+  readonly rerun?: Rerun;
+  /** Infinity: never. */
+  readonly reassignAfter: number;
+}
+
+export function describeRun(command: Command): Command {
+  command
+    .description(
+      "Runs every line of a script as a job on free slots of your machines; results come to job_results/.",
+    )
+    .argument("[script]", "one job a line, in bash syntax");
+  describeMachines(command)
+    .option("--copy-forward <paths...>", "what of the working directory jobs get a copy of", ["./"])
+    .option("--copy-backwards <paths...>", "where a job leaves results", ["./"])
+    .option("--copy-unchanged", "bring inputs back too that the job did not change")
+    .option("--env <NAME=VALUE>", "set a variable for jobs; NAME alone passes on yours (repeatable)", gather)
+    .addOption(durationOption("--timeout <duration>", "end a job that runs longer: 90s, 10m, 2h"))
+    .addOption(retriesOption())
+    .option("--retry-on-failure", "let --retries go for jobs that fail, too")
+    .option("--retry-failed", "run jobs again that failed before; their results move aside")
+    .addOption(
+      new Option("--rerun <which>", "run jobs again that are done; their results move aside").choices([
+        "changed",
+        "failed",
+        "all",
+      ]),
+    )
+    .addOption(reassignOption())
+    .option("--detach", "hand everything over and return; the same command again follows it")
+    .option("--dry-run", "show slots and first commands, touch nothing")
+    .option("--json", "one event a line instead of text")
+    .option("--verbose", "say more");
+  return command.addHelpText("after", EXAMPLES);
+}
+
+export function describeProbe(command: Command): Command {
+  command.description("Shows what is free where, and how many jobs would fit.");
+  return describeMachines(command).option("--json", "one object a machine");
+}
+
+function describeMachines(command: Command): Command {
+  return command
+    .option("--machines <files...>", "machine files; without any, jobs run on this machine")
+    .addOption(numberOption("--num-cpus <n>", "cores one job uses", 1))
+    .addOption(numberOption("--memory-required <MB>", "memory one job uses", 7000))
+    .option("--reserve", "one job has a whole machine")
+    .option("--no-reserve-gpu", "let several jobs share a GPU")
+    .option("--no-gpu-required", "jobs need no GPU")
+    .addOption(numberOption("--gpu-memory-required <MB>", "GPU memory one job uses", 1000))
+    .addOption(numberOption("--gpu-utilization <share>", "share of a GPU one job uses", 0.75))
+    .addOption(wholeOption("--gpus-per-job <n>", "GPUs each job gets", 1));
+}
+
+export function resolveMachines(raw: RawMachines): MachineOptions {
+  return {
+    machines: raw.machines ?? [],
+    requirement: {
+      cpus: raw.numCpus,
+      memoryMb: raw.memoryRequired,
+      reservesMachine: raw.reserve ?? false,
+      gpu: raw.gpuRequired
+        ? {
+            count: raw.gpusPerJob,
+            memoryMb: raw.gpuMemoryRequired,
+            utilization: raw.gpuUtilization,
+            isReserved: raw.reserveGpu,
+          }
+        : null,
+    },
+    isJson: raw.json ?? false,
+    isVerbose: raw.verbose ?? false,
+  };
+}
+
+export function resolveRun(
+  script: string | undefined,
+  raw: RawRun,
+  command: Command,
+  env: Environment,
+): RunOptions {
+  return {
+    ...resolveMachines(raw),
+    script: requireScript(script, raw, command),
+    copyForward: raw.copyForward,
+    copyBackwards: raw.copyBackwards,
+    copiesUnchanged: raw.copyUnchanged ?? false,
+    env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
+    timeoutSeconds: raw.timeout ?? null,
+    isDryRun: raw.dryRun ?? false,
+    detaches: raw.detach ?? false,
+    policy: {
+      retries: raw.retries,
+      retriesFailures: raw.retryOnFailure ?? false,
+      reassignAfterMs: Number.isFinite(raw.reassignAfter) ? raw.reassignAfter * 1000 : null,
+    },
+    rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "none"),
+  };
+}
+
+/** Lists such as --machines take every word that follows, the script's name too if it comes last. */
+function requireScript(script: string | undefined, raw: RawRun, command: Command): string {
+  if (script !== undefined) return script;
+  const [flag, swallowed] = lastSwallowed(raw);
+  const usage = `${command.name()} script.sh --machines a.yaml b.yaml`;
+  if (swallowed === undefined) throw new UserError("which script?", { hint: usage });
+  throw new UserError(`which script? ${flag} has taken "${swallowed}" too`, {
+    hint: `put the script first: ${command.name()} ${swallowed} ${flag} …`,
+  });
+}
+
+function lastSwallowed({ machines = [], copyForward, copyBackwards }: RawRun): [string, string | undefined] {
+  const lists: [string, string[]][] = [
+    ["--machines", machines.filter((name) => !/\.ya?ml$/.test(name))],
+    ["--copy-forward", copyForward.slice(1)],
+    ["--copy-backwards", copyBackwards.slice(1)],
+  ];
+  const [flag, words] = lists.find(([, list]) => list.length > 0) ?? ["--machines", []];
+  return [flag, words.at(-1)];
+}
