@@ -24,8 +24,9 @@ import { takeLock } from "./lock.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { openRun, type Rerun } from "./opening.js";
 import { OutputFiles } from "./output-files.js";
-import { Performer, type RunContext } from "./perform.js";
+import { Performer } from "./perform.js";
 import { loadRecord, RunRecord } from "./record.js";
+import type { RunContext } from "./run-context.js";
 
 type Derived =
   | "batch"

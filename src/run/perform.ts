@@ -1,66 +1,24 @@
 // One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
 
-import path from "node:path";
-import type { BatchSettings } from "../model/batch.js";
-import { attemptKey, type Job, parseAttemptKey, type Requirement } from "../model/job.js";
+import { parseAttemptKey } from "../model/job.js";
 import type { Capacity, MachineSpec, Slot } from "../model/machine.js";
 import type { Decision } from "../plan/decide.js";
-import { deviceEnv } from "../plan/devices.js";
 import { explainShortages } from "../plan/explain.js";
 import { planSlots } from "../plan/slots.js";
 import { hasSpool } from "../remote/attach.js";
 import { clean } from "../remote/clean.js";
-import { collect } from "../remote/collect.js";
-import { handOver } from "../remote/hand-over.js";
-import { jobScript } from "../remote/job-script.js";
-import type { Manifest } from "../remote/manifest.js";
 import { probe } from "../remote/probe.js";
 import { RemoteError } from "../remote/remote-error.js";
-import type { SpoolEvent } from "../remote/spool-event.js";
-import { stage } from "../remote/stage.js";
-import type { Tree } from "../remote/tree.js";
 import type { Session } from "../transport/session.js";
-import { isOfThisDisk } from "./disk-error.js";
+import { Collector } from "./collecting.js";
+import { type ExpectedError, isExpected, Refusal, refuse } from "./expected-error.js";
+import { Giver } from "./giving.js";
 import type { Emit, News } from "./loop.js";
-import { type Connect, LinkLost, MachineLink } from "./machine-link.js";
-import type { OutputFiles } from "./output-files.js";
+import { LinkLost, MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
-import type { Results } from "./results.js";
-import { isRetryable, pause, retrying } from "./retrying.js";
-
-export interface RunContext {
-  readonly batch: string;
-  /** Who we are to other clients of the batch: user@computer:directory. */
-  readonly client: string;
-  readonly jobs: ReadonlyMap<number, Job>;
-  readonly machines: readonly MachineSpec[];
-  readonly script: string;
-  readonly settings: BatchSettings;
-  readonly requirement: Requirement;
-  readonly env: Readonly<Record<string, string>>;
-  readonly timeoutSeconds: number | null;
-  readonly tree: Tree;
-  /** Relative to a job's directory. */
-  readonly copyBack: readonly string[];
-  readonly copiesUnchanged: boolean;
-  readonly results: Results;
-  readonly outputs: OutputFiles;
-  /** Which attempt of a line a machine has; the line's last one where it has none. */
-  readonly attemptOn: (machine: string, line: number) => number;
-  /** Whether this attempt is the one that counts, and its results are not here yet. */
-  readonly isUnderWay: (machine: string, line: number, attempt: number) => boolean;
-  /** Whether there is a later attempt of this line. */
-  readonly isSuperseded: (line: number, attempt: number) => boolean;
-  /** Of machines that an earlier client gave jobs to. */
-  readonly pastSlots: ReadonlyMap<string, readonly Slot[]>;
-  /** Whether the machine was given jobs that are not back. */
-  readonly isHolding: (machine: string) => boolean;
-  /** Emits, and returns once it is safe in the record. */
-  readonly commit: Emit;
-  readonly connect: Connect;
-}
-
-const DISK_RETRY_MS = 5000;
+import { isRetryable, retrying } from "./retrying.js";
+import { jobOf, keysOf, type RunContext } from "./run-context.js";
+import { tellSpoolEvent } from "./telling.js";
 
 /** Owns the links to all machines; close() them when the run is over, however it went. */
 export class Performer {
@@ -70,11 +28,13 @@ export class Performer {
   readonly #pollers = new Map<string, OutputPoller>();
   /** Identity to name, of the machines that were reached. */
   readonly #identities = new Map<string, string>();
-  #warned = "";
-  #isTreeTold = false;
+  readonly #collector: Collector;
+  readonly #giver: Giver;
 
   constructor(context: RunContext) {
     this.#context = context;
+    this.#collector = new Collector(context);
+    this.#giver = new Giver(context);
     this.#links = new Map(
       context.machines.map((spec) => {
         const place = { batch: context.batch, scratch: spec.scratch };
@@ -131,7 +91,7 @@ export class Performer {
       case "take-back":
         return this.#takeBack(link, decision.lines, emit);
       case "stop":
-        return void (await (await link.control()).stop(this.#keys(link, decision.lines)));
+        return void (await (await link.control()).stop(keysOf(this.#context, link, decision.lines)));
       case "finish":
         return this.#finish(link, decision.cleans, emit);
       default:
@@ -233,167 +193,26 @@ export class Performer {
   }
 
   async #handOver(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const { tree, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
-    const { spec, place, signal } = link;
-    if (!link.isStaged) await this.#stage(link, emit).catch((error) => refuse(lines, error));
-    const slots = (this.#slots.get(spec.name) ?? []).map((slot) => ({
-      slot,
-      env: deviceEnv(slot, requirement),
-    }));
-    const jobs = lines.map((line) => ({
-      key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
-      script: jobScript(this.#job(line), spec, batch, env),
-    }));
-    const manifest = this.#manifest(link, lines);
-    const settings = { copiesUnchanged, timeoutSeconds };
-    const order = { place, tree, requirement, settings, slots, jobs, manifest, signal };
-    const answer = await handOver(link.session, order).catch((error) => refuse(lines, error));
-    const missing = answer.map((key) => parseAttemptKey(key).line);
-    link.hasSpool = true;
-    const arrived = lines.filter((line) => !missing.includes(line));
-    emit({ kind: "jobs-handed-over", machine: spec.name, lines: arrived });
+    const missing = await this.#giver.handOver(link, lines, this.#slots.get(link.spec.name) ?? [], emit);
     await this.#hold(link);
     this.#follow(link, emit);
     if (missing.length > 0) refuse(missing, new RemoteError("there was no room for them"));
-  }
-
-  #manifest(link: MachineLink, lines: readonly number[]): Manifest {
-    const { script, settings } = this.#context;
-    const keys = this.#keys(link, lines);
-    const jobs = new Map(keys.map((key, index) => [key, this.#job(lines[index] ?? 0)]));
-    return { script, settings, slots: this.#slots.get(link.spec.name) ?? [], jobs };
-  }
-
-  async #stage(link: MachineLink, emit: Emit): Promise<void> {
-    const { tree } = this.#context;
-    const machine = link.spec.name;
-    this.#tellTree(emit);
-    if (tree.hash !== "") {
-      let told = 0;
-      const isSent = await stage(link.session, {
-        place: link.place,
-        tree,
-        signal: link.signal,
-        onProgress: (sentBytes) => {
-          if (sentBytes < tree.bytes && sentBytes - told < 1 << 20) return;
-          told = sentBytes;
-          emit({ kind: "staging", machine, sentBytes, totalBytes: tree.bytes });
-        },
-      });
-      if (!isSent) emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
-    }
-    link.isStaged = true;
-    emit({ kind: "staged", machine });
-  }
-
-  #tellTree(emit: Emit): void {
-    const { entries, bytes, leftOut } = this.#context.tree;
-    const files = entries.filter(({ type }) => type !== "Directory").length;
-    if (!this.#isTreeTold) emit({ kind: "tree-read", files, bytes, leftOut });
-    this.#isTreeTold = true;
   }
 
   #follow(link: MachineLink, emit: Emit): void {
     const machine = link.spec.name;
     const poller = this.#pollers.get(machine) ?? new OutputPoller(link, this.#context.outputs, emit);
     this.#pollers.set(machine, poller);
-    link.follow((event) => this.#tell(machine, poller, event, emit));
+    const listener = { context: this.#context, link, poller, emit };
+    link.follow((event) => tellSpoolEvent(listener, event));
   }
 
-  #tell(machine: string, poller: OutputPoller, event: SpoolEvent, emit: Emit): void {
-    switch (event.kind) {
-      case "started": {
-        const { line, attempt } = parseAttemptKey(event.key);
-        if (!this.#context.isUnderWay(machine, line, attempt)) return;
-        poller.watch(event.key, this.#job(line).name);
-        return emit({ kind: "job-started", line, attempt, machine, slot: event.slot });
-      }
-      case "ended": {
-        const { line, attempt } = parseAttemptKey(event.key);
-        if (!this.#context.isUnderWay(machine, line, attempt)) return;
-        const { outcome, durationMs } = event;
-        return emit({ kind: "job-ended", line, attempt, machine, outcome, durationMs });
-      }
-      case "waiting":
-        return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });
-      case "halting":
-        if (event.holder === this.#links.get(machine)?.holderPid) emit({ kind: "interrupted", mode: "stop" });
-        return;
-      case "draining":
-        return emit({ kind: "machine-draining", machine });
-      case "opened":
-        return emit({ kind: "machine-opened", machine });
-      case "idle":
-      case "freed":
-        return;
-      default:
-        return event satisfies never;
-    }
-  }
-
-  async #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const keys = this.#keys(link, lines);
-    try {
-      await this.#pollers.get(link.spec.name)?.finish(keys);
-      await this.#collectTogether(link, keys, emit);
-    } catch (error) {
-      if (isOfThisDisk(error)) return this.#waitForRoom(link, error, emit);
-      if (!isExpected(error)) throw error;
-      // One bad job must not hold up the others that came with it.
-      if (keys.length > 1) for (const line of lines) await this.#collect(link, [line], emit);
-      else this.#tellStuck(link, keys[0] ?? "", error.message, emit);
-    }
-  }
-
-  async #collectTogether(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
-    const { results, outputs, copyBack, commit, isSuperseded } = this.#context;
-    const { place, session, signal, spec } = link;
-    const incoming = await results.makeIncoming(this.#context.batch);
-    try {
-      const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
-      const collected = await collect(session, { place, jobs, copyBack, into: incoming.dir, signal });
-      for (const what of collected.leftOut) emit({ kind: "warning", message: `left out: ${what}` });
-      const arrived = keys.map(parseAttemptKey);
-      commit({
-        kind: "jobs-arrived",
-        machine: spec.name,
-        lines: arrived.map(({ line }) => line),
-        attempts: arrived.map(({ attempt }) => attempt),
-      });
-      for (const key of keys) {
-        const { line, attempt } = parseAttemptKey(key);
-        const { name } = this.#job(line);
-        const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
-        const outcome = collected.outcomes.get(key) ?? {
-          kind: "lost",
-          reason: "it does not say how it ended",
-        };
-        // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
-        const isBeside = results.has(name) || (outcome.kind === "lost" && isSuperseded(line, attempt));
-        await outputs.end(key, isBeside ? null : name);
-        await results.place(name, path.join(incoming.dir, key), isBeside);
-        emit({ kind: "job-collected", line, attempt, machine: spec.name, outcome, files, bytes });
-      }
-    } finally {
-      await incoming.remove();
-    }
-  }
-
-  #tellStuck(link: MachineLink, key: string, reason: string, emit: Emit): void {
-    if (link.isLost) throw new LinkLost();
-    emit({ kind: "job-stuck", ...parseAttemptKey(key), machine: link.spec.name, reason });
-  }
-
-  /** Nothing was freed over there: once there is room here, the same is collected again. */
-  async #waitForRoom(link: MachineLink, error: Error, emit: Emit): Promise<void> {
-    const message = `results cannot be written here: ${error.message}; trying again until they can`;
-    if (this.#warned !== message) emit({ kind: "warning", message });
-    this.#warned = message;
-    await pause(DISK_RETRY_MS, link.signal);
+  #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
+    return this.#collector.collect(link, lines, this.#pollers.get(link.spec.name), emit);
   }
 
   async #takeBack(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const keys = this.#keys(link, lines);
+    const keys = keysOf(this.#context, link, lines);
     const taken = new Set(link.hasSpool ? await (await link.control()).takeBack(keys) : keys);
     const linesOf = (some: readonly string[]) => some.map((key) => parseAttemptKey(key).line);
     emit({
@@ -405,7 +224,7 @@ export class Performer {
   }
 
   async #retry(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    for (const line of lines) this.#context.results.moveAside(this.#job(line).name);
+    for (const line of lines) this.#context.results.moveAside(jobOf(this.#context, line).name);
     emit({ kind: "jobs-retried", machine: link.spec.name, lines });
   }
 
@@ -415,30 +234,6 @@ export class Performer {
     await link.close();
     emit({ kind: "machine-done", machine: link.spec.name });
   }
-
-  #keys(link: MachineLink, lines: readonly number[]): string[] {
-    return lines.map((line) => attemptKey(line, this.#context.attemptOn(link.spec.name, line)));
-  }
-
-  #job(line: number): Job {
-    const job = this.#context.jobs.get(line);
-    if (job === undefined) throw new Error(`no job on line ${line}`);
-    return job;
-  }
-}
-
-/** The machine could not take these lines: nothing of them is there, and others may have them. */
-class Refusal extends RemoteError {
-  readonly lines: readonly number[];
-
-  constructor(lines: readonly number[], { message, hint }: ExpectedError) {
-    super(message, hint);
-    this.lines = lines;
-  }
-}
-
-function refuse(lines: readonly number[], error: unknown): never {
-  throw isExpected(error) ? new Refusal(lines, error) : error;
 }
 
 /** Not after the link was lost again: that it stands would be heard after that it fell. */
@@ -446,11 +241,4 @@ function tellWhile(link: MachineLink, emit: Emit, news: News): void {
   if (link.isLost) throw new LinkLost();
   link.proveUseful();
   emit(news);
-}
-
-type ExpectedError = Error & { readonly hint: string | null };
-
-/** Errors that tell what a machine did wrong carry a hint; anything else is our bug. */
-function isExpected(error: unknown): error is ExpectedError {
-  return error instanceof Error && "hint" in error;
 }

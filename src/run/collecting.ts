@@ -1,0 +1,89 @@
+// Brings results home: from a machine into job_results/, in as few streams as it takes.
+
+import path from "node:path";
+import { parseAttemptKey } from "../model/job.js";
+import { collect } from "../remote/collect.js";
+import { isOfThisDisk } from "./disk-error.js";
+import { isExpected } from "./expected-error.js";
+import type { Emit } from "./loop.js";
+import { LinkLost, type MachineLink } from "./machine-link.js";
+import type { OutputPoller } from "./output-poller.js";
+import { pause } from "./retrying.js";
+import { jobOf, keysOf, type RunContext } from "./run-context.js";
+
+const DISK_RETRY_MS = 5000;
+
+export class Collector {
+  readonly #context: RunContext;
+  #warned = "";
+
+  constructor(context: RunContext) {
+    this.#context = context;
+  }
+
+  async collect(
+    link: MachineLink,
+    lines: readonly number[],
+    poller: OutputPoller | undefined,
+    emit: Emit,
+  ): Promise<void> {
+    const keys = keysOf(this.#context, link, lines);
+    try {
+      await poller?.finish(keys);
+      await this.#collectTogether(link, keys, emit);
+    } catch (error) {
+      if (isOfThisDisk(error)) return this.#waitForRoom(link, error, emit);
+      if (!isExpected(error)) throw error;
+      // One bad job must not hold up the others that came with it.
+      if (keys.length > 1) for (const line of lines) await this.collect(link, [line], poller, emit);
+      else this.#tellStuck(link, keys[0] ?? "", error.message, emit);
+    }
+  }
+
+  async #collectTogether(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
+    const { results, outputs, copyBack, commit, isSuperseded } = this.#context;
+    const { place, session, signal, spec } = link;
+    const incoming = await results.makeIncoming(this.#context.batch);
+    try {
+      const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
+      const collected = await collect(session, { place, jobs, copyBack, into: incoming.dir, signal });
+      for (const what of collected.leftOut) emit({ kind: "warning", message: `left out: ${what}` });
+      const arrived = keys.map(parseAttemptKey);
+      commit({
+        kind: "jobs-arrived",
+        machine: spec.name,
+        lines: arrived.map(({ line }) => line),
+        attempts: arrived.map(({ attempt }) => attempt),
+      });
+      for (const key of keys) {
+        const { line, attempt } = parseAttemptKey(key);
+        const { name } = jobOf(this.#context, line);
+        const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
+        const outcome = collected.outcomes.get(key) ?? {
+          kind: "lost",
+          reason: "it does not say how it ended",
+        };
+        // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
+        const isBeside = results.has(name) || (outcome.kind === "lost" && isSuperseded(line, attempt));
+        await outputs.end(key, isBeside ? null : name);
+        await results.place(name, path.join(incoming.dir, key), isBeside);
+        emit({ kind: "job-collected", line, attempt, machine: spec.name, outcome, files, bytes });
+      }
+    } finally {
+      await incoming.remove();
+    }
+  }
+
+  #tellStuck(link: MachineLink, key: string, reason: string, emit: Emit): void {
+    if (link.isLost) throw new LinkLost();
+    emit({ kind: "job-stuck", ...parseAttemptKey(key), machine: link.spec.name, reason });
+  }
+
+  /** Nothing was freed over there: once there is room here, the same is collected again. */
+  async #waitForRoom(link: MachineLink, error: Error, emit: Emit): Promise<void> {
+    const message = `results cannot be written here: ${error.message}; trying again until they can`;
+    if (this.#warned !== message) emit({ kind: "warning", message });
+    this.#warned = message;
+    await pause(DISK_RETRY_MS, link.signal);
+  }
+}

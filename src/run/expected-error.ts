@@ -1,0 +1,24 @@
+// What a machine did wrong, told apart from our own bugs.
+
+import { RemoteError } from "../remote/remote-error.js";
+
+export type ExpectedError = Error & { readonly hint: string | null };
+
+/** Errors that tell what a machine did wrong carry a hint; anything else is our bug. */
+export function isExpected(error: unknown): error is ExpectedError {
+  return error instanceof Error && "hint" in error;
+}
+
+/** The machine could not take these lines: nothing of them is there, and others may have them. */
+export class Refusal extends RemoteError {
+  readonly lines: readonly number[];
+
+  constructor(lines: readonly number[], { message, hint }: ExpectedError) {
+    super(message, hint);
+    this.lines = lines;
+  }
+}
+
+export function refuse(lines: readonly number[], error: unknown): never {
+  throw isExpected(error) ? new Refusal(lines, error) : error;
+}

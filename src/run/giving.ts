@@ -1,0 +1,84 @@
+// Gives jobs to a machine: the working directory first, once, then the jobs and the slots that take them.
+
+import { attemptKey, parseAttemptKey } from "../model/job.js";
+import type { Slot } from "../model/machine.js";
+import { deviceEnv } from "../plan/devices.js";
+import { handOver } from "../remote/hand-over.js";
+import { jobScript } from "../remote/job-script.js";
+import type { Manifest } from "../remote/manifest.js";
+import { stage } from "../remote/stage.js";
+import { refuse } from "./expected-error.js";
+import type { Emit } from "./loop.js";
+import type { MachineLink } from "./machine-link.js";
+import { jobOf, keysOf, type RunContext } from "./run-context.js";
+
+export class Giver {
+  readonly #context: RunContext;
+  #isTreeTold = false;
+
+  constructor(context: RunContext) {
+    this.#context = context;
+  }
+
+  /** Resolves with the lines there was no room for; rejects with a Refusal when none could be taken. */
+  async handOver(
+    link: MachineLink,
+    lines: readonly number[],
+    slots: readonly Slot[],
+    emit: Emit,
+  ): Promise<number[]> {
+    const { tree, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
+    const { spec, place, signal } = link;
+    if (!link.isStaged) await this.#stage(link, emit).catch((error) => refuse(lines, error));
+    const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, requirement) }));
+    const jobs = lines.map((line) => ({
+      key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
+      script: jobScript(jobOf(this.#context, line), spec, batch, env),
+    }));
+    const manifest = this.#manifest(link, lines, slots);
+    const settings = { copiesUnchanged, timeoutSeconds };
+    const order = { place, tree, requirement, settings, slots: places, jobs, manifest, signal };
+    const answer = await handOver(link.session, order).catch((error) => refuse(lines, error));
+    const missing = answer.map((key) => parseAttemptKey(key).line);
+    link.hasSpool = true;
+    const arrived = lines.filter((line) => !missing.includes(line));
+    emit({ kind: "jobs-handed-over", machine: spec.name, lines: arrived });
+    return missing;
+  }
+
+  #manifest(link: MachineLink, lines: readonly number[], slots: readonly Slot[]): Manifest {
+    const { script, settings } = this.#context;
+    const keys = keysOf(this.#context, link, lines);
+    const jobs = new Map(keys.map((key, index) => [key, jobOf(this.#context, lines[index] ?? 0)]));
+    return { script, settings, slots, jobs };
+  }
+
+  async #stage(link: MachineLink, emit: Emit): Promise<void> {
+    const { tree } = this.#context;
+    const machine = link.spec.name;
+    this.#tellTree(emit);
+    if (tree.hash !== "") {
+      let told = 0;
+      const isSent = await stage(link.session, {
+        place: link.place,
+        tree,
+        signal: link.signal,
+        onProgress: (sentBytes) => {
+          if (sentBytes < tree.bytes && sentBytes - told < 1 << 20) return;
+          told = sentBytes;
+          emit({ kind: "staging", machine, sentBytes, totalBytes: tree.bytes });
+        },
+      });
+      if (!isSent) emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
+    }
+    link.isStaged = true;
+    emit({ kind: "staged", machine });
+  }
+
+  #tellTree(emit: Emit): void {
+    const { entries, bytes, leftOut } = this.#context.tree;
+    const files = entries.filter(({ type }) => type !== "Directory").length;
+    if (!this.#isTreeTold) emit({ kind: "tree-read", files, bytes, leftOut });
+    this.#isTreeTold = true;
+  }
+}

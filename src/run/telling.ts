@@ -1,0 +1,47 @@
+// What a machine's event log says, as news of the run.
+
+import { parseAttemptKey } from "../model/job.js";
+import type { SpoolEvent } from "../remote/spool-event.js";
+import type { Emit } from "./loop.js";
+import type { MachineLink } from "./machine-link.js";
+import type { OutputPoller } from "./output-poller.js";
+import { jobOf, type RunContext } from "./run-context.js";
+
+export interface Listener {
+  readonly context: RunContext;
+  readonly link: MachineLink;
+  readonly poller: OutputPoller;
+  readonly emit: Emit;
+}
+
+export function tellSpoolEvent({ context, link, poller, emit }: Listener, event: SpoolEvent): void {
+  const machine = link.spec.name;
+  switch (event.kind) {
+    case "started": {
+      const { line, attempt } = parseAttemptKey(event.key);
+      if (!context.isUnderWay(machine, line, attempt)) return;
+      poller.watch(event.key, jobOf(context, line).name);
+      return emit({ kind: "job-started", line, attempt, machine, slot: event.slot });
+    }
+    case "ended": {
+      const { line, attempt } = parseAttemptKey(event.key);
+      if (!context.isUnderWay(machine, line, attempt)) return;
+      const { outcome, durationMs } = event;
+      return emit({ kind: "job-ended", line, attempt, machine, outcome, durationMs });
+    }
+    case "waiting":
+      return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });
+    case "halting":
+      if (event.holder === link.holderPid) emit({ kind: "interrupted", mode: "stop" });
+      return;
+    case "draining":
+      return emit({ kind: "machine-draining", machine });
+    case "opened":
+      return emit({ kind: "machine-opened", machine });
+    case "idle":
+    case "freed":
+      return;
+    default:
+      return event satisfies never;
+  }
+}
