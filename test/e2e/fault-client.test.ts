@@ -4,8 +4,7 @@ import { existsSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { type Ledger, openLedger } from "../rig/ledger.js";
-import { killAll } from "../rig/processes.js";
+import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { killRound } from "../soak/kill-round.js";
@@ -22,7 +21,7 @@ beforeEach(async () => {
   ledger = await openLedger();
 });
 afterEach(async () => {
-  killAll([...one.pids(), ...two.pids()]);
+  await sweep(one, two);
   await ledger.remove();
 });
 afterAll(() => Promise.all([one?.stop(), two?.stop()]));

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { LIGHT, LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
-import { type Ledger, openLedger } from "../rig/ledger.js";
+import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
 import { killAll } from "../rig/processes.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
@@ -23,7 +23,7 @@ beforeEach(async () => {
   [relay, ledger] = await Promise.all([startRelay(host.port), openLedger()]);
 });
 afterEach(async () => {
-  killAll(host.pids());
+  await sweep(host);
   await relay.stop();
   await ledger.remove();
 });

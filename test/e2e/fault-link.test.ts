@@ -8,8 +8,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { type Ledger, openLedger } from "../rig/ledger.js";
-import { killAll } from "../rig/processes.js";
+import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { makeKey, startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
@@ -25,7 +24,7 @@ beforeEach(async () => {
   [relay, ledger] = await Promise.all([startRelay(host.port), openLedger()]);
 });
 afterEach(async () => {
-  killAll(host.pids());
+  await sweep(host);
   await relay.stop();
   await ledger.remove();
 });

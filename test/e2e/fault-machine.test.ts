@@ -1,9 +1,9 @@
 // A machine is gone for long, for good, or comes back when its jobs are elsewhere; or it is merely slow.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { LIGHT_NO_GPU, listBelow, parseEvents, waitFor } from "../rig/batch.js";
+import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
-import { type Ledger, openLedger } from "../rig/ledger.js";
+import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
 import { killAll } from "../rig/processes.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
@@ -21,7 +21,7 @@ beforeEach(async () => {
   [relay, ledger] = await Promise.all([startRelay(gone.port), openLedger()]);
 });
 afterEach(async () => {
-  killAll([...gone.pids(), ...other.pids()]);
+  await sweep(gone, other);
   await relay.stop();
   await ledger.remove();
 });
@@ -67,9 +67,10 @@ describe("a machine that is gone for good", () => {
   test("between two clients: the next one gives its waiting jobs away, too", async () => {
     await ledger.write(Array.from({ length: 6 }, () => heldOn(gone, "never")));
     const args = await batchArgs("--reassign-after", "1s");
-    const first = spawnCommand([...args, "--detach"], { cwd: ledger.work.dir });
+    const first = spawnCommand(args, { cwd: ledger.work.dir });
+    await first.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
+    first.child.kill("SIGTERM");
     await first.ended;
-    await untilBegun(1);
     lose();
     const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
     expect(stderr).toMatch(/WARNING: the link to gone\.yaml is lost: /);
@@ -79,17 +80,15 @@ describe("a machine that is gone for good", () => {
   });
 
   test("when only cleaning up is left there: nobody waits for it, and the next client does it", async () => {
-    await ledger.write(Array.from({ length: 4 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
+    await ledger.write([ledger.job(), heldOn(other, "go")]);
     const args = await batchArgs();
     const client = spawnCommand(args, { cwd: ledger.work.dir });
-    await untilBegun(1, 2);
-    await ledger.seen.write("go", "");
-    // Line 1 and 3 are home, and the other machine is busy with another job: nothing is left but to clean up.
-    await client.until(({ stdout }) => (stdout().match(/^finished: /gm)?.length ?? 0) >= 2);
+    await client.until(({ stdout }) => stdout().includes("finished: jobs.sh.1;"));
     lose();
+    await client.until(({ stderr }) => stderr().includes("the link to gone.yaml is lost"));
+    await ledger.seen.write("go", "");
     const { code, stdout, stderr } = await client.ended;
-    if (code === 0 && listBelow(`${gone.homeDir}/.sshoal/batches`).length > 0)
-      expect(stderr).toContain("WARNING: gone.yaml is out of reach; what the batch left there goes when");
+    expect(stderr).toContain("WARNING: gone.yaml is out of reach; what the batch left there goes when");
     expect(code, stdout + stderr).toBe(0);
     relay.accept();
     const again = await runCommand(args, { cwd: ledger.work.dir });
@@ -99,91 +98,113 @@ describe("a machine that is gone for good", () => {
 });
 
 describe("a machine that comes back", () => {
-  /** Lines 1 and 3 are with `gone`, of which the first has begun; lines 2 and 4 with `other`, where 2 has begun. */
-  async function fourLines(): Promise<LiveCommand> {
-    await ledger.write([
-      ledger.job(waitFor(ledger.seen.path("go-1"))),
-      ledger.job(waitFor(ledger.seen.path("go-2"))),
-      ledger.job(waitFor(ledger.seen.path("go-3-$SSHOAL_MACHINE")).replaceAll("'", '"')),
-      ledger.job(),
-    ]);
-    const args = await batchArgs("--reassign-after", "1s", "--json");
-    const client = spawnCommand(args, { cwd: ledger.work.dir });
-    await untilBegun(1, 2);
-    await client.until(({ stdout }) => stdout().split('"kind":"job-started"').length > 2);
+  /**
+   * It has begun line 1, and line 4 waits there. The other one has two slots, and has begun lines 2 and 3. Each line
+   * waits for a file; line 4 for another one on each machine.
+   */
+  async function loseWithFour(): Promise<LiveCommand> {
+    const { seen } = ledger;
+    const waits = ["go-1", "go-2", "go-3", "go-4-$SSHOAL_MACHINE"].map((name) => waitFor(seen.path(name)));
+    await ledger.write(waits.map((wait) => ledger.job(wait.replaceAll("'", '"'))));
+    const client = spawnCommand(await argsForFour(), { cwd: ledger.work.dir });
+    await untilBegun(1, 2, 3);
+    await client.until(({ stdout }) => stdout().split('"kind":"job-started"').length > 3);
     lose();
     return client;
   }
 
-  const isReassigned = ({ stdout }: LiveCommand) => stdout().includes('"kind":"jobs-reassigned"');
-  const isCollected = (line: number) => (client: LiveCommand) =>
-    client.stdout().includes(`"kind":"job-collected"`) &&
-    wholeEvents(client).some((event) => event.kind === "job-collected" && event.line === line);
+  async function argsForFour(): Promise<string[]> {
+    const machines = [await gone.machineFile("max_jobs: 1", relay), await other.machineFile("max_jobs: 2")];
+    return ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU, "--reassign-after", "1s", "--json"];
+  }
+
+  async function release(...names: string[]): Promise<void> {
+    for (const name of names) await ledger.seen.write(`go-${name}`, "");
+  }
+
+  /** While it is away it ends line 1 and begins line 4, which nobody knows when it is given to the other one. */
+  async function beginFourUnseen(client: LiveCommand): Promise<void> {
+    await release("1");
+    await untilBegun(4);
+    await client.until(has("jobs-reassigned"));
+    await release("3");
+    await until("the other one has begun it, too", async () => (await ledger.runs()).get(4) === 2);
+  }
+
+  const has = (kind: string, line?: number) => (client: LiveCommand) =>
+    wholeEvents(client).some((event) => event.kind === kind && (line === undefined || event.line === line));
+  const twice = { runs: new Map([[4, 2]]), besides: ["jobs.sh.4.again-2"] };
 
   test("before others began its waiting jobs: they run once", async () => {
-    const client = await fourLines();
-    await client.until(isReassigned);
+    const client = await loseWithFour();
+    await client.until(has("jobs-reassigned"));
     relay.accept();
-    await client.until(({ stdout }) => stdout().includes('"kind":"machine-back"'));
-    await client.until(({ stdout }) => stdout().includes('"kind":"jobs-taken-back"'));
-    for (const name of ["go-1", "go-2", "go-3-gone.yaml", "go-3-other.yaml"]) await ledger.seen.write(name, "");
+    await client.until(has("machine-back"));
+    await client.until(has("jobs-taken-back"));
+    await release("1", "2", "3", "4-gone.yaml", "4-other.yaml");
     const { code, stderr } = await client.ended;
     expect(await ledger.audit([gone, other]), stderr).toEqual([]);
     expect(code).toBe(0);
   });
 
   test("after it began one that others have done: the first result counts, its own is kept beside", async () => {
-    const client = await fourLines();
-    // While it is away it ends line 1 and begins line 3.
-    await ledger.seen.write("go-1", "");
-    await untilBegun(3);
-    await client.until(isReassigned);
-    for (const name of ["go-2", "go-3-other.yaml"]) await ledger.seen.write(name, "");
-    await client.until(isCollected(3));
+    const client = await loseWithFour();
+    await beginFourUnseen(client);
+    await release("4-other.yaml");
+    await client.until(has("job-collected", 4));
     relay.accept();
-    await ledger.seen.write("go-3-gone.yaml", "");
+    await client.until(has("machine-back"));
+    await release("2", "4-gone.yaml");
     const { code, stdout, stderr } = await client.ended;
-    const audit = { runs: new Map([[3, 2]]), besides: ["jobs.sh.3.again-2"] };
-    expect(await ledger.audit([gone, other], audit), stdout + stderr).toEqual([]);
+    expect(await ledger.audit([gone, other], twice), stdout + stderr).toEqual([]);
     expect(code).toBe(0);
   });
 
   test("with a result of a job that others are still at: that one counts, theirs is kept beside", async () => {
-    const client = await fourLines();
-    await ledger.seen.write("go-1", "");
-    await untilBegun(3);
-    await client.until(isReassigned);
-    await ledger.seen.write("go-2", "");
-    await until("the other one has begun it, too", async () => (await ledger.runs()).get(3) === 2);
-    await ledger.seen.write("go-3-gone.yaml", "");
+    const client = await loseWithFour();
+    await beginFourUnseen(client);
+    await release("4-gone.yaml");
     relay.accept();
-    await client.until(isCollected(3));
-    await ledger.seen.write("go-3-other.yaml", "");
+    await client.until(has("job-collected", 4));
+    await release("2", "4-other.yaml");
     const { code, stdout, stderr } = await client.ended;
-    const collected = wholeEvents(client).filter(({ kind, line }) => kind === "job-collected" && line === 3);
+    const collected = wholeEvents(client).filter(({ kind, line }) => kind === "job-collected" && line === 4);
     expect(collected.map(({ machine }) => machine)).toEqual(["gone.yaml", "other.yaml"]);
-    // Of the other one's output some was here already.
-    const isKept = (text: string) => !/jobs\.sh\.3\.(out|err)\.old-1$/.test(text);
-    const audit = { runs: new Map([[3, 2]]), besides: ["jobs.sh.3.again-2"] };
-    const wrong = (await ledger.audit([gone, other], audit)).filter(isKept);
+    // Of the other one's output some may have been here already.
+    const isKept = (text: string) => /jobs\.sh\.4\.(out|err)\.old-1$/.test(text);
+    const wrong = (await ledger.audit([gone, other], twice)).filter((text) => !isKept(text));
     expect(wrong, stdout + stderr).toEqual([]);
     expect(code).toBe(0);
   });
 
   test("after the client that gave its jobs away was killed", async () => {
-    const client = await fourLines();
-    await ledger.seen.write("go-1", "");
-    await untilBegun(3);
-    await client.until(isReassigned);
-    for (const name of ["go-2", "go-3-other.yaml"]) await ledger.seen.write(name, "");
-    await client.until(isCollected(3));
+    const client = await loseWithFour();
+    await beginFourUnseen(client);
+    await release("4-other.yaml");
+    await client.until(has("job-collected", 4));
     client.child.kill("SIGKILL");
     await client.ended;
     relay.accept();
-    await ledger.seen.write("go-3-gone.yaml", "");
-    const { code, stdout, stderr } = await runCommand(await batchArgs(), { cwd: ledger.work.dir });
-    const audit = { runs: new Map([[3, 2]]), besides: ["jobs.sh.3.again-2"] };
-    expect(await ledger.audit([gone, other], audit), stdout + stderr).toEqual([]);
+    await release("2", "4-gone.yaml");
+    const { code, stdout, stderr } = await runCommand(await argsForFour(), { cwd: ledger.work.dir });
+    expect(await ledger.audit([gone, other], twice), stdout + stderr).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("rebooted, with a job lost that others are at: theirs is the result", async () => {
+    const client = await loseWithFour();
+    await beginFourUnseen(client);
+    killAll(gone.pids());
+    relay.accept();
+    await client.until(has("job-collected", 4));
+    await release("2", "4-other.yaml");
+    const { code, stdout, stderr } = await client.ended;
+    // Line 1 had ended before.
+    const wrong = await ledger.audit([gone, other], twice);
+    expect(
+      wrong.filter((text) => !/jobs\.sh\.4\.again-2(\/made\.txt|\.err) is /.test(text)),
+      stdout + stderr,
+    ).toEqual([]);
     expect(code).toBe(0);
   });
 });

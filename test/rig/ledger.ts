@@ -2,9 +2,10 @@
 // may have run twice, and nothing may be left over there.
 
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { listBelow } from "./batch.js";
+import { killAll } from "./processes.js";
 import type { TestHost } from "./sshd.js";
 import { until } from "./until.js";
 import { makeWorkspace, type Workspace } from "./workspace.js";
@@ -66,6 +67,14 @@ export async function openLedger(): Promise<Ledger> {
   };
 }
 
+/** For the next test, whatever this one left. */
+export async function sweep(...hosts: readonly TestHost[]): Promise<void> {
+  for (const host of hosts) {
+    killAll(host.pids());
+    await rm(join(host.homeDir, ".sshoal/batches"), { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
 function auditRuns(
   runs: ReadonlyMap<number, number>,
   lines: readonly number[],
@@ -115,6 +124,6 @@ async function auditHost(host: TestHost): Promise<string[]> {
   const left = listBelow(join(host.homeDir, ".sshoal/batches"));
   return [
     ...host.pids().map((pid) => `on ${host.name} there is still process ${pid}`),
-    ...left.map((path) => `left on ${host.name}: batches/${path}`),
+    ...left.slice(0, 10).map((path) => `left on ${host.name}: batches/${path}`),
   ];
 }

@@ -1,0 +1,447 @@
+// A client and its machines, simulated: decisions are carried out as the verbs would, late, in any order, or not at all
+// when a link is lost in the middle. What must never happen throws.
+
+import type { RunEvent } from "../../../src/model/event.js";
+import { attemptKey, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
+import { begin, type Decision, decide, isOver, settle } from "../../../src/plan/decide.js";
+import { readPast, replay } from "../../../src/plan/replay.js";
+import {
+  apply,
+  attemptOn,
+  initialState,
+  isUnderWay,
+  machineOf,
+  type Policy,
+  type RunState,
+} from "../../../src/plan/state.js";
+import { type News, ready } from "./a-run.js";
+
+interface RemoteJob {
+  status: "waiting" | "running" | "ended" | "taken";
+  outcome: Outcome;
+}
+
+type LogLine =
+  | { readonly kind: "started"; readonly key: string }
+  | { readonly kind: "ended"; readonly key: string; readonly outcome: Outcome };
+
+/** A machine, and the client's link to it. */
+interface Remote {
+  readonly name: string;
+  readonly slots: number;
+  hasSpool: boolean;
+  hasRebooted: boolean;
+  readonly jobs: Map<string, RemoteJob>;
+  readonly freed: Set<string>;
+  log: LogLine[];
+  link: {
+    isUp: boolean;
+    isFollowing: boolean;
+    offset: number;
+    hasBeenReady: boolean;
+    hasSpool: boolean;
+    epoch: number;
+  };
+}
+
+interface Pending {
+  readonly decision: Decision;
+  readonly keys: readonly string[];
+  readonly epoch: number;
+}
+
+type Item = { readonly event: RunEvent } | { readonly done: Decision };
+
+const SUCCESS: Outcome = { kind: "exited", code: 0 };
+const FAILURE: Outcome = { kind: "exited", code: 1 };
+const LOST: Outcome = { kind: "lost", reason: "reboot" };
+
+export interface SimulationFacts {
+  readonly jobs: number;
+  readonly slots: readonly number[];
+  readonly policy: Policy;
+}
+
+export class Simulation {
+  readonly #facts: SimulationFacts;
+  readonly #choose: (count: number) => number;
+  readonly #remotes: Map<string, Remote>;
+  readonly #record: RunEvent[] = [];
+  /** Attempts whose results are in place here. */
+  readonly placed = new Set<string>();
+  /** How often each line was begun, and how often that was allowed. */
+  readonly #begun = new Map<number, number>();
+  readonly #allowed = new Map<number, number>();
+  readonly #trace: string[] = [];
+  #inbox: Item[] = [];
+  #pending: Pending[] = [];
+  state: RunState;
+  now = 0;
+
+  /** `choose` answers with a number below the one it is given. */
+  constructor(facts: SimulationFacts, choose: (count: number) => number) {
+    this.#facts = facts;
+    this.#choose = choose;
+    this.#remotes = new Map(
+      facts.slots.map((slots, index) => {
+        const name = String.fromCharCode(97 + index);
+        const link = {
+          isUp: false,
+          isFollowing: false,
+          offset: 0,
+          hasBeenReady: false,
+          hasSpool: false,
+          epoch: 0,
+        };
+        const facts = {
+          hasSpool: false,
+          hasRebooted: false,
+          jobs: new Map(),
+          freed: new Set<string>(),
+          log: [],
+        };
+        return [name, { name, slots, link, ...facts }];
+      }),
+    );
+    this.state = this.#newState();
+  }
+
+  #newState(): RunState {
+    const jobs = Array.from({ length: this.#facts.jobs }, (_, n) => ({
+      line: n + 1,
+      name: `j.${n + 1}`,
+      command: "x",
+    }));
+    return initialState(jobs, [...this.#remotes.keys()], this.#facts.policy);
+  }
+
+  /** One thing happens, whichever. */
+  step(): void {
+    const remotes = [...this.#remotes.values()];
+    const remote = remotes[this.#choose(remotes.length)] as Remote;
+    const actions: (() => void)[] = [
+      ...Array<() => void>(4).fill(() => this.#clientTurn()),
+      ...Array<() => void>(4).fill(() => this.#finishOne()),
+      ...Array<() => void>(3).fill(() => this.#startJob(remote)),
+      ...Array<() => void>(3).fill(() => this.#endJob(remote, this.#choose(4) === 0 ? FAILURE : SUCCESS)),
+      ...Array<() => void>(4).fill(() => this.#deliver(remote)),
+      () => this.#cut(remote),
+      () => this.#pass([500, 3000, 20_000, 700_000][this.#choose(4)] as number),
+      () => this.#choose(3) === 0 && this.#reboot(remote),
+      () => this.#choose(3) === 0 && this.#restartClient(),
+    ];
+    (actions[this.#choose(actions.length)] as () => void)();
+  }
+
+  /** From now on nothing goes wrong any more: true if the run then comes to its end. */
+  comesToItsEnd(): boolean {
+    for (let round = 0; round < 300; round++) {
+      this.#clientTurn();
+      if (this.#pending.length === 0 && this.#inbox.length === 0 && isOver(this.state, this.now)) return true;
+      while (this.#pending.length > 0) this.#finishOne();
+      for (const remote of this.#remotes.values()) {
+        this.#startJob(remote);
+        this.#endJob(remote, SUCCESS);
+        while (this.#deliver(remote));
+      }
+      this.#pass(500);
+    }
+    return false;
+  }
+
+  /** What happened, for whoever has to understand it. */
+  explain(): string {
+    const jobs = [...this.state.jobs].map(([line, job]) => `${line}: ${JSON.stringify(job)}`);
+    const machines = [...this.state.machines.values()].map((machine) =>
+      JSON.stringify(machine, (_, value: unknown) =>
+        value instanceof Set ? [...value] : value instanceof Map ? Object.fromEntries(value) : value,
+      ),
+    );
+    return [...this.#trace.slice(-120), ...jobs, ...machines].join("\n");
+  }
+
+  #clientTurn(): void {
+    this.#takeIn();
+    for (const decision of decide(this.state, this.now)) {
+      this.#note(`decide ${JSON.stringify(decision)}`);
+      begin(this.state, decision);
+      const { link } = this.#remote(decision.machine);
+      const keys = "lines" in decision ? decision.lines.map((line) => this.#key(decision.machine, line)) : [];
+      const pending = { decision, keys, epoch: link.epoch };
+      // These only tell what was decided, at once.
+      if (["assign", "give-up", "retry"].includes(decision.kind)) {
+        this.#perform(pending, this.#remote(decision.machine));
+        this.#inbox.push({ done: decision });
+      } else this.#pending.push(pending);
+    }
+  }
+
+  #takeIn(): void {
+    for (const item of this.#inbox.splice(0)) {
+      if ("done" in item) settle(this.state, item.done);
+      else {
+        this.#record.push(item.event);
+        apply(this.state, item.event);
+      }
+    }
+  }
+
+  #emit(news: News): void {
+    this.#note(`news ${JSON.stringify(news)}`);
+    if (news.kind === "job-stuck" || news.kind === "machine-failed")
+      throw new Error(`unexpected ${JSON.stringify(news)}`);
+    this.#inbox.push({ event: { ...news, at: this.now } as RunEvent });
+  }
+
+  #key(machine: string, line: number): string {
+    return attemptKey(line, attemptOn(this.state, machine, line));
+  }
+
+  #remote(name: string): Remote {
+    return this.#remotes.get(name) as Remote;
+  }
+
+  /** A verb comes to its end, however it went. */
+  #finishOne(): void {
+    if (this.#pending.length === 0) return;
+    const [pending] = this.#pending.splice(this.#choose(this.#pending.length), 1) as [Pending];
+    const { decision, epoch } = pending;
+    const remote = this.#remote(decision.machine);
+    const isConnecting = decision.kind === "connect" || decision.kind === "reconnect";
+    const isCut = !isConnecting && (!remote.link.isUp || remote.link.epoch !== epoch);
+    if (!isCut) this.#perform(pending, remote);
+    // The link was lost: it may have been done all the same, but nobody hears of it.
+    else if (this.#choose(2) === 0) this.#performUnheard(pending, remote);
+    this.#inbox.push({ done: decision });
+  }
+
+  #perform({ decision, keys }: Pending, remote: Remote): void {
+    const { machine } = decision;
+    switch (decision.kind) {
+      case "connect":
+      case "reconnect":
+        return this.#connect(decision, remote);
+      case "assign":
+        return this.#emit({ kind: "jobs-assigned", machine, lines: decision.lines });
+      case "give-up":
+        for (const line of decision.lines) this.#allow(line);
+        return this.#emit({ kind: "jobs-reassigned", machine, lines: decision.lines });
+      case "retry":
+        for (const line of decision.lines) this.#allow(line);
+        return this.#emit({ kind: "jobs-retried", machine, lines: decision.lines });
+      case "hand-over":
+        this.#arrive(remote, keys);
+        remote.link.hasSpool = true;
+        remote.link.isFollowing = true;
+        return this.#emit({ kind: "jobs-handed-over", machine, lines: decision.lines });
+      case "collect":
+        return this.#collect(remote, keys, keys.length);
+      case "free":
+        return this.#free(remote, decision.keys);
+      case "take-back": {
+        const taken = remote.link.hasSpool ? keys.filter((key) => this.#takeBack(remote, key)) : keys;
+        const linesOf = (some: readonly string[]) => some.map((key) => parseAttemptKey(key).line);
+        const begun = keys.filter((key) => !taken.includes(key));
+        return this.#emit({ kind: "jobs-taken-back", machine, lines: linesOf(taken), begun: linesOf(begun) });
+      }
+      case "stop":
+        return;
+      case "finish":
+        if (decision.cleans) this.#clean(remote);
+        remote.link.isUp = false;
+        remote.link.isFollowing = false;
+        return this.#emit({ kind: "machine-done", machine });
+      default:
+        return decision satisfies never;
+    }
+  }
+
+  #performUnheard({ decision, keys }: Pending, remote: Remote): void {
+    this.#note(`unheard ${decision.kind} ${keys}`);
+    if (decision.kind === "hand-over") this.#arrive(remote, keys);
+    if (decision.kind === "collect") this.#collect(remote, keys, this.#choose(keys.length + 1));
+    if (decision.kind === "free") this.#free(remote, decision.keys);
+    if (decision.kind === "take-back" && remote.hasSpool) for (const key of keys) this.#takeBack(remote, key);
+    if (decision.kind === "finish" && decision.cleans) this.#clean(remote);
+  }
+
+  #connect({ machine, resumes }: Decision & { kind: "connect" | "reconnect" }, remote: Remote): void {
+    const { link } = remote;
+    link.isUp = true;
+    link.epoch++;
+    if (resumes) this.#attend(remote);
+    if (!link.isUp) return;
+    this.#emit(link.hasBeenReady ? { kind: "machine-back", machine } : ready(machine, remote.slots));
+    link.hasBeenReady = true;
+  }
+
+  #attend(remote: Remote): void {
+    const { link, name } = remote;
+    link.hasSpool = remote.hasSpool;
+    if (!remote.hasSpool) {
+      const { queued, assigned, running, ended, begunOrphans, strays } = machineOf(this.state, name);
+      const held = queued.size - assigned.size + running.size + ended.size + begunOrphans.size + strays.size;
+      if (held > 0) throw new Error(`what was handed over to ${name} is not there any more`);
+      return;
+    }
+    const returned = [...remote.jobs]
+      .filter(([, { status }]) => status === "taken")
+      .map(([key]) => parseAttemptKey(key))
+      .filter(({ line, attempt }) => isUnderWay(this.state, name, line, attempt));
+    const lines = returned.map(({ line }) => line);
+    if (lines.length > 0) this.#emit({ kind: "jobs-taken-back", machine: name, lines, begun: [] });
+    link.isFollowing = true;
+    this.#tend(remote);
+  }
+
+  /** Loops are started again: what ran when the machine went down is lost. */
+  #tend(remote: Remote): void {
+    if (!remote.hasRebooted) return;
+    remote.hasRebooted = false;
+    for (const [key, job] of remote.jobs) {
+      if (job.status !== "running") continue;
+      Object.assign(job, { status: "ended", outcome: LOST });
+      remote.log.push({ kind: "ended", key, outcome: LOST });
+    }
+  }
+
+  #arrive(remote: Remote, keys: readonly string[]): void {
+    remote.hasSpool = true;
+    for (const key of keys) {
+      if (remote.jobs.has(key) || remote.freed.has(key)) continue;
+      remote.jobs.set(key, { status: "waiting", outcome: SUCCESS });
+    }
+    this.#tend(remote);
+  }
+
+  #collect(remote: Remote, keys: readonly string[], count: number): void {
+    for (const key of keys.slice(0, count)) {
+      const { line, attempt } = parseAttemptKey(key);
+      const job = remote.jobs.get(key);
+      if (job?.status !== "ended")
+        throw new Error(`${key} is collected from ${remote.name}, but it is ${job?.status}`);
+      this.placed.add(`${remote.name} ${key}`);
+      const about = { line, attempt, machine: remote.name, outcome: job.outcome };
+      this.#emit({ kind: "job-collected", ...about, files: 1, bytes: 1 });
+    }
+  }
+
+  #free(remote: Remote, keys: readonly string[]): void {
+    for (const key of keys) {
+      if (!this.placed.has(`${remote.name} ${key}`))
+        throw new Error(`${key} is freed, but was never collected`);
+      remote.jobs.delete(key);
+      remote.freed.add(key);
+    }
+  }
+
+  #takeBack(remote: Remote, key: string): boolean {
+    const job = remote.jobs.get(key);
+    if (job === undefined && !remote.freed.has(key))
+      remote.jobs.set(key, { status: "taken", outcome: SUCCESS });
+    if (job?.status === "waiting") job.status = "taken";
+    return remote.jobs.get(key)?.status === "taken";
+  }
+
+  #clean(remote: Remote): void {
+    for (const [key, { status }] of remote.jobs) {
+      const isHome = status === "ended" && this.placed.has(`${remote.name} ${key}`);
+      if (!isHome && status !== "taken")
+        throw new Error(`${remote.name} is cleaned while ${key} there is ${status}`);
+    }
+    remote.jobs.clear();
+    remote.log = [];
+    remote.hasSpool = false;
+    remote.link.hasSpool = false;
+  }
+
+  #startJob(remote: Remote): void {
+    const running = [...remote.jobs.values()].filter(({ status }) => status === "running").length;
+    if (remote.hasRebooted || running >= remote.slots) return;
+    for (const [key, job] of remote.jobs) {
+      if (job.status !== "waiting") continue;
+      job.status = "running";
+      remote.log.push({ kind: "started", key });
+      const { line } = parseAttemptKey(key);
+      const begun = (this.#begun.get(line) ?? 0) + 1;
+      this.#begun.set(line, begun);
+      this.#note(`${remote.name} starts ${key}`);
+      if (begun > (this.#allowed.get(line) ?? 1))
+        throw new Error(`line ${line} runs again by accident: ${key}`);
+      return;
+    }
+  }
+
+  #allow(line: number): void {
+    this.#allowed.set(line, (this.#allowed.get(line) ?? 1) + 1);
+  }
+
+  #endJob(remote: Remote, outcome: Outcome): void {
+    if (remote.hasRebooted) return;
+    for (const [key, job] of remote.jobs) {
+      if (job.status !== "running") continue;
+      Object.assign(job, { status: "ended", outcome });
+      remote.log.push({ kind: "ended", key, outcome });
+      return;
+    }
+  }
+
+  /** The next line of a log that is followed; news that nobody waits for is dropped, as the client does. */
+  #deliver(remote: Remote): boolean {
+    const { link, name } = remote;
+    const line = remote.log[link.offset];
+    if (!link.isUp || !link.isFollowing || line === undefined) return false;
+    link.offset++;
+    const { line: job, attempt } = parseAttemptKey(line.key);
+    if (!isUnderWay(this.state, name, job, attempt)) return true;
+    const about = { line: job, attempt, machine: name };
+    if (line.kind === "started") this.#emit({ kind: "job-started", ...about, slot: 0 });
+    else this.#emit({ kind: "job-ended", ...about, outcome: line.outcome, durationMs: 1 });
+    return true;
+  }
+
+  #cut({ link, name }: Remote): void {
+    if (!link.isUp) return;
+    this.#dropLink(link);
+    this.#emit({ kind: "machine-lost", machine: name, reason: "cut" });
+  }
+
+  #dropLink(link: Remote["link"]): void {
+    link.isUp = false;
+    link.isFollowing = false;
+  }
+
+  #reboot(remote: Remote): void {
+    this.#note(`${remote.name} reboots`);
+    remote.hasRebooted = true;
+    this.#cut(remote);
+  }
+
+  #pass(ms: number): void {
+    this.now += ms;
+  }
+
+  /** It is killed, and the same command is typed again: what it knows is what its record says. */
+  #restartClient(): void {
+    this.#note("the client is killed");
+    for (const pending of this.#pending.splice(0)) {
+      const { kind } = pending.decision;
+      const isRemote = !["connect", "reconnect", "collect"].includes(kind);
+      if (isRemote && this.#choose(2) === 0)
+        this.#performUnheard(pending, this.#remote(pending.decision.machine));
+    }
+    this.#inbox = [];
+    for (const { link } of this.#remotes.values()) {
+      this.#dropLink(link);
+      Object.assign(link, { offset: 0, hasBeenReady: false, hasSpool: false });
+      link.epoch++;
+    }
+    this.state = this.#newState();
+    replay(this.state, this.#record);
+    void readPast;
+  }
+
+  #note(text: string): void {
+    this.#trace.push(text);
+  }
+}
