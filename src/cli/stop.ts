@@ -20,9 +20,10 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
   if (places.size === 0) {
     throw new UserError(`nothing of ${options.name} is running or queued`, { hint: "sshoal status" });
   }
-  // A client may be about to give jobs to another machine: it alone can stop them all.
+  // A client may be about to give jobs to another machine: it alone can stop them all, and hears it from any.
   const isForClient = here.holder !== null && lines === null;
-  await onMachines(here, places, surroundings, async (control, keys) => {
+  const chosen = isForClient ? new Map([...places].slice(0, 1)) : places;
+  await onMachines(here, chosen, surroundings, async (control, keys) => {
     if (isForClient) await control.halt();
     else refuseMissed(options.name, await control.stop(keys));
   });
@@ -83,6 +84,5 @@ async function onMachines(
     if (machine === undefined) continue;
     const keys = lines.map((line) => attemptKey(line, attemptOn(state, name, line)));
     await withControl(machine, batch, connect, (control) => act(control, keys));
-    process.stderr.write(`stopping on ${name}: ${lines.length} job${lines.length === 1 ? "" : "s"}\n`);
   }
 }
