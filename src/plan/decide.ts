@@ -85,6 +85,7 @@ function isOut({ phase, busy, toRetry }: MachineState): boolean {
 }
 
 function isUnneeded(state: RunState, machine: MachineState): boolean {
+  if (machine.busy.has("retry") || machine.toRetry.size > 0) return false;
   return (machine.phase === "new" || machine.phase === "connecting") && !isNeeded(state, machine);
 }
 
@@ -120,7 +121,9 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
   const { name, phase, hasSpool } = machine;
   const retry = batch(machine, "retry", machine.toRetry);
   if (phase === "new") {
-    return isNeeded(state, machine) ? [{ kind: "connect", machine: name, resumes: hasSpool }] : [];
+    return isNeeded(state, machine)
+      ? [...retry, { kind: "connect", machine: name, resumes: hasSpool }]
+      : retry;
   }
   if (phase === "lost") return [...retry, ...reconnect(machine), ...giveUp(state, machine, now)];
   if (phase !== "ready") return retry;

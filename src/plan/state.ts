@@ -42,6 +42,8 @@ export interface RunState {
   /** Where a line was last tried in vain: another machine is the better choice. */
   readonly avoids: Map<number, string>;
   readonly machines: Map<string, MachineState>;
+  /** Lines that are another command now than what was begun of them. */
+  readonly replaced: Set<number>;
   /** Lines with this computer. */
   readonly waiting: Set<number>;
   firstReadyAt: number | null;
@@ -55,6 +57,7 @@ export function initialState(jobs: readonly Job[], machines: readonly string[], 
     attempts: new Map(),
     retries: new Map(),
     avoids: new Map(),
+    replaced: new Set(),
     machines: new Map(machines.map((name) => [name, newMachine(name)])),
     waiting: new Set(jobs.map(({ line }) => line)),
     firstReadyAt: null,
@@ -156,11 +159,8 @@ function giveBack(state: RunState, line: number): void {
 
 type TakenBack = Extract<RunEvent, { kind: "jobs-taken-back" }>;
 
-function takeBack(
-  state: RunState,
-  { name, orphans, begunOrphans, kept }: MachineState,
-  { lines, begun }: TakenBack,
-): void {
+function takeBack(state: RunState, machine: MachineState, { lines, begun }: TakenBack): void {
+  const { name, orphans, begunOrphans, kept } = machine;
   for (const line of lines) {
     if (orphans.delete(line)) continue;
     const job = state.jobs.get(line);
@@ -168,8 +168,8 @@ function takeBack(
   }
   for (const line of begun) {
     const attempt = orphans.get(line);
-    if (attempt !== undefined) begunOrphans.set(line, attempt);
-    else kept.add(line);
+    if (attempt === undefined || reclaim(state, machine, line)) kept.add(line);
+    else begunOrphans.set(line, attempt);
     orphans.delete(line);
   }
 }
@@ -193,10 +193,11 @@ function retry(state: RunState, name: string, line: number): void {
 type JobEvent = Extract<RunEvent, { kind: "job-started" | "job-ended" | "job-collected" | "job-stuck" }>;
 
 function applyToJob(state: RunState, event: JobEvent): void {
-  const job = state.jobs.get(event.line);
-  if (job === undefined) return;
-  if (state.attempts.get(event.line) !== event.attempt) return applyToOrphan(state, event);
   const { line } = event;
+  const job = state.jobs.get(line);
+  if (job === undefined) return;
+  if (hasOlder(state, event.machine, line) || state.attempts.get(line) !== event.attempt)
+    return applyToOrphan(state, event);
   if (job.kind === "ended" && event.kind === "job-collected") {
     const machine = machineOf(state, job.machine);
     machine.toFree.add(attemptKey(line, event.attempt));
@@ -223,11 +224,12 @@ function isWorthRetrying(
 
 /** An earlier attempt that ran all the same: the first result that comes home counts, whichever it is. */
 function applyToOrphan(state: RunState, event: JobEvent): void {
-  if (event.kind === "job-started") return;
   const machine = machineOf(state, event.machine);
   const { line, attempt } = event;
-  if (event.kind === "job-ended") {
+  if (event.kind === "job-started" || event.kind === "job-ended") {
     if (machine.orphans.get(line) !== attempt && machine.begunOrphans.get(line) !== attempt) return;
+    if (reclaim(state, machine, line)) return applyToJob(state, event);
+    if (event.kind === "job-started") return;
     machine.orphans.delete(line);
     machine.begunOrphans.delete(line);
     machine.strays.set(line, { attempt, outcome: event.outcome });
@@ -242,6 +244,18 @@ function applyToOrphan(state: RunState, event: JobEvent): void {
     // What went down with a machine is no result while the job is tried elsewhere.
     if (stray.outcome.kind !== "lost") adopt(state, line, stray.outcome);
   }
+}
+
+/** Nobody else has got the line yet: it is the machine's again, and is not run a second time. */
+function reclaim(state: RunState, machine: MachineState, line: number): boolean {
+  const { orphans, begunOrphans, name } = machine;
+  const kind = state.jobs.get(line)?.kind;
+  const isFree = (kind === "waiting" || kind === "dropped") && !state.replaced.has(line);
+  if (!isFree || attemptOn(state, name, line) !== state.attempts.get(line)) return false;
+  orphans.delete(line);
+  begunOrphans.delete(line);
+  setJob(state, line, { kind: "queued", machine: name });
+  return true;
 }
 
 function adopt(state: RunState, line: number, outcome: Outcome): void {
@@ -286,6 +300,7 @@ export function replaceQueued(state: RunState, line: number): void {
   const job = state.jobs.get(line);
   if (job?.kind !== "queued") return;
   machineOf(state, job.machine).orphans.set(line, state.attempts.get(line) ?? 0);
+  state.replaced.add(line);
   setJob(state, line, { kind: "waiting" });
 }
 
@@ -333,7 +348,7 @@ export function hasOlder(state: RunState, name: string, line: number): boolean {
 export function isUnderWay(state: RunState, name: string, line: number, attempt: number): boolean {
   const job = state.jobs.get(line);
   if (job === undefined || attemptOn(state, name, line) !== attempt) return false;
-  if (state.attempts.get(line) !== attempt) return true;
+  if (hasOlder(state, name, line)) return true;
   const isThere = job.kind === "queued" || job.kind === "running" || job.kind === "ended";
   return isThere && job.machine === name;
 }

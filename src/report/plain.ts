@@ -23,12 +23,15 @@ export interface PlainOptions {
 export function createPlainReporter(options: PlainOptions): Reporter {
   const view = newView(options.machines);
   let isClosed = false;
+  let hasLimits = false;
   return {
     show(event) {
-      const wasAnswered = hasEveryAnswer(view);
       if (!applyToView(view, event)) return;
       write(options.stdout, resultLines(view, event, options));
-      if (!wasAnswered && hasEveryAnswer(view)) write(options.stdout, limitLines(view));
+      if (!hasLimits && isTimeForLimits(view, event)) {
+        write(options.stdout, limitLines(view));
+        hasLimits = true;
+      }
       write(options.stderr, warningLines(event));
       write(options.stderr, noticeLines(view, event));
       if (options.isVerbose) write(options.stderr, verboseLines(view, event));
@@ -42,6 +45,12 @@ export function createPlainReporter(options: PlainOptions): Reporter {
 
 function write(sink: TextSink, lines: readonly string[]): void {
   if (lines.length > 0) sink.write(`${lines.join("\n")}\n`);
+}
+
+/** Whoever has not answered when the first jobs go out comes too late for the list. */
+function isTimeForLimits(view: ViewState, { kind }: RunEvent): boolean {
+  if (kind === "machine-ready" || kind === "machine-failed") return hasEveryAnswer(view);
+  return kind === "jobs-assigned";
 }
 
 function hasEveryAnswer(view: ViewState): boolean {

@@ -98,7 +98,7 @@ export function startRun(order: BatchOrder): BatchRun {
     pastSlots: past?.slots ?? new Map(),
     attemptOn: (name, line) => attemptOn(state, name, line),
     isUnderWay: (name, line, attempt) => isUnderWay(state, name, line, attempt),
-    isSuperseded: (line, attempt) => attempt < (state.attempts.get(line) ?? 0),
+    isSuperseded: (name, line, attempt) => machineOf(state, name).strays.get(line)?.attempt === attempt,
     isHolding: (name) => {
       const { queued, assigned, running, ended, begunOrphans, strays } = machineOf(state, name);
       return queued.size - assigned.size + running.size + ended.size + begunOrphans.size + strays.size > 0;
@@ -120,6 +120,7 @@ export function startRun(order: BatchOrder): BatchRun {
       };
       writingTo(results.privateDir, () => openRun(loop, opening));
       await loop.run();
+      tellSilent(loop, state);
       tellUncleaned(loop, state);
       loop.emit({ kind: "run-ended", counts: countJobs(state) });
       await loop.flush();
@@ -152,6 +153,14 @@ function close(loop: Loop, record: RunRecord): void {
     record.close();
   } catch (error) {
     if (!isOfThisDisk(error)) throw error;
+  }
+}
+
+/** Nobody waits for a machine that is still being connected to when the last job is home. */
+function tellSilent(loop: Loop, { machines }: RunState): void {
+  const reason = "it had not answered when the last job was done";
+  for (const { name, phase } of machines.values()) {
+    if (phase === "connecting") loop.emit({ kind: "machine-failed", machine: name, reason, hint: null });
   }
 }
 

@@ -1,7 +1,8 @@
 // Brings results home: from a machine into job_results/, in as few streams as it takes.
 
 import path from "node:path";
-import { parseAttemptKey } from "../model/job.js";
+import pLimit from "p-limit";
+import { type Outcome, parseAttemptKey } from "../model/job.js";
 import { collect } from "../remote/collect.js";
 import { isOfThisDisk } from "./disk-error.js";
 import { isExpected } from "./expected-error.js";
@@ -15,6 +16,8 @@ const DISK_RETRY_MS = 5000;
 
 export class Collector {
   readonly #context: RunContext;
+  /** Two attempts of one job may come home at once: the second one must see that the first is in place. */
+  readonly #oneByOne = pLimit(1);
   #warned = "";
 
   constructor(context: RunContext) {
@@ -41,7 +44,7 @@ export class Collector {
   }
 
   async #collectTogether(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
-    const { results, outputs, copyBack, commit, isSuperseded } = this.#context;
+    const { results, outputs, copyBack, commit } = this.#context;
     const { place, session, signal, spec } = link;
     const incoming = await results.makeIncoming(this.#context.batch);
     try {
@@ -57,21 +60,28 @@ export class Collector {
       });
       for (const key of keys) {
         const { line, attempt } = parseAttemptKey(key);
-        const { name } = jobOf(this.#context, line);
         const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
         const outcome = collected.outcomes.get(key) ?? {
           kind: "lost",
           reason: "it does not say how it ended",
         };
-        // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
-        const isBeside = results.has(name) || (outcome.kind === "lost" && isSuperseded(line, attempt));
-        await outputs.end(key, isBeside ? null : name);
-        await results.place(name, path.join(incoming.dir, key), isBeside);
+        await this.#oneByOne(() => this.#place(link, key, outcome, path.join(incoming.dir, key)));
         emit({ kind: "job-collected", line, attempt, machine: spec.name, outcome, files, bytes });
       }
     } finally {
       await incoming.remove();
     }
+  }
+
+  async #place(link: MachineLink, key: string, outcome: Outcome, arrived: string): Promise<void> {
+    const { results, outputs, isSuperseded } = this.#context;
+    const { line, attempt } = parseAttemptKey(key);
+    const { name } = jobOf(this.#context, line);
+    // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
+    const isLeftover = outcome.kind === "lost" && isSuperseded(link.spec.name, line, attempt);
+    const isBeside = results.has(name) || isLeftover;
+    await outputs.end(key, isBeside ? null : name);
+    await results.place(name, arrived, isBeside);
   }
 
   #tellStuck(link: MachineLink, key: string, reason: string, emit: Emit): void {

@@ -20,7 +20,7 @@ type Streams = Readonly<Record<Stream, Growing>>;
 /** Owns open files: end() each job that was begun. */
 export class OutputFiles {
   readonly #results: Results;
-  readonly #begun: ReadonlySet<string>;
+  readonly #begun: Set<string>;
   readonly #growing = new Map<string, Streams>();
   /** Of each name, the attempt whose output grows there. */
   readonly #owners = new Map<string, string>();
@@ -28,7 +28,7 @@ export class OutputFiles {
   /** `begun`: attempts, as `line attempt`, of which an earlier client has written part. */
   constructor(results: Results, begun: ReadonlySet<string>) {
     this.#results = results;
-    this.#begun = begun;
+    this.#begun = new Set(begun);
   }
 
   /** Nothing grows where a result is in place, or another attempt's output: an archive brings it whole. */
@@ -46,8 +46,7 @@ export class OutputFiles {
   }
 
   #isBegun(key: string): boolean {
-    const { line, attempt } = parseAttemptKey(key);
-    return this.#begun.has(`${line} ${attempt}`);
+    return this.#begun.has(attemptOf(key));
   }
 
   async #open(name: string, stream: Stream, goesOn: boolean): Promise<Growing> {
@@ -97,7 +96,10 @@ export class OutputFiles {
     if (name === null) return;
     const owner = this.#owners.get(name);
     this.#owners.delete(name);
-    if (owner === key || (owner === undefined && this.#isBegun(key))) return;
+    const isOurs = owner === key || (owner === undefined && this.#isBegun(key));
+    // Putting it into place may fail halfway, for want of room, and is then tried again.
+    this.#begun.add(attemptOf(key));
+    if (isOurs) return;
     if (owner !== undefined) await this.#close(owner);
     for (const stream of STREAMS) {
       const path = this.#results.streamPath(name, stream);
@@ -114,4 +116,9 @@ export class OutputFiles {
       await handle.close();
     }
   }
+}
+
+function attemptOf(key: string): string {
+  const { line, attempt } = parseAttemptKey(key);
+  return `${line} ${attempt}`;
 }

@@ -30,8 +30,8 @@ export interface RunContext {
   readonly attemptOn: (machine: string, line: number) => number;
   /** Whether this attempt is the one that counts, and its results are not here yet. */
   readonly isUnderWay: (machine: string, line: number, attempt: number) => boolean;
-  /** Whether there is a later attempt of this line. */
-  readonly isSuperseded: (line: number, attempt: number) => boolean;
+  /** Whether others got the line meanwhile. */
+  readonly isSuperseded: (machine: string, line: number, attempt: number) => boolean;
   /** Of machines that an earlier client gave jobs to. */
   readonly pastSlots: ReadonlyMap<string, readonly Slot[]>;
   /** Whether the machine was given jobs that are not back. */

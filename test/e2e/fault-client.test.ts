@@ -44,10 +44,10 @@ describe("kill -9", () => {
   const seed = Math.floor(Math.random() * 1e6);
   const random = seededRandom(seed);
   // An undisturbed run takes some 1500 ms here; test/soak/run.mjs does this a hundred times.
-  for (const round of [1, 2, 3, 4, 5]) {
+  for (const round of [1, 2, 3]) {
     test(`at a random instant, round ${round}`, async () => {
       const killsAtMs = [random(), random()].slice(0, round % 2 === 0 ? 2 : 1).map((share) => share * 1800);
-      const { wrong, killedAfter } = await killRound({ hosts: [one, two], jobs: 10, killsAtMs });
+      const { wrong, killedAfter } = await killRound({ hosts: [one, two], killsAtMs });
       const facts = `seed ${seed}, killed at ${killsAtMs.join(", ")} ms, after ${killedAfter.join(", ")}`;
       expect(wrong, facts).toEqual([]);
     });
@@ -55,9 +55,7 @@ describe("kill -9", () => {
 
   // After each of these the record is cut off where a client that did nothing more would have left it.
   const moments = [
-    "machine-ready",
     "jobs-assigned",
-    "tree-read",
     "staged",
     "jobs-handed-over",
     "job-started",
@@ -186,6 +184,8 @@ describe("two batches at once on the same machines", () => {
     for (let line = 1; line <= 8; line++)
       expect(await ledger.work.read(`job_results/more.sh.${line}/made.txt`)).toBe(`${line}\n`);
     for (let line = 1; line <= 7; line++)
-      expect(await ledger.work.read(`job_results/jobs.sh.${line}/made.txt`)).toBe(`made by jobs.sh.${line}\n`);
+      expect(await ledger.work.read(`job_results/jobs.sh.${line}/made.txt`)).toBe(
+        `made by jobs.sh.${line}\n`,
+      );
   });
 });

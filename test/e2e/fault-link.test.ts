@@ -185,7 +185,9 @@ describe("sshd", () => {
     relay.cut();
     const { code, stdout, stderr } = await client.ended;
     expect(relay.connections()).toBe(before + 1);
-    expect(stderr).toMatch(/WARNING: one\.yaml is left out: 127\.0\.0\.1:\d+: does not let \S+ in with the key/);
+    expect(stderr).toMatch(
+      /WARNING: one\.yaml is left out: 127\.0\.0\.1:\d+: does not let \S+ in with the key/,
+    );
     expect(stdout).toContain("3 unfinished");
     expect(stdout).toContain("3 of unknown fate: on a machine that was left out");
     expect(code).toBe(1);

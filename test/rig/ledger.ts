@@ -26,7 +26,7 @@ export interface Ledger {
   remove(): Promise<void>;
 }
 
-export interface AuditOptions {
+interface AuditOptions {
   /** Lines that may have run more than once, since the machine went down with them, and how often. */
   readonly runs?: ReadonlyMap<number, number>;
   /** Names in job_results, without their `.out` and `.err`, beside one a job. */

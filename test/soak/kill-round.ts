@@ -1,17 +1,16 @@
 // One round of killing: a batch whose client is killed at given instants, each time followed by the same command, the
 // last time to the end. Then the books are audited.
 
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIGHT_NO_GPU } from "../rig/batch.js";
 import { spawnCommand } from "../rig/command.js";
 import { openLedger } from "../rig/ledger.js";
 import type { TestHost } from "../rig/sshd.js";
+import { writeBatch } from "./batch.js";
 
 export interface KillRound {
   readonly hosts: readonly TestHost[];
-  readonly jobs: number;
   /** When each client in turn is killed, in ms after its start. */
   readonly killsAtMs: readonly number[];
 }
@@ -25,14 +24,11 @@ export interface KillOutcome {
   readonly wrong: readonly string[];
 }
 
-export async function killRound({ hosts, jobs, killsAtMs }: KillRound): Promise<KillOutcome> {
+export async function killRound({ hosts, killsAtMs }: KillRound): Promise<KillOutcome> {
   const ledger = await openLedger();
   const { work } = ledger;
   try {
-    await ledger.write(Array.from({ length: jobs }, (_, index) => ledger.job(whatFor(index))));
-    // Never seen before, so that it is staged each time.
-    await work.write("input.bin", randomBytes(200_000));
-    await work.write("lib/deep/input.txt", "input\n");
+    await writeBatch(ledger);
     const machines = await Promise.all(hosts.map((host) => host.machineFile("max_jobs: 2")));
     const args = ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU, "--json"];
     const killedAfter: string[] = [];
@@ -53,18 +49,6 @@ export async function killRound({ hosts, jobs, killsAtMs }: KillRound): Promise<
   } finally {
     await ledger.remove();
   }
-}
-
-/** Some are over at once, some take a while, some say or leave a lot. */
-function whatFor(index: number): string {
-  const kinds = [
-    ":",
-    "sleep 0.2",
-    "sleep 0.05; cat input.bin >/dev/null",
-    "grep -q input lib/deep/input.txt",
-    "sleep 0.4",
-  ];
-  return kinds[index % kinds.length] ?? ":";
 }
 
 function lastRecorded(path: string): string {

@@ -1,11 +1,11 @@
-// What is too long for every test run: kill rounds by the hundred, and how soon a client is back after a cut.
+// What is too long for every test run: trouble by the hundred, and how soon a client is back after a cut.
 
-import { killRounds } from "./kill-rounds.js";
 import { measureReturn } from "./measure-return.js";
+import { soak } from "./rounds.js";
 
 /** Resolves with the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   const [rounds = 100, seed = Date.now() % 1_000_000] = argv.map(Number);
   await measureReturn(10);
-  return (await killRounds({ rounds, seed })) === 0 ? 0 : 1;
+  return (await soak({ rounds, seed })) === 0 ? 0 : 1;
 }

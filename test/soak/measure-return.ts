@@ -18,7 +18,9 @@ export async function measureReturn(times: number): Promise<void> {
   const took: number[] = [];
   try {
     // Each job ends while the link is away: its end is the first event once it is back.
-    const jobs = Array.from({ length: times }, (_, index) => ledger.job(waitFor(ledger.seen.path(`${index}`))));
+    const jobs = Array.from({ length: times }, (_, index) =>
+      ledger.job(waitFor(ledger.seen.path(`${index}`))),
+    );
     await ledger.write(jobs);
     const machine = await host.machineFile("max_jobs: 1", relay);
     const args = ["jobs.sh", "--machines", machine, ...LIGHT_NO_GPU, "--json"];
@@ -47,7 +49,9 @@ export async function measureReturn(times: number): Promise<void> {
     await host.stop();
   }
   const sorted = took.toSorted((a, b) => a - b);
-  console.log(`back after a cut: median ${sorted[times >> 1]} ms, longest ${sorted.at(-1)} ms of ${times} tries`);
+  console.log(
+    `back after a cut: median ${sorted[times >> 1]} ms, longest ${sorted.at(-1)} ms of ${times} tries`,
+  );
 }
 
 function wholeLines(text: string): string {

@@ -110,11 +110,15 @@ sleep_on() {
   sleep 5
 }
 
-# What the job had to say about it may not have been written. Less than four digits are less than a MB.
+# What the job had to say about it may not have been written.
 tell_full_disk() {
+  ! is_disk_full || echo "sshoal: the disk is full here: $PWD" >>"$dir/err"
+}
+
+# Less than four digits are less than a MB.
+is_disk_full() {
   free_kb=$(df -Pk . 2>/dev/null | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })
-  case $free_kb in '' | *[!0-9]* | ????*) return ;; esac
-  echo "sshoal: the disk is full here: $PWD" >>"$dir/err"
+  case $free_kb in '' | *[!0-9]* | ????*) return 1 ;; esac
 }
 
 # Ending is decided under the same lock as beginning: no job falls between a loop that is about to end
@@ -220,9 +224,13 @@ take() {
   echo "slot $slot" >"$dir/claim" && return
   # A full disk lets a file be made, but not written: it is nobody's again.
   rm -f "$dir/claim"
+  wait_for_disk
+  return 1
+}
+
+wait_for_disk() {
   reason="the disk is full: $PWD"
   wait_for_room
-  return 1
 }
 
 # Asked again at the moment a job starts; the cards at most every ten seconds, since a call can take a second.
@@ -265,6 +273,7 @@ run_job() {
     wind_up "$code" $((now - begun))0
   ) &
   wait $! || see_to_end
+  [ -e "$dir/claim" ] || wait_for_disk
   true >"$mine/running"
 }
 
@@ -272,12 +281,18 @@ make_work() {
   name_tree
   [ "$tree" != - ] || return 0
   if ! cp -a "$tree/." "$dir/work/"; then
+    is_disk_full && put_back && exit
     echo "sshoal: the working directory could not be copied for this job" >&2
     return 125
   fi
   true >"$dir/began"
   # File times move in steps of up to 10 ms: what the job changes must be later than "began".
   sleep 0.02
+}
+
+# Nothing of it has run: another slot or machine may have more room. The claim goes last.
+put_back() {
+  rm -rf "$dir/work" && mkdir "$dir/work" && rm -f "$dir/ballast" "$dir/err" "$dir/keeper" "$dir/claim"
 }
 
 # "-": the job begins in an empty directory.

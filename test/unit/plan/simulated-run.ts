@@ -4,7 +4,7 @@
 import type { RunEvent } from "../../../src/model/event.js";
 import { attemptKey, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
 import { begin, type Decision, decide, isOver, settle } from "../../../src/plan/decide.js";
-import { readPast, replay } from "../../../src/plan/replay.js";
+import { replay } from "../../../src/plan/replay.js";
 import {
   apply,
   attemptOn,
@@ -54,6 +54,7 @@ type Item = { readonly event: RunEvent } | { readonly done: Decision };
 
 const SUCCESS: Outcome = { kind: "exited", code: 0 };
 const FAILURE: Outcome = { kind: "exited", code: 1 };
+const STOPPED: Outcome = { kind: "stopped" };
 const LOST: Outcome = { kind: "lost", reason: "reboot" };
 
 export interface SimulationFacts {
@@ -129,6 +130,8 @@ export class Simulation {
       () => this.#pass([500, 3000, 20_000, 700_000][this.#choose(4)] as number),
       () => this.#choose(3) === 0 && this.#reboot(remote),
       () => this.#choose(3) === 0 && this.#restartClient(),
+      () => this.#choose(8) === 0 && this.#emit({ kind: "machine-draining", machine: remote.name }),
+      () => this.#choose(20) === 0 && this.#interrupt(),
     ];
     (actions[this.#choose(actions.length)] as () => void)();
   }
@@ -147,6 +150,11 @@ export class Simulation {
       this.#pass(500);
     }
     return false;
+  }
+
+  /** Lines that ran somewhere. */
+  begunLines(): number[] {
+    return [...this.#begun.keys()];
   }
 
   /** What happened, for whoever has to understand it. */
@@ -210,8 +218,6 @@ export class Simulation {
     const isConnecting = decision.kind === "connect" || decision.kind === "reconnect";
     const isCut = !isConnecting && (!remote.link.isUp || remote.link.epoch !== epoch);
     if (!isCut) this.#perform(pending, remote);
-    // The link was lost: it may have been done all the same, but nobody hears of it.
-    else if (this.#choose(2) === 0) this.#performUnheard(pending, remote);
     this.#inbox.push({ done: decision });
   }
 
@@ -245,7 +251,7 @@ export class Simulation {
         return this.#emit({ kind: "jobs-taken-back", machine, lines: linesOf(taken), begun: linesOf(begun) });
       }
       case "stop":
-        return;
+        return this.#stop(remote, keys);
       case "finish":
         if (decision.cleans) this.#clean(remote);
         remote.link.isUp = false;
@@ -261,6 +267,7 @@ export class Simulation {
     if (decision.kind === "hand-over") this.#arrive(remote, keys);
     if (decision.kind === "collect") this.#collect(remote, keys, this.#choose(keys.length + 1));
     if (decision.kind === "free") this.#free(remote, decision.keys);
+    if (decision.kind === "stop") this.#stop(remote, keys);
     if (decision.kind === "take-back" && remote.hasSpool) for (const key of keys) this.#takeBack(remote, key);
     if (decision.kind === "finish" && decision.cleans) this.#clean(remote);
   }
@@ -279,6 +286,7 @@ export class Simulation {
     const { link, name } = remote;
     link.hasSpool = remote.hasSpool;
     if (!remote.hasSpool) {
+      link.offset = 0;
       const { queued, assigned, running, ended, begunOrphans, strays } = machineOf(this.state, name);
       const held = queued.size - assigned.size + running.size + ended.size + begunOrphans.size + strays.size;
       if (held > 0) throw new Error(`what was handed over to ${name} is not there any more`);
@@ -343,6 +351,19 @@ export class Simulation {
     return remote.jobs.get(key)?.status === "taken";
   }
 
+  #stop(remote: Remote, keys: readonly string[]): void {
+    for (const key of keys) {
+      const job = remote.jobs.get(key);
+      if (job?.status !== "waiting" && job?.status !== "running") continue;
+      Object.assign(job, { status: "ended", outcome: STOPPED });
+      remote.log.push({ kind: "ended", key, outcome: STOPPED });
+    }
+  }
+
+  #interrupt(): void {
+    this.#emit({ kind: "interrupted", mode: this.#choose(2) === 0 ? "drain" : "stop" });
+  }
+
   #clean(remote: Remote): void {
     for (const [key, { status }] of remote.jobs) {
       const isHome = status === "ended" && this.placed.has(`${remote.name} ${key}`);
@@ -400,15 +421,24 @@ export class Simulation {
     return true;
   }
 
-  #cut({ link, name }: Remote): void {
-    if (!link.isUp) return;
-    this.#dropLink(link);
-    this.#emit({ kind: "machine-lost", machine: name, reason: "cut" });
+  #cut(remote: Remote): void {
+    if (!remote.link.isUp) return;
+    this.#dropLink(remote);
+    this.#emit({ kind: "machine-lost", machine: remote.name, reason: "cut" });
   }
 
-  #dropLink(link: Remote["link"]): void {
+  /** What is under way there may be done all the same, but nobody hears of it. */
+  #dropLink(remote: Remote): void {
+    const { link, name } = remote;
+    for (const pending of this.#pending) {
+      const { machine, kind } = pending.decision;
+      const isThere =
+        machine === name && pending.epoch === link.epoch && kind !== "connect" && kind !== "reconnect";
+      if (isThere && this.#choose(2) === 0) this.#performUnheard(pending, remote);
+    }
     link.isUp = false;
     link.isFollowing = false;
+    link.epoch++;
   }
 
   #reboot(remote: Remote): void {
@@ -424,21 +454,14 @@ export class Simulation {
   /** It is killed, and the same command is typed again: what it knows is what its record says. */
   #restartClient(): void {
     this.#note("the client is killed");
-    for (const pending of this.#pending.splice(0)) {
-      const { kind } = pending.decision;
-      const isRemote = !["connect", "reconnect", "collect"].includes(kind);
-      if (isRemote && this.#choose(2) === 0)
-        this.#performUnheard(pending, this.#remote(pending.decision.machine));
+    for (const remote of this.#remotes.values()) {
+      this.#dropLink(remote);
+      Object.assign(remote.link, { offset: 0, hasBeenReady: false, hasSpool: false });
     }
+    this.#pending = [];
     this.#inbox = [];
-    for (const { link } of this.#remotes.values()) {
-      this.#dropLink(link);
-      Object.assign(link, { offset: 0, hasBeenReady: false, hasSpool: false });
-      link.epoch++;
-    }
     this.state = this.#newState();
     replay(this.state, this.#record);
-    void readPast;
   }
 
   #note(text: string): void {

@@ -1,0 +1,100 @@
+// A link that falls silent without a word is noticed by keepalives. The command sends one every 15 s; here it is the
+// same run with shorter ones.
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { loadBatch, loadMachines } from "../../src/input/load.js";
+import type { RunEvent } from "../../src/model/event.js";
+import { countJobs } from "../../src/plan/state.js";
+import { scanTree } from "../../src/remote/tree.js";
+import { type BatchRun, startRun } from "../../src/run/batch-run.js";
+import { Results } from "../../src/run/results.js";
+import { connect } from "../../src/transport/connect.js";
+import { waitFor } from "../rig/batch.js";
+import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
+import { type Relay, startRelay } from "../rig/relay.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+
+let host: TestHost;
+let relay: Relay;
+let ledger: Ledger;
+let events: RunEvent[];
+
+beforeAll(async () => {
+  host = await startSshd({ name: "one" });
+});
+beforeEach(async () => {
+  [relay, ledger] = await Promise.all([startRelay(host.port), openLedger()]);
+  events = [];
+});
+afterEach(async () => {
+  relay.resume();
+  await sweep(host);
+  await relay.stop();
+  await ledger.remove();
+});
+afterAll(() => host?.stop());
+
+async function start(): Promise<BatchRun> {
+  const surroundings = { cwd: ledger.work.dir, homeDir: ledger.seen.path("home"), username: host.username };
+  const results = new Results(ledger.work.dir);
+  await results.prepare();
+  return startRun({
+    script: "jobs.sh",
+    jobs: (await loadBatch(ledger.work.path("jobs.sh"))).map((job) => ({
+      ...job,
+      name: `jobs.sh.${job.line}`,
+    })),
+    machines: await loadMachines([await host.machineFile("max_jobs: 2", relay)], surroundings),
+    client: "test",
+    requirement: { cpus: 0.01, memoryMb: 1, gpu: null, reservesMachine: false },
+    env: {},
+    timeoutSeconds: null,
+    copyForward: ["."],
+    copyBack: ["."],
+    copiesUnchanged: false,
+    tree: await scanTree(ledger.work.dir, ["."]),
+    results,
+    policy: { retries: 2, retriesFailures: false, reassignAfterMs: null },
+    rerun: "none",
+    onEvent: (event) => events.push(event),
+    connect: (spec, signal) =>
+      connect(spec.address, {
+        homeDir: surroundings.homeDir,
+        signal,
+        timeouts: { keepaliveMs: 200, readyMs: 1000 },
+      }),
+  });
+}
+
+const count = (kind: RunEvent["kind"]) => events.filter((event) => event.kind === kind).length;
+
+test("while jobs run: the client notices, and is back when the link is", async () => {
+  await ledger.write(Array.from({ length: 5 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
+  const run = await start();
+  const finished = run.finish();
+  await until("two run", () => count("job-started") === 2);
+  relay.pause();
+  await until("that is noticed", () => count("machine-lost") > 0);
+  await ledger.seen.write("go", "");
+  await until("all run meanwhile", async () => (await ledger.runs()).size === 5);
+  expect(count("job-ended")).toBe(0);
+  // Tries to come back meet the same silence.
+  const before = relay.connections();
+  await until("it tries", () => relay.connections() > before);
+  relay.resume();
+  expect(countJobs(await finished)).toEqual({ succeeded: 5, failed: 0, unfinished: 0, skipped: 0 });
+  expect(await ledger.audit([host])).toEqual([]);
+});
+
+test("while results come home: half of them is never taken for all", async () => {
+  await ledger.write([ledger.job("head -c 30000000 /dev/urandom > big.bin; sha256sum big.bin > sum")]);
+  const run = await start();
+  const finished = run.finish();
+  await until("it is being collected", () => count("job-ended") === 1);
+  relay.pause();
+  await until("that is noticed", () => count("machine-lost") > 0);
+  expect(count("job-collected")).toBe(0);
+  relay.resume();
+  expect(countJobs(await finished).succeeded).toBe(1);
+});
