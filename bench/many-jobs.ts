@@ -2,8 +2,9 @@
 
 import { makeWorkspace } from "../test/rig/workspace.js";
 import { compare, type Row } from "./report.js";
-import { type Rig, type Route, SLOTS } from "./rig.js";
+import type { Rig } from "./rig.js";
 import { type Contender, cpuOf, type Round, takeTurns, timeOf } from "./rounds.js";
+import { type Route, SLOTS } from "./routes.js";
 
 export async function manyJobs(rig: Rig): Promise<Row[]> {
   return [
@@ -57,7 +58,7 @@ async function sleeping(rig: Rig, route: Route, where: string): Promise<Row> {
     what,
     ours: timeOf(ours),
     peer: timeOf(peer),
-    peerName: `parallel, ControlMaster`,
+    peerName: "parallel, ControlMaster",
     note: `of the ideal ${idealMs / 1000} s: ${share(ours)}, parallel ${share(peer)}`,
   });
 }

@@ -1,15 +1,14 @@
 // Four throwaway sshd machines, two ways to reach them (at once, and with a 50 ms round trip), and whoever competes on them.
 
-import { execFileSync } from "node:child_process";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Relay, startRelay } from "../test/rig/relay.js";
 import { startSshd, type TestHost } from "../test/rig/sshd.js";
 import { makeWorkspace, type Workspace } from "../test/rig/workspace.js";
 import { take } from "./call.js";
 import type { Contender } from "./rounds.js";
+import { endShared, makeRoute, type Route, SLOTS, saveKnownHosts } from "./routes.js";
 
-export const SLOTS = 2;
 const NAMES = ["one", "two", "three", "four"];
 const ROUND_TRIP_MS = 50;
 /** So little that nothing but max_jobs limits the slots. */
@@ -42,14 +41,6 @@ interface OurOptions {
   readonly keepsTrees?: boolean;
 }
 
-/** One way to all machines. */
-export interface Route {
-  readonly machineFiles: readonly string[];
-  /** For `ssh -F`; its names are those of the machines. */
-  readonly plainConfig: string;
-  readonly sharingConfig: string;
-}
-
 export async function startRig(program: string, signal: AbortSignal): Promise<Rig> {
   const started: { stop(): Promise<unknown> }[] = [];
   const stop = async () => {
@@ -78,42 +69,6 @@ export async function startRig(program: string, signal: AbortSignal): Promise<Ri
     await stop();
     throw error;
   }
-}
-
-async function saveKnownHosts(home: Workspace, hosts: readonly TestHost[], ports: number[][]): Promise<void> {
-  const lines = hosts.map(async ({ dir }, index) => {
-    const key = (await readFile(join(dir, "host_key.pub"), "utf8")).split(" ").slice(0, 2).join(" ");
-    return ports.map((of) => `[127.0.0.1]:${of[index]} ${key}\n`).join("");
-  });
-  await home.write(".ssh/known_hosts", (await Promise.all(lines)).join(""));
-}
-
-async function makeRoute(
-  home: Workspace,
-  hosts: readonly TestHost[],
-  name: string,
-  ports: number[],
-): Promise<Route> {
-  const machineFiles = await Promise.all(
-    hosts.map(({ name: host, username, keyPath }, index) =>
-      home.write(
-        `${name}/${host}.yaml`,
-        `username: ${username}\nip: 127.0.0.1\nport: ${ports[index]}\nssh_key_path: ${keyPath}\nmax_jobs: ${SLOTS}\n`,
-      ),
-    ),
-  );
-  const forEach = hosts.map(
-    ({ name: host, username, keyPath }, index) =>
-      `Host ${host}\n  HostName 127.0.0.1\n  Port ${ports[index]}\n  User ${username}\n  IdentityFile ${keyPath}\n`,
-  );
-  const forAll = `Host *\n  IdentitiesOnly yes\n  BatchMode yes\n  UserKnownHostsFile ${home.path(".ssh/known_hosts")}\n`;
-  const sharing = `  ControlMaster auto\n  ControlPath ${home.path(name)}/%n.sock\n  ControlPersist 60\n`;
-  const plain = forEach.join("") + forAll;
-  return {
-    machineFiles,
-    plainConfig: await home.write(`${name}/plain.conf`, plain),
-    sharingConfig: await home.write(`${name}/sharing.conf`, plain + sharing),
-  };
 }
 
 type Parts = Omit<Rig, "stdout" | "ours" | "command" | "parallel"> & { readonly signal: AbortSignal };
@@ -151,13 +106,4 @@ function makeContenders({ signal, ...rig }: Parts): Rig {
     };
   };
   return { ...rig, stdout, command, ours, parallel };
-}
-
-/** Every round begins without a connection. */
-function endShared({ sharingConfig }: Route, name: string): void {
-  try {
-    execFileSync("ssh", ["-F", sharingConfig, "-O", "exit", name], { stdio: "ignore" });
-  } catch {
-    // There was none.
-  }
 }

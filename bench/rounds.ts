@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Taken } from "./call.js";
+import { waitForCalm } from "./calm.js";
 
 const SYNC_WITHIN_MS = 60_000;
 
@@ -40,6 +41,7 @@ async function takeRound({ prepare, run, check, countMs }: Contender): Promise<R
   await prepare?.();
   // What the one before has written is not to be paid by the next.
   await promisify(execFile)("sync", { timeout: SYNC_WITHIN_MS }).catch(() => undefined);
+  await waitForCalm();
   const taken = await run();
   await check?.();
   return { ...taken, countedMs: (await countMs?.(taken)) ?? taken.wallMs };

