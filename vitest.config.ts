@@ -8,7 +8,9 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
-          testTimeout: 30_000,
+          // Those of the shell scripts run real processes.
+          testTimeout: 120_000,
+          retry: 2,
         },
         define: { SSHOAL_VERSION: '"0.0.0-test"' },
       },

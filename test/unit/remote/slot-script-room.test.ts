@@ -1,10 +1,13 @@
 // Runs slot.sh for real: when a slot may begin, and what it waits for otherwise.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { saveGpus } from "../../rig/gpus.js";
+import { pidsWithHome } from "../../rig/processes.js";
+import { until } from "../../rig/until.js";
 import { BOOT_ID, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 
 const A = "0000001-1";
@@ -97,6 +100,31 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     const left = (await readdir(join(spool.dir, "slots/0"))).filter((file) => !file.startsWith("log-"));
     expect(left).toEqual(["env", "need"]);
   });
+
+  test("claims are made under a lock that all batches share", async () => {
+    const held =
+      'touch "$HOME/held"; until [ -e "$HOME/go" ]; do /bin/sleep 0.02; done; touch "$HOME/released"';
+    await home.write(`.sshoal/lock@${HOST}`, "");
+    holder = spawn("flock", [home.path(`.sshoal/lock@${HOST}`), "sh", "-c", held], {
+      env: home.env,
+      stdio: "ignore",
+    });
+    await until("the lock is held", () => existsSync(home.path("held")));
+    await spool.job(A, '[ -e "$HOME/released" ]');
+    const { ended } = spool.start();
+    await until("the loop waits for the lock", () => pidsWithHome(home.dir).some(isWaitingForLock));
+    await home.write("go", "");
+    await ended;
+    expect(await exitOf(A)).toBe("0\n");
+  });
+
+  function isWaitingForLock(pid: number): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === "flock\0" + "9\0";
+    } catch {
+      return false;
+    }
+  }
 
   test("two batches that want the same card take turns", async () => {
     const other = await makeSpool(home, shell, { batch: "c" });
