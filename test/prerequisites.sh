@@ -9,6 +9,8 @@ need dash dash
 need bash bash
 need busybox busybox
 need shellcheck shellcheck
+# Login shells that people have over there.
+for shell in zsh ksh fish tcsh; do need "$shell" "$shell"; done
 [ -n "$missing" ] || exit 0
 
 echo "the tests need:$missing"
