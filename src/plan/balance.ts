@@ -13,8 +13,9 @@ export function balance(machines: readonly MachineState[]): TakeBack[] {
   if (!working.some(isDry)) return [];
   const jobs = working.reduce((sum, { queued, running }) => sum + queued.size + running.size, 0);
   const slots = working.reduce((sum, machine) => sum + machine.slots, 0);
-  return working.flatMap(({ name, slots: own, queued, running, assigned, kept, busy }) => {
-    if (busy.has("take-back") || busy.has("hand-over") || assigned.size > 0) return [];
+  return working.flatMap(({ name, slots: own, queued, running, assigned, kept, orphans, busy }) => {
+    // Orphans are being taken back as well: two requests at once for one line, and the later answer would be stale.
+    if (busy.has("take-back") || busy.has("hand-over") || assigned.size + orphans.size > 0) return [];
     const surplus = Math.floor(queued.size + running.size - Math.max(own, (jobs / slots) * own));
     // The last ones: the first are about to be begun.
     const movable = [...queued].filter((line) => !kept.has(line));

@@ -106,7 +106,11 @@ function deal(state: RunState, machines: readonly MachineState[], now: number): 
   if (isPatient && machines.some(({ phase }) => phase === "new" || phase === "connecting")) return [];
   const hands = dealJobs(
     state.waiting,
-    machines.filter(({ phase, isOpen, busy }) => phase === "ready" && isOpen && !busy.has("assign")),
+    // Not while jobs are handed over there: the answer could be taken for that of a later attempt.
+    machines.filter(
+      ({ phase, isOpen, busy }) =>
+        phase === "ready" && isOpen && !busy.has("assign") && !busy.has("hand-over"),
+    ),
     { avoided: (line) => state.avoids.get(line), isBarred: (name, line) => hasOlder(state, name, line) },
   );
   return [...hands].map(([machine, lines]) => ({ kind: "assign", machine, lines }));
