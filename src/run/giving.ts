@@ -40,7 +40,7 @@ export class Giver {
     const order = { place, tree, requirement, settings, slots: places, jobs, manifest, signal };
     const answer = await handOver(link.session, order).catch((error) => refuse(lines, error));
     const missing = answer.map((key) => parseAttemptKey(key).line);
-    link.hasSpool = true;
+    link.noteSpool(true);
     const arrived = lines.filter((line) => !missing.includes(line));
     emit({ kind: "jobs-handed-over", machine: spec.name, lines: arrived });
     return missing;

@@ -19,8 +19,6 @@ export class MachineLink {
   isStaged = false;
   /** The process over there that stands for this client. */
   holderPid = 0;
-  /** As far as was seen: without one there is nobody to ask. */
-  hasSpool = false;
   readonly #connect: Connect;
   readonly #closing = new AbortController();
   #live: { session: Session; control: Promise<Control> | null; isFollowing: boolean } | null = null;
@@ -29,6 +27,7 @@ export class MachineLink {
   /** How many sessions in a row broke before they were of any use. */
   #uselessInRow = 0;
   #losses = 0;
+  #hasSpool = false;
 
   constructor(spec: MachineSpec, place: Place, connect: Connect) {
     this.spec = spec;
@@ -42,6 +41,17 @@ export class MachineLink {
 
   get isLost(): boolean {
     return this.#live === null;
+  }
+
+  /** As far as was seen: without one there is nobody to ask. */
+  get hasSpool(): boolean {
+    return this.#hasSpool;
+  }
+
+  /** A spool that was cleaned away took its event log along: that of the next one begins anew. */
+  noteSpool(isThere: boolean): void {
+    this.#hasSpool = isThere;
+    if (!isThere) this.#logOffset = 0;
   }
 
   /** `onLost` is called once, and not when close() was the reason. */

@@ -158,7 +158,7 @@ export class Performer {
 
   /** Picks up what is there. What was under way when the link went is decided anew afterwards. */
   async #attend(link: MachineLink, emit: Emit): Promise<void> {
-    link.hasSpool = await hasSpool(link.session, link.place, link.signal);
+    link.noteSpool(await hasSpool(link.session, link.place, link.signal));
     if (link.hasSpool) {
       await this.#hold(link);
       await this.#tellReturned(link, emit);
