@@ -1,5 +1,23 @@
 import { defineConfig } from "vitest/config";
 
+/** Real servers and processes on a small machine. `transport`: by which batches reach their machines. */
+function endToEnd(name: string, options: { include: string[]; transport?: "openssh" | "local" }) {
+  const { include, transport } = options;
+  return {
+    test: {
+      ...{ name, include },
+      ...(transport && { env: { SSHOAL_TEST_TRANSPORT: transport } }),
+      // Each test awaits facts, this is only the backstop.
+      testTimeout: 120_000,
+      hookTimeout: 60_000,
+      // Some faults depend on which of two real processes is first; the report says when a second try was needed.
+      retry: 2,
+      sequence: { groupOrder: 1 },
+      maxWorkers: 2,
+    },
+  };
+}
+
 export default defineConfig({
   test: {
     reporters: ["default", "./test/rig/closing-line.ts"],
@@ -14,19 +32,12 @@ export default defineConfig({
         },
         define: { SSHOAL_VERSION: '"0.0.0-test"' },
       },
-      {
-        test: {
-          name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
-          // Real servers and processes on a small machine; each test awaits facts, this is only the backstop.
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-          // Some faults depend on which of two real processes is first; the report says when a second try was needed.
-          retry: 2,
-          sequence: { groupOrder: 1 },
-          maxWorkers: 2,
-        },
-      },
+      endToEnd("e2e", { include: ["test/e2e/**/*.test.ts"] }),
+      endToEnd("e2e-openssh", {
+        include: ["test/e2e/batch*.test.ts", "test/e2e/fault-{link,client}.test.ts"],
+        transport: "openssh",
+      }),
+      endToEnd("e2e-local", { include: ["test/e2e/batch*.test.ts"], transport: "local" }),
     ],
   },
 });

@@ -21,6 +21,10 @@ async function dispatch(program: "execute_batch" | "sshoal"): Promise<ExitCode> 
       const { probeMachines } = await import("./cli/probe-machines.js");
       return probeMachines(invocation.options);
     }
+    case "doctor": {
+      const { doctor } = await import("./cli/doctor.js");
+      return doctor(invocation.options);
+    }
     case "status": {
       const { showStatus } = await import("./cli/status.js");
       return showStatus(invocation.options);

@@ -5,6 +5,7 @@ missing=
 need() { command -v "$1" >/dev/null 2>&1 || [ -x "$1" ] || missing="$missing $2"; }
 need /usr/sbin/sshd openssh-server
 need ssh openssh-client
+need script bsdutils
 need dash dash
 need bash bash
 need busybox busybox

@@ -2,6 +2,16 @@
 
 import { Command } from "commander";
 import { UserError } from "../errors.js";
+import {
+  describeChoice,
+  describeSsh,
+  type MachineChoice,
+  type RawChoice,
+  type RawSsh,
+  resolveChoice,
+  resolveSsh,
+  type SshOptions,
+} from "./ssh-options.js";
 
 export type ActingInvocation =
   | { readonly command: "attach"; readonly options: AttachOptions }
@@ -9,16 +19,15 @@ export type ActingInvocation =
   | { readonly command: "retry"; readonly options: RetryOptions }
   | { readonly command: "drain"; readonly options: DrainOptions };
 
-interface Showing {
+interface Showing extends SshOptions {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
 }
 
-export interface AttachOptions extends Showing {
+/** Machines are for a batch that has no record here. */
+export interface AttachOptions extends Showing, MachineChoice {
   /** Null: the one that is here. */
   readonly batch: string | null;
-  /** Machine files, for a batch that has no record here. */
-  readonly machines: readonly string[];
 }
 
 export interface StopOptions extends Showing {
@@ -31,27 +40,18 @@ export interface RetryOptions extends Showing {
   readonly jobs: readonly string[];
 }
 
-export interface DrainOptions {
+export interface DrainOptions extends SshOptions {
   readonly machine: string;
 }
 
-interface RawShowing {
+interface RawShowing extends RawSsh {
   readonly json?: true;
   readonly verbose?: true;
 }
 
 /** `choose` is called with what was asked for. */
 export function actingCommands(choose: (invocation: ActingInvocation) => void): Command[] {
-  const attach = showing(new Command("attach"))
-    .description("Follows a batch: collects what has ended, goes on with what waits.")
-    .argument("[batch]", "its name, as status tells it; not needed when there is one here")
-    .option("--machines <files...>", "where it runs, when this directory has no record of it")
-    .action((batch: string | undefined, raw: RawShowing & { machines?: string[] }) =>
-      choose({
-        command: "attach",
-        options: { ...shown(raw), batch: batch ?? null, machines: raw.machines ?? [] },
-      }),
-    );
+  const attach = describeAttach(choose);
   const stop = showing(new Command("stop"))
     .description("Ends a job, or a whole batch, with all its processes; collects what is there.")
     .argument("<name>", "of a job or a batch")
@@ -66,17 +66,34 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
       }
       choose({ command: "retry", options: { ...shown(raw), jobs } });
     });
-  const drain = new Command("drain")
+  const drain = describeSsh(new Command("drain"))
     .description("Gives a machine no more jobs; those that run there finish, those that wait go to others.")
     .argument("<machine>", "its name, as status tells it")
-    .action((machine: string) => choose({ command: "drain", options: { machine } }));
+    .action((machine: string, raw: RawSsh) =>
+      choose({ command: "drain", options: { ...resolveSsh(raw), machine } }),
+    );
   return [attach, stop, retry, drain];
 }
 
+function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
+  const command = new Command("attach")
+    .description("Follows a batch: collects what has ended, goes on with what waits.")
+    .argument("[batch]", "its name, as status tells it; not needed when there is one here");
+  describeChoice(command, "where it runs, when there is no record of it here");
+  return showing(command).action((batch: string | undefined, raw: RawShowing & RawChoice) =>
+    choose({
+      command: "attach",
+      options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null },
+    }),
+  );
+}
+
 function showing(command: Command): Command {
-  return command.option("--json", "one event a line instead of text").option("--verbose", "say more");
+  return describeSsh(command)
+    .option("--json", "one event a line instead of text")
+    .option("-v, --verbose", "say more");
 }
 
 function shown(raw: RawShowing): Showing {
-  return { isJson: raw.json ?? false, isVerbose: raw.verbose ?? false };
+  return { ...resolveSsh(raw), isJson: raw.json ?? false, isVerbose: raw.verbose ?? false };
 }

@@ -1,34 +1,45 @@
 // `sshoal attach`: goes on with a batch, also on a computer that has never seen it.
 
 import { type ExitCode, UserError } from "../errors.js";
-import { loadMachines } from "../input/load.js";
 import { Results } from "../run/results.js";
 import type { AttachOptions } from "./acting-commands.js";
 import { type BatchHere, chooseBatch, findBatch, loadBatches } from "./batches-here.js";
 import { followBatch } from "./follow-batch.js";
+import { note } from "./note.js";
 import { rebuildRecord } from "./rebuild-record.js";
 import { orderFor } from "./recorded-batch.js";
-import { readSurroundings, type Surroundings } from "./surroundings.js";
+import {
+  type Connector,
+  machinesFor,
+  openConnector,
+  readSurroundings,
+  type Surroundings,
+} from "./surroundings.js";
 
 export async function attach(options: AttachOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const here = await findOrRebuild(options, results, surroundings);
+  const connector = openConnector(surroundings, options, note);
+  const here = await findOrRebuild(options, { results, surroundings, connect: connector.connect });
   const order = await orderFor(here, results, surroundings, "none");
-  return followBatch({ order, surroundings, reporting: options });
+  return followBatch({ order, surroundings, options, connector });
 }
 
-async function findOrRebuild(
-  { batch, machines }: AttachOptions,
-  results: Results,
-  surroundings: Surroundings,
-): Promise<BatchHere> {
-  if (machines.length > 0) {
-    if (batch === null)
-      throw new UserError("which batch?", { hint: "sshoal attach BATCH --machines a.yaml" });
+interface Means {
+  readonly results: Results;
+  readonly surroundings: Surroundings;
+  readonly connect: Connector;
+}
+
+async function findOrRebuild(options: AttachOptions, means: Means): Promise<BatchHere> {
+  const { results, surroundings, connect } = means;
+  const { batch } = options;
+  if (options.machines.length > 0) {
+    if (batch === null) throw new UserError("which batch?", { hint: "sshoal attach BATCH --machines gpu1" });
     if (findBatch(results.isThere() ? loadBatches(results) : [], batch) === null) {
+      const machines = await machinesFor(options, surroundings);
       await results.prepare();
-      await rebuildRecord(batch, await loadMachines(machines, surroundings), results, surroundings);
+      await rebuildRecord({ batch, machines, results, connect });
     }
   }
   const batches = loadBatches(results);

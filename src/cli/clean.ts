@@ -1,7 +1,7 @@
 // `sshoal clean`: shows what batches left on machines, and removes what nobody needs any more.
 
 import { ExitCode, UserError } from "../errors.js";
-import { localMachine } from "../input/load.js";
+import { localMachine } from "../input/plain-machine.js";
 import {
   type CleaningPlan,
   decideCleaning,
@@ -16,13 +16,15 @@ import { Results } from "../run/results.js";
 import type { Session } from "../transport/session.js";
 import type { CleanOptions } from "./batch-commands.js";
 import { type BatchHere, describeHolder, findBatch, hintAtNames, loadAnyBatches } from "./batches-here.js";
+import { note } from "./note.js";
 import { type Reached, type ReachedMachine, reach } from "./reach.js";
 import { connector, machinesFor, readSurroundings } from "./surroundings.js";
 
-export async function cleanMachines({ machines, batches, isDryRun }: CleanOptions): Promise<ExitCode> {
+export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {
+  const { machines, batches, isDryRun } = options;
   const surroundings = readSurroundings();
   const here = loadAnyBatches(new Results(surroundings.cwd));
-  const places = machines.length > 0 ? await machinesFor(machines, surroundings) : machinesOf(here);
+  const places = machines.length > 0 ? await machinesFor(options, surroundings) : machinesOf(here);
   const wishes = {
     named: new Set(batches.map((word) => findBatch(here, word)?.batch ?? word)),
     followed: new Map(
@@ -31,8 +33,7 @@ export async function cleanMachines({ machines, batches, isDryRun }: CleanOption
       ),
     ),
   };
-  const note = (message: string) => process.stderr.write(`${printable(message)}\n`);
-  const connect = connector(surroundings, note);
+  const connect = connector(surroundings, options, note);
   const looks = await Promise.all(
     places.map(async (machine): Promise<Look> => {
       const reached = await reach(machine, connect, (session, signal) =>

@@ -4,10 +4,12 @@ import { ExitCode, UserError } from "../errors.js";
 import { Results } from "../run/results.js";
 import type { DrainOptions } from "./acting-commands.js";
 import { hintAtNames, loadBatches } from "./batches-here.js";
+import { note } from "./note.js";
 import { withControl } from "./reach.js";
 import { connector, readSurroundings } from "./surroundings.js";
 
-export async function drain({ machine: name }: DrainOptions): Promise<ExitCode> {
+export async function drain(options: DrainOptions): Promise<ExitCode> {
+  const { machine: name } = options;
   const surroundings = readSurroundings();
   const batches = loadBatches(new Results(surroundings.cwd));
   const there = batches.filter(({ state }) => state.machines.get(name)?.hasSpool);
@@ -15,7 +17,7 @@ export async function drain({ machine: name }: DrainOptions): Promise<ExitCode> 
     const known = [...new Set(batches.flatMap(({ machines }) => [...machines.keys()]))];
     throw new UserError(`no batch of this directory has jobs on ${name}`, { hint: hintAtNames(name, known) });
   }
-  const connect = connector(surroundings, (message) => process.stderr.write(`${message}\n`));
+  const connect = connector(surroundings, options, note);
   for (const { batch, machines } of there) {
     const machine = machines.get(name);
     if (machine === undefined) continue;

@@ -28,7 +28,7 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
     ? createJsonReporter(stdout)
     : createPlainReporter({ stdout, stderr, machines: names, devicesOf: () => ({}), isVerbose: false });
   const note = (message: string) => reporter.show({ kind: "warning", message, at: Date.now() });
-  const surveyed = await survey(machines, requirement, connector(surroundings, note));
+  const surveyed = await survey(machines, requirement, connector(surroundings, options, note));
   for (const each of surveyed) showSurveyed(each, options, reporter);
   const results = new Results(surroundings.cwd);
   const waiting = jobs.filter(({ name }) => !results.has(name));

@@ -9,25 +9,22 @@ import { countJobs, type RunState } from "../plan/state.js";
 import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
 import { createReporter, type ReporterChoice } from "./reporters.js";
 import { Detached, listenForSignals } from "./signals.js";
-import { connector, type Surroundings } from "./surroundings.js";
+import type { LastingConnector, Surroundings } from "./surroundings.js";
 
 export interface Following {
   readonly order: Omit<BatchOrder, "onEvent" | "connect" | "client">;
   readonly surroundings: Surroundings;
-  readonly reporting: ReporterChoice;
+  readonly options: ReporterChoice;
+  readonly connector: LastingConnector;
   /** Called at the beginning and after every event; true: that is enough, leave. */
   readonly isEnough?: (run: BatchRun, event: RunEvent) => boolean;
 }
 
-export async function followBatch({
-  order,
-  surroundings,
-  reporting,
-  isEnough,
-}: Following): Promise<ExitCode> {
+export async function followBatch(following: Following): Promise<ExitCode> {
+  const { order, surroundings, options, connector, isEnough } = following;
   const slots = new Map<string, readonly Slot[]>();
   const reporter = await createReporter(
-    reporting,
+    options,
     order.machines.map(({ name }) => name),
     (machine, index) => {
       const slot = slots.get(machine)?.[index];
@@ -39,13 +36,10 @@ export async function followBatch({
     reporter.show(event);
     if (isEnough?.(run, event)) run.abandon(new Detached());
   };
-  const connect = connector(surroundings, (message) => run.emit({ kind: "warning", message }));
-  const run = startRun({
-    ...order,
-    client: clientName(surroundings),
-    onEvent,
-    connect,
-  });
+  const { connect, audience } = connector;
+  audience.onNote = (message) => run.emit({ kind: "warning", message });
+  audience.view = reporter;
+  const run = startRun({ ...order, client: clientName(surroundings), onEvent, connect });
   const stopListening = listenForSignals(run);
   let isDetached = false;
   try {

@@ -8,7 +8,7 @@ export const VERSION = SSHOAL_VERSION;
 export const EXAMPLES = `
 Examples:
   execute_batch jobs.sh --no-gpu-required               on this machine
-  execute_batch jobs.sh --machines a.yaml b.yaml        on two others
+  execute_batch jobs.sh --machines gpu1 ada@gpu2:2222   on two others, as for ssh
   execute_batch jobs.sh --machines a.yaml --dry-run     what would run where
 
 Exit codes: 0 all jobs succeeded, 1 a job failed, 2 bad usage or input,

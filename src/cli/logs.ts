@@ -18,7 +18,8 @@ import { type Connector, connector, readSurroundings } from "./surroundings.js";
 const POLL_MS = 300;
 const RECONNECT_MS = 1500;
 
-export async function showLogs({ job: word, stream, follows }: LogsOptions): Promise<ExitCode> {
+export async function showLogs(options: LogsOptions): Promise<ExitCode> {
+  const { job: word, stream, follows } = options;
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const { stem, job } = findJob(loadBatches(results), word);
@@ -30,7 +31,7 @@ export async function showLogs({ job: word, stream, follows }: LogsOptions): Pro
     follows,
     path: results.streamPath(job.name, stream),
     write: writeTo(process.stdout),
-    connect: connector(surroundings, say),
+    connect: connector(surroundings, options, say),
     cursor: { offset: 0, inode: null },
     attempt: null,
     wasReached: false,

@@ -7,6 +7,7 @@ import { type BatchInvocation, batchCommands } from "./batch-commands.js";
 import { VERSION } from "./help-text.js";
 import type { Environment } from "./option-values.js";
 import {
+  describeDoctor,
   describeProbe,
   describeRun,
   type MachineOptions,
@@ -20,6 +21,7 @@ import {
 export type Invocation =
   | { readonly command: "run"; readonly options: RunOptions }
   | { readonly command: "probe"; readonly options: MachineOptions }
+  | { readonly command: "doctor"; readonly options: MachineOptions }
   | BatchInvocation
   | ActingInvocation
   /** `--help` or `--version`: it has been answered. */
@@ -44,7 +46,11 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
     probe.action((raw: RawMachines) => {
       invocation = { command: "probe", options: resolveMachines(raw) };
     });
-    root.addCommand(run).addCommand(probe);
+    const doctor = describeDoctor(new Command("doctor"));
+    doctor.action((raw: RawMachines) => {
+      invocation = { command: "doctor", options: resolveMachines(raw) };
+    });
+    root.addCommand(run).addCommand(probe).addCommand(doctor);
     const choose = (chosen: Invocation) => {
       invocation = chosen;
     };

@@ -2,21 +2,23 @@
 
 import { ExitCode } from "../errors.js";
 import { explainShortages } from "../plan/explain.js";
-import { formatProbeTable } from "../report/probe-table.js";
+import { formatProbeTable, type ProbedMachine } from "../report/probe-table.js";
+import { describeAbout } from "./describe-about.js";
+import { note } from "./note.js";
 import type { MachineOptions } from "./run-options.js";
 import { connector, machinesFor, readSurroundings } from "./surroundings.js";
 import { type Surveyed, survey } from "./survey.js";
 
-export async function probeMachines({ machines, requirement, isJson }: MachineOptions): Promise<ExitCode> {
+export async function probeMachines(options: MachineOptions): Promise<ExitCode> {
+  const { requirement, isJson } = options;
   const surroundings = readSurroundings();
-  const specs = await machinesFor(machines, surroundings);
-  const note = (message: string) => process.stderr.write(`${message}\n`);
-  const surveyed = await survey(specs, requirement, connector(surroundings, note));
+  const specs = await machinesFor(options, surroundings);
+  const surveyed = await survey(specs, requirement, connector(surroundings, options, note));
   if (isJson) process.stdout.write(surveyed.map((each) => `${JSON.stringify(toJson(each))}\n`).join(""));
   else
     process.stdout.write(
       formatProbeTable(
-        surveyed.map((each) => toRow(each, requirement)),
+        surveyed.map((each) => toRow(each, options)),
         process.stdout.columns,
       ),
     );
@@ -27,14 +29,16 @@ function toJson(surveyed: Surveyed): object {
   const { kind, spec } = surveyed;
   if (kind === "failed")
     return { v: 1, machine: spec.name, kind, reason: surveyed.reason, hint: surveyed.hint };
-  return { v: 1, machine: spec.name, kind, capacity: surveyed.capacity, slots: surveyed.plan.slots };
+  const { capacity, plan, about } = surveyed;
+  return { v: 1, machine: spec.name, kind, capacity, slots: plan.slots, about };
 }
 
-function toRow(surveyed: Surveyed, requirement: MachineOptions["requirement"]) {
+function toRow(surveyed: Surveyed, { requirement, isVerbose }: MachineOptions): ProbedMachine {
   const machine = surveyed.spec.name;
   if (surveyed.kind === "failed")
-    return { kind: "failed" as const, machine, reason: surveyed.reason, hint: surveyed.hint };
-  const { capacity, plan } = surveyed;
-  const notes = explainShortages({ capacity, requirement, plan });
-  return { kind: "probed" as const, machine, capacity, slots: plan.slots.length, notes };
+    return { kind: "failed", machine, reason: surveyed.reason, hint: surveyed.hint };
+  const { capacity, plan, about } = surveyed;
+  const shortages = explainShortages({ capacity, requirement, plan });
+  const notes = isVerbose ? [describeAbout(about), ...shortages] : shortages;
+  return { kind: "probed", machine, capacity, slots: plan.slots.length, notes };
 }

@@ -12,7 +12,7 @@ import type { SpoolEvent } from "../remote/spool-event.js";
 import { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import { reach } from "./reach.js";
-import { connector, type Surroundings } from "./surroundings.js";
+import type { Connector } from "./surroundings.js";
 
 interface Found {
   readonly spec: MachineSpec;
@@ -21,14 +21,15 @@ interface Found {
   readonly capacity: Awaited<ReturnType<typeof probe>>;
 }
 
+export interface Rebuilding {
+  readonly batch: string;
+  readonly machines: readonly MachineSpec[];
+  readonly results: Results;
+  readonly connect: Connector;
+}
+
 /** Throws UserError when none of the machines has the batch. */
-export async function rebuildRecord(
-  batch: string,
-  machines: readonly MachineSpec[],
-  results: Results,
-  surroundings: Surroundings,
-): Promise<void> {
-  const connect = connector(surroundings, (message) => process.stderr.write(`${message}\n`));
+export async function rebuildRecord({ batch, machines, results, connect }: Rebuilding): Promise<void> {
   const looks = await Promise.all(
     machines.map((spec) =>
       reach(spec, connect, async (session, signal): Promise<Found | null> => {

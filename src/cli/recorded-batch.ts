@@ -2,7 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { UserError } from "../errors.js";
-import { loadMachines, localMachine } from "../input/load.js";
+import { loadMachines } from "../input/load-machines.js";
+import { plainMachine } from "../input/plain-machine.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { RecordedMachine } from "../plan/replay.js";
 import { noTree, scanTree } from "../remote/tree.js";
@@ -10,7 +11,7 @@ import type { Rerun } from "../run/opening.js";
 import type { Results } from "../run/results.js";
 import type { BatchHere } from "./batches-here.js";
 import type { Following } from "./follow-batch.js";
-import type { Surroundings } from "./surroundings.js";
+import { machineContext, type Surroundings } from "./surroundings.js";
 
 const POLICY = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
 
@@ -44,13 +45,32 @@ export async function orderFor(
   };
 }
 
-/** Only machines whose files are still there can be given jobs: their setup and limits are in those. */
+/**
+ * A machine's setup and limits are in its file: once that is gone, it can be given no jobs. One that was named to ssh
+ * has all it needs in the record.
+ */
 async function reloadMachines(
   machines: readonly RecordedMachine[],
   surroundings: Surroundings,
 ): Promise<MachineSpec[]> {
+  const plain = machines.filter(({ file }) => file === null);
   const files = machines.flatMap(({ file }) => (file !== null && existsSync(file) ? [file] : []));
-  const loaded = await loadMachines(files, surroundings);
-  const isLocal = machines.some(({ address }) => address.kind === "local");
-  return isLocal ? [localMachine(), ...loaded] : loaded;
+  const loaded = await loadMachines([...new Set(files)], machineContext(null, surroundings));
+  return [
+    ...plain.map(({ name, address }) => plainMachine(name, address)),
+    ...loaded.map((spec) =>
+      asRecorded(
+        spec,
+        machines.findLast(({ file }) => file === spec.file),
+      ),
+    ),
+  ];
+}
+
+/** Its name, and the ssh configuration of -F, are not in the file. */
+function asRecorded(spec: MachineSpec, recorded: RecordedMachine | undefined): MachineSpec {
+  if (recorded === undefined) return spec;
+  const { name, address } = recorded;
+  if (spec.address.kind === "local" || address.kind === "local") return { ...spec, name };
+  return { ...spec, name, address: { ...spec.address, configFile: address.configFile } };
 }

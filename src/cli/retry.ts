@@ -6,15 +6,17 @@ import { Results } from "../run/results.js";
 import type { RetryOptions } from "./acting-commands.js";
 import { type BatchHere, hintAtNames, loadBatches } from "./batches-here.js";
 import { followBatch } from "./follow-batch.js";
+import { note } from "./note.js";
 import { orderFor } from "./recorded-batch.js";
-import { readSurroundings } from "./surroundings.js";
+import { openConnector, readSurroundings } from "./surroundings.js";
 
 export async function retry(options: RetryOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const { here, lines } = choose(loadBatches(results), options.jobs);
   const order = await orderFor(here, results, surroundings, new Set(lines));
-  return followBatch({ order, surroundings, reporting: options });
+  const connector = openConnector(surroundings, options, note);
+  return followBatch({ order, surroundings, options, connector });
 }
 
 function choose(

@@ -16,10 +16,19 @@ import {
   toAssignment,
   wholeOption,
 } from "./option-values.js";
+import {
+  describeChoice,
+  describeSsh,
+  type MachineChoice,
+  type RawChoice,
+  type RawSsh,
+  resolveChoice,
+  resolveSsh,
+  type SshOptions,
+} from "./ssh-options.js";
 
-export interface MachineOptions {
-  /** As typed; empty: this computer. */
-  readonly machines: readonly string[];
+/** No machines: this computer. */
+export interface MachineOptions extends MachineChoice, SshOptions {
   readonly requirement: Requirement;
   readonly isJson: boolean;
   readonly isVerbose: boolean;
@@ -39,8 +48,7 @@ export interface RunOptions extends MachineOptions {
   readonly rerun: Rerun;
 }
 
-export interface RawMachines {
-  readonly machines?: string[];
+export interface RawMachines extends RawChoice, RawSsh {
   readonly numCpus: number;
   readonly memoryRequired: number;
   readonly reserve?: true;
@@ -95,18 +103,27 @@ export function describeRun(command: Command): Command {
     .option("--detach", "hand everything over and return; the same command again follows it")
     .option("--dry-run", "show slots and first commands, touch nothing")
     .option("--json", "one event a line instead of text")
-    .option("--verbose", "say more");
+    .option("-v, --verbose", "say more");
   return command.addHelpText("after", EXAMPLES);
 }
 
 export function describeProbe(command: Command): Command {
   command.description("Shows what is free where, and how many jobs would fit.");
-  return describeMachines(command).option("--json", "one object a machine");
+  return describeMachines(command)
+    .option("--json", "one object a machine")
+    .option("-v, --verbose", "also how each machine was reached");
+}
+
+export function describeDoctor(command: Command): Command {
+  command.description("Looks whether a batch would run on each machine, and says how to mend what is wrong.");
+  return describeMachines(command)
+    .option("--json", "one object a machine")
+    .addHelpText("after", "\nExit codes: 0 all are fit, 1 some are not, 2 bad usage or input, 3 none is.");
 }
 
 function describeMachines(command: Command): Command {
-  return command
-    .option("--machines <files...>", "machine files; without any, jobs run on this machine")
+  describeChoice(command, "without any, jobs run on this machine");
+  return describeSsh(command)
     .addOption(numberOption("--num-cpus <n>", "cores one job uses", 1))
     .addOption(numberOption("--memory-required <MB>", "memory one job uses", 7000))
     .option("--reserve", "one job has a whole machine")
@@ -119,7 +136,8 @@ function describeMachines(command: Command): Command {
 
 export function resolveMachines(raw: RawMachines): MachineOptions {
   return {
-    machines: raw.machines ?? [],
+    ...resolveChoice(raw),
+    ...resolveSsh(raw),
     requirement: {
       cpus: raw.numCpus,
       memoryMb: raw.memoryRequired,
@@ -167,16 +185,17 @@ export function resolveRun(
 function requireScript(script: string | undefined, raw: RawRun, command: Command): string {
   if (script !== undefined) return script;
   const [flag, swallowed] = lastSwallowed(raw);
-  const usage = `${command.name()} script.sh --machines a.yaml b.yaml`;
+  const program = [command.parent, command].flatMap((each) => each?.name() ?? []).join(" ");
+  const usage = `${program} script.sh --machines a.yaml b.yaml`;
   if (swallowed === undefined) throw new UserError("which script?", { hint: usage });
   throw new UserError(`which script? ${flag} has taken "${swallowed}" too`, {
-    hint: `put the script first: ${command.name()} ${swallowed} ${flag} …`,
+    hint: `put the script first: ${program} ${swallowed} ${flag} …`,
   });
 }
 
 function lastSwallowed({ machines = [], copyForward, copyBackwards }: RawRun): [string, string | undefined] {
   const lists: [string, string[]][] = [
-    ["--machines", machines.filter((name) => !/\.ya?ml$/.test(name))],
+    ["--machines", machines.filter((name) => /\.(ba)?sh$|\.txt$/.test(name))],
     ["--copy-forward", copyForward.slice(1)],
     ["--copy-backwards", copyBackwards.slice(1)],
   ];

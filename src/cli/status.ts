@@ -10,11 +10,12 @@ import { jobStatuses } from "./job-status.js";
 import { refresh } from "./refresh.js";
 import { type Connector, connector, readSurroundings } from "./surroundings.js";
 
-export async function showStatus({ batch, isJson }: StatusOptions): Promise<ExitCode> {
+export async function showStatus(options: StatusOptions): Promise<ExitCode> {
+  const { batch, isJson } = options;
   const surroundings = readSurroundings();
   const all = loadBatches(new Results(surroundings.cwd));
   const chosen = batch === null ? all : [chooseBatch(all, batch)];
-  const connect = connector(surroundings, warn);
+  const connect = connector(surroundings, options, warn);
   const statuses = await Promise.all(chosen.map((each) => statusOf(each, connect)));
   if (isJson) for (const each of statuses.flatMap(({ unreached }) => unreached)) warn(unreachedText(each));
   const columns = process.stdout.columns || 80;

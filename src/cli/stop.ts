@@ -8,9 +8,10 @@ import { Results } from "../run/results.js";
 import type { StopOptions } from "./acting-commands.js";
 import { type BatchHere, findBatch, hintAtNames, loadBatches } from "./batches-here.js";
 import { followBatch } from "./follow-batch.js";
+import { note } from "./note.js";
 import { withControl } from "./reach.js";
 import { orderFor } from "./recorded-batch.js";
-import { connector, readSurroundings, type Surroundings } from "./surroundings.js";
+import { type Connector, openConnector, readSurroundings } from "./surroundings.js";
 
 export async function stop(options: StopOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
@@ -23,7 +24,8 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
   // A client may be about to give jobs to another machine: it alone can stop them all, and hears it from any.
   const isForClient = here.holder !== null && lines === null;
   const chosen = isForClient ? new Map([...places].slice(0, 1)) : places;
-  await onMachines(here, chosen, surroundings, async (control, keys) => {
+  const connector = openConnector(surroundings, options, note);
+  await onMachines(here, chosen, connector.connect, async (control, keys) => {
     if (isForClient) await control.halt();
     else refuseMissed(options.name, await control.stop(keys));
   });
@@ -33,7 +35,8 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
   return followBatch({
     order,
     surroundings,
-    reporting: options,
+    options,
+    connector,
     isEnough: (_run, event) => {
       if (event.kind === "job-collected" || event.kind === "job-stuck") left.delete(event.line);
       return left.size === 0 && lines !== null;
@@ -75,10 +78,9 @@ function machinesOf({ state }: BatchHere, lines: readonly number[] | null): Map<
 async function onMachines(
   { batch, machines, state }: BatchHere,
   places: ReadonlyMap<string, readonly number[]>,
-  surroundings: Surroundings,
+  connect: Connector,
   act: (control: Control, keys: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const connect = connector(surroundings, (message) => process.stderr.write(`${message}\n`));
   for (const [name, lines] of places) {
     const machine = machines.get(name);
     if (machine === undefined) continue;

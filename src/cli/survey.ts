@@ -4,11 +4,18 @@ import type { Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
 import { planSlots, type SlotPlan } from "../plan/slots.js";
 import { probe } from "../remote/probe.js";
+import type { About } from "../transport/session.js";
 import { reach } from "./reach.js";
 import type { Connector } from "./surroundings.js";
 
 export type Surveyed = { readonly spec: MachineSpec } & (
-  | { readonly kind: "probed"; readonly capacity: Capacity; readonly plan: SlotPlan }
+  | {
+      readonly kind: "probed";
+      readonly capacity: Capacity;
+      readonly plan: SlotPlan;
+      /** How it was reached. */
+      readonly about: About;
+    }
   | { readonly kind: "failed"; readonly reason: string; readonly hint: string | null }
 );
 
@@ -22,11 +29,12 @@ export function survey(
 }
 
 async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: Connector): Promise<Surveyed> {
-  const reached = await reach(spec, connect, (session, signal) =>
-    probe(session, { bases: ["~/.sshoal"] }, signal),
-  );
+  const reached = await reach(spec, connect, async (session, signal) => ({
+    capacity: await probe(session, { bases: ["~/.sshoal"] }, signal),
+    about: session.about,
+  }));
   if (reached.kind === "unreached")
     return { kind: "failed", spec, reason: reached.reason, hint: reached.hint };
-  const capacity = reached.answer;
-  return { kind: "probed", spec, capacity, plan: planSlots({ spec, capacity, requirement }) };
+  const { capacity, about } = reached.answer;
+  return { kind: "probed", spec, capacity, about, plan: planSlots({ spec, capacity, requirement }) };
 }

@@ -2,25 +2,48 @@
 
 import { posix } from "node:path";
 import type { Address } from "../model/machine.js";
+import { isHostName, isUserName } from "./host-word.js";
 import { expandHome } from "./machine-places.js";
 import type { Mistake } from "./mistake.js";
 import { type Field, type Fields, optional, readText, readWholeNumber, refuse } from "./yaml-fields.js";
 
 const MAX_PORT = 65535;
 
-export function readAddress(
-  fields: Fields,
-  { username, keyPath }: { username: string; keyPath: string | null },
-  mistakes: Mistake[],
-): Address {
+export interface AddressContext {
+  readonly keyPath: string | null;
+  /** Of the ssh configuration, absolute; null: the user's own. */
+  readonly configFile: string | null;
+}
+
+export function readAddress(fields: Fields, context: AddressContext, mistakes: Mistake[]): Address {
+  const transport = optional(fields, "transport", (field) => readTransport(field, mistakes));
+  if (transport === "local") return readLocal(fields, mistakes);
+  const port = { min: 1, max: MAX_PORT };
   return {
     kind: "ssh",
     host: readIpOrHost(fields, mistakes) ?? "",
-    port:
-      optional(fields, "port", (field) => readWholeNumber(field, { min: 1, max: MAX_PORT }, mistakes)) ?? 22,
-    username: optional(fields, "username", (field) => readUsername(field, mistakes)) ?? username,
-    keyPath,
+    port: optional(fields, "port", (field) => readWholeNumber(field, port, mistakes)),
+    username: optional(fields, "username", (field) => readUsername(field, mistakes)),
+    ...context,
+    transport,
   };
+}
+
+function readTransport(field: Field, mistakes: Mistake[]): "ssh2" | "openssh" | "local" | null {
+  const text = readText(field, mistakes);
+  if (text === null || text === "ssh2" || text === "openssh" || text === "local") return text;
+  return refuse(field.value, `${field.label} must be ssh2, openssh or local`, mistakes);
+}
+
+/** This computer, without ssh. */
+function readLocal(fields: Fields, mistakes: Mistake[]): Address {
+  for (const key of ["ip", "host", "port", "username", "ssh_key_path"]) {
+    const field = fields.get(key);
+    if (field === undefined) continue;
+    const message = `${key} has no meaning with transport: local, which is this computer without ssh`;
+    mistakes.push({ offset: field.value.offset, message, hint: "remove one of the two lines" });
+  }
+  return { kind: "local" };
 }
 
 function readIpOrHost(fields: Fields, mistakes: Mistake[]): string | null {
@@ -30,7 +53,7 @@ function readIpOrHost(fields: Fields, mistakes: Mistake[]): string | null {
     mistakes.push({
       offset: 0,
       message: "ip is missing",
-      hint: "write ip: and the machine's address or host name",
+      hint: "write ip: and the machine's address, or the name you type after ssh",
     });
   }
   if (ip !== undefined && host !== undefined) {
@@ -43,16 +66,10 @@ function readIpOrHost(fields: Fields, mistakes: Mistake[]): string | null {
 
 function readHost(field: Field, mistakes: Mistake[]): string | null {
   const text = readText(field, mistakes);
-  if (text === null || (isPlainWord(text) && /^[\p{L}\p{M}\p{N}_.:%-]+$/u.test(text) && !hasPort(text)))
-    return text;
+  if (text === null || (isHostName(text) && !hasPort(text))) return text;
   const message = `${field.label} must be an address or a host name, got ${JSON.stringify(text)}`;
   mistakes.push({ offset: field.value.offset, message, ...hostHint(text) });
   return null;
-}
-
-/** One word that no program takes for an option: no spaces, nothing invisible, no dash in front. */
-export function isPlainWord(text: string): boolean {
-  return /^[^\s\p{C}-][^\s\p{C}]*$/u.test(text);
 }
 
 /** One colon; an IPv6 address has more. */
@@ -67,10 +84,9 @@ function hostHint(text: string): { hint?: string } {
   return {};
 }
 
-/** Refuses what OpenSSH does, since a ProxyCommand would hand it to a shell. */
 function readUsername(field: Field, mistakes: Mistake[]): string | null {
   const text = readText(field, mistakes);
-  if (text === null || (isPlainWord(text) && !/['"`$;&<>|(){}]|\\$/.test(text))) return text;
+  if (text === null || isUserName(text)) return text;
   return refuse(field.value, `${field.label} must be a user name`, mistakes);
 }
 

@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import type { Problem } from "../errors.js";
 import type { MachineSpec } from "../model/machine.js";
 import { decodeText } from "./decode.js";
-import { isPlainWord, readAddress, readKeyPath } from "./machine-address.js";
+import { isPlainWord } from "./host-word.js";
+import { readAddress, readKeyPath } from "./machine-address.js";
 import { readEnv, readKeepFree, readScratch, readSetup } from "./machine-settings.js";
 import { type Mistake, toProblems } from "./mistake.js";
 import { type Fields, optional, readFields, readWholeNumber, readWholeNumbers } from "./yaml-fields.js";
@@ -18,8 +19,8 @@ export interface MachineSource {
   /** Absolute, of the file: a relative `ssh_key_path` is seen from here. */
   readonly directory: string;
   readonly homeDir: string;
-  /** For a file that names no user. */
-  readonly username: string;
+  /** Of the ssh configuration, absolute; null: the user's own. */
+  readonly configFile: string | null;
 }
 
 export interface ParsedMachine {
@@ -36,6 +37,7 @@ const KEYS = [
   "host",
   "port",
   "ssh_key_path",
+  "transport",
   "gpus",
   "exclude_gpus",
   "max_jobs",
@@ -86,7 +88,7 @@ function readSpec(
   return {
     name: source.name,
     file: join(source.directory, basename(source.file)),
-    address: readAddress(fields, { username: source.username, keyPath }, mistakes),
+    address: readAddress(fields, { keyPath, configFile: source.configFile }, mistakes),
     gpus: optional(fields, "gpus", (field) => readWholeNumbers(field, mistakes)),
     excludeGpus: optional(fields, "exclude_gpus", (field) => readWholeNumbers(field, mistakes)) ?? [],
     maxJobs: optional(fields, "max_jobs", (field) => readWholeNumber(field, { min: 1 }, mistakes)),

@@ -36,23 +36,31 @@ function spellingsOf(name: string): string[] {
   return looksLikeMachineFile(name) ? [name] : [name, ...ENDINGS.map((ending) => name + ending)];
 }
 
-/** What to type instead of a name that was not found, given the machine files that are there. */
-export function hintAtExisting(name: string, existing: readonly string[]): string {
-  const stems = suggest(stemOf(name), new Set(existing.map(stemOf)));
-  const near = stems.flatMap((stem) => existing.filter((path) => stemOf(path) === stem));
+/** What to type instead of a name that was not found, given the machine files and the ssh aliases that are there. */
+export function hintAtExisting(
+  name: string,
+  existing: readonly string[],
+  aliases: readonly string[],
+): string | null {
+  const stems = suggest(stemOf(name), new Set([...existing.map(stemOf), ...aliases]));
+  const near = stems.flatMap((stem) => [
+    ...existing.filter((path) => stemOf(path) === stem),
+    ...aliases.filter((alias) => alias === stem),
+  ]);
   if (near.length > 0) return `did you mean ${near.slice(0, 3).join(" or ")}?`;
-  if (existing.length > 0) return `there are ${existing.slice(0, 5).join(", ")}`;
-  return "write one with the lines ip: and username:";
+  const all = [...existing, ...aliases];
+  return all.length > 0 ? `there are ${all.slice(0, 5).join(", ")}` : null;
 }
 
 function stemOf(path: string): string {
   return posix.parse(path).name;
 }
 
-/** A machine is called as its file is; files of the same name are told apart by their paths. */
-export function nameMachines(paths: readonly string[]): string[] {
+/** A machine is called as its file is; files that share a name, or have that of a host, by their paths. */
+export function nameMachines(paths: readonly string[], hosts: readonly string[]): string[] {
   const count = new Map<string, number>();
-  for (const path of paths) count.set(posix.basename(path), (count.get(posix.basename(path)) ?? 0) + 1);
+  for (const name of [...paths.map((path) => posix.basename(path)), ...hosts])
+    count.set(name, (count.get(name) ?? 0) + 1);
   return paths.map((path) => (count.get(posix.basename(path)) === 1 ? posix.basename(path) : path));
 }
 

@@ -1,7 +1,7 @@
 // A machine as its file describes it (spec), as the probe found it (capacity), and the room on it (slots).
 
 export interface MachineSpec {
-  /** What people and records call it: the file's name, `my_machine.yaml`, or `localhost`. */
+  /** What people and records call it: the file's name, `my_machine.yaml`, or as it was typed, `ada@gpu1`. */
   readonly name: string;
   readonly address: Address;
   /** The machine file, absolute; null: there is none. */
@@ -23,11 +23,17 @@ export type Address =
   | { readonly kind: "local" }
   | {
       readonly kind: "ssh";
+      /** As typed: an alias of the ssh configuration, a host name or an address. */
       readonly host: string;
-      readonly port: number;
-      readonly username: string;
-      /** Absolute; null: the agent and the usual files in ~/.ssh. */
+      /** Null, here and below: what the ssh configuration says. */
+      readonly port: number | null;
+      readonly username: string | null;
+      /** Absolute. */
       readonly keyPath: string | null;
+      /** Of the ssh configuration, absolute. */
+      readonly configFile: string | null;
+      /** Null: ssh2, unless the configuration needs more. */
+      readonly transport: "ssh2" | "openssh" | null;
     };
 
 /** What a probe found. Null means it could not be read, never "none". */
@@ -35,6 +41,8 @@ export interface Capacity {
   readonly hostname: string;
   /** Equal for two ways to the same account on the same running machine; empty: unknown. */
   readonly identity: string;
+  /** What runs the lines of a batch. */
+  readonly shell: "bash" | "sh";
   readonly cpus: { readonly total: number; readonly free: number } | null;
   readonly memory: { readonly totalMb: number | null; readonly freeMb: number } | null;
   readonly gpus: readonly Gpu[];

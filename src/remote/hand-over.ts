@@ -54,7 +54,9 @@ is_whole() {
   [ -e "$incoming/whole" ] || { echo "only a part of it arrived" >&2; return 1; }
 }
 hand_over() {
-  command -v setsid >/dev/null || { echo "there is no setsid over there" >&2; return 1; }
+  for tool in setsid tar find xargs; do
+    command -v "$tool" >/dev/null || { echo "there is no $tool over there" >&2; return 1; }
+  done
   mkdir -p "$spool/jobs" "$spool/slots" "$incoming" && tar -xpof - -C "$incoming" <&3 && is_whole ||
     { rm -rf "$incoming"; return 1; }
   cd "$spool" || return 1

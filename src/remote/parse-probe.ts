@@ -15,6 +15,7 @@ export function parseProbe(lines: readonly string[]): Capacity {
   return {
     hostname: cleanText(factsOf(facts, "hostname")[0] ?? ""),
     identity: cleanText(factsOf(facts, "identity")[0] ?? ""),
+    shell: facts.has("no-bash") ? "sh" : "bash",
     cpus: parseCpus(facts),
     memory: parseMemory(facts),
     gpus,

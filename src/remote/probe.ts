@@ -3,11 +3,10 @@
 import { randomBytes } from "node:crypto";
 import type { Capacity } from "../model/machine.js";
 import { quote } from "../transport/quote.js";
-import { type Answer, runScript } from "../transport/run-script.js";
+import { runScript } from "../transport/run-script.js";
 import type { Session } from "../transport/session.js";
+import { framedLines } from "./framed-lines.js";
 import { parseProbe } from "./parse-probe.js";
-import { cleanText } from "./probe-facts.js";
-import { RemoteError } from "./remote-error.js";
 import { runtimeFile } from "./runtime-files.js";
 
 export interface ProbeOptions {
@@ -21,7 +20,7 @@ export interface ProbeOptions {
 export async function probe(session: Session, options: ProbeOptions, signal: AbortSignal): Promise<Capacity> {
   const nonce = `sshoal-${randomBytes(9).toString("hex")}`;
   const answer = await runScript(session, probeScript(nonce, options.bases), { signal });
-  const capacity = parseProbe(framedLines(answer, nonce));
+  const capacity = parseProbe(framedLines(answer, nonce, "its resources could not be read"));
   return {
     ...capacity,
     claims: capacity.claims.filter(({ batch }) => batch !== options.exceptBatch),
@@ -42,22 +41,4 @@ export function probeScript(nonce: string, bases: readonly string[], settings = 
 function homeWord(path: string): string {
   if (path === "~") return '"$HOME"';
   return path.startsWith("~/") ? `"$HOME"/${quote(path.slice(2))}` : quote(path);
-}
-
-/** Lines that do not carry the nonce are noise of start-up files. Only the end marker means success. */
-function framedLines({ stdout, stderr, end }: Answer, nonce: string): string[] {
-  const lines = stdout.split("\n");
-  const framed = lines
-    .filter((line) => line.startsWith(`${nonce} `))
-    .map((line) => line.slice(nonce.length + 1));
-  if (framed.at(-1) === "done") return framed.slice(0, -1);
-  if (end.kind === "lost") throw new RemoteError(`its resources could not be read: ${cleanText(end.reason)}`);
-  const noise = lines.filter((line) => !line.startsWith(nonce));
-  const said = [...stderr.split("\n"), ...noise].map(cleanText).find((line) => line !== "");
-  throw new RemoteError(
-    said === undefined
-      ? "its resources could not be read"
-      : `its resources could not be read: it said "${said}"`,
-    "a POSIX sh must be able to run over there: try ssh with the command `sh -c 'echo fine'`",
-  );
 }

@@ -27,5 +27,8 @@ export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
   if (/permission denied|read-only file system|operation not permitted/i.test(stderr)) {
     return new RemoteError(message, "give its machine file scratch: with a directory you may write to");
   }
+  if (/there is no \S+ over there/.test(stderr)) {
+    return new RemoteError(message, "sshoal doctor --machines with this one tells how to install it");
+  }
   return new RemoteError(message);
 }

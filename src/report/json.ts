@@ -13,6 +13,8 @@ export function createJsonReporter(stdout: TextSink): Reporter {
       // What jobs print can be a secret and can be a flood; it is in their .out and .err.
       if (event.kind !== "job-said") stdout.write(`${formatEvent(event, nameOf)}\n`);
     },
+    suspend() {},
+    resume() {},
     close() {},
   };
 }

@@ -36,6 +36,8 @@ export function createPlainReporter(options: PlainOptions): Reporter {
       write(options.stderr, noticeLines(view, event));
       if (options.isVerbose) write(options.stderr, verboseLines(view, event));
     },
+    suspend() {},
+    resume() {},
     close() {
       if (!isClosed) write(options.stdout, summaryLines(view));
       isClosed = true;

@@ -4,6 +4,7 @@ import type { Capacity } from "../model/machine.js";
 import { cardFormat, formatMemory } from "./card-lines.js";
 import { printable } from "./printable.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
+import { NO_BASH } from "./wording.js";
 import { wrap } from "./wrap.js";
 
 export type ProbedMachine =
@@ -74,5 +75,9 @@ function notesOf(machine: ProbedMachine): readonly string[] {
   const { notes } = machine;
   const { gpuProblem } = machine.capacity;
   const isSaid = gpuProblem === null || notes.some((note) => note.includes(gpuProblem));
-  return isSaid ? notes : [`GPU: ${gpuProblem}`, ...notes];
+  return [
+    ...(isSaid ? [] : [`GPU: ${gpuProblem}`]),
+    ...(machine.capacity.shell === "sh" ? [NO_BASH] : []),
+    ...notes,
+  ];
 }

@@ -38,6 +38,7 @@ class TerminalReporter implements Reporter {
   #drawnAt = 0;
   #isDirty = false;
   #isClosed = false;
+  #isSuspended = false;
 
   constructor({ stream, machines, now, ...abilities }: TerminalOptions) {
     this.#stream = stream;
@@ -59,6 +60,19 @@ class TerminalReporter implements Reporter {
     this.#isDirty = true;
   }
 
+  /** Takes the live part away; what happens meanwhile is shown afterwards. */
+  suspend(): void {
+    if (this.#isSuspended || this.#isClosed) return;
+    this.#region.draw([], this.#takeLasting());
+    this.#isSuspended = true;
+  }
+
+  resume(): void {
+    if (!this.#isSuspended || this.#isClosed) return;
+    this.#isSuspended = false;
+    this.#draw();
+  }
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -72,12 +86,18 @@ class TerminalReporter implements Reporter {
   }
 
   readonly #draw = (): void => {
+    if (this.#isSuspended) return;
     const canvas = this.#canvas();
-    this.#region.draw(frameLines(this.#view, canvas), this.#lasting);
-    this.#lasting = [];
+    this.#region.draw(frameLines(this.#view, canvas), this.#takeLasting());
     this.#drawnAt = canvas.now;
     this.#isDirty = false;
   };
+
+  #takeLasting(): string[] {
+    const lines = this.#lasting;
+    this.#lasting = [];
+    return lines;
+  }
 
   #canvas(): Canvas {
     const { columns, rows } = this.#stream;

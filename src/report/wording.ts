@@ -9,6 +9,8 @@ export const STOPPING = {
   stop: "stopping running jobs, collecting what they have",
 } as const;
 
+export const NO_BASH = "no bash: jobs run under sh there";
+
 const NAMED_LEFT_OUT = 5;
 
 /** The warnings an event is worth: none for most. */
@@ -16,6 +18,8 @@ export function warningLines(event: RunEvent): string[] {
   switch (event.kind) {
     case "warning":
       return [`WARNING: ${printable(event.message)}`];
+    case "machine-ready":
+      return event.capacity.shell === "sh" ? [`WARNING: ${printable(event.machine)} has ${NO_BASH}`] : [];
     case "machine-failed":
       return aboutMachine(event, "is left out");
     case "machine-refused":

@@ -85,8 +85,20 @@ export function loadRecord(path: string): RunEvent[] {
 function parseLine(line: string): RunEvent | null {
   try {
     const { v, ...event } = JSON.parse(line) as RunEvent & { v: number };
-    return v === VERSION && RECORDED.has(event.kind) ? (event as RunEvent) : null;
+    return v === VERSION && RECORDED.has(event.kind) ? withLaterFields(event as RunEvent) : null;
   } catch {
     return null;
   }
+}
+
+/** Version 0.1 knew nothing of the ssh configuration, and one transport. */
+function withLaterFields(event: RunEvent): RunEvent {
+  if (event.kind !== "run-started") return event;
+  const machines = event.machines.map((machine) => {
+    const { address } = machine;
+    if (address.kind === "local") return machine;
+    const { configFile = null, transport = null } = address;
+    return { ...machine, address: { ...address, configFile, transport } };
+  });
+  return { ...event, machines };
 }

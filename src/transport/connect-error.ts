@@ -1,7 +1,6 @@
 // Why a machine could not be reached, and what to type next.
 
 import type { Address } from "../model/machine.js";
-import { quoteIfNeeded } from "./quote.js";
 
 export type ConnectErrorKind =
   | "unknown-host"
@@ -13,17 +12,28 @@ export type ConnectErrorKind =
   | "auth"
   | "host-key"
   | "key-file"
+  /** The ssh configuration, or what it needs of this computer. */
+  | "config"
   | "protocol";
+
+export interface ConnectErrorOptions {
+  readonly hint: string;
+  readonly cause?: unknown;
+  readonly opensshReason?: string | null;
+}
 
 export class ConnectError extends Error {
   readonly kind: ConnectErrorKind;
   readonly hint: string;
+  /** Why the system's ssh may get there where ssh2 did not; null: it would not either. */
+  readonly opensshReason: string | null;
 
-  constructor(kind: ConnectErrorKind, message: string, options: { hint: string; cause?: unknown }) {
+  constructor(kind: ConnectErrorKind, message: string, options: ConnectErrorOptions) {
     super(message, { cause: options.cause });
     this.name = "ConnectError";
     this.kind = kind;
     this.hint = options.hint;
+    this.opensshReason = options.opensshReason ?? null;
   }
 
   /** The same attempt may succeed later. The others need a person first, and asking again gets people banned. */
@@ -35,16 +45,3 @@ export class ConnectError extends Error {
 const RETRYABLE: ReadonlySet<ConnectErrorKind> = new Set(["refused", "unreachable", "timed-out", "silent"]);
 
 export type SshAddress = Extract<Address, { kind: "ssh" }>;
-
-/** `host:port`, as messages name a machine. */
-export function describeAddress({ host, port }: SshAddress): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** The line with which people see for themselves. */
-export function sshCommand({ host, port, username, keyPath }: SshAddress): string {
-  const words = ["ssh"];
-  if (port !== 22) words.push("-p", String(port));
-  if (keyPath !== null) words.push("-i", keyPath);
-  return [...words, `${username}@${host}`].map(quoteIfNeeded).join(" ");
-}

@@ -1,35 +1,41 @@
 // The one way to a Session, whichever transport the address asks for.
 
 import type { Address } from "../model/machine.js";
+import type { Ask } from "./ask.js";
+import type { ConnectSsh } from "./connect-ssh.js";
 import { connectLocal } from "./local.js";
 import type { Session } from "./session.js";
-import type { Timeouts } from "./ssh2.js";
+import type { HostKeyPolicy } from "./target.js";
 
 export interface ConnectOptions {
   /** Where .ssh is, and where scripts start on this computer. */
   readonly homeDir: string;
-  readonly signal?: AbortSignal;
-  /** Of the ssh agent; null: do not use one; left out: SSH_AUTH_SOCK. */
-  readonly agentSocket?: string | null;
-  /** Host keys seen for the first time are told here. */
-  readonly onNote?: (message: string) => void;
-  readonly systemKnownHosts?: readonly string[];
-  readonly timeouts?: Partial<Timeouts>;
+  /** SSH_AUTH_SOCK; null: there is no agent. */
+  readonly agentSocket: string | null;
+  /** Host keys seen for the first time, and the like, are told here. */
+  readonly onNote: (message: string) => void;
+  /** Null: as the ssh configuration says. */
+  readonly hostKeys: HostKeyPolicy | null;
+  /** Null: nobody can be asked. */
+  readonly ask: Ask | null;
 }
 
 /** Rejects with a ConnectError, or with the signal's reason. Whoever calls it closes the session. */
-export async function connect(address: Address, options: ConnectOptions): Promise<Session> {
-  const { signal, agentSocket, onNote, ...rest } = options;
-  if (address.kind === "local") return connectLocal({ homeDir: options.homeDir });
-  // Loaded for those who need it: without --machines there is no ssh at all.
-  const { connectSsh2 } = await import("./ssh2.js");
-  return connectSsh2(
-    address,
-    {
-      ...rest,
-      agentSocket: agentSocket === undefined ? (process.env.SSH_AUTH_SOCK ?? null) : agentSocket,
-      onNote: onNote ?? (() => {}),
-    },
-    signal,
-  );
+export type Connect = (address: Address, signal?: AbortSignal) => Promise<Session>;
+
+/** One for a command: its sessions share jump hosts, unlocked keys and turns at connecting. */
+export function createConnect(options: ConnectOptions): Connect {
+  let ssh: Promise<ConnectSsh> | null = null;
+  return async (address, signal) => {
+    signal?.throwIfAborted();
+    if (address.kind === "local") return connectLocal({ homeDir: options.homeDir });
+    ssh ??= loadSsh(options);
+    return (await ssh)(address, signal);
+  };
+}
+
+/** Loaded for those who need it: without --machines there is no ssh at all. */
+async function loadSsh(options: ConnectOptions): Promise<ConnectSsh> {
+  const { createConnectSsh } = await import("./connect-ssh.js");
+  return createConnectSsh(options);
 }

@@ -1,62 +1,100 @@
 // The known_hosts files on this computer: what they say of a host, and adding a host seen for the first time.
 
 import { appendFile, mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { ConnectError, describeAddress, type SshAddress } from "./connect-error.js";
+import { dirname } from "node:path";
+import { ConnectError } from "./connect-error.js";
+import { changedKey, revokedKey, unknownHost } from "./host-key-refusal.js";
 import {
   checkHostKey,
-  fingerprint,
+  describeKey,
+  foreignKeyOf,
   formatKnownHost,
   hostEntry,
   type KnownKey,
-  keyType,
+  matchesHost,
   parseKnownHosts,
   signatureAlgorithms,
+  type Verdict,
 } from "./known-hosts.js";
-import { quote, quoteIfNeeded } from "./quote.js";
+import { quoteIfNeeded } from "./quote.js";
+import type { SshTarget } from "./target.js";
 
 export interface HostKeyCheck {
   /** For ssh2's `algorithms.serverHostKey`. */
   readonly algorithms: string[];
-  /** Throws a ConnectError unless the key is this host's, or the host is new. */
+  /** Throws a ConnectError unless the key is this host's, or the host is new and may be. */
   check(key: Buffer): void;
   /** Keeps and notes a new host. To be called once the host has proven that the key is its own. */
   remember(): Promise<void>;
+  /** `ssh-ed25519 SHA256:…`; null: it has not shown one yet. */
+  shown(): string | null;
 }
 
 export interface HostKeyOptions {
-  readonly homeDir: string;
-  readonly systemKnownHosts?: readonly string[];
   readonly onNote: (message: string) => void;
 }
 
-const SYSTEM_FILES = ["/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"];
-
-export async function loadHostKeyCheck(address: SshAddress, options: HostKeyOptions): Promise<HostKeyCheck> {
-  const ownFile = join(options.homeDir, ".ssh", "known_hosts");
-  const files = [ownFile, `${ownFile}2`, ...(options.systemKnownHosts ?? SYSTEM_FILES)];
-  const known = (await Promise.all(files.map(loadKnownHosts))).flat();
-  const entry = hostEntry(address.host, address.port);
+export async function loadHostKeyCheck(target: SshTarget, { onNote }: HostKeyOptions): Promise<HostKeyCheck> {
+  const known = await loadKnownKeys(target);
+  const entry = entryOf(target);
+  const ownFile = target.userKnownHosts[0] ?? null;
+  let shown: Buffer | null = null;
   let newKey: Buffer | null = null;
   return {
-    algorithms: signatureAlgorithms(known, entry),
+    algorithms: signatureAlgorithms(known, bestEntry(known, target)),
     check(key) {
-      const verdict = checkHostKey(known, entry, key);
+      shown = key;
+      const verdict = judge(known, target, key);
       if (verdict.kind === "trusted") return;
-      if (verdict.kind !== "new") throw refusal(verdict.kind, verdict.by, key, address);
+      if (verdict.kind === "revoked") throw revokedKey(target, key, verdict.by);
+      if (verdict.kind === "changed") throw changedKey(target, key, verdict.by, entry);
+      if (target.hostKeys === "strict") throw unknownHost(target, key);
       newKey = key;
       // Keys are exchanged anew every now and then on one connection: from now on the host is known.
-      known.push(...parseKnownHosts(formatKnownHost(entry, key), ownFile));
+      known.push(...parseKnownHosts(formatKnownHost(entry, key), ownFile ?? ""));
     },
     async remember() {
-      if (newKey !== null) options.onNote(await append(ownFile, entry, newKey));
+      const key = newKey;
       newKey = null;
+      if (key !== null)
+        onNote(`new host ${entry}, key ${describeKey(key)}: ${await keep(ownFile, entry, key)}`);
     },
+    shown: () => (shown === null ? null : describeKey(shown)),
   };
 }
 
-async function loadKnownHosts(file: string): Promise<KnownKey[]> {
-  return parseKnownHosts(await readIfThere(file), file);
+/** Why ssh2 could not check the host's key as OpenSSH would, in words. */
+export async function hostNeedsOpenssh(target: SshTarget): Promise<string[]> {
+  const by = foreignKeyOf(await loadKnownKeys(target), entryOf(target));
+  if (by === null) return [];
+  const what = by.marker === "cert-authority" ? "a certificate authority" : "a hardware key";
+  return [`${by.file}:${by.line} knows it by ${what}`];
+}
+
+/** What the host is filed under. An alias stands for itself, whatever the port. */
+export function entryOf({ host, port, hostKeyAlias }: SshTarget): string {
+  return hostKeyAlias === null ? hostEntry(host, port) : hostEntry(hostKeyAlias, 22);
+}
+
+/** As OpenSSH does: a host that is new at its port may show a key that it is known by without one. */
+function judge(known: readonly KnownKey[], target: SshTarget, key: Buffer): Verdict {
+  const verdict = checkHostKey(known, entryOf(target), key);
+  if (verdict.kind !== "new" || target.hostKeyAlias !== null) return verdict;
+  const atUsualPort = checkHostKey(known, hostEntry(target.host, 22), key);
+  return atUsualPort.kind === "changed" ? verdict : atUsualPort;
+}
+
+function bestEntry(known: readonly KnownKey[], target: SshTarget): string {
+  const entry = entryOf(target);
+  const isKnown = known.some((line) => line.marker === null && matchesHost(line, entry));
+  return isKnown || target.hostKeyAlias !== null ? entry : hostEntry(target.host, 22);
+}
+
+async function loadKnownKeys({ userKnownHosts, globalKnownHosts }: SshTarget): Promise<KnownKey[]> {
+  const files = [...userKnownHosts, ...globalKnownHosts];
+  return (
+    await Promise.all(files.map(async (file) => parseKnownHosts(await readIfThere(file), file)))
+  ).flat();
 }
 
 async function readIfThere(file: string): Promise<string> {
@@ -72,35 +110,17 @@ async function readIfThere(file: string): Promise<string> {
   }
 }
 
-function refusal(kind: "changed" | "revoked", by: KnownKey, key: Buffer, address: SshAddress): ConnectError {
-  const shown = `${keyType(key)} ${fingerprint(key)}`;
-  const where = `${by.file}:${by.line}`;
-  const entry = hostEntry(address.host, address.port);
-  if (kind === "revoked") {
-    return new ConnectError(
-      "host-key",
-      `${describeAddress(address)}: its host key ${shown} is revoked by ${where}`,
-      { hint: "ask whoever runs the machine; do not connect" },
-    );
-  }
-  return new ConnectError(
-    "host-key",
-    `${describeAddress(address)}: its host key is now ${shown}, not the one in ${where}`,
-    { hint: `if the machine was set up anew: ssh-keygen -R ${quote(entry)} -f ${quoteIfNeeded(by.file)}` },
-  );
-}
-
 /** Returns what to tell people. A home that cannot be written to is no reason to stop, as with ssh. */
-async function append(file: string, entry: string, key: Buffer): Promise<string> {
-  const seen = `new host ${entry}, key ${keyType(key)} ${fingerprint(key)}`;
+async function keep(file: string | null, entry: string, key: Buffer): Promise<string> {
+  if (file === null || file === "/dev/null") return "not kept, there is no known_hosts file";
   try {
-    await mkdir(join(file, ".."), { recursive: true, mode: 0o700 });
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const text = await readIfThere(file);
     const separator = text === "" || text.endsWith("\n") ? "" : "\n";
     // One write, so that several clients adding hosts at once keep their lines apart.
     await appendFile(file, separator + formatKnownHost(entry, key), { mode: 0o600 });
-    return `${seen}: added to ${file}`;
+    return `added to ${file}`;
   } catch (error) {
-    return `${seen}: could not be added to ${file} (${(error as Error).message})`;
+    return `could not be added to ${file} (${(error as Error).message})`;
   }
 }

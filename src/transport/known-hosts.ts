@@ -5,7 +5,7 @@ import { createHash, createHmac } from "node:crypto";
 export interface KnownKey {
   readonly file: string;
   readonly line: number;
-  readonly marker: "revoked" | null;
+  readonly marker: "revoked" | "cert-authority" | null;
   /** Host patterns as written: `gpu1,*.lab,!old.lab`, `[gpu1]:2222` or `|1|salt|hash`. */
   readonly hosts: string;
   readonly type: string;
@@ -13,21 +13,34 @@ export interface KnownKey {
   readonly key: string;
 }
 
-/** Lines that are no entries are passed over, and so are certificate authorities: ssh2 knows no certificates. */
+/** Lines that are no entries are passed over, as OpenSSH does. */
 export function parseKnownHosts(text: string, file: string): KnownKey[] {
   return text.split("\n").flatMap((line, i) => parseLine(line, file, i + 1));
 }
 
 function parseLine(text: string, file: string, line: number): KnownKey[] {
   const fields = text.trim().split(/[ \t]+/);
-  const marker = fields[0]?.startsWith("@") ? fields.shift() : undefined;
+  const word = fields[0]?.startsWith("@") ? (fields.shift() ?? "") : "";
+  const marker = MARKERS.get(word);
   const [hosts, type, key] = fields;
   if (hosts === undefined || hosts.startsWith("#") || type === undefined || key === undefined) return [];
-  if (marker !== undefined && marker !== "@revoked") return [];
-  return [{ file, line, marker: marker === undefined ? null : "revoked", hosts, type, key }];
+  if (marker === undefined || !isKeyOf(type, key)) return [];
+  return [{ file, line, marker, hosts, type, key }];
 }
 
-/** What a host is filed under: `gpu1`, or `[gpu1]:2222` when the port is not 22. */
+const MARKERS: ReadonlyMap<string, KnownKey["marker"]> = new Map([
+  ["", null],
+  ["@revoked", "revoked"],
+  ["@cert-authority", "cert-authority"],
+]);
+
+/** A line that somebody damaged must not make a host look changed. */
+function isKeyOf(type: string, base64: string): boolean {
+  const key = Buffer.from(base64, "base64");
+  return key.length > 4 + type.length && keyType(key) === type;
+}
+
+/** What a host is filed under: `gpu1`, or `[gpu1]:2222` when the port is not 22. A HostKeyAlias stands for both. */
 export function hostEntry(host: string, port: number): string {
   return port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
 }
@@ -83,6 +96,13 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   "ssh-rsa": ["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa"],
 };
 
+/** Known, but by keys that can only be checked by OpenSSH: those of an authority, or of hardware. */
+export function foreignKeyOf(known: readonly KnownKey[], entry: string): KnownKey | null {
+  const entries = known.filter((line) => line.marker !== "revoked" && matchesHost(line, entry));
+  if (entries.some((line) => line.marker === null && Object.hasOwn(SIGNATURES, line.type))) return null;
+  return entries.find((line) => line.marker === "cert-authority" || line.type.startsWith("sk-")) ?? null;
+}
+
 /** Signature algorithms to ask the server for: types the host is known by come first. */
 export function signatureAlgorithms(known: readonly KnownKey[], entry: string): string[] {
   const entries = known.filter((line) => line.marker === null && matchesHost(line, entry));
@@ -94,6 +114,7 @@ export function signatureAlgorithms(known: readonly KnownKey[], entry: string): 
 
 /** The raw key begins with its type as a length-prefixed string. */
 export function keyType(key: Buffer): string {
+  if (key.length < 4) return "";
   return key.subarray(4, 4 + key.readUInt32BE(0)).toString("latin1");
 }
 
@@ -104,4 +125,9 @@ export function fingerprint(key: Buffer): string {
 
 export function formatKnownHost(entry: string, key: Buffer): string {
   return `${entry} ${keyType(key)} ${key.toString("base64")}\n`;
+}
+
+/** `ssh-ed25519 SHA256:…`. */
+export function describeKey(key: Buffer): string {
+  return `${keyType(key)} ${fingerprint(key)}`;
 }

@@ -14,6 +14,7 @@ export async function connectLocal(options: { homeDir?: string } = {}): Promise<
   const gone = deferred<string>();
   let isClosed = false;
   return {
+    about: { transport: "local", why: null, login: null, hostKey: null, via: [] },
     gone: gone.promise,
     async exec(script) {
       if (isClosed) return lostRunning("the session was closed");

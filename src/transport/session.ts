@@ -14,6 +14,8 @@ export interface Running {
   /** Both must be read: an unread stream stalls the script. */
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** What start-up files printed on stdout before the script began: 4 kB of it, once stdout has said something or ended. */
+  readonly noise?: string;
   /** Never rejects. The streams may still hold what the script said last. */
   readonly ended: Promise<ExecEnd>;
   /**
@@ -23,7 +25,21 @@ export interface Running {
   close(): void;
 }
 
+/** How a connection came about, for people who ask. */
+export interface About {
+  readonly transport: "ssh2" | "openssh" | "local";
+  /** Why this one: "the configuration has a ProxyCommand"; null: it is the usual one. */
+  readonly why: string | null;
+  /** "the key /home/me/.ssh/id_ed25519", "a key of the agent", "certificate"; null: not known, or no login. */
+  readonly login: string | null;
+  /** "ssh-ed25519 SHA256:…"; null: not known, or none. */
+  readonly hostKey: string | null;
+  /** Hops on the way, nearest first. */
+  readonly via: readonly string[];
+}
+
 export interface Session {
+  readonly about: About;
   /**
    * Runs `script` under POSIX sh, started in the home directory, with no tty. At most 8 at a time over ssh, others wait
    * for their turn. When the link is gone it does not reject: what comes back has `ended` as lost.

@@ -1,20 +1,16 @@
 // What the network and ssh2 throw, in words, sorted by what can be done about it.
 
-import type { Login } from "./auth.js";
-import {
-  ConnectError,
-  type ConnectErrorKind,
-  describeAddress,
-  type SshAddress,
-  sshCommand,
-} from "./connect-error.js";
+import { ConnectError, type ConnectErrorKind } from "./connect-error.js";
+import type { Login } from "./key-login.js";
+import { describeTarget, type SshTarget, sshCommand } from "./target.js";
 
-export function explainSocket(error: unknown, address: SshAddress): ConnectError {
+export function explainSocket(error: unknown, target: SshTarget): ConnectError {
   const code = errorCode(error);
   const [kind, what] = SOCKET_ERRORS[code] ?? ["unreachable", `cannot be reached (${code})`];
-  const hint =
-    kind === "unknown-host" ? "correct ip in the machine file" : `see for yourself: ${sshCommand(address)}`;
-  return new ConnectError(kind, `${describeAddress(address)}: ${what}`, { hint, cause: error });
+  return new ConnectError(kind, `${describeTarget(target)}: ${what}`, {
+    hint: kind === "unknown-host" ? nameHint(target) : seeForYourself(target),
+    cause: error,
+  });
 }
 
 const SOCKET_ERRORS: Readonly<Record<string, readonly [ConnectErrorKind, string]>> = {
@@ -34,8 +30,33 @@ function errorCode(error: unknown): string {
   return code ?? errors?.[0]?.code ?? String(error);
 }
 
+/** What a jump host says when it cannot connect any further. */
+export function explainForward(error: unknown, target: SshTarget): ConnectError {
+  const { reason, message } = error as { reason?: unknown; message: string };
+  if (reason === PROHIBITED) {
+    const says = `${describeTarget(target)}: ${target.proxyJump.at(-1)} does not pass connections on`;
+    return new ConnectError("protocol", `${says} (AllowTcpForwarding in its sshd_config)`, {
+      hint: seeForYourself(target),
+      cause: error,
+    });
+  }
+  const [, code = "ECONNRESET"] = FORWARD_ERRORS.find(([words]) => words.test(message)) ?? [];
+  return explainSocket(Object.assign(new Error(message), { code }), target);
+}
+
+const PROHIBITED = 1;
+
+const FORWARD_ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/refused/i, "ECONNREFUSED"],
+  [/timed out/i, "ETIMEDOUT"],
+  [/no route/i, "EHOSTUNREACH"],
+  [/network is unreachable/i, "ENETUNREACH"],
+  [/not known|unknown host|no address/i, "ENOTFOUND"],
+  [/temporary failure/i, "EAI_AGAIN"],
+];
+
 export interface HandshakeFacts {
-  readonly address: SshAddress;
+  readonly target: SshTarget;
   readonly login: Login;
   /** Keys were exchanged: what failed came later. */
   readonly hasGreeted: boolean;
@@ -43,11 +64,19 @@ export interface HandshakeFacts {
 
 export function explainHandshake(error: unknown, facts: HandshakeFacts): ConnectError {
   const { level, message } = error as { level?: string; message: string };
-  const { address, login } = facts;
-  const fail = (kind: ConnectErrorKind, what: string, hint = `see for yourself: ${sshCommand(address)}`) =>
-    new ConnectError(kind, `${describeAddress(address)}: ${what}`, { hint, cause: error });
+  const { target, login } = facts;
+  const fail = (kind: ConnectErrorKind, what: string, more: { hint?: string; opensshReason?: string } = {}) =>
+    new ConnectError(kind, `${describeTarget(target)}: ${what}`, {
+      hint: seeForYourself(target),
+      cause: error,
+      ...more,
+    });
   if (level === "client-authentication" || /authentication failures/i.test(message)) {
-    return fail("auth", `does not let ${address.username} in with ${login.offered}`, login.hint ?? undefined);
+    const { says, hint } = login.refusal();
+    return fail("auth", says, {
+      ...(hint === null ? {} : { hint }),
+      ...(login.wantsPerson() ? { opensshReason: "it asks for more than a key" } : {}),
+    });
   }
   if (level === "client-timeout") {
     return fail(
@@ -55,9 +84,22 @@ export function explainHandshake(error: unknown, facts: HandshakeFacts): Connect
       facts.hasGreeted ? "does not finish the login" : "takes the connection and says nothing",
     );
   }
-  if (level === "client-socket") return explainSocket(error, address);
+  if (level === "client-socket") return explainSocket(error, target);
   if (/connection lost/i.test(message)) {
     return fail("refused", "closed the connection before the login was done (too many at once?)");
   }
-  return fail("protocol", `cannot agree with its ssh server: ${message}`);
+  const isForeign = /no matching/i.test(message);
+  return fail("protocol", `cannot agree with its ssh server: ${message}`, {
+    ...(isForeign ? { opensshReason: "ssh2 has no algorithm in common with it" } : {}),
+  });
+}
+
+function nameHint({ alias, host }: SshTarget): string {
+  return alias === host
+    ? "correct the host name: a machine file's ip, or the ssh configuration's HostName"
+    : `correct HostName of ${alias} in the ssh configuration`;
+}
+
+function seeForYourself(target: SshTarget): string {
+  return `see for yourself: ${sshCommand(target)}`;
 }

@@ -1,15 +1,16 @@
 // A Session on an ssh2 client: as many channels as the server allows, each with the script running in it.
 
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import pLimit, { type LimitFunction } from "p-limit";
 import type { Client, ClientChannel } from "ssh2";
 import { LOGIN_SHELL_WORDS } from "./bootstrap.js";
-import { ConnectError, describeAddress, type SshAddress, sshCommand } from "./connect-error.js";
+import { ConnectError } from "./connect-error.js";
 import { deferred } from "./deferred.js";
 import { lostRunning } from "./lost-running.js";
-import type { Running, Session } from "./session.js";
+import type { About, Running, Session } from "./session.js";
 import { type WrappedChannel, wrapChannel } from "./ssh2-channel.js";
 import { startScript } from "./start-script.js";
+import { describeTarget, type SshTarget, sshCommand } from "./target.js";
 
 /**
  * Stock sshd allows ten sessions on a connection. It counts one that ended for a moment longer, and one that was closed
@@ -23,18 +24,20 @@ const POLITE_CLOSE_MS = 1000;
 
 /** Made before the client connects, so that nothing it says is missed. Owns the client and its socket. */
 export class Ssh2Session implements Session {
+  /** Known once logged in. */
+  about: About = { transport: "ssh2", why: null, login: null, hostKey: null, via: [] };
   readonly gone: Promise<string>;
   readonly #client: Client;
-  readonly #socket: Socket;
-  readonly #address: SshAddress;
+  readonly #socket: Duplex;
+  readonly #target: SshTarget;
   readonly #limit: LimitFunction = pLimit(MAX_CHANNELS);
   readonly #channels = new Set<WrappedChannel>();
   #goneReason: string | null = null;
 
-  constructor(client: Client, socket: Socket, address: SshAddress) {
+  constructor(client: Client, socket: Duplex, target: SshTarget) {
     this.#client = client;
     this.#socket = socket;
-    this.#address = address;
+    this.#target = target;
     const gone = deferred<string>();
     this.gone = gone.promise;
     let lastError = "the machine closed the connection";
@@ -48,10 +51,23 @@ export class Ssh2Session implements Session {
     });
   }
 
+  /** What people call the machine. */
+  get alias(): string {
+    return this.#target.alias;
+  }
+
   exec(script: string): Promise<Running> {
     const opened = deferred<Running>();
     this.#limit(() => this.#openAndHold(script, opened.resolve)).catch(opened.reject);
     return opened.promise;
+  }
+
+  /** A connection from over there to somewhere else. sshd does not count it among the sessions. */
+  forward(host: string, port: number): Promise<Duplex> {
+    return new Promise((resolve, reject) => {
+      const open = (error: Error | undefined, channel: Duplex) => (error ? reject(error) : resolve(channel));
+      this.#client.forwardOut("127.0.0.1", 0, host, port, open);
+    });
   }
 
   async close(): Promise<void> {
@@ -92,8 +108,8 @@ export class Ssh2Session implements Session {
     const what = isRefusedForNow(error)
       ? "allows no further session on this connection (MaxSessions in its sshd_config)"
       : `does not run commands: ${(error as Error).message}`;
-    return new ConnectError("protocol", `${describeAddress(this.#address)}: ${what}`, {
-      hint: `see for yourself: ${sshCommand(this.#address)} true`,
+    return new ConnectError("protocol", `${describeTarget(this.#target)}: ${what}`, {
+      hint: `see for yourself: ${sshCommand(this.#target)} true`,
       cause: error,
     });
   }

@@ -8,6 +8,7 @@ import { deferred } from "./deferred.js";
 import type { ExecEnd, Running } from "./session.js";
 
 const BUFFER_BYTES = 1024 * 1024;
+const KEPT_NOISE_BYTES = 4096;
 
 export function startScript(channel: Running, script: string): Running {
   const nonce = randomBytes(8).toString("hex");
@@ -21,7 +22,12 @@ export function startScript(channel: Running, script: string): Running {
     for (const cut of cuts) cut();
   };
   const ended = channel.ended.then((end) => judge(end, stdout.hasBegun));
-  return { stdin: channel.stdin, stdout, stderr, ended, close };
+  return {
+    ...{ stdin: channel.stdin, stdout, stderr, ended, close },
+    get noise() {
+      return stdout.noise.toString();
+    },
+  };
 }
 
 /** A consumer that gives up on a stream must neither stall the script nor keep its channel from closing. */
@@ -45,7 +51,7 @@ function judge(end: ExecEnd, hasBegun: boolean): ExecEnd {
 /** Passes on what follows the marker. */
 class AfterMarker extends Transform {
   hasBegun = false;
-  /** What was said instead: its beginning, and enough of its end to find a marker that comes in two pieces. */
+  /** What was said before it: its beginning, and enough of its end to find a marker that comes in two pieces. */
   noise: Buffer = Buffer.alloc(0);
   readonly #known = deferred<void>();
   /** Resolves once it is certain whether the script begins. */
@@ -69,7 +75,7 @@ class AfterMarker extends Transform {
       return EMPTY;
     }
     this.hasBegun = true;
-    this.noise = EMPTY;
+    this.noise = said.subarray(0, Math.min(at, KEPT_NOISE_BYTES));
     this.#known.resolve();
     return said.subarray(at + this.#marker.length);
   }
@@ -88,9 +94,8 @@ class AfterMarker extends Transform {
 const EMPTY: Buffer = Buffer.alloc(0);
 
 function shorten(said: Buffer, tailBytes: number): Buffer {
-  const headBytes = 4096;
-  if (said.length <= headBytes + tailBytes) return said;
-  return Buffer.concat([said.subarray(0, headBytes), said.subarray(-tailBytes)]);
+  if (said.length <= KEPT_NOISE_BYTES + tailBytes) return said;
+  return Buffer.concat([said.subarray(0, KEPT_NOISE_BYTES), said.subarray(-tailBytes)]);
 }
 
 /** stderr, and at its end what the machine said on stdout instead of running the script. */
@@ -109,7 +114,7 @@ class WithExplanation extends Transform {
   override _flush(done: TransformCallback): void {
     void this.#stdout.isKnown.then(() => {
       const said = this.#stdout.noise.toString().trim();
-      if (said === "") done();
+      if (this.#stdout.hasBegun || said === "") done();
       else done(null, Buffer.from(`the login shell did not start sh, it said: ${said}\n`));
     });
   }

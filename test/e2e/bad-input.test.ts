@@ -201,7 +201,9 @@ describe("the key", () => {
     makeKey(work.path("key"));
     const file = await machine("box.yaml", { ssh_key_path: "key" });
     const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU]);
-    expect(stderr).toMatch(/box\.yaml is left out: \S+: does not let \S+ in with the key \S+key\n/);
+    expect(stderr).toMatch(
+      /box\.yaml is left out: \S+: does not let \S+ in; tried: the key \S+key \(refused\); the machine takes publickey\n/,
+    );
     expect(code).toBe(3);
     expectNothingLeft();
   });
@@ -241,7 +243,7 @@ describe("the machine", () => {
       /WARNING: closed\.yaml is left out: 127\.0\.0\.1:\d+: nothing listens on that port\nsee for yourself: ssh -p /,
     );
     expect(stderr).toMatch(
-      /WARNING: stranger\.yaml is left out: \S+: does not let nobody-of-that-name in with the key/,
+      /WARNING: stranger\.yaml is left out: \S+: does not let nobody-of-that-name in; tried: the key/,
     );
     expect(stderr).toContain(
       "WARNING: silent.yaml is left out: it had not answered when the last job was done\n",
@@ -263,7 +265,7 @@ describe("the machine", () => {
     const file = await machine("box.yaml", {});
     const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU], { home: home.dir });
     expect(stderr).toMatch(
-      /box\.yaml is left out: \S+: its host key is now ssh-ed25519 SHA256:\S+, not the one in \S+known_hosts:1\n/,
+      /box\.yaml is left out: \S+: its host key is now ssh-ed25519 SHA256:\S+, not the ssh-ed25519 SHA256:\S+ in \S+known_hosts:1\n/,
     );
     expect(stderr).toMatch(/ssh-keygen -R '\[127\.0\.0\.1\]:\d+' -f /);
     expect(code).toBe(3);

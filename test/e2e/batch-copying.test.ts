@@ -4,15 +4,15 @@ import { chmod, mkdir, readFile, readlink, stat, symlink, utimes } from "node:fs
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { EMPTY_SPOOL, LIGHT_NO_GPU, listBelow, listSpool, listTrees, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { type BatchHost, startHost } from "../rig/host.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
+let host: BatchHost;
 let work: Workspace;
 let seen: Workspace;
 
 beforeAll(async () => {
-  host = await startSshd({ name: "box" });
+  host = await startHost({ name: "box" });
 });
 beforeEach(async () => {
   [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
@@ -159,7 +159,7 @@ test("an empty tree: jobs begin in an empty directory", async () => {
 });
 
 test("scratch: everything lives there, and the home directory keeps nothing but the lock", async () => {
-  const fresh = await startSshd({ name: "fresh" });
+  const fresh = await startHost({ name: "fresh" });
   onTestFinished(() => fresh.stop());
   await work.write("jobs.sh", "pwd; echo made > made.txt\n");
   const file = await fresh.machineFile(`max_jobs: 1\nscratch: "${seen.dir}/with space/it's"`);

@@ -4,14 +4,14 @@ import { rm } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { LIGHT_NO_GPU } from "../rig/batch.js";
 import { type CommandResult, runCommand } from "../rig/command.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { type BatchHost, startHost } from "../rig/host.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
+let host: BatchHost;
 let work: Workspace;
 
 beforeAll(async () => {
-  host = await startSshd({ name: "box" });
+  host = await startHost({ name: "box" });
 });
 beforeEach(async () => {
   work = await makeWorkspace();
@@ -111,7 +111,7 @@ test("a job that reads stdin finds nothing there", async () => {
 });
 
 test("locale and file mode mask are those of the login", async () => {
-  const other = await startSshd({ name: "other", env: { LC_ALL: "C.UTF-8" } });
+  const other = await startHost({ name: "other", env: { LC_ALL: "C.UTF-8" } });
   onTestFinished(() => other.stop());
   await work.write("jobs.sh", 'umask; locale charmap; echo "$LC_ALL"\n');
   const args = ["--machines", await other.machineFile("max_jobs: 1\nsetup: umask"), ...LIGHT_NO_GPU];

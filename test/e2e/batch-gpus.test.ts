@@ -6,15 +6,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { LIGHT, parseEvents, waitFor } from "../rig/batch.js";
 import { type CommandResult, runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { type BatchHost, startHost } from "../rig/host.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let host: TestHost;
+let host: BatchHost;
 let work: Workspace;
 let seen: Workspace;
 
 beforeAll(async () => {
-  host = await startSshd({ name: "gpu", path: [STAND_IN_BIN] });
+  host = await startHost({ name: "gpu", path: [STAND_IN_BIN] });
 });
 beforeEach(async () => {
   [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
@@ -154,7 +154,7 @@ case "$*" in *"-i 0 --query-gpu=memory.free "*) [ -e ${seen.dir}/left ] || { ech
 exec ${STAND_IN_BIN}/nvidia-smi "$@"
 `,
   );
-  const other = await startSshd({ name: "gpu", path: [work.dir] });
+  const other = await startHost({ name: "gpu", path: [work.dir] });
   onTestFinished(() => other.stop());
   saveGpus(join(other.homeDir, "nvidia-smi.state"), { gpus: [{}] });
   await chmod(work.path("nvidia-smi"), 0o755);

@@ -13,18 +13,18 @@ import {
   waitFor,
 } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { startSshd, type TestHost } from "../rig/sshd.js";
+import { type BatchHost, hasManyMachines, startHost } from "../rig/host.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let one: TestHost;
-let two: TestHost;
+let one: BatchHost;
+let two: BatchHost;
 /** The working directory of the test, and a place that jobs on all hosts can see. */
 let work: Workspace;
 let seen: Workspace;
 
 beforeAll(async () => {
-  [one, two] = await Promise.all([startSshd({ name: "one" }), startSshd({ name: "two" })]);
+  [one, two] = await Promise.all([startHost({ name: "one" }), startHost({ name: "two" })]);
 });
 beforeEach(async () => {
   [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
@@ -36,31 +36,34 @@ async function machines(extra: string): Promise<string[]> {
   return ["--machines", await one.machineFile(extra), await two.machineFile(extra)];
 }
 
-test("every job runs exactly once, four at a time on two slots of two machines", async () => {
-  const jobs = Array.from({ length: 12 }, (_, index) =>
-    index < 4
-      ? // Only if all four are there at the same time do they get further.
-        `echo x >> ${seen.dir}/$SSHOAL_JOB; until [ $(ls ${seen.dir} | wc -l) -ge 4 ]; do sleep 0.05; done`
-      : `echo x >> ${seen.dir}/$SSHOAL_JOB; echo out $SSHOAL_JOB; echo err $SSHOAL_JOB >&2; echo made > made.txt`,
-  );
-  await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));
-  const { code, stdout } = await runCommand(
-    ["jobs.sh", ...(await machines("max_jobs: 2")), ...LIGHT_NO_GPU],
-    {
-      cwd: work.dir,
-    },
-  );
-  expect(stdout).toMatch(/\n12 succeeded, 0 failed in \d+s\n$/);
-  expect(code).toBe(0);
-  const names = jobs.map((_, index) => `jobs.sh.${index + 1}`);
-  expect((await readdir(seen.dir)).sort()).toEqual([...names].sort());
-  for (const name of names) expect(await seen.read(name)).toBe("x\n");
-  for (const name of names.slice(4)) {
-    expect(await work.read(`job_results/${name}.out`)).toBe(`out ${name}\n`);
-    expect(await work.read(`job_results/${name}.err`)).toBe(`err ${name}\n`);
-    expect(listBelow(work.path("job_results", name))).toEqual(["made.txt"]);
-  }
-});
+test.runIf(hasManyMachines)(
+  "every job runs exactly once, four at a time on two slots of two machines",
+  async () => {
+    const jobs = Array.from({ length: 12 }, (_, index) =>
+      index < 4
+        ? // Only if all four are there at the same time do they get further.
+          `echo x >> ${seen.dir}/$SSHOAL_JOB; until [ $(ls ${seen.dir} | wc -l) -ge 4 ]; do sleep 0.05; done`
+        : `echo x >> ${seen.dir}/$SSHOAL_JOB; echo out $SSHOAL_JOB; echo err $SSHOAL_JOB >&2; echo made > made.txt`,
+    );
+    await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));
+    const { code, stdout } = await runCommand(
+      ["jobs.sh", ...(await machines("max_jobs: 2")), ...LIGHT_NO_GPU],
+      {
+        cwd: work.dir,
+      },
+    );
+    expect(stdout).toMatch(/\n12 succeeded, 0 failed in \d+s\n$/);
+    expect(code).toBe(0);
+    const names = jobs.map((_, index) => `jobs.sh.${index + 1}`);
+    expect((await readdir(seen.dir)).sort()).toEqual([...names].sort());
+    for (const name of names) expect(await seen.read(name)).toBe("x\n");
+    for (const name of names.slice(4)) {
+      expect(await work.read(`job_results/${name}.out`)).toBe(`out ${name}\n`);
+      expect(await work.read(`job_results/${name}.err`)).toBe(`err ${name}\n`);
+      expect(listBelow(work.path("job_results", name))).toEqual(["made.txt"]);
+    }
+  },
+);
 
 test("prints the lines that people grep for, and says where to look", async () => {
   await work.write("sub/jobs.sh", "# a comment is no job\necho fine\n\necho bad >&2; exit 3\ntrue\n");
@@ -147,7 +150,7 @@ test("a signal that ends a job is named", async () => {
   expect(code).toBe(1);
 });
 
-test("--json tells all of a run, one event a line", async () => {
+test.runIf(hasManyMachines)("--json tells all of a run, one event a line", async () => {
   await work.write("jobs.sh", "echo hello\nexit 4\n");
   const { code, stdout } = await runCommand(
     ["jobs.sh", ...(await machines("max_jobs: 1")), ...LIGHT_NO_GPU, "--json"],
@@ -189,7 +192,7 @@ test("--json tells all of a run, one event a line", async () => {
 });
 
 test("nothing is left over there but the tree, and an unchanged one does not travel again", async () => {
-  const host = await startSshd({ name: "fresh" });
+  const host = await startHost({ name: "fresh" });
   onTestFinished(() => host.stop());
   const root = `${host.homeDir}/.sshoal`;
   await work.write("data.txt", "some data\n");

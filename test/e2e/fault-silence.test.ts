@@ -2,14 +2,15 @@
 // same run with shorter ones.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { loadBatch, loadMachines } from "../../src/input/load.js";
+import { loadBatch } from "../../src/input/load-batch.js";
+import { loadMachines } from "../../src/input/load-machines.js";
 import type { RunEvent } from "../../src/model/event.js";
 import { countJobs } from "../../src/plan/state.js";
 import { scanTree } from "../../src/remote/tree.js";
 import { type BatchRun, startRun } from "../../src/run/batch-run.js";
 import { Results } from "../../src/run/results.js";
-import { connect } from "../../src/transport/connect.js";
 import { waitFor } from "../rig/batch.js";
+import { connectFrom } from "../rig/connect.js";
 import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
@@ -36,7 +37,12 @@ afterEach(async () => {
 afterAll(() => host?.stop());
 
 async function start(): Promise<BatchRun> {
-  const surroundings = { cwd: ledger.work.dir, homeDir: ledger.seen.path("home"), username: host.username };
+  const homeDir = ledger.seen.path("home");
+  await ledger.seen.write(
+    "home/.ssh/config",
+    "ServerAliveInterval 1\nServerAliveCountMax 1\nConnectTimeout 1\n",
+  );
+  const connect = connectFrom(homeDir);
   const results = new Results(ledger.work.dir);
   await results.prepare();
   return startRun({
@@ -45,7 +51,12 @@ async function start(): Promise<BatchRun> {
       ...job,
       name: `jobs.sh.${job.line}`,
     })),
-    machines: await loadMachines([await host.machineFile("max_jobs: 2", relay)], surroundings),
+    machines: await loadMachines([await host.machineFile("max_jobs: 2", relay)], {
+      cwd: ledger.work.dir,
+      homeDir,
+      configFile: null,
+      knowsHost: async () => false,
+    }),
     client: "test",
     requirement: { cpus: 0.01, memoryMb: 1, gpu: null, reservesMachine: false },
     env: {},
@@ -58,12 +69,7 @@ async function start(): Promise<BatchRun> {
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: null },
     rerun: "none",
     onEvent: (event) => events.push(event),
-    connect: (spec, signal) =>
-      connect(spec.address, {
-        homeDir: surroundings.homeDir,
-        signal,
-        timeouts: { keepaliveMs: 200, readyMs: 1000 },
-      }),
+    connect: (spec, signal) => connect(spec.address, signal),
   });
 }
 

@@ -6,9 +6,10 @@ import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/p
 import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type ConnectOptions, connect } from "../../src/transport/connect.js";
+import type { ConnectOptions } from "../../src/transport/connect.js";
 import { ConnectError, type SshAddress } from "../../src/transport/connect-error.js";
 import { runScript } from "../../src/transport/run-script.js";
+import { addressOf, connectFrom } from "../rig/connect.js";
 import { startRelay } from "../rig/relay.js";
 import { makeKey, startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
@@ -29,20 +30,19 @@ beforeEach(async () => {
 });
 afterAll(() => Promise.all([host?.stop(), client?.remove()]));
 
-function addressOf(over: Partial<SshAddress> = {}): SshAddress {
-  const { port, username, keyPath } = host;
-  return { kind: "ssh", host: "127.0.0.1", port, username, keyPath, ...over };
+interface Circumstances extends Partial<ConnectOptions> {
+  readonly signal?: AbortSignal;
+  /** Lines of the user's ssh configuration. */
+  readonly config?: string;
 }
 
 /** Connects, asks something, closes. */
-async function greet(over: Partial<SshAddress> = {}, options: Partial<ConnectOptions> = {}): Promise<string> {
-  const session = await connect(addressOf(over), {
-    homeDir: client.dir,
-    agentSocket: null,
-    systemKnownHosts: [],
-    onNote: (note) => notes.push(note),
-    ...options,
-  });
+async function greet(over: Partial<SshAddress> = {}, options: Circumstances = {}): Promise<string> {
+  const { signal, config, ...rest } = options;
+  const configFile = config === undefined ? null : await client.write("config", config);
+  const onNote = (note: string) => notes.push(note);
+  const connect = connectFrom(client.dir, { onNote, ...rest });
+  const session = await connect(addressOf(host, { configFile, transport: "ssh2", ...over }), signal);
   try {
     return (await runScript(session, "echo hello")).stdout;
   } finally {
@@ -50,10 +50,7 @@ async function greet(over: Partial<SshAddress> = {}, options: Partial<ConnectOpt
   }
 }
 
-async function refusal(
-  over: Partial<SshAddress> = {},
-  options: Partial<ConnectOptions> = {},
-): Promise<ConnectError> {
+async function refusal(over: Partial<SshAddress> = {}, options: Circumstances = {}): Promise<ConnectError> {
   const error = await greet(over, options).then(
     () => new Error("was let in"),
     (reason) => reason,
@@ -87,7 +84,7 @@ describe("the network", () => {
     const server = createServer(() => {}).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as { port: number };
-    const error = await refusal({ port }, { timeouts: { readyMs: 200 } });
+    const error = await refusal({ port }, { config: "ConnectTimeout 1\n" });
     expect(error).toMatchObject({ kind: "silent", isRetryable: true });
     server.close();
   });
@@ -147,7 +144,7 @@ describe("the user's key", () => {
     const error = await refusal({ port: relay.port, keyPath: client.path("stranger") });
     expect(error).toMatchObject({ kind: "auth", isRetryable: false });
     expect(error.message).toContain(
-      `does not let ${host.username} in with the key ${client.path("stranger")}`,
+      `does not let ${host.username} in; tried: the key ${client.path("stranger")} (refused)`,
     );
     expect(relay.connections()).toBe(1);
     await relay.stop();
@@ -251,7 +248,7 @@ describe("a key with a passphrase", () => {
     const relay = await startRelay(host.port);
     const error = await refusal({ keyPath: null, port: relay.port }, { agentSocket: socket });
     expect(error).toMatchObject({ kind: "auth" });
-    expect(error.message).toContain("6 keys of the agent");
+    expect(error.message.match(/\(refused\)/g)).toHaveLength(6);
     expect(relay.connections()).toBe(1);
     await mkdir(client.path(".ssh"), { recursive: true });
     await copyFile(host.keyPath, client.path(".ssh", "id_ed25519"));
@@ -322,7 +319,9 @@ describe("the machine's key", () => {
     await writeFile(knownHosts(), `elsewhere ${former}\n[127.0.0.1]:${host.port} ${former}\n`);
     const error = await refusal();
     expect(error).toMatchObject({ kind: "host-key", isRetryable: false });
-    expect(error.message).toMatch(/its host key is now ssh-ed25519 SHA256:[\w+/]{43}, not the one in /);
+    expect(error.message).toMatch(
+      /its host key is now ssh-ed25519 SHA256:[\w+/]{43}, not the ssh-ed25519 SHA256:[\w+/]{43} in /,
+    );
     expect(error.message).toContain(`${knownHosts()}:2`);
     const fix = /ssh-keygen .*/.exec(error.hint)?.[0] ?? "";
     expect(fix).toBe(`ssh-keygen -R '[127.0.0.1]:${host.port}' -f ${knownHosts()}`);
@@ -355,10 +354,10 @@ describe("the machine's key", () => {
   test("the system's file counts too, and a revoked key is refused", async () => {
     const key = (await readFile(join(host.dir, "host_key.pub"), "utf8")).split(" ").slice(0, 2).join(" ");
     const trusts = await client.write("system1", `[127.0.0.1]:${host.port} ${key}\n`);
-    await greet({}, { systemKnownHosts: [trusts] });
+    await greet({}, { config: `GlobalKnownHostsFile ${trusts}\n` });
     expect(notes).toEqual([]);
     const revokes = await client.write("system2", `@revoked * ${key}\n`);
-    const error = await refusal({}, { systemKnownHosts: [trusts, revokes] });
+    const error = await refusal({}, { config: `GlobalKnownHostsFile ${trusts} ${revokes}\n` });
     expect(error.message).toContain(`is revoked by ${revokes}:1`);
   });
 

@@ -1,4 +1,4 @@
-// Sessions over ssh2 against a real sshd, and on this computer: both keep the same promises.
+// Sessions over ssh2 and the system's ssh against a real sshd, and on this computer: all keep the same promises.
 
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { connect } from "../../src/transport/connect.js";
 import { runScript } from "../../src/transport/run-script.js";
 import type { Session } from "../../src/transport/session.js";
+import { addressOf, connectFrom } from "../rig/connect.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
@@ -32,16 +32,14 @@ afterAll(async () => {
   await Promise.all([host?.stop(), client?.remove()]);
 });
 
-async function open(kind: string, port = host.port, timeouts = {}): Promise<Session> {
-  const ssh = {
-    kind: "ssh",
-    host: "127.0.0.1",
-    port,
-    username: host.username,
-    keyPath: host.keyPath,
-  } as const;
+/** `config`: lines of the user's ssh configuration. */
+async function open(kind: string, port = host.port, config: string | null = null): Promise<Session> {
+  const configFile = config === null ? null : await client.write("config", config);
   const homeDir = kind === "local" ? host.homeDir : client.dir;
-  const session = await connect(kind === "local" ? { kind } : ssh, { homeDir, agentSocket: null, timeouts });
+  const transport = kind === "openssh" ? kind : "ssh2";
+  const address =
+    kind === "local" ? ({ kind: "local" } as const) : addressOf(host, { port, configFile, transport });
+  const session = await connectFrom(homeDir)(address);
   sessions.push(session);
   return session;
 }
@@ -56,7 +54,7 @@ async function read(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-describe.each(["ssh", "local"])("a session (%s)", (kind) => {
+describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
   test("runs a script in the home directory and brings back what it says and its exit code", async () => {
     const session = await open(kind);
     const script = 'pwd\necho "é \\\\ $0" >&2\n[ -t 0 ] || exit 42';
@@ -69,9 +67,14 @@ describe.each(["ssh", "local"])("a session (%s)", (kind) => {
 
   test("tells a script that was killed from one that exited", async () => {
     const session = await open(kind);
-    expect((await runScript(session, "kill -KILL $$")).end).toEqual({ kind: "killed", signal: "SIGKILL" });
-    expect((await runScript(session, "kill -TERM $$")).end).toEqual({ kind: "killed", signal: "SIGTERM" });
+    // The system's ssh does not tell which signal it was.
+    const name = (signal: string) => (kind === "openssh" ? "a signal" : signal);
+    for (const signal of ["SIGKILL", "SIGTERM"]) {
+      const { end } = await runScript(session, `kill -${signal.slice(3)} $$`);
+      expect(end).toEqual({ kind: "killed", signal: name(signal) });
+    }
     expect((await runScript(session, "no-such-program")).end).toEqual({ kind: "exited", code: 127 });
+    expect((await runScript(session, "exit 255")).end).toEqual({ kind: "exited", code: 255 });
   });
 
   test("carries binary data unharmed both ways at once", async () => {
@@ -267,7 +270,7 @@ describe("over ssh", () => {
   });
 
   test("a link that has gone silent is noticed by keepalives", async () => {
-    const session = await open("ssh", relay.port, { keepaliveMs: 100 });
+    const session = await open("ssh", relay.port, "ServerAliveInterval 1\nServerAliveCountMax 1\n");
     const running = await session.exec("sleep 1000");
     running.stdout.resume();
     running.stderr.resume();
@@ -288,9 +291,7 @@ describe("over ssh", () => {
 
   test("a server that allows one session at a time is asked again until there is room", async () => {
     const narrow = await startSshd({ config: ["MaxSessions 1"] });
-    const { port, username, keyPath } = narrow;
-    const address = { kind: "ssh", host: "127.0.0.1", port, username, keyPath } as const;
-    const session = await connect(address, { homeDir: client.dir, agentSocket: null });
+    const session = await connectFrom(client.dir)(addressOf(narrow));
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => runScript(session, `echo ${i}`)));
     expect(answers.map(({ stdout }) => Number(stdout))).toEqual(Array.from({ length: 12 }, (_, i) => i));
     await session.close();
@@ -299,11 +300,9 @@ describe("over ssh", () => {
 
   test("keys that are exchanged anew while data flows harm neither the data nor the check of the host", async () => {
     const rekeying = await startSshd({ config: ["RekeyLimit 1M"] });
-    const { port, username, keyPath } = rekeying;
-    const address = { kind: "ssh", host: "127.0.0.1", port, username, keyPath } as const;
     const notes: string[] = [];
     const onNote = (note: string) => notes.push(note);
-    const session = await connect(address, { homeDir: client.dir, agentSocket: null, onNote });
+    const session = await connectFrom(client.dir, { onNote })(addressOf(rekeying));
     const data = randomBytes(20 << 20);
     const { stdout } = await runScript(session, "sha256sum", { stdin: data });
     expect(stdout).toBe(`${sha256(data)}  -\n`);
@@ -314,9 +313,7 @@ describe("over ssh", () => {
 
   test.each(["bash", "dash", "zsh", "ksh", "fish", "tcsh"])("%s as login shell", async (loginShell) => {
     const other = await startSshd({ loginShell });
-    const { port, username, keyPath } = other;
-    const address = { kind: "ssh", host: "127.0.0.1", port, username, keyPath } as const;
-    const session = await connect(address, { homeDir: client.dir, agentSocket: null });
+    const session = await connectFrom(client.dir)(addressOf(other));
     const data = randomBytes(1 << 16);
     const { stdout, end } = await runScript(session, "pwd; sha256sum; exit 5", { stdin: data });
     await session.close();

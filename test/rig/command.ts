@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { environmentFor } from "./host.js";
 
 export interface CommandOptions {
   readonly cwd: string;
@@ -49,7 +50,7 @@ export function spawnCommand(args: readonly string[], options: CommandOptions): 
   );
   const child = spawn(process.execPath, [program, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env.PATH, HOME: options.home ?? sharedHome(), TERM: "dumb", ...options.env },
+    env: { PATH: process.env.PATH, TERM: "dumb", ...homeFor(args, options), ...options.env },
     ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   });
   child.stdin.on("error", () => {}); // it may end without reading
@@ -97,6 +98,10 @@ async function until(command: LiveCommand, isTrue: (command: LiveCommand) => boo
   } finally {
     for (const stream of [child.stdout, child.stderr]) stream.off("data", look);
   }
+}
+
+function homeFor(args: readonly string[], { home }: CommandOptions): Readonly<Record<string, string>> {
+  return home === undefined ? { HOME: sharedHome(), ...environmentFor(args) } : { HOME: home };
 }
 
 let home: string | undefined;

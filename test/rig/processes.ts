@@ -36,6 +36,11 @@ export function nameOf(pid: number): string {
   return readProc(pid, "comm").trim();
 }
 
+/** Its words, each followed by a NUL; empty when it has ended. */
+export function commandOf(pid: number): string {
+  return readProc(pid, "cmdline");
+}
+
 /** Empty when the process is gone, or not ours to read. */
 function readProc(pid: number, file: string): string {
   try {

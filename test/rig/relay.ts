@@ -6,6 +6,8 @@ export interface Relay {
   readonly port: number;
   /** Connections taken so far, those refused included. */
   connections(): number;
+  /** Of those, how many are open now. */
+  open(): number;
   /** Resets every connection. */
   cut(): void;
   /** Lets so many more bytes through to the target, and then ends every connection; calls back when it has. */
@@ -63,6 +65,7 @@ export async function startRelay(targetPort: number, options: { delayMs?: number
   return {
     port: (server.address() as { port: number }).port,
     connections: () => state.count,
+    open: () => Math.ceil(state.sockets.size / 2),
     cut,
     cutAfter(left, onCut) {
       fuse = { left, onCut };

@@ -46,6 +46,9 @@ export interface TestHost {
   stop(): Promise<void>;
 }
 
+/** By which machine files say to connect; undefined: that is left open. */
+export const TRANSPORT = process.env.SSHOAL_TEST_TRANSPORT;
+
 const SSHD = "/usr/sbin/sshd";
 
 export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
@@ -76,7 +79,8 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
     async machineFile(extra = "", via = { port }) {
       const file = join(dir, `${name}.yaml`);
       const spec = { username, ip: "127.0.0.1", port: via.port, ssh_key_path: keyPath };
-      const lines = Object.entries(spec).map(([key, value]) => `${key}: ${value}`);
+      const way = TRANSPORT === undefined ? {} : { transport: TRANSPORT };
+      const lines = Object.entries({ ...spec, ...way }).map(([key, value]) => `${key}: ${value}`);
       await writeFile(file, `${[...lines, extra].join("\n")}\n`);
       return file;
     },
@@ -92,9 +96,13 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
   };
 }
 
-export function makeKey(path: string, options: { type?: string; passphrase?: string } = {}): void {
-  const { type = "ed25519", passphrase = "" } = options;
-  execFileSync("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-C", "test", "-f", path]);
+export function makeKey(
+  path: string,
+  options: { type?: string; passphrase?: string; format?: string } = {},
+): void {
+  const { type = "ed25519", passphrase = "", format = "RFC4716" } = options;
+  const kind = ["-t", type, "-m", format];
+  execFileSync("ssh-keygen", ["-q", ...kind, "-N", passphrase, "-C", "test", "-f", path]);
 }
 
 function formatConfig(dir: string, options: SshdOptions): string {

@@ -103,6 +103,7 @@ tell_host() {
   say hostname "$line"
   hostname=$line
   line_of "$proc/sys/kernel/random/boot_id" && say identity "$line $hostname $HOME"
+  command -v bash >/dev/null 2>&1 || say no-bash
   [ -r "$proc/self/status" ] || return
   while read -r key value; do
     [ "$key" = Cpus_allowed_list: ] && say allowed "$value"

@@ -32,6 +32,8 @@ test("what is not said is as people know it from ml-scheduler", () => {
   expect(run()).toEqual({
     script: "jobs.sh",
     machines: [],
+    configFile: null,
+    hostKeys: null,
     requirement: {
       cpus: 1,
       memoryMb: 7000,
@@ -68,6 +70,7 @@ describe("options with a value, in both spellings", () => {
     ["--reassign-after", "90s", ({ policy }) => policy.reassignAfterMs, 90_000],
     ["--reassign-after", "never", ({ policy }) => policy.reassignAfterMs, null],
     ["--rerun", "changed", ({ rerun }) => rerun, "changed"],
+    ["--host-keys", "accept-new", ({ hostKeys }) => hostKeys, "accept-new"],
   ];
   test.each(read)("%s %s", (flag, value, look, expected) => {
     expect(look(run(flag, value))).toEqual(expected);
@@ -87,6 +90,7 @@ describe("switches", () => {
     ["--dry-run", ({ isDryRun }) => isDryRun, true],
     ["--json", ({ isJson }) => isJson, true],
     ["--verbose", ({ isVerbose }) => isVerbose, true],
+    ["-v", ({ isVerbose }) => isVerbose, true],
   ])("%s", (flag, look, expected) => {
     expect(look(run(flag))).toEqual(expected);
     expect(look(run())).not.toEqual(expected);
@@ -119,7 +123,12 @@ describe("lists", () => {
   });
 
   test("no script at all", () => {
-    for (const argv of [[], ["--machines", "a.yaml"], ["--copy-forward", "src"]]) {
+    for (const argv of [
+      [],
+      ["--machines", "a.yaml"],
+      ["--machines", "gpu1", "gpu1.example.org"],
+      ["--copy-forward", "src"],
+    ]) {
       expect(errorOf(...argv).message).toBe("which script?");
     }
   });
@@ -257,33 +266,69 @@ describe("sshoal", () => {
     });
   });
 
+  const quiet = { hostKeys: null, isJson: false, isVerbose: false };
+  const nowhere = { machines: [], configFile: null };
+
   test.each<[string[], Invocation]>([
-    [["status"], { command: "status", options: { batch: null, isJson: false } }],
-    [["status", "b", "--json"], { command: "status", options: { batch: "b", isJson: true } }],
-    [["logs", "3"], { command: "logs", options: { job: "3", stream: "out", follows: false } }],
+    [["status"], { command: "status", options: { batch: null, isJson: false, hostKeys: null } }],
+    [["status", "b", "--json"], { command: "status", options: { batch: "b", isJson: true, hostKeys: null } }],
+    [
+      ["logs", "3"],
+      { command: "logs", options: { job: "3", stream: "out", follows: false, hostKeys: null } },
+    ],
     [
       ["logs", "-f", "x.sh.1", "--err"],
-      { command: "logs", options: { job: "x.sh.1", stream: "err", follows: true } },
+      { command: "logs", options: { job: "x.sh.1", stream: "err", follows: true, hostKeys: null } },
     ],
-    [["clean", "--dry-run"], { command: "clean", options: { machines: [], batches: [], isDryRun: true } }],
     [
-      ["attach", "b", "--machines", "a.yaml"],
-      { command: "attach", options: { batch: "b", machines: ["a.yaml"], isJson: false, isVerbose: false } },
+      ["clean", "--dry-run"],
+      { command: "clean", options: { ...nowhere, batches: [], isDryRun: true, hostKeys: null } },
     ],
-    [["stop", "b"], { command: "stop", options: { name: "b", isJson: false, isVerbose: false } }],
-    [["retry", "--failed"], { command: "retry", options: { jobs: [], isJson: false, isVerbose: false } }],
     [
-      ["retry", "a.1", "a.2"],
-      { command: "retry", options: { jobs: ["a.1", "a.2"], isJson: false, isVerbose: false } },
+      ["attach", "b", "--machines", "a.yaml", "-F", "lab.conf"],
+      { command: "attach", options: { ...quiet, batch: "b", machines: ["a.yaml"], configFile: "lab.conf" } },
     ],
-    [["drain", "a.yaml"], { command: "drain", options: { machine: "a.yaml" } }],
+    [
+      ["attach", "-v"],
+      { command: "attach", options: { ...quiet, ...nowhere, batch: null, isVerbose: true } },
+    ],
+    [["stop", "b"], { command: "stop", options: { ...quiet, name: "b" } }],
+    [["retry", "--failed"], { command: "retry", options: { ...quiet, jobs: [] } }],
+    [["retry", "a.1", "a.2"], { command: "retry", options: { ...quiet, jobs: ["a.1", "a.2"] } }],
+    [["drain", "a.yaml"], { command: "drain", options: { machine: "a.yaml", hostKeys: null } }],
   ])("%j", (argv, invocation) => {
-    expect(sshoal(...argv)).toMatchObject(invocation);
+    expect(sshoal(...argv)).toEqual(invocation);
   });
+
+  test.each([
+    [["run", "jobs.sh"]],
+    [["probe"]],
+    [["status"]],
+    [["logs", "1"]],
+    [["clean"]],
+    [["attach"]],
+    [["stop", "b"]],
+    [["retry", "--failed"]],
+    [["drain", "a"]],
+  ])("%j takes --host-keys", (argv) => {
+    expect(sshoal(...argv, "--host-keys", "strict")).toMatchObject({ options: { hostKeys: "strict" } });
+    expect(() => sshoal(...argv, "--host-keys", "no")).toThrow(/Allowed choices are strict, accept-new/);
+  });
+
+  test.each([[["run", "jobs.sh"]], [["probe"]], [["clean"]], [["attach", "b"]]])(
+    "%j takes -F with --machines, and not without",
+    (argv) => {
+      expect(sshoal(...argv, "--machines", "gpu1", "-F", "lab.conf")).toMatchObject({
+        options: { machines: ["gpu1"], configFile: "lab.conf" },
+      });
+      expect(() => sshoal(...argv, "-F", "lab.conf")).toThrow("-F has no meaning without --machines");
+    },
+  );
 
   test.each([
     [["retry"], "which jobs?"],
     [["retry", "a.1", "--failed"], "which jobs?"],
+    [["run", "--machines", "a.yaml", "jobs.sh"], 'which script? --machines has taken "jobs.sh" too'],
     [["stop"], "missing required argument"],
     [["rnu", "jobs.sh"], "Did you mean run?"],
     [["run", "jobs.sh", "--machine", "a.yaml"], "Did you mean --machines?"],

@@ -8,7 +8,7 @@ const SOURCE: MachineSource = {
   file: "machines/m.yaml",
   directory: "/project/machines",
   homeDir: "/home/me",
-  username: "me",
+  configFile: null,
 };
 
 function specOf(text: string): MachineSpec {
@@ -34,7 +34,15 @@ describe("what a file says", () => {
     expect(specOf("ip: 192.0.2.1\n")).toEqual({
       name: "m.yaml",
       file: "/project/machines/m.yaml",
-      address: { kind: "ssh", host: "192.0.2.1", port: 22, username: "me", keyPath: null },
+      address: {
+        kind: "ssh",
+        host: "192.0.2.1",
+        port: null,
+        username: null,
+        keyPath: null,
+        configFile: null,
+        transport: null,
+      },
       gpus: null,
       excludeGpus: [],
       maxJobs: null,
@@ -51,6 +59,7 @@ username: ben
 host: gpu1.example.org
 port: 2222
 ssh_key_path: ~/.ssh/id
+transport: openssh
 gpus: [0, 2]
 exclude_gpus:
   - 1
@@ -69,6 +78,8 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
         port: 2222,
         username: "ben",
         keyPath: "/home/me/.ssh/id",
+        configFile: null,
+        transport: "openssh",
       },
       gpus: [0, 2],
       excludeGpus: [1],
@@ -93,12 +104,28 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
     expect(specOf(text).address).toMatchObject({ host: "a", port: 23 });
   });
 
-  test.each([["on"], ["007"], ["fe80::1%eth0"], ["::1"], ["gpu_1.lab-2"], ["10"], ["münchen.example"]])(
-    "the host %s stays as written",
-    (host) => {
-      expect(specOf(`ip: "${host}"`).address).toMatchObject({ host });
-    },
-  );
+  test("this computer, without ssh", () => {
+    const spec = specOf("transport: local\nmax_jobs: 2\nscratch: /data\n");
+    expect(spec).toMatchObject({ address: { kind: "local" }, maxJobs: 2, scratch: "/data" });
+  });
+
+  test("the ssh configuration goes with it", () => {
+    const { spec } = parseMachine("host: gpu1\n", { ...SOURCE, configFile: "/lab.conf" });
+    expect(spec?.address).toMatchObject({ host: "gpu1", configFile: "/lab.conf" });
+  });
+
+  test.each([
+    ["on"],
+    ["007"],
+    ["gpu+1"],
+    ["fe80::1%eth0"],
+    ["::1"],
+    ["gpu_1.lab-2"],
+    ["10"],
+    ["münchen.example"],
+  ])("the host %s stays as written", (host) => {
+    expect(specOf(`ip: "${host}"`).address).toMatchObject({ host });
+  });
 
   test.each([
     ["~/.ssh/id", "/home/me/.ssh/id"],
@@ -186,7 +213,19 @@ describe("what is wrong with a file, and where", () => {
       "192.0.2.1\n",
       ["1:1: expected lines of the form key: value (write at least ip: and the machine's address)"],
     ],
-    ["no address", "port: 22\n", ["1:1: ip is missing (write ip: and the machine's address or host name)"]],
+    [
+      "no address",
+      "port: 22\n",
+      ["1:1: ip is missing (write ip: and the machine's address, or the name you type after ssh)"],
+    ],
+    [
+      "transport: local with an address and a login",
+      "host: a\nport: 1\nusername: b\nssh_key_path: k\ntransport: local\n",
+      ["1:7: host", "2:7: port", "3:11: username", "4:15: ssh_key_path"].map(
+        (key) =>
+          `${key} has no meaning with transport: local, which is this computer without ssh (remove one of the two lines)`,
+      ),
+    ],
     ["two addresses", "ip: a\nhost: b\n", ["2:7: ip and host mean the same (keep one of them)"]],
     [
       "two addresses, the other way",
@@ -305,6 +344,8 @@ describe("what is wrong with a file, and where", () => {
       "ssh_key_path: ~ben/id",
       '2:15: ssh_key_path must be a path, absolute or beginning with ~/, got "~ben/id"',
     ],
+    ["transport: rsh", '2:12: transport must be ssh2, openssh or local, got "rsh"'],
+    ["transport:", "2:11: transport must be text, got nothing"],
     ["env: [A=1]", "2:6: env must hold lines of the form NAME: value, got a list"],
     ["env:", "2:5: env must hold lines of the form NAME: value, got nothing"],
     ["env: {1A: x}", '2:7: a name in env must be letters, digits and _, with no digit in front, got "1A"'],

@@ -58,9 +58,10 @@ describe("machines are called as their files are", () => {
     ["the same name in two places", ["x/a.yaml", "y/a.yaml", "y/b.yaml"], ["x/a.yaml", "y/a.yaml", "b.yaml"]],
     ["one of them here", ["a.yaml", "machines/a.yaml"], ["a.yaml", "machines/a.yaml"]],
     ["a name of an object's own", ["constructor", "x/toString"], ["constructor", "toString"]],
+    ["that of a host", ["lab/gpu1", "gpu1.yaml"], ["lab/gpu1", "gpu1.yaml"]],
     ["none", [], []],
   ])("%s", (_, paths, names) => {
-    expect(nameMachines(paths)).toEqual(names);
+    expect(nameMachines(paths, ["gpu1"])).toEqual(names);
   });
 });
 
@@ -70,13 +71,14 @@ describe("what to type instead", () => {
   test.each([
     ["titna1", "did you mean machines/titan1.yaml or machines/titan2.yml?"],
     ["lab/satrun.yaml", "did you mean machines/saturn.yaml?"],
-    ["jupiter", "there are machines/titan1.yaml, machines/titan2.yml, machines/saturn.yaml"],
+    ["uranos", "did you mean uranus?"],
+    ["jupiter", "there are machines/titan1.yaml, machines/titan2.yml, machines/saturn.yaml, uranus"],
   ])("%s", (name, hint) => {
-    expect(hintAtExisting(name, existing)).toBe(hint);
+    expect(hintAtExisting(name, existing, ["uranus"])).toBe(hint);
   });
 
-  test("with no machine file anywhere", () => {
-    expect(hintAtExisting("m1", [])).toBe("write one with the lines ip: and username:");
+  test("with nothing anywhere", () => {
+    expect(hintAtExisting("m1", [], [])).toBeNull();
   });
 });
 

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { loadBatch } from "../../../src/input/load.js";
+import { loadBatch } from "../../../src/input/load-batch.js";
 import { parseMachine } from "../../../src/input/machine-file.js";
 
-const source = { file: "m.yaml", name: "m.yaml", directory: "/d", homeDir: "/home/me", username: "me" };
+const source = { file: "m.yaml", name: "m.yaml", directory: "/d", homeDir: "/home/me", configFile: null };
 
 describe("the example batch", () => {
   test("begins with the two jobs its readers know", async () => {
@@ -37,12 +37,15 @@ describe("the sample machine files", () => {
       port: 22,
       username: "ada",
       keyPath: "/home/me/.ssh/id_ed25519",
+      configFile: null,
+      transport: null,
     });
   });
 
   test("full.yaml uses every key", async () => {
     const { spec } = parseMachine(await readFile("machines/full.yaml"), source);
     expect(spec).toMatchObject({
+      address: { transport: "ssh2" },
       gpus: [0, 1, 2, 3],
       excludeGpus: [3],
       maxJobs: 8,

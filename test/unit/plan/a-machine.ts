@@ -46,6 +46,7 @@ export function aCapacity(facts: Partial<Capacity> = {}): Capacity {
   return {
     hostname: "host",
     identity: "",
+    shell: "bash",
     cpus: { total: 64, free: 64 },
     memory: { totalMb: 256_000, freeMb: 250_000 },
     gpus: [],

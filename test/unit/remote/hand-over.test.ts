@@ -183,7 +183,7 @@ describe("what goes wrong", () => {
     return error as RemoteError;
   }
 
-  test.each(["tar", "setsid"])("no %s over there: it is named", async (tool) => {
+  test.each(["tar", "setsid", "find", "xargs"])("no %s over there: it is named", async (tool) => {
     vi.stubEnv("PATH", pathWithout(machine, tool));
     const { message } = await errorOf(give({ [A]: "true" }));
     expect(message).toMatch(/^handing over failed: /);

@@ -142,6 +142,7 @@ test("nothing at all is a machine of which nothing is known", () => {
   expect(parseProbe([])).toEqual({
     hostname: "",
     identity: "",
+    shell: "bash",
     cpus: null,
     memory: null,
     gpus: [],

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Workspace } from "../../rig/workspace.js";
 import { BOOT_ID, ProbeBox, SHELLS } from "./probe-box.js";
@@ -106,6 +107,19 @@ describe.each(SHELLS)("under %s", (shell) => {
       memory: null,
       gpus: [],
       gpuProblem: "No devices were found",
+    });
+  });
+
+  test("which shell jobs get: bash, and sh where there is none", async () => {
+    expect(box.run().capacity.shell).toBe("bash");
+    await mkdir(files.path("few"));
+    for (const tool of ["sh", "sed", "sleep", "uname"])
+      await symlink(`/bin/${tool}`, files.path("few", tool));
+    const { capacity, stderr, isComplete } = box.run({ before: `PATH='${files.path("few")}'` });
+    expect({ shell: capacity.shell, stderr, isComplete }).toEqual({
+      shell: "sh",
+      stderr: "",
+      isComplete: true,
     });
   });
 

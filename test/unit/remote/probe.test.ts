@@ -23,6 +23,7 @@ afterEach(async () => {
 /** Answers every script with the same words. */
 function scripted(stdout: string, stderr = "", end: ExecEnd = { kind: "exited", code: 0 }): Session {
   return {
+    about: { transport: "local", why: null, login: null, hostKey: null, via: [] },
     exec: async () => ({
       stdin: new PassThrough().resume(),
       stdout: Readable.from([Buffer.from(stdout)]),

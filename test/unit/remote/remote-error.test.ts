@@ -20,6 +20,7 @@ test.each([
   ["not enough space: 5 MB to copy, 1 MB free in /x", /make room/],
   ["mkdir: cannot create directory: Permission denied", /you may write to/],
   ["mkdir: Read-only file system", /you may write to/],
+  ["there is no tar over there", /sshoal doctor/],
 ])("what can be done about it: %s", (stderr, hint) => {
   expect(remoteErrorFrom("staging", `before\n${stderr}\nafter`).hint).toMatch(hint);
 });

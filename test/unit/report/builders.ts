@@ -12,6 +12,7 @@ export const FAILURE: Outcome = { kind: "exited", code: 1 };
 export const CAPACITY: Capacity = {
   hostname: "box",
   identity: "",
+  shell: "bash",
   cpus: { total: 8, free: 7 },
   memory: { totalMb: 64000, freeMb: 60000 },
   gpus: [],

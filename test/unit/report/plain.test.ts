@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { RunEvent } from "../../../src/model/event.js";
 import { createPlainReporter, type PlainOptions } from "../../../src/report/plain.js";
 import {
+  CAPACITY,
   FAILURE,
   jobCollected,
   jobEnded,
@@ -206,4 +207,13 @@ test("the summary closes the run, once", () => {
     "failed jobs:",
     "  job_results/batch.sh.1.err  exit code 1",
   ]);
+});
+
+test("a machine without bash is told of, once", () => {
+  const told = (shell: "bash" | "sh") => {
+    const about = { kind: "machine-ready", machine: "a.yaml", slots: slotsWith([0]), at: 0 } as const;
+    return shown([started(someJobs(1)), { ...about, capacity: { ...CAPACITY, shell } }]).err;
+  };
+  expect(told("sh")).toEqual(["WARNING: a.yaml has no bash: jobs run under sh there"]);
+  expect(told("bash")).toEqual([]);
 });

@@ -66,6 +66,14 @@ test("what the driver said is shown once", () => {
   expect(text.match(/one card is lost/g)).toHaveLength(1);
 });
 
+test("no bash is said", () => {
+  const capacity = aCapacity({ shell: "sh" });
+  const text = formatProbeTable([
+    { kind: "probed", machine: "a", slots: 1, notes: ["cores: few"], capacity },
+  ]);
+  expect(text).toContain("\n  no bash: jobs run under sh there\n  cores: few\n");
+});
+
 test("no machines: the headings", () => {
   expect(formatProbeTable([])).toBe("machine  slots  cores free  memory free\n");
 });

@@ -76,6 +76,36 @@ test("failures and warnings are left standing above the view", () => {
   expect(screen.lines.filter((line) => line === HINT)).toHaveLength(1);
 });
 
+test("while somebody is asked nothing is drawn, and what happened meanwhile is shown afterwards", () => {
+  const { screen, reporter } = openBusy(80, 24);
+  reporter.suspend();
+  reporter.suspend();
+  expect(screen.lines).toEqual([]);
+  screen.write("Enter passphrase: ");
+  const before = screen.writes;
+  reporter.show(unreachable("b.yaml"));
+  vi.advanceTimersByTime(5000);
+  screen.emit("resize");
+  expect(screen.writes).toBe(before);
+  screen.write("\n");
+  reporter.resume();
+  expect(screen.lines.slice(0, 2)).toEqual([
+    "Enter passphrase:",
+    "WARNING: b.yaml is left out: connection refused",
+  ]);
+  expect(screen.lines.filter((line) => line === HINT)).toHaveLength(1);
+});
+
+test("a view that is closed while somebody is asked still says how it ended, and draws no more", () => {
+  const { screen, reporter } = openBusy(80, 24);
+  reporter.suspend();
+  reporter.close();
+  const { lines, writes } = screen;
+  expect(lines.length).toBeGreaterThan(0);
+  reporter.resume();
+  expect(screen.writes).toBe(writes);
+});
+
 test("more failures than the terminal has rows are all left standing", () => {
   const { screen, reporter } = open(80, 10);
   reporter.show(started(someJobs(100)));

@@ -10,6 +10,9 @@ import { loadRecord } from "../../../src/run/record.js";
 
 const path = fileURLToPath(new URL("../../records/v1.jsonl", import.meta.url));
 
+/** What an address has had since. */
+const NOT_YET = { keyPath: "/home/me/.ssh/id_ed25519", configFile: null, transport: null };
+
 test("version 1 loads, line by line, and tells where the batch stood", () => {
   const events = loadRecord(path);
   expect(events).toHaveLength(readFileSync(path, "utf8").trimEnd().split("\n").length);
@@ -20,8 +23,9 @@ test("version 1 loads, line by line, and tells where the batch stood", () => {
     ["two.yaml", [{ index: 0, gpus: [] }]],
     ["one.yaml", [{ index: 0, gpus: [] }]],
   ]);
-  expect(past?.machines.get("one.yaml")).toMatchObject({
-    address: { kind: "ssh", host: "127.0.0.1", port: 2201, keyPath: "/home/me/.ssh/id_ed25519" },
+  expect(past?.machines.get("one.yaml")).toEqual({
+    name: "one.yaml",
+    address: { kind: "ssh", host: "127.0.0.1", port: 2201, username: "root", ...NOT_YET },
     scratch: null,
     file: "/home/me/machines/one.yaml",
   });

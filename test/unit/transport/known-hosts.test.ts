@@ -2,16 +2,19 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   checkHostKey,
   fingerprint,
+  foreignKeyOf,
   formatKnownHost,
   hostEntry,
   matchesHost,
   parseKnownHosts,
   signatureAlgorithms,
 } from "../../../src/transport/known-hosts.js";
+import { aHardwareKey } from "./hardware-key.js";
 
 let dir = "";
 const keys: Record<"a" | "b" | "rsa" | "ecdsa", string> = { a: "", b: "", rsa: "", ecdsa: "" };
@@ -39,6 +42,10 @@ function check(text: string, entry: string, name: keyof typeof keys) {
 function keygenFinds(file: string, entry: string): number[] {
   const { stdout } = spawnSync("ssh-keygen", ["-F", entry, "-f", file], { encoding: "utf8" });
   return [...stdout.matchAll(/found: line (\d+)/g)].map((match) => Number(match[1]));
+}
+
+function bracket(pattern: string): string {
+  return pattern.startsWith("!") ? `![${pattern.slice(1)}]:2222` : `[${pattern}]:2222`;
 }
 
 describe("agrees with ssh-keygen -F", () => {
@@ -85,6 +92,25 @@ describe("agrees with ssh-keygen -F", () => {
     }
   });
 
+  test("whatever the patterns", () => {
+    // Few letters, so that patterns and hosts meet often.
+    const name = fc.stringMatching(/^[abA.]{1,4}$/);
+    const pattern = fc.stringMatching(/^!?[abA.*?]{1,4}$/);
+    const host = fc.oneof(pattern, pattern.map(bracket), fc.constantFrom("*", "10.0.0.?", "!*", "[*]:*"));
+    const lines = fc.array(fc.array(host, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 12 });
+    const file = join(dir, "known_any");
+    fc.assert(
+      fc.property(lines, name, fc.constantFrom(22, 2222), (lists, wanted, port) => {
+        const entry = hostEntry(wanted, port);
+        writeFileSync(file, lists.map((list) => `${list.join(",")} ${keys.a}\n`).join(""));
+        const known = parseKnownHosts(readFileSync(file, "utf8"), file);
+        const found = known.filter((line) => matchesHost(line, entry)).map((line) => line.line);
+        expect(found).toEqual(keygenFinds(file, entry));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   test("a line of ours", () => {
     const file = join(dir, "known_ours");
     writeFileSync(file, formatKnownHost(hostEntry("GPU1", 2222), raw("ecdsa")));
@@ -99,8 +125,19 @@ test.each(["a", "rsa", "ecdsa"] as const)("the fingerprint is the one ssh-keygen
 });
 
 test("comments, blank lines and lines that are no entries are passed over", () => {
-  const text = `# gpu1 ${keys.a}\n\n   \ngpu1\ngpu1 ssh-ed25519\n@strange gpu1 ${keys.a}\n  gpu1\t${keys.a} me@home\r\n`;
-  expect(parseKnownHosts(text, "f").map(({ line, hosts }) => [line, hosts])).toEqual([[7, "gpu1"]]);
+  const lines = [
+    `# gpu1 ${keys.a}`,
+    "",
+    "   ",
+    "gpu1",
+    "gpu1 ssh-ed25519",
+    `@strange gpu1 ${keys.a}`,
+    "gpu1 ssh-ed25519 AAAA",
+    `gpu1 ssh-rsa ${keys.a.split(" ")[1]}`,
+    `  gpu1\t${keys.a} me@home\r`,
+  ];
+  const text = `${lines.join("\n")}\n`;
+  expect(parseKnownHosts(text, "f").map(({ line, hosts }) => [line, hosts])).toEqual([[9, "gpu1"]]);
   expect(check(text, "gpu1", "a")).toEqual({ kind: "trusted" });
 });
 
@@ -126,13 +163,24 @@ test("a key of a type the host was never known by is a change too", () => {
 });
 
 test("known only by a type that cannot be asked for: new", () => {
-  expect(check("gpu1 ssh-dss AAAAB3NzaC1kc3M=\n", "gpu1", "a")).toEqual({ kind: "new" });
+  expect(check("gpu1 ssh-dss AAAAB3NzaC1kc3MAAAAA\n", "gpu1", "a")).toEqual({ kind: "new" });
 });
 
 test("a revoked key is refused, even when another line trusts it", () => {
   const text = `gpu1 ${keys.a}\n@revoked * ${keys.a}\n`;
   expect(check(text, "gpu1", "a")).toMatchObject({ kind: "revoked", by: { line: 2 } });
   expect(check(`@revoked * ${keys.b}\n`, "gpu1", "a")).toEqual({ kind: "new" });
+});
+
+test("an authority, or a hardware key, calls for OpenSSH unless a plain key is known too", () => {
+  const authority = `@cert-authority *.lab ${keys.a}\n`;
+  const foreign = (text: string, entry: string) => foreignKeyOf(parseKnownHosts(text, "f"), entry)?.line;
+  expect(foreign(authority, "gpu1.lab")).toBe(1);
+  expect(foreign(authority, "gpu1")).toBeUndefined();
+  expect(foreign(`${authority}gpu1.lab ${keys.rsa}\n`, "gpu1.lab")).toBeUndefined();
+  expect(foreign(`${authority}@revoked gpu1.lab ${keys.rsa}\n`, "gpu1.lab")).toBe(1);
+  expect(foreign(`# none\ngpu1 ${aHardwareKey().publicText}`, "gpu1")).toBe(2);
+  expect(foreign(`gpu1 ${keys.a}\n`, "gpu1")).toBeUndefined();
 });
 
 test("types the host is known by are asked for first", () => {

@@ -1,15 +1,19 @@
 import { expect, test } from "vitest";
 import type { ConnectErrorKind } from "../../../src/transport/connect-error.js";
-import { explainHandshake, explainSocket } from "../../../src/transport/ssh2-errors.js";
+import type { Login } from "../../../src/transport/key-login.js";
+import { explainForward, explainHandshake, explainSocket } from "../../../src/transport/ssh2-errors.js";
+import { aTarget } from "./a-target.js";
 
-const address = {
-  kind: "ssh",
-  host: "gpu1",
-  port: 2222,
-  username: "me",
-  keyPath: "/home/me/my key",
-} as const;
-const login = { methods: [], offered: "the key /home/me/my key", hint: null };
+const target = aTarget({ port: 2222, identityFiles: ["/home/me/my key"], hasOwnIdentities: true });
+const behind = aTarget({ alias: "gpu1", host: "10.0.0.5", proxyJump: ["bob@jump"] });
+const refused = { says: "does not let me in; tried: the key /home/me/my key (refused)", hint: null };
+const login: Login = {
+  next: () => {},
+  accepted: () => "",
+  refusal: () => refused,
+  isAsking: () => false,
+  wantsPerson: () => false,
+};
 
 test.each<[string, ConnectErrorKind, boolean]>([
   ["ENOTFOUND", "unknown-host", false],
@@ -19,14 +23,14 @@ test.each<[string, ConnectErrorKind, boolean]>([
   ["EHOSTUNREACH", "unreachable", true],
   ["ENETDOWN", "unreachable", true],
 ])("%s is %s", (code, kind, isRetryable) => {
-  const error = explainSocket(Object.assign(new Error("x"), { code }), address);
+  const error = explainSocket(Object.assign(new Error("x"), { code }), target);
   expect(error).toMatchObject({ kind, isRetryable });
   expect(error.message).toMatch(/^gpu1:2222: /);
 });
 
 test("when every address of a name fails, the first failure counts", () => {
-  const refused = Object.assign(new Error("x"), { code: "ECONNREFUSED" });
-  expect(explainSocket(new AggregateError([refused]), address).kind).toBe("refused");
+  const everywhere = new AggregateError([Object.assign(new Error("x"), { code: "ECONNREFUSED" })]);
+  expect(explainSocket(everywhere, target).kind).toBe("refused");
 });
 
 test.each<[object, ConnectErrorKind]>([
@@ -37,14 +41,54 @@ test.each<[object, ConnectErrorKind]>([
   [{ level: "protocol", message: "Connection lost before handshake" }, "refused"],
   [{ level: "handshake", message: "no matching key exchange algorithm" }, "protocol"],
 ])("%o is %s", (error, kind) => {
-  expect(explainHandshake(error, { address, login, hasGreeted: false }).kind).toBe(kind);
+  expect(explainHandshake(error, { target, login, hasGreeted: false }).kind).toBe(kind);
+});
+
+test.each<[string, object, Login, string | null]>([
+  [
+    "no common algorithm",
+    { level: "handshake", message: "Handshake failed: no matching host key format" },
+    login,
+    "ssh2 has no algorithm in common with it",
+  ],
+  ["another protocol", { level: "protocol", message: "Malformed packet" }, login, null],
+  ["keys refused", { level: "client-authentication", message: "" }, login, null],
+  [
+    "keys refused, but a person may be asked",
+    { level: "client-authentication", message: "" },
+    { ...login, wantsPerson: () => true },
+    "it asks for more than a key",
+  ],
+])("whether the system's ssh may do better: %s", (_, error, how, reason) => {
+  expect(explainHandshake(error, { target, login: how, hasGreeted: false }).opensshReason).toBe(reason);
+});
+
+test.each<[object, ConnectErrorKind, string]>([
+  [{ reason: 2, message: "(SSH) Channel open failure: Connection refused" }, "refused", "nothing listens"],
+  [
+    { reason: 2, message: "(SSH) Channel open failure: Connection timed out" },
+    "timed-out",
+    "does not answer",
+  ],
+  [{ reason: 2, message: "(SSH) Channel open failure: No route to host" }, "unreachable", "no way to that"],
+  [
+    { reason: 2, message: "(SSH) Channel open failure: Name or service not known" },
+    "unknown-host",
+    "no such",
+  ],
+  [{ reason: 2, message: "(SSH) Channel open failure: open failed" }, "unreachable", "dropped"],
+  [{ reason: 1, message: "(SSH) Channel open failure: open failed" }, "protocol", "AllowTcpForwarding"],
+  [{ message: "Not connected" }, "unreachable", "dropped the connection"],
+])("a jump host that says %o", (error, kind, words) => {
+  const explained = explainForward(error, behind);
+  expect(explained.kind).toBe(kind);
+  expect(explained.message).toMatch(/^gpu1 \(10\.0\.0\.5:22\) by way of bob@jump: /);
+  expect(explained.message).toContain(words);
 });
 
 test("the hint is a line to paste", () => {
-  const error = explainHandshake(
-    { level: "client-authentication", message: "" },
-    { address, login, hasGreeted: true },
-  );
-  expect(error.message).toBe("gpu1:2222: does not let me in with the key /home/me/my key");
+  const facts = { target, login, hasGreeted: true };
+  const error = explainHandshake({ level: "client-authentication", message: "" }, facts);
+  expect(error.message).toBe(`gpu1:2222: ${refused.says}`);
   expect(error.hint).toBe("see for yourself: ssh -p 2222 -i '/home/me/my key' me@gpu1");
 });

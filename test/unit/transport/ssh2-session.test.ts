@@ -1,11 +1,10 @@
 import { EventEmitter } from "node:events";
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import { afterEach, expect, test, vi } from "vitest";
 import { runScript } from "../../../src/transport/run-script.js";
 import { Ssh2Session } from "../../../src/transport/ssh2-session.js";
-
-const ADDRESS = { kind: "ssh", host: "gpu1", port: 22, username: "me", keyPath: null } as const;
+import { aTarget } from "./a-target.js";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -17,7 +16,7 @@ function session(exec: (done: (error: Error) => void) => void) {
     exec: vi.fn((_command: string, done: (error: Error) => void) => exec(done)),
   });
   const socket = { writable: true };
-  const made = new Ssh2Session(client as unknown as Client, socket as Socket, ADDRESS);
+  const made = new Ssh2Session(client as unknown as Client, socket as Duplex, aTarget());
   return { client, socket, session: made };
 }
 

@@ -37,6 +37,16 @@ test("what comes before the marker is dropped, wherever the pieces are cut", asy
   }
 });
 
+test("what came before the marker can be asked for, but is no part of any stream", async () => {
+  const { running, marker, stdout, stderr, finish } = play();
+  stdout.write(`Welcome\n${"!".repeat(5000)}${marker}answer`);
+  stderr.write("careful\n");
+  finish(0);
+  expect(await Promise.all([text(running.stdout), text(running.stderr)])).toEqual(["answer", "careful\n"]);
+  expect(running.noise).toMatch(/^Welcome\n!+$/);
+  expect(running.noise).toHaveLength(4096);
+});
+
 test("endless noise does not fill the memory, and the marker is still found behind it", async () => {
   const { running, marker, stdout, finish } = play();
   for (let i = 0; i < 1000; i++) stdout.write("x".repeat(10_000));

@@ -1,0 +1,72 @@
+// Where our files would be: whether it can be written, has room, and is a disk of the machine itself.
+
+import type { Check, HostFacts, ScratchFacts } from "../model/examination.js";
+import type { MachineSpec } from "../model/machine.js";
+
+export function checkDisks({ scratch, homeFilesystem, stuckAt }: HostFacts, spec: MachineSpec): Check[] {
+  // Not looked at: something before it hung, and that is said.
+  if (scratch.dir === "" && stuckAt !== null) return [];
+  const place = scratch.filesystem ?? (spec.scratch === null ? homeFilesystem : null);
+  return [
+    checkWriting(scratch),
+    ...checkSpace(scratch),
+    ...(scratch.isNoexec ? [noexecCheck(scratch)] : []),
+    ...(place !== null && isNetwork(place) ? [networkCheck(scratch, place)] : []),
+  ];
+}
+
+function checkWriting({ dir, unwritable, freeKb, filesystem }: ScratchFacts): Check {
+  if (unwritable !== null) {
+    return { check: "scratch", verdict: "bad", says: `${dir} cannot be written: ${unwritable}`, fix: CHOOSE };
+  }
+  const free = freeKb === null ? "how much is free is not known" : `${gigabytes(freeKb)} GB free`;
+  const type = filesystem === null ? "" : ` (${filesystem})`;
+  return { check: "scratch", verdict: "ok", says: `${dir}${type} can be written, ${free}`, fix: null };
+}
+
+const CHOOSE = "give its machine file scratch: with a directory that you may write to";
+const LITTLE_KB = 1024 * 1024;
+const TOO_LITTLE_KB = 10 * 1024;
+
+function checkSpace({ dir, freeKb, unwritable }: ScratchFacts): Check[] {
+  if (freeKb === null || unwritable !== null || freeKb >= LITTLE_KB) return [];
+  return [
+    {
+      check: "space",
+      verdict: freeKb < TOO_LITTLE_KB ? "bad" : "warn",
+      says: `${Math.floor(freeKb / 1024)} MB are free in ${dir}: each job has a copy of the working directory there`,
+      fix: "make room (sshoal clean shows what is ours), or give its machine file scratch: with a larger disk",
+    },
+  ];
+}
+
+function noexecCheck({ dir }: ScratchFacts): Check {
+  return {
+    check: "scratch",
+    verdict: "warn",
+    says: `${dir} is mounted noexec: jobs cannot start programs of the working directory (./train.sh)`,
+    fix: "write sh ./train.sh, or give its machine file scratch: with another disk",
+  };
+}
+
+function networkCheck({ dir }: ScratchFacts, type: string): Check {
+  return {
+    check: "scratch",
+    verdict: "warn",
+    says: `${dir} is on a file server (${type}): slow for many small files, and slots rely on what it does not promise`,
+    fix: "give its machine file scratch: with a local disk, for example scratch: /tmp/$USER or /scratch",
+  };
+}
+
+/** As stat and df name them. */
+const NETWORK =
+  /^(nfs\d?|nfs4|cifs|smb\d?|smbfs|afs|lustre|gpfs|ceph|beegfs|fuse\.(sshfs|glusterfs|s3fs|rclone)|9p|v9fs)$/i;
+
+function isNetwork(type: string): boolean {
+  return NETWORK.test(type);
+}
+
+function gigabytes(kb: number): string {
+  const gb = kb / 1024 / 1024;
+  return gb >= 10 ? String(Math.floor(gb)) : gb.toFixed(1);
+}

@@ -1,0 +1,96 @@
+// Whether the cards answer, and what their modes mean for jobs.
+
+import type { Check, Verdict } from "../model/examination.js";
+import type { Capacity, Gpu } from "../model/machine.js";
+import type { Patient } from "./patient.js";
+
+export function checkGpus({ examination, requirement }: Patient): Check[] {
+  const { capacity, facts } = examination;
+  const isNeeded = requirement.gpu !== null;
+  if (capacity.gpus.length === 0) return [noneCheck(capacity, isNeeded)];
+  return [
+    ...checkCards(capacity, isNeeded),
+    ...checkModes(capacity.gpus),
+    ...(isNeeded && capacity.gpus.some(({ vendor }) => vendor === "nvidia")
+      ? [orderCheck(facts.cudaOrder)]
+      : []),
+  ];
+}
+
+const TRY = "log in there and try: nvidia-smi";
+
+/** A machine without cards is as it should be; one whose tool fails has cards that nobody can use. */
+function noneCheck({ gpuProblem }: Capacity, isNeeded: boolean): Check {
+  const says = gpuProblem ?? "none was found";
+  const isAbsent = says.startsWith("no NVIDIA driver (no nvidia-smi)");
+  if (isNeeded) return gpu("bad", says, isAbsent ? "jobs that use no GPU: --no-gpu-required" : TRY);
+  return isAbsent ? gpu("ok", `${says}; none is needed`) : gpu("warn", says, TRY);
+}
+
+function checkCards({ gpus, gpuProblem }: Capacity, isNeeded: boolean): Check[] {
+  const devices = gpus.filter((card) => !isSplit(card, gpus));
+  const sick = devices.filter(({ unusable }) => unusable !== null);
+  const well = devices.length - sick.length;
+  const summary = `${well} of ${devices.length} can be used`;
+  return [
+    well > 0 || !isNeeded ? gpu("ok", summary) : gpu("bad", summary, TRY),
+    ...sick.map(({ index, unusable }) =>
+      gpu("warn", `GPU ${index} is not used: it ${unusable}`, remedy(index, unusable)),
+    ),
+    ...(gpuProblem === null ? [] : [gpu("warn", gpuProblem, TRY)]),
+  ];
+}
+
+function isSplit(card: Gpu, gpus: readonly Gpu[]): boolean {
+  return !card.isMig && gpus.some(({ isMig, index }) => isMig && index === card.index);
+}
+
+function remedy(index: number, unusable: string | null): string {
+  const words = unusable ?? "";
+  if (words.includes("VISIBLE_DEVICES")) return "take that variable out of the start-up files over there";
+  if (words.includes("MIG"))
+    return `make slices: sudo nvidia-smi mig -i ${index} -cgi 19 -C, or sudo nvidia-smi -i ${index} -mig 0`;
+  if (words.includes("Prohibited")) return `sudo nvidia-smi -i ${index} -c DEFAULT`;
+  if (words.includes("reset")) return `sudo nvidia-smi -i ${index} --gpu-reset`;
+  return TRY;
+}
+
+/** What is as somebody wanted it, but makes for fewer slots than one would think. */
+function checkModes(gpus: readonly Gpu[]): Check[] {
+  const slices = gpus.filter(({ isMig }) => isMig).length;
+  const exclusive = gpus.filter(({ isExclusive, isMig }) => isExclusive && !isMig).map(({ index }) => index);
+  return [
+    ...(slices === 0
+      ? []
+      : [
+          gpu(
+            "ok",
+            `${slices === 1 ? "a MIG slice" : `${slices} MIG slices`}, each as a card of its own; a job sees one of them only`,
+          ),
+        ]),
+    ...(exclusive.length === 0
+      ? []
+      : [
+          gpu(
+            "ok",
+            `compute mode Exclusive_Process on ${exclusive.join(", ")}: one job a card, --no-reserve-gpu or not`,
+          ),
+        ]),
+  ];
+}
+
+/** CUDA's own order is fastest first; ours has to be that of nvidia-smi. */
+function orderCheck(order: string | null): Check {
+  if (order === null || order === "PCI_BUS_ID")
+    return { check: "CUDA order", verdict: "ok", says: "PCI_BUS_ID, as nvidia-smi counts", fix: null };
+  return {
+    check: "CUDA order",
+    verdict: "ok",
+    says: `CUDA_DEVICE_ORDER=${order} at login; jobs get PCI_BUS_ID instead, as nvidia-smi counts`,
+    fix: null,
+  };
+}
+
+function gpu(verdict: Verdict, says: string, fix: string | null = null): Check {
+  return { check: "GPUs", verdict, says, fix };
+}

@@ -1,0 +1,48 @@
+// Whether a batch would run on a machine: from what was found out about it to checks with a verdict and a fix each.
+
+import type { Check } from "../model/examination.js";
+import { checkConnection } from "./check-connection.js";
+import { checkDisks } from "./check-disks.js";
+import { checkGpus } from "./check-gpus.js";
+import { checkLeaving } from "./check-leaving.js";
+import { checkRoom } from "./check-room.js";
+import { checkSetup } from "./check-setup.js";
+import { checkTools } from "./check-tools.js";
+import type { Patient } from "./patient.js";
+
+export function diagnose(patient: Patient): Check[] {
+  const { examination } = patient;
+  const { stuckAt } = examination.facts;
+  return [
+    ...checkConnection(examination),
+    ...checkTools(examination.facts),
+    ...(stuckAt === null ? [] : [stuckCheck(stuckAt)]),
+    ...checkDisks(examination.facts, patient.spec),
+    ...checkSetup(patient),
+    ...checkGpus(patient),
+    ...checkLeaving(examination),
+    ...checkRoom(patient),
+  ];
+}
+
+/** A machine that cannot be reached, or where nothing can be run, has nothing else to be looked at. */
+export function diagnoseFailure(
+  check: string,
+  { reason, hint }: { reason: string; hint: string | null },
+): Check {
+  return { check, verdict: "bad", says: reason, fix: hint };
+}
+
+/** The batch would run there. */
+export function isFit(checks: readonly Check[]): boolean {
+  return checks.every(({ verdict }) => verdict !== "bad");
+}
+
+function stuckCheck(stuckAt: string): Check {
+  return {
+    check: "answers",
+    verdict: "bad",
+    says: `no answer while looking at ${stuckAt}; what comes after it was not looked at`,
+    fix: "a file server may be out of reach: log in there, and try df and loginctl",
+  };
+}

@@ -1,0 +1,174 @@
+# Looks whether a machine is fit for a batch: prints raw facts, one a line behind $nonce; whoever asked judges them.
+# Given, after lib.sh: $nonce, $root (our files), $login_umask and $login_locale; what our scripts call ($tools); how
+# long all of it may take ($seconds), the setup alone ($setup_seconds), and how long the survivor lives
+# ($survivor_seconds; 0: there is to be none); $job, a job's script that does nothing but its setup, empty when there is
+# none. POSIX sh. Leaves nothing but the survivor: what it makes is in $trial, and goes with it.
+
+doctor() {
+  # Whatever was printed before may have left its line open.
+  echo
+  find_place
+  trial=$place/.sshoal-doctor.$$
+  trap 'rm -rf "$trial"' EXIT
+  trap 'exit 1' HUP INT TERM PIPE
+  watched tell_all
+  rm -rf "$trial"
+  say 'done'
+}
+
+say() {
+  printf '%s %s\n' "$nonce" "$*"
+}
+
+# What hangs most easily comes last: with it everything behind it is lost.
+tell_all() {
+  tell_host
+  tell_tools
+  tell_environments
+  tell_logout
+  start_survivor
+  tell_filesystems
+  tell_setup
+}
+
+# watched COMMAND: a dead file server makes tools hang so that not even KILL ends them. So they write into a pipe beside
+# a watchdog, and whoever reads the pipe walks away after the word of either.
+watched() {
+  {
+    # By exec: what a redirection of the braces would put aside, all below would hold open.
+    exec 2>/dev/null
+    watchdog "$seconds" &
+    echo "$nonce watchdog $!"
+    { "$1" && echo "$nonce over"; } &
+    echo "$nonce work $!"
+  } | relay
+}
+
+watchdog() {
+  # In this order, and with KILL: else quick work could leave the sleeper behind.
+  trap 'kill -KILL $!; exit' TERM
+  sleep "$1" &
+  wait $! && echo "$nonce late"
+}
+
+relay() {
+  while IFS= read -r line; do
+    case $line in
+      "$nonce watchdog "*) watchdog=${line##* } ;;
+      "$nonce work "*) work=${line##* } ;;
+      "$nonce late")
+        kill -9 "$work" 2>/dev/null
+        say late
+        return
+        ;;
+      "$nonce over")
+        kill "$watchdog" 2>/dev/null
+        return
+        ;;
+      *) printf '%s\n' "$line" ;;
+    esac
+  done
+}
+
+tell_host() {
+  say at 'its name and clock'
+  say system "$(uname -s)"
+  say user "$(id -un)"
+  say shell "$SHELL"
+  say time "$(date +%s)"
+  [ -z "${CUDA_DEVICE_ORDER-}" ] || say cuda-order "$CUDA_DEVICE_ORDER"
+}
+
+tell_tools() {
+  say at 'its tools'
+  for tool in $tools; do
+    command -v "$tool" >/dev/null || say missing "$tool"
+  done
+  for manager in apt-get dnf yum zypper pacman apk; do
+    command -v "$manager" >/dev/null && say packages "$manager" && break
+  done
+}
+
+# Where people have what their setup calls, when it does not find it.
+tell_environments() {
+  for dir in "$HOME"/miniconda3 "$HOME"/anaconda3 "$HOME"/miniforge3 "$HOME"/mambaforge /opt/conda /opt/miniconda3 \
+    /opt/anaconda3 /opt/miniforge3; do
+    [ -r "$dir/etc/profile.d/conda.sh" ] && say conda "$dir" && break
+  done
+  for file in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh; do
+    [ -r "$file" ] && say modules "$file" && break
+  done
+}
+
+# Of systemd-logind. Without systemd there is nobody who would kill at logout, nor anybody to ask.
+tell_logout() {
+  [ -d /run/systemd/system ] && command -v loginctl >/dev/null || return 0
+  say at 'loginctl'
+  for fact in $(loginctl show-user -p KillUserProcesses) $(loginctl show-user "$(id -un)" -p Linger); do
+    say logind "$fact"
+  done
+}
+
+# Started as slots are; somebody looks for it on the next connection. It ends by itself, should nobody come.
+start_survivor() {
+  [ "$survivor_seconds" != 0 ] && command -v setsid >/dev/null || return 0
+  setsid sleep "$survivor_seconds" </dev/null >/dev/null 2>&1 &
+  survivor=$!
+  start_of "$survivor" && say survivor "$survivor $started $boot_id"
+}
+
+# The directory our files would be in, or the nearest one above that is there. One that cannot be entered is no reason
+# to look above it: it is what we would be told to use.
+find_place() {
+  place=$root
+  until [ -e "$place" ] || [ -z "${place%/*}" ]; do place=${place%/*}; done
+  [ -e "$place" ] || place=/
+}
+
+tell_filesystems() {
+  say at "the file system of $HOME"
+  say home-filesystem "$(filesystem_of "$HOME")"
+  say at "the file system of $place"
+  say place "$place"
+  say place-filesystem "$(filesystem_of "$place")"
+  say free-kb "$(df -Pk "$place" | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })"
+  if said=$({ mkdir "$trial" && printf '#!/bin/sh\n' >"$trial/program" && chmod +x "$trial/program"; } 2>&1); then
+    "$trial/program" || say noexec
+  else
+    say unwritable "$said"
+  fi
+}
+
+# Some builds of busybox have no stat, or one without -f.
+filesystem_of() {
+  stat -f -c %T "$1" || df -PT "$1" | tail -n 1 | { read -r _ type _; echo "$type"; }
+}
+
+# As a slot runs it: the same script, shell, umask and locale; but in a directory that has no files in it.
+tell_setup() {
+  [ -n "$job" ] && [ -d "$trial" ] && command -v setsid >/dev/null || return 0
+  say at 'setup'
+  mkdir "$trial/work" && printf '%s\n' "$job" >"$trial/command" || return
+  shell=$(command -v bash || command -v sh)
+  (cd "$trial/work" && as_at_login && exec setsid "$shell" ../command) </dev/null >"$trial/out" 2>"$trial/err" &
+  pid=$!
+  { watchdog "$setup_seconds" && { true >"$trial/late"; kill -KILL "-$pid" || kill -KILL "$pid"; }; } >/dev/null &
+  dog=$!
+  wait "$pid"
+  code=$?
+  kill "$dog"
+  # What the setup left running ends with it, as after a job.
+  kill -KILL "-$pid"
+  if [ -e "$trial/late" ]; then say setup-late "$setup_seconds"; else say setup-code "$code"; fi
+  sed -n "s/^$nonce /&setup-/p" "$trial/out"
+  head -c 8192 "$trial/err" | sed "s/^/$nonce setup-said /"
+}
+
+as_at_login() {
+  umask "${login_umask:-077}"
+  unset LC_ALL
+  [ -z "${login_locale-}" ] || export LC_ALL="$login_locale"
+}
+
+# Or some tool might eat what follows the script on stdin.
+doctor </dev/null

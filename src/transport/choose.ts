@@ -1,0 +1,28 @@
+// Which of the two ways to connect: ssh2, unless something on the way to the machine needs the system's ssh.
+
+import type { SshAddress } from "./connect-error.js";
+
+export interface Choice {
+  readonly transport: "ssh2" | "openssh";
+  /** Null: it is the usual one. */
+  readonly why: string | null;
+}
+
+/** A place on the way, the machine itself included. */
+export interface Stop {
+  readonly alias: string;
+  /** What ssh2 cannot do there, in words. */
+  readonly reasons: readonly string[];
+}
+
+/** The last stop is the machine. */
+export function choose(wish: SshAddress["transport"], stops: readonly Stop[]): Choice {
+  if (wish !== null) return { transport: wish, why: "the machine file says so" };
+  const machine = stops.at(-1);
+  const reasons = stops.flatMap((stop) =>
+    stop.reasons.map((reason) => (stop === machine ? reason : `on the way, at ${stop.alias}, ${reason}`)),
+  );
+  return reasons.length === 0
+    ? { transport: "ssh2", why: null }
+    : { transport: "openssh", why: [...new Set(reasons)].join("; ") };
+}

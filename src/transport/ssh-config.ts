@@ -1,0 +1,144 @@
+// What the ssh configuration says of a machine, asked of OpenSSH itself: `ssh -G` settles Include, Match and wildcards.
+
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
+import { join } from "node:path";
+import { raceAbort } from "./aborted.js";
+import { ConnectError, type SshAddress } from "./connect-error.js";
+import { formTarget, parseSettings, type Settings } from "./parse-ssh-config.js";
+import { quoteIfNeeded } from "./quote.js";
+import { DEFAULTS_WITHOUT_SSH, loadSettingsWithoutSsh } from "./ssh-config-library.js";
+import type { HostKeyPolicy, SshTarget } from "./target.js";
+
+export interface ConfigOptions {
+  readonly homeDir: string;
+  readonly agentSocket: string | null;
+  readonly hostKeys: HostKeyPolicy | null;
+  readonly onNote: (message: string) => void;
+  /** `ssh`; tests name one that is not there. */
+  readonly program?: string;
+}
+
+/** `jump`: the hops that somebody's ProxyJump leaves for this one, which then count instead of its own. */
+export type Resolve = (address: SshAddress, jump: string | null, signal?: AbortSignal) => Promise<SshTarget>;
+
+export interface SshConfig {
+  /** Rejects with a ConnectError of kind `config`, or with the signal's reason. */
+  readonly resolve: Resolve;
+  /** The system's ssh is there. */
+  hasSsh(): Promise<boolean>;
+}
+
+/** Match may run programs, and names may be looked up. */
+const ANSWER_WITHIN_MS = 20_000;
+
+/** Asks once for each way of naming a machine. */
+export function createSshConfig(options: ConfigOptions): SshConfig {
+  const { program = "ssh" } = options;
+  const asked = new Map<string, Promise<SshTarget>>();
+  let defaults: Promise<Settings | null> | null = null;
+  const loadDefaultsOnce = () => {
+    defaults ??= loadDefaults(program);
+    return defaults;
+  };
+  const load = async (address: SshAddress, jump: string | null) => {
+    const words = [...configWords(address, options.homeDir), ...addressWords(address, jump)];
+    const [usual, answer] = await Promise.all([loadDefaultsOnce(), run(program, words)]);
+    const settings =
+      usual === null ? await loadSettingsWithoutSsh(address, jump, options) : readAnswer(answer, address);
+    return formTarget(settings, circumstances(address, usual ?? DEFAULTS_WITHOUT_SSH, options));
+  };
+  return {
+    hasSsh: async () => (await loadDefaultsOnce()) !== null,
+    async resolve(address, jump, signal) {
+      const key = JSON.stringify([address, jump]);
+      const answer = asked.get(key) ?? load(address, jump);
+      asked.set(key, answer);
+      answer.catch(() => asked.delete(key));
+      const abort = raceAbort(signal);
+      return abort.race(answer).finally(abort.done);
+    },
+  };
+}
+
+/** OpenSSH takes the account's home for ~/.ssh/config, whatever HOME says. */
+export function configWords({ configFile }: Pick<SshAddress, "configFile">, homeDir: string): string[] {
+  if (configFile !== null) return ["-F", configFile];
+  if (homeDir === userInfo().homedir) return [];
+  const own = join(homeDir, ".ssh", "config");
+  return ["-F", existsSync(own) ? own : "none"];
+}
+
+function addressWords({ host, port, username }: SshAddress, jump: string | null): string[] {
+  const words: string[] = [];
+  if (port !== null) words.push("-p", String(port));
+  if (username !== null) words.push("-l", username);
+  if (jump !== null) words.push("-J", jump);
+  return [...words, "--", host];
+}
+
+/** Null: there is no ssh, or one that is not OpenSSH's. */
+async function loadDefaults(program: string): Promise<Settings | null> {
+  const [plain, system] = await Promise.all(
+    ["none", "/etc/ssh/ssh_config"].map((file) => run(program, ["-F", file, "--", "localhost"])),
+  );
+  if (plain === undefined || plain.problem !== null) return null;
+  // Debian and Red Hat turn GSSAPI on for everybody: that is nobody's wish, and without a ticket it does nothing.
+  const gssapi = parseSettings(system?.stdout ?? "").get("gssapiauthentication");
+  const settings = parseSettings(plain.stdout);
+  return gssapi === undefined ? settings : new Map([...settings, ["gssapiauthentication", gssapi]]);
+}
+
+function readAnswer({ line, stdout, problem }: Answer, { host }: SshAddress): Settings {
+  if (problem === null) return parseSettings(stdout);
+  throw new ConnectError("config", `${host}: ssh cannot use its configuration: ${problem}`, {
+    hint: `correct it, then see what ssh makes of it: ${line}`,
+  });
+}
+
+interface Answer {
+  /** The command that was run, to paste. */
+  readonly line: string;
+  readonly stdout: string;
+  /** What ssh complained about; null: nothing. */
+  readonly problem: string | null;
+}
+
+function run(program: string, words: readonly string[]): Promise<Answer> {
+  const args = ["-G", ...words];
+  const line = [program, ...args].map(quoteIfNeeded).join(" ");
+  const options = { timeout: ANSWER_WITHIN_MS, maxBuffer: 1 << 20 };
+  return new Promise((resolve) => {
+    const child = execFile(program, args, options, (error, stdout, stderr) => {
+      resolve({ line, stdout, problem: error === null ? null : describe(stderr, error) });
+    });
+    child.stdin?.end();
+  });
+}
+
+/** Its last line only counts the others. */
+function describe(stderr: string, error: { killed?: boolean; message: string }): string {
+  if (error.killed) return `no answer within ${ANSWER_WITHIN_MS / 1000} s`;
+  const lines = stderr
+    .split(/\r?\n/)
+    .filter((line) => line !== "" && !/^Pseudo-terminal|: terminating,/.test(line));
+  return lines.join("; ") || error.message;
+}
+
+function circumstances(address: SshAddress, defaults: Settings, options: ConfigOptions) {
+  const { homedir: accountHome, username: localUser } = userInfo();
+  const { homeDir, agentSocket, hostKeys } = options;
+  const env = process.env;
+  return {
+    address,
+    defaults,
+    homeDir,
+    accountHome,
+    agentSocket,
+    hostKeys,
+    localUser,
+    localHost: hostname(),
+    env,
+  };
+}

@@ -1,0 +1,25 @@
+// Connecting as somebody with a home of their own, no agent, and nobody to ask.
+
+import { type Connect, type ConnectOptions, createConnect } from "../../src/transport/connect.js";
+import type { SshAddress } from "../../src/transport/connect-error.js";
+import type { TestHost } from "./sshd.js";
+
+export function connectFrom(homeDir: string, options: Partial<ConnectOptions> = {}): Connect {
+  return createConnect({
+    homeDir,
+    agentSocket: null,
+    onNote: () => {},
+    hostKeys: null,
+    ask: null,
+    ...options,
+  });
+}
+
+/** The host's own address, without a machine file. */
+export function addressOf(host: TestHost, over: Partial<SshAddress> = {}): SshAddress {
+  const { port, username, keyPath } = host;
+  return {
+    ...{ kind: "ssh", host: "127.0.0.1", port, username, keyPath, configFile: null, transport: null },
+    ...over,
+  };
+}

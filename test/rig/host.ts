@@ -1,0 +1,52 @@
+// A machine for tests of whole batches: by ssh2, the system's ssh, or this computer without ssh, as the project says
+// that runs them (vitest.config.ts).
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { killAll, pidsWithHome } from "./processes.js";
+import { type SshdOptions, startSshd, type TestHost, TRANSPORT } from "./sshd.js";
+import { makeWorkspace } from "./workspace.js";
+
+export type BatchHost = Pick<
+  TestHost,
+  "name" | "dir" | "homeDir" | "binDir" | "machineFile" | "pids" | "stop"
+>;
+
+/** Nothing that takes an ssh server, so that this computer will do. */
+export type BatchHostOptions = Pick<SshdOptions, "name" | "path" | "env">;
+
+/** This computer is only one. */
+export const hasManyMachines = TRANSPORT !== "local";
+
+export async function startHost(options: BatchHostOptions = {}): Promise<BatchHost> {
+  return TRANSPORT === "local" ? startHere(options) : startSshd(options);
+}
+
+/** The environment that the client must run in for a machine file to mean that host, by the file's path. */
+const environments = new Map<string, Readonly<Record<string, string>>>();
+
+/** Of the host that a command line names; empty when that is reached by ssh, or is none. */
+export function environmentFor(args: readonly string[]): Readonly<Record<string, string>> {
+  return args.map((arg) => environments.get(arg)).find((env) => env !== undefined) ?? {};
+}
+
+async function startHere({ name = "host", path = [], env = {} }: BatchHostOptions): Promise<BatchHost> {
+  const { dir, remove } = await makeWorkspace();
+  const [homeDir, binDir] = [join(dir, "home"), join(dir, "bin")];
+  await Promise.all([mkdir(homeDir), mkdir(binDir)]);
+  const file = join(dir, `${name}.yaml`);
+  const PATH = [binDir, ...path, process.env.PATH].join(":");
+  environments.set(file, { HOME: homeDir, PATH, ...env });
+  return {
+    ...{ name, dir, homeDir, binDir },
+    async machineFile(extra = "") {
+      await writeFile(file, `transport: local\n${extra}\n`);
+      return file;
+    },
+    pids: () => pidsWithHome(homeDir),
+    async stop() {
+      killAll(pidsWithHome(homeDir));
+      await remove();
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { spawnSync } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { MachineSpec } from "../../../src/model/machine.js";
+import { doctorScript } from "../../../src/remote/doctor.js";
+import { parseDoctor } from "../../../src/remote/parse-doctor.js";
+import { listBelow } from "../../rig/batch.js";
+import { killAll, pidsWithHome } from "../../rig/processes.js";
+import { until } from "../../rig/until.js";
+import { aSpec } from "../plan/a-machine.js";
+import { pathWithout } from "./a-local-machine.js";
+import { BOOT_ID, type Home, makeHome, SHELLS } from "./a-spool.js";
+
+const NONCE = "sshoal-nonce";
+const address: MachineSpec["address"] = {
+  ...{ kind: "ssh", host: "box", port: null, username: null },
+  ...{ keyPath: null, configFile: null, transport: null },
+};
+
+describe.each(SHELLS)("under %s", (_, shell) => {
+  let home: Home;
+
+  beforeEach(async () => {
+    home = await makeHome(shell);
+  });
+  afterEach(async () => {
+    killAll(survivors());
+    await home.close();
+  });
+
+  /** The sleep that is to outlive its connection. */
+  function survivors(): number[] {
+    return pidsWithHome(home.dir);
+  }
+
+  function run(spec: Partial<MachineSpec> = {}, { env = {}, limits = {} } = {}) {
+    const all = { seconds: 60, setup_seconds: 60, survivor_seconds: 600, ...limits };
+    const script = doctorScript(NONCE, aSpec({ address, ...spec }), all);
+    const [file, ...words] = shell.words;
+    const askedAt = Date.now();
+    const { stdout, stderr } = spawnSync(file, [...words, "-c", 'eval "$1"', "sh", `${script}\ncat`], {
+      env: { ...home.env, SHELL: "/bin/zsh", ...env },
+      input: "left alone\n",
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    const framed = stdout.split("\n").filter((line) => line.startsWith(`${NONCE} `));
+    const lines = framed.map((line) => line.slice(NONCE.length + 1));
+    const answer = parseDoctor(lines, { askedAt, answeredAt: Date.now() });
+    return { ...answer, lines, stdout, stderr };
+  }
+
+  test("an ordinary machine: everything is known, one sleeper is left, and no file", async () => {
+    const before = listBelow(home.dir);
+    const { facts, survivor, lines, stdout, stderr } = run(
+      {},
+      { env: { CUDA_DEVICE_ORDER: "FASTEST_FIRST" } },
+    );
+    expect(lines.at(-1)).toBe("done");
+    expect(facts).toMatchObject({
+      system: "Linux",
+      loginShell: "/bin/zsh",
+      clockAheadMs: 0,
+      cudaOrder: "FASTEST_FIRST",
+      scratch: { dir: home.dir, unwritable: null, isNoexec: false },
+      homeFilesystem: expect.stringMatching(/./),
+      setup: null,
+      stuckAt: null,
+    });
+    expect(facts.user).not.toBe("");
+    expect(facts.scratch.freeKb).toBeGreaterThan(0);
+    expect(facts.missingTools.filter((tool) => !["bash", "flock"].includes(tool))).toEqual([]);
+    expect(survivor).toMatchObject({ bootId: BOOT_ID });
+    expect(survivors()).toEqual([Number(survivor?.pid)]);
+    expect(listBelow(home.dir)).toEqual(before);
+    expect(stderr).toBe("");
+    expect(stdout.endsWith("left alone\n")).toBe(true);
+  });
+
+  test("setup runs with the machine file's variables, as a job would, and leads to its Python", async () => {
+    await home.write("venv/bin/python", "#!/bin/sh\n");
+    const setup = ["echo noise", 'PATH=$VENV/bin:$PATH; echo "in $PWD" >&2; umask >&2'];
+    const { facts } = run({ env: { VENV: home.path("venv") }, setup });
+    expect(facts.setup).toMatchObject({ kind: "worked", python: home.path("venv/bin/python") });
+    expect(facts.setup).toMatchObject({
+      said: [
+        expect.stringContaining(`in ${home.dir}/.sshoal-doctor.`),
+        process.umask().toString(8).padStart(4, "0"),
+      ],
+    });
+  });
+
+  test("setup that fails: what it said, without our own word; nothing of it goes on", async () => {
+    const { facts, survivor } = run({ setup: ["sleep 1000 &", "no-such-tool --now"] });
+    expect(facts.setup).toEqual({
+      kind: "failed",
+      code: 125,
+      said: [expect.stringMatching(/no-such-tool.*not found/)],
+    });
+    await until("only the survivor is left", () => survivors().join() === survivor?.pid);
+  });
+
+  test("setup that takes too long is ended", async () => {
+    // The stand-in makes one second short.
+    const { facts, survivor } = run({ setup: ["sleep 1000"] }, { limits: { setup_seconds: 1 } });
+    expect(facts.setup).toEqual({ kind: "too-long", seconds: 1 });
+    await until("only the survivor is left", () => survivors().join() === survivor?.pid);
+  });
+
+  test("a tool that hangs costs what comes after it, not the rest", async () => {
+    await home.write("bin/df", "#!/bin/sh\ntrue >~/hung\nexec /bin/sleep 1000\n");
+    // Time is over once it hangs.
+    await home.write("bin/sleep", "#!/bin/sh\nuntil [ -e ~/hung ]; do /bin/sleep 0.02; done\n");
+    const { facts, lines } = run({ setup: ["true"] }, { limits: { survivor_seconds: 0 } });
+    expect(lines.at(-1)).toBe("done");
+    expect(facts).toMatchObject({ system: "Linux", setup: null, stuckAt: `the file system of ${home.dir}` });
+    killAll(pidsWithHome(home.dir));
+  });
+
+  test("scratch that is not there yet: the nearest directory above it, and nothing is made", async () => {
+    await mkdir(home.path("disk"));
+    const { facts } = run({ scratch: home.path("disk/me/deep") });
+    expect(facts.scratch).toMatchObject({ dir: home.path("disk"), unwritable: null });
+    expect(listBelow(home.path("disk"))).toEqual([]);
+    expect(run({ scratch: "~/disk" }).facts.scratch.dir).toBe(home.path("disk"));
+  });
+
+  test("scratch that cannot be written: in the words of whoever said so", async () => {
+    await home.write("file", "");
+    expect(run({ scratch: home.path("file") }).facts.scratch.unwritable).toMatch(/not a directory/i);
+    expect(run({ scratch: "/proc/nowhere" }).facts.scratch.unwritable).toMatch(/no such file|cannot|can't/i);
+  });
+
+  test("what the setup of many people forgets is looked for", async () => {
+    await home.write("miniforge3/etc/profile.d/conda.sh", "");
+    expect(run().facts.condaDir).toBe(home.path("miniforge3"));
+  });
+
+  test("this computer: there is no connection to outlive", () => {
+    expect(run({ address: { kind: "local" } }).survivor).toBeNull();
+    expect(survivors()).toEqual([]);
+  });
+});
+
+test("what is missing is named", async () => {
+  const home = await makeHome({ words: ["dash"] });
+  const path = pathWithout(home, "tar", "setsid", "find", "bash");
+  const script = doctorScript(NONCE, aSpec({ address, setup: ["true"] }));
+  const { stdout } = spawnSync("/usr/bin/dash", ["-c", script], {
+    env: { PATH: path, HOME: home.dir },
+    encoding: "utf8",
+  });
+  expect(stdout.match(/ missing \S+/g)).toEqual([
+    " missing tar",
+    " missing find",
+    " missing setsid",
+    " missing bash",
+  ]);
+  expect(stdout).not.toContain("survivor");
+  expect(stdout).toMatch(/ done\n$/);
+  await home.close();
+});

@@ -1,0 +1,29 @@
+// An SshTarget as plain as can be; a test names what matters to it.
+
+import type { SshTarget } from "../../../src/transport/target.js";
+
+export function aTarget(parts: Partial<SshTarget> = {}): SshTarget {
+  return {
+    alias: parts.host ?? "gpu1",
+    host: "gpu1",
+    port: 22,
+    username: "me",
+    hostKeyAlias: null,
+    identityFiles: [],
+    hasOwnIdentities: false,
+    identitiesOnly: false,
+    agentSocket: null,
+    proxyJump: [],
+    proxyCommand: null,
+    userKnownHosts: [],
+    globalKnownHosts: [],
+    hostKeys: "accept-new",
+    addressFamily: 0,
+    connectTimeoutMs: 10_000,
+    keepaliveMs: 15_000,
+    keepaliveCount: 3,
+    configFile: null,
+    needsOpenssh: [],
+    ...parts,
+  };
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { type Choice, choose, type Stop } from "../../../src/transport/choose.js";
+
+const plain = { alias: "gpu1", reasons: [] };
+const proxied = {
+  alias: "gpu1",
+  reasons: ["the configuration has a ProxyCommand", "its key has a certificate"],
+};
+const certified = { alias: "jump", reasons: ["the agent holds a certificate"] };
+
+test.each<[string, "ssh2" | "openssh" | null, Stop[], Choice]>([
+  ["nothing special", null, [plain], { transport: "ssh2", why: null }],
+  ["plain hops", null, [{ alias: "jump", reasons: [] }, plain], { transport: "ssh2", why: null }],
+  [
+    "what ssh2 cannot do",
+    null,
+    [proxied],
+    { transport: "openssh", why: "the configuration has a ProxyCommand; its key has a certificate" },
+  ],
+  [
+    "what ssh2 cannot do at a hop",
+    null,
+    [certified, plain],
+    { transport: "openssh", why: "on the way, at jump, the agent holds a certificate" },
+  ],
+  [
+    "the machine file's word counts",
+    "ssh2",
+    [proxied],
+    { transport: "ssh2", why: "the machine file says so" },
+  ],
+  ["either way", "openssh", [plain], { transport: "openssh", why: "the machine file says so" }],
+])("%s", (_, wish, stops, choice) => {
+  expect(choose(wish, stops)).toEqual(choice);
+});
