@@ -2,7 +2,7 @@
 // allows, and whether what we start outlives us. Leaves nothing but a `sleep` that findSurvivor ends.
 
 import { randomBytes } from "node:crypto";
-import type { Examination, StartUp } from "../model/examination.js";
+import type { Examination } from "../model/examination.js";
 import type { MachineSpec } from "../model/machine.js";
 import { NEEDED_TOOLS, USEFUL_TOOLS } from "../model/tools.js";
 import { quote } from "../transport/quote.js";
@@ -11,13 +11,13 @@ import type { Session } from "../transport/session.js";
 import { ask } from "./ask.js";
 import { countSessions } from "./count-sessions.js";
 import { framedLines } from "./framed-lines.js";
-import { gatherTail } from "./gather-tail.js";
 import { jobScript } from "./job-script.js";
 import { rootPrelude } from "./layout.js";
 import { type DoctorAnswer, parseDoctor, type Survivor } from "./parse-doctor.js";
 import { probe } from "./probe.js";
 import { RemoteError } from "./remote-error.js";
 import { runtimeFile } from "./runtime-files.js";
+import { timeStartUp } from "./time-start-up.js";
 
 export interface FirstLook extends Pick<Examination, "startUp" | "facts" | "capacity" | "sessions"> {
   /** To be looked for on another connection. */
@@ -32,16 +32,6 @@ export async function examine(session: Session, spec: MachineSpec, signal: Abort
   const isLocal = spec.address.kind === "local";
   const sessions = isLocal ? null : await countSessions(session);
   return { startUp, facts, capacity, sessions, survivor };
-}
-
-/** A script that does nothing takes as long as the login shell and its start-up files do. */
-async function timeStartUp(session: Session): Promise<StartUp> {
-  const askedAt = performance.now();
-  const running = await session.exec(":");
-  running.stdin.end();
-  running.stdout.resume();
-  const stderr = await gatherTail(running.stderr);
-  return { tookMs: performance.now() - askedAt, noise: `${running.noise ?? ""}\n${stderr}`.trim() };
 }
 
 const SETUP_SECONDS = 60;

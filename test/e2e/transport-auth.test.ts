@@ -301,7 +301,12 @@ describe("on a terminal", () => {
     expect(await terminal.ended).toBe(0);
     expect(await work.read("job_results/jobs.sh.1.out")).toBe("done\n");
     await work.remove();
-    // Nothing is drawn between a question and its answer.
+    // The last drawing before the question took the view away, and none comes between a question and its answer.
+    const drawings = terminal.shown().split(QUESTION())[0]?.split("\x1b[?2026h") ?? [];
+    expect(drawings.map((drawing) => drawing.includes("Ctrl-C: no new jobs")).slice(-2)).toEqual([
+      true,
+      false,
+    ]);
     expect(terminal.shown()).toContain(`Wrong passphrase. ${QUESTION()}\r\n`);
     expect(terminal.shown()).not.toContain(PASSPHRASE);
   });
