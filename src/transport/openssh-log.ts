@@ -9,7 +9,7 @@ export interface TriedKey {
   readonly outcome: KeyOutcome;
 }
 
-export type KeyOutcome =
+type KeyOutcome =
   | { readonly kind: "refused" }
   /** The machine would have it, but nobody signed: a passphrase was not given, or the agent did not want to. */
   | { readonly kind: "unsigned"; readonly why: string | null }

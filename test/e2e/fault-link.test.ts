@@ -186,7 +186,7 @@ describe("sshd", () => {
     const { code, stdout, stderr } = await client.ended;
     expect(relay.connections()).toBe(before + 1);
     expect(stderr).toMatch(
-      /WARNING: one\.yaml is left out: 127\.0\.0\.1:\d+: does not let \S+ in with the key/,
+      /WARNING: one\.yaml is left out: 127\.0\.0\.1:\d+: does not let \S+ in; tried: the key \S+ \(refused\)/,
     );
     expect(stdout).toContain("3 unfinished");
     expect(stdout).toContain("3 of unknown fate: on a machine that was left out");

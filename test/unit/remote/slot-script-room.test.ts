@@ -102,31 +102,48 @@ describe.each(SHELLS)("under %s", (name, shell) => {
   });
 
   // Debian’s busybox has no flock: the next test is for it.
-  test.skipIf(shell.hasOnlyBusybox)(
-    "claims are made under a lock that all batches share",
-    async () => {
-      const held =
-        'touch "$HOME/held"; until [ -e "$HOME/go" ]; do /bin/sleep 0.02; done; touch "$HOME/released"';
-      await home.write(`.sshoal/lock@${HOST}`, "");
-      holder = spawn("flock", [home.path(`.sshoal/lock@${HOST}`), "sh", "-c", held], {
-        env: home.env,
-        stdio: "ignore",
-      });
-      await until("the lock is held", () => existsSync(home.path("held")));
-      await spool.job(A, '[ -e "$HOME/released" ]');
-      const { ended } = spool.start();
-      await until("the loop waits for the lock", () => pidsWithHome(home.dir).some(isWaitingForLock));
-      await home.write("go", "");
-      await ended;
-      expect(await exitOf(A)).toBe("0\n");
-    },
-  );
+  test.skipIf(shell.hasOnlyBusybox)("claims are made under a lock that all batches share", async () => {
+    const held =
+      'touch "$HOME/held"; until [ -e "$HOME/go" ]; do /bin/sleep 0.02; done; touch "$HOME/released"';
+    await home.write(`.sshoal/lock@${HOST}`, "");
+    holder = spawn("flock", [home.path(`.sshoal/lock@${HOST}`), "sh", "-c", held], {
+      env: home.env,
+      stdio: "ignore",
+    });
+    await until("the lock is held", () => existsSync(home.path("held")));
+    await spool.job(A, '[ -e "$HOME/released" ]');
+    const { ended } = spool.start();
+    await until("the loop waits for the lock", () => pidsWithHome(home.dir).some(isWaitingForLock));
+    await home.write("go", "");
+    await ended;
+    expect(await exitOf(A)).toBe("0\n");
+  });
+
+  test.runIf(shell.hasOnlyBusybox)("without flock a file names who has the lock", async () => {
+    const { pid, end } = startHolder();
+    await home.write(`.sshoal/lock@${HOST}.held`, liveLine(pid));
+    await spool.job(A, '[ -e "$HOME/released" ]');
+    const { ended } = spool.start();
+    await until("the loop waits for the lock", () => pidsWithHome(home.dir).some(isAsleep));
+    await home.write("released", "");
+    await end();
+    await ended;
+    expect(await exitOf(A)).toBe("0\n");
+  });
+
+  function isAsleep(pid: number): boolean {
+    return cmdlineOf(pid).startsWith("/bin/sleep\0");
+  }
 
   function isWaitingForLock(pid: number): boolean {
+    return cmdlineOf(pid) === "flock\0" + "9\0";
+  }
+
+  function cmdlineOf(pid: number): string {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === "flock\0" + "9\0";
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8");
     } catch {
-      return false;
+      return "";
     }
   }
 
