@@ -100,10 +100,9 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
     yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
     yield file(`slots/${slot.index}/need`, needText(order.requirement, slot));
   }
+  const treeLine = formatTreeLine(order.tree);
   for (const { key, script } of order.jobs) {
-    yield { type: "Directory", path: `jobs/${key}/work`, mode: 0o700 };
-    yield file(`jobs/${key}/command`, script);
-    yield file(`jobs/${key}/tree`, treeText(order.tree));
+    yield file(`jobs/${key}/command`, `${treeLine}\n${script}`);
   }
   yield file("whole", "");
 }
@@ -122,10 +121,15 @@ function settingsText({ place, settings }: HandOver): string {
   ].join("\n");
 }
 
-/** The tree a job begins with, and whether it has directories; "-": the job begins in an empty one. */
-function treeText({ hash, entries }: Tree): string {
+/** From here on it pays to pass on to the next job what one has left unchanged. */
+const LARGE_ENTRIES = 100;
+const LARGE_BYTES = 4 << 20;
+
+/** The tree a job begins with, whether it has directories and is large; "-": the job begins in an empty one. */
+function formatTreeLine({ hash, entries, bytes }: Tree): string {
   const hasDirectories = entries.some(({ type }) => type === "Directory");
-  return `${hash === "" ? "-" : hash} ${hasDirectories ? 1 : 0}\n`;
+  const isLarge = entries.length > LARGE_ENTRIES || bytes > LARGE_BYTES;
+  return `#tree ${hash === "" ? "-" : hash} ${hasDirectories ? 1 : 0} ${isLarge ? 1 : 0}`;
 }
 
 function slotEnvText(slot: Slot, env: Readonly<Record<string, string>>): string {

@@ -28,7 +28,7 @@ export function jobScript(
 }
 
 /** Should the slot be killed, the job itself still tells how it ended. */
-const NOTE_CODE = `sshoal_work=$PWD; trap 'echo $? 2>/dev/null >"$sshoal_work/../code"' EXIT`;
+const NOTE_CODE = `sshoal_dir=$PWD/\${0%/*}; trap 'echo $? 2>/dev/null >"$sshoal_dir/code"' EXIT`;
 
 function setupLines({ name, setup }: MachineSpec): string[] {
   if (setup.length === 0) return [];

@@ -11,6 +11,8 @@ mine=slots/$slot
 read -r need_memory _ need_gpu_memory _ need_gpu need_machine need_cards <"$mine/need"
 shell=$(command -v bash || command -v sh)
 checked_at=
+# Not every find can tell what changed since; without, contents are compared.
+can_tell=$(find . -prune -cnewer . -quit >/dev/null 2>&1 && echo yes)
 
 main() {
   with_lock "$lock" become_the_loop || exit 0
@@ -94,14 +96,26 @@ wind_up() {
 }
 
 end_with() {
-  rm -f "$dir/ballast"
   [ "$1" = 0 ] || tell_full_disk
   # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
-  until echo "$1" >"$dir/exit"; do sleep_on; done
+  until echo "$1" >"$dir/exit"; do make_room; done
   until say "ended ${dir#jobs/} $slot $1 $2"; do
     # A part of the line may be there.
-    until say ''; do sleep_on; done
+    until say ''; do make_room; done
   done
+}
+
+# A job that fills the disk must not keep us from writing that it ended.
+load_ballast() {
+  [ -s "$mine/ballast" ] || printf '%8192s' '' >"$mine/ballast"
+}
+
+make_room() {
+  throw_ballast || sleep_on
+}
+
+throw_ballast() {
+  [ -e "$mine/ballast" ] && rm -f "$mine/ballast"
 }
 
 # Unless somebody has removed the batch: then there is nobody to tell.
@@ -112,7 +126,9 @@ sleep_on() {
 
 # What the job had to say about it may not have been written.
 tell_full_disk() {
-  ! is_disk_full || echo "sshoal: the disk is full here: $PWD" >>"$dir/err"
+  is_disk_full || return 0
+  throw_ballast
+  echo "sshoal: the disk is full here: $PWD" >>"$dir/err"
 }
 
 # Less than four digits are less than a MB.
@@ -253,7 +269,7 @@ run_job() {
   attempt=$batch/$key.
   job='' watchdog=''
   # What was handed over a moment before the machine went down may be on its disk in name only.
-  if [ ! -s "$dir/command" ] || [ ! -s "$dir/tree" ]; then
+  if ! name_tree; then
     end_with lost 0
     return
   fi
@@ -264,8 +280,7 @@ run_job() {
     echo "$keeper $started $boot_id" >"$dir/keeper"
     uptime_now
     begun=$now
-    # Thrown overboard at the end: a job that fills the disk must not keep us from writing that it ended.
-    printf '%8192s' '' >"$dir/ballast"
+    load_ballast
     make_work 2>>"$dir/err" && [ ! -e "$dir/stopped" ] && start_job && wait "$job"
     code=$?
     end_leftovers
@@ -277,33 +292,63 @@ run_job() {
   true >"$mine/running"
 }
 
+# The first line of a command names the tree its job begins with; "-": it begins in an empty directory.
+name_tree() {
+  tree='' tree_has_directories='' tree_is_large=''
+  { read -r _ tree tree_has_directories tree_is_large <"$dir/command"; } 2>/dev/null
+  [ "$tree" = - ] || tree=${tree:+$root/trees/$tree}
+  [ -n "$tree" ]
+}
+
+# The slot's jobs follow each other in one directory, as long as they leave it as it was: a copy is made once, not for
+# each. "copied" says of which tree it is, and whether that is all there; "fresh" is older than what any job changes.
 make_work() {
-  name_tree
-  [ "$tree" != - ] || return 0
-  if ! cp -a "$tree/." "$dir/work/"; then
+  made=
+  { read -r made <"$mine/copied"; } 2>/dev/null
+  [ "$made" != "$boot_id whole $tree" ] || return 0
+  true >"$mine/copied"
+  [ "$made" = "$boot_id part $tree" ] || remove "$mine/work"
+  if ! { mkdir -p "$mine/work" && copy_tree; }; then
+    remove "$mine/work"
     is_disk_full && put_back && exit
     echo "sshoal: the working directory could not be copied for this job" >&2
     return 125
   fi
-  true >"$dir/began"
-  # File times move in steps of up to 10 ms: what the job changes must be later than "began".
-  sleep 0.02
+  true >"$mine/fresh"
+  echo "$boot_id whole $tree" >"$mine/copied"
+  # File times move in steps of up to 10 ms: what the job changes must be later than "fresh".
+  [ "$tree" = - ] || sleep 0.02
+}
+
+remove() {
+  [ ! -d "$1" ] || rm -rf "$1" 2>/dev/null || { chmod -R u+rwx "$1" && rm -rf "$1"; }
+}
+
+copy_tree() {
+  [ "$tree" != - ] || return 0
+  if [ "${made#* }" != "part $tree" ]; then
+    cp -a "$tree/." "$mine/work/"
+    return
+  fi
+  set --
+  for entry in "$tree"/* "$tree"/.[!.]* "$tree"/..?*; do
+    is_there "$entry" && ! is_there "$mine/work/${entry##*/}" && set -- "$@" "$entry"
+  done
+  [ $# = 0 ] || cp -a -- "$@" "$mine/work/"
+}
+
+is_there() {
+  [ -e "$1" ] || [ -h "$1" ]
 }
 
 # Nothing of it has run: another slot or machine may have more room. The claim goes last.
 put_back() {
-  rm -rf "$dir/work" && mkdir "$dir/work" && rm -f "$dir/ballast" "$dir/err" "$dir/keeper" "$dir/claim"
-}
-
-# "-": the job begins in an empty directory.
-name_tree() {
-  read -r tree tree_has_directories <"$dir/tree"
-  [ "$tree" = - ] || tree=$root/trees/$tree
+  rm -f "$mine/ballast" "$dir/err" "$dir/keeper" "$dir/claim"
 }
 
 start_job() {
   # All three streams are redirected, or whoever holds the other end would wait for the job's children too.
-  (cd "$dir/work" && as_at_login && SSHOAL_ATTEMPT=$attempt exec setsid "$shell" ../command) \
+  (cd "$mine/work" && as_at_login && SSHOAL_ATTEMPT=$attempt exec setsid "$shell" "../../../$dir/command") \
     </dev/null >>"$dir/out" 2>>"$dir/err" &
   job=$!
   start_of "$job"
@@ -335,22 +380,82 @@ end_leftovers() {
   [ -n "$watchdog" ] && [ ! -e "$dir/timed-out" ] && kill "$watchdog" 2>/dev/null
   [ -n "$watchdog" ] && wait "$watchdog"
   watchdog=
-  [ -n "$job" ] || return 0
-  # Looking for those that left its group takes longer than a job of no second.
+  [ -z "$job" ] || ! has_leftovers || end_tree "$job" "$attempt"
+}
+
+# Pids are given in turn. What a job of no second started has one between its own and the last one given; to look at
+# those alone takes no time.
+has_leftovers() {
+  kill -0 "-$job" 2>/dev/null && return 0
   uptime_now
-  if kill -0 "-$job" 2>/dev/null || { [ $((now - begun)) -ge 100 ] && [ -n "$(marked "$attempt")" ]; }; then
-    end_tree "$job" "$attempt"
+  read -r _ _ _ _ last_pid <"$proc/loadavg"
+  if [ $((now - begun)) -ge 100 ] || [ "$last_pid" -lt "$job" ]; then
+    [ -n "$(marked "$attempt")" ]
+    return
   fi
+  pid=$job
+  set --
+  while [ "$pid" -lt "$last_pid" ]; do
+    pid=$((pid + 1))
+    [ ! -O "$proc/$pid/environ" ] || set -- "$@" "$proc/$pid/environ"
+  done
+  [ $# -gt 0 ] && grep -qszF -- "SSHOAL_ATTEMPT=$attempt" "$@"
+}
+
+# What the job changed or made is its result. Of what it left as it was, the next job's copy is made.
+keep_results() {
+  name_tree || return 0
+  # Results that are apart already are left as they are: somebody was killed while this was done.
+  [ -d "$mine/work" ] && [ ! -d "$dir/work" ] && ! is_untouched || return 0
+  true >"$mine/copied"
+  mv "$mine/work" "$dir/work" 2>/dev/null || { chmod u+rwx "$mine/work" && mv "$mine/work" "$dir/work"; } || return
+  [ "$tree" != - ] && [ "$copy_unchanged" = 0 ] || return 0
+  fresh=$PWD/$mine/fresh
+  [ "$tree_is_large" = 0 ] || [ -z "$can_tell" ] || has_clock_jumped || pass_on
+  drop_inputs
+}
+
+is_untouched() {
+  if [ "$tree" = - ]; then
+    for entry in "$mine/work/"* "$mine/work/".[!.]* "$mine/work/"..?*; do
+      ! is_there "$entry" || return 1
+    done
+  else
+    [ "$copy_unchanged" = 0 ] && [ -n "$can_tell" ] && ! has_clock_jumped &&
+      [ -z "$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1)" ]
+  fi
+}
+
+# Set back behind "fresh", the clock would make what has changed look old.
+has_clock_jumped() {
+  true >"$mine/now"
+  [ "$mine/fresh" -nt "$mine/now" ]
+}
+
+# Of a large tree, each entry at the top that has nothing new in it goes on to the next job, by a rename.
+pass_on() {
+  remove "$mine/changed"
+  mkdir "$mine/changed" "$mine/work" || return
+  (cd "$dir/work" && find . ! -name . -cnewer "$fresh" -exec sh -c 'changed=$1; shift
+    for path; do
+      path=${path#./}
+      true >"$changed/${path%%/*}"
+    done' sh "${fresh%/*}/changed" {} +) || return
+  set --
+  for entry in "$tree"/* "$tree"/.[!.]* "$tree"/..?*; do
+    name=${entry##*/}
+    is_there "$entry" && is_there "$dir/work/$name" && [ ! -e "$mine/changed/$name" ] && set -- "$@" "$dir/work/$name"
+  done
+  [ $# = 0 ] || mv -- "$@" "$mine/work/" || return
+  echo "$boot_id part $tree" >"$mine/copied"
 }
 
 # Unchanged inputs are no results. Told by ctime, which no program can set back, or by content where find cannot.
 # A clock that is set back can: so only what is also in the tree, and as old as there, is taken for unchanged.
-keep_results() {
-  name_tree
-  [ "$tree" != - ] && [ "$copy_unchanged" = 0 ] || return 0
+drop_inputs() {
   cd "$dir/work" || return
-  if find . -prune -cnewer ../began >/dev/null 2>&1; then
-    find . ! -type d ! -cnewer ../began -exec sh -c 'tree=$1; shift
+  if [ -n "$can_tell" ]; then
+    find . ! -type d ! -cnewer "$fresh" -exec sh -c 'tree=$1; shift
       for file; do
         if [ -h "$file" ]; then [ -h "$tree/$file" ]
         else [ -e "$tree/$file" ] && ! [ "$file" -nt "$tree/$file" ] && ! [ "$file" -ot "$tree/$file" ]

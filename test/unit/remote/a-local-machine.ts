@@ -12,7 +12,7 @@ import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 import { aNeed } from "../plan/a-machine.js";
-import { HOST } from "./a-spool.js";
+import { BATCH, HOST } from "./a-spool.js";
 
 export const never = new AbortController().signal;
 
@@ -29,11 +29,11 @@ export interface LocalMachine extends Workspace {
 export async function makeLocalMachine(): Promise<LocalMachine> {
   const home = await makeWorkspace();
   const session = await connectLocal({ homeDir: home.dir });
-  const spool = `.sshoal/batches/b@${HOST}`;
+  const spool = `.sshoal/batches/${BATCH}@${HOST}`;
   return {
     ...home,
     session,
-    place: { batch: "b", scratch: null },
+    place: { batch: BATCH, scratch: null },
     spool,
     async untilEvent(start) {
       await until(`an event ${start}`, async () =>

@@ -1,8 +1,9 @@
 // A spool made by hand, as handing over leaves it, and slot loops that run on it under a chosen shell.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -14,6 +15,9 @@ import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 
 export const HOST = readFileSync("/proc/sys/kernel/hostname", "utf8").trim();
 export const BOOT_ID = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+
+/** Of its own for each test file: jobs are found by the name of their batch, and others may run the same tests. */
+export const BATCH = `b-${randomBytes(3).toString("hex")}`;
 
 /** The words that run a script, and whether the tools it calls are busybox's too. */
 export interface Shell {
@@ -81,18 +85,18 @@ export interface Spool {
   exists(path: string): boolean;
   /** `need`: as a claim is written; left out: next to nothing. */
   slot(index: number, facts?: { need?: string; env?: string }): Promise<void>;
-  job(key: string, command: string, tree?: string): Promise<void>;
+  job(key: string, command: string, tree?: string, facts?: { isLarge?: boolean }): Promise<void>;
   start(index?: number, env?: Readonly<Record<string, string>>): Loop;
   /** Starts the loop and waits for its end; it must have nothing to complain about. */
   run(index?: number, env?: Readonly<Record<string, string>>): Promise<void>;
   events(): Promise<string[]>;
   untilEvent(start: string): Promise<string>;
-  /** Everything below a job's work/, directories with a slash. */
+  /** Everything below a job's work/, directories with a slash; none where there is no such directory. */
   results(key: string): Promise<string[]>;
 }
 
 export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}): Promise<Spool> {
-  const { batch = "b" } = facts;
+  const { batch = BATCH } = facts;
   const place = `.sshoal/batches/${batch}@${HOST}`;
   const dir = home.path(place);
   const settings = { batch, copy_unchanged: 0, limit: 0, ...facts.settings };
@@ -116,11 +120,10 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
       await home.write(`${place}/slots/${index}/need`, `${need}\n`);
       await home.write(`${place}/slots/${index}/env`, `export SSHOAL_SLOT=${index}\n${env}\n`);
     },
-    async job(key, command, tree = "-") {
+    async job(key, command, tree = "-", { isLarge = false } = {}) {
       const hasDirectories = tree !== "-" && (await hasDirectory(home.path(".sshoal/trees", tree)));
-      await home.write(`${place}/jobs/${key}/tree`, `${tree} ${hasDirectories ? 1 : 0}\n`);
-      await mkdir(join(dir, "jobs", key, "work"), { mode: 0o700 });
-      await home.write(`${place}/jobs/${key}/command`, `${command}\n`);
+      const treeLine = `#tree ${tree} ${hasDirectories ? 1 : 0} ${isLarge ? 1 : 0}`;
+      await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${command}\n`);
     },
     start(index = 0, env = {}) {
       const log = join(dir, "slots", String(index), `log-${loops++}`);
@@ -155,6 +158,7 @@ async function hasDirectory(dir: string): Promise<boolean> {
 }
 
 async function list(dir: string): Promise<string[]> {
+  if (!existsSync(dir)) return [];
   const entries = await readdir(dir, { withFileTypes: true, recursive: true });
   return entries
     .map((entry) => {

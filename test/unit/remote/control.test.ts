@@ -178,9 +178,10 @@ describe("taking back", () => {
 
 describe("stopping", () => {
   test("ends all that came from a job, also what left its session, and only that job", async () => {
-    const wait = 'echo $$ >>pids; until [ -e "$HOME/go" ]; do sleep 0.02; done';
+    const note = (key: string) => `echo $$ >>"$HOME/pids-${key}"`;
+    const wait = (key: string) => `${note(key)}; until [ -e "$HOME/go" ]; do sleep 0.02; done`;
     const slots = [0, 1].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
-    const jobs = { [A]: `setsid sh -c 'echo $$ >>pids; exec sleep 600' & ${wait}`, [B]: wait };
+    const jobs = { [A]: `setsid sh -c '${note(A)}; exec sleep 600' & ${wait(A)}`, [B]: wait(B) };
     await handOver(machine.session, anOrder(machine, jobs, { slots }));
     control = await Control.open(machine.session, machine.place);
     await until(
@@ -198,7 +199,7 @@ describe("stopping", () => {
   });
 
   async function pids(key: string): Promise<number[]> {
-    const text = await readFile(machine.path(machine.spool, `jobs/${key}/work/pids`), "utf8").catch(() => "");
+    const text = await readFile(machine.path(`pids-${key}`), "utf8").catch(() => "");
     return text.split("\n").filter(Boolean).map(Number);
   }
 

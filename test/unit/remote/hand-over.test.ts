@@ -10,7 +10,7 @@ import type { Session } from "../../../src/transport/session.js";
 import { makeWorkspace } from "../../rig/workspace.js";
 import { aGpu, aGpuNeed, aNeed } from "../plan/a-machine.js";
 import { anOrder, type LocalMachine, makeLocalMachine, never, pathWithout } from "./a-local-machine.js";
-import { HOST } from "./a-spool.js";
+import { BATCH, HOST } from "./a-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -168,9 +168,9 @@ describe("the claim of a slot", () => {
 });
 
 test("with scratch: the files are there, and batches still meet in the home directory", async () => {
-  const place = { batch: "b", scratch: machine.path("fast disk") };
+  const place = { batch: BATCH, scratch: machine.path("fast disk") };
   await give({ [A]: "echo ran" }, { place });
-  const spool = `fast disk/.sshoal/batches/b@${HOST}`;
+  const spool = `fast disk/.sshoal/batches/${BATCH}@${HOST}`;
   await machine.untilEvent(`ended ${A}`); // through the link
   expect(await machine.read(`${spool}/jobs/${A}/out`)).toBe("ran\n");
   expect(realpathSync(machine.path(machine.spool))).toBe(machine.path(spool));
@@ -191,7 +191,9 @@ describe("what goes wrong", () => {
   });
 
   test("a place that may not be written to: the hint is another one", async () => {
-    const { hint } = await errorOf(give({ [A]: "true" }, { place: { batch: "b", scratch: "/sys/kernel" } }));
+    const { hint } = await errorOf(
+      give({ [A]: "true" }, { place: { batch: BATCH, scratch: "/sys/kernel" } }),
+    );
     expect(hint).toContain("scratch:");
   });
 

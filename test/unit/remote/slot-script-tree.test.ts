@@ -5,7 +5,7 @@ import { readlinkSync } from "node:fs";
 import { chmod, mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -110,6 +110,83 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     await spool.job(A, "echo >new", "t");
     await spool.run();
     expect(await spool.results(A)).toEqual(["d/", "d/same", "new", "same"]);
+  });
+
+  describe("jobs that follow each other in a slot", () => {
+    const C = "0000003-1";
+
+    test("a job that changes nothing leaves no results, and its copy to the next one", async () => {
+      await tree({ in: "1", "d/in": "1" });
+      for (const key of [A, B, C]) await spool.job(key, "cat in d/in; stat -c %i . in d/in", "t");
+      await spool.run();
+      const said = await Promise.all([A, B, C].map((key) => spool.read(`jobs/${key}/out`)));
+      if (!shell.hasOnlyBusybox) expect(new Set(said).size).toBe(1);
+      for (const each of said) expect(each.startsWith("11")).toBe(true);
+      for (const key of [A, B, C]) expect(await spool.results(key)).toEqual([]);
+    });
+
+    test("of a large tree what was left alone is passed on, and what was changed is as it was sent again", async () => {
+      await tree({
+        same: "1",
+        changed: "1",
+        gone: "1",
+        ".hidden": "1",
+        "d/same": "1",
+        "e/deep/changed": "1",
+      });
+      await symlink("same", home.path(".sshoal/trees/t/link"));
+      const look =
+        "find . | sort; cat same changed gone .hidden d/same e/deep/changed link; stat -c %i d/same";
+      const spoil = "echo 2 >changed; rm gone; echo 2 >e/deep/changed; mkdir new; echo >new/made";
+      for (const key of [A, B, C]) await spool.job(key, `${look}; ${spoil}`, "t", { isLarge: true });
+      await spool.run();
+      const said = await Promise.all([A, B, C].map((key) => spool.read(`jobs/${key}/out`)));
+      if (!shell.hasOnlyBusybox) expect(new Set(said).size).toBe(1);
+      for (const each of said) expect(each).toContain("1111111");
+      for (const key of [A, B, C]) {
+        expect(await spool.results(key)).toEqual(
+          ["changed", "e/", "e/deep/", "e/deep/changed", "new/", "new/made"].toSorted(),
+        );
+        expect(await spool.read(`jobs/${key}/err`)).toBe("");
+      }
+    });
+
+    test("what a job hides from the next one, it does not get", async () => {
+      await tree({ in: "1", "d/in": "1" });
+      const spoil = "printf 2 >in; touch -r d/in in; chmod 500 d; chmod 500 .";
+      for (const key of [A, B]) await spool.job(key, `cat in; ${spoil}`, "t", { isLarge: true });
+      await spool.run();
+      for (const key of [A, B]) expect(await spool.read(`jobs/${key}/out`)).toBe("1");
+      for (const key of [A, B]) expect(await spool.results(key)).toContain("in");
+    });
+
+    test("another tree: the next job gets that one, and nothing of the first", async () => {
+      await tree({ old: "1" });
+      await home.write(".sshoal/trees/u/new", "2");
+      await spool.job(A, "ls", "t");
+      await spool.job(B, "ls", "u");
+      await spool.job(C, "ls -A | wc -l");
+      await spool.run();
+      const said = await Promise.all([A, B, C].map((key) => spool.read(`jobs/${key}/out`)));
+      expect(said.map((each) => each.trim())).toEqual(["old", "new", "0"]);
+    });
+
+    test("a copy that was not finished when everything was killed is made anew", async () => {
+      await tree({ in: "whole" });
+      await home.write(`.sshoal/batches/${BATCH}@${HOST}/slots/0/work/in`, "wh");
+      await home.write(`.sshoal/batches/${BATCH}@${HOST}/slots/0/copied`, "");
+      await spool.job(A, "cat in", "t");
+      await spool.run();
+      expect(await spool.read(`jobs/${A}/out`)).toBe("whole");
+    });
+
+    test("a clock that is set back behind the copy hides no result", async () => {
+      await tree({ in: "1", other: "1" });
+      // To the slot the same: its stamp is of a time that comes yet.
+      await spool.job(A, "printf 2 >in; touch -d '+1 hour' ../fresh || touch -d 2037-01-01 ../fresh", "t");
+      await spool.run();
+      expect(await spool.results(A)).toEqual(["in"]);
+    });
   });
 
   test("no tree where one was promised: the job fails, and its err says why", async () => {

@@ -5,7 +5,17 @@ import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../rig/until.js";
-import { BOOT_ID, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import {
+  BATCH,
+  BOOT_ID,
+  HOST,
+  type Home,
+  liveLine,
+  makeHome,
+  makeSpool,
+  SHELLS,
+  type Spool,
+} from "./a-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -54,7 +64,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       );
       await spool.run();
       const [env, session, pid] = (await spool.read(`jobs/${A}/out`)).split("\n");
-      expect([env, session]).toEqual([`3 0 b/${A}.`, pid]);
+      expect([env, session]).toEqual([`3 0 ${BATCH}/${A}.`, pid]);
     });
 
     test("it is killed: the code says by what", async () => {
@@ -66,9 +76,16 @@ describe.each(SHELLS)("under %s", (_, shell) => {
 
     test("a child it leaves behind in the background ends with it", async () => {
       await spool.job(A, "sleep 600 & echo $! >child");
-      await spool.job(B, `[ ! -e /proc/$(cat ../../${A}/work/child)/exe ]`);
+      await spool.job(B, `[ ! -e /proc/$(cat ../../../jobs/${A}/work/child)/exe ]`);
       await spool.run();
       expect([await exitOf(A), await exitOf(B)]).toEqual(["0\n", "0\n"]);
+      expect(isGone(await spool.read(`jobs/${A}/work/child`))).toBe(true);
+    });
+
+    test("a child that has left for a session of its own ends too, however short the job was", async () => {
+      await spool.job(A, "setsid sh -c 'echo $$ >child; sleep 600' & until [ -s child ]; do :; done");
+      await spool.run();
+      expect(await exitOf(A)).toBe("0\n");
       expect(isGone(await spool.read(`jobs/${A}/work/child`))).toBe(true);
     });
 
