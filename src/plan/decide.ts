@@ -65,6 +65,11 @@ export function isHandedOver(state: RunState): boolean {
   return state.waiting.size === 0 && ![...state.machines.values()].some(isPending);
 }
 
+/** What it does cannot be done a second time, nor undone: what led to it must be remembered, whatever happens to us. */
+export function reliesOnRecord({ kind }: Decision): boolean {
+  return kind === "hand-over" || kind === "free" || kind === "retry" || kind === "finish";
+}
+
 /** Marks a decision as under way, so that it is not made twice. */
 export function begin(state: RunState, decision: Decision): void {
   const machine = machineOf(state, decision.machine);

@@ -1,7 +1,5 @@
 // Brings what ended jobs left: many jobs in one stream, into a directory of ours. Frees nothing.
 
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import type { Outcome } from "../model/job.js";
 import { quote } from "../transport/quote.js";
 import type { Running, Session } from "../transport/session.js";
@@ -16,7 +14,7 @@ export interface Collection {
   readonly jobs: readonly CollectedJob[];
   /** Paths below the job's directory; "." is all of it. */
   readonly copyBack: readonly string[];
-  /** Fresh and empty; gets `<key>/{exit,out,err,work/}`. The caller's to remove when this rejects. */
+  /** Fresh and empty; gets `<key>/{out,err,work/}`, as far as there is something in them. The caller's to remove when this rejects. */
   readonly into: string;
   readonly signal: AbortSignal;
 }
@@ -44,15 +42,14 @@ export async function collect(session: Session, collection: Collection): Promise
   const stderr = gatherTail(running.stderr);
   try {
     const keys = new Set(jobs.map(({ key }) => key));
-    const unpacked = await unpack(running.stdout, into, (top) => keys.has(top)).catch(
-      (error: unknown) => error,
-    );
+    const rules = { allows: (top: string) => keys.has(top), keeps: isExit };
+    const unpacked = await unpack(running.stdout, into, rules).catch((error: unknown) => error);
     // What a stream that came to its end does not hold, whoever sent it may explain.
     if (running.stdout.readableEnded) await expectSent(running, stderr);
     signal.throwIfAborted();
     if (unpacked instanceof Error) throw unpacked;
-    const { written, leftOut } = unpacked as Unpacked;
-    return { outcomes: await readOutcomes(into, keys), written, leftOut };
+    const { written, leftOut, kept } = unpacked as Unpacked;
+    return { outcomes: readOutcomes(kept, keys), written, leftOut };
   } finally {
     signal.removeEventListener("abort", abort);
     running.close();
@@ -80,7 +77,10 @@ cd "$spool/jobs" || exit 1
 add() {
   key=$1
   shift
-  for name in exit "$@" ${paths}; do
+  for name in exit "$@"; do
+    [ -s "$key/$name" ] && printf '%s\\n' "$key/$name"
+  done
+  for name in ${paths}; do
     [ -e "$key/$name" ] && printf '%s\\n' "$key/$name"
   done
 }
@@ -104,11 +104,14 @@ function outermost(paths: readonly string[]): string[] {
   return [...new Set(paths)].filter((each) => !paths.some((other) => each.startsWith(`${other}/`)));
 }
 
-async function readOutcomes(into: string, keys: ReadonlySet<string>): Promise<Map<string, Outcome>> {
+function isExit(name: string): boolean {
+  return /^[^/]+\/exit$/.test(name);
+}
+
+function readOutcomes(kept: ReadonlyMap<string, Buffer>, keys: ReadonlySet<string>): Map<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
   for (const key of keys) {
-    const text = await readFile(path.join(into, key, "exit"), "utf8").catch(() => "");
-    const outcome = parseExit(text.trimEnd());
+    const outcome = parseExit(kept.get(`${key}/exit`)?.toString().trimEnd() ?? "");
     if (outcome === null) throw new RemoteError(`it does not say how attempt ${key} ended`);
     outcomes.set(key, outcome);
   }

@@ -2,8 +2,8 @@
 // elsewhere reject it whole, links that lead elsewhere are left out, and links are made last, so that nothing is
 // ever written through one.
 
-import { constants } from "node:fs";
-import { copyFile, type FileHandle, mkdir, open, symlink } from "node:fs/promises";
+import { closeSync, constants, fchmodSync, futimesSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { copyFile, open, symlink } from "node:fs/promises";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { Parser, type ReadEntry } from "tar";
@@ -16,15 +16,23 @@ export interface Unpacked {
   readonly written: ReadonlyMap<string, { files: number; bytes: number }>;
   /** What was not taken, in words. */
   readonly leftOut: readonly string[];
+  readonly kept: ReadonlyMap<string, Buffer>;
 }
 
-/** `allows` says which first components may come. Whatever was written when this rejects is the caller's to remove. */
-export async function unpack(
-  archive: Readable,
-  into: string,
-  allows: (top: string) => boolean,
-): Promise<Unpacked> {
-  const unpacking = new Unpacking(into, allows);
+export interface UnpackRules {
+  /** Which first components may come. */
+  readonly allows: (top: string) => boolean;
+  /** Files that are not written but handed over as they are. */
+  readonly keeps: (name: string) => boolean;
+}
+
+/** In one go: to wait for each write costs more than a small file takes. */
+const SMALL_BYTES = 256 << 10;
+const KEPT_BYTES = 4096;
+
+/** Whatever was written when this rejects is the caller's to remove. */
+export async function unpack(archive: Readable, into: string, rules: UnpackRules): Promise<Unpacked> {
+  const unpacking = new Unpacking(into, rules);
   try {
     await takeAll(archive, unpacking);
     return await unpacking.finish();
@@ -81,16 +89,17 @@ function blameArchive(error: unknown): unknown {
 
 class Unpacking {
   readonly #into: string;
-  readonly #allows: (top: string) => boolean;
+  readonly #rules: UnpackRules;
+  readonly #kept = new Map<string, Buffer>();
   readonly #written = new Map<string, { files: number; bytes: number }>();
   readonly #leftOut: string[] = [];
   readonly #files = new Set<string>();
   readonly #links = new Map<string, string>();
   readonly #madeDirectories = new Set<string>();
 
-  constructor(into: string, allows: (top: string) => boolean) {
+  constructor(into: string, rules: UnpackRules) {
     this.#into = into;
-    this.#allows = allows;
+    this.#rules = rules;
   }
 
   async take(entry: ReadEntry): Promise<void> {
@@ -102,7 +111,7 @@ class Unpacking {
       case "File":
       case "OldFile":
       case "ContiguousFile":
-        return this.#writeFile(name, entry);
+        return this.#takeFile(name, entry);
       case "SymbolicLink":
         entry.resume();
         this.#links.set(name, entry.linkpath ?? "");
@@ -121,7 +130,7 @@ class Unpacking {
     for (const name of this.#links.keys()) this.#refuseBeneathLink(name);
     for (const [name, target] of this.#links) await this.#makeLink(name, target);
     await syncAll(this.#into, [...this.#files, ...this.#madeDirectories]);
-    return { written: this.#written, leftOut: this.#leftOut };
+    return { written: this.#written, leftOut: this.#leftOut, kept: this.#kept };
   }
 
   #safeName(raw: string): string {
@@ -131,23 +140,20 @@ class Unpacking {
       .filter((part) => part !== ".");
     const isBad =
       raw.includes("\0") || parts.length === 0 || parts.some((part) => part === "" || part === "..");
-    if (isBad || !this.#allows(parts[0] ?? "")) {
+    if (isBad || !this.#rules.allows(parts[0] ?? "")) {
       throw new RemoteError(`the archive it sent is not to be trusted: it holds ${JSON.stringify(raw)}`);
     }
     return parts.join("/");
   }
 
-  async #writeFile(name: string, entry: ReadEntry): Promise<void> {
-    await this.#makeDirectory(path.posix.dirname(name));
-    const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
-    const handle = await open(path.join(this.#into, name), flags, 0o600);
-    try {
-      for await (const chunk of entry) await writeWhole(handle, chunk as Buffer);
-      await handle.chmod(((entry.mode ?? 0o600) & 0o777) | 0o400);
-      if (entry.mtime) await handle.utimes(entry.mtime, entry.mtime);
-    } finally {
-      await handle.close();
+  async #takeFile(name: string, entry: ReadEntry): Promise<void> {
+    if (this.#rules.keeps(name) && entry.size <= KEPT_BYTES) {
+      this.#kept.set(name, await entry.concat());
+      return;
     }
+    this.#makeDirectory(path.posix.dirname(name));
+    if (entry.size <= SMALL_BYTES) writeSmall(path.join(this.#into, name), entry, await entry.concat());
+    else await writeLarge(path.join(this.#into, name), entry);
     this.#files.add(name);
     this.#count(name, entry.size);
   }
@@ -159,7 +165,7 @@ class Unpacking {
         `the archive it sent is not to be trusted: it links to ${JSON.stringify(original)}`,
       );
     }
-    await this.#makeDirectory(path.posix.dirname(name));
+    this.#makeDirectory(path.posix.dirname(name));
     await copyFile(path.join(this.#into, original), path.join(this.#into, name), constants.COPYFILE_EXCL);
     this.#files.add(name);
     this.#count(name, 0);
@@ -182,14 +188,14 @@ class Unpacking {
       this.#leftOut.push(`${name} (a link to ${target}, outside the results)`);
       return;
     }
-    await this.#makeDirectory(path.posix.dirname(name));
+    this.#makeDirectory(path.posix.dirname(name));
     await symlink(target, path.join(this.#into, name));
     this.#count(name, 0);
   }
 
-  async #makeDirectory(name: string): Promise<void> {
+  #makeDirectory(name: string): void {
     if (this.#madeDirectories.has(name)) return;
-    await mkdir(path.join(this.#into, name), { recursive: true, mode: 0o700 });
+    mkdirSync(path.join(this.#into, name), { recursive: true, mode: 0o700 });
     this.#madeDirectories.add(name);
   }
 
@@ -209,7 +215,32 @@ function goesDownAndUp(target: string): boolean {
   return down >= 0 && parts.includes("..", down);
 }
 
+const FRESH = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
+
+function modeOf({ mode = 0o600 }: ReadEntry): number {
+  return (mode & 0o777) | 0o400;
+}
+
 /** A disk that is about to be full takes a part of what it is given, and says so only in the number of bytes. */
-async function writeWhole(handle: FileHandle, chunk: Buffer): Promise<void> {
-  for (let done = 0; done < chunk.length; ) done += (await handle.write(chunk, done)).bytesWritten;
+function writeSmall(file: string, entry: ReadEntry, content: Buffer): void {
+  const fd = openSync(file, FRESH, 0o600);
+  try {
+    for (let done = 0; done < content.length; ) done += writeSync(fd, content, done);
+    fchmodSync(fd, modeOf(entry));
+    if (entry.mtime) futimesSync(fd, entry.mtime, entry.mtime);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function writeLarge(file: string, entry: ReadEntry): Promise<void> {
+  const handle = await open(file, FRESH, 0o600);
+  try {
+    for await (const chunk of entry as AsyncIterable<Buffer>)
+      for (let done = 0; done < chunk.length; ) done += (await handle.write(chunk, done)).bytesWritten;
+    await handle.chmod(modeOf(entry));
+    if (entry.mtime) await handle.utimes(entry.mtime, entry.mtime);
+  } finally {
+    await handle.close();
+  }
 }

@@ -3,7 +3,7 @@
 import path from "node:path";
 import pLimit from "p-limit";
 import { type Outcome, parseAttemptKey } from "../model/job.js";
-import { collect } from "../remote/collect.js";
+import { type Collected, collect } from "../remote/collect.js";
 import { isOfThisDisk } from "./disk-error.js";
 import { isExpected } from "./expected-error.js";
 import type { Emit } from "./loop.js";
@@ -13,6 +13,7 @@ import { pause } from "./retrying.js";
 import { jobOf, keysOf, type RunContext } from "./run-context.js";
 
 const DISK_RETRY_MS = 5000;
+const UNTOLD: Outcome = { kind: "lost", reason: "it does not say how it ended" };
 
 export class Collector {
   readonly #context: RunContext;
@@ -58,22 +59,37 @@ export class Collector {
         lines: arrived.map(({ line }) => line),
         attempts: arrived.map(({ attempt }) => attempt),
       });
-      for (const key of keys) {
-        const { line, attempt } = parseAttemptKey(key);
-        const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
-        const outcome = collected.outcomes.get(key) ?? {
-          kind: "lost",
-          reason: "it does not say how it ended",
-        };
-        await this.#oneByOne(() => this.#place(link, key, outcome, path.join(incoming.dir, key)));
-        emit({ kind: "job-collected", line, attempt, machine: spec.name, outcome, files, bytes });
-      }
+      await this.#placeAll(link, keys, collected, incoming.dir, emit);
     } finally {
       await incoming.remove();
     }
   }
 
-  async #place(link: MachineLink, key: string, outcome: Outcome, arrived: string): Promise<void> {
+  /** What is in place is told even if the disk is full before the rest: it must not be put beside itself later. */
+  async #placeAll(
+    link: MachineLink,
+    keys: readonly string[],
+    { outcomes, written }: Collected,
+    incoming: string,
+    emit: Emit,
+  ): Promise<void> {
+    const placed: string[] = [];
+    try {
+      for (const key of keys) {
+        await this.#oneByOne(() => this.#place(link, key, outcomes.get(key), incoming));
+        placed.push(key);
+      }
+    } finally {
+      await this.#context.results.sync();
+      for (const key of placed) {
+        const { files = 0, bytes = 0 } = written.get(key) ?? {};
+        const [about, outcome] = [parseAttemptKey(key), outcomes.get(key) ?? UNTOLD];
+        emit({ kind: "job-collected", ...about, machine: link.spec.name, outcome, files, bytes });
+      }
+    }
+  }
+
+  async #place(link: MachineLink, key: string, outcome = UNTOLD, incoming: string): Promise<void> {
     const { results, outputs, isSuperseded } = this.#context;
     const { line, attempt } = parseAttemptKey(key);
     const { name } = jobOf(this.#context, line);
@@ -81,7 +97,7 @@ export class Collector {
     const isLeftover = outcome.kind === "lost" && isSuperseded(link.spec.name, line, attempt);
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
-    await results.place(name, arrived, isBeside);
+    results.place(name, path.join(incoming, key), isBeside);
   }
 
   #tellStuck(link: MachineLink, key: string, reason: string, emit: Emit): void {

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunEvent } from "../model/event.js";
-import { begin, type Decision, decide, isOver, settle } from "../plan/decide.js";
+import { begin, type Decision, decide, isOver, reliesOnRecord, settle } from "../plan/decide.js";
 import { apply, type RunState } from "../plan/state.js";
 import { isOfThisDisk } from "./disk-error.js";
 
@@ -11,6 +11,7 @@ export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<
 export type Emit = (news: News) => void;
 
 const TICK_MS = 1000;
+const DISK_RETRY_MS = 1000;
 
 export interface LoopParts {
   readonly state: RunState;
@@ -78,29 +79,34 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       });
     underWay.add(performing);
   };
-  /** False: this computer's disk is full or the like, and has been said to be. Nothing goes on until that is mended. */
-  const takeInSafely = (): boolean => {
-    try {
+  /** Once it can: while this computer's disk is full or the like, nothing goes on, and that is said. */
+  const write = async (what: () => void) => {
+    for (; !failure; await sleep(DISK_RETRY_MS)) {
+      try {
+        what();
+        stalledBy = "";
+        return;
+      } catch (error) {
+        if (!isOfThisDisk(error)) throw error;
+        const message = `the record cannot be written here: ${error.message}; trying again until it can`;
+        if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() });
+        stalledBy = message;
+      }
+    }
+    throw failure.error;
+  };
+  const flush = () =>
+    write(() => {
       takeIn();
       record.sync();
-      stalledBy = "";
-      return true;
-    } catch (error) {
-      if (!isOfThisDisk(error)) throw error;
-      const message = `the record cannot be written here: ${error.message}; trying again until it can`;
-      if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() });
-      stalledBy = message;
-      return false;
-    }
-  };
-  const flush = async () => {
-    while (!takeInSafely() && !failure) await sleep(TICK_MS);
-    if (failure) throw failure.error;
-  };
+    });
   const run = async () => {
     for (;;) {
-      await flush();
-      for (const decision of decide(state, now())) start(decision);
+      await write(takeIn);
+      const decisions = decide(state, now());
+      // To make every event safe at once would take longer than many a job.
+      if (decisions.some(reliesOnRecord)) await write(() => record.sync());
+      for (const decision of decisions) start(decision);
       if (inbox.length > 0) continue;
       if (isOver(state, now())) return;
       await new Promise<void>((resolve) => {

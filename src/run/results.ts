@@ -1,8 +1,8 @@
 // job_results/: where results end up on this computer. What exists there is never overwritten.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { UserError } from "../errors.js";
 
@@ -63,21 +63,20 @@ export class Results {
   }
 
   /**
-   * Moves what an archive brought for one job (`out`, `err`, `work/`) to where people look for it. `isBeside`: it is
-   * not the result that counts, and is kept beside that.
+   * Moves what an archive brought for one job (`out`, `err`, `work/`) to where people look for it; sync() then makes that
+   * safe. `isBeside`: it is not the result that counts, and is kept beside that.
    */
-  async place(job: string, arrived: string, isBeside: boolean): Promise<void> {
+  place(job: string, arrived: string, isBeside: boolean): void {
     const name = isBeside ? this.#nameBeside(job) : job;
     for (const stream of ["out", "err"] as const) {
       const from = path.join(arrived, stream);
       const to = this.streamPath(name, stream);
-      if (existsSync(from)) await rename(from, to);
-      else if (!existsSync(to)) await (await open(to, "a", 0o600)).close();
+      if (existsSync(from)) renameSync(from, to);
+      else closeSync(openSync(to, "a", 0o600));
     }
     const work = path.join(arrived, "work");
-    await mkdir(work, { recursive: true, mode: 0o700 });
-    await rename(work, path.join(this.dir, name));
-    await this.#syncDirectory();
+    mkdirSync(work, { recursive: true, mode: 0o700 });
+    renameSync(work, path.join(this.dir, name));
   }
 
   /** Makes room for another attempt: results are renamed, never removed. */
@@ -101,7 +100,8 @@ export class Results {
     return ["", ".out", ".err"].some((ending) => existsSync(path.join(this.dir, `${name}${ending}`)));
   }
 
-  async #syncDirectory(): Promise<void> {
+  /** What was put into place stays there, whatever happens to this computer. */
+  async sync(): Promise<void> {
     const handle = await open(this.dir, "r");
     try {
       await handle.sync();

@@ -145,8 +145,7 @@ drain() {
 
 # free KEY…: their results are safe elsewhere. The log remembers that they were here.
 free() {
-  for key; do
-    echo "freed $key" >>events
-    rm -rf "jobs/$key" 2>/dev/null || { chmod -R u+rwx "jobs/$key" && rm -rf "jobs/$key"; }
-  done
+  [ $# -gt 0 ] || return 0
+  printf 'freed %s\n' "$@" >>events
+  (cd jobs && { rm -rf "$@" 2>/dev/null || { chmod -R u+rwx "$@" 2>/dev/null; rm -rf "$@"; }; })
 }

@@ -73,9 +73,7 @@ async function errorOf(collecting: Promise<unknown>): Promise<RemoteError> {
 test("what a job left, its streams and how it ended; nothing else, and nothing goes over there", async () => {
   await ended(A, { "model.bin": "weights", "logs/1.txt": "log" }, "3");
   const { outcomes, written, leftOut } = await bring([A]);
-  expect(arrived()).toEqual(
-    ["err", "exit", "out", "work/logs/1.txt", "work/model.bin"].map((name) => `${A}/${name}`),
-  );
+  expect(arrived()).toEqual(["out", "work/logs/1.txt", "work/model.bin"].map((name) => `${A}/${name}`));
   expect(readFileSync(here.path(A, "work/model.bin"), "utf8")).toBe("weights");
   expect([outcomes.get(A), leftOut]).toEqual([{ kind: "exited", code: 3 }, []]);
   expect(written.get(A)).toEqual({ files: 2, bytes: 10 });
@@ -96,8 +94,9 @@ test("many jobs come in one stream", async () => {
 
 test("only the jobs and the streams that were asked for", async () => {
   await Promise.all([ended(A), ended(B)]);
+  await machine.write(`${machine.spool}/jobs/${B}/err`, "wrong\n");
   await bring([], { jobs: [{ key: B, streams: ["err"] }] });
-  expect(arrived()).toEqual([`${B}/err`, `${B}/exit`]);
+  expect(arrived()).toEqual([`${B}/err`]);
 });
 
 test("a part of the results, whether it is there or not", async () => {
@@ -107,14 +106,14 @@ test("a part of the results, whether it is there or not", async () => {
     jobs: [{ key: A, streams: [] }],
   });
   expect(arrived()).toEqual(
-    ["exit", "work/-rf", "work/deep/er/y", "work/it's", "work/out put/x"].map((name) => `${A}/${name}`),
+    ["work/-rf", "work/deep/er/y", "work/it's", "work/out put/x"].map((name) => `${A}/${name}`),
   );
 });
 
 test("parts within one another come once", async () => {
   await ended(A, { "d/x": "1", y: "2" });
   await bring([A], { copyBack: ["d", ".", "d/x", "d"], jobs: [{ key: A, streams: [] }] });
-  expect(arrived()).toEqual(["exit", "work/d/x", "work/y"].map((name) => `${A}/${name}`));
+  expect(arrived()).toEqual(["work/d/x", "work/y"].map((name) => `${A}/${name}`));
 });
 
 test("names and kinds of every sort", async () => {
@@ -125,7 +124,7 @@ test("names and kinds of every sort", async () => {
   await link(jobPath(A, "work/a b"), jobPath(A, "work/zz hard"));
   await bring([A], { jobs: [{ key: A, streams: [] }] });
   const expected = [...names, "zz hard", "inside -> a b"].map((name) => `${A}/work/${name}`);
-  expect(arrived()).toEqual([`${A}/exit`, ...expected].toSorted());
+  expect(arrived()).toEqual(expected.toSorted());
   for (const name of names) expect(readFileSync(here.path(A, "work", name), "utf8")).toBe(name);
   expect(readdirSync(here.path(A, "work"))).toContain("empty");
 });

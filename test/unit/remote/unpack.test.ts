@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { chmod, link, lstat, mkdir, symlink, utimes } from "node:fs/promises";
+import { chmod, link, lstat, mkdir, rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import fc from "fast-check";
@@ -51,7 +51,10 @@ function unpackBytes(bytes: Buffer, pieceBytes = 65_536) {
   const pieces = Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
     bytes.subarray(n * pieceBytes, (n + 1) * pieceBytes),
   );
-  return unpack(Readable.from(pieces, { objectMode: false }), into, (top) => top === "k" || top === "l");
+  return unpack(Readable.from(pieces, { objectMode: false }), into, {
+    allows: (top) => top === "k" || top === "l",
+    keeps: (name) => name === "k/exit",
+  });
 }
 
 /** All below a directory, links with their targets. */
@@ -241,7 +244,7 @@ describe("archives that are not whole", () => {
 
   test("the link is lost in the middle of a file", async () => {
     const stream = new Readable({ read() {} });
-    const unpacking = unpack(stream, into, () => true);
+    const unpacking = unpack(stream, into, { allows: () => true, keeps: () => false });
     stream.push(whole().subarray(0, 1500));
     stream.destroy();
     await expectRejected(unpacking);
@@ -249,7 +252,7 @@ describe("archives that are not whole", () => {
 
   test("the link is lost with an error", async () => {
     const stream = new Readable({ read() {} });
-    const unpacking = unpack(stream, into, () => true);
+    const unpacking = unpack(stream, into, { allows: () => true, keeps: () => false });
     stream.push(whole().subarray(0, 1500));
     stream.destroy(new Error("reset by peer"));
     await expect(unpacking).rejects.toThrow("reset by peer");
@@ -268,7 +271,6 @@ describe.each([
   test("all that a job may leave comes out as it was", async () => {
     const long = `${"deep/".repeat(30)}${"n".repeat(120)}`;
     const texts = {
-      "k/exit": "0\n",
       "k/work/a b": "1",
       "k/work/new\nline": "2",
       "k/work/é日": "3",
@@ -283,8 +285,11 @@ describe.each([
     await link(box.path("there/k/work/run"), box.path("there/k/work/zz-hard"));
     await chmod(box.path("there/k/work/-x"), 0o640);
     await utimes(box.path("there/k/work/-x"), 1_600_000_000, 1_600_000_000);
-    const { leftOut } = await unpackBytes(make());
+    await box.write("there/k/exit", "0\n");
+    const { leftOut, kept } = await unpackBytes(make());
     expect(leftOut).toEqual([]);
+    expect([...kept].map(([name, bytes]) => [name, bytes.toString()])).toEqual([["k/exit", "0\n"]]);
+    await rm(box.path("there/k/exit"));
     expect(look(into)).toEqual(look(box.path("there")));
     for (const [path, text] of Object.entries(texts))
       expect(readFileSync(join(into, path), "utf8")).toBe(text);
