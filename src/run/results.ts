@@ -75,8 +75,8 @@ export class Results {
       else closeSync(openSync(to, "a", 0o600));
     }
     const work = path.join(arrived, "work");
-    mkdirSync(work, { recursive: true, mode: 0o700 });
-    renameSync(work, path.join(this.dir, name));
+    if (existsSync(work)) renameSync(work, path.join(this.dir, name));
+    else mkdirSync(path.join(this.dir, name), { mode: 0o700 });
   }
 
   /** Makes room for another attempt: results are renamed, never removed. */

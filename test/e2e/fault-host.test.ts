@@ -47,10 +47,10 @@ function pidIn(file: string, on = host): number {
 /** Every process goes at once, and what they wrote about themselves is of another boot. */
 function reboot(): void {
   killAll(host.pids());
-  const written = listBelow(spool()).filter((path) => /\/(keeper|pid|loop)$/.test(path));
+  const written = listBelow(spool()).filter((path) => /\/(keeper|job|loop)$/.test(path));
   for (const file of written) {
-    const [pid, start] = readFileSync(spool(file), "utf8").split(" ");
-    writeFileSync(spool(file), `${pid} ${start} 00000000-0000-4000-8000-000000000000\n`);
+    const [pid, start, , ...job] = readFileSync(spool(file), "utf8").trimEnd().split(" ");
+    writeFileSync(spool(file), `${[pid, start, "00000000-0000-4000-8000-000000000000", ...job].join(" ")}\n`);
   }
 }
 
@@ -194,10 +194,10 @@ describe("killed from outside, with the client watching:", () => {
   test("the keeper: the job still tells how it ended, and the loop goes on", async () => {
     const [fine, failing] = ["go-1", "go-2"].map((name) => waitFor(ledger.seen.path(name)));
     const client = await oneByOne(ledger.job(fine), ledger.job(`${failing}; exit 7`), ledger.job());
-    killAll([pidIn("jobs/0000001-1/keeper")]);
+    killAll([pidIn("slots/0/keeper")]);
     await ledger.seen.write("go-1", "");
     await client.until(({ stdout }) => stdout().includes("started: jobs.sh.2"));
-    killAll([pidIn("jobs/0000002-1/keeper")]);
+    killAll([pidIn("slots/0/keeper")]);
     await ledger.seen.write("go-2", "");
     const { code, stdout, stderr } = await client.ended;
     expect(stdout, stderr).toContain("2 succeeded, 1 failed in");
@@ -210,21 +210,21 @@ describe("killed from outside, with the client watching:", () => {
 
   test("the loop and the keeper: the job finishes, and another loop goes on", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
-    killAll([pidIn("slots/0/loop"), pidIn("jobs/0000001-1/keeper")]);
+    killAll([pidIn("slots/0/loop"), pidIn("slots/0/keeper")]);
     await ledger.seen.write("go", "");
     await expectFine(client);
   });
 
   test("the keeper and the job: it is lost, and tried again", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
-    killAll([pidIn("jobs/0000001-1/keeper"), pidIn("jobs/0000001-1/pid")]);
+    killAll([pidIn("slots/0/keeper"), pidIn("slots/0/job")]);
     await ledger.seen.write("go", "");
     await expectFine(client, new Map([[1, 2]]));
   });
 
   test("the job: it has failed, by that signal, and the slot goes on", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
-    killAll([pidIn("jobs/0000001-1/pid")]);
+    killAll([pidIn("slots/0/job")]);
     const { code, stdout, stderr } = await client.ended;
     expect(stdout, stderr).toContain("1 succeeded, 1 failed in");
     expect(stdout).toMatch(/^ {2}job_results\/jobs\.sh\.1\.err {2}killed by SIGKILL$/m);

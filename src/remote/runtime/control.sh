@@ -110,11 +110,11 @@ halt() {
 stop_begun() {
   true >"jobs/$1/stopped"
   tries=0
-  until [ -s "jobs/$1/exit" ] || is_live "jobs/$1/pid" || [ "$tries" -ge 100 ]; do
+  until [ -s "jobs/$1/exit" ] || is_running "$1" || [ "$tries" -ge 100 ]; do
     sleep 0.1
     tries=$((tries + 1))
   done
-  is_live "jobs/$1/pid" && end_tree "$live_pid" "$batch/$1."
+  is_running "$1" && end_tree "$live_pid" "$batch/$1."
 }
 
 # tend: starts the loops of slots that have something to do and none that does it.

@@ -85,7 +85,7 @@ count_jobs() {
       ended=$((ended + 1))
     elif [ ! -e "$job/claim" ]; then
       waiting=$((waiting + 1))
-    elif is_live "$job/pid" || is_live "$job/keeper"; then
+    elif (cd "$dir" && is_under_way "${job##*/}"); then
       running=$((running + 1))
     else
       taker=
@@ -93,6 +93,10 @@ count_jobs() {
       [ "$taker" = client ] || ended=$((ended + 1))
     fi
   done
+}
+
+is_under_way() {
+  is_running "$1" || { [ -n "$runner" ] && is_live "slots/$runner/keeper" && [ "$live_job" = "$1" ]; }
 }
 
 # Whether anybody is at work in $dir, after count_jobs: a slot, a job, a client that is connected or handing over.

@@ -20,10 +20,18 @@ start_of() {
   [ "$1" != Z ] && started=${20}
 }
 
-# is_live FILE: FILE says "pid start boot", written by that process of this boot, which is still there.
+# is_live FILE: FILE says "pid start boot …" of a process of this boot which is still there.
 is_live() {
-  { read -r live_pid live_start live_boot <"$1"; } 2>/dev/null || return 1
+  live_job=
+  { read -r live_pid live_start live_boot live_job <"$1"; } 2>/dev/null || return 1
   [ "$live_boot" = "$boot_id" ] && start_of "$live_pid" && [ "$started" = "$live_start" ]
+}
+
+# is_running KEY: its slot runs it. To write each slot's processes to the same files again costs no new ones.
+is_running() {
+  runner=
+  { read -r _ runner <"jobs/$1/claim"; } 2>/dev/null
+  [ -n "$runner" ] && is_live "slots/$runner/job" && [ "$live_job" = "$1" ]
 }
 
 # Hundredths of a second since boot: needs no fork and never jumps.

@@ -156,7 +156,7 @@ tell_claim() {
   { read -r pid started boot _ <"$1/loop"; } 2>/dev/null
   [ "$boot" = "$boot_id" ] && has_started "$pid" "$started" || return
   session=-
-  { read -r _ session job_started _ <"$1/running"; } 2>/dev/null
+  { read -r session job_started _ <"$1/job"; } 2>/dev/null
   case $session in
     '' | *[!0-9]*) session=- ;;
     *) has_started "$session" "$job_started" || is_gone "$session" || session=- ;;

@@ -35,10 +35,9 @@ say() {
 become_the_loop() {
   is_live "$mine/loop" && return 1
   last=
-  { read -r last _ <"$mine/running"; } 2>/dev/null
+  { read -r _ _ _ last <"$mine/job"; } 2>/dev/null
   start_of $$
   true >"$mine/claim"
-  true >"$mine/running"
   echo "$$ $started $boot_id" >"$mine/loop"
 }
 
@@ -64,20 +63,27 @@ take_over() {
 
 # For a job without a keeper: once it is gone, its own last word counts; without one it is lost, and known to be.
 see_to_end() {
-  attempt=$batch/${dir#jobs/}.
+  key=${dir#jobs/}
+  attempt=$batch/$key.
   while [ ! -s "$dir/exit" ] && is_under_way; do sleep 1; done
   if [ -s "$dir/exit" ]; then
     tell_end
     return
   fi
+  # No process has that number: there is no group to end, only what is marked.
+  [ "$live_job" = "$key" ] || live_pid=2147483647
   [ -z "$(marked "$attempt")" ] || end_tree "$live_pid" "$attempt"
-  code=
-  { read -r code <"$dir/code"; } 2>/dev/null
+  code='' told=''
+  { read -r told code <"$mine/code"; } 2>/dev/null
+  [ "$told" = "$attempt" ] || code=
   wind_up "${code:-lost}" 0
 }
 
 is_under_way() {
-  is_live "$dir/keeper" || is_live "$dir/pid" || { [ ! -e "$dir/pid" ] && [ -n "$(marked "$attempt")" ]; }
+  is_live "$mine/keeper" && [ "$live_job" = "$key" ] && return 0
+  is_running "$key" && return 0
+  # Begun a moment ago, and not written down yet.
+  [ "$live_job" != "$key" ] && [ -n "$(marked "$attempt")" ]
 }
 
 # Its keeper may have been killed between writing how the job ended and saying so.
@@ -143,7 +149,7 @@ has_work() {
   for dir in jobs/*; do
     is_waiting && return 0
   done
-  rm -f "$mine/loop" "$mine/claim" "$mine/running"
+  rm -f "$mine/loop" "$mine/claim" "$mine/job"
   say "idle $slot"
   return 1
 }
@@ -171,7 +177,7 @@ claim_room() {
 holds_claim() {
   [ -s "$1/claim" ] && ! [ "$1" -ef "$mine" ] && is_live "$1/loop" || return 1
   read -r memory _ _ _ gpu machine cards <"$1/claim"
-  { read -r _ running_pid _ <"$1/running"; } 2>/dev/null && sessions="$sessions $running_pid "
+  { read -r session _ session_boot _ <"$1/job"; } 2>/dev/null && [ "$session_boot" = "$boot_id" ] && sessions="$sessions $session "
   return 0
 }
 
@@ -277,7 +283,7 @@ run_job() {
   (
     read -r keeper _ <"$proc/self/stat"
     start_of "$keeper"
-    echo "$keeper $started $boot_id" >"$dir/keeper"
+    echo "$keeper $started $boot_id $key" >"$mine/keeper"
     uptime_now
     begun=$now
     load_ballast
@@ -289,7 +295,7 @@ run_job() {
   ) &
   wait $! || see_to_end
   [ -e "$dir/claim" ] || wait_for_disk
-  true >"$mine/running"
+  true >"$mine/job"
 }
 
 # The first line of a command names the tree its job begins with; "-": it begins in an empty directory.
@@ -343,7 +349,7 @@ is_there() {
 
 # Nothing of it has run: another slot or machine may have more room. The claim goes last.
 put_back() {
-  rm -f "$mine/ballast" "$dir/err" "$dir/keeper" "$dir/claim"
+  rm -f "$mine/ballast" "$dir/err" "$dir/claim"
 }
 
 start_job() {
@@ -352,8 +358,7 @@ start_job() {
     </dev/null >>"$dir/out" 2>>"$dir/err" &
   job=$!
   start_of "$job"
-  echo "$job $started $boot_id" >"$dir/pid"
-  echo "$key $job $started" >"$mine/running"
+  echo "$job $started $boot_id $key" >"$mine/job"
   say "started $key $slot"
   [ "$limit" -gt 0 ] || return 0
   watch &

@@ -74,11 +74,13 @@ test("tells what each batch holds, and which trees it uses", async () => {
   await aSpool(HELD, {
     trees: `${OTHER_HASH}\n`,
     ...job("0000001-1", { claim: "slot 0\n", exit: "0\n" }),
-    ...job("0000002-1", { claim: "slot 0\n", pid: liveLine(process.pid), keeper: dead }),
+    ...job("0000002-1", { claim: "slot 0\n" }),
+    "slots/0/job": liveLine(process.pid).replace("\n", " 0000002-1\n"),
+    "slots/1/job": `${dead} 0000005-1\n`,
     ...job("0000003-1", {}),
     ...job("0000004-1", {}),
     // The machine went down with it; a client took it back.
-    ...job("0000005-1", { claim: "slot 1\n", pid: dead, keeper: dead }),
+    ...job("0000005-1", { claim: "slot 1\n" }),
     ...job("0000006-1", { claim: "client\n" }),
   });
   await aTree(HASH, 5000);

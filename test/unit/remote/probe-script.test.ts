@@ -143,7 +143,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     ) =>
       `${pid} (${comm}) ${state} 1 ${session} ${session} 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 ${startedAt} 999999 ${pages} 18446744073709551615 1 1 0\n`;
 
-    async function slot(dir: string, texts: { claim?: string; loop?: string; running?: string }) {
+    async function slot(dir: string, texts: { claim?: string; loop?: string; job?: string }) {
       for (const [name, text] of Object.entries(texts)) await files.write(`${dir}/${name}`, text);
     }
 
@@ -159,7 +159,7 @@ describe.each(SHELLS)("under %s", (shell) => {
       await slot("home dir/.sshoal/batches/b1@box/slots/0", {
         claim: "7000 1 1000 0.75 1 0 GPU-a,GPU-b\n",
         loop: `70 5000 ${BOOT_ID}\n`,
-        running: "0000001-1 71 5001\n",
+        job: `71 5001 ${BOOT_ID} 0000001-1\n`,
       });
       const { capacity, stderr } = box.run({
         bases: ["~/.sshoal", "/none"],
@@ -184,11 +184,11 @@ describe.each(SHELLS)("under %s", (shell) => {
 
     test.each([
       ["without a job", "", 0],
-      ["whose job's pid belongs to another by now", "0000001-1 73 4000\n", 0],
-      ["whose job has left children behind", "0000001-1 79 4000\n", 100],
-    ])("a slot %s", async (_, running, residentMb) => {
+      ["whose job's pid belongs to another by now", `73 4000 ${BOOT_ID} 0000001-1\n`, 0],
+      ["whose job has left children behind", `79 4000 ${BOOT_ID} 0000001-1\n`, 100],
+    ])("a slot %s", async (_, job, residentMb) => {
       await files.write("proc/80/stat", stat(80, "child", 79, 5005, 25600));
-      await slot("s/batches/b/slots/3", { claim: "5 1 0 0 0 1 -\n", loop: `70 5000 ${BOOT_ID}\n`, running });
+      await slot("s/batches/b/slots/3", { claim: "5 1 0 0 0 1 -\n", loop: `70 5000 ${BOOT_ID}\n`, job });
       expect(box.run({ bases: [files.path("s")] }).capacity.claims).toMatchObject([
         { slot: "3", residentMb, gpuUuids: [], reservesMachine: true },
       ]);
@@ -215,7 +215,7 @@ describe.each(SHELLS)("under %s", (shell) => {
       const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
       await files.write("s/batches/b/slots/0/claim", "5 1 0 0 0 0 -\n");
       await files.write("s/batches/b/slots/0/loop", `${job.pid} ${started} ${boot}`);
-      await files.write("s/batches/b/slots/0/running", `k ${job.pid} ${started}\n`);
+      await files.write("s/batches/b/slots/0/job", `${job.pid} ${started} ${boot.trim()} k\n`);
       const { claims } = box.run({ bases: [files.path("s")], proc: "/proc" }).capacity;
       expect(claims[0]?.residentMb).toBeGreaterThan(0);
       expect(claims[0]?.residentMb).toBeLessThan(50);

@@ -99,7 +99,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     expect(await spool.read(`jobs/${A}/out`)).toBe(`${GPU_JOB}\n`);
     const left = await readdir(join(spool.dir, "slots/0"));
     expect(left).toContain("need");
-    for (const file of ["claim", "loop", "running"]) expect(left).not.toContain(file);
+    for (const file of ["claim", "job", "loop"]) expect(left).not.toContain(file);
   });
 
   // Debian’s busybox has no flock: the next test is for it.
@@ -167,7 +167,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
   test("memory that a live claim has not used yet is not free", async () => {
     const { pid, end } = startHolder();
     await claimed("999999999 1 0 0 0 0 -", liveLine(pid));
-    await home.write(`.sshoal/batches/other@${HOST}/slots/0/running`, `k ${pid} 1\n`);
+    await home.write(`.sshoal/batches/other@${HOST}/slots/0/job`, `${pid} 1 ${BOOT_ID} k\n`);
     await expectsToWait(/^memory: \d+ MB wanted, \d+ MB free$/, end);
   });
 

@@ -186,7 +186,8 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       await spool.job(A, "true");
       await spool.job(B, "true");
       await writeFile(join(spool.dir, "jobs", A, "claim"), "slot 0\n");
-      await writeFile(join(spool.dir, "jobs", A, "pid"), liveLine(process.pid).replace(BOOT_ID, "old-boot"));
+      const before = liveLine(process.pid).replace(`${BOOT_ID}\n`, `old-boot ${A}\n`);
+      await writeFile(join(spool.dir, "slots/0/job"), before);
       await spool.run();
       expect([await exitOf(A), await exitOf(B)]).toEqual(["lost\n", "0\n"]);
       expect((await spool.events())[0]).toMatch(new RegExp(`^ended ${A} 0 lost `));
