@@ -4,7 +4,6 @@ import type { Problem } from "../errors.js";
 import { SAMPLING_MODES, type Sweep } from "../model/sweep.js";
 import { decodeText } from "./decode.js";
 import { type Mistake, toProblems } from "./mistake.js";
-import { suggest } from "./suggest.js";
 import { findUnused, readTemplate } from "./sweep-checks.js";
 import { readRules } from "./sweep-file-rules.js";
 import { type NamedAxes, readAxes } from "./sweep-file-values.js";
@@ -89,7 +88,5 @@ function readSamplingMode(field: Field, mistakes: Mistake[]): Sweep["samplingMod
   const text = readText(field, mistakes);
   const mode = SAMPLING_MODES.find((known) => known === text);
   if (mode !== undefined || text === null) return mode ?? null;
-  const [nearest] = suggest(text, SAMPLING_MODES);
-  const meant = nearest === undefined ? "" : `, did you mean "${nearest}"?`;
-  return refuse(field.value, `${field.label} must be ${SAMPLING_MODES.join(" or ")}${meant}`, mistakes);
+  return refuse(field.value, `${field.label} must be ${SAMPLING_MODES.join(" or ")}`, mistakes);
 }

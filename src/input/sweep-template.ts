@@ -6,7 +6,7 @@ import type { Template } from "../model/sweep.js";
 import { ShellReader } from "./shell-reader.js";
 
 /** `{lr:.3f}` and the like, which look like a place and are none. */
-export interface Malformed {
+interface Malformed {
   readonly text: string;
   readonly name: string;
 }

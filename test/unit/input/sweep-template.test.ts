@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are bash's
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isName, parseTemplate } from "../../../src/input/sweep-template.js";

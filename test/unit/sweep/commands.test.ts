@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are bash's
+
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -31,7 +33,6 @@ describe("bash reads a value as it was typed", () => {
     ["within JSON", `'{"v": "{v}"}'`, (v: string) => `{"v": "${v}"}`],
     ["within doubled braces", "{{{v}}}", (v: string) => `{${v}}`],
     ["after an escaped quote", '\\"{v}', (v: string) => `"${v}`],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's
     ["as what stands in for an unset variable", "${unset:-{v}}", (v: string) => v],
   ])("%s", (_, place, expected) => {
     fc.assert(
@@ -76,7 +77,6 @@ describe("a value", () => {
     expect(commandsOf(aSweep("echo {1..{v}}", [["v", "3"]]))).toEqual(["echo {1..3}"]);
   });
 
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's
   test.each(["echo `ls {v}`", "echo $'{v}'", 'echo "${x:-{v}}"'])("cannot be quoted in %s", (command) => {
     expect(commandsOf(aSweep(command, [["v", "plain"]]))).toEqual([command.replace("{v}", "plain")]);
     expect(() => commandsOf(aSweep(command, [["v", "a b"]]))).toThrow(
