@@ -2,7 +2,6 @@
 
 import { randomInt } from "node:crypto";
 import { ExitCode } from "../errors.js";
-import { loadSweep } from "../input/load-sweep.js";
 import { parseSweepWords } from "../input/sweep-words.js";
 import type { Sweep } from "../model/sweep.js";
 import { formatCommands } from "../sweep/commands.js";
@@ -25,7 +24,11 @@ export async function printSweep(options: SweepOptions): Promise<ExitCode> {
 }
 
 async function readSweep({ source }: SweepOptions): Promise<Sweep> {
-  if (source.kind === "file") return loadSweep(source.path);
+  if (source.kind === "file") {
+    // The YAML parser is half of what would be loaded, and a command that is typed does without.
+    const { loadSweep } = await import("../input/load-sweep.js");
+    return loadSweep(source.path);
+  }
   const typed = parseSweepWords(source.command, source.parameters);
   return { ...typed, when: [], reject: [], samples: null, seed: null, samplingMode: null };
 }

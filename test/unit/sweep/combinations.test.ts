@@ -135,6 +135,12 @@ describe("what is drawn at random", () => {
     expect(() => commandsOf({ ...sweep, samples: 6 })).toThrow("but there are 5 combinations");
   });
 
+  test("numbers run out where there are but two between the ends", () => {
+    expect(() => commandsOf(aSweep("{a}", [["a=uniform:0..5e-324"]], { samples: 3 }))).toThrow(
+      "3 samples were asked for, but after 2 of them 20000 tries brought no other",
+    );
+  });
+
   test("needs a number of samples, and no grid", () => {
     const sweep = aSweep("{n}", [["n=int:1..5"]]);
     expect(() => commandsOf(sweep)).toThrow("n is drawn at random: how many samples?");

@@ -60,6 +60,14 @@ test("numbers are short, read back as they are, and stay in their range", () => 
   }
 });
 
+test("rounding leads out of no end of the range", () => {
+  for (const kind of ["uniform", "log"] as const) {
+    const range = { kind, low: 0.60000041, high: 0.99999991 };
+    expect(draw(range, () => 0)).toBe("0.60000041");
+    expect(draw(range, () => 0xffffffff)).toBe("0.99999991");
+  }
+});
+
 test("a narrow range far from zero is told apart all the same", () => {
   expect(new Set(drawMany({ kind: "uniform", low: 1e6, high: 1e6 + 1 }, 500)).size).toBeGreaterThan(490);
   expect(new Set(drawMany({ kind: "normal", mean: 1e6, deviation: 1 }, 500)).size).toBeGreaterThan(490);
