@@ -5,7 +5,7 @@ import type { Mistake } from "./mistake.js";
 import { suggest } from "./suggest.js";
 import { isName, parseTemplate } from "./sweep-template.js";
 
-/** Where a parameter was named; several places for one of a list. */
+/** Where each parameter gets its values. */
 export type ParameterPlaces = ReadonlyMap<string, number>;
 
 interface CheckedCommand {
@@ -62,10 +62,14 @@ export function findUnused(
     .map(([name, offset]) => ({
       offset,
       message: `${name} is not used in the command`,
-      hint: command.text.includes(`\${${name}}`)
-        ? `write {${name}}: \${${name}} is a variable of the shell`
-        : `write {${name}} where its values go`,
+      hint: hintForUnused(name, command.text),
     }));
+}
+
+function hintForUnused(name: string, command: string): string {
+  if (command.includes(`\${${name}}`)) return `write {${name}}: \${${name}} is a variable of the shell`;
+  if (command.includes(`{{${name}}`)) return `write {${name}}: {{ is a brace itself`;
+  return `write {${name}} where its values go`;
 }
 
 /** Null: it will do. */

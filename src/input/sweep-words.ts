@@ -44,12 +44,13 @@ function readParameter(
     if (found !== null) mistakes.push({ offset, ...found });
   };
   const [, name = first, distribution] = /^([^=]*)=(.*)$/s.exec(first) ?? [];
-  const misnamed = checkName(name);
+  const misnamed =
+    first === "" ? { message: "no name is given", hint: "such as -p lr 0.1 0.01" } : checkName(name);
   complain(misnamed);
   if (places.has(name)) complain({ message: `${name} is given twice`, hint: "keep one" });
   else if (misnamed === null) places.set(name, offset);
   if (distribution === undefined) {
-    for (const found of findValueMistakes(name, values)) complain(found);
+    if (misnamed === null) for (const found of findValueMistakes(name, values)) complain(found);
     return { kind: "rows", names: [name], rows: values.map((value) => [value]) };
   }
   if (values.length > 0) {

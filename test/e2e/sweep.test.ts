@@ -177,6 +177,11 @@ describe("what is typed wrongly is told", () => {
         "",
       ].join("\n"),
     );
+    await expectRefused(
+      sweep("t {{a},{b}}", "-p", "a", "1", "-p", "b", "2", "-p"),
+      "error: -p a: a is not used in the command (write {a}: {{ is a brace itself)\n" +
+        "-p: no name is given (such as -p lr 0.1 0.01)\n",
+    );
     await expectRefused(sweep("t"), "error: the command: no parameters are given (such as -p lr 0.1 0.01)\n");
   });
 

@@ -42,7 +42,7 @@ describe("bash reads a value as it was typed", () => {
         const [line = ""] = commandsOf(aSweep(`printf '%s\\0' ${place} end`, [["v", text]]));
         expect(argvOf(line)).toEqual([expected(text), "end"]);
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 
@@ -56,7 +56,7 @@ describe("bash reads a value as it was typed", () => {
         const [line = ""] = commandsOf(aSweep("printf '%s\\0' {a} {b} '{b}'\"{a}\"", parameters));
         expect(argvOf(line)).toEqual([a, b, b + a]);
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 });
