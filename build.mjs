@@ -1,12 +1,13 @@
-// Bundles the two commands into dist/: one small file to start, the rest loaded when a command needs it.
+// Bundles the commands into dist/: one small file to start, the rest loaded when a command needs it.
 
 import { chmod, cp, readFile, rm } from "node:fs/promises";
 import { build } from "esbuild";
 
+const commands = ["execute-batch", "simple-hypersearch", "sshoal"];
 const { version } = JSON.parse(await readFile("package.json", "utf8"));
 await rm("dist", { recursive: true, force: true });
 await build({
-  entryPoints: ["src/bin/execute-batch.ts", "src/bin/sshoal.ts"],
+  entryPoints: commands.map((command) => `src/bin/${command}.ts`),
   outdir: "dist",
   bundle: true,
   splitting: true,
@@ -29,4 +30,4 @@ await build({
   },
 });
 await cp("src/remote/runtime", "dist/runtime", { recursive: true });
-await Promise.all(["dist/execute-batch.js", "dist/sshoal.js"].map((file) => chmod(file, 0o755)));
+await Promise.all(commands.map((command) => chmod(`dist/${command}.js`, 0o755)));

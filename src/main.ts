@@ -1,16 +1,16 @@
 // argv in, exit code out: the only file that ends the process.
 
-import { parseOptions } from "./cli/options.js";
+import { type Program, parseOptions } from "./cli/options.js";
 import { ExitCode, UserError } from "./errors.js";
 
-export async function main(program: "execute_batch" | "sshoal"): Promise<void> {
+export async function main(program: Program): Promise<void> {
   // A reader that has left (`| head`) is no reason to stop: what was asked for goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const code = await dispatch(program).catch(explainError);
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 
-async function dispatch(program: "execute_batch" | "sshoal"): Promise<ExitCode> {
+async function dispatch(program: Program): Promise<ExitCode> {
   const invocation = parseOptions({ program, argv: process.argv.slice(2), env: process.env });
   switch (invocation.command) {
     case "run": {
@@ -52,6 +52,10 @@ async function dispatch(program: "execute_batch" | "sshoal"): Promise<ExitCode> 
     case "drain": {
       const { drain } = await import("./cli/drain.js");
       return drain(invocation.options);
+    }
+    case "sweep": {
+      const { printSweep } = await import("./cli/sweep.js");
+      return printSweep(invocation.options);
     }
     case "answered":
       return ExitCode.Success;

@@ -19,6 +19,20 @@ export function wholeOption(flags: string, description: string, byDefault: numbe
     .argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
 }
 
+/** Left out, there is none. */
+export function countOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
+}
+
+export function seedOption(description: string): Option {
+  return new Option("--seed <n>", description).argParser((text) => {
+    if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+    throw new UserError(`--seed takes a whole number of 0 or more, got "${text}"`, {
+      hint: "for example --seed 7",
+    });
+  });
+}
+
 export function retriesOption(): Option {
   return new Option("--retries <n>", "tries again for a job that went down with its machine")
     .default(2)

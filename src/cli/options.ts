@@ -6,6 +6,7 @@ import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
 import { VERSION } from "./help-text.js";
 import type { Environment } from "./option-values.js";
+import { separateParameters } from "./parameter-words.js";
 import {
   describeDoctor,
   describeProbe,
@@ -17,6 +18,7 @@ import {
   resolveMachines,
   resolveRun,
 } from "./run-options.js";
+import { describeHypersearch, describeSweep, type SweepInvocation } from "./sweep-options.js";
 
 export type Invocation =
   | { readonly command: "run"; readonly options: RunOptions }
@@ -24,38 +26,27 @@ export type Invocation =
   | { readonly command: "doctor"; readonly options: MachineOptions }
   | BatchInvocation
   | ActingInvocation
+  | SweepInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
+/** The commands that are installed. */
+export type Program = "execute_batch" | "sshoal" | "simple_hypersearch";
+
 interface Words {
-  readonly program: "execute_batch" | "sshoal";
+  readonly program: Program;
   readonly argv: readonly string[];
   readonly env: Environment;
 }
 
 export function parseOptions({ program, argv, env }: Words): Invocation {
   let invocation: Invocation = { command: "answered" };
-  const run = describeRun(program === "sshoal" ? new Command("run") : new Command("execute_batch"));
-  run.action((script: string | undefined, raw: RawRun) => {
-    invocation = { command: "run", options: resolveRun(script, raw, run, env) };
-  });
-  const root = program === "execute_batch" ? run : new Command("sshoal");
-  if (program === "sshoal") {
-    root.description("Runs a batch of shell commands on the machines you can already ssh into.");
-    const probe = describeProbe(new Command("probe"));
-    probe.action((raw: RawMachines) => {
-      invocation = { command: "probe", options: resolveMachines(raw) };
-    });
-    const doctor = describeDoctor(new Command("doctor"));
-    doctor.action((raw: RawMachines) => {
-      invocation = { command: "doctor", options: resolveMachines(raw) };
-    });
-    root.addCommand(run).addCommand(probe).addCommand(doctor);
-    const choose = (chosen: Invocation) => {
-      invocation = chosen;
-    };
-    for (const command of [...batchCommands(choose), ...actingCommands(choose)]) root.addCommand(command);
-  }
+  const choose = (chosen: Invocation) => {
+    invocation = chosen;
+  };
+  const isSweep = program === "simple_hypersearch" || (program === "sshoal" && argv[0] === "sweep");
+  const { rest, parameters } = isSweep ? separateParameters(argv) : { rest: argv, parameters: [] };
+  const root = describeProgram({ program, env, parameters, choose });
   for (const command of [root, ...root.commands]) {
     command
       .exitOverride()
@@ -65,11 +56,36 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
   root.version(VERSION, "--version", "print the version");
   try {
     if (argv.length === 0 && program === "sshoal") root.outputHelp();
-    else root.parse([...argv], { from: "user" });
+    else root.parse([...rest], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0)
       throw new UserError(error.message.replace(/^error: /, ""), { hint: `${root.name()} --help` });
   }
   return invocation;
+}
+
+interface Description extends Pick<Words, "program" | "env"> {
+  /** Of a sweep: the words of each -p. */
+  readonly parameters: readonly (readonly string[])[];
+  readonly choose: (invocation: Invocation) => void;
+}
+
+function describeProgram({ program, env, parameters, choose }: Description): Command {
+  if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
+  const run = describeRun(program === "sshoal" ? new Command("run") : new Command("execute_batch"));
+  run.action((script: string | undefined, raw: RawRun) =>
+    choose({ command: "run", options: resolveRun(script, raw, run, env) }),
+  );
+  if (program === "execute_batch") return run;
+  const probe = describeProbe(new Command("probe"));
+  probe.action((raw: RawMachines) => choose({ command: "probe", options: resolveMachines(raw) }));
+  const doctor = describeDoctor(new Command("doctor"));
+  doctor.action((raw: RawMachines) => choose({ command: "doctor", options: resolveMachines(raw) }));
+  const root = new Command("sshoal").description(
+    "Runs a batch of shell commands on the machines you can already ssh into.",
+  );
+  const others = [...batchCommands(choose), ...actingCommands(choose), describeSweep(parameters, choose)];
+  for (const command of [run, probe, doctor, ...others]) root.addCommand(command);
+  return root;
 }

@@ -47,6 +47,11 @@ const KEYS = [
   "keep_free",
 ];
 
+const HINTS = {
+  empty: "write at least ip: and the machine's address",
+  secondDocument: "write one machine a file",
+};
+
 export const NOTHING_KEPT = { memoryMb: 0, cpus: 0, gpus: 0 };
 
 export function parseMachine(content: Uint8Array | string, source: MachineSource): ParsedMachine {
@@ -55,7 +60,7 @@ export function parseMachine(content: Uint8Array | string, source: MachineSource
     const { line, reason: message, hint } = decoded;
     return { spec: null, problems: [{ where: `${source.file}:${line}:1`, message, hint }], key: null };
   }
-  const { root, mistakes: broken, positionOf } = parseYamlTree(decoded.text);
+  const { root, mistakes: broken, positionOf } = parseYamlTree(decoded.text, HINTS);
   const whereIs = (offset: number) => {
     const { line, column } = positionOf(offset);
     return `${source.file}:${line}:${column}`;

@@ -3,12 +3,19 @@
 import type { YAMLError } from "yaml";
 import type { Mistake } from "./mistake.js";
 
-export function describeSyntax({ code, message, pos: [offset] }: YAMLError): Mistake {
+/** What to type, where something of the file as a whole is wrong. */
+export interface FileHints {
+  /** Nothing, or no mapping, is in it. */
+  readonly empty: string;
+  readonly secondDocument: string;
+}
+
+export function describeSyntax({ code, message, pos: [offset] }: YAMLError, hints: FileHints): Mistake {
   switch (code) {
     case "TAB_AS_INDENT":
       return { offset, message: "a tab cannot indent a line", hint: "use spaces" };
     case "MULTIPLE_DOCS":
-      return { offset, message: "a second document begins here", hint: "write one machine a file" };
+      return { offset, message: "a second document begins here", hint: hints.secondDocument };
     case "BLOCK_AS_IMPLICIT_KEY":
       return {
         offset,

@@ -12,7 +12,7 @@ import {
   visit,
 } from "yaml";
 import type { Mistake, PositionOf } from "./mistake.js";
-import { describeSyntax } from "./yaml-syntax.js";
+import { describeSyntax, type FileHints } from "./yaml-syntax.js";
 
 export type Value = { readonly offset: number } & (
   | { readonly kind: "nothing" }
@@ -34,7 +34,7 @@ export interface YamlTree {
   readonly positionOf: PositionOf;
 }
 
-export function parseYamlTree(text: string): YamlTree {
+export function parseYamlTree(text: string, hints: FileHints): YamlTree {
   const lineCounter = new LineCounter();
   // Keys given twice are left for readFields to find, with the rest of what can be wrong about a key.
   const document = parseDocument(text, {
@@ -49,13 +49,13 @@ export function parseYamlTree(text: string): YamlTree {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const broken = [
-    ...[...document.errors, ...document.warnings].map(describeSyntax),
+    ...[...document.errors, ...document.warnings].map((error) => describeSyntax(error, hints)),
     ...findAliases(document),
   ];
   if (broken.length > 0) return { root: null, mistakes: firstOfEachLine(broken, positionOf), positionOf };
   const root = toValue(document.contents, 0);
   if (root.kind === "map") return { root, mistakes: [], positionOf };
-  return { root: null, mistakes: [describeWrongRoot(root)], positionOf };
+  return { root: null, mistakes: [describeWrongRoot(root, hints)], positionOf };
 }
 
 /** Refused altogether: a few short values need none, and nested ones can grow without bound. */
@@ -97,8 +97,8 @@ function toValue(node: ParsedNode | null, offsetIfMissing: number): Value {
   return { kind: "text", offset, text: node.source };
 }
 
-function describeWrongRoot(root: Value): Mistake {
+function describeWrongRoot(root: Value, hints: FileHints): Mistake {
   const message =
     root.kind === "nothing" ? "nothing is written in it" : "expected lines of the form key: value";
-  return { offset: root.offset, message, hint: "write at least ip: and the machine's address" };
+  return { offset: root.offset, message, hint: hints.empty };
 }

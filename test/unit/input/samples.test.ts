@@ -1,7 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { loadBatch } from "../../../src/input/load-batch.js";
+import { loadSweep } from "../../../src/input/load-sweep.js";
 import { parseMachine } from "../../../src/input/machine-file.js";
+import { parseSweep } from "../../../src/input/sweep-file.js";
+import { commandsOf } from "../sweep/a-sweep.js";
 
 const source = { file: "m.yaml", name: "m.yaml", directory: "/d", homeDir: "/home/me", configFile: null };
 
@@ -19,6 +22,26 @@ describe("the example batch", () => {
 
   test("has a comment that is no job", async () => {
     expect((await loadBatch("example/batch_script.sh")).map(({ line }) => line)).toEqual([1, 2, 4, 5, 6, 7]);
+  });
+});
+
+test("the example sweep has ten commands, as its rules allow", async () => {
+  const commands = commandsOf(await loadSweep("example/sweep.yaml"));
+  expect(new Set(commands).size).toBe(10);
+  for (const command of commands) {
+    expect(command).toMatch(
+      /^python train\.py --model (resnet --depth 50|vit --depth 12) --bs \d+ --pools 2 [24] --lr \S+ --seed \d+$/,
+    );
+    expect(command).not.toContain("vit --depth 12 --bs 128");
+  }
+});
+
+describe("the README's sweep file", () => {
+  test("can be read", async () => {
+    const [, text = ""] = /```yaml\n(command: [\s\S]*?)```/.exec(await readFile("README.md", "utf8")) ?? [];
+    const { sweep, problems } = parseSweep(text, "README.md");
+    expect(problems).toEqual([]);
+    expect(sweep && commandsOf(sweep)).toHaveLength(10);
   });
 });
 

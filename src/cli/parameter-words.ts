@@ -1,0 +1,36 @@
+// The words after each -p of a sweep, taken out of the command line before the rest of it is read: which words belong
+// to which -p is lost on a general parser, and it takes -1 for an option.
+
+export interface SeparatedWords {
+  readonly rest: readonly string[];
+  /** The words of each -p. */
+  readonly parameters: readonly (readonly string[])[];
+}
+
+const FLAG = /^(?:--parameter|--p)(?:=(.*))?$|^-p(.*)$/s;
+
+export function separateParameters(argv: readonly string[]): SeparatedWords {
+  const rest: string[] = [];
+  const parameters: string[][] = [];
+  let group: string[] | null = null;
+  for (const [index, word] of argv.entries()) {
+    if (word === "--") return { rest: [...rest, ...argv.slice(index)], parameters };
+    const flag = FLAG.exec(word);
+    if (flag !== null) {
+      const joined = flag[1] ?? flag[2] ?? "";
+      group = joined === "" ? [] : [joined];
+      parameters.push(group);
+    } else if (isOption(word)) {
+      group = null;
+      rest.push(word);
+    } else {
+      (group ?? rest).push(word);
+    }
+  }
+  return { rest, parameters };
+}
+
+/** As simple_hypersearch's parser sees it: neither a negative number, nor several words in one. */
+function isOption(word: string): boolean {
+  return /^-./s.test(word) && !/^-\.?\d/.test(word) && !word.includes(" ");
+}

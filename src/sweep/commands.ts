@@ -1,0 +1,35 @@
+// The commands of a sweep, in the order in which they are to run.
+
+import type { Combination, Sweep, Template } from "../model/sweep.js";
+import { chooseCombinations } from "./combinations.js";
+import { jobSeed } from "./random.js";
+import { shellWord } from "./shell-word.js";
+
+/** `seed` and `samplingMode` stand in for what the sweep leaves open. */
+export interface Defaults {
+  readonly seed: number;
+  readonly samplingMode: NonNullable<Sweep["samplingMode"]> | null;
+  /** False: every value is pasted as it is. */
+  readonly quotes: boolean;
+}
+
+export function formatCommands(sweep: Sweep, defaults: Defaults): string[] {
+  const seed = sweep.seed ?? defaults.seed;
+  const samplingMode = sweep.samplingMode ?? defaults.samplingMode;
+  return chooseCombinations({ ...sweep, seed, samplingMode }).map((combination, index) => {
+    const number = index + 1;
+    // A parameter of the user's own may have the name of what every command is given.
+    const values = new Map([["i", `${number}`], ["seed", `${jobSeed(seed, number)}`], ...combination]);
+    return fill(sweep.template, values, defaults.quotes);
+  });
+}
+
+function fill(template: Template, values: Combination, quotes: boolean): string {
+  return template
+    .map((piece) => {
+      if (typeof piece === "string") return piece;
+      const value = values.get(piece.name) ?? "";
+      return piece.isRaw || !quotes ? value : shellWord(value, piece);
+    })
+    .join("");
+}

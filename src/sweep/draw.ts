@@ -1,0 +1,51 @@
+// One value of a distribution, as text that is short and reads back as exactly the number that was drawn.
+
+import type { Distribution } from "../model/sweep.js";
+import { below, fraction, type Random } from "./random.js";
+
+export function draw(distribution: Distribution, random: Random): string {
+  switch (distribution.kind) {
+    case "int": {
+      const { low, high } = distribution;
+      return String(low + below(random, high - low + 1));
+    }
+    case "uniform": {
+      const { low, high } = distribution;
+      return shorten(low + fraction(random) * (high - low), low, high);
+    }
+    case "log": {
+      const { low, high } = distribution;
+      const exponent = Math.log(low) + fraction(random) * (Math.log(high) - Math.log(low));
+      return shorten(Math.exp(exponent), low, high);
+    }
+    case "normal": {
+      const { mean, deviation } = distribution;
+      const drawn = mean + deviation * standardNormal(random);
+      return format(drawn, digitsFor(Math.abs(mean), deviation));
+    }
+    default:
+      return distribution satisfies never;
+  }
+}
+
+/** Box and Muller's; the second number that it could give is not used. */
+function standardNormal(random: Random): number {
+  const radius = Math.sqrt(-2 * Math.log(1 - fraction(random)));
+  return radius * Math.cos(2 * Math.PI * fraction(random));
+}
+
+/** Rounding must not lead out of the range. */
+function shorten(drawn: number, low: number, high: number): string {
+  const digits = digitsFor(Math.max(Math.abs(low), Math.abs(high)), high - low);
+  const rounded = Number(drawn.toPrecision(digits));
+  return String(Math.min(high, Math.max(low, rounded)));
+}
+
+function format(drawn: number, digits: number): string {
+  return String(Number(drawn.toPrecision(digits)));
+}
+
+/** Six, and as many more as a narrow range far from zero needs to be told apart. */
+function digitsFor(size: number, width: number): number {
+  return Math.min(17, 6 + Math.max(0, Math.round(Math.log10(size / width))));
+}
