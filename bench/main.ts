@@ -12,12 +12,14 @@ import { formatReport, type Row, saveReport } from "./report.js";
 import { type Rig, startRig } from "./rig.js";
 import { staging } from "./staging.js";
 import { describeSurroundings, missingPrograms } from "./surroundings.js";
+import { workCopies } from "./work-copies.js";
 
 const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   "many-jobs": manyJobs,
   "one-job": oneJob,
   "many-bytes": manyBytes,
   staging,
+  "work-copies": workCopies,
   "many-results": manyResults,
 };
 const DEADLINE_MS = 90 * 60_000;

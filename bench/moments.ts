@@ -1,12 +1,19 @@
-// When things happened in a run, from what `--json` printed.
+// When things happened in a run, from what `--json` printed; by this computer's clock, in ms.
 
 import { readFile } from "node:fs/promises";
 
-/** Of the last event of this kind, by this computer's clock in ms. */
+export async function firstMoment(path: string, kind: string): Promise<number> {
+  return (await momentsOf(path, kind))[0] as number;
+}
+
 export async function lastMoment(path: string, kind: string): Promise<number> {
+  return (await momentsOf(path, kind)).at(-1) as number;
+}
+
+async function momentsOf(path: string, kind: string): Promise<number[]> {
   const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
   const events = lines.map((line) => JSON.parse(line) as { kind: string; at: number });
-  const found = events.findLast((event) => event.kind === kind);
-  if (found === undefined) throw new Error(`no event "${kind}" in ${path}`);
-  return found.at;
+  const moments = events.filter((event) => event.kind === kind).map(({ at }) => at);
+  if (moments.length === 0) throw new Error(`no event "${kind}" in ${path}`);
+  return moments;
 }

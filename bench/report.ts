@@ -31,7 +31,7 @@ export function compare({ what, ours, peer, peerName, goal, note }: Comparison):
     ours: formatTimes(ours),
     peer: `${peerName}: ${formatTimes(peer)}`,
     ratio,
-    goal: goal === undefined ? undefined : { text: `≤ ${goal}×`, isMet: ratio <= goal },
+    goal: goal === undefined ? undefined : { text: `≤ ${Number(goal.toFixed(2))}×`, isMet: ratio <= goal },
     note,
   };
 }

@@ -1,4 +1,4 @@
-// Reads a machine's resources: one script, a little over 200 ms, whatever is wrong with its cards.
+// Reads a machine's resources: one script, a little over 100 ms, whatever is wrong with its cards.
 
 import { randomBytes } from "node:crypto";
 import type { Capacity } from "../model/machine.js";
@@ -28,7 +28,7 @@ export async function probe(session: Session, options: ProbeOptions, signal: Abo
 }
 
 /** Shell variables; what they mean is said in probe.sh. */
-const SETTINGS = { proc: "/proc", sys: "/sys", gpu_seconds: "10", apart: "20" };
+const SETTINGS = { proc: "/proc", sys: "/sys", gpu_seconds: "10", apart: "10" };
 
 export function probeScript(nonce: string, bases: readonly string[], settings = SETTINGS): string {
   const assignments = Object.entries({ nonce, ...settings }).map(

@@ -194,8 +194,8 @@ export class Performer {
 
   async #handOver(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
     const missing = await this.#giver.handOver(link, lines, this.#slots.get(link.spec.name) ?? [], emit);
-    await this.#hold(link);
     this.#follow(link, emit);
+    await this.#hold(link);
     if (missing.length > 0) refuse(missing, new RemoteError("there was no room for them"));
   }
 
