@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeCalm } from "./calm.js";
+import { connecting } from "./connecting.js";
 import { manyBytes } from "./many-bytes.js";
 import { manyJobs } from "./many-jobs.js";
 import { manyResults } from "./many-results.js";
@@ -16,6 +17,7 @@ import { describeSurroundings, missingPrograms } from "./surroundings.js";
 const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   "many-jobs": manyJobs,
   "one-job": oneJob,
+  connecting,
   "many-bytes": manyBytes,
   staging,
   "many-results": manyResults,
