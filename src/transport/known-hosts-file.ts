@@ -9,6 +9,7 @@ import {
   describeKey,
   foreignKeyOf,
   formatKnownHost,
+  hashEntry,
   hostEntry,
   type KnownKey,
   matchesHost,
@@ -56,8 +57,11 @@ export async function loadHostKeyCheck(target: SshTarget, { onNote }: HostKeyOpt
     async remember() {
       const key = newKey;
       newKey = null;
-      if (key !== null)
-        onNote(`new host ${entry}, key ${describeKey(key)}: ${await keep(ownFile, entry, key)}`);
+      if (key === null) return;
+      const name = target.hashesKnownHosts ? hashEntry(entry) : entry;
+      onNote(
+        `new host ${entry}, key ${describeKey(key)}: ${await keep(ownFile, formatKnownHost(name, key))}`,
+      );
     },
     shown: () => (shown === null ? null : describeKey(shown)),
   };
@@ -111,14 +115,14 @@ async function readIfThere(file: string): Promise<string> {
 }
 
 /** Returns what to tell people. A home that cannot be written to is no reason to stop, as with ssh. */
-async function keep(file: string | null, entry: string, key: Buffer): Promise<string> {
+async function keep(file: string | null, line: string): Promise<string> {
   if (file === null || file === "/dev/null") return "not kept, there is no known_hosts file";
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const text = await readIfThere(file);
     const separator = text === "" || text.endsWith("\n") ? "" : "\n";
     // One write, so that several clients adding hosts at once keep their lines apart.
-    await appendFile(file, separator + formatKnownHost(entry, key), { mode: 0o600 });
+    await appendFile(file, separator + line, { mode: 0o600 });
     return `added to ${file}`;
   } catch (error) {
     return `could not be added to ${file} (${(error as Error).message})`;
