@@ -1,13 +1,16 @@
-// Bundles the commands into dist/: one small file to start, the rest loaded when a command needs it.
+// Bundles the commands into dist/: one small file to start, the rest loaded when a command needs it. What is named
+// on the command line is built like them, beside them.
 
 import { chmod, cp, readFile, rm } from "node:fs/promises";
+import { parse } from "node:path";
 import { build } from "esbuild";
 
 const commands = ["execute-batch", "simple-hypersearch", "sshoal"];
 const { version } = JSON.parse(await readFile("package.json", "utf8"));
+const files = [...commands.map((command) => `src/bin/${command}.ts`), ...process.argv.slice(2)];
 await rm("dist", { recursive: true, force: true });
 await build({
-  entryPoints: commands.map((command) => `src/bin/${command}.ts`),
+  entryPoints: files.map((file) => ({ in: file, out: parse(file).name })),
   outdir: "dist",
   bundle: true,
   splitting: true,

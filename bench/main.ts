@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeCalm } from "./calm.js";
+import { connecting } from "./connecting.js";
 import { manyBytes } from "./many-bytes.js";
 import { manyJobs } from "./many-jobs.js";
 import { manyResults } from "./many-results.js";
@@ -17,6 +18,7 @@ import { workCopies } from "./work-copies.js";
 const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   "many-jobs": manyJobs,
   "one-job": oneJob,
+  connecting,
   "many-bytes": manyBytes,
   staging,
   "work-copies": workCopies,

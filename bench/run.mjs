@@ -11,8 +11,11 @@ const cache = join(root, "node_modules", ".cache");
 await mkdir(cache, { recursive: true });
 const place = await mkdtemp(join(cache, "bench-"));
 try {
-  for (const name of ["src", "package.json"]) await symlink(join(root, name), join(place, name));
-  execFileSync(process.execPath, [join(root, "build.mjs")], { cwd: place, stdio: "inherit" });
+  for (const name of ["src", "bench", "package.json"]) await symlink(join(root, name), join(place, name));
+  execFileSync(process.execPath, [join(root, "build.mjs"), "bench/connect-alone.ts"], {
+    cwd: place,
+    stdio: "inherit",
+  });
   const bundle = join(place, "bench.mjs");
   await build({
     entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],

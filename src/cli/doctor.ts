@@ -8,6 +8,7 @@ import { diagnose, diagnoseFailure, isFit } from "../plan/diagnose.js";
 import { examine, findSurvivor } from "../remote/doctor.js";
 import { abilitiesOf } from "../report/abilities.js";
 import { type DiagnosedMachine, formatDoctor } from "../report/doctor-lines.js";
+import type { ConnectErrorKind } from "../transport/connect-error.js";
 import { note } from "./note.js";
 import { reach } from "./reach.js";
 import type { MachineOptions } from "./run-options.js";
@@ -51,7 +52,8 @@ async function checkMachine(
     tookMs = performance.now() - beganAt;
     return { about: session.about, look: await examine(session, spec, signal) };
   });
-  if (first.kind === "unreached") return [diagnoseFailure(tookMs === null ? "reach" : "scripts", first)];
+  if (first.kind === "unreached")
+    return [diagnoseFailure(tookMs === null ? checkOf(first.failure) : "scripts", first)];
   const { about, look } = first.answer;
   const { survivor } = look;
   const again =
@@ -66,6 +68,12 @@ async function checkMachine(
   };
   const checks = diagnose({ spec, examination, requirement: options.requirement, treeNames });
   return again?.kind === "unreached" ? [...checks, diagnoseFailure("reach again", again)] : checks;
+}
+
+/** How far it got. */
+function checkOf(failure: ConnectErrorKind | null): string {
+  if (failure === "host-key") return "host key";
+  return failure === "auth" || failure === "key-file" ? "login" : "reach";
 }
 
 function formatJson(machines: readonly DiagnosedMachine[]): string {

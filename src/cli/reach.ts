@@ -4,6 +4,7 @@ import { UserError } from "../errors.js";
 import type { MachineSpec } from "../model/machine.js";
 import { Control } from "../remote/control.js";
 import { pause } from "../run/retrying.js";
+import { ConnectError, type ConnectErrorKind } from "../transport/connect-error.js";
 import type { Session } from "../transport/session.js";
 import type { Connector } from "./surroundings.js";
 
@@ -15,6 +16,8 @@ export interface Unreached {
   readonly reason: string;
   /** What to type next. */
   readonly hint: string | null;
+  /** What kept the connection from coming about; null: there was one. */
+  readonly failure: ConnectErrorKind | null;
   /** The same may succeed later, without anybody doing anything about it. */
   readonly isPassing: boolean;
 }
@@ -37,7 +40,8 @@ export async function reach<T>(
     const hint = typeof error.hint === "string" ? error.hint : null;
     const isPassing =
       session === null ? "isRetryable" in error && error.isRetryable === true : await isLost(session, signal);
-    return { kind: "unreached", machine: machine.name, reason: error.message, hint, isPassing };
+    const failure = session === null && error instanceof ConnectError ? error.kind : null;
+    return { kind: "unreached", machine: machine.name, reason: error.message, hint, failure, isPassing };
   } finally {
     await session?.close();
   }

@@ -26,7 +26,13 @@ async function refreshFrom(
   connect: Connector,
 ): Promise<Unreached | null> {
   const { name } = machine;
-  const unreached = { kind: "unreached", machine: name, hint: null, isPassing: false } as const;
+  const unreached = {
+    kind: "unreached",
+    machine: name,
+    hint: null,
+    failure: null,
+    isPassing: false,
+  } as const;
   const recorded = known.machines.get(name);
   if (recorded === undefined) return { ...unreached, reason: "the record has no address of it" };
   const place = { batch: known.batch, scratch: recorded.scratch };

@@ -21,8 +21,16 @@ export function framedLines({ stdout, stderr, end }: Answer, nonce: string, fail
   }
   const noise = lines.filter((line) => !line.startsWith(nonce));
   const said = [...stderr.split("\n"), ...noise].map(cleanText).find((line) => line !== "");
+  if (said === undefined && framed.length === 0) {
+    throw new RemoteError(
+      `${failure}: the login shell ended without a word, and without running sh`,
+      `a start-up file over there, ~/.bashrc perhaps, may exit, read its input or exec another shell; ${TRY}`,
+    );
+  }
   throw new RemoteError(
     said === undefined ? failure : `${failure}: it said "${said}"`,
-    "a POSIX sh must be able to run over there: try ssh with the command `sh -c 'echo fine'`",
+    `a POSIX sh must be able to run over there: ${TRY}`,
   );
 }
+
+const TRY = "try ssh with the command `sh -c 'echo fine'`";

@@ -29,15 +29,18 @@ const GAP = "  ";
 const INDENT = "  ";
 const WIDEST_NAME = 32;
 
-/** Lines of at most `columns`, each with its newline. */
+/** Lines of at most `columns`, but for what is there to be copied, each with its newline. */
 export function formatProbeTable(machines: readonly ProbedMachine[], columns = 80): string {
   const rows = [HEADINGS, ...machines.map(cellsOf)];
   const widths = HEADINGS.map((_, column) =>
     Math.max(...rows.map((cells) => textWidth(cells[column] ?? ""))),
   );
   const details = detailsOf(machines, columns);
-  const lines = rows.flatMap((cells, index) => [formatRow(cells, widths), ...(details[index - 1] ?? [])]);
-  return lines.map((line) => `${fitWidth(line, columns).trimEnd()}\n`).join("");
+  const lines = rows.flatMap((cells, index) => [
+    ...[formatRow(cells, widths), ...(details[index - 1] ?? [])].map((line) => fitWidth(line, columns)),
+    ...hintLines(machines[index - 1]),
+  ]);
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
 function cellsOf(machine: ProbedMachine): string[] {
@@ -70,8 +73,14 @@ function detailsOf(machines: readonly ProbedMachine[], columns: number): string[
   });
 }
 
+/** Not broken into lines: half of it would be typed. */
+function hintLines(machine: ProbedMachine | undefined): string[] {
+  if (machine?.kind !== "failed" || machine.hint === null) return [];
+  return [INDENT + printable(machine.hint)];
+}
+
 function notesOf(machine: ProbedMachine): readonly string[] {
-  if (machine.kind === "failed") return [machine.reason, machine.hint ?? ""];
+  if (machine.kind === "failed") return [machine.reason];
   const { notes } = machine;
   const { gpuProblem } = machine.capacity;
   const isSaid = gpuProblem === null || notes.some((note) => note.includes(gpuProblem));

@@ -1,6 +1,7 @@
 // The known_hosts files on this computer: what they say of a host, and adding a host seen for the first time.
 
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ConnectError } from "./connect-error.js";
 import { changedKey, revokedKey, unknownHost } from "./host-key-refusal.js";
@@ -9,6 +10,7 @@ import {
   describeKey,
   foreignKeyOf,
   formatKnownHost,
+  hashEntry,
   hostEntry,
   type KnownKey,
   matchesHost,
@@ -56,8 +58,9 @@ export async function loadHostKeyCheck(target: SshTarget, { onNote }: HostKeyOpt
     async remember() {
       const key = newKey;
       newKey = null;
-      if (key !== null)
-        onNote(`new host ${entry}, key ${describeKey(key)}: ${await keep(ownFile, entry, key)}`);
+      if (key === null) return;
+      const kept = await keep(ownFile, { entry, key, isHashed: target.hashesKnownHosts });
+      if (kept !== null) onNote(`new host ${entry}, key ${describeKey(key)}: ${kept}`);
     },
     shown: () => (shown === null ? null : describeKey(shown)),
   };
@@ -110,15 +113,27 @@ async function readIfThere(file: string): Promise<string> {
   }
 }
 
-/** Returns what to tell people. A home that cannot be written to is no reason to stop, as with ssh. */
-async function keep(file: string | null, entry: string, key: Buffer): Promise<string> {
+interface NewHost {
+  readonly entry: string;
+  readonly key: Buffer;
+  readonly isHashed: boolean;
+}
+
+/**
+ * Returns what to tell people; null: another connection to the same host was first. A home that cannot be written to is
+ * no reason to stop, as with ssh.
+ */
+async function keep(file: string | null, { entry, key, isHashed }: NewHost): Promise<string | null> {
   if (file === null || file === "/dev/null") return "not kept, there is no known_hosts file";
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const text = await readIfThere(file);
+    // From here on nobody else of this process has a turn, so that of several connections only one adds the host.
+    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+    if (checkHostKey(parseKnownHosts(text, file), entry, key).kind === "trusted") return null;
     const separator = text === "" || text.endsWith("\n") ? "" : "\n";
+    const line = formatKnownHost(isHashed ? hashEntry(entry) : entry, key);
     // One write, so that several clients adding hosts at once keep their lines apart.
-    await appendFile(file, separator + formatKnownHost(entry, key), { mode: 0o600 });
+    appendFileSync(file, separator + line, { mode: 0o600 });
     return `added to ${file}`;
   } catch (error) {
     return `could not be added to ${file} (${(error as Error).message})`;

@@ -1,6 +1,6 @@
 // The text of known_hosts files (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): which keys a host is known by.
 
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 
 export interface KnownKey {
   readonly file: string;
@@ -54,8 +54,19 @@ export function matchesHost(known: KnownKey, entry: string): boolean {
 
 function matchesHash(hashed: string, entry: string): boolean {
   const [, , salt, hash] = hashed.split("|");
-  if (salt === undefined || hash === undefined) return false;
-  return createHmac("sha1", Buffer.from(salt, "base64")).update(entry).digest("base64") === hash;
+  return salt !== undefined && hash !== undefined && digest(entry, salt) === hash;
+}
+
+function digest(entry: string, salt: string): string {
+  return createHmac("sha1", Buffer.from(salt, "base64")).update(entry).digest("base64");
+}
+
+const SALT_BYTES = 20;
+
+/** `|1|salt|hash`, as HashKnownHosts has it: who can read the file still does not know which hosts are in it. */
+export function hashEntry(entry: string): string {
+  const salt = randomBytes(SALT_BYTES).toString("base64");
+  return `|1|${salt}|${digest(entry, salt)}`;
 }
 
 function matchesPattern(pattern: string, entry: string): boolean {
@@ -123,8 +134,9 @@ export function fingerprint(key: Buffer): string {
   return `SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/, "")}`;
 }
 
-export function formatKnownHost(entry: string, key: Buffer): string {
-  return `${entry} ${keyType(key)} ${key.toString("base64")}\n`;
+/** `name`: a host's entry, or the hash of it. */
+export function formatKnownHost(name: string, key: Buffer): string {
+  return `${name} ${keyType(key)} ${key.toString("base64")}\n`;
 }
 
 /** `ssh-ed25519 SHA256:…`. */

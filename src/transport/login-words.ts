@@ -66,11 +66,20 @@ function hintOf({ target, tried, unusable, tooMany, takes, canAsk }: RefusalFact
     return "its login asks questions: type the command on a terminal";
   if (!takesKeys) return null;
   if (wanting !== undefined) return hintForUnusable(wanting, target.agentSocket);
-  if (tooMany > 0) {
-    return "name the key: ssh_key_path in the machine file, or IdentityFile and IdentitiesOnly in the ssh configuration";
+  if (tooMany > 0) return NAME_THE_KEY;
+  if (outcomes.includes("refused") && outcomes.includes("not tried")) {
+    return hintAfterHangUp(outcomes.filter((outcome) => outcome !== "not tried").length);
   }
   if (tried.length > 0) return null;
   return "name a key in the machine file, ssh_key_path: ~/.ssh/my_key, or make one: ssh-keygen -t ed25519";
+}
+
+const NAME_THE_KEY =
+  "name the key: ssh_key_path in the machine file, or IdentityFile and IdentitiesOnly in the ssh configuration";
+
+/** Its MaxAuthTries are fewer than there are keys. */
+export function hintAfterHangUp(keys: number): string {
+  return `it hung up after ${keys === 1 ? "1 key" : `${keys} keys`}; ${NAME_THE_KEY}`;
 }
 
 /** "the key /home/me/.ssh/id_rsa has a passphrase, and there is no agent" */

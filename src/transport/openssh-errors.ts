@@ -2,6 +2,7 @@
 
 import { ConnectError, type ConnectErrorKind } from "./connect-error.js";
 import { acceptOnce } from "./host-key-refusal.js";
+import { hintAfterHangUp } from "./login-words.js";
 import { lastWords, type OpensshLog, parseOpensshLog, type TriedKey } from "./openssh-log.js";
 import { quote, quoteIfNeeded } from "./quote.js";
 import { explainSocket } from "./ssh2-errors.js";
@@ -147,6 +148,9 @@ function hintForKeys(tried: readonly TriedKey[], log: OpensshLog, target: SshTar
   if (tried.length === 0) {
     return "name a key in the machine file, ssh_key_path: ~/.ssh/my_key, or make one: ssh-keygen -t ed25519";
   }
+  const refused = tried.filter(({ outcome }) => outcome.kind === "refused");
+  if (find(log, /Too many authentication failures/i) !== null && refused.length > 0)
+    return hintAfterHangUp(refused.length);
   const wanting = tried.find(({ outcome }) => outcome.kind !== "refused");
   if (wanting === undefined || wanting.path === null) return undefined;
   const path = quoteIfNeeded(wanting.path);

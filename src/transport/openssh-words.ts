@@ -51,7 +51,6 @@ export function holderWords(target: SshTarget, options: HolderOptions): string[]
     ...target.identityFiles.flatMap((file) => ["-i", literal(file)]),
     // Without any file OpenSSH would look for some in the account's home, whatever HOME says.
     ...["-o", "IdentityFile=none"],
-    ...(target.addressFamily === 0 ? [] : [`-${target.addressFamily}`]),
     ...["-l", target.username, "-p", String(target.port), "--", target.alias],
   ];
 }

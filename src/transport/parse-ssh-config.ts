@@ -59,6 +59,7 @@ export function formTarget(settings: Settings, circumstances: Circumstances): Ss
     proxyCommand: orNone(value("proxycommand")),
     userKnownHosts: readFiles(value("userknownhostsfile")).map(expand),
     globalKnownHosts: readFiles(value("globalknownhostsfile")).map(expand),
+    hashesKnownHosts: value("hashknownhosts") === "yes",
     hostKeys: circumstances.hostKeys ?? readPolicy(value("stricthostkeychecking")),
     addressFamily: ADDRESS_FAMILIES.get(value("addressfamily") ?? "") ?? 0,
     connectTimeoutMs: seconds("connecttimeout", CONNECT_TIMEOUT_S),

@@ -7,7 +7,9 @@ import { describeTarget, type SshTarget, sshCommand } from "./target.js";
 export function explainSocket(error: unknown, target: SshTarget): ConnectError {
   const code = errorCode(error);
   const [kind, what] = SOCKET_ERRORS[code] ?? ["unreachable", `cannot be reached (${code})`];
-  return new ConnectError(kind, `${describeTarget(target)}: ${what}`, {
+  const { addressFamily } = target;
+  const wanted = kind === "unknown-host" && addressFamily !== 0 ? ` with an IPv${addressFamily} address` : "";
+  return new ConnectError(kind, `${describeTarget(target)}: ${what}${wanted}`, {
     hint: kind === "unknown-host" ? nameHint(target) : seeForYourself(target),
     cause: error,
   });

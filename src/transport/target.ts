@@ -25,6 +25,8 @@ export interface SshTarget {
   /** New keys are written to the first. */
   readonly userKnownHosts: readonly string[];
   readonly globalKnownHosts: readonly string[];
+  /** Names of new hosts are written so that nobody can read them. */
+  readonly hashesKnownHosts: boolean;
   readonly hostKeys: HostKeyPolicy;
   readonly addressFamily: 0 | 4 | 6;
   readonly connectTimeoutMs: number;

@@ -1,6 +1,6 @@
 // `sshoal doctor`: what it says of machines that are fit, of sick ones, and that it leaves nothing behind.
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, type TestContext, test } from "vitest";
 import type { Check } from "../../src/model/examination.js";
@@ -82,6 +82,31 @@ describe.concurrent("sshoal doctor", () => {
       /\ngone\.yaml: not fit\n {2}BAD {2}reach +127\.0\.0\.1:\d+: nothing listens on that port\n {7}fix: see for yourself: ssh /,
     );
     expect((await run(unreachable)).code).toBe(3);
+  });
+
+  test("a machine that is reached and yet not to be used: by its host key, by the login", async (context) => {
+    const { expect } = context;
+    const host = await hostWith({}, context);
+    const file = await host.machineFile();
+    const key = (await readFile(`${host.keyPath}.pub`, "utf8")).split(" ").slice(0, 2).join(" ");
+    const known = await work.write("known", `[127.0.0.1]:${host.port} ${key}\n`);
+    const config = await work.write("changed", `UserKnownHostsFile ${known}\n`);
+    const changed = await examine([file], [...LIGHT_NO_GPU, "-F", config]);
+    expect(changed.code).toBe(3);
+    expect(changed.checks).toMatchObject([
+      {
+        check: "host key",
+        verdict: "bad",
+        says: expect.stringContaining(`${known}:1`),
+        fix: `if the machine was set up anew: ssh-keygen -R '[127.0.0.1]:${host.port}' -f ${known}`,
+      },
+    ]);
+    await writeFile(join(host.dir, "authorized_keys"), "");
+    const refused = await examine([file]);
+    expect(refused.code).toBe(3);
+    expect(refused.checks).toMatchObject([
+      { check: "login", verdict: "bad", says: expect.stringContaining("(refused)") },
+    ]);
   });
 
   test("setup that fails is shown with its first error, and what it left running is ended", async (context) => {

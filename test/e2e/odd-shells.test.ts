@@ -113,6 +113,24 @@ describe.concurrent("start-up files", () => {
     ]);
   });
 
+  test("that exit, read what is not theirs, or exec another shell: nothing runs, and the reason is near", async (context) => {
+    const { expect } = context;
+    const host = await aHost({}, context);
+    const { dir } = await aWorkspace(context);
+    const file = await host.machineFile();
+    for (const line of ["exit 0", "read -r line", "exec dash"]) {
+      await writeFile(join(host.homeDir, ".bashrc"), `${line}\n`);
+      const { code, stdout } = await runCommand(["probe", "--machines", file], {
+        cwd: dir,
+        program: "sshoal",
+      });
+      expect(code, line).toBe(3);
+      const words = stdout.replace(/\s+/g, " ");
+      expect(words, line).toContain("the login shell ended without a word, and without running sh");
+      expect(words, line).toContain("may exit, read its input or exec another shell");
+    }
+  });
+
   test("that take three seconds", async (context) => {
     const { expect } = context;
     const host = await aHost({}, context);

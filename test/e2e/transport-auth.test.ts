@@ -208,6 +208,35 @@ describe("several keys", () => {
     await strict.stop();
   });
 
+  test.each(["ssh2", "openssh"] as const)(
+    "a machine that hangs up before the right one is said to, with what mends it (%s)",
+    async (transport) => {
+      const impatient = await startSshd({ config: ["MaxAuthTries 2"] });
+      onTestFinished(() => impatient.stop());
+      for (const name of ["one", "two", "three"]) agent.add(newKey(name));
+      const configFile = await client.write("right", `IdentityFile ${impatient.keyPath}\n`);
+      const { port } = impatient;
+      const over = { port, keyPath: null, configFile, transport };
+      const error = await refusal(over, { agentSocket: agent.socket });
+      expect(error).toMatchObject({ kind: "auth", isRetryable: false });
+      expect(error.hint).toMatch(/^it hung up after 2 keys; name the key: .*IdentitiesOnly/);
+      await client.write("right", `IdentityFile ${impatient.keyPath}\nIdentitiesOnly yes\n`);
+      const about = await logIn(over, { agentSocket: agent.socket });
+      expect(about.login).toBe(`the key ${impatient.keyPath}`);
+    },
+  );
+
+  test.each(["ssh2", "openssh"] as const)("the agent is the configuration's (%s)", async (transport) => {
+    agent.add(locked, PASSPHRASE);
+    const text = `IdentityFile ${locked}\nIdentityAgent ${agent.socket}\n`;
+    const configFile = await client.write("agent.conf", text);
+    const about = await logIn({ keyPath: null, configFile, transport }, { agentSocket: null });
+    expect(about.login).toBe(`the key ${locked} by the agent`);
+    await client.write("agent.conf", `IdentityFile ${locked}\nIdentityAgent none\n`);
+    const error = await refusal({ keyPath: null, configFile, transport }, { agentSocket: agent.socket });
+    expect(error.message).toContain("there is no agent");
+  });
+
   test("a machine that takes no keys is shown none", async () => {
     const words = await startSshd({
       config: ["LogLevel VERBOSE", "PubkeyAuthentication no", "PasswordAuthentication yes"],
@@ -321,6 +350,16 @@ describe("on a terminal", () => {
     expect(terminal.shown().replace(/\s+/g, " ")).toContain("(no passphrase was given)");
     expect(terminal.shown()).toMatch(/\sisig icanon\b/);
     expect(terminal.shown()).toMatch(/\secho echoe\b/);
+  });
+
+  test("in a pipe the agent of the environment is enough", async () => {
+    agent.add(locked, PASSPHRASE);
+    const { code, stdout } = await runCommand(["probe", "-v", "--machines", ...(await machines(1))], {
+      ...{ cwd: client.dir, home: client.dir, program: "sshoal" },
+      env: { SSH_AUTH_SOCK: agent.socket },
+    });
+    expect(code).toBe(0);
+    expect(stdout.replace(/\s+/g, " ")).toContain(`logged in with the key ${locked} by the agent`);
   });
 
   test("in a pipe nothing is asked", async () => {

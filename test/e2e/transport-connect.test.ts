@@ -69,6 +69,14 @@ describe("the network", () => {
       expect([error.kind, error.isRetryable]).toEqual(["unknown-host", false]);
   });
 
+  test.each(["ssh2", "openssh"] as const)("the configuration's AddressFamily (%s)", async (transport) => {
+    // It listens on 127.0.0.1 alone.
+    const over = { host: "localhost", transport };
+    expect(await greet(over, { config: "AddressFamily inet\n" })).toBe("hello\n");
+    const error = await refusal(over, { config: "AddressFamily inet6\n" });
+    expect(["refused", "unreachable", "unknown-host"]).toContain(error.kind);
+  });
+
   test("a port nobody listens on", async () => {
     const relay = await startRelay(host.port);
     await relay.stop();
@@ -310,6 +318,15 @@ describe("the machine's key", () => {
     const ports = relays.map(({ port }) => `[127.0.0.1]:${port}`);
     expect(lines.map((line) => line.split(" ")[0]).sort()).toEqual(ports.sort());
     await Promise.all(relays.map((relay) => relay.stop()));
+  });
+
+  test("a new host under several names at once is added once, and noted once", async () => {
+    const connect = connectFrom(client.dir, { onNote: (note) => notes.push(note) });
+    const address = addressOf(host, { transport: "ssh2" });
+    const sessions = await Promise.all([connect(address), connect(address), connect(address)]);
+    await Promise.all(sessions.map((session) => session.close()));
+    expect((await readFile(knownHosts(), "utf8")).match(/^\[127/gm)).toHaveLength(1);
+    expect(notes).toHaveLength(1);
   });
 
   test("a changed one is refused, and the line that mends it does", async () => {

@@ -157,6 +157,20 @@ describe("where keys are", () => {
     expect(notes[1]).toContain("not kept");
   });
 
+  test("under a name that nobody can read, where HashKnownHosts says so; ssh finds it, and so do we", async () => {
+    const file = client.path("unreadable");
+    await rm(file, { force: true });
+    const config = [`UserKnownHostsFile ${file}`, "HashKnownHosts yes"];
+    await connect({ config });
+    expect(await readFile(file, "utf8")).toMatch(/^\|1\|\S{28}\|\S{28} ssh-ed25519 \S+\n$/);
+    expect(notes).toEqual([expect.stringContaining(`new host [127.0.0.1]:${host.port}, key `)]);
+    const found = execFileSync("ssh-keygen", ["-F", `[127.0.0.1]:${host.port}`, "-f", file], {
+      encoding: "utf8",
+    });
+    expect(found).toContain(keys.own);
+    await connect({ config, options: { hostKeys: "strict" } });
+  });
+
   test("hashed by ssh-keygen, with the host among others", async () => {
     const file = client.path("hashed");
     const lines = ["elsewhere", `[127.0.0.1]:${host.port}`, "gpu1,gpu2"].map(

@@ -259,17 +259,20 @@ describe.each(["ssh2", "openssh"] as const)("a jump host is shared (%s)", (trans
 });
 
 describe("many machines", () => {
-  test("30 behind one jump host, all at once, with sshd's usual limits: nobody is turned away", async () => {
-    const connect = await configure(block("gpu*", machine, ["ProxyJump outer"]));
-    const before = logins(machine);
-    const names = Array.from({ length: 30 }, (_, i) => `gpu${i}`);
-    const all = await Promise.all(names.map((name) => connect(alias(name))));
-    const answers = await Promise.all(all.map((session) => runScript(session, "echo hello")));
-    expect(answers.map(({ stdout }) => stdout)).toEqual(names.map(() => "hello\n"));
-    expect(relays.outer.connections()).toBe(1);
-    expect(logins(machine)).toBe(before + 30);
-    for (const host of [outer, machine]) expect(at(host).log()).not.toMatch(/MaxStartups|drop connection/);
-  });
+  test.each(["ssh2", "openssh"] as const)(
+    "30 behind one jump host, all at once, with sshd's usual limits: nobody is turned away (%s)",
+    async (transport) => {
+      const connect = await configure(block("gpu*", machine, ["ProxyJump outer"]));
+      const before = logins(machine);
+      const names = Array.from({ length: 30 }, (_, i) => `gpu${i}`);
+      const all = await Promise.all(names.map((name) => connect({ ...alias(name), transport })));
+      const answers = await Promise.all(all.map((session) => runScript(session, "echo hello")));
+      expect(answers.map(({ stdout }) => stdout)).toEqual(names.map(() => "hello\n"));
+      expect(relays.outer.connections()).toBe(1);
+      expect(logins(machine)).toBe(before + 30);
+      for (const host of [outer, machine]) expect(at(host).log()).not.toMatch(/MaxStartups|drop connection/);
+    },
+  );
 
   test("who is stopped while waiting for a turn holds up nobody", async () => {
     const silent = await startRelay(at(machine).port);

@@ -60,6 +60,12 @@ test.each([40, 60, 80, 200])("%i columns are never exceeded, and nothing moves t
   expect(text).not.toMatch(/[\u001b\r]/);
 });
 
+test("what is to be typed next is whole, on one line, whatever the width", () => {
+  const hint = `if the machine was set up anew: ssh-keygen -R gpu1 -f /home/${"a".repeat(90)}/known_hosts`;
+  const text = formatProbeTable([{ kind: "failed", machine: "a", reason: "its host key is new", hint }], 40);
+  expect(text.split("\n")).toContain(`  ${hint}`);
+});
+
 test("what the driver said is shown once", () => {
   const capacity = aCapacity({ gpus: gpus({}), gpuProblem: "one card is lost" });
   const text = formatProbeTable([{ kind: "probed", machine: "a", slots: 1, notes: [], capacity }]);

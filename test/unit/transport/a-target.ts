@@ -17,6 +17,7 @@ export function aTarget(parts: Partial<SshTarget> = {}): SshTarget {
     proxyCommand: null,
     userKnownHosts: [],
     globalKnownHosts: [],
+    hashesKnownHosts: false,
     hostKeys: "accept-new",
     addressFamily: 0,
     connectTimeoutMs: 10_000,

@@ -53,6 +53,14 @@ describe("what to type next", () => {
     expect(refuse({ tried, tooMany: 1 }).hint).toContain("IdentitiesOnly");
   });
 
+  test("when the machine hung up before the right one", () => {
+    const more = [...tried, { what: "the key /l", outcome: "not tried" as const }];
+    expect(refuse({ tried: more, takes: ["publickey"] }).hint).toMatch(
+      /^it hung up after 1 key; name the key: /,
+    );
+    expect(refuse({ tried: more, takes: ["password"] }).hint).toBeNull();
+  });
+
   test("when all were refused, nothing that we would know", () => {
     expect(refuse({ tried, takes: ["publickey"] }).hint).toBeNull();
   });

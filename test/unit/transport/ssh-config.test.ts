@@ -61,6 +61,7 @@ describe.each([
       ...{ connectTimeoutMs: 10_000, keepaliveMs: 15_000, keepaliveCount: 3 },
       userKnownHosts: [home.path(".ssh/known_hosts"), home.path(".ssh/known_hosts2")],
       globalKnownHosts: ["/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"],
+      hashesKnownHosts: false,
       needsOpenssh: [],
     });
     for (const name of ["id_rsa", "id_ecdsa", "id_ed25519"])
@@ -105,6 +106,7 @@ describe.each([
     ["no key files", "IdentityFile none", { identityFiles: [], hasOwnIdentities: true }],
     ["several known_hosts", 'UserKnownHostsFile /a/b "/c d/e"', { userKnownHosts: ["/a/b", "/c d/e"] }],
     ["a known_hosts that keeps nothing", "UserKnownHostsFile /dev/null", { userKnownHosts: ["/dev/null"] }],
+    ["names that nobody can read", "HashKnownHosts yes", { hashesKnownHosts: true }],
     ["no known_hosts", "GlobalKnownHostsFile none", { globalKnownHosts: [] }],
   ])("%s", async (_name, text, target) => {
     expect(await resolve(text, {}, options)).toMatchObject(target);

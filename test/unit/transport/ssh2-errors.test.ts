@@ -28,6 +28,11 @@ test.each<[string, ConnectErrorKind, boolean]>([
   expect(error.message).toMatch(/^gpu1:2222: /);
 });
 
+test("a name without an address of the family that is asked for", () => {
+  const error = explainSocket({ code: "ENOTFOUND" }, aTarget({ addressFamily: 6 }));
+  expect(error.message).toBe("gpu1:22: no such host name with an IPv6 address");
+});
+
 test("when every address of a name fails, the first failure counts", () => {
   const everywhere = new AggregateError([Object.assign(new Error("x"), { code: "ECONNREFUSED" })]);
   expect(explainSocket(everywhere, target).kind).toBe("refused");
