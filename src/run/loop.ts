@@ -40,7 +40,9 @@ export interface Loop {
 type Item = { readonly event: RunEvent } | { readonly done: Decision };
 
 export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): Loop {
-  const inbox: Item[] = [];
+  let inbox: Item[] = [];
+  /** Up to here the inbox is taken in: removing its first item again and again would cost what is left in it. */
+  let taken = 0;
   const underWay = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   let stalledBy = "";
@@ -57,16 +59,18 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     wake();
   };
   const takeIn = () => {
-    for (let item = inbox[0]; item !== undefined; item = inbox[0]) {
+    for (let item = inbox[taken]; item !== undefined; item = inbox[taken]) {
       // What cannot be recorded has not happened yet: it stays, and so does all that came after it.
       if ("event" in item) record.append(item.event);
-      inbox.shift();
+      taken++;
       if ("done" in item) settle(state, item.done);
       else {
         apply(state, item.event);
         onEvent(item.event);
       }
     }
+    inbox = [];
+    taken = 0;
   };
   const start = (decision: Decision) => {
     begin(state, decision);
