@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeCalm } from "./calm.js";
+import { deciding } from "./deciding.js";
 import { manyBytes } from "./many-bytes.js";
 import { manyJobs } from "./many-jobs.js";
 import { manyResults } from "./many-results.js";
@@ -19,6 +20,7 @@ const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   "many-bytes": manyBytes,
   staging,
   "many-results": manyResults,
+  deciding,
 };
 const DEADLINE_MS = 90 * 60_000;
 
