@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeCalm } from "./calm.js";
 import { connecting } from "./connecting.js";
+import { deciding } from "./deciding.js";
 import { manyBytes } from "./many-bytes.js";
 import { manyJobs } from "./many-jobs.js";
 import { manyResults } from "./many-results.js";
@@ -23,6 +24,7 @@ const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   staging,
   "work-copies": workCopies,
   "many-results": manyResults,
+  deciding,
 };
 const DEADLINE_MS = 90 * 60_000;
 

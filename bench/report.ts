@@ -49,7 +49,7 @@ export function formatMegabytes(bytes: Series): string {
   return formatSeries(bytes, (value) => `${Math.round(value / 1e6)} MB`);
 }
 
-function formatSeries({ median, min, max }: Series, format: (value: number) => string): string {
+export function formatSeries({ median, min, max }: Series, format: (value: number) => string): string {
   return `${format(median)} (${format(min)} – ${format(max)})`;
 }
 

@@ -70,7 +70,7 @@ export function peakOf(rounds: readonly Round[]): Series {
   return summarize(rounds.map(({ peakBytes }) => peakBytes));
 }
 
-function summarize(values: readonly number[]): Series {
+export function summarize(values: readonly number[]): Series {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (index: number) => sorted[index] ?? Number.NaN;
   const middle = (sorted.length - 1) / 2;

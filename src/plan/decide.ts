@@ -3,7 +3,8 @@
 import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
 import type { MachineState } from "./machine-state.js";
-import { hasOlder, machineOf, type RunState } from "./state.js";
+import { hasOlder, type RunState, toChange } from "./state.js";
+import { isEmpty, takeStock } from "./stock.js";
 
 export type Decision = {
   readonly machine: string;
@@ -33,26 +34,40 @@ const PATIENCE_MS = 2000;
 /** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
 const FAREWELL_MS = 5000;
 
+/** Costs what the machines cost that have changed, not what all of them would. */
 export function decide(state: RunState, now: number): Decision[] {
-  const machines = [...state.machines.values()];
-  const isQuiet = isQuietEverywhere(state, machines);
+  takeStock(state.stock);
+  const isQuiet = isQuietEverywhere(state);
   return [
-    ...deal(state, machines, now),
-    ...rebalance(state, machines),
-    ...machines.flatMap((machine) => decideFor(state, machine, now, isQuiet)),
+    ...deal(state, now),
+    ...rebalance(state),
+    ...concerned(state, isQuiet).flatMap((machine) => decideFor(state, machine, now, isQuiet)),
   ];
+}
+
+/** The machines that something may have to be done about. */
+function concerned({ machines, stock, interrupted }: RunState, isQuiet: boolean): MachineState[] {
+  if (interrupted !== "no") return [...machines.values()];
+  const some = isQuiet ? [...stock.due, ...stock.idle] : [...stock.due];
+  return some.sort((one, other) => one.order - other.order);
 }
 
 /** Nothing is under way and nothing more can be done. */
 export function isOver(state: RunState, now: number): boolean {
-  const machines = [...state.machines.values()];
-  if (machines.every((machine) => isOut(machine) || isUnneeded(state, machine))) return true;
+  takeStock(state.stock);
+  if (areAll(state, (machine) => isOut(machine) || isUnneeded(state, machine))) return true;
   // Some are still being tried, but nobody waits for them alone.
   const isDispensable = (machine: MachineState) => machine.isGivenUp || isLeftToClean(machine, now);
   return (
-    machines.every((machine) => isDispensable(machine) || isOut(machine) || isUnneeded(state, machine)) &&
-    (state.waiting.size === 0 || machines.every(({ isOpen, isGivenUp }) => !isOpen || isGivenUp))
+    areAll(state, (machine) => isDispensable(machine) || isOut(machine) || isUnneeded(state, machine)) &&
+    (state.waiting.size === 0 || areAll(state, ({ isOpen, isGivenUp }) => !isOpen || isGivenUp))
   );
+}
+
+/** Ends with the first that is not. */
+function areAll({ machines }: RunState, predicate: (machine: MachineState) => boolean): boolean {
+  for (const machine of machines.values()) if (!predicate(machine)) return false;
+  return true;
 }
 
 function isLeftToClean(machine: MachineState, now: number): boolean {
@@ -72,7 +87,7 @@ export function reliesOnRecord({ kind }: Decision): boolean {
 
 /** Marks a decision as under way, so that it is not made twice. */
 export function begin(state: RunState, decision: Decision): void {
-  const machine = machineOf(state, decision.machine);
+  const machine = toChange(state, decision.machine);
   machine.busy.add(decision.kind);
   if (decision.kind === "connect") machine.phase = "connecting";
   if (decision.kind === "finish") machine.phase = "finishing";
@@ -82,7 +97,7 @@ export function begin(state: RunState, decision: Decision): void {
 
 /** However it went. */
 export function settle(state: RunState, decision: Decision): void {
-  machineOf(state, decision.machine).busy.delete(decision.kind);
+  toChange(state, decision.machine).busy.delete(decision.kind);
 }
 
 function isOut({ phase, busy, toRetry }: MachineState): boolean {
@@ -99,36 +114,30 @@ function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean 
 }
 
 /** Waiting jobs, here or on a machine that might be relieved of some. */
-function isMoreToDo({ waiting, machines, interrupted }: RunState): boolean {
-  if (interrupted !== "no") return false;
-  return waiting.size > 0 || [...machines.values()].some(({ queued }) => queued.size > 0);
+function isMoreToDo({ waiting, stock, interrupted }: RunState): boolean {
+  return interrupted === "no" && waiting.size + stock.queueing.size > 0;
 }
 
 /** All of the waiting jobs go out at once, so that from then on no client is needed. */
-function deal(state: RunState, machines: readonly MachineState[], now: number): Decision[] {
+function deal(state: RunState, now: number): Decision[] {
   if (state.waiting.size === 0 || state.interrupted !== "no") return [];
   const isPatient = state.firstReadyAt === null || now - state.firstReadyAt < PATIENCE_MS;
-  if (isPatient && machines.some(({ phase }) => phase === "new" || phase === "connecting")) return [];
-  const hands = dealJobs(
-    state.waiting,
-    // Not while jobs are handed over there: the answer could be taken for that of a later attempt.
-    machines.filter(
-      ({ phase, isOpen, busy }) =>
-        phase === "ready" && isOpen && !busy.has("assign") && !busy.has("hand-over"),
-    ),
-    { avoided: (line) => state.avoids.get(line), isBarred: (name, line) => hasOlder(state, name, line) },
-  );
-  return [...hands].map(([machine, lines]) => ({ kind: "assign", machine, lines }));
+  if (isPatient && state.stock.unheard.size > 0) return [];
+  const hands = dealJobs(state.waiting, state.stock.ready, {
+    avoided: (line) => state.avoids.get(line),
+    isBarred: (name, line) => hasOlder(state, name, line),
+  });
+  return [...hands].map(([{ name }, lines]) => ({ kind: "assign", machine: name, lines }));
 }
 
-function rebalance(state: RunState, machines: readonly MachineState[]): Decision[] {
-  if (state.waiting.size > 0 || state.interrupted !== "no") return [];
-  return balance(machines).map((order) => ({ kind: "take-back", ...order }));
+function rebalance({ waiting, interrupted, stock }: RunState): Decision[] {
+  if (waiting.size > 0 || interrupted !== "no") return [];
+  return balance(stock).map((order) => ({ kind: "take-back", ...order }));
 }
 
 function decideFor(state: RunState, machine: MachineState, now: number, isQuiet: boolean): Decision[] {
   const { name, phase, hasSpool } = machine;
-  const retry = batch(machine, "retry", machine.toRetry);
+  const retry = batch(machine, "retry", [machine.toRetry]);
   if (phase === "new") {
     return isNeeded(state, machine)
       ? [...retry, { kind: "connect", machine: name, resumes: hasSpool }]
@@ -138,9 +147,9 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
   if (phase !== "ready") return retry;
   const decisions = [
     ...retry,
-    ...batch(machine, "hand-over", machine.assigned, HAND_OVER_AT_ONCE),
+    ...batch(machine, "hand-over", [machine.assigned], HAND_OVER_AT_ONCE),
     ...takeBack(state, machine),
-    ...batch(machine, "collect", [...machine.ended, ...machine.strays.keys()], COLLECT_AT_ONCE),
+    ...batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE),
     ...free(machine),
   ];
   return decisions.length === 0 && isFinished(machine, isQuiet)
@@ -154,52 +163,63 @@ function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {
 }
 
 function giveUp(
-  { policy: { reassignAfterMs }, machines }: RunState,
+  { policy: { reassignAfterMs }, stock }: RunState,
   machine: MachineState,
   now: number,
 ): Decision[] {
   if (machine.isGivenUp || reassignAfterMs === null || now - machine.lostAt < reassignAfterMs) return [];
-  return [...machines.values()].some(canTakeJobs)
-    ? batch(machine, "give-up", machine.queued, Number.POSITIVE_INFINITY, true)
+  return stock.takers.size > 0
+    ? batch(machine, "give-up", [machine.queued], Number.POSITIVE_INFINITY, true)
     : [];
 }
 
-function takeBack(state: RunState, machine: MachineState): Decision[] {
+function takeBack({ interrupted, stock }: RunState, machine: MachineState): Decision[] {
   if (machine.busy.has("hand-over")) return [];
-  const isInterrupted = state.interrupted !== "no";
   // A machine that is being drained keeps what nobody else could take.
-  const isDrained = !machine.isOpen && [...state.machines.values()].some(canTakeJobs);
-  const givesBack = isInterrupted || isDrained;
-  const arrived = [...machine.queued].filter(
-    (line) => givesBack && !machine.assigned.has(line) && !machine.kept.has(line),
-  );
-  const unstopped = [...machine.running].filter((line) => !machine.stopped.has(line));
+  const isDrained = !machine.isOpen && stock.takers.size > 0;
+  const returned = isDrained || interrupted !== "no" ? untouched(machine) : [];
   return [
-    ...batch(machine, "take-back", [...arrived, ...machine.orphans.keys()]),
-    ...(state.interrupted === "stop" ? batch(machine, "stop", unstopped) : []),
+    ...batch(machine, "take-back", [returned, machine.orphans.keys()]),
+    ...(interrupted === "stop" ? batch(machine, "stop", [unstopped(machine)]) : []),
   ];
 }
 
-function canTakeJobs({ phase, isOpen, slots }: MachineState): boolean {
-  return phase === "ready" && isOpen && slots > 0;
+/** What has arrived there, and was not begun as far as is known. */
+function* untouched({ queued, assigned, kept }: MachineState): Iterable<number> {
+  for (const line of queued) if (!assigned.has(line) && !kept.has(line)) yield line;
+}
+
+function* unstopped({ running, stopped }: MachineState): Iterable<number> {
+  for (const line of running) if (!stopped.has(line)) yield line;
 }
 
 /** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
 function free({ name, toFree, busy }: MachineState): Decision[] {
   if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return [];
-  return [{ kind: "free", machine: name, keys: [...toFree].slice(0, COLLECT_AT_ONCE) }];
+  return [{ kind: "free", machine: name, keys: first([toFree], COLLECT_AT_ONCE) }];
 }
 
 function batch(
   { name, busy }: MachineState,
   kind: "hand-over" | "collect" | "retry" | "take-back" | "stop" | "give-up",
-  lines: Iterable<number>,
+  lines: readonly Iterable<number>[],
   most = Number.POSITIVE_INFINITY,
   mayBeEmpty = false,
 ): Decision[] {
-  const some = [...lines].slice(0, most);
-  if ((some.length === 0 && !mayBeEmpty) || busy.has(kind)) return [];
-  return [{ kind, machine: name, lines: some }];
+  if (busy.has(kind)) return [];
+  const some = first(lines, most);
+  return some.length === 0 && !mayBeEmpty ? [] : [{ kind, machine: name, lines: some }];
+}
+
+function first<T>(sources: readonly Iterable<T>[], most: number): T[] {
+  const some: T[] = [];
+  for (const source of sources) {
+    for (const item of source) {
+      if (some.length >= most) return some;
+      some.push(item);
+    }
+  }
+  return some;
 }
 
 /** Nothing of ours is left there, and nothing more will come. */
@@ -209,24 +229,7 @@ function isFinished(machine: MachineState, isQuiet: boolean): boolean {
   return isEmpty(machine) && toFree.size + toRetry.size + busy.size === 0 && (isQuiet || !isOpen);
 }
 
-/** Nothing is there that is still wanted. */
-export function isEmpty(machine: MachineState): boolean {
-  const { orphans, begunOrphans, strays } = machine;
-  return !hasJobs(machine) && orphans.size + begunOrphans.size + strays.size === 0;
-}
-
-function hasJobs({ queued, running, ended }: MachineState): boolean {
-  return queued.size + running.size + ended.size > 0;
-}
-
 /** No job is on its way any more, but for those on machines that were given up. */
-function isQuietEverywhere(state: RunState, machines: readonly MachineState[]): boolean {
-  return (
-    state.waiting.size === 0 &&
-    machines.every((machine) => {
-      if (machine.toRetry.size > 0) return false;
-      if (machine.isGivenUp || machine.phase === "failed") return true;
-      return !hasJobs(machine);
-    })
-  );
+function isQuietEverywhere({ waiting, stock }: RunState): boolean {
+  return waiting.size + stock.holding.size === 0;
 }

@@ -5,6 +5,8 @@ import type { DecisionKind } from "./decide.js";
 
 export interface MachineState {
   readonly name: string;
+  /** Its place among the machines, as they were named. */
+  readonly order: number;
   phase: "new" | "connecting" | "ready" | "lost" | "finishing" | "done" | "failed";
   slots: number;
   /** It may be given jobs. */
@@ -40,9 +42,10 @@ export interface MachineState {
   readonly strays: Map<number, { readonly attempt: number; readonly outcome: Outcome }>;
 }
 
-export function newMachine(name: string): MachineState {
+export function newMachine(name: string, order: number): MachineState {
   return {
     name,
+    order,
     phase: "new",
     slots: 0,
     isOpen: true,

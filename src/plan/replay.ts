@@ -5,7 +5,7 @@ import type { BatchSettings } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
-import { apply, type RunState } from "./state.js";
+import { apply, type RunState, toChange } from "./state.js";
 
 /** The rest was about that client and its links. Stuck results are tried again. */
 const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
@@ -75,8 +75,6 @@ export function readPast(events: readonly RunEvent[]): Past | null {
 /** `state` knows every machine that the events speak of. */
 export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const event of events) if (REPLAYED.has(event.kind)) apply(state, event);
-  for (const machine of state.machines.values()) {
-    machine.phase = "new";
-    machine.isGivenUp = false;
-  }
+  for (const name of state.machines.keys())
+    Object.assign(toChange(state, name), { phase: "new", isGivenUp: false });
 }

@@ -4,6 +4,7 @@
 import type { Counts, RunEvent } from "../model/event.js";
 import { attemptKey, type Job, type Outcome, succeeded } from "../model/job.js";
 import { type MachineState, newMachine } from "./machine-state.js";
+import { newStock, type Stock } from "./stock.js";
 
 export type JobState =
   | { readonly kind: "waiting" }
@@ -21,6 +22,9 @@ export type JobState =
   | { readonly kind: "stuck"; readonly machine: string }
   /** Taken back when the user wanted no new jobs. */
   | { readonly kind: "dropped" };
+
+/** One for all, since there may be very many. */
+const WAITING: JobState = { kind: "waiting" };
 
 /** What the user wants to happen when things go wrong. */
 export interface Policy {
@@ -42,6 +46,7 @@ export interface RunState {
   /** Where a line was last tried in vain: another machine is the better choice. */
   readonly avoids: Map<number, string>;
   readonly machines: Map<string, MachineState>;
+  readonly stock: Stock;
   /** Lines that are another command now than what was begun of them. */
   readonly replaced: Set<number>;
   /** Lines with this computer. */
@@ -50,16 +55,20 @@ export interface RunState {
   interrupted: "no" | "drain" | "stop";
 }
 
-export function initialState(jobs: readonly Job[], machines: readonly string[], policy: Policy): RunState {
+export function initialState(jobs: readonly Job[], names: readonly string[], policy: Policy): RunState {
+  const waiting = new Map<number, JobState>();
+  for (const { line } of jobs) waiting.set(line, WAITING);
+  const machines = new Map(names.map((name, order) => [name, newMachine(name, order)]));
   return {
     policy,
-    jobs: new Map(jobs.map(({ line }) => [line, { kind: "waiting" }])),
+    jobs: waiting,
     attempts: new Map(),
     retries: new Map(),
     avoids: new Map(),
     replaced: new Set(),
-    machines: new Map(machines.map((name) => [name, newMachine(name)])),
-    waiting: new Set(jobs.map(({ line }) => line)),
+    machines,
+    stock: newStock(machines.values()),
+    waiting: new Set(waiting.keys()),
     firstReadyAt: null,
     interrupted: "no",
   };
@@ -71,39 +80,39 @@ export function apply(state: RunState, event: RunEvent): void {
       return setJob(state, event.line, { kind: "skipped", outcome: event.outcome });
     case "machine-ready":
       state.firstReadyAt ??= event.at;
-      machineOf(state, event.machine).slots = event.slots.length;
-      machineOf(state, event.machine).isGivenUp = false;
+      toChange(state, event.machine).slots = event.slots.length;
+      toChange(state, event.machine).isGivenUp = false;
       return setPhase(state, event.machine, "ready");
     case "machine-back":
-      machineOf(state, event.machine).isGivenUp = false;
+      toChange(state, event.machine).isGivenUp = false;
       return setPhase(state, event.machine, "ready");
     case "machine-lost":
-      return loseMachine(machineOf(state, event.machine), event.at);
+      return loseMachine(toChange(state, event.machine), event.at);
     case "machine-done":
-      machineOf(state, event.machine).hasSpool = false;
-      machineOf(state, event.machine).toFree.clear();
+      toChange(state, event.machine).hasSpool = false;
+      toChange(state, event.machine).toFree.clear();
       return setPhase(state, event.machine, "done");
     case "machine-failed":
-      return failMachine(state, machineOf(state, event.machine));
+      return failMachine(state, toChange(state, event.machine));
     case "machine-refused":
-      machineOf(state, event.machine).isOpen = false;
+      toChange(state, event.machine).isOpen = false;
       for (const line of event.lines) giveBack(state, line);
       return;
     case "machine-draining":
-      machineOf(state, event.machine).isOpen = false;
+      toChange(state, event.machine).isOpen = false;
       return;
     case "machine-opened":
-      machineOf(state, event.machine).isOpen = true;
+      toChange(state, event.machine).isOpen = true;
       return;
     case "jobs-assigned":
       return assign(state, event.machine, event.lines);
     case "jobs-handed-over":
-      for (const line of event.lines) machineOf(state, event.machine).assigned.delete(line);
+      for (const line of event.lines) toChange(state, event.machine).assigned.delete(line);
       return;
     case "jobs-taken-back":
-      return takeBack(state, machineOf(state, event.machine), event);
+      return takeBack(state, toChange(state, event.machine), event);
     case "jobs-reassigned":
-      return reassign(state, machineOf(state, event.machine), event.lines);
+      return reassign(state, toChange(state, event.machine), event.lines);
     case "jobs-retried":
       for (const line of event.lines) retry(state, event.machine, line);
       return;
@@ -139,11 +148,11 @@ function loseMachine(machine: MachineState, at: number): void {
 }
 
 function setPhase(state: RunState, name: string, phase: MachineState["phase"]): void {
-  machineOf(state, name).phase = phase;
+  toChange(state, name).phase = phase;
 }
 
 function assign(state: RunState, name: string, lines: readonly number[]): void {
-  const machine = machineOf(state, name);
+  const machine = toChange(state, name);
   machine.hasSpool = true;
   for (const line of lines) {
     if (!state.jobs.has(line)) continue;
@@ -154,7 +163,7 @@ function assign(state: RunState, name: string, lines: readonly number[]): void {
 }
 
 function giveBack(state: RunState, line: number): void {
-  setJob(state, line, { kind: state.interrupted === "no" ? "waiting" : "dropped" });
+  setJob(state, line, state.interrupted === "no" ? WAITING : { kind: "dropped" });
 }
 
 type TakenBack = Extract<RunEvent, { kind: "jobs-taken-back" }>;
@@ -184,7 +193,7 @@ function reassign(state: RunState, machine: MachineState, lines: readonly number
 }
 
 function retry(state: RunState, name: string, line: number): void {
-  machineOf(state, name).toRetry.delete(line);
+  toChange(state, name).toRetry.delete(line);
   state.retries.set(line, (state.retries.get(line) ?? 0) + 1);
   state.avoids.set(line, name);
   giveBack(state, line);
@@ -199,12 +208,12 @@ function applyToJob(state: RunState, event: JobEvent): void {
   if (hasOlder(state, event.machine, line) || state.attempts.get(line) !== event.attempt)
     return applyToOrphan(state, event);
   if (job.kind === "ended" && event.kind === "job-collected") {
-    const machine = machineOf(state, job.machine);
+    const machine = toChange(state, job.machine);
     machine.toFree.add(attemptKey(line, event.attempt));
     setJob(state, line, { kind: "collected", outcome: job.outcome });
     if (isWorthRetrying(state, line, job.outcome)) machine.toRetry.add(line);
   } else if (job.kind === "ended" && event.kind === "job-stuck") {
-    machineOf(state, job.machine).hasStuck = true;
+    toChange(state, job.machine).hasStuck = true;
     setJob(state, line, { kind: "stuck", machine: job.machine });
   } else if (job.kind === "queued" || job.kind === "running") {
     const { machine } = job;
@@ -224,7 +233,7 @@ function isWorthRetrying(
 
 /** An earlier attempt that ran all the same: the first result that comes home counts, whichever it is. */
 function applyToOrphan(state: RunState, event: JobEvent): void {
-  const machine = machineOf(state, event.machine);
+  const machine = toChange(state, event.machine);
   const { line, attempt } = event;
   if (event.kind === "job-started" || event.kind === "job-ended") {
     if (machine.orphans.get(line) !== attempt && machine.begunOrphans.get(line) !== attempt) return;
@@ -262,10 +271,10 @@ function adopt(state: RunState, line: number, outcome: Outcome): void {
   const job = state.jobs.get(line);
   if (job === undefined || job.kind === "collected" || job.kind === "skipped") return;
   const current = state.attempts.get(line) ?? 0;
-  if (job.kind === "queued") machineOf(state, job.machine).orphans.set(line, current);
-  if (job.kind === "running") machineOf(state, job.machine).begunOrphans.set(line, current);
+  if (job.kind === "queued") toChange(state, job.machine).orphans.set(line, current);
+  if (job.kind === "running") toChange(state, job.machine).begunOrphans.set(line, current);
   if (job.kind === "ended")
-    machineOf(state, job.machine).strays.set(line, { attempt: current, outcome: job.outcome });
+    toChange(state, job.machine).strays.set(line, { attempt: current, outcome: job.outcome });
   setJob(state, line, { kind: "collected", outcome });
   // The other attempt is an orphan from now on: its number must not be the current one.
   state.attempts.set(line, current + 1);
@@ -285,13 +294,13 @@ function setJob(state: RunState, line: number, next: JobState): void {
   if (before === undefined) return;
   state.waiting.delete(line);
   if ("machine" in before) {
-    const { assigned, queued, running, ended, kept } = machineOf(state, before.machine);
+    const { assigned, queued, running, ended, kept } = toChange(state, before.machine);
     for (const lines of [assigned, queued, running, ended, kept]) lines.delete(line);
   }
   state.jobs.set(line, next);
   if (next.kind === "waiting") state.waiting.add(line);
   if (next.kind === "queued" || next.kind === "running" || next.kind === "ended") {
-    machineOf(state, next.machine)[next.kind].add(line);
+    toChange(state, next.machine)[next.kind].add(line);
   }
 }
 
@@ -299,9 +308,9 @@ function setJob(state: RunState, line: number, next: JobState): void {
 export function replaceQueued(state: RunState, line: number): void {
   const job = state.jobs.get(line);
   if (job?.kind !== "queued") return;
-  machineOf(state, job.machine).orphans.set(line, state.attempts.get(line) ?? 0);
+  toChange(state, job.machine).orphans.set(line, state.attempts.get(line) ?? 0);
   state.replaced.add(line);
-  setJob(state, line, { kind: "waiting" });
+  setJob(state, line, WAITING);
 }
 
 /** Lines that are no longer in the batch file stay only while something of them is on a machine. */
@@ -316,18 +325,21 @@ export function forgetLines(state: RunState, lines: Iterable<number>): void {
 
 /** The user removed its results, or wants it run again. */
 export function forgetResult(state: RunState, line: number): void {
-  for (const { toRetry } of state.machines.values()) toRetry.delete(line);
-  setJob(state, line, { kind: "waiting" });
-}
-
-/** It was collected, and is about to be tried again. */
-export function isToRetry(state: RunState, line: number): boolean {
-  return [...state.machines.values()].some(({ toRetry }) => toRetry.has(line));
+  for (const { name, toRetry } of state.machines.values())
+    if (toRetry.has(line)) toChange(state, name).toRetry.delete(line);
+  setJob(state, line, WAITING);
 }
 
 export function machineOf(state: RunState, name: string): MachineState {
   const machine = state.machines.get(name);
   if (machine === undefined) throw new Error(`no machine ${name} in this run`);
+  return machine;
+}
+
+/** Whoever changes a machine takes it from here, so that the next decision looks at it. */
+export function toChange(state: RunState, name: string): MachineState {
+  const machine = machineOf(state, name);
+  state.stock.changed.add(machine);
   return machine;
 }
 

@@ -37,6 +37,10 @@ type JobPhase =
   /** Its machine was left out while it had the job. */
   | { readonly kind: "unknown" };
 
+/** One for all, since there may be very many. */
+const WAITING: JobPhase = { kind: "waiting" };
+const RUNNING: JobPhase = { kind: "running" };
+
 export interface RunningJob {
   readonly job: Job;
   readonly machine: string;
@@ -81,7 +85,7 @@ type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { readonly kind: K 
 function addJobs(view: ViewState, { at, jobs }: EventOf<"run-started">): void {
   view.startedAt = at;
   view.tally.waiting += jobs.length;
-  for (const job of jobs) view.jobs.set(job.line, { job, attempt: 0, phase: { kind: "waiting" } });
+  for (const job of jobs) view.jobs.set(job.line, { job, attempt: 0, phase: WAITING });
 }
 
 function nextAttempt(view: ViewState, line: number): void {
@@ -91,13 +95,13 @@ function nextAttempt(view: ViewState, line: number): void {
 
 function waitAgain(view: ViewState, line: number): void {
   const known = view.jobs.get(line);
-  if (known !== undefined) setPhase(view, known, { kind: "waiting" });
+  if (known !== undefined) setPhase(view, known, WAITING);
 }
 
 function beginAttempt(view: ViewState, known: JobView, attempt: number): void {
   known.attempt = attempt;
   leaveSlot(view, known.job.line);
-  setPhase(view, known, { kind: "waiting" });
+  setPhase(view, known, WAITING);
 }
 
 function noteHeld(view: ViewState, { held }: EventOf<"run-resumed">): void {
@@ -173,7 +177,7 @@ function startJob(view: ViewState, known: JobView, event: EventOf<"job-started">
   place.jobs.add(line);
   place.busy.set(slot, line);
   place.held.delete(slot);
-  setPhase(view, known, { kind: "running" });
+  setPhase(view, known, RUNNING);
 }
 
 function endJob(view: ViewState, known: JobView, event: EventOf<"job-ended">): void {

@@ -7,7 +7,7 @@ import type { BatchSettings } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
-import { isEmpty, isHandedOver } from "../plan/decide.js";
+import { isHandedOver } from "../plan/decide.js";
 import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import {
   attemptOn,
@@ -18,7 +18,9 @@ import {
   machineOf,
   type Policy,
   type RunState,
+  toChange,
 } from "../plan/state.js";
+import { isEmpty } from "../plan/stock.js";
 import { isOfThisDisk, writingTo } from "./disk-error.js";
 import { takeLock } from "./lock.js";
 import { type Loop, makeLoop } from "./loop.js";
@@ -79,7 +81,7 @@ export function startRun(order: BatchOrder): BatchRun {
     order.policy,
   );
   replay(state, events);
-  for (const { name } of machines.slice(order.machines.length)) machineOf(state, name).isOpen = false;
+  for (const { name } of machines.slice(order.machines.length)) toChange(state, name).isOpen = false;
   forgetLines(
     state,
     jobs.slice(order.jobs.length).map(({ line }) => line),

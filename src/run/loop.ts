@@ -41,7 +41,9 @@ export interface Loop {
 type Item = { readonly event: RunEvent } | { readonly done: Decision };
 
 export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): Loop {
-  const inbox: Item[] = [];
+  let inbox: Item[] = [];
+  /** Up to here the inbox is taken in: removing its first item again and again would cost what is left in it. */
+  let taken = 0;
   const underWay = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   let stalledBy = "";
@@ -58,16 +60,18 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     wake();
   };
   const takeIn = () => {
-    for (let item = inbox[0]; item !== undefined; item = inbox[0]) {
+    for (let item = inbox[taken]; item !== undefined; item = inbox[taken]) {
       // What cannot be recorded has not happened yet: it stays, and so does all that came after it.
       if ("event" in item) record.append(item.event);
-      inbox.shift();
+      taken++;
       if ("done" in item) settle(state, item.done);
       else {
         apply(state, item.event);
         onEvent(item.event);
       }
     }
+    inbox = [];
+    taken = 0;
   };
   const start = (decision: Decision) => {
     begin(state, decision);
@@ -79,21 +83,24 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       });
     underWay.add(performing);
   };
-  /** Once it can: while this computer's disk is full or the like, nothing goes on, and that is said. */
-  const write = async (what: () => void) => {
-    for (; !failure; await sleep(DISK_RETRY_MS)) {
-      try {
-        what();
-        stalledBy = "";
-        return;
-      } catch (error) {
-        if (!isOfThisDisk(error)) throw error;
-        const message = `the record cannot be written here: ${error.message}; trying again until it can`;
-        if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() });
-        stalledBy = message;
-      }
+  /** False: this computer's disk is full or the like, and has been said to be. */
+  const isWritten = (what: () => void): boolean => {
+    try {
+      what();
+      stalledBy = "";
+      return true;
+    } catch (error) {
+      if (!isOfThisDisk(error)) throw error;
+      const message = `the record cannot be written here: ${error.message}; trying again until it can`;
+      if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() });
+      stalledBy = message;
+      return false;
     }
-    throw failure.error;
+  };
+  /** For as long as it takes: nothing goes on before. */
+  const write = async (what: () => void) => {
+    while (!failure && !isWritten(what)) await sleep(DISK_RETRY_MS);
+    if (failure) throw failure.error;
   };
   const flush = () =>
     write(() => {
@@ -105,7 +112,10 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       await write(takeIn);
       const decisions = decide(state, now());
       // To make every event safe at once would take longer than many a job.
-      if (decisions.some(reliesOnRecord)) await write(() => record.sync());
+      if (decisions.some(reliesOnRecord) && !isWritten(() => record.sync())) {
+        await sleep(DISK_RETRY_MS);
+        continue;
+      }
       for (const decision of decisions) start(decision);
       if (inbox.length > 0) continue;
       if (isOver(state, now())) return;

@@ -1,11 +1,13 @@
 // How a run begins: which jobs are done, which are to be run again, which are under way, and what is said about it.
 
+import { readdirSync } from "node:fs";
 import type { BatchSettings } from "../model/batch.js";
 import type { Job, Outcome } from "../model/job.js";
 import { succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
+import type { MachineState } from "../plan/machine-state.js";
 import type { Past } from "../plan/replay.js";
-import { forgetResult, isToRetry, type JobState, type RunState, replaceQueued } from "../plan/state.js";
+import { forgetResult, type JobState, type RunState, replaceQueued } from "../plan/state.js";
 import type { Loop } from "./loop.js";
 import type { Results } from "./results.js";
 
@@ -24,37 +26,64 @@ export interface Opening {
   readonly past: Past | null;
 }
 
+/** What is asked of each job, gathered once. */
+interface Gathered {
+  readonly hasResults: (name: string) => boolean;
+  readonly withStrays: readonly MachineState[];
+  /** Lines that were collected, and are about to be tried again. */
+  readonly toRetry: ReadonlySet<number>;
+}
+
 export function openRun(loop: Loop, opening: Opening): void {
-  const { batch, script, jobs, machines, settings, state } = opening;
+  const { batch, script, jobs, machines, settings, state, results } = opening;
   const addresses = machines.map(({ name, address, scratch, file }) => ({ name, address, scratch, file }));
   loop.emit({ kind: "run-started", batch, script, jobs, machines: addresses, settings });
-  for (const job of jobs) tellCollected(loop, job, opening);
+  const hasResults = listResults(results);
+  const withStrays = [...state.machines.values()].filter(({ strays }) => strays.size > 0);
+  for (const job of jobs) tellCollected(loop, job, opening, { hasResults, withStrays });
   loop.settle();
-  for (const job of jobs) openJob(loop, job, opening);
+  const toRetry = new Set([...state.machines.values()].flatMap((machine) => [...machine.toRetry]));
+  for (const job of jobs) openJob(loop, job, opening, { hasResults, toRetry });
   loop.settle();
   tellResumed(loop, state);
 }
 
+/** One look into the directory, instead of one for each of its jobs. */
+function listResults(results: Results): (name: string) => boolean {
+  const names = new Set(readdirSync(results.dir));
+  return (name) => names.has(name) && results.has(name);
+}
+
 /** An earlier client had put its results into place, and was killed before it could say so in the record. */
-function tellCollected(loop: Loop, { line, name }: Job, { results, state, past }: Opening): void {
+function tellCollected(
+  loop: Loop,
+  { line, name }: Job,
+  { state, past }: Opening,
+  { hasResults, withStrays }: Pick<Gathered, "hasResults" | "withStrays">,
+): void {
   const job = state.jobs.get(line);
-  if (past === null || job === undefined || job.kind === "collected" || !results.has(name)) return;
+  if (past === null || job === undefined || job.kind === "collected" || !hasResults(name)) return;
   const attempt = state.attempts.get(line) ?? 0;
   const inPlace = { line, files: 0, bytes: 0 };
   if (job.kind === "ended" && past.arrived.has(`${line} ${attempt}`)) {
     const { machine, outcome } = job;
     return loop.emit({ kind: "job-collected", ...inPlace, attempt, machine, outcome });
   }
-  for (const { name: machine, strays } of state.machines.values()) {
+  for (const { name: machine, strays } of withStrays) {
     const stray = strays.get(line);
     if (stray !== undefined && past.arrived.has(`${line} ${stray.attempt}`))
       return loop.emit({ kind: "job-collected", ...inPlace, ...stray, machine });
   }
 }
 
-function openJob(loop: Loop, { line, name, command }: Job, { results, rerun, state, past }: Opening): void {
+function openJob(
+  loop: Loop,
+  { line, name, command }: Job,
+  { results, rerun, state, past }: Opening,
+  gathered: Pick<Gathered, "hasResults" | "toRetry">,
+): void {
   const job = state.jobs.get(line);
-  const hasResults = results.has(name);
+  const hasResults = gathered.hasResults(name);
   if (job === undefined) return;
   // They were deleted, which is how people say that a job is to be run again.
   if (job.kind === "collected" && !hasResults) {
@@ -68,7 +97,7 @@ function openJob(loop: Loop, { line, name, command }: Job, { results, rerun, sta
     results.moveAside(name);
     return forgetResult(state, line);
   }
-  if (isToRetry(state, line)) return;
+  if (gathered.toRetry.has(line)) return;
   if (isChanged && job.kind === "queued") return replaceQueued(state, line);
   if (isChanged && (hasResults || job.kind !== "waiting")) {
     const message = `line ${line} has changed: its results are those of: ${ran} (--rerun changed runs it anew)`;

@@ -1,0 +1,86 @@
+// A client of a large batch up to the first machine it turns to: lock, record on disk, state and first decisions, as a
+// command makes them. Nobody answers.
+
+import { parseBatch } from "../src/input/batch-file.js";
+import type { MachineSpec } from "../src/model/machine.js";
+import { createPlainReporter } from "../src/report/plain.js";
+import { startRun } from "../src/run/batch-run.js";
+import { Results } from "../src/run/results.js";
+
+export interface Opened {
+  /** From the bytes of the batch file to the first connection. */
+  readonly wallMs: number;
+  /** Of this process, user and system, in that time. */
+  readonly cpuMs: number;
+}
+
+/** `onOpen` is called just after. */
+export async function openBatch(
+  content: Uint8Array,
+  machineCount: number,
+  dir: string,
+  onOpen = () => {},
+): Promise<Opened> {
+  const begun = performance.now();
+  const cpu = process.cpuUsage();
+  const jobs = parseBatch(content, "jobs.sh");
+  const machines = Array.from({ length: machineCount }, (_, n) => specOf(`machine-${n}.yaml`));
+  const results = new Results(dir);
+  await results.prepare();
+  const silent = { write: () => true };
+  const names = machines.map(({ name }) => name);
+  const view = { stdout: silent, stderr: silent, machines: names, devicesOf: () => ({}), isVerbose: false };
+  const reporter = createPlainReporter(view);
+  const enough = new Error("it is open");
+  let opened: Opened | null = null;
+  const run = startRun({
+    client: "bench",
+    script: "jobs.sh",
+    jobs,
+    machines,
+    copyForward: [],
+    copyBack: [],
+    copiesUnchanged: false,
+    policy: { retries: 2, retriesFailures: false, reassignAfterMs: null },
+    rerun: "none",
+    requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
+    env: {},
+    timeoutSeconds: null,
+    tree: { hash: "", dir, entries: [], bytes: 0, leftOut: [] },
+    results,
+    onEvent: (event) => reporter.show(event),
+    connect: (_, signal) => {
+      if (opened === null) {
+        const { user, system } = process.cpuUsage(cpu);
+        opened = { wallMs: performance.now() - begun, cpuMs: (user + system) / 1000 };
+        setImmediate(() => {
+          onOpen();
+          run.abandon(enough);
+        });
+      }
+      return new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(enough));
+      });
+    },
+  });
+  await run.finish().catch((error: unknown) => {
+    if (error !== enough) throw error;
+  });
+  if (opened === null) throw new Error("nobody was connected to");
+  return opened;
+}
+
+function specOf(name: string): MachineSpec {
+  return {
+    name,
+    address: { kind: "local" },
+    file: null,
+    gpus: null,
+    excludeGpus: [],
+    maxJobs: null,
+    scratch: null,
+    env: {},
+    setup: [],
+    keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
+  };
+}

@@ -1,0 +1,146 @@
+// A large batch played from its first decision to its last with simulated machines: by what plan/ does alone, and by the
+// client's whole loop with its reporter. No ssh, no disk.
+
+import type { RunEvent } from "../src/model/event.js";
+import type { Job } from "../src/model/job.js";
+import { begin, type Decision, decide, isOver, settle } from "../src/plan/decide.js";
+import { apply, attemptOn, countJobs, initialState, type RunState } from "../src/plan/state.js";
+import { createPlainReporter } from "../src/report/plain.js";
+import { type Emit, makeLoop } from "../src/run/loop.js";
+import { SimulatedMachines } from "./simulated-machines.js";
+
+const POLICY = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
+const SETTINGS = {
+  requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
+  timeoutSeconds: null,
+  copyForward: [],
+  copyBack: [],
+  copiesUnchanged: false,
+  envNames: [],
+};
+
+export interface Batch {
+  readonly jobs: readonly Job[];
+  readonly machines: number;
+  readonly slots: number;
+  /** Else all that happens in one simulated millisecond is heard of at once. */
+  readonly isEachAlone: boolean;
+}
+
+export interface Played {
+  /** Of this process, user and system. */
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  /** From the parsed jobs until the first job is assigned, by machines that answer at once. */
+  readonly firstAssignMs: number;
+  readonly events: number;
+  /** Of single jobs: one decision to collect ten jobs counts as ten. */
+  readonly decisions: number;
+  /** How often what had come was taken in, and it was decided what to do next. */
+  readonly turns: number;
+}
+
+type Item = { readonly event: RunEvent } | { readonly done: Decision };
+
+/** As the loop does it, without its promises, record and reporter: apply, settle, decide, begin. */
+export function playPlan(batch: Batch): Played {
+  const meter = startMeter();
+  const { state, machines } = newRun(batch);
+  let inbox: Item[] = [];
+  const emit: Emit = (news) => inbox.push({ event: { ...news, at: machines.now() } as RunEvent });
+  do {
+    const items = inbox;
+    inbox = [];
+    for (const item of items) {
+      if ("done" in item) settle(state, item.done);
+      else apply(state, item.event);
+    }
+    meter.noteTurn(items.length);
+    for (const decision of decide(state, machines.now())) {
+      meter.note(decision);
+      begin(state, decision);
+      machines.start(decision, emit, () => inbox.push({ done: decision }));
+    }
+  } while (inbox.length > 0 || (!isOver(state, machines.now()) && machines.step(batch.isEachAlone)));
+  return finish(state, batch, meter);
+}
+
+/** `onEvent` is called when an event has been taken in and shown. */
+export async function playLoop(batch: Batch, onEvent: (event: RunEvent) => void = () => {}): Promise<Played> {
+  const meter = startMeter();
+  const { state, machines, names } = newRun(batch);
+  const silent = { write: () => true };
+  const view = { stdout: silent, stderr: silent, machines: names, devicesOf: () => ({}), isVerbose: false };
+  const reporter = createPlainReporter(view);
+  let events = 0;
+  const loop = makeLoop({
+    state,
+    perform: (decision, emit) => {
+      meter.note(decision);
+      return new Promise((resolve) => machines.start(decision, emit, resolve));
+    },
+    record: {
+      append: () => {
+        events++;
+      },
+      sync: () => {
+        meter.noteTurn(events);
+        events = 0;
+      },
+    },
+    onEvent: (event) => {
+      reporter.show(event);
+      onEvent(event);
+    },
+    now: machines.now,
+  });
+  const about = { batch: "jobs.sh-0", script: "jobs.sh", machines: [], settings: SETTINGS };
+  loop.emit({ kind: "run-started", jobs: batch.jobs, ...about });
+  const step = () => machines.step(batch.isEachAlone) && setImmediate(step);
+  setImmediate(step);
+  await loop.run();
+  reporter.close();
+  return finish(state, batch, meter);
+}
+
+function newRun({ jobs, machines: count, slots }: Batch) {
+  const names = Array.from({ length: count }, (_, n) => `machine-${n}.yaml`);
+  const state = initialState(jobs, names, POLICY);
+  const machines = new SimulatedMachines({
+    names,
+    slots,
+    attemptOn: (name, line) => attemptOn(state, name, line),
+  });
+  return { names, state, machines };
+}
+
+type Meter = ReturnType<typeof startMeter>;
+
+function startMeter() {
+  const begun = performance.now();
+  const cpu = process.cpuUsage();
+  const counts = { events: 0, decisions: 0, turns: 0, firstAssignMs: Number.NaN };
+  return {
+    note(decision: Decision): void {
+      if (decision.kind === "assign" && Number.isNaN(counts.firstAssignMs))
+        counts.firstAssignMs = performance.now() - begun;
+      if ("lines" in decision) counts.decisions += decision.lines.length;
+      if ("keys" in decision) counts.decisions += decision.keys.length;
+    },
+    noteTurn(events: number): void {
+      counts.turns++;
+      counts.events += events;
+    },
+    read(): Played {
+      const { user, system } = process.cpuUsage(cpu);
+      return { cpuMs: (user + system) / 1000, wallMs: performance.now() - begun, ...counts };
+    },
+  };
+}
+
+function finish(state: RunState, { jobs }: Batch, meter: Meter): Played {
+  const played = meter.read();
+  const { succeeded } = countJobs(state);
+  if (succeeded !== jobs.length) throw new Error(`${succeeded} of ${jobs.length} jobs are done`);
+  return played;
+}

@@ -1,0 +1,138 @@
+// Machines without ssh: decisions are carried out as the verbs would, a little later by a clock of their own, which
+// stands still while the client thinks. Nothing is left to chance.
+
+import type { Decision } from "../src/plan/decide.js";
+import type { Emit } from "../src/run/loop.js";
+
+/** There and back, by the simulated clock. */
+const VERB_MS = 20;
+const SUCCESS = { kind: "exited", code: 0 } as const;
+const CAPACITY = {
+  hostname: "simulated",
+  identity: "",
+  shell: "sh",
+  cpus: null,
+  memory: null,
+  gpus: [],
+  gpuProblem: null,
+  claims: [],
+} as const;
+
+interface Machine {
+  readonly name: string;
+  /** The fastest are three times as fast as the slowest: they run dry, and are given what others had. */
+  readonly jobMs: number;
+  /** Lines that are there and not begun. */
+  readonly waiting: Set<number>;
+  readonly freeSlots: number[];
+}
+
+export interface Simulated {
+  readonly names: readonly string[];
+  readonly slots: number;
+  /** The number of the current attempt of a line. */
+  readonly attemptOn: (machine: string, line: number) => number;
+}
+
+export class SimulatedMachines {
+  readonly #attemptOn: Simulated["attemptOn"];
+  readonly #machines: ReadonlyMap<string, Machine>;
+  readonly #slots: readonly { readonly index: number; readonly gpus: [] }[];
+  /** What happens at which ms. */
+  readonly #agenda = new Map<number, (() => void)[]>();
+  #now = 0;
+
+  constructor({ names, slots, attemptOn }: Simulated) {
+    this.#attemptOn = attemptOn;
+    this.#slots = Array.from({ length: slots }, (_, index) => ({ index, gpus: [] }));
+    this.#machines = new Map(
+      names.map((name, index) => {
+        const jobMs = 100 + ((index * 7919) % 201);
+        const freeSlots = this.#slots.map((slot) => slot.index);
+        return [name, { name, jobMs, waiting: new Set(), freeSlots }];
+      }),
+    );
+  }
+
+  readonly now = (): number => this.#now;
+
+  /** Lets the next thing happen, or all of the next millisecond in which anything does; false: nothing is left to happen. */
+  step(isEachAlone: boolean): boolean {
+    if (this.#agenda.size === 0) return false;
+    while (!this.#agenda.has(this.#now)) this.#now++;
+    const due = this.#agenda.get(this.#now) ?? [];
+    const some = isEachAlone ? due.splice(0, 1) : due.splice(0);
+    if (due.length === 0) this.#agenda.delete(this.#now);
+    for (const happen of some) happen();
+    return true;
+  }
+
+  /** `done` is called when the verb has come to its end. */
+  start(decision: Decision, emit: Emit, done: () => void): void {
+    const machine = this.#machines.get(decision.machine);
+    if (machine === undefined) throw new Error(`no machine ${decision.machine}`);
+    const act = () => {
+      this.#do(decision, machine, emit);
+      done();
+    };
+    // An assignment is told, not done.
+    if (decision.kind === "assign") act();
+    else this.#after(VERB_MS, act);
+  }
+
+  #do(decision: Decision, machine: Machine, emit: Emit): void {
+    const { name } = machine;
+    switch (decision.kind) {
+      case "connect":
+        return emit({ kind: "machine-ready", machine: name, capacity: CAPACITY, slots: this.#slots });
+      case "assign":
+        return emit({ kind: "jobs-assigned", machine: name, lines: decision.lines });
+      case "hand-over":
+        for (const line of decision.lines) machine.waiting.add(line);
+        emit({ kind: "jobs-handed-over", machine: name, lines: decision.lines });
+        return this.#startJobs(machine, emit);
+      case "take-back": {
+        const lines = decision.lines.filter((line) => machine.waiting.delete(line));
+        const begun = decision.lines.filter((line) => !lines.includes(line));
+        return emit({ kind: "jobs-taken-back", machine: name, lines, begun });
+      }
+      case "collect":
+        for (const line of decision.lines) {
+          const about = { ...this.#about(machine, line), outcome: SUCCESS };
+          emit({ kind: "job-collected", ...about, files: 1, bytes: 1 });
+        }
+        return;
+      case "free":
+        return;
+      case "finish":
+        return emit({ kind: "machine-done", machine: name });
+      default:
+        throw new Error(`nothing goes wrong here, but the client decided to ${decision.kind}`);
+    }
+  }
+
+  #startJobs(machine: Machine, emit: Emit): void {
+    for (const line of machine.waiting) {
+      const slot = machine.freeSlots.pop();
+      if (slot === undefined) return;
+      machine.waiting.delete(line);
+      emit({ kind: "job-started", ...this.#about(machine, line), slot });
+      this.#after(machine.jobMs, () => {
+        machine.freeSlots.push(slot);
+        const took = { outcome: SUCCESS, durationMs: machine.jobMs };
+        emit({ kind: "job-ended", ...this.#about(machine, line), ...took });
+        this.#startJobs(machine, emit);
+      });
+    }
+  }
+
+  #about({ name: machine }: Machine, line: number) {
+    return { line, attempt: this.#attemptOn(machine, line), machine };
+  }
+
+  #after(ms: number, happen: () => void): void {
+    const due = this.#agenda.get(this.#now + ms);
+    if (due) due.push(happen);
+    else this.#agenda.set(this.#now + ms, [happen]);
+  }
+}

@@ -1,0 +1,106 @@
+// The machines that may be dealt to, the least loaded first; equals in the order they were named. O(log m) a step.
+
+import type { MachineState } from "./machine-state.js";
+
+interface Seat {
+  readonly machine: MachineState;
+  jobs: number;
+  slots: number;
+  /** Its place in the heap. */
+  at: number;
+}
+
+export class LoadHeap {
+  readonly #seats: Seat[] = [];
+  readonly #seatOf = new Map<MachineState, Seat>();
+
+  get size(): number {
+    return this.#seats.length;
+  }
+
+  /** With the work it has now, whether it was here before or not. */
+  put(machine: MachineState): void {
+    let seat = this.#seatOf.get(machine);
+    if (seat === undefined) {
+      seat = { machine, jobs: 0, slots: 0, at: this.#seats.length };
+      this.#seatOf.set(machine, seat);
+      this.#seats.push(seat);
+    }
+    seat.jobs = machine.queued.size + machine.running.size;
+    seat.slots = machine.slots;
+    this.#settle(seat);
+  }
+
+  remove(machine: MachineState): void {
+    const seat = this.#seatOf.get(machine);
+    if (seat === undefined) return;
+    this.#seatOf.delete(machine);
+    this.#take(seat);
+  }
+
+  /** The least loaded machine, which has one job more from then on, until it is put anew; null: none may have it. */
+  takeSeat(avoided: string | undefined, isBarred: (machine: string) => boolean): MachineState | null {
+    const seen: Seat[] = [];
+    let chosen: Seat | undefined;
+    for (let seat = this.#seats[0]; seat !== undefined; seat = this.#seats[0]) {
+      const { name } = seat.machine;
+      const isFree = !isBarred(name);
+      if (isFree && (chosen === undefined || chosen.machine.name === avoided)) chosen = seat;
+      if (isFree && name !== avoided) break;
+      this.#take(seat);
+      seen.push(seat);
+    }
+    for (const seat of seen) this.#add(seat);
+    if (chosen === undefined) return null;
+    chosen.jobs++;
+    this.#settle(chosen);
+    return chosen.machine;
+  }
+
+  #add(seat: Seat): void {
+    seat.at = this.#seats.length;
+    this.#seats.push(seat);
+    this.#settle(seat);
+  }
+
+  #take(seat: Seat): void {
+    const last = this.#seats.pop();
+    if (last === undefined || last === seat) return;
+    this.#place(last, seat.at);
+    this.#settle(last);
+  }
+
+  /** Up or down to where it belongs. */
+  #settle(seat: Seat): void {
+    for (let up = this.#above(seat); up !== undefined && isBefore(seat, up); up = this.#above(seat))
+      this.#swap(seat, up);
+    for (let down = this.#below(seat); down !== undefined && isBefore(down, seat); down = this.#below(seat))
+      this.#swap(seat, down);
+  }
+
+  #above({ at }: Seat): Seat | undefined {
+    return at === 0 ? undefined : this.#seats[(at - 1) >> 1];
+  }
+
+  #below({ at }: Seat): Seat | undefined {
+    const left = this.#seats[2 * at + 1];
+    const right = this.#seats[2 * at + 2];
+    return left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
+  }
+
+  #swap(one: Seat, other: Seat): void {
+    const { at } = one;
+    this.#place(one, other.at);
+    this.#place(other, at);
+  }
+
+  #place(seat: Seat, at: number): void {
+    seat.at = at;
+    this.#seats[at] = seat;
+  }
+}
+
+function isBefore(one: Seat, other: Seat): boolean {
+  const difference = one.jobs / one.slots - other.jobs / other.slots;
+  return difference === 0 ? one.machine.order < other.machine.order : difference < 0;
+}

@@ -1,0 +1,120 @@
+// Which machines matter to which question, so that deciding need not look at all of them after every event. All of it
+// follows from the machines themselves: it is worked out anew for those that have changed.
+
+import { LoadHeap } from "./load-heap.js";
+import type { MachineState } from "./machine-state.js";
+
+const QUESTIONS = {
+  /** May be given jobs and has room for them. */
+  takers: canTakeJobs,
+  /** Of the takers: has nothing left to begin, and slots that stand idle. */
+  dry: (machine) =>
+    canTakeJobs(machine) &&
+    machine.queued.size === 0 &&
+    machine.running.size < machine.slots &&
+    !machine.busy.has("hand-over"),
+  /** Of the takers: has waiting jobs that could be taken back. */
+  movable: (machine) => canTakeJobs(machine) && machine.queued.size > 0 && isSettled(machine),
+  /** Has waiting jobs. */
+  queueing: ({ queued }) => queued.size > 0,
+  /** Has not answered yet. */
+  unheard: ({ phase }) => phase === "new" || phase === "connecting",
+  /** Jobs are on their way there, or from there; nobody waits for those of a machine that was given up. */
+  holding: (machine) =>
+    machine.toRetry.size > 0 || (!machine.isGivenUp && machine.phase !== "failed" && hasJobs(machine)),
+  /** There may be something to do that has to do with this machine alone. */
+  due: (machine) => {
+    const { phase, busy, assigned, orphans, ended, strays, toFree, toRetry } = machine;
+    if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
+    if (phase !== "ready") return false;
+    if (!machine.isOpen || (ended.size + strays.size > 0 && !busy.has("collect"))) return true;
+    if (busy.has("hand-over")) return false;
+    if (assigned.size > 0 || (orphans.size > 0 && !busy.has("take-back"))) return true;
+    return toFree.size > 0 && !busy.has("free");
+  },
+  /** Open, but without anything to do: it goes when the last job of the batch is home. */
+  idle: (machine) =>
+    machine.phase === "ready" &&
+    machine.isOpen &&
+    isEmpty(machine) &&
+    machine.toFree.size + machine.toRetry.size + machine.busy.size === 0,
+} satisfies Record<string, (machine: MachineState) => boolean>;
+
+type Question = keyof typeof QUESTIONS;
+const ALL = Object.entries(QUESTIONS) as [Question, (machine: MachineState) => boolean][];
+
+export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
+  /** Since stock was taken last. */
+  readonly changed: Set<MachineState>;
+  /** Takers that may be dealt to. */
+  readonly ready: LoadHeap;
+  /** What all of the takers have together. */
+  readonly total: Load;
+  readonly counted: Map<MachineState, Load>;
+}
+
+interface Load {
+  jobs: number;
+  slots: number;
+}
+
+export function newStock(machines: Iterable<MachineState>): Stock {
+  const sets = ALL.map(([question]) => [question, new Set<MachineState>()]);
+  return {
+    ...(Object.fromEntries(sets) as Record<Question, Set<MachineState>>),
+    changed: new Set(machines),
+    ready: new LoadHeap(),
+    total: { jobs: 0, slots: 0 },
+    counted: new Map(),
+  };
+}
+
+/** O(log m) for each machine that has changed. */
+export function takeStock(stock: Stock): void {
+  for (const machine of stock.changed) {
+    for (const [question, isTrueOf] of ALL) {
+      if (isTrueOf(machine)) stock[question].add(machine);
+      else stock[question].delete(machine);
+    }
+    if (canBeDealtTo(machine)) stock.ready.put(machine);
+    else stock.ready.remove(machine);
+    count(stock, machine);
+  }
+  stock.changed.clear();
+}
+
+function count({ total, counted }: Stock, machine: MachineState): void {
+  const load = counted.get(machine) ?? { jobs: 0, slots: 0 };
+  counted.set(machine, load);
+  total.jobs -= load.jobs;
+  total.slots -= load.slots;
+  const isCounted = canTakeJobs(machine);
+  load.jobs = isCounted ? machine.queued.size + machine.running.size : 0;
+  load.slots = isCounted ? machine.slots : 0;
+  total.jobs += load.jobs;
+  total.slots += load.slots;
+}
+
+/** Not while jobs are handed over there: the answer could be taken for that of a later attempt. */
+function canBeDealtTo(machine: MachineState): boolean {
+  return canTakeJobs(machine) && !machine.busy.has("assign") && !machine.busy.has("hand-over");
+}
+
+function canTakeJobs({ phase, isOpen, slots }: MachineState): boolean {
+  return phase === "ready" && isOpen && slots > 0;
+}
+
+/** Orphans are being taken back as well: two requests at once for one line, and the later answer would be stale. */
+function isSettled({ busy, assigned, orphans }: MachineState): boolean {
+  return !busy.has("take-back") && !busy.has("hand-over") && assigned.size + orphans.size === 0;
+}
+
+/** Nothing is there that is still wanted. */
+export function isEmpty(machine: MachineState): boolean {
+  const { orphans, begunOrphans, strays } = machine;
+  return !hasJobs(machine) && orphans.size + begunOrphans.size + strays.size === 0;
+}
+
+function hasJobs({ queued, running, ended }: MachineState): boolean {
+  return queued.size + running.size + ended.size > 0;
+}
