@@ -52,7 +52,7 @@ export function playPlan(batch: Batch): Played {
     const items = inbox;
     inbox = [];
     for (const item of items) {
-      if ("done" in item) settle(state, item.done);
+      if ("done" in item) settle(state, item.done, machines.now());
       else apply(state, item.event);
     }
     meter.noteTurn(items.length);

@@ -29,6 +29,8 @@ export type DecisionKind = Decision["kind"];
 /** At most this many jobs in one archive: their names must fit one command line, here and over there. */
 const COLLECT_AT_ONCE = 500;
 const HAND_OVER_AT_ONCE = 2000;
+const BETWEEN_TRIPS_MS = 300;
+const WORTH_A_TRIP = 200;
 /** How long the first machine waits for the others to answer, so that each gets its share at once. */
 const PATIENCE_MS = 2000;
 /** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
@@ -96,8 +98,10 @@ export function begin(state: RunState, decision: Decision): void {
 }
 
 /** However it went. */
-export function settle(state: RunState, decision: Decision): void {
-  toChange(state, decision.machine).busy.delete(decision.kind);
+export function settle(state: RunState, { machine: name, kind }: Decision, now: number): void {
+  const machine = toChange(state, name);
+  machine.busy.delete(kind);
+  if (kind === "collect") machine.collectedAt = now;
 }
 
 function isOut({ phase, busy, toRetry }: MachineState): boolean {
@@ -149,12 +153,21 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
     ...retry,
     ...batch(machine, "hand-over", [machine.assigned], HAND_OVER_AT_ONCE),
     ...takeBack(state, machine),
-    ...batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE),
+    ...(isWorthATrip(machine, now)
+      ? batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE)
+      : []),
     ...free(machine),
   ];
   return decisions.length === 0 && isFinished(machine, isQuiet)
     ? [{ kind: "finish", machine: name, cleans: machine.hasSpool && !machine.hasStuck }]
     : decisions;
+}
+
+/** Short jobs come home many at a time: a trip costs more than they do. Nobody waits for the last ones. */
+function isWorthATrip({ queued, running, ended, collectedAt }: MachineState, now: number): boolean {
+  return (
+    queued.size + running.size === 0 || ended.size >= WORTH_A_TRIP || now - collectedAt >= BETWEEN_TRIPS_MS
+  );
 }
 
 function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {

@@ -19,6 +19,8 @@ export interface MachineState {
   lostAt: number;
   /** It was away too long, and others have got its waiting jobs. */
   isGivenUp: boolean;
+  /** When results were last brought home from there. */
+  collectedAt: number;
   /** Verbs under way; one of each kind at a time. */
   readonly busy: Set<DecisionKind>;
   /** Of the queued lines: those not known to have arrived. */
@@ -53,6 +55,7 @@ export function newMachine(name: string, order: number): MachineState {
     hasStuck: false,
     lostAt: 0,
     isGivenUp: false,
+    collectedAt: Number.NEGATIVE_INFINITY,
     busy: new Set(),
     assigned: new Set(),
     queued: new Set(),

@@ -10,7 +10,7 @@ import { isOfThisDisk } from "./disk-error.js";
 export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<Event, "at"> : never) : never;
 export type Emit = (news: News) => void;
 
-const TICK_MS = 1000;
+const TICK_MS = 250;
 const DISK_RETRY_MS = 1000;
 
 export interface LoopParts {
@@ -64,7 +64,7 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       // What cannot be recorded has not happened yet: it stays, and so does all that came after it.
       if ("event" in item) record.append(item.event);
       taken++;
-      if ("done" in item) settle(state, item.done);
+      if ("done" in item) settle(state, item.done, now());
       else {
         apply(state, item.event);
         onEvent(item.event);

@@ -69,7 +69,7 @@ export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
       for (const decision of decisions) begin(state, decision);
       return decisions;
     },
-    settle: (decision) => settle(state, decision),
+    settle: (decision) => settle(state, decision, run.at),
     isOver: () => isOver(state, run.at),
     job: (line) => state.jobs.get(line),
   };

@@ -96,6 +96,26 @@ describe("one of each verb at a time", () => {
     expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [2] }]);
   });
 
+  test("short jobs come home together; the last ones, and those after a while, at once", () => {
+    const run = aRun({ jobs: 400, machines: { a: 2 } });
+    const lines = Array.from({ length: 400 }, (_, n) => n + 1);
+    run.tell(...given("a", ...lines), ended("a", 1));
+    const [collect] = run.begin();
+    run.tell(collected("a", 1), ended("a", 2));
+    run.settle(collect as Decision);
+    expect(run.decisions("collect")).toEqual([]);
+    run.at = 300;
+    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [2] }]);
+    run.at = 0;
+    run.tell(...lines.slice(1, 201).map((line) => ended("a", line)));
+    expect(run.decisions("collect")).toHaveLength(1);
+    run.tell(
+      ...lines.slice(1, 399).flatMap((line) => [ended("a", line), collected("a", line)]),
+      ended("a", 400),
+    );
+    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [400] }]);
+  });
+
   test("a verb that settled without news is decided again", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1));
@@ -205,6 +225,7 @@ describe("a lost link", () => {
     expect(run.isOver()).toBe(false);
     run.tell(back("a"));
     run.settle(reconnect as Decision);
+    run.at = 1000;
     expect(run.decisions()).toEqual([{ kind: "collect", machine: "a", lines: [1] }]);
   });
 

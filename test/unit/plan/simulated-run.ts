@@ -186,7 +186,7 @@ export class Simulation {
 
   #takeIn(): void {
     for (const item of this.#inbox.splice(0)) {
-      if ("done" in item) settle(this.state, item.done);
+      if ("done" in item) settle(this.state, item.done, this.now);
       else {
         this.#record.push(item.event);
         apply(this.state, item.event);
