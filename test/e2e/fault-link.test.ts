@@ -121,7 +121,7 @@ describe("a cut in the middle", () => {
   });
 
   test("of handing over: every job arrives, and none twice", async () => {
-    await ledger.write(Array.from({ length: 60 }, () => ledger.job()));
+    await ledger.write(Array.from({ length: 100 }, () => ledger.job()));
     const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
     for (const bytes of [30_000, 60_000, 90_000, 120_000, 150_000])
       await new Promise<void>((resolve) => relay.cutAfter(bytes, resolve));
