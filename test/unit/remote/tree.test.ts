@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, chmod, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ExitCode, UserError } from "../../../src/errors.js";
