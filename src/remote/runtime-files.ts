@@ -8,6 +8,7 @@ export type RuntimeFile =
   | "control.sh"
   | "probe.sh"
   | "stage.sh"
+  | "clean.sh"
   | "left-over.sh"
   | "doctor.sh";
 
