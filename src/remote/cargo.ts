@@ -5,6 +5,9 @@ import { createHash, type Hash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { shrinks } from "./compressing.js";
 import { archiveEnd, encodeHeader, paddingOf } from "./pack.js";
 import { bytesOf, type TreeEntry } from "./tree.js";
 
@@ -29,6 +32,10 @@ export class Cargo {
   readonly #kept = new Map<number, Buffer>();
   /** Of the slices of large files, as they were when they were read first. */
   readonly #digests = new Map<Slice, string>();
+  /** Each is a whole gzip file: put together, they are one. */
+  readonly #zipped = new Map<number, Promise<Buffer>>();
+  readonly #entries: readonly TreeEntry[];
+  #shrinks: boolean | null = null;
   #growing: Hash | null = null;
   #failure: Error | null = null;
 
@@ -36,18 +43,32 @@ export class Cargo {
   constructor(dir: string, entries: readonly TreeEntry[], mark: string) {
     this.bytes = bytesOf(entries);
     this.#dir = dir;
+    this.#entries = entries;
     this.#plan = planPieces(entries);
     const header = encodeHeader({ type: "File", path: mark, mode: 0o600, size: 0, content: Buffer.alloc(0) });
     this.#end = Buffer.concat([header, archiveEnd()]);
   }
 
-  /** Fails when a file is no longer what was hashed. */
-  async *stream(): AsyncGenerator<Buffer> {
+  get shrinks(): boolean {
+    this.#shrinks ??= shrinks(this.#dir, this.#entries);
+    return this.#shrinks;
+  }
+
+  /** Fails when a file is no longer what was hashed. `bytes`: how much of the archive it is. */
+  async *stream(isZipped = false): AsyncGenerator<{ readonly data: Buffer; readonly bytes: number }> {
     for (let index = 0; index < this.#plan.length; index++) {
-      yield this.#piece(index);
+      const piece = this.#piece(index);
+      yield { data: isZipped ? await this.#zip(index, piece) : piece, bytes: piece.length };
       await breathe();
     }
-    yield this.#end;
+    yield { data: isZipped ? await zip(this.#end) : this.#end, bytes: 0 };
+  }
+
+  #zip(index: number, piece: Buffer): Promise<Buffer> {
+    const zipped = this.#zipped.get(index) ?? zip(piece);
+    this.#zipped.set(index, zipped);
+    forgetOldest(this.#zipped);
+    return zipped;
   }
 
   #piece(index: number): Buffer {
@@ -57,7 +78,7 @@ export class Cargo {
     try {
       const made = Buffer.concat((this.#plan[index] ?? []).flatMap((slice) => this.#encode(slice)));
       this.#kept.set(index, made);
-      for (const oldest of this.#kept.keys()) if (this.#kept.size > KEPT_PIECES) this.#kept.delete(oldest);
+      forgetOldest(this.#kept);
       return made;
     } catch (error) {
       this.#failure = error as Error;
@@ -88,6 +109,14 @@ export class Cargo {
     this.#growing?.update(content);
     return offset + length < entry.size || this.#growing?.digest("hex") === entry.sha256;
   }
+}
+
+function zip(piece: Buffer): Promise<Buffer> {
+  return promisify(gzip)(piece, { level: 1 });
+}
+
+function forgetOldest(pieces: Map<number, unknown>): void {
+  for (const oldest of pieces.keys()) if (pieces.size > KEPT_PIECES) pieces.delete(oldest);
 }
 
 function planPieces(entries: readonly TreeEntry[]): Slice[][] {

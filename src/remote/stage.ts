@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Running, Session } from "../transport/session.js";
 import type { Cargo } from "./cargo.js";
+import { isSlow } from "./compressing.js";
 import { gatherTail } from "./gather-tail.js";
 import { type Place, prelude } from "./layout.js";
 import { RemoteError, remoteErrorFrom } from "./remote-error.js";
@@ -32,7 +33,7 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
   const stderr = gatherTail(running.stderr);
   let sending: Promise<unknown> = Promise.resolve();
   try {
-    const last = await converse(running, options, (sent) => {
+    const last = await converse(running, session, options, (sent) => {
       sending = sent;
       sent.catch(() => {}); // looked at below, once the far end has had its say
     });
@@ -51,32 +52,39 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
 /** Resolves with the last thing the machine said. */
 async function converse(
   running: Running,
-  { tree, onProgress }: StageOptions,
+  session: Session,
+  { tree, signal, onProgress }: StageOptions,
   onSending: (sending: Promise<unknown>) => void,
 ): Promise<string> {
   const shipping = shippingOf(tree);
   const bases: string[] = [];
-  let chosen: Shipment = await shipping.whole();
+  const whole = await shipping.whole();
+  let chosen = whole;
+  let canUnzip = false;
+  let isZipped = false;
   let last = "";
   for await (const line of createInterface({ input: running.stdout })) {
     last = line;
     const [word, hash = ""] = line.split(" ");
     if (word === "base" && shipping.bases.includes(hash)) bases.push(hash);
+    if (word === "unzips") canUnzip = true;
     if (word === "ready") {
       chosen = await shipping.choose(bases);
-      running.stdin.write(orderText(chosen, shipping));
+      isZipped = canUnzip && chosen.cargo.shrinks && (await isSlow(session, signal));
+      running.stdin.write(orderText(chosen, shipping, isZipped));
     }
-    if (word === "rest") onSending(send(running, chosen.cargo, onProgress));
-    if (word === "want") onSending(send(running, (await shipping.whole()).cargo, onProgress));
+    if (word === "rest") onSending(send(running, chosen.cargo, { isZipped, onProgress }));
+    if (word === "want") onSending(send(running, whole.cargo, { isZipped, onProgress }));
   }
   return last;
 }
 
 /** One line, and then the names that go, up to an empty one. */
-function orderText({ cargo, from }: Shipment, { tree }: Shipping): string {
+function orderText({ cargo, from }: Shipment, { tree }: Shipping, isZipped: boolean): string {
+  const form = isZipped ? "gzip" : "plain";
   const wholeKb = Math.ceil(tree.bytes / 1024);
-  if (from === null) return `whole - 0 ${wholeKb} ${wholeKb}\n`;
-  const order = `from ${from.hash} ${from.kept} ${Math.ceil(cargo.bytes / 1024)} ${wholeKb}\n`;
+  if (from === null) return `whole - 0 ${wholeKb} ${wholeKb} ${form}\n`;
+  const order = `from ${from.hash} ${from.kept} ${Math.ceil(cargo.bytes / 1024)} ${wholeKb} ${form}\n`;
   return `${order}${from.removed.map((path) => `${escapeName(`./${path}`)}\n`).join("")}\n`;
 }
 
@@ -99,13 +107,17 @@ stage 3<&0 </dev/null
 `;
 }
 
-async function send(running: Running, cargo: Cargo, onProgress: StageOptions["onProgress"]): Promise<void> {
+interface Sending extends Pick<StageOptions, "onProgress"> {
+  readonly isZipped: boolean;
+}
+
+async function send(running: Running, cargo: Cargo, { isZipped, onProgress }: Sending): Promise<void> {
   let sent = 0;
   onProgress(0, cargo.bytes);
   const counted = async function* (): AsyncGenerator<Buffer> {
-    for await (const piece of cargo.stream()) {
-      yield piece;
-      sent += piece.length;
+    for await (const { data, bytes } of cargo.stream(isZipped)) {
+      yield data;
+      sent += bytes;
       onProgress(Math.min(sent, cargo.bytes), cargo.bytes);
     }
   };

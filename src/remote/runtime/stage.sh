@@ -10,8 +10,9 @@ stage() {
   for base in $bases; do
     [ ! -d "$root/trees/$base" ] || echo "base $base"
   done
+  ! command -v gzip >/dev/null || echo unzips
   echo ready
-  read -r how base kept kb whole_kb <&3 && mkdir "$incoming" || return 1
+  read -r how base kept kb whole_kb form <&3 && mkdir "$incoming" || return 1
   receive && put_in_place || { rm -rf "$incoming"; return 1; }
   echo staged
 }
@@ -23,7 +24,11 @@ receive() {
     { [ "$how" != from ] || { rm -rf "$incoming" && mkdir "$incoming"; }; } && has_room "$whole_kb" || return 1
     echo want
   fi
-  tar -xpof - -C "$incoming" <&3 && is_whole
+  if [ "$form" = gzip ]; then
+    gzip -dc <&3 | tar -xpof - -C "$incoming"
+  else
+    tar -xpof - -C "$incoming" <&3
+  fi && is_whole
 }
 
 has_room() {
