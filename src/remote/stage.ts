@@ -90,10 +90,10 @@ function orderText({ cargo, from }: Shipment, { tree }: Shipping, isZipped: bool
 
 /** For `printf %b`. */
 function escapeName(name: string): string {
-  const escape = (letter: string) => `\\0${letter.charCodeAt(0).toString(8).padStart(3, "0")}`;
+  const toOctal = (letter: string) => `\\0${letter.charCodeAt(0).toString(8).padStart(3, "0")}`;
   return Buffer.from(name)
     .toString("latin1")
-    .replace(/[^\w./-]/g, escape);
+    .replace(/[^\w./-]/g, toOctal);
 }
 
 function stageScript({ place, tree }: StageOptions): string {

@@ -16,7 +16,7 @@ clean() {
   discard_all || return 1
   [ ! -L "$base/batches/${spool##*/}" ] || rm -f "$base/batches/${spool##*/}"
   prune
-  echo done
+  echo "done"
 }
 
 discard_all() {
@@ -34,6 +34,7 @@ discard() {
 # The latest used first. Asked for all at once, du counts what trees share once, with the first of them.
 prune() {
   set --
+  # shellcheck disable=SC2045 # names of ours have nothing in them that would break; others are left alone
   for tree in $(ls -t "$root/trees" 2>/dev/null); do
     case $tree in *[!0-9a-f]*) ;; *) set -- "$@" "$root/trees/$tree" ;; esac
   done
