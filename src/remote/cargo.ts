@@ -44,7 +44,7 @@ export class Cargo {
     this.bytes = bytesOf(entries);
     this.#dir = dir;
     this.#entries = entries;
-    this.#plan = planPieces(entries);
+    this.#plan = planPieces(depthFirst(entries));
     const header = encodeHeader({ type: "File", path: mark, mode: 0o600, size: 0, content: Buffer.alloc(0) });
     this.#end = Buffer.concat([header, archiveEnd()]);
   }
@@ -117,6 +117,12 @@ function zip(piece: Buffer): Promise<Buffer> {
 
 function forgetOldest(pieces: Map<number, unknown>): void {
   for (const oldest of pieces.keys()) if (pieces.size > KEPT_PIECES) pieces.delete(oldest);
+}
+
+/** GNU tar sets the time of a directory when the archive leaves it: nothing may come between it and what is in it. */
+function depthFirst(entries: readonly TreeEntry[]): TreeEntry[] {
+  const keyed = entries.map((entry) => ({ entry, key: entry.path.replaceAll("/", "\0") }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ entry }) => entry);
 }
 
 function planPieces(entries: readonly TreeEntry[]): Slice[][] {

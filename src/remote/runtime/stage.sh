@@ -57,12 +57,11 @@ make_from_base() {
 # To tar an archive that breaks off between two files is no error.
 is_whole() {
   [ -e "$incoming/$mark" ] || { echo "only a part of it arrived" >&2; return 1; }
+  # This sets the time stamp of the tree, too, which is that of its last use.
   rm -f "$incoming/$mark"
 }
 
 put_in_place() {
-  # Its time stamp is when it was last used.
-  touch "$incoming" || return 1
   # -T: into place, never into a tree that another client finished meanwhile.
   mv -T "$incoming" "$tree" 2>/dev/null || [ -d "$tree" ] || mv "$incoming" "$tree" || return 1
   rm -rf "$incoming"

@@ -58,6 +58,15 @@ test("other content stands beside it", async () => {
   expect(trees()).toHaveLength(2);
 });
 
+test("a directory keeps its time, also where another name sorts between it and what is in it", async () => {
+  await work.write("d x/file", "2");
+  for (const dir of ["d", "d x"]) await utimes(work.path(dir), 1e9, 1e9);
+  const order = await options();
+  await stage(machine.session, order);
+  const timeOf = (dir: string) => statSync(machine.path(".sshoal/trees", order.tree.hash, dir)).mtimeMs;
+  expect([timeOf("d"), timeOf("d x")]).toEqual([1e12, 1e12]);
+});
+
 describe("made out of an earlier tree", () => {
   let before: Tree;
 
