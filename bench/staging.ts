@@ -1,7 +1,7 @@
 // Copying a working directory of many small files to all machines: the first time, again, and after one edit.
 
 import { randomBytes } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { makeWorkspace, type Workspace } from "../test/rig/workspace.js";
 import { countFiles } from "./files.js";
 import { lastMoment } from "./moments.js";
@@ -28,21 +28,42 @@ export async function staging(rig: Rig): Promise<Row[]> {
       await work.write("data/0/0", randomBytes(FILE_BYTES));
     },
   };
-  const taken = await takeTurns(what, 3, { tar: tar(rig, work, copies), first, again, edited });
+  const sync = rsync(rig, work, copies);
+  const taken = await takeTurns(what, 3, {
+    ...{ tar: tar(rig, work, copies), first, rsync: sync.first, again },
+    ...{ rsyncAgain: sync.again, edited, rsyncEdited: sync.edited },
+  });
+  const edit = await sentBytes(rig, edited);
   await Promise.all([work.remove(), copies.remove()]);
-  const row = (how: string, rounds: Round[]) =>
+  const row = (how: string, ours: Round[], peer: Round[], peerName: string, goal?: number) =>
     compare({
       what: `${what}, ${how}`,
-      ours: timeOf(rounds),
-      peer: timeOf(taken.tar),
-      peerName: "4 × `tar | ssh tar x`",
-      note: `${formatSeconds(wallOf(rounds).median)} with a job on each`,
+      ours: timeOf(ours),
+      peer: timeOf(peer),
+      peerName,
+      ...(goal !== undefined && { goal }),
+      note: `${formatSeconds(wallOf(ours).median)} with a job on each`,
     });
   return [
-    row("the first time", taken.first),
-    row("unchanged", taken.again),
-    row("one file edited", taken.edited),
+    row("the first time", taken.first, taken.tar, "4 × `tar | ssh tar x`", 1.2),
+    row("the first time", taken.first, taken.rsync, "4 × `rsync -a`", 1),
+    row("unchanged", taken.again, taken.rsyncAgain, "4 × `rsync -a`", 1),
+    row("one file edited", taken.edited, taken.rsyncEdited, "4 × `rsync -a`"),
+    {
+      what: `${what}, one file edited: file bytes sent to each`,
+      ours: `${edit}`,
+      goal: { text: `= ${FILE_BYTES}`, isMet: edit === FILE_BYTES },
+    },
   ];
+}
+
+/** The most that any machine got in one more round. */
+async function sentBytes(rig: Rig, contender: Contender): Promise<number> {
+  await contender.prepare?.();
+  await contender.run();
+  const lines = (await readFile(rig.stdout, "utf8")).trimEnd().split("\n");
+  const events = lines.map((line) => JSON.parse(line) as { kind: string; totalBytes?: number });
+  return Math.max(...events.map(({ kind, totalBytes = 0 }) => (kind === "staging" ? totalBytes : 0)));
 }
 
 /** From the start of the command until the tree stands on the last machine. */
@@ -63,6 +84,43 @@ function tar(rig: Rig, work: Workspace, copies: Workspace): Contender {
       await rm(work.path("job_results"), { recursive: true, force: true });
       for (const { name } of rig.hosts) await rm(copies.path(name), { recursive: true, force: true });
     },
-    check: async () => countFiles(copies.dir, rig.hosts.length * (DIRECTORIES * FILES_EACH + 1)),
+    check: async () => {
+      for (const { name } of rig.hosts) await countFiles(copies.path(name), DIRECTORIES * FILES_EACH + 1);
+    },
+  };
+}
+
+function rsync(
+  rig: Rig,
+  work: Workspace,
+  copies: Workspace,
+): Record<"first" | "again" | "edited", Contender> {
+  const one = `rsync -a -e "ssh -F ${rig.near.plainConfig}" ./ $name:$0/by-rsync-$name/ &`;
+  const all = `for name in ${rig.hosts.map(({ name }) => name).join(" ")}; do ${one} done; wait`;
+  const again: Contender = {
+    ...rig.command(["bash", "-c", all, copies.dir], { cwd: work.dir }),
+    prepare: () => rm(work.path("job_results"), { recursive: true, force: true }),
+  };
+  return {
+    again,
+    first: {
+      ...again,
+      async prepare() {
+        await again.prepare?.();
+        for (const { name } of rig.hosts)
+          await rm(copies.path(`by-rsync-${name}`), { recursive: true, force: true });
+      },
+      check: async () => {
+        for (const { name } of rig.hosts)
+          await countFiles(copies.path(`by-rsync-${name}`), DIRECTORIES * FILES_EACH + 1);
+      },
+    },
+    edited: {
+      ...again,
+      async prepare() {
+        await again.prepare?.();
+        await work.write("data/0/0", randomBytes(FILE_BYTES));
+      },
+    },
   };
 }

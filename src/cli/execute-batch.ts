@@ -2,7 +2,6 @@
 
 import type { ExitCode } from "../errors.js";
 import { loadBatch } from "../input/load-batch.js";
-import { scanTree } from "../remote/tree.js";
 import { Results } from "../run/results.js";
 import { resolveBackwards, resolveForward } from "./copy-paths.js";
 import { dryRun } from "./dry-run.js";
@@ -10,6 +9,7 @@ import { followBatch } from "./follow-batch.js";
 import { note } from "./note.js";
 import type { RunOptions } from "./run-options.js";
 import { machinesFor, openConnector, readSurroundings } from "./surroundings.js";
+import { readTree } from "./working-directory.js";
 
 export async function executeBatch(options: RunOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
@@ -18,7 +18,7 @@ export async function executeBatch(options: RunOptions): Promise<ExitCode> {
   const copyForward = resolveForward(options.copyForward, surroundings.cwd);
   const copyBack = resolveBackwards(options.copyBackwards, surroundings.cwd);
   if (options.isDryRun) return dryRun({ jobs, machines, options, surroundings });
-  const tree = await scanTree(surroundings.cwd, copyForward);
+  const tree = await readTree(surroundings, copyForward);
   const results = new Results(surroundings.cwd);
   await results.prepare();
   return followBatch({

@@ -6,12 +6,13 @@ import { loadMachines } from "../input/load-machines.js";
 import { plainMachine } from "../input/plain-machine.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { RecordedMachine } from "../plan/replay.js";
-import { noTree, scanTree } from "../remote/tree.js";
+import { noTree } from "../remote/tree.js";
 import type { Rerun } from "../run/opening.js";
 import type { Results } from "../run/results.js";
 import type { BatchHere } from "./batches-here.js";
 import type { Following } from "./follow-batch.js";
 import { machineContext, type Surroundings } from "./surroundings.js";
+import { readTree } from "./working-directory.js";
 
 const POLICY = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
 
@@ -41,7 +42,7 @@ export async function orderFor(
     policy: POLICY,
     env: {},
     machines: startsJobs ? await reloadMachines([...here.machines.values()], surroundings) : [],
-    tree: startsJobs ? await scanTree(surroundings.cwd, settings.copyForward) : noTree(surroundings.cwd),
+    tree: startsJobs ? await readTree(surroundings, settings.copyForward) : noTree(surroundings.cwd),
   };
 }
 

@@ -1,6 +1,7 @@
 // What the process was started with, read here once and passed down.
 
 import { homedir, hostname, userInfo } from "node:os";
+import path from "node:path";
 import type { MachineContext } from "../input/find-machine.js";
 import { loadMachines } from "../input/load-machines.js";
 import { localMachine } from "../input/plain-machine.js";
@@ -15,6 +16,8 @@ import type { MachineChoice, SshOptions } from "./ssh-options.js";
 export interface Surroundings {
   readonly cwd: string;
   readonly homeDir: string;
+  /** What is kept there only saves time. */
+  readonly cacheDir: string;
   readonly username: string;
   /** What this computer calls itself. */
   readonly computer: string;
@@ -26,6 +29,7 @@ export function readSurroundings(): Surroundings {
   return {
     cwd: process.cwd(),
     homeDir: homedir(),
+    cacheDir: path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), ".cache"), "sshoal"),
     username: userInfo().username,
     computer: hostname(),
     agentSocket: process.env.SSH_AUTH_SOCK || null,

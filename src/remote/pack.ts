@@ -1,11 +1,11 @@
-// A tar stream made entry by entry, so that contents can be checked while they are sent.
+// A tar stream made entry by entry.
 
 import { Header, Pax } from "tar";
 
 export type PackEntry = { readonly path: string; readonly mode: number; readonly mtime?: Date } & (
   | { readonly type: "Directory" }
   | { readonly type: "SymbolicLink"; readonly target: string }
-  | { readonly type: "File"; readonly size: number; readonly content: Buffer | (() => AsyncIterable<Buffer>) }
+  | { readonly type: "File"; readonly size: number; readonly content: Buffer }
 );
 
 const BLOCK = 512;
@@ -23,20 +23,28 @@ export async function* pack(entries: Iterable<PackEntry> | AsyncIterable<PackEnt
     pending = [];
     pendingBytes = 0;
   }
-  yield Buffer.concat([...pending, Buffer.alloc(2 * BLOCK)]);
+  yield Buffer.concat([...pending, archiveEnd()]);
 }
 
 async function* pieces(entries: Iterable<PackEntry> | AsyncIterable<PackEntry>): AsyncGenerator<Buffer> {
   for await (const entry of entries) {
     yield encodeHeader(entry);
     if (entry.type !== "File") continue;
-    if (Buffer.isBuffer(entry.content)) yield entry.content;
-    else yield* entry.content();
-    yield Buffer.alloc((BLOCK - (entry.size % BLOCK)) % BLOCK);
+    yield entry.content;
+    yield paddingOf(entry.size);
   }
 }
 
-function encodeHeader(entry: PackEntry): Buffer {
+/** What follows a file's content, up to a whole block. */
+export function paddingOf(size: number): Buffer {
+  return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
+}
+
+export function archiveEnd(): Buffer {
+  return Buffer.alloc(2 * BLOCK);
+}
+
+export function encodeHeader(entry: PackEntry): Buffer {
   const fields = {
     path: entry.type === "Directory" ? `${entry.path}/` : entry.path,
     mode: entry.mode & 0o777,

@@ -2,7 +2,15 @@
 
 import { readFileSync } from "node:fs";
 
-export type RuntimeFile = "lib.sh" | "slot.sh" | "control.sh" | "probe.sh" | "left-over.sh" | "doctor.sh";
+export type RuntimeFile =
+  | "lib.sh"
+  | "slot.sh"
+  | "control.sh"
+  | "probe.sh"
+  | "stage.sh"
+  | "clean.sh"
+  | "left-over.sh"
+  | "doctor.sh";
 
 export function runtimeFile(name: RuntimeFile): string {
   return readFileSync(new URL(`./runtime/${name}`, import.meta.url), "utf8");

@@ -1,42 +1,42 @@
-// Makes a tree stand on a machine. Content that is already there is not sent again.
+// Makes a tree stand on a machine. Content that is already there is not sent again: neither the same tree, nor what an
+// earlier one has of it.
 
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Running, Session } from "../transport/session.js";
+import type { Cargo } from "./cargo.js";
+import { isSlow } from "./compressing.js";
 import { gatherTail } from "./gather-tail.js";
 import { type Place, prelude } from "./layout.js";
-import { type PackEntry, pack } from "./pack.js";
 import { RemoteError, remoteErrorFrom } from "./remote-error.js";
-import { packTree, type Tree } from "./tree.js";
+import { runtimeFile } from "./runtime-files.js";
+import { type Shipment, type Shipping, shippingOf } from "./shipping.js";
+import type { Tree } from "./tree.js";
 
 export interface StageOptions {
   readonly place: Place;
   readonly tree: Tree;
   readonly signal: AbortSignal;
-  /** Called with the file bytes sent so far. */
-  readonly onProgress: (sentBytes: number) => void;
+  /** Called with the file bytes sent so far and those to be sent in all, first with none. */
+  readonly onProgress: (sentBytes: number, totalBytes: number) => void;
 }
 
 /** Resolves with whether anything had to be sent. */
 export async function stage(session: Session, options: StageOptions): Promise<boolean> {
-  const { tree, signal } = options;
+  const { signal } = options;
   signal.throwIfAborted();
   const running = await session.exec(stageScript(options));
   const abort = () => running.close();
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   const stderr = gatherTail(running.stderr);
-  const answers = createInterface({ input: running.stdout });
-  let last = "";
   let sending: Promise<unknown> = Promise.resolve();
   try {
-    for await (const line of answers) {
-      last = line;
-      if (last !== "want") continue;
-      sending = send(running, tree, options.onProgress);
-      sending.catch(() => {}); // looked at below, once the far end has had its say
-    }
+    const last = await converse(running, session, options, (sent) => {
+      sending = sent;
+      sent.catch(() => {}); // looked at below, once the far end has had its say
+    });
     const end = await running.ended;
     signal.throwIfAborted();
     // Our own reason (a file changed) explains more than the far end's "unexpected end of archive".
@@ -49,55 +49,76 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
   }
 }
 
+/** Resolves with the last thing the machine said. */
+async function converse(
+  running: Running,
+  session: Session,
+  { tree, signal, onProgress }: StageOptions,
+  onSending: (sending: Promise<unknown>) => void,
+): Promise<string> {
+  const shipping = shippingOf(tree);
+  const bases: string[] = [];
+  const whole = await shipping.whole();
+  let chosen = whole;
+  let canUnzip = false;
+  let isZipped = false;
+  let last = "";
+  for await (const line of createInterface({ input: running.stdout })) {
+    last = line;
+    const [word, hash = ""] = line.split(" ");
+    if (word === "base" && shipping.bases.includes(hash)) bases.push(hash);
+    if (word === "unzips") canUnzip = true;
+    if (word === "ready") {
+      chosen = await shipping.choose(bases);
+      isZipped = canUnzip && chosen.cargo.shrinks && (await isSlow(session, signal));
+      running.stdin.write(orderText(chosen, shipping, isZipped));
+    }
+    if (word === "rest") onSending(send(running, chosen.cargo, { isZipped, onProgress }));
+    if (word === "want") onSending(send(running, whole.cargo, { isZipped, onProgress }));
+  }
+  return last;
+}
+
+/** One line, and then the names that go, up to an empty one. */
+function orderText({ cargo, from }: Shipment, { tree }: Shipping, isZipped: boolean): string {
+  const form = isZipped ? "gzip" : "plain";
+  const wholeKb = Math.ceil(tree.bytes / 1024);
+  if (from === null) return `whole - 0 ${wholeKb} ${wholeKb} ${form}\n`;
+  const order = `from ${from.hash} ${from.kept} ${Math.ceil(cargo.bytes / 1024)} ${wholeKb} ${form}\n`;
+  return `${order}${from.removed.map((path) => `${escapeName(`./${path}`)}\n`).join("")}\n`;
+}
+
+/** For `printf %b`. */
+function escapeName(name: string): string {
+  const toOctal = (letter: string) => `\\0${letter.charCodeAt(0).toString(8).padStart(3, "0")}`;
+  return Buffer.from(name)
+    .toString("latin1")
+    .replace(/[^\w./-]/g, toOctal);
+}
+
 function stageScript({ place, tree }: StageOptions): string {
+  const shipping = shippingOf(tree);
   return `${prelude(place)}
 tree=$root/trees/${tree.hash}
-incoming=$root/trees/incoming.$$
-whole=$incoming/${wholeMark(tree)}
-# To tar an archive that breaks off between two files is no error.
-is_whole() {
-  [ -e "$whole" ] || { echo "only a part of it arrived" >&2; return 1; }
-  rm -f "$whole"
-}
-stage() {
-  command -v tar >/dev/null || { echo "there is no tar over there" >&2; return 1; }
-  mkdir -p "$root/trees" || return 1
-  if [ -d "$tree" ]; then touch "$tree"; echo have; return; fi
-  free_kb=$(df -Pk "$root" | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })
-  case $free_kb in
-    '' | *[!0-9]*) ;;
-    *) [ "$free_kb" -ge ${Math.ceil(tree.bytes / 1024)} ] ||
-      { echo "not enough space: ${Math.ceil(tree.bytes / 1048576)} MB to copy, $((free_kb / 1024)) MB free in $root" >&2
-        return 1; } ;;
-  esac
-  echo want
-  mkdir "$incoming" && tar -xpof - -C "$incoming" <&3 && is_whole || { rm -rf "$incoming"; return 1; }
-  # -T: into place, never into a tree that another client finished meanwhile.
-  mv -T "$incoming" "$tree" 2>/dev/null || [ -d "$tree" ] || mv "$incoming" "$tree" || return 1
-  rm -rf "$incoming"
-  echo staged
-}
+bases='${shipping.bases.join(" ")}'
+mark=${shipping.wholeMark}
+${runtimeFile("stage.sh")}
 stage 3<&0 </dev/null
 `;
 }
 
-/** The last entry of the archive; no file of the user's can have a name with the hash of its own content. */
-function wholeMark(tree: Tree): string {
-  return `.whole-${tree.hash}`;
+interface Sending extends Pick<StageOptions, "onProgress"> {
+  readonly isZipped: boolean;
 }
 
-function* packWhole(tree: Tree): Generator<PackEntry> {
-  yield* packTree(tree);
-  yield { type: "File", path: wholeMark(tree), mode: 0o600, size: 0, content: Buffer.alloc(0) };
-}
-
-async function send(running: Running, tree: Tree, onProgress: (sentBytes: number) => void): Promise<void> {
+async function send(running: Running, cargo: Cargo, { isZipped, onProgress }: Sending): Promise<void> {
   let sent = 0;
+  onProgress(0, cargo.bytes);
   const counted = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of pack(packWhole(tree))) {
-      yield chunk;
-      sent += chunk.length;
-      onProgress(Math.min(sent, tree.bytes));
+    for await (const { data, bytes } of cargo.stream(isZipped)) {
+      yield data;
+      sent += bytes;
+      onProgress(Math.min(sent, cargo.bytes), cargo.bytes);
     }
   };
   try {

@@ -1,22 +1,23 @@
 // The working directory as it is when the batch begins: what travels, what is left out, and a name made of its content.
 
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { lstat, readdir, readFile, readlink } from "node:fs/promises";
+import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
 import path from "node:path";
-import ignore, { type Ignore } from "ignore";
-import pLimit from "p-limit";
+import { setImmediate as breathe } from "node:timers/promises";
 import { type Problem, problemsError } from "../errors.js";
-import type { PackEntry } from "./pack.js";
+import { IGNORE_FILE, IgnoreRules } from "./ignore-rules.js";
 
-const IGNORE_FILE = ".sshoalignore";
-const NEVER_TRAVELS = ["/job_results", ".git"];
-
-type TreeEntry = { readonly path: string; readonly mode: number; readonly mtime: Date } & (
+/** What the name of a tree is made of. */
+export type ListedEntry = { readonly path: string; readonly mode: number } & (
   | { readonly type: "Directory" }
   | { readonly type: "SymbolicLink"; readonly target: string }
-  | { readonly type: "File"; readonly size: number; readonly sha256: string }
+  | { readonly type: "File"; readonly sha256: string }
 );
+
+export type TreeEntry = ListedEntry & { readonly mtime: Date } & (
+    | { readonly type: "Directory" | "SymbolicLink" }
+    | { readonly type: "File"; readonly size: number }
+  );
 
 export interface Tree {
   /** Equal content, equal hash; times do not count. Empty string: there is nothing to copy. */
@@ -25,41 +26,61 @@ export interface Tree {
   readonly entries: readonly TreeEntry[];
   readonly bytes: number;
   readonly leftOut: readonly string[];
+  /** What the same directory was before, latest first, as far as is remembered. */
+  readonly earlier?: readonly EarlierTree[];
+}
+
+export interface EarlierTree {
+  readonly hash: string;
+  /** Null: its list is gone, or damaged. */
+  load(): Promise<readonly ListedEntry[] | null>;
 }
 
 /** `paths` are relative to `dir` and lie inside it. Unreadable files are mistakes, reported all at once. */
 export async function scanTree(dir: string, paths: readonly string[]): Promise<Tree> {
   const scan: Scan = {
     dir,
-    rules: ignore({ ignorecase: false })
-      .add(NEVER_TRAVELS)
-      .add(await loadIgnoreFile(dir)),
+    rules: new IgnoreRules(dir),
     found: new Map(),
     leftOut: new Set(),
     problems: [],
-    limit: pLimit(8),
+    buffer: Buffer.allocUnsafe(READ_BYTES),
+    breathedAt: performance.now(),
   };
   for (const relative of paths) await visitFromTop(scan, path.normalize(relative));
   if (scan.problems.length > 0) throw problemsError(scan.problems);
   const entries = [...scan.found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const bytes = entries.reduce((sum, entry) => sum + (entry.type === "File" ? entry.size : 0), 0);
-  return { hash: hashEntries(entries), dir, entries, bytes, leftOut: [...scan.leftOut].sort() };
+  return {
+    hash: hashEntries(entries),
+    dir,
+    entries,
+    bytes: bytesOf(entries),
+    leftOut: [...scan.leftOut].sort(),
+  };
 }
 
+export function bytesOf(entries: readonly TreeEntry[]): number {
+  return entries.reduce((sum, entry) => sum + (entry.type === "File" ? entry.size : 0), 0);
+}
+
+/** Calls that wait are a fifth of the price of those that call back, for small files; others get a turn in between. */
 interface Scan {
   readonly dir: string;
-  readonly rules: Ignore;
+  readonly rules: IgnoreRules;
   readonly found: Map<string, TreeEntry>;
   readonly leftOut: Set<string>;
   readonly problems: Problem[];
-  readonly limit: ReturnType<typeof pLimit>;
+  readonly buffer: Buffer;
+  breathedAt: number;
 }
 
-async function loadIgnoreFile(dir: string): Promise<string> {
-  return readFile(path.join(dir, IGNORE_FILE), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
+const READ_BYTES = 1 << 20;
+const BREATHE_EVERY_MS = 10;
+
+async function giveWay(scan: Scan): Promise<void> {
+  if (performance.now() - scan.breathedAt < BREATHE_EVERY_MS) return;
+  await breathe();
+  scan.breathedAt = performance.now();
 }
 
 /** A path such as `src/data/` brings its parents along as directories. */
@@ -79,8 +100,8 @@ async function visitFromTop(scan: Scan, relative: string): Promise<void> {
 async function visit(scan: Scan, relative: string, isDeep: boolean): Promise<void> {
   const full = path.join(scan.dir, relative);
   try {
-    const stats = await lstat(full);
-    if (relative !== "" && scan.rules.ignores(stats.isDirectory() ? `${relative}/` : relative)) {
+    const stats = lstatSync(full);
+    if (relative !== "" && scan.rules.ignores(relative, stats.isDirectory())) {
       scan.leftOut.add(relative);
       return;
     }
@@ -89,10 +110,9 @@ async function visit(scan: Scan, relative: string, isDeep: boolean): Promise<voi
       if (relative !== "") scan.found.set(relative, { ...shared, type: "Directory" });
       if (isDeep) await visitChildren(scan, relative, full);
     } else if (stats.isSymbolicLink()) {
-      scan.found.set(relative, { ...shared, type: "SymbolicLink", target: await readlink(full) });
+      scan.found.set(relative, { ...shared, type: "SymbolicLink", target: readlinkSync(full) });
     } else if (stats.isFile()) {
-      const { sha256, size } = await scan.limit(() => hashFile(full, stats.size));
-      scan.found.set(relative, { ...shared, type: "File", size, sha256 });
+      scan.found.set(relative, { ...shared, type: "File", ...(await hashFile(scan, full)) });
     } else {
       scan.leftOut.add(`${relative} (a socket, pipe or device)`);
     }
@@ -102,8 +122,8 @@ async function visit(scan: Scan, relative: string, isDeep: boolean): Promise<voi
 }
 
 async function visitChildren(scan: Scan, relative: string, full: string): Promise<void> {
-  const names = await readdir(full);
-  await Promise.all(names.map((name) => visit(scan, relative === "" ? name : `${relative}/${name}`, true)));
+  for (const name of readdirSync(full))
+    await visit(scan, relative === "" ? name : `${relative}/${name}`, true);
 }
 
 function unreadable(relative: string, error: NodeJS.ErrnoException): Problem {
@@ -117,54 +137,37 @@ function unreadable(relative: string, error: NodeJS.ErrnoException): Problem {
 }
 
 /** Answers with what was read: the file may be growing. */
-async function hashFile(full: string, sizeNow: number): Promise<{ sha256: string; size: number }> {
+async function hashFile(scan: Scan, full: string): Promise<{ sha256: string; size: number }> {
   const hash = createHash("sha256");
+  const file = openSync(full, "r");
   let size = 0;
-  for await (const chunk of readChunks(full, sizeNow)) {
-    hash.update(chunk);
-    size += chunk.length;
+  try {
+    for (;;) {
+      const length = readSync(file, scan.buffer);
+      if (length === 0) return { sha256: hash.digest("hex"), size };
+      hash.update(scan.buffer.subarray(0, length));
+      size += length;
+      await giveWay(scan);
+    }
+  } finally {
+    closeSync(file);
   }
-  return { sha256: hash.digest("hex"), size };
 }
 
-/** The buffer is taken anew for each file: a large one costs more than reading a small file. */
-function readChunks(full: string, size: number): AsyncIterable<Buffer> {
-  return createReadStream(full, { highWaterMark: Math.min(size + 1, 1 << 20) });
-}
-
-function hashEntries(entries: readonly TreeEntry[]): string {
+export function hashEntries(entries: readonly ListedEntry[]): string {
   if (entries.length === 0) return "";
   const hash = createHash("sha256");
-  for (const entry of entries) {
-    const content = entry.type === "File" ? entry.sha256 : entry.type === "SymbolicLink" ? entry.target : "";
-    hash.update(JSON.stringify([entry.type, entry.path, entry.mode, content]));
-  }
+  for (const entry of entries)
+    hash.update(JSON.stringify([entry.type, entry.path, entry.mode, contentOf(entry)]));
   return hash.digest("hex").slice(0, 40);
+}
+
+/** Two entries of a kind that have the same are the same, but for their modes. */
+export function contentOf(entry: ListedEntry): string {
+  if (entry.type === "File") return entry.sha256;
+  return entry.type === "SymbolicLink" ? entry.target : "";
 }
 
 export function noTree(dir: string): Tree {
   return { hash: "", dir, entries: [], bytes: 0, leftOut: [] };
-}
-
-/** The entries as they are sent; a file that is no longer what was hashed stops the sending. */
-export function* packTree(tree: Tree): Generator<PackEntry> {
-  for (const entry of tree.entries) {
-    yield entry.type === "File" ? { ...entry, content: () => readUnchanged(tree.dir, entry) } : entry;
-  }
-}
-
-async function* readUnchanged(dir: string, entry: TreeEntry & { type: "File" }): AsyncGenerator<Buffer> {
-  const hash = createHash("sha256");
-  let left = entry.size;
-  // Emptiness has nothing to read, and may since have become unreadable.
-  if (left === 0) return;
-  for await (const chunk of readChunks(path.join(dir, entry.path), left)) {
-    hash.update(chunk);
-    left -= chunk.length;
-    if (left < 0) break;
-    yield chunk;
-  }
-  if (left !== 0 || hash.digest("hex") !== entry.sha256) {
-    throw new Error(`${entry.path} changed while it was being copied`);
-  }
 }

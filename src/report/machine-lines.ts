@@ -1,11 +1,11 @@
 // The middle of the live view: how each machine is doing.
 
 import type { Slot } from "../model/machine.js";
-import { formatBytes } from "./amounts.js";
 import type { MachineView } from "./machine-view.js";
 import { printable } from "./printable.js";
 import { type Canvas, formatSpans, type Span, span } from "./spans.js";
 import { fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
+import { stagingText } from "./wording.js";
 
 export function machineLines(machines: readonly MachineView[], canvas: Canvas): string[] {
   const { columns, look } = canvas;
@@ -23,7 +23,7 @@ function conditionOf(machine: MachineView): Span[] {
   if (lostBecause !== null) return [span(`link lost, jobs there go on: ${printable(lostBecause)}`, "warn")];
   if (answer === null) return [span("connecting", "dim")];
   if (staging !== null && !machine.isStaged) {
-    return [span(stagingText(staging.sentBytes, staging.totalBytes), "dim")];
+    return [span(`staging ${stagingText(staging)}`.trimEnd(), "dim")];
   }
   if (answer.slots.length === 0) return [span("no room for a job now", "warn")];
   return machine.isDone ? [span("done", "dim")] : occupationOf(machine, answer.slots);
@@ -37,10 +37,4 @@ function occupationOf({ busy, held }: MachineView, slots: readonly Slot[]): Span
   const [waiting] = held;
   if (waiting !== undefined) spans.push(span(`  slot ${waiting[0]} waits: ${printable(waiting[1])}`, "warn"));
   return spans;
-}
-
-function stagingText(sentBytes: number, totalBytes: number): string {
-  if (totalBytes === 0) return "staging";
-  const percent = Math.floor((100 * sentBytes) / totalBytes);
-  return `staging ${formatBytes(sentBytes)} of ${formatBytes(totalBytes)}, ${percent}%`;
 }

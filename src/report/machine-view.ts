@@ -8,7 +8,7 @@ export interface MachineView {
   answer: MachineAnswer | null;
   /** Why the link is gone, while it is. */
   lostBecause: string | null;
-  staging: { readonly sentBytes: number; readonly totalBytes: number } | null;
+  staging: StagingView | null;
   isStaged: boolean;
   /** Nothing of this batch is left there. */
   isDone: boolean;
@@ -18,6 +18,15 @@ export interface MachineView {
   readonly busy: Map<number, number>;
   /** Slot to why it takes no job for now. */
   readonly held: Map<number, string>;
+}
+
+export interface StagingView {
+  readonly sentBytes: number;
+  /** 0: it was there already. */
+  readonly totalBytes: number;
+  /** When the first of these bytes was to be sent, and when this was told. */
+  readonly beganAt: number;
+  readonly at: number;
 }
 
 type MachineAnswer =
@@ -56,7 +65,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       machine.lostBecause = null;
       return;
     case "staging":
-      machine.staging = { sentBytes: event.sentBytes, totalBytes: event.totalBytes };
+      machine.staging = stagingOf(event, machine.staging);
       machine.isStaged = false;
       return;
     case "staged":
@@ -89,4 +98,10 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
     default:
       event satisfies never;
   }
+}
+
+function stagingOf(event: Extract<RunEvent, { kind: "staging" }>, before: StagingView | null): StagingView {
+  const { sentBytes, totalBytes, at } = event;
+  const isNew = before === null || sentBytes < before.sentBytes || sentBytes === 0;
+  return { sentBytes, totalBytes, at, beganAt: isNew ? at : before.beganAt };
 }

@@ -1,7 +1,8 @@
 // Sentences that more than one reporter says.
 
 import type { RunEvent } from "../model/event.js";
-import { formatBytes } from "./amounts.js";
+import { formatBytes, formatRoughDuration } from "./amounts.js";
+import type { StagingView } from "./machine-view.js";
 import { printable } from "./printable.js";
 
 export const STOPPING = {
@@ -12,6 +13,7 @@ export const STOPPING = {
 export const NO_BASH = "no bash: jobs run under sh there";
 
 const NAMED_LEFT_OUT = 5;
+const RATE_AFTER_MS = 500;
 
 /** The warnings an event is worth: none for most. */
 export function warningLines(event: RunEvent): string[] {
@@ -64,6 +66,21 @@ export function treeLine({ files, bytes, leftOut }: Extract<RunEvent, { kind: "t
   const named = leftOut.slice(0, NAMED_LEFT_OUT).map(printable).join(", ");
   const more = leftOut.length - NAMED_LEFT_OUT;
   return `${travels}; left out: ${named}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** `12.3 MB of 50.0 MB, 24%, 8.1 MB/s, ~5s left`; empty while nothing is known. */
+export function stagingText({ sentBytes, totalBytes, beganAt, at }: StagingView): string {
+  if (totalBytes === 0) return "";
+  const percent = Math.floor((100 * sentBytes) / totalBytes);
+  const parts = [`${formatBytes(sentBytes)} of ${formatBytes(totalBytes)}`, `${percent}%`];
+  // What fits into buffers on the way is sent at once, and tells nothing.
+  if (at - beganAt >= RATE_AFTER_MS && sentBytes > 0) {
+    const bytesPerMs = sentBytes / (at - beganAt);
+    parts.push(`${formatBytes(1000 * bytesPerMs)}/s`);
+    if (sentBytes < totalBytes)
+      parts.push(`~${formatRoughDuration((totalBytes - sentBytes) / bytesPerMs)} left`);
+  }
+  return parts.join(", ");
 }
 
 /** Where an earlier client left the batch. */

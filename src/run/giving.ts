@@ -8,6 +8,7 @@ import { jobScript } from "../remote/job-script.js";
 import type { Manifest } from "../remote/manifest.js";
 import { stage } from "../remote/stage.js";
 import { refuse } from "./expected-error.js";
+import { warnOfSize } from "./large-tree.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import { jobOf, keysOf, type RunContext } from "./run-context.js";
@@ -15,6 +16,7 @@ import { jobOf, keysOf, type RunContext } from "./run-context.js";
 export class Giver {
   readonly #context: RunContext;
   #isTreeTold = false;
+  #isSizeTold = false;
 
   constructor(context: RunContext) {
     this.#context = context;
@@ -63,10 +65,11 @@ export class Giver {
         place: link.place,
         tree,
         signal: link.signal,
-        onProgress: (sentBytes) => {
-          if (sentBytes < tree.bytes && sentBytes - told < 1 << 20) return;
+        onProgress: (sentBytes, totalBytes) => {
+          if (sentBytes === 0) this.#tellSize(totalBytes, emit);
+          else if (sentBytes < totalBytes && sentBytes - told < 1 << 20) return;
           told = sentBytes;
-          emit({ kind: "staging", machine, sentBytes, totalBytes: tree.bytes });
+          emit({ kind: "staging", machine, sentBytes, totalBytes });
         },
       });
       if (!isSent) emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
@@ -80,5 +83,12 @@ export class Giver {
     const files = entries.filter(({ type }) => type !== "Directory").length;
     if (!this.#isTreeTold) emit({ kind: "tree-read", files, bytes, leftOut });
     this.#isTreeTold = true;
+  }
+
+  #tellSize(totalBytes: number, emit: Emit): void {
+    const message = this.#isSizeTold ? null : warnOfSize(this.#context.tree, totalBytes);
+    if (message === null) return;
+    this.#isSizeTold = true;
+    emit({ kind: "warning", message });
   }
 }

@@ -6,7 +6,9 @@ export interface Relay {
   readonly port: number;
   /** Connections taken so far, those refused included. */
   connections(): number;
-  /** Of those, how many are open now. */
+  /** Let through to the target so far. */
+  bytes(): number;
+  /** Of those connections, how many are open now. */
   open(): number;
   /** Resets every connection. */
   cut(): void;
@@ -21,9 +23,15 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-export async function startRelay(targetPort: number, options: { delayMs?: number } = {}): Promise<Relay> {
-  const delayMs = options.delayMs ?? 0;
-  const state = { count: 0, isPaused: false, isRefusing: false, sockets: new Set<Socket>() };
+export interface RelayOptions {
+  readonly delayMs?: number;
+  /** Towards the target, for each connection. */
+  readonly bytesPerSecond?: number;
+}
+
+export async function startRelay(targetPort: number, options: RelayOptions = {}): Promise<Relay> {
+  const { delayMs = 0, bytesPerSecond = Number.POSITIVE_INFINITY } = options;
+  const state = { count: 0, bytes: 0, isPaused: false, isRefusing: false, sockets: new Set<Socket>() };
   let fuse: { left: number; onCut: () => void } | null = null;
   const forward = (from: Socket, to: Socket) => {
     from.on("data", (chunk) => later(delayMs, () => pass(chunk, from, to)));
@@ -34,9 +42,16 @@ export async function startRelay(targetPort: number, options: { delayMs?: number
     if (state.isPaused) from.pause();
   };
   const pass = (chunk: Buffer, from: Socket, to: Socket) => {
-    if (!to.writable || burns(chunk, to) || to.write(chunk)) return;
+    const isForward = to.remotePort === targetPort;
+    if (isForward) state.bytes += chunk.length;
+    if (!to.writable || burns(chunk, to)) return;
+    const isRoom = to.write(chunk);
+    const resume = () => state.isPaused || from.resume();
+    const restMs = isForward ? (1000 * chunk.length) / bytesPerSecond : 0;
+    if (isRoom && restMs === 0) return;
     from.pause();
-    to.once("drain", () => state.isPaused || from.resume());
+    if (restMs > 0) setTimeout(resume, restMs);
+    else to.once("drain", resume);
   };
   /** What was let through arrives before the end does. */
   const burns = (chunk: Buffer, to: Socket): boolean => {
@@ -65,6 +80,7 @@ export async function startRelay(targetPort: number, options: { delayMs?: number
   return {
     port: (server.address() as { port: number }).port,
     connections: () => state.count,
+    bytes: () => state.bytes,
     open: () => Math.ceil(state.sockets.size / 2),
     cut,
     cutAfter(left, onCut) {

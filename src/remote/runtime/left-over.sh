@@ -196,8 +196,10 @@ set_aside() {
   "$1" && mv "$dir" "$aside"
 }
 
+# Of files no mode is changed: other trees have them too.
 discard() {
-  rm -rf "$aside" 2>/dev/null || { chmod -R u+rwx "$aside" 2>/dev/null && rm -rf "$aside"; }
+  rm -rf "$aside" 2>/dev/null ||
+    { find "$aside" -type d ! -perm -700 -exec chmod u+rwx {} \; 2>/dev/null && rm -rf "$aside"; }
 }
 
 # What a removal that was cut off has left.

@@ -135,17 +135,6 @@ describe.each([["tar"], ["busybox tar"]])("extracted by %s", (words) => {
     const seconds = times.map((_, n) => Math.floor(lstatSync(join(into, `f${n}`)).mtimeMs / 1000));
     expect(seconds).toEqual([0, 1_700_000_000, -86_400]);
   });
-
-  test("content that comes in pieces, larger than one of ours", async () => {
-    const piece = Buffer.alloc(700_000, "p");
-    async function* content() {
-      for (let n = 0; n < 4; n++) yield piece;
-    }
-    const large: PackEntry = { type: "File", path: "large", mode: 0o644, size: 2_800_000, content };
-    const into = extract(await archive([large, aFile("after", "it")]));
-    expect(readFileSync(join(into, "large")).equals(Buffer.concat([piece, piece, piece, piece]))).toBe(true);
-    expect(readFileSync(join(into, "after"), "utf8")).toBe("it");
-  });
 });
 
 test("bits beyond the nine of a mode do not travel", async () => {

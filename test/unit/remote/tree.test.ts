@@ -1,10 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, chmod, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ExitCode, UserError } from "../../../src/errors.js";
-import { pack } from "../../../src/remote/pack.js";
-import { packTree, scanTree, type Tree } from "../../../src/remote/tree.js";
+import { scanTree, type Tree } from "../../../src/remote/tree.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 
 let box: Workspace;
@@ -132,6 +131,22 @@ describe("the ignore file", () => {
     expect(tree.leftOut).toEqual(["a.log", "data", "sub/b.log", "sub/build"]);
   });
 
+  test("a nested one counts for its own directory and below, before those above it", async () => {
+    await write({ ".sshoalignore": "*.log\n", "a/.sshoalignore": "!keep.log\n/x\n" });
+    await write({ "a/keep.log": "", "a/b/keep.log": "", "a/other.log": "", "keep.log": "" });
+    await write({ "a/x": "", "a/b/x": "", x: "" });
+    const tree = await scan();
+    expect(pathsOf(tree)).toEqual([
+      ...[".sshoalignore", "a", "a/.sshoalignore", "a/b", "a/b/keep.log", "a/b/x", "a/keep.log", "x"],
+    ]);
+    expect(tree.leftOut).toEqual(["a/other.log", "a/x", "keep.log"]);
+  });
+
+  test("no rule brings along what never travels", async () => {
+    await write({ ".sshoalignore": "!.git\n!/job_results\n", ".git/HEAD": "", "job_results/x": "" });
+    expect((await scan()).leftOut).toEqual([".git", "job_results"]);
+  });
+
   test("the case of letters counts", async () => {
     await write({ ".sshoalignore": "Data\n", "data/x": "", "Data/x": "" });
     expect(pathsOf(await scan())).toEqual([".sshoalignore", "data", "data/x"]);
@@ -246,36 +261,4 @@ test("everything that cannot be read is named at once, with what to do", async (
         `${name}: cannot be read for copying: EACCES (make it readable, or leave it out by a line in .sshoalignore)`,
     ),
   );
-});
-
-describe("packing", () => {
-  async function send(tree: Tree): Promise<number> {
-    let bytes = 0;
-    for await (const chunk of pack(packTree(tree))) bytes += chunk.length;
-    return bytes;
-  }
-
-  test("what is as it was scanned is sent", async () => {
-    await write({ "a/x": "1".repeat(3_000_000), y: "" });
-    await symlink("nowhere", box.path("l"));
-    expect(await send(await scan())).toBeGreaterThan(3_000_000);
-  });
-
-  test.each<[string, () => Promise<unknown>]>([
-    ["grew", () => appendFile(box.path("file"), "more")],
-    ["shrank", () => writeFile(box.path("file"), "1")],
-    ["is another of the same length", () => writeFile(box.path("file"), "54321")],
-  ])("a file that %s since the scan stops it, by name", async (_, change) => {
-    await write({ file: "12345" });
-    const tree = await scan();
-    await change();
-    await expect(send(tree)).rejects.toThrow("file changed while it was being copied");
-  });
-
-  test("a file that vanished since the scan stops it", async () => {
-    await write({ file: "12345" });
-    const tree = await scan();
-    await rm(box.path("file"));
-    await expect(send(tree)).rejects.toThrow(/file/);
-  });
 });

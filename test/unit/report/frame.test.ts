@@ -48,6 +48,17 @@ const EVENTS: RunEvent[] = [
 ];
 const BUSY = viewOf(MACHINES, EVENTS);
 
+test("how fast a machine gets its copy, and how long it will take", () => {
+  const sent = (at: number, sentBytes: number): RunEvent => ({
+    ...{ kind: "staging", at, machine: "big.yaml", sentBytes, totalBytes: 50_000_000 },
+  });
+  const view = viewOf(
+    ["big.yaml"],
+    [started(someJobs(1)), ready("big.yaml", []), sent(1000, 0), sent(3000, 5e6)],
+  );
+  expect(frame(view, 80, 24)).toContain("big.yaml  staging 5.0 MB of 50.0 MB, 10%, 2.5 MB/s, ~20s left");
+});
+
 test("80 by 24", () => {
   expect(frame(BUSY, 80, 24)).toEqual([
     "━━━━╳╳╳╳╍╍╍╍╍╍╍╍╍╍╍╍────────────────────  2/10 · 1m 05s · ~45s left",

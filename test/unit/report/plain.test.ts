@@ -145,6 +145,19 @@ test.each([
   expect(shown([event])).toEqual({ out: [], err: [line] });
 });
 
+test("a copy that takes long is told now and then, with its rate and what is left of it", () => {
+  const sent = (at: number, megabytes: number, machine = "a.yaml"): RunEvent => ({
+    ...{ kind: "staging", at, machine },
+    ...{ sentBytes: megabytes * 1e6, totalBytes: 100e6 },
+  });
+  const events = [sent(0, 0), sent(1000, 2), sent(5000, 10), sent(6000, 12), sent(3e4, 60), sent(5e4, 100)];
+  expect(shown(events)).toEqual({ out: [], err: [] });
+  expect(shown([...events, sent(5e4, 0, "b.yaml")], { isVerbose: true }).err).toEqual([
+    "staging: a.yaml; 10.0 MB of 100 MB, 10%, 2.0 MB/s, ~45s left",
+    "staging: a.yaml; 60.0 MB of 100 MB, 60%, 2.0 MB/s, ~20s left",
+  ]);
+});
+
 test("details are for the verbose", () => {
   const events: RunEvent[] = [
     { kind: "staging", at: 0, machine: "a.yaml", sentBytes: 0, totalBytes: 12_345_678 },

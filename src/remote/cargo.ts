@@ -1,0 +1,168 @@
+// Entries of a tree as an archive for any number of machines: read once for all that keep up with each other. Each
+// piece can be made anew, so that one which is slow or comes late holds up nobody and misses nothing.
+
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import path from "node:path";
+import { setImmediate as breathe } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { shrinks } from "./compressing.js";
+import { archiveEnd, encodeHeader, paddingOf } from "./pack.js";
+import { bytesOf, type TreeEntry } from "./tree.js";
+
+const PIECE_BYTES = 1 << 20;
+/** How far machines may be apart and still share what was read. */
+const KEPT_PIECES = 32;
+
+/** A part of one entry: for most, all of it. */
+interface Slice {
+  readonly entry: TreeEntry;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export class Cargo {
+  /** Of its files. */
+  readonly bytes: number;
+  readonly #dir: string;
+  readonly #end: Buffer;
+  readonly #plan: readonly (readonly Slice[])[];
+  /** By their place in the plan, the oldest first. */
+  readonly #kept = new Map<number, Buffer>();
+  /** Of the slices of large files, as they were when they were read first. */
+  readonly #digests = new Map<Slice, string>();
+  /** Each is a whole gzip file: put together, they are one. */
+  readonly #zipped = new Map<number, Promise<Buffer>>();
+  readonly #entries: readonly TreeEntry[];
+  #shrinks: boolean | null = null;
+  #growing: Hash | null = null;
+  #failure: Error | null = null;
+
+  /** `mark`: the name of an empty file that comes last. */
+  constructor(dir: string, entries: readonly TreeEntry[], mark: string) {
+    this.bytes = bytesOf(entries);
+    this.#dir = dir;
+    this.#entries = entries;
+    this.#plan = planPieces(depthFirst(entries));
+    const header = encodeHeader({ type: "File", path: mark, mode: 0o600, size: 0, content: Buffer.alloc(0) });
+    this.#end = Buffer.concat([header, archiveEnd()]);
+  }
+
+  get shrinks(): boolean {
+    this.#shrinks ??= shrinks(this.#dir, this.#entries);
+    return this.#shrinks;
+  }
+
+  /** Fails when a file is no longer what was hashed. `bytes`: how much of the archive it is. */
+  async *stream(isZipped = false): AsyncGenerator<{ readonly data: Buffer; readonly bytes: number }> {
+    for (let index = 0; index < this.#plan.length; index++) {
+      const piece = this.#piece(index);
+      yield { data: isZipped ? await this.#zip(index, piece) : piece, bytes: piece.length };
+      await breathe();
+    }
+    yield { data: isZipped ? await zip(this.#end) : this.#end, bytes: 0 };
+  }
+
+  #zip(index: number, piece: Buffer): Promise<Buffer> {
+    const zipped = this.#zipped.get(index) ?? zip(piece);
+    this.#zipped.set(index, zipped);
+    forgetOldest(this.#zipped);
+    return zipped;
+  }
+
+  #piece(index: number): Buffer {
+    const kept = this.#kept.get(index);
+    if (kept !== undefined) return kept;
+    if (this.#failure !== null) throw this.#failure;
+    try {
+      const made = Buffer.concat((this.#plan[index] ?? []).flatMap((slice) => this.#encode(slice)));
+      this.#kept.set(index, made);
+      forgetOldest(this.#kept);
+      return made;
+    } catch (error) {
+      this.#failure = error as Error;
+      throw error;
+    }
+  }
+
+  #encode(slice: Slice): Buffer[] {
+    const { entry, offset, length } = slice;
+    const header = offset === 0 ? [encodeHeader(toPacked(entry))] : [];
+    if (entry.type !== "File") return header;
+    const content = readSlice(path.join(this.#dir, entry.path), slice);
+    if (content === null || !this.#isUnchanged(slice, content))
+      throw new Error(`${entry.path} changed while it was being copied`);
+    return [...header, content, ...(offset + length === entry.size ? [paddingOf(entry.size)] : [])];
+  }
+
+  /** The first machine to get there takes slices in order, so that the whole of a large file is checked once. */
+  #isUnchanged(slice: Slice, content: Buffer): boolean {
+    const { entry, offset, length } = slice;
+    if (entry.type !== "File") return true;
+    const digest = createHash("sha256").update(content).digest("hex");
+    if (length === entry.size) return digest === entry.sha256;
+    const before = this.#digests.get(slice);
+    if (before !== undefined) return digest === before;
+    this.#digests.set(slice, digest);
+    if (offset === 0) this.#growing = createHash("sha256");
+    this.#growing?.update(content);
+    return offset + length < entry.size || this.#growing?.digest("hex") === entry.sha256;
+  }
+}
+
+function zip(piece: Buffer): Promise<Buffer> {
+  return promisify(gzip)(piece, { level: 1 });
+}
+
+function forgetOldest(pieces: Map<number, unknown>): void {
+  for (const oldest of pieces.keys()) if (pieces.size > KEPT_PIECES) pieces.delete(oldest);
+}
+
+/** GNU tar sets the time of a directory when the archive leaves it: nothing may come between it and what is in it. */
+function depthFirst(entries: readonly TreeEntry[]): TreeEntry[] {
+  const keyed = entries.map((entry) => ({ entry, key: entry.path.replaceAll("/", "\0") }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ entry }) => entry);
+}
+
+function planPieces(entries: readonly TreeEntry[]): Slice[][] {
+  const pieces: Slice[][] = [];
+  let piece: Slice[] = [];
+  let bytes = 0;
+  const add = (slice: Slice) => {
+    piece.push(slice);
+    bytes += slice.length + 1024;
+    if (bytes < PIECE_BYTES) return;
+    pieces.push(piece);
+    piece = [];
+    bytes = 0;
+  };
+  for (const entry of entries) {
+    const size = entry.type === "File" ? entry.size : 0;
+    for (let offset = 0; offset === 0 || offset < size; offset += PIECE_BYTES)
+      add({ entry, offset, length: Math.min(PIECE_BYTES, size - offset) });
+  }
+  return piece.length === 0 ? pieces : [...pieces, piece];
+}
+
+function toPacked(entry: TreeEntry) {
+  return entry.type === "File" ? { ...entry, content: Buffer.alloc(0) } : entry;
+}
+
+/** Null: the file is longer or shorter than it was. Emptiness has nothing to read, and may since be unreadable. */
+function readSlice(file: string, { entry, offset, length }: Slice): Buffer | null {
+  if (length === 0) return Buffer.alloc(0);
+  const content = Buffer.allocUnsafe(length);
+  const handle = openSync(file, "r");
+  try {
+    let read = 0;
+    while (read < length) {
+      const got = readSync(handle, content, read, length - read, offset + read);
+      if (got === 0) return null;
+      read += got;
+    }
+    return entry.type === "File" && fstatSync(handle).size === entry.size ? content : null;
+  } finally {
+    closeSync(handle);
+  }
+}

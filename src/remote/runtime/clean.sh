@@ -1,0 +1,58 @@
+# The end of a batch: its spool goes, and with it trees that are in no use. Runs after lib.sh, with $root, $spool,
+# $max_trees and $max_kb set.
+
+clean() {
+  tries=0
+  for loop in "$spool"/slots/*/loop; do
+    while [ "$tries" -lt 50 ] && is_live "$loop"; do
+      sleep 0.1
+      tries=$((tries + 1))
+    done
+  done
+  # Whoever asked may be gone, and the next client may be handing over: then this ends here, with a broken pipe.
+  echo removing
+  # In one step, so that nobody finds half of it.
+  [ ! -d "$spool" ] || mv "$spool" "$root/removing.$$" || return 1
+  discard_all || return 1
+  [ ! -L "$base/batches/${spool##*/}" ] || rm -f "$base/batches/${spool##*/}"
+  prune
+  echo "done"
+}
+
+discard_all() {
+  for aside in "$root"/removing.*; do
+    [ "$aside" = "$root/removing.$$" ] || [ ! -d "$proc/${aside##*.}" ] || continue
+    [ ! -d "$aside" ] || discard "$aside" || return 1
+  done
+}
+
+# Of files no mode is changed: other trees have them too.
+discard() {
+  rm -rf "$1" 2>/dev/null || { find "$1" -type d ! -perm -700 -exec chmod u+rwx {} \; && rm -rf "$1"; }
+}
+
+# The latest used first. Asked for all at once, du counts what trees share once, with the first of them.
+prune() {
+  set --
+  # shellcheck disable=SC2045 # names of ours have nothing in them that would break; others are left alone
+  for tree in $(ls -t "$root/trees" 2>/dev/null); do
+    case $tree in *[!0-9a-f]*) ;; *) set -- "$@" "$root/trees/$tree" ;; esac
+  done
+  [ $# -gt 0 ] || return 0
+  count=0 sum_kb=0
+  du -sk "$@" 2>/dev/null | while read -r kb tree; do
+    count=$((count + 1)) sum_kb=$((sum_kb + kb))
+    is_old "$tree" && ! grep -qsF "${tree##*/}" "$root"/batches/*/trees "$base"/batches/*/trees || continue
+    mv "$tree" "$root/removing.$$" && discard "$root/removing.$$" || return 0
+    count=$((count - 1)) sum_kb=$((sum_kb - kb))
+  done
+}
+
+# After a week, or beyond the limits; never within ten minutes, since somebody may be about to use it.
+is_old() {
+  if [ "$count" -gt "$max_trees" ] || [ "$sum_kb" -gt "$max_kb" ]; then
+    [ -n "$(find "$1" -prune -mmin +10)" ]
+  else
+    [ -n "$(find "$1" -prune -mtime +7)" ]
+  fi
+}

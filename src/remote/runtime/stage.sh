@@ -1,0 +1,68 @@
+# Receives a tree, as a whole or as what makes it out of an earlier one. Runs with $root, $tree, $bases and $mark set,
+# and with the client at descriptor 3.
+
+incoming=$root/trees/incoming.$$
+
+stage() {
+  command -v tar >/dev/null || { echo "there is no tar over there" >&2; return 1; }
+  mkdir -p "$root/trees" || return 1
+  if [ -d "$tree" ]; then touch "$tree"; echo have; return; fi
+  for base in $bases; do
+    [ ! -d "$root/trees/$base" ] || echo "base $base"
+  done
+  ! command -v gzip >/dev/null || echo unzips
+  echo ready
+  read -r how base kept kb whole_kb form <&3 && mkdir "$incoming" || return 1
+  receive && put_in_place || { rm -rf "$incoming"; return 1; }
+  echo staged
+}
+
+receive() {
+  if [ "$how" = from ] && has_room "$kb" && make_from_base; then
+    echo rest
+  else
+    { [ "$how" != from ] || { rm -rf "$incoming" && mkdir "$incoming"; }; } && has_room "$whole_kb" || return 1
+    echo want
+  fi
+  if [ "$form" = gzip ]; then
+    gzip -dc <&3 | tar -xpof - -C "$incoming"
+  else
+    tar -xpof - -C "$incoming" <&3
+  fi && is_whole
+}
+
+has_room() {
+  free_kb=$(df -Pk "$root" | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })
+  case $free_kb in
+    '' | *[!0-9]*) return 0 ;;
+  esac
+  [ "$free_kb" -ge "$1" ] && return 0
+  echo "not enough space: $((($1 + 1023) / 1024)) MB to copy, $((free_kb / 1024)) MB free in $root" >&2
+  return 1
+}
+
+# Files are shared with the base by hard links, since nobody writes to a tree: what differs is unlinked before its
+# successor comes. Names arrive first, up to an empty line. Fails where there are no such links, or the base is not whole.
+make_from_base() {
+  names=$incoming/$mark
+  while IFS= read -r name <&3 && [ -n "$name" ]; do
+    printf '%b\0' "$name"
+  done >"$names" || return 1
+  cp -al "$root/trees/$base/." "$incoming/" 2>/dev/null || return 1
+  [ ! -s "$names" ] || (cd "$incoming" && xargs -0 rm -rf -- <"$mark") || return 1
+  rm -f "$names"
+  [ "$(find "$incoming" -print0 | tr -cd '\000' | wc -c)" -eq $((kept + 1)) ]
+}
+
+# To tar an archive that breaks off between two files is no error.
+is_whole() {
+  [ -e "$incoming/$mark" ] || { echo "only a part of it arrived" >&2; return 1; }
+  # This sets the time stamp of the tree, too, which is that of its last use.
+  rm -f "$incoming/$mark"
+}
+
+put_in_place() {
+  # -T: into place, never into a tree that another client finished meanwhile.
+  mv -T "$incoming" "$tree" 2>/dev/null || [ -d "$tree" ] || mv "$incoming" "$tree" || return 1
+  rm -rf "$incoming"
+}

@@ -1,0 +1,65 @@
+// Lists of the trees that were made of a directory before, so that after an edit only the edit travels. A list is
+// believed only if it makes up the name it has: a damaged or foreign one is as good as none.
+
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { contentOf, type EarlierTree, hashEntries, type ListedEntry, type Tree } from "./tree.js";
+
+const REMEMBERED = 5;
+const TREE_NAME = /^[0-9a-f]{40}$/;
+
+/** Below `cacheDir`, for `dir`: the latest first. */
+export async function recallTrees(cacheDir: string, dir: string): Promise<EarlierTree[]> {
+  const place = placeFor(cacheDir, dir);
+  const names = await latestFirst(place);
+  return names.map((hash) => ({ hash, load: () => loadList(path.join(place, hash), hash) }));
+}
+
+/** What cannot be kept is sent again as a whole one day: no reason to stop. */
+export async function rememberTree(cacheDir: string, tree: Tree): Promise<void> {
+  if (tree.hash === "") return;
+  const place = placeFor(cacheDir, tree.dir);
+  const list = tree.entries.map((entry) => [entry.type, entry.path, entry.mode, contentOf(entry)]);
+  const draft = path.join(place, `draft-${randomBytes(6).toString("hex")}`);
+  try {
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    await writeFile(draft, JSON.stringify(list), { mode: 0o600 });
+    await rename(draft, path.join(place, tree.hash));
+    for (const old of (await latestFirst(place)).slice(REMEMBERED)) await rm(path.join(place, old));
+  } catch {
+    await rm(draft, { force: true }).catch(() => undefined);
+  }
+}
+
+function placeFor(cacheDir: string, dir: string): string {
+  return path.join(cacheDir, "trees", createHash("sha256").update(dir).digest("hex").slice(0, 40));
+}
+
+async function latestFirst(place: string): Promise<string[]> {
+  const names = (await readdir(place).catch(() => [])).filter((name) => TREE_NAME.test(name));
+  const aged = await Promise.all(
+    names.map(async (name) => {
+      const stats = await stat(path.join(place, name)).catch(() => null);
+      return { name, mtimeMs: stats?.mtimeMs ?? 0 };
+    }),
+  );
+  return aged.sort((a, b) => b.mtimeMs - a.mtimeMs).map(({ name }) => name);
+}
+
+async function loadList(file: string, hash: string): Promise<readonly ListedEntry[] | null> {
+  try {
+    const rows = JSON.parse(await readFile(file, "utf8")) as [string, string, number, string][];
+    const entries = rows.map(toEntry);
+    return hashEntries(entries) === hash ? entries : null;
+  } catch {
+    return null;
+  }
+}
+
+function toEntry([type, entryPath, mode, content]: [string, string, number, string]): ListedEntry {
+  const shared = { path: entryPath, mode };
+  if (type === "File") return { ...shared, type, sha256: content };
+  if (type === "SymbolicLink") return { ...shared, type, target: content };
+  return { ...shared, type: "Directory" };
+}

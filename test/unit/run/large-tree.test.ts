@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { Tree } from "../../../src/remote/tree.js";
+import { warnOfSize } from "../../../src/run/large-tree.js";
+
+function entries(sizes: Readonly<Record<string, number>>): Tree["entries"] {
+  return Object.entries(sizes).map(([path, size]) => ({
+    ...{ type: "File", path, mode: 0o644, mtime: new Date(0), size, sha256: "" },
+  }));
+}
+
+test("up to a gigabyte nothing is said", () => {
+  expect(warnOfSize({ entries: entries({ a: 1e9 }) }, 1e9)).toBeNull();
+});
+
+test("beyond it the five largest are named, a directory by what makes it large, and the line that leaves one out", () => {
+  const tree = {
+    entries: entries({
+      "in/data/it's": 2e9,
+      "in/x": 1,
+      "many/a": 6e8,
+      "many/b": 6e8,
+      c: 5,
+      d: 4,
+      e: 3,
+      f: 2,
+    }),
+  };
+  expect(warnOfSize(tree, 3.2e9)).toBe(
+    "3.2 GB travel to each machine that lacks them; the largest: in/data/it's (2.0 GB), many (1.2 GB), c (1 MB), " +
+      "d (1 MB), e (1 MB); to leave something here: echo '/in/data/it'\\''s' >>.sshoalignore",
+  );
+});
+
+test("what is there already does not count", () => {
+  expect(warnOfSize({ entries: entries({ a: 5e9 }) }, 1000)).toBeNull();
+});
