@@ -4,7 +4,7 @@ import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
 import type { MachineState } from "./machine-state.js";
 import { hasOlder, type RunState, toChange } from "./state.js";
-import { isEmpty, takeStock } from "./stock.js";
+import { gathered, isEmpty, isToCollect, takeStock } from "./stock.js";
 
 export type Decision = {
   readonly machine: string;
@@ -29,8 +29,6 @@ export type DecisionKind = Decision["kind"];
 /** At most this many jobs in one archive: their names must fit one command line, here and over there. */
 const COLLECT_AT_ONCE = 500;
 const HAND_OVER_AT_ONCE = 2000;
-const BETWEEN_TRIPS_MS = 300;
-const WORTH_A_TRIP = 200;
 /** How long the first machine waits for the others to answer, so that each gets its share at once. */
 const PATIENCE_MS = 2000;
 /** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
@@ -43,14 +41,16 @@ export function decide(state: RunState, now: number): Decision[] {
   return [
     ...deal(state, now),
     ...rebalance(state),
-    ...concerned(state, isQuiet).flatMap((machine) => decideFor(state, machine, now, isQuiet)),
+    ...concerned(state, now, isQuiet).flatMap((machine) => decideFor(state, machine, now, isQuiet)),
   ];
 }
 
 /** The machines that something may have to be done about. */
-function concerned({ machines, stock, interrupted }: RunState, isQuiet: boolean): MachineState[] {
+function concerned(state: RunState, now: number, isQuiet: boolean): MachineState[] {
+  const { machines, stock, interrupted } = state;
   if (interrupted !== "no") return [...machines.values()];
-  const some = isQuiet ? [...stock.due, ...stock.idle] : [...stock.due];
+  // One that is due for another reason may have gathered, too.
+  const some = [...new Set([...stock.due, ...(isQuiet ? stock.idle : []), ...gathered(stock, now)])];
   return some.sort((one, other) => one.order - other.order);
 }
 
@@ -153,7 +153,7 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
     ...retry,
     ...batch(machine, "hand-over", [machine.assigned], HAND_OVER_AT_ONCE),
     ...takeBack(state, machine),
-    ...(isWorthATrip(machine, now)
+    ...(isToCollect(machine, now)
       ? batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE)
       : []),
     ...free(machine),
@@ -161,13 +161,6 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
   return decisions.length === 0 && isFinished(machine, isQuiet)
     ? [{ kind: "finish", machine: name, cleans: machine.hasSpool && !machine.hasStuck }]
     : decisions;
-}
-
-/** Short jobs come home many at a time: a trip costs more than they do. Nobody waits for the last ones. */
-function isWorthATrip({ queued, running, ended, collectedAt }: MachineState, now: number): boolean {
-  return (
-    queued.size + running.size === 0 || ended.size >= WORTH_A_TRIP || now - collectedAt >= BETWEEN_TRIPS_MS
-  );
 }
 
 function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {

@@ -24,14 +24,16 @@ const QUESTIONS = {
     machine.toRetry.size > 0 || (!machine.isGivenUp && machine.phase !== "failed" && hasJobs(machine)),
   /** There may be something to do that has to do with this machine alone. */
   due: (machine) => {
-    const { phase, busy, assigned, orphans, ended, strays, toFree, toRetry } = machine;
+    const { phase, busy, assigned, orphans, toFree, toRetry } = machine;
     if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
     if (phase !== "ready") return false;
-    if (!machine.isOpen || (ended.size + strays.size > 0 && !busy.has("collect"))) return true;
+    if (!machine.isOpen || (hasResults(machine) && isWorthATrip(machine))) return true;
     if (busy.has("hand-over")) return false;
     if (assigned.size > 0 || (orphans.size > 0 && !busy.has("take-back"))) return true;
     return toFree.size > 0 && !busy.has("free");
   },
+  /** Has a few results of short jobs, and more to come: they wait for the next trip, in the order they began to. */
+  gathering: (machine) => machine.phase === "ready" && hasResults(machine) && !isWorthATrip(machine),
   /** Open, but without anything to do: it goes when the last job of the batch is home. */
   idle: (machine) =>
     machine.phase === "ready" &&
@@ -93,6 +95,31 @@ function count({ total, counted }: Stock, machine: MachineState): void {
   load.slots = isCounted ? machine.slots : 0;
   total.jobs += load.jobs;
   total.slots += load.slots;
+}
+
+function hasResults({ ended, strays, busy }: MachineState): boolean {
+  return ended.size + strays.size > 0 && !busy.has("collect");
+}
+
+const WORTH_A_TRIP = 200;
+const BETWEEN_TRIPS_MS = 300;
+
+/** Short jobs come home many at a time: a trip costs more than they do. Nobody waits for the last ones. */
+function isWorthATrip({ queued, running, ended }: MachineState): boolean {
+  return queued.size + running.size === 0 || ended.size >= WORTH_A_TRIP;
+}
+
+/** Whether its results come home now. */
+export function isToCollect(machine: MachineState, now: number): boolean {
+  return isWorthATrip(machine) || now - machine.collectedAt >= BETWEEN_TRIPS_MS;
+}
+
+/** Those whose results have waited long enough. One that has only begun to wait may hold up a few behind it, not for long. */
+export function* gathered({ gathering }: Stock, now: number): Iterable<MachineState> {
+  for (const machine of gathering) {
+    if (!isToCollect(machine, now)) return;
+    yield machine;
+  }
 }
 
 /** Not while jobs are handed over there: the answer could be taken for that of a later attempt. */

@@ -29,6 +29,8 @@ export interface UnpackRules {
 /** In one go: to wait for each write costs more than a small file takes. */
 const SMALL_BYTES = 256 << 10;
 const KEPT_BYTES = 4096;
+const PIECE_BYTES = 1 << 20;
+const FLUSH_BYTES = 64 << 20;
 
 /** Whatever was written when this rejects is the caller's to remove. */
 export async function unpack(archive: Readable, into: string, rules: UnpackRules): Promise<Unpacked> {
@@ -233,14 +235,41 @@ function writeSmall(file: string, entry: ReadEntry, content: Buffer): void {
   }
 }
 
+/** The disk is kept busy meanwhile: to bring gigabytes to it only at the end would take as long again. */
 async function writeLarge(file: string, entry: ReadEntry): Promise<void> {
   const handle = await open(file, FRESH, 0o600);
+  let flushing = Promise.resolve();
+  let unflushedBytes = 0;
   try {
-    for await (const chunk of entry as AsyncIterable<Buffer>)
-      for (let done = 0; done < chunk.length; ) done += (await handle.write(chunk, done)).bytesWritten;
+    for await (const piece of joined(entry as AsyncIterable<Buffer>)) {
+      for (let done = 0; done < piece.length; ) done += (await handle.write(piece, done)).bytesWritten;
+      unflushedBytes += piece.length;
+      if (unflushedBytes < FLUSH_BYTES) continue;
+      await flushing;
+      unflushedBytes = 0;
+      flushing = handle.datasync();
+      flushing.catch(() => {}); // awaited above, or at the end
+    }
+    await flushing;
     await handle.chmod(modeOf(entry));
     if (entry.mtime) await handle.utimes(entry.mtime, entry.mtime);
   } finally {
+    await flushing.catch(() => {});
     await handle.close();
   }
+}
+
+/** What arrives in packets, in pieces that are worth a call. */
+async function* joined(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let pending: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    pending.push(chunk);
+    bytes += chunk.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(pending);
+    pending = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(pending);
 }

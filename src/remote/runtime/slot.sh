@@ -54,6 +54,8 @@ recover() {
   done
   dir=jobs/$last
   [ ! -s "$dir/exit" ] || tell_end
+  # What was done there while nobody looked is not known: the next job gets a copy of its own.
+  true >"$mine/copied"
 }
 
 # A claim that says nothing was being made when the machine went down. Nobody runs the job any more: it is lost.
@@ -73,6 +75,8 @@ see_to_end() {
   # No process has that number: there is no group to end, only what is marked.
   [ "$live_job" = "$key" ] || live_pid=2147483647
   [ -z "$(marked "$attempt")" ] || end_tree "$live_pid" "$attempt"
+  owner=
+  { read -r _ _ _ owner <"$mine/keeper"; } 2>/dev/null
   code='' told=''
   { read -r told code <"$mine/code"; } 2>/dev/null
   [ "$told" = "$attempt" ] || code=
@@ -284,6 +288,7 @@ run_job() {
     read -r keeper _ <"$proc/self/stat"
     start_of "$keeper"
     echo "$keeper $started $boot_id $key" >"$mine/keeper"
+    owner=$key
     uptime_now
     begun=$now
     load_ballast
@@ -332,15 +337,18 @@ remove() {
 
 copy_tree() {
   [ "$tree" != - ] || return 0
+  # Where the filesystem can, a copy shares its blocks until one of them is written to.
+  reflink=
+  cp --reflink=auto --version >/dev/null 2>&1 && reflink=--reflink=auto
   if [ "${made#* }" != "part $tree" ]; then
-    cp -a "$tree/." "$mine/work/"
+    cp -a $reflink "$tree/." "$mine/work/"
     return
   fi
   set --
   for entry in "$tree"/* "$tree"/.[!.]* "$tree"/..?*; do
     is_there "$entry" && ! is_there "$mine/work/${entry##*/}" && set -- "$@" "$entry"
   done
-  [ $# = 0 ] || cp -a -- "$@" "$mine/work/"
+  [ $# = 0 ] || cp -a $reflink -- "$@" "$mine/work/"
 }
 
 is_there() {
@@ -410,8 +418,8 @@ has_leftovers() {
 # What the job changed or made is its result. Of what it left as it was, the next job's copy is made.
 keep_results() {
   name_tree || return 0
-  # Results that are apart already are left as they are: somebody was killed while this was done.
-  [ -d "$mine/work" ] && [ ! -d "$dir/work" ] && ! is_untouched || return 0
+  # It may be another job's by now. Results that are apart already stay so: somebody was killed while this was done.
+  [ "$owner" = "${dir#jobs/}" ] && [ -d "$mine/work" ] && [ ! -d "$dir/work" ] && ! is_untouched || return 0
   true >"$mine/copied"
   mv "$mine/work" "$dir/work" 2>/dev/null || { chmod u+rwx "$mine/work" && mv "$mine/work" "$dir/work"; } || return
   [ "$tree" != - ] && [ "$copy_unchanged" = 0 ] || return 0

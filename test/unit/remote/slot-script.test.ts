@@ -177,6 +177,23 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect([await exitOf(A), await exitOf(B)]).toEqual(["4\n", "0\n"]);
     });
 
+    test("what a loop did not get to begin takes nothing from the job that runs", async () => {
+      await spool.job(B, "echo >made; until [ -e ../../../go ]; do sleep 0.01; done");
+      const killed = spool.start();
+      await spool.untilEvent(`started ${B}`);
+      await until("it has a result", () => existsSync(join(spool.dir, "slots/0/work/made")));
+      killed.child.kill("SIGKILL");
+      await killed.ended;
+      await spool.job(A, "true");
+      await writeFile(join(spool.dir, "jobs", A, "claim"), "");
+      const next = spool.start();
+      await spool.untilEvent(`ended ${A} 0 lost`);
+      await writeFile(join(spool.dir, "go"), "");
+      await next.ended;
+      expect([await exitOf(A), await exitOf(B)]).toEqual(["lost\n", "0\n"]);
+      expect([await spool.results(A), await spool.results(B)]).toEqual([[], ["made"]]);
+    });
+
     function loopPid(): number {
       const file = join(spool.dir, "slots/0/loop");
       return existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[0]) : 0;
