@@ -2,14 +2,15 @@
 // elsewhere reject it whole, links that lead elsewhere are left out, and links are made last, so that nothing is
 // ever written through one.
 
-import { closeSync, constants, fchmodSync, futimesSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { copyFile, open, symlink } from "node:fs/promises";
+import { constants, mkdirSync } from "node:fs";
+import { copyFile, symlink } from "node:fs/promises";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { Parser, type ReadEntry } from "tar";
 import { deferred } from "../transport/deferred.js";
 import { RemoteError } from "./remote-error.js";
 import { syncAll } from "./sync-all.js";
+import { writeEntry } from "./write-entry.js";
 
 export interface Unpacked {
   /** Of each first path component: what was written two levels below it. */
@@ -26,11 +27,7 @@ export interface UnpackRules {
   readonly keeps: (name: string) => boolean;
 }
 
-/** In one go: to wait for each write costs more than a small file takes. */
-const SMALL_BYTES = 256 << 10;
 const KEPT_BYTES = 4096;
-const PIECE_BYTES = 1 << 20;
-const FLUSH_BYTES = 64 << 20;
 
 /** Whatever was written when this rejects is the caller's to remove. */
 export async function unpack(archive: Readable, into: string, rules: UnpackRules): Promise<Unpacked> {
@@ -154,8 +151,7 @@ class Unpacking {
       return;
     }
     this.#makeDirectory(path.posix.dirname(name));
-    if (entry.size <= SMALL_BYTES) writeSmall(path.join(this.#into, name), entry, await entry.concat());
-    else await writeLarge(path.join(this.#into, name), entry);
+    await writeEntry(path.join(this.#into, name), entry);
     this.#files.add(name);
     this.#count(name, entry.size);
   }
@@ -215,61 +211,4 @@ function goesDownAndUp(target: string): boolean {
   const parts = target.split("/").filter((part) => part !== "" && part !== ".");
   const down = parts.findIndex((part) => part !== "..");
   return down >= 0 && parts.includes("..", down);
-}
-
-const FRESH = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
-
-function modeOf({ mode = 0o600 }: ReadEntry): number {
-  return (mode & 0o777) | 0o400;
-}
-
-/** A disk that is about to be full takes a part of what it is given, and says so only in the number of bytes. */
-function writeSmall(file: string, entry: ReadEntry, content: Buffer): void {
-  const fd = openSync(file, FRESH, 0o600);
-  try {
-    for (let done = 0; done < content.length; ) done += writeSync(fd, content, done);
-    fchmodSync(fd, modeOf(entry));
-    if (entry.mtime) futimesSync(fd, entry.mtime, entry.mtime);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** The disk is kept busy meanwhile: to bring gigabytes to it only at the end would take as long again. */
-async function writeLarge(file: string, entry: ReadEntry): Promise<void> {
-  const handle = await open(file, FRESH, 0o600);
-  let flushing = Promise.resolve();
-  let unflushedBytes = 0;
-  try {
-    for await (const piece of joined(entry as AsyncIterable<Buffer>)) {
-      for (let done = 0; done < piece.length; ) done += (await handle.write(piece, done)).bytesWritten;
-      unflushedBytes += piece.length;
-      if (unflushedBytes < FLUSH_BYTES) continue;
-      await flushing;
-      unflushedBytes = 0;
-      flushing = handle.datasync();
-      flushing.catch(() => {}); // awaited above, or at the end
-    }
-    await flushing;
-    await handle.chmod(modeOf(entry));
-    if (entry.mtime) await handle.utimes(entry.mtime, entry.mtime);
-  } finally {
-    await flushing.catch(() => {});
-    await handle.close();
-  }
-}
-
-/** What arrives in packets, in pieces that are worth a call. */
-async function* joined(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let pending: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    pending.push(chunk);
-    bytes += chunk.length;
-    if (bytes < PIECE_BYTES) continue;
-    yield Buffer.concat(pending);
-    pending = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield Buffer.concat(pending);
 }

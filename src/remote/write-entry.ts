@@ -1,0 +1,72 @@
+// Writes one file of an archive: never over another one, nor through a link.
+
+import { closeSync, constants, fchmodSync, futimesSync, openSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
+import type { ReadEntry } from "tar";
+
+/** In one go: to wait for each write costs more than a small file takes. */
+const SMALL_BYTES = 256 << 10;
+const PIECE_BYTES = 1 << 20;
+const FLUSH_BYTES = 64 << 20;
+
+export async function writeEntry(file: string, entry: ReadEntry): Promise<void> {
+  if (entry.size <= SMALL_BYTES) writeSmall(file, entry, await entry.concat());
+  else await writeLarge(file, entry);
+}
+
+const FRESH = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
+
+function modeOf({ mode = 0o600 }: ReadEntry): number {
+  return (mode & 0o777) | 0o400;
+}
+
+/** A disk that is about to be full takes a part of what it is given, and says so only in the number of bytes. */
+function writeSmall(file: string, entry: ReadEntry, content: Buffer): void {
+  const fd = openSync(file, FRESH, 0o600);
+  try {
+    for (let done = 0; done < content.length; ) done += writeSync(fd, content, done);
+    fchmodSync(fd, modeOf(entry));
+    if (entry.mtime) futimesSync(fd, entry.mtime, entry.mtime);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The disk is kept busy meanwhile: to bring gigabytes to it only at the end would take as long again. */
+async function writeLarge(file: string, entry: ReadEntry): Promise<void> {
+  const handle = await open(file, FRESH, 0o600);
+  let flushing = Promise.resolve();
+  let unflushedBytes = 0;
+  try {
+    for await (const piece of joined(entry as AsyncIterable<Buffer>)) {
+      for (let done = 0; done < piece.length; ) done += (await handle.write(piece, done)).bytesWritten;
+      unflushedBytes += piece.length;
+      if (unflushedBytes < FLUSH_BYTES) continue;
+      await flushing;
+      unflushedBytes = 0;
+      flushing = handle.datasync();
+      flushing.catch(() => {}); // awaited above, or at the end
+    }
+    await flushing;
+    await handle.chmod(modeOf(entry));
+    if (entry.mtime) await handle.utimes(entry.mtime, entry.mtime);
+  } finally {
+    await flushing.catch(() => {});
+    await handle.close();
+  }
+}
+
+/** What arrives in packets, in pieces that are worth a call. */
+async function* joined(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let pending: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    pending.push(chunk);
+    bytes += chunk.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(pending);
+    pending = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(pending);
+}
