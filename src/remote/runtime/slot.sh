@@ -415,17 +415,18 @@ has_leftovers() {
   [ $# -gt 0 ] && grep -qszF -- "SSHOAL_ATTEMPT=$attempt" "$@"
 }
 
-# What the job changed or made is its result. Of what it left as it was, the next job's copy is made.
+# What the job changed or made is its result. Of what it left as it was, the next job's copy is made. Whoever does this may
+# be killed in the midst of it: then it is done again, before any other job gets a copy here.
 keep_results() {
-  name_tree || return 0
-  # It may be another job's by now. Results that are apart already stay so: somebody was killed while this was done.
-  [ "$owner" = "${dir#jobs/}" ] && [ -d "$mine/work" ] && [ ! -d "$dir/work" ] && ! is_untouched || return 0
-  true >"$mine/copied"
-  mv "$mine/work" "$dir/work" 2>/dev/null || { chmod u+rwx "$mine/work" && mv "$mine/work" "$dir/work"; } || return
-  [ "$tree" != - ] && [ "$copy_unchanged" = 0 ] || return 0
+  name_tree && [ "$owner" = "${dir#jobs/}" ] || return 0
   fresh=$PWD/$mine/fresh
-  [ "$tree_is_large" = 0 ] || [ -z "$can_tell" ] || has_clock_jumped || pass_on
-  drop_inputs
+  if [ ! -d "$dir/work" ]; then
+    [ -d "$mine/work" ] && ! is_untouched || return 0
+    true >"$mine/copied"
+    mv "$mine/work" "$dir/work" 2>/dev/null || { chmod u+rwx "$mine/work" && mv "$mine/work" "$dir/work"; } || return
+    [ "$tree_is_large" = 0 ] || [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || [ -z "$can_tell" ] || has_clock_jumped || pass_on
+  fi
+  [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || drop_inputs
 }
 
 is_untouched() {

@@ -1,11 +1,13 @@
 // Runs slot.sh for real: the directory a job begins in, and what of it is left as results. The tools do that rather
 // than the shell, so that GNU's and busybox's are enough.
 
-import { readlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readlinkSync, statSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { until } from "../../rig/until.js";
+import { BATCH, BOOT_ID, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -158,6 +160,25 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
       await spool.run();
       for (const key of [A, B]) expect(await spool.read(`jobs/${key}/out`)).toBe("1");
       for (const key of [A, B]) expect(await spool.results(key)).toContain("in");
+    });
+
+    test("whoever put results apart was killed before the inputs were out of them: that is done again", async () => {
+      await tree({ same: "1", "d/same": "1" });
+      await spool.job(A, "true", "t");
+      const slot = `.sshoal/batches/${BATCH}@${HOST}/slots/0`;
+      await home.write(`${slot}/keeper`, `9999999 1 ${BOOT_ID} ${A}\n`);
+      await home.write(`${slot}/code`, `${BATCH}/${A}. 0\n`);
+      const work = join(spool.dir, "jobs", A, "work");
+      execFileSync("cp", ["-a", home.path(".sshoal/trees/t"), work]);
+      await home.write(`${slot}/fresh`, "");
+      await until("the clock has moved on", () => {
+        writeFileSync(join(work, "made"), "");
+        return statSync(join(work, "made")).ctimeMs > statSync(home.path(slot, "fresh")).mtimeMs;
+      });
+      await home.write(`.sshoal/batches/${BATCH}@${HOST}/jobs/${A}/claim`, "slot 0\n");
+      await spool.run();
+      expect(await spool.read(`jobs/${A}/exit`)).toBe("0\n");
+      expect(await spool.results(A)).toEqual(["made"]);
     });
 
     test("another tree: the next job gets that one, and nothing of the first", async () => {
