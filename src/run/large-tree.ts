@@ -4,6 +4,7 @@ import type { Tree } from "../remote/tree.js";
 
 const LARGE_BYTES = 1e9;
 const NAMED = 5;
+const WORTH_NAMING_BYTES = 1e6;
 /** A directory that holds little else than one thing is not named, but that thing. */
 const MOST = 0.8;
 
@@ -36,8 +37,9 @@ function largestPaths(entries: Tree["entries"]): Sized[] {
     const main = below.get(one.path)?.find(({ bytes }) => bytes >= MOST * one.bytes);
     return main === undefined ? one : narrow(main);
   };
-  const top = (below.get("") ?? []).map(narrow);
-  return top.sort((a, b) => b.bytes - a.bytes).slice(0, NAMED);
+  const [first, ...others] = (below.get("") ?? []).map(narrow).sort((a, b) => b.bytes - a.bytes);
+  const large = others.filter(({ bytes }) => bytes >= WORTH_NAMING_BYTES);
+  return first === undefined ? [] : [first, ...large].slice(0, NAMED);
 }
 
 function withParents(path: string): string[] {

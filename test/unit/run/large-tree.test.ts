@@ -19,15 +19,21 @@ test("beyond it the five largest are named, a directory by what makes it large, 
       "in/x": 1,
       "many/a": 6e8,
       "many/b": 6e8,
-      c: 5,
-      d: 4,
-      e: 3,
-      f: 2,
+      c: 5e6,
+      d: 4e6,
+      e: 3e6,
+      f: 2e6,
     }),
   };
   expect(warnOfSize(tree, 3.2e9)).toBe(
-    "3.2 GB travel to each machine that lacks them; the largest: in/data/it's (2.0 GB), many (1.2 GB), c (1 MB), " +
-      "d (1 MB), e (1 MB); to leave something here: echo '/in/data/it'\\''s' >>.sshoalignore",
+    "3.2 GB travel to each machine that lacks them; the largest: in/data/it's (2.0 GB), many (1.2 GB), c (5 MB), " +
+      "d (4 MB), e (3 MB); to leave something here: echo '/in/data/it'\\''s' >>.sshoalignore",
+  );
+});
+
+test("what is not large is not named", () => {
+  expect(warnOfSize({ entries: entries({ a: 2e9, b: 46 }) }, 2e9)).toContain(
+    "the largest: a (2.0 GB); to leave",
   );
 });
 
