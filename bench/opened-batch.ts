@@ -2,7 +2,7 @@
 // command makes them. Nobody answers.
 
 import { parseBatch } from "../src/input/batch-file.js";
-import type { MachineSpec } from "../src/model/machine.js";
+import { plainMachine } from "../src/input/plain-machine.js";
 import { createPlainReporter } from "../src/report/plain.js";
 import { startRun } from "../src/run/batch-run.js";
 import { Results } from "../src/run/results.js";
@@ -24,7 +24,9 @@ export async function openBatch(
   const begun = performance.now();
   const cpu = process.cpuUsage();
   const jobs = parseBatch(content, "jobs.sh");
-  const machines = Array.from({ length: machineCount }, (_, n) => specOf(`machine-${n}.yaml`));
+  const machines = Array.from({ length: machineCount }, (_, n) =>
+    plainMachine(`machine-${n}.yaml`, { kind: "local" }),
+  );
   const results = new Results(dir);
   await results.prepare();
   const silent = { write: () => true };
@@ -68,19 +70,4 @@ export async function openBatch(
   });
   if (opened === null) throw new Error("nobody was connected to");
   return opened;
-}
-
-function specOf(name: string): MachineSpec {
-  return {
-    name,
-    address: { kind: "local" },
-    file: null,
-    gpus: null,
-    excludeGpus: [],
-    maxJobs: null,
-    scratch: null,
-    env: {},
-    setup: [],
-    keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
-  };
 }
