@@ -40,6 +40,7 @@ export async function openBatch(
     script: "jobs.sh",
     jobs,
     machines,
+    inPlace: null,
     copyForward: [],
     copyBack: [],
     copiesUnchanged: false,

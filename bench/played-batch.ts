@@ -13,6 +13,7 @@ const POLICY = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
 const SETTINGS = {
   requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
   timeoutSeconds: null,
+  inPlace: null,
   copyForward: [],
   copyBack: [],
   copiesUnchanged: false,

@@ -1,18 +1,45 @@
-// --copy-forward and --copy-backwards: paths inside the working directory, checked before anything is touched.
+// --copy-forward and --copy-backwards: paths inside the working directory, checked before anything is touched; and
+// whether anything is copied at all.
 
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { type Problem, problemsError } from "../errors.js";
+import { type Problem, problemsError, UserError } from "../errors.js";
+import type { BatchSettings } from "../model/batch.js";
+import type { RunOptions } from "./run-options.js";
+
+type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "copyBack">;
+type Asked = Pick<RunOptions, "machines" | "copyForward" | "copyBackwards" | "copiesUnchanged">;
+
+/** On this machine jobs run where the user is, unless they are to have copies. */
+export function resolveCopying(asked: Asked, workingDir: string): Copying {
+  if (asked.machines.length === 0 && asked.copyForward === null) {
+    refuseCopyingBack(asked);
+    return { inPlace: workingDir, copyForward: [], copyBack: ["."] };
+  }
+  return {
+    inPlace: null,
+    copyForward: resolveForward(asked.copyForward ?? ["."], workingDir),
+    copyBack: resolveBackwards(asked.copyBackwards ?? ["."], workingDir),
+  };
+}
+
+function refuseCopyingBack({ copyBackwards, copiesUnchanged }: Asked): void {
+  const flag = copyBackwards !== null ? "--copy-backwards" : copiesUnchanged ? "--copy-unchanged" : null;
+  if (flag === null) return;
+  throw new UserError(`${flag} has no meaning where jobs run in place: they leave files where they are`, {
+    hint: "add --copy-forward ./ to give each job a copy of the working directory",
+  });
+}
 
 /** Relative to `workingDir`, "." for all of it. */
-export function resolveForward(paths: readonly string[], workingDir: string): string[] {
+function resolveForward(paths: readonly string[], workingDir: string): string[] {
   return resolveAll("--copy-forward", paths, workingDir, (relative) =>
     existsSync(path.join(workingDir, relative)) ? null : "there is no such file or directory",
   );
 }
 
 /** These need not exist yet: jobs make them. */
-export function resolveBackwards(paths: readonly string[], workingDir: string): string[] {
+function resolveBackwards(paths: readonly string[], workingDir: string): string[] {
   return resolveAll("--copy-backwards", paths, workingDir, () => null);
 }
 

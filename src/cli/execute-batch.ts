@@ -3,7 +3,7 @@
 import type { ExitCode } from "../errors.js";
 import { loadBatch } from "../input/load-batch.js";
 import { Results } from "../run/results.js";
-import { resolveBackwards, resolveForward } from "./copy-paths.js";
+import { resolveCopying } from "./copy-paths.js";
 import { dryRun } from "./dry-run.js";
 import { followBatch } from "./follow-batch.js";
 import { note } from "./note.js";
@@ -15,14 +15,13 @@ export async function executeBatch(options: RunOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const jobs = await loadBatch(options.script);
   const machines = await machinesFor(options, surroundings);
-  const copyForward = resolveForward(options.copyForward, surroundings.cwd);
-  const copyBack = resolveBackwards(options.copyBackwards, surroundings.cwd);
+  const copying = resolveCopying(options, surroundings.cwd);
   if (options.isDryRun) return dryRun({ jobs, machines, options, surroundings });
-  const tree = await readTree(surroundings, copyForward);
+  const tree = await readTree(surroundings, copying);
   const results = new Results(surroundings.cwd);
   await results.prepare();
   return followBatch({
-    order: { ...options, jobs, machines, copyForward, copyBack, tree, results },
+    order: { ...options, jobs, machines, ...copying, tree, results },
     surroundings,
     options,
     connector: openConnector(surroundings, options, note),

@@ -42,7 +42,7 @@ export async function orderFor(
     policy: POLICY,
     env: {},
     machines: startsJobs ? await reloadMachines([...here.machines.values()], surroundings) : [],
-    tree: startsJobs ? await readTree(surroundings, settings.copyForward) : noTree(surroundings.cwd),
+    tree: startsJobs ? await readTree(surroundings, settings) : noTree(surroundings.cwd),
   };
 }
 

@@ -36,8 +36,9 @@ export interface MachineOptions extends MachineChoice, SshOptions {
 
 export interface RunOptions extends MachineOptions {
   readonly script: string;
-  readonly copyForward: readonly string[];
-  readonly copyBackwards: readonly string[];
+  /** Null, here and below: nothing was said. */
+  readonly copyForward: readonly string[] | null;
+  readonly copyBackwards: readonly string[] | null;
   readonly copiesUnchanged: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
@@ -62,8 +63,8 @@ export interface RawMachines extends RawChoice, RawSsh {
 }
 
 export interface RawRun extends RawMachines {
-  readonly copyForward: string[];
-  readonly copyBackwards: string[];
+  readonly copyForward?: string[];
+  readonly copyBackwards?: string[];
   readonly copyUnchanged?: true;
   readonly env?: string[];
   readonly timeout?: number;
@@ -84,8 +85,11 @@ export function describeRun(command: Command): Command {
     )
     .argument("[script]", "one job a line, in bash syntax");
   describeMachines(command)
-    .option("--copy-forward <paths...>", "what of the working directory jobs get a copy of", ["./"])
-    .option("--copy-backwards <paths...>", "where a job leaves results", ["./"])
+    .option(
+      "--copy-forward <paths...>",
+      "what jobs get a copy of (default: ./; nothing when they run on this machine)",
+    )
+    .option("--copy-backwards <paths...>", "where a job leaves results in its copy (default: ./)")
     .option("--copy-unchanged", "bring inputs back too that the job did not change")
     .option("--env <NAME=VALUE>", "set a variable for jobs; NAME alone passes on yours (repeatable)", gather)
     .addOption(durationOption("--timeout <duration>", "end a job that runs longer: 90s, 10m, 2h"))
@@ -165,8 +169,8 @@ export function resolveRun(
   return {
     ...resolveMachines(raw),
     script: requireScript(script, raw, command),
-    copyForward: raw.copyForward,
-    copyBackwards: raw.copyBackwards,
+    copyForward: raw.copyForward ?? null,
+    copyBackwards: raw.copyBackwards ?? null,
     copiesUnchanged: raw.copyUnchanged ?? false,
     env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
     timeoutSeconds: raw.timeout ?? null,
@@ -193,7 +197,11 @@ function requireScript(script: string | undefined, raw: RawRun, command: Command
   });
 }
 
-function lastSwallowed({ machines = [], copyForward, copyBackwards }: RawRun): [string, string | undefined] {
+function lastSwallowed({
+  machines = [],
+  copyForward = [],
+  copyBackwards = [],
+}: RawRun): [string, string | undefined] {
   const lists: [string, string[]][] = [
     ["--machines", machines.filter((name) => /\.(ba)?sh$|\.txt$/.test(name))],
     ["--copy-forward", copyForward.slice(1)],

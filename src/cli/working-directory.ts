@@ -1,13 +1,15 @@
 // The working directory as it is now, together with what is remembered of it.
 
-import { scanTree, type Tree } from "../remote/tree.js";
+import type { BatchSettings } from "../model/batch.js";
+import { noTree, scanTree, type Tree } from "../remote/tree.js";
 import { recallTrees, rememberTree } from "../remote/tree-memory.js";
 import type { Surroundings } from "./surroundings.js";
 
 export async function readTree(
   { cwd, cacheDir }: Surroundings,
-  copyForward: readonly string[],
+  { inPlace, copyForward }: Pick<BatchSettings, "inPlace" | "copyForward">,
 ): Promise<Tree> {
+  if (inPlace !== null) return noTree(cwd);
   const tree = await scanTree(cwd, copyForward);
   const earlier = await recallTrees(cacheDir, cwd);
   await rememberTree(cacheDir, tree);

@@ -5,6 +5,8 @@ import type { Requirement } from "./job.js";
 export interface BatchSettings {
   readonly requirement: Requirement;
   readonly timeoutSeconds: number | null;
+  /** Where jobs run, on this computer, without a copy of anything; null: each has a directory of its own. */
+  readonly inPlace: string | null;
   /** Relative to the working directory. */
   readonly copyForward: readonly string[];
   /** Relative to a job's directory. */

@@ -31,6 +31,8 @@ interface SlotPlace {
 interface SpoolSettings {
   readonly copiesUnchanged: boolean;
   readonly timeoutSeconds: number | null;
+  /** Where jobs run that have no directory of their own; null: there are no such jobs. */
+  readonly inPlace: string | null;
 }
 
 /** Resolves with the keys there was no room for. Some thousands at most: one `mv` puts them into place. */
@@ -100,7 +102,7 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
     yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
     yield file(`slots/${slot.index}/need`, needText(order.requirement, slot));
   }
-  const treeLine = formatTreeLine(order.tree);
+  const treeLine = order.settings.inPlace === null ? formatTreeLine(order.tree) : IN_PLACE;
   for (const { key, script } of order.jobs) {
     yield file(`jobs/${key}/command`, `${treeLine}\n${script}`);
   }
@@ -117,9 +119,13 @@ function settingsText({ place, settings }: HandOver): string {
     `batch=${quote(place.batch)}`,
     `copy_unchanged=${settings.copiesUnchanged ? 1 : 0}`,
     `limit=${settings.timeoutSeconds ?? 0}`,
+    `in_place=${quote(settings.inPlace ?? "")}`,
     "",
   ].join("\n");
 }
+
+/** What stands for the tree of a job that runs in place. */
+const IN_PLACE = "#tree @ 0 0";
 
 /** From here on it pays to pass on to the next job what one has left unchanged. */
 const LARGE_ENTRIES = 100;

@@ -28,7 +28,7 @@ export function jobScript(
 }
 
 /** Should the slot be killed, the job itself still tells how it ended. */
-const NOTE_CODE = `sshoal_slot=\${PWD%/*} sshoal_attempt=$SSHOAL_ATTEMPT; trap 'echo "$sshoal_attempt $?" 2>/dev/null >"$sshoal_slot/code"' EXIT`;
+const NOTE_CODE = `sshoal_slot=$SSHOAL_SLOT_DIR sshoal_attempt=$SSHOAL_ATTEMPT; unset SSHOAL_SLOT_DIR; trap 'echo "$sshoal_attempt $?" 2>/dev/null >"$sshoal_slot/code"' EXIT`;
 
 function setupLines({ name, setup }: MachineSpec): string[] {
   if (setup.length === 0) return [];

@@ -167,9 +167,9 @@ function tellSilent(loop: Loop, { machines }: RunState): void {
 }
 
 function settingsOf(order: BatchOrder): BatchSettings {
-  const { requirement, timeoutSeconds, copyForward, copyBack, copiesUnchanged, env } = order;
+  const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, env } = order;
   const envNames = Object.keys(env);
-  return { requirement, timeoutSeconds, copyForward, copyBack, copiesUnchanged, envNames };
+  return { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, envNames };
 }
 
 /** Lines that an earlier run had and the batch file has no more: they may still be under way. */

@@ -29,7 +29,7 @@ export class Giver {
     slots: readonly Slot[],
     emit: Emit,
   ): Promise<number[]> {
-    const { tree, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
+    const { tree, inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
     const { spec, place, signal } = link;
     if (!link.isStaged) await this.#stage(link, emit).catch((error) => refuse(lines, error));
     const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, requirement) }));
@@ -38,7 +38,7 @@ export class Giver {
       script: jobScript(jobOf(this.#context, line), spec, batch, env),
     }));
     const manifest = this.#manifest(link, lines, slots);
-    const settings = { copiesUnchanged, timeoutSeconds };
+    const settings = { copiesUnchanged, timeoutSeconds, inPlace };
     const order = { place, tree, requirement, settings, slots: places, jobs, manifest, signal };
     const answer = await handOver(link.session, order).catch((error) => refuse(lines, error));
     const missing = answer.map((key) => parseAttemptKey(key).line);
@@ -79,7 +79,9 @@ export class Giver {
   }
 
   #tellTree(emit: Emit): void {
-    const { entries, bytes, leftOut } = this.#context.tree;
+    const { inPlace, tree } = this.#context;
+    if (inPlace !== null) return;
+    const { entries, bytes, leftOut } = tree;
     const files = entries.filter(({ type }) => type !== "Directory").length;
     if (!this.#isTreeTold) emit({ kind: "tree-read", files, bytes, leftOut });
     this.#isTreeTold = true;

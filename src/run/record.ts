@@ -91,7 +91,7 @@ function parseLine(line: string): RunEvent | null {
   }
 }
 
-/** Version 0.1 knew nothing of the ssh configuration, and one transport. */
+/** Version 0.1 knew nothing of the ssh configuration, had one transport, and ran nothing in place. */
 function withLaterFields(event: RunEvent): RunEvent {
   if (event.kind !== "run-started") return event;
   const machines = event.machines.map((machine) => {
@@ -100,5 +100,5 @@ function withLaterFields(event: RunEvent): RunEvent {
     const { configFile = null, transport = null } = address;
     return { ...machine, address: { ...address, configFile, transport } };
   });
-  return { ...event, machines };
+  return { ...event, machines, settings: { ...event.settings, inPlace: event.settings.inPlace ?? null } };
 }

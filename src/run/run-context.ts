@@ -20,6 +20,8 @@ export interface RunContext {
   readonly requirement: Requirement;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
+  /** Where jobs run without a copy of the tree; null: in a copy each. */
+  readonly inPlace: string | null;
   readonly tree: Tree;
   /** Relative to a job's directory. */
   readonly copyBack: readonly string[];

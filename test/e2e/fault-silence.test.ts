@@ -61,6 +61,7 @@ async function start(): Promise<BatchRun> {
     requirement: { cpus: 0.01, memoryMb: 1, gpu: null, reservesMachine: false },
     env: {},
     timeoutSeconds: null,
+    inPlace: null,
     copyForward: ["."],
     copyBack: ["."],
     copiesUnchanged: false,

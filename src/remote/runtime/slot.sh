@@ -303,17 +303,19 @@ run_job() {
   true >"$mine/job"
 }
 
-# The first line of a command names the tree its job begins with; "-": it begins in an empty directory.
+# The first line of a command names the tree its job begins with; "-": it begins in an empty directory; "@": it runs in
+# place, where the user is, and what it leaves there is nobody's but theirs.
 name_tree() {
   tree='' tree_has_directories='' tree_is_large=''
   { read -r _ tree tree_has_directories tree_is_large <"$dir/command"; } 2>/dev/null
-  [ "$tree" = - ] || tree=${tree:+$root/trees/$tree}
+  case $tree in - | @) ;; *) tree=${tree:+$root/trees/$tree} ;; esac
   [ -n "$tree" ]
 }
 
 # The slot's jobs follow each other in one directory, as long as they leave it as it was: a copy is made once, not for
 # each. "copied" says of which tree it is, and whether that is all there; "fresh" is older than what any job changes.
 make_work() {
+  [ "$tree" != @ ] || return 0
   made=
   { read -r made <"$mine/copied"; } 2>/dev/null
   [ "$made" != "$boot_id whole $tree" ] || return 0
@@ -362,7 +364,10 @@ put_back() {
 
 start_job() {
   # All three streams are redirected, or whoever holds the other end would wait for the job's children too.
-  (cd "$mine/work" && as_at_login && SSHOAL_ATTEMPT=$attempt exec setsid "$shell" "../../../$dir/command") \
+  work=$mine/work
+  [ "$tree" != @ ] || work=$in_place
+  (spool=$PWD && cd "$work" && as_at_login &&
+    SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine exec setsid "$shell" "$spool/$dir/command") \
     </dev/null >>"$dir/out" 2>>"$dir/err" &
   job=$!
   start_of "$job"
@@ -418,7 +423,7 @@ has_leftovers() {
 # What the job changed or made is its result. Of what it left as it was, the next job's copy is made. Whoever does this may
 # be killed in the midst of it: then it is done again, before any other job gets a copy here.
 keep_results() {
-  name_tree && [ "$owner" = "${dir#jobs/}" ] || return 0
+  name_tree && [ "$tree" != @ ] && [ "$owner" = "${dir#jobs/}" ] || return 0
   fresh=$PWD/$mine/fresh
   if [ ! -d "$dir/work" ]; then
     [ -d "$mine/work" ] && ! is_untouched || return 0

@@ -1,6 +1,6 @@
 import { symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { resolveBackwards, resolveForward } from "../../../src/cli/copy-paths.js";
+import { resolveCopying } from "../../../src/cli/copy-paths.js";
 import { UserError } from "../../../src/errors.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 
@@ -10,6 +10,16 @@ beforeEach(async () => {
   work = await makeWorkspace({ "src/a.py": "", "a b/..c/x": "", "..d": "", "-e": "" });
 });
 afterEach(() => work.remove());
+
+const ASKED = { machines: ["gpu1"], copyForward: null, copyBackwards: null, copiesUnchanged: false };
+
+function resolveForward(copyForward: string[], dir: string) {
+  return resolveCopying({ ...ASKED, copyForward }, dir).copyForward;
+}
+
+function resolveBackwards(copyBackwards: string[], dir: string) {
+  return resolveCopying({ ...ASKED, copyBackwards }, dir).copyBack;
+}
 
 const BOTH = [
   ["--copy-forward", resolveForward],
@@ -57,4 +67,28 @@ test("what is to be copied there must be here; what comes back need not", async 
     "--copy-forward missing: there is no such file or directory",
   );
   expect(resolveBackwards(["missing", "deep/er"], work.dir)).toEqual(["missing", "deep/er"]);
+});
+
+test("elsewhere jobs get a copy of all of it, unless something else is asked for", () => {
+  expect(resolveCopying(ASKED, work.dir)).toEqual({ inPlace: null, copyForward: ["."], copyBack: ["."] });
+});
+
+describe("on this machine", () => {
+  const here = { ...ASKED, machines: [] };
+
+  test("jobs run where the user is", () => {
+    expect(resolveCopying(here, work.dir)).toMatchObject({ inPlace: work.dir, copyForward: [] });
+  });
+
+  test("they get copies when that is asked for", () => {
+    const copying = resolveCopying({ ...here, copyForward: ["src"], copyBackwards: ["out"] }, work.dir);
+    expect(copying).toEqual({ inPlace: null, copyForward: ["src"], copyBack: ["out"] });
+  });
+
+  test.each([
+    ["--copy-backwards", { copyBackwards: ["out"] }],
+    ["--copy-unchanged", { copiesUnchanged: true }],
+  ])("%s alone has no meaning", (flag, asked) => {
+    expect(() => resolveCopying({ ...here, ...asked }, work.dir)).toThrow(`${flag} has no meaning`);
+  });
 });

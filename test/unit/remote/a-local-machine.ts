@@ -55,6 +55,7 @@ export async function makeLocalMachine(): Promise<LocalMachine> {
 const SETTINGS: BatchSettings = {
   requirement: aNeed({ memoryMb: 1 }),
   timeoutSeconds: null,
+  inPlace: null,
   copyForward: ["."],
   copyBack: ["."],
   copiesUnchanged: false,
@@ -70,7 +71,7 @@ export function anOrder(
   const slot = { index: 0, gpus: [] };
   return {
     place,
-    settings: { copiesUnchanged: false, timeoutSeconds: null },
+    settings: { copiesUnchanged: false, timeoutSeconds: null, inPlace: null },
     requirement: SETTINGS.requirement,
     slots: [{ slot, env: {} }],
     tree: noTree("/"),

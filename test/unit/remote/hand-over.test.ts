@@ -102,7 +102,7 @@ test("jobs begin in the tree, and a limit counts", async () => {
     await stage(machine.session, { place: machine.place, tree, signal: never, onProgress: () => {} });
     await giveAndWait(
       { [A]: "cat a/x.txt; sleep 600" },
-      { tree, settings: { copiesUnchanged: false, timeoutSeconds: 1 } },
+      { tree, settings: { copiesUnchanged: false, timeoutSeconds: 1, inPlace: null } },
     );
     expect([await read(`jobs/${A}/out`), await read(`jobs/${A}/exit`)]).toEqual([
       "from here\n",

@@ -52,6 +52,7 @@ export function someJobs(count: number, changes: Partial<Job> = {}): Job[] {
 export const SETTINGS: BatchSettings = {
   requirement: { cpus: 1, memoryMb: 7000, gpu: null, reservesMachine: false },
   timeoutSeconds: null,
+  inPlace: null,
   copyForward: ["."],
   copyBack: ["."],
   copiesUnchanged: false,

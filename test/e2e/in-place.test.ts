@@ -1,0 +1,74 @@
+// Jobs on this machine: they run where the user is, and nothing is copied unless asked for.
+
+import { existsSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
+import { killAll, pidsWithHome } from "../rig/processes.js";
+import { until } from "../rig/until.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let work: Workspace;
+let home: Workspace;
+
+beforeEach(async () => {
+  [work, home] = await Promise.all([makeWorkspace(), makeWorkspace()]);
+});
+afterEach(async () => {
+  killAll(pidsWithHome(home.dir));
+  await Promise.all([work.remove(), home.remove()]);
+});
+
+async function argsFor(jobs: readonly string[], extra: readonly string[] = []): Promise<string[]> {
+  await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));
+  return ["jobs.sh", ...LIGHT_NO_GPU, ...extra];
+}
+
+const options = () => ({ cwd: work.dir, home: home.dir });
+
+test("jobs run in the working directory; their output is in job_results/", async () => {
+  await work.write("input.txt", "from the user\n");
+  const args = await argsFor([
+    "pwd; cat input.txt; echo made > made.txt; echo bad >&2",
+    "exec sh -c 'exit 4'",
+  ]);
+  const { code, stdout } = await runCommand(args, options());
+  expect(code).toBe(1);
+  expect(await work.read("job_results/jobs.sh.1.out")).toBe(`${work.dir}\nfrom the user\n`);
+  expect(await work.read("job_results/jobs.sh.1.err")).toBe("bad\n");
+  expect(await work.read("made.txt")).toBe("made\n");
+  expect(listBelow(work.path("job_results/jobs.sh.1"))).toEqual([]);
+  expect(stdout).toContain("job_results/jobs.sh.2.err  exit code 4");
+  expect(listBelow(home.path(".sshoal/trees"))).toEqual([]);
+});
+
+test("--copy-forward gives each a copy, and brings back what it makes", async () => {
+  const args = await argsFor(["echo made > made.txt"], ["--copy-forward", "./"]);
+  expect((await runCommand(args, options())).code).toBe(0);
+  expect(existsSync(work.path("made.txt"))).toBe(false);
+  expect(await work.read("job_results/jobs.sh.1/made.txt")).toBe("made\n");
+});
+
+test("a killed client stops nothing: the same command goes on", async () => {
+  const job = `echo $$ > pid; ${waitFor(work.path("go"))}; echo went on; exit 7`;
+  const args = await argsFor([job, "echo second"]);
+  const first = spawnCommand(args, options());
+  await until("the job runs", () => existsSync(work.path("pid")));
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const again = spawnCommand(args, options());
+  await again.until(({ stdout }) => stdout().includes("resuming"));
+  await work.write("go", "");
+  const { code, stdout } = await again.ended;
+  expect(code).toBe(1);
+  expect(stdout).toContain("job_results/jobs.sh.1.err  exit code 7");
+  expect(await work.read("job_results/jobs.sh.1.out")).toBe("went on\n");
+  expect(await work.read("job_results/jobs.sh.2.out")).toBe("second\n");
+});
+
+test("--copy-backwards alone is refused, and says what to add", async () => {
+  const { code, stderr } = await runCommand(await argsFor(["true"], ["--copy-backwards", "out"]), options());
+  expect(code).toBe(2);
+  expect(stderr).toContain("--copy-backwards has no meaning where jobs run in place");
+  expect(stderr).toContain("try: add --copy-forward ./");
+});
