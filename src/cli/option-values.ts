@@ -7,7 +7,8 @@ import { parseDuration } from "./duration.js";
 /** For `--env NAME`, which passes on what this shell has. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export function numberOption(flags: string, description: string, byDefault: number): Option {
+/** Without a default: what is left out depends on the rest. */
+export function numberOption(flags: string, description: string, byDefault?: number): Option {
   return new Option(flags, description)
     .default(byDefault)
     .argParser((text) => toNumber(flags, text, /^\d+(\.\d+)?$/));

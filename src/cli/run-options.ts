@@ -2,9 +2,10 @@
 
 import { type Command, Option } from "commander";
 import { UserError } from "../errors.js";
-import type { Requirement } from "../model/job.js";
+import type { GpuRequirement, Requirement } from "../model/job.js";
 import type { Policy } from "../plan/state.js";
 import type { Rerun } from "../run/opening.js";
+import { parseGpuList } from "./gpu-list.js";
 import { EXAMPLES } from "./help-text.js";
 import {
   durationOption,
@@ -51,11 +52,12 @@ export interface RunOptions extends MachineOptions {
 
 export interface RawMachines extends RawChoice, RawSsh {
   readonly numCpus: number;
-  readonly memoryRequired: number;
+  readonly memoryRequired?: number;
   readonly reserve?: true;
   readonly reserveGpu: boolean;
   readonly gpuRequired: boolean;
-  readonly gpuMemoryRequired: number;
+  readonly gpuMemoryRequired?: number;
+  readonly gpus?: string[];
   readonly gpuUtilization: number;
   readonly gpusPerJob: number;
   readonly json?: true;
@@ -129,11 +131,12 @@ function describeMachines(command: Command): Command {
   describeChoice(command, "without any, jobs run on this machine");
   return describeSsh(command)
     .addOption(numberOption("--num-cpus <n>", "cores one job uses", 1))
-    .addOption(numberOption("--memory-required <MB>", "memory one job uses", 7000))
+    .addOption(numberOption("--memory-required <MB>", "memory one job uses (default: 7000)"))
     .option("--reserve", "one job has a whole machine")
     .option("--no-reserve-gpu", "let several jobs share a GPU")
     .option("--no-gpu-required", "jobs need no GPU")
-    .addOption(numberOption("--gpu-memory-required <MB>", "GPU memory one job uses", 1000))
+    .option("--gpus <indices...>", "run on these cards, a job at a time on each: 0,1,2")
+    .addOption(numberOption("--gpu-memory-required <MB>", "GPU memory one job uses (default: 1000)"))
     .addOption(numberOption("--gpu-utilization <share>", "share of a GPU one job uses", 0.75))
     .addOption(wholeOption("--gpus-per-job <n>", "GPUs each job gets", 1));
 }
@@ -142,21 +145,39 @@ export function resolveMachines(raw: RawMachines): MachineOptions {
   return {
     ...resolveChoice(raw),
     ...resolveSsh(raw),
-    requirement: {
-      cpus: raw.numCpus,
-      memoryMb: raw.memoryRequired,
-      reservesMachine: raw.reserve ?? false,
-      gpu: raw.gpuRequired
-        ? {
-            count: raw.gpusPerJob,
-            memoryMb: raw.gpuMemoryRequired,
-            utilization: raw.gpuUtilization,
-            isReserved: raw.reserveGpu,
-          }
-        : null,
-    },
+    requirement: resolveRequirement(raw),
     isJson: raw.json ?? false,
     isVerbose: raw.verbose ?? false,
+  };
+}
+
+const MEMORY_MB = 7000;
+const GPU_MEMORY_MB = 1000;
+
+/** Whoever lists cards has reckoned already: nothing but what was asked for is asked of them. */
+function resolveRequirement(raw: RawMachines): Requirement {
+  const { gpus, reserve = false, numCpus: cpus } = raw;
+  if (gpus === undefined) {
+    const memoryMb = raw.memoryRequired ?? MEMORY_MB;
+    return { cpus, memoryMb, reservesMachine: reserve, gpu: raw.gpuRequired ? resolveGpu(raw) : null };
+  }
+  if (!raw.gpuRequired || reserve) {
+    throw new UserError(`--gpus and ${reserve ? "--reserve" : "--no-gpu-required"} contradict each other`, {
+      hint: "leave one of them out",
+    });
+  }
+  const listed = parseGpuList(gpus, raw.gpusPerJob);
+  const isReserved = raw.reserveGpu && new Set(listed).size === listed.length;
+  const gpu = { ...resolveGpu(raw), memoryMb: raw.gpuMemoryRequired ?? 0, isReserved, listed };
+  return { cpus, memoryMb: raw.memoryRequired ?? 0, reservesMachine: false, gpu };
+}
+
+function resolveGpu(raw: RawMachines): GpuRequirement {
+  return {
+    count: raw.gpusPerJob,
+    memoryMb: raw.gpuMemoryRequired ?? GPU_MEMORY_MB,
+    utilization: raw.gpuUtilization,
+    isReserved: raw.reserveGpu,
   };
 }
 

@@ -25,6 +25,8 @@ export interface GpuRequirement {
   readonly utilization: number;
   /** The card is this job's alone. */
   readonly isReserved: boolean;
+  /** These, by index, and a slot each time one is listed; left out: whichever have room. */
+  readonly listed?: readonly number[];
 }
 
 export type Outcome =

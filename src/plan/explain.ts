@@ -35,6 +35,12 @@ function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Re
       return ["cores: how many are free could not be read, so no job is put there"];
     case "gpus":
       return explainCards(shortage, capacity);
+    case "no-such-gpu":
+      return [
+        `GPU ${shortage.absent.join(", ")}: no such card, there are ${shortage.there.join(", ")} (--gpus)`,
+      ];
+    case "all-listed":
+      return [`--gpus lists ${shortage.count}`];
     case "max-jobs":
       return [`its machine file says max_jobs: ${shortage.maxJobs}${claimedWords(shortage.claimed)}`];
     case "machine-claimed":

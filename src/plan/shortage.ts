@@ -15,6 +15,10 @@ export type Shortage =
       readonly available: number;
       readonly refused: readonly RefusedCard[];
     }
+  /** Cards were listed that are not there. */
+  | { readonly kind: "no-such-gpu"; readonly absent: readonly number[]; readonly there: readonly number[] }
+  /** There is a slot for each card that was listed. */
+  | { readonly kind: "all-listed"; readonly count: number }
   /** `claimed` of the `maxJobs` are slots of other batches. */
   | { readonly kind: "max-jobs"; readonly maxJobs: number; readonly claimed: number }
   /** Another batch has all of the machine. */

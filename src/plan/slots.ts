@@ -3,6 +3,7 @@
 import type { GpuRequirement, Requirement } from "../model/job.js";
 import type { Capacity, Claim, MachineSpec, Slot } from "../model/machine.js";
 import { type Card, type Choice, cardsOf, chooseCards, occupy } from "./cards.js";
+import { listSlots } from "./listed-cards.js";
 import type { Shortage } from "./shortage.js";
 
 /** A small overload is fine: few jobs use their cores all the time. */
@@ -32,6 +33,8 @@ interface Room {
 
 export function planSlots(question: SlotQuestion): SlotPlan {
   const { requirement } = question;
+  if (requirement.gpu?.listed !== undefined)
+    return planListed(question, requirement.gpu, requirement.gpu.listed);
   const slots: Slot[] = [];
   let room = roomOn(question);
   for (;;) {
@@ -46,6 +49,16 @@ export function planSlots(question: SlotQuestion): SlotPlan {
     slots.push({ index: slots.length, gpus: choice.chosen.map(({ gpu }) => gpu) });
     room = withoutSlot(room, neededMb, choice.chosen, requirement);
   }
+}
+
+/** What people and other batches keep for themselves counts all the same. */
+function planListed(question: SlotQuestion, need: GpuRequirement, listed: readonly number[]): SlotPlan {
+  const { spec, capacity } = question;
+  const { slots, shortages } = listSlots(spec, capacity, need, listed);
+  if (shortages.length > 0) return { slots, shortages };
+  const allowed = slots.findIndex(({ index }) => countShortages(question, index).length > 0);
+  if (allowed < 0) return { slots, shortages: [{ kind: "all-listed", count: listed.length }] };
+  return { slots: slots.slice(0, allowed), shortages: countShortages(question, allowed) };
 }
 
 function roomOn({ spec, capacity, requirement }: SlotQuestion): Room {

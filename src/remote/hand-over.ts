@@ -139,7 +139,10 @@ function formatTreeLine({ hash, entries, bytes }: Tree): string {
 }
 
 function slotEnvText(slot: Slot, env: Readonly<Record<string, string>>): string {
-  const checked = slot.gpus.filter((gpu) => gpu.vendor === "nvidia" && !gpu.isMig && !gpu.sharesHostMemory);
+  const checked = slot.gpus.filter(
+    ({ vendor, isMig, sharesHostMemory, memoryFreeMb }) =>
+      vendor === "nvidia" && !isMig && !sharesHostMemory && memoryFreeMb !== null,
+  );
   return [
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
     `export SSHOAL_SLOT=${slot.index}`,

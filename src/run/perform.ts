@@ -135,6 +135,10 @@ export class Performer {
       emit({ kind: "machine-failed", machine, reason: slots, hint: null });
       return link.close();
     }
+    if (this.#context.requirement.gpu?.listed !== undefined && capacity.gpus.length === 0) {
+      const message = `${machine}: no card can be seen there; jobs are told to use those of --gpus all the same`;
+      emit({ kind: "warning", message });
+    }
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots });
     this.#slots.set(machine, slots);
   }

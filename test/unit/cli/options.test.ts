@@ -337,3 +337,37 @@ describe("sshoal", () => {
     expect(() => sshoal(...argv)).toThrow(UserError);
   });
 });
+
+describe("--gpus", () => {
+  const gpuOf = (...argv: string[]) => run("--gpus", ...argv).requirement.gpu;
+
+  test.each([
+    ["words", ["0", "1", "2"], [0, 1, 2]],
+    ["commas", ["0,1,2"], [0, 1, 2]],
+    ["both", ["0,0", "1"], [0, 0, 1]],
+  ])("cards as %s", (_, argv, listed) => {
+    expect(gpuOf(...argv)).toMatchObject({ listed });
+  });
+
+  test("what is not said is not asked of the machine", () => {
+    const { requirement } = run("--gpus", "0", "1");
+    expect(requirement).toMatchObject({ memoryMb: 0, gpu: { memoryMb: 0, isReserved: true } });
+    const said = run("--gpus", "0", "--memory-required", "5", "--gpu-memory-required", "6").requirement;
+    expect(said).toMatchObject({ memoryMb: 5, gpu: { memoryMb: 6 } });
+  });
+
+  test("a card that is listed twice is shared", () => {
+    expect(gpuOf("0", "0", "1")).toMatchObject({ isReserved: false });
+  });
+
+  test.each([
+    [["x"], '--gpus takes numbers of cards, got "x"'],
+    [["0", "jobs.txt"], 'got "jobs.txt"'],
+    [[","], 'got ","'],
+    [["0", "1", "2", "--gpus-per-job", "2"], "cannot be dealt out 2 to a job"],
+    [["0", "--no-gpu-required"], "--gpus and --no-gpu-required contradict each other"],
+    [["0", "--reserve"], "--gpus and --reserve contradict each other"],
+  ])("%j is refused", (argv, message) => {
+    expect(errorOf("jobs.sh", "--gpus", ...argv).message).toContain(message);
+  });
+});
