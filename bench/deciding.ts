@@ -2,6 +2,7 @@
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { bashAt } from "../src/input/ask-bash.js";
 import { parseBatch } from "../src/input/batch-file.js";
 import { makeWorkspace } from "../test/rig/workspace.js";
 import { waitForCalm } from "./calm.js";
@@ -25,7 +26,11 @@ export async function deciding(): Promise<Row[]> {
   // First, while this process has not learnt yet to do it faster: a client opens a batch once.
   const opened = await openCold(content);
   const running = await measureRunning(content);
-  const batch = { jobs: parseBatch(content, "jobs.sh"), machines: MACHINES, slots: SLOTS };
+  const batch = {
+    jobs: await parseBatch(content, "jobs.sh", bashAt("bash")),
+    machines: MACHINES,
+    slots: SLOTS,
+  };
   const alone = await rounds(() => playPlan({ ...batch, isEachAlone: true }));
   const together = await rounds(() => playPlan({ ...batch, isEachAlone: false }));
   const loop = await rounds(() => playLoop({ ...batch, isEachAlone: false }));
@@ -97,7 +102,7 @@ interface Running {
 async function measureRunning(content: Uint8Array): Promise<Running> {
   const heap = heapMeter();
   const before = heap();
-  const jobs = parseBatch(content, "jobs.sh");
+  const jobs = await parseBatch(content, "jobs.sh", bashAt("bash"));
   let [bytes, collected] = [0, 0];
   const { firstAssignMs } = await playLoop(
     { jobs, machines: MACHINES, slots: SLOTS, isEachAlone: false },

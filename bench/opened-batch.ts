@@ -1,6 +1,7 @@
 // A client of a large batch up to the first machine it turns to: lock, record on disk, state and first decisions, as a
 // command makes them. Nobody answers.
 
+import { bashAt } from "../src/input/ask-bash.js";
 import { parseBatch } from "../src/input/batch-file.js";
 import { plainMachine } from "../src/input/plain-machine.js";
 import { createPlainReporter } from "../src/report/plain.js";
@@ -23,7 +24,7 @@ export async function openBatch(
 ): Promise<Opened> {
   const begun = performance.now();
   const cpu = process.cpuUsage();
-  const jobs = parseBatch(content, "jobs.sh");
+  const jobs = await parseBatch(content, "jobs.sh", bashAt("bash"));
   const machines = Array.from({ length: machineCount }, (_, n) =>
     plainMachine(`machine-${n}.yaml`, { kind: "local" }),
   );

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../errors.js";
 import type { Job } from "../model/job.js";
+import { bashAt } from "./ask-bash.js";
 import { parseBatch } from "./batch-file.js";
 import { listDirectory, look } from "./look.js";
 import { suggest } from "./suggest.js";
@@ -12,7 +13,7 @@ export async function loadBatch(path: string): Promise<Job[]> {
   const { kind } = await look(path);
   switch (kind) {
     case "file":
-      return parseBatch(await readFile(path), path);
+      return parseBatch(await readFile(path), path, bashAt("bash"));
     case "directory":
       throw new UserError(`${path}: is a directory, not a script`, { hint: "name the script in it" });
     case "unreadable":

@@ -5,7 +5,7 @@ export interface Job {
   readonly line: number;
   /** What results are filed under: `example_batch_script.sh.1`. */
   readonly name: string;
-  /** The line as written, without its line ending. */
+  /** As written: the lines of one command, without the last line ending. */
   readonly command: string;
 }
 

@@ -1,0 +1,155 @@
+// Cuts a script into jobs where bash would: a job is all the lines of one command. Lines may come one by one, and a job is
+// given out as soon as its last line is there. Bash is asked only about what a quick look cannot tell.
+
+import type { AskBash } from "./ask-bash.js";
+import { Completeness, type Look, type Waiting } from "./completeness.js";
+import { isPlainCommand } from "./plain-command.js";
+
+/** A line that begins with #@. */
+export interface OptionLine {
+  readonly line: number;
+  /** What follows #@. */
+  readonly text: string;
+}
+
+export type Piece =
+  | {
+      readonly kind: "job";
+      /** Its first; a script's lines count from 1. */
+      readonly line: number;
+      readonly command: string;
+      /** The lines right above it. */
+      readonly options: readonly OptionLine[];
+      /** Not null: bash would not take it, or it is not whole. */
+      readonly mistake: Mistake | null;
+    }
+  /** Lines with no job right below. */
+  | { readonly kind: "options"; readonly options: readonly OptionLine[] };
+
+export interface Mistake {
+  readonly line: number;
+  /** Bash does not take it; its end is missing; there is no bash here to ask. */
+  readonly kind: "refused" | "open" | "no-bash";
+  /** In bash's own words, where it was asked. */
+  readonly says: string;
+}
+
+/** What came of a job that is not whole yet. */
+export interface Held {
+  readonly line: number;
+  readonly text: string;
+  /** What bash waits for, in words. */
+  readonly waitsFor: string;
+}
+
+/** One call at a time: wait for it before the next. */
+export class JobSplitter {
+  readonly #ask: AskBash;
+  readonly #patience: number;
+  /** Of the line that comes next. */
+  #line = 1;
+  #options: OptionLine[] = [];
+  #open: { readonly lines: string[]; readonly state: Completeness } | null = null;
+
+  /** `patience`: how often bash may be asked about one job before it is given up. */
+  constructor(ask: AskBash, patience = 1000) {
+    this.#ask = ask;
+    this.#patience = patience;
+  }
+
+  get held(): Held | null {
+    if (this.#open === null) return null;
+    const { lines, state } = this.#open;
+    return {
+      line: this.#line - lines.length,
+      text: lines.join("\n"),
+      waitsFor: describeWaiting(state.waiting),
+    };
+  }
+
+  /** The next lines, without their line ends. */
+  async add(lines: readonly string[]): Promise<Piece[]> {
+    const pieces: Piece[] = [];
+    const coming = lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line)).reverse();
+    for (let line = coming.pop(); line !== undefined; line = coming.pop()) {
+      this.#line += 1;
+      if (this.#open === null && this.#isBetween(line, pieces)) continue;
+      if (this.#open === null && isPlainCommand(line)) pieces.push(this.#job([line], null));
+      else coming.push(...(await this.#goOn(line, pieces)).reverse());
+    }
+    return pieces;
+  }
+
+  /** No line comes any more. */
+  async end(): Promise<Piece[]> {
+    const pieces: Piece[] = [];
+    if (this.#open !== null) {
+      const { lines, state } = this.#open;
+      this.#open = null;
+      const says = await state.lastWords(lines);
+      pieces.push(this.#job(lines, { kind: "open", line: this.#line - lines.length, says }));
+    }
+    this.#leaveOptions(pieces);
+    return pieces;
+  }
+
+  /** Blank lines and comments between jobs. */
+  #isBetween(line: string, pieces: Piece[]): boolean {
+    const start = line.trimStart();
+    if (start.startsWith("#@")) {
+      this.#options.push({ line: this.#line - 1, text: start.slice("#@".length) });
+      return true;
+    }
+    if (start !== "" && !start.startsWith("#")) return false;
+    this.#leaveOptions(pieces);
+    return true;
+  }
+
+  #leaveOptions(pieces: Piece[]): void {
+    if (this.#options.length > 0) pieces.push({ kind: "options", options: this.#options });
+    this.#options = [];
+  }
+
+  /** Resolves with lines that are to be read anew: bash goes on after the line of a mistake. */
+  async #goOn(line: string, pieces: Piece[]): Promise<string[]> {
+    this.#open ??= { lines: [], state: new Completeness(this.#ask, this.#patience) };
+    const { lines, state } = this.#open;
+    lines.push(line);
+    const verdict = await state.look(lines);
+    if (verdict.kind === "open") return [];
+    this.#open = null;
+    if (verdict.kind !== "refused") {
+      pieces.push(this.#job(lines, verdict.kind === "whole" ? null : this.#givenUp(lines, verdict)));
+      return [];
+    }
+    const rest = lines.splice(verdict.lines);
+    this.#line -= rest.length;
+    pieces.push(this.#job(lines, { kind: "refused", line: this.#line - 1, says: verdict.says }));
+    return rest;
+  }
+
+  #givenUp(lines: readonly string[], { why, says }: Extract<Look, { kind: "given-up" }>): Mistake {
+    return { kind: why, line: this.#line - lines.length, says };
+  }
+
+  #job(lines: readonly string[], mistake: Mistake | null): Piece {
+    const options = this.#options;
+    this.#options = [];
+    return { kind: "job", line: this.#line - lines.length, command: lines.join("\n"), options, mistake };
+  }
+}
+
+function describeWaiting(waiting: Waiting): string {
+  switch (waiting.kind) {
+    case "line":
+      return "the next line, after a backslash";
+    case "closer":
+      return `a matching ${waiting.closer}`;
+    case "heredoc":
+      return `the line ${waiting.ends[0] ?? ""} of a here-document`;
+    case "end":
+      return "the end of a command, such as done, fi or }";
+    default:
+      return waiting satisfies never;
+  }
+}
