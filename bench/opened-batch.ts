@@ -42,6 +42,7 @@ export async function openBatch(
     jobs,
     machines,
     inPlace: null,
+    feed: null,
     copyForward: [],
     copyBack: [],
     copiesUnchanged: false,

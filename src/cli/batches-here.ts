@@ -67,8 +67,8 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
   const past = readPast(events);
   const last = events.findLast((event) => event.kind === "run-started");
   if (past === null || last === undefined) return null;
-  const { script, jobs } = last;
-  const { batch, machines } = past;
+  const { script } = last;
+  const { batch, machines, lastJobs: jobs } = past;
   const state = initialState(jobs, machineNames(events, past), NO_POLICY);
   replay(state, events);
   compareWithResults(state, jobs, past, new Set(listOrNothing(results.dir)));

@@ -16,12 +16,14 @@ export interface Following {
   readonly surroundings: Surroundings;
   readonly options: ReporterChoice;
   readonly connector: LastingConnector;
+  /** Brings jobs while the batch runs. */
+  readonly feed?: ((run: BatchRun, signal: AbortSignal) => Promise<void>) | undefined;
   /** Called at the beginning and after every event; true: that is enough, leave. */
   readonly isEnough?: (run: BatchRun, event: RunEvent) => boolean;
 }
 
 export async function followBatch(following: Following): Promise<ExitCode> {
-  const { order, surroundings, options, connector, isEnough } = following;
+  const { order, surroundings, options, connector, feed, isEnough } = following;
   const slots = new Map<string, readonly Slot[]>();
   const reporter = await createReporter(
     options,
@@ -41,6 +43,8 @@ export async function followBatch(following: Following): Promise<ExitCode> {
   audience.view = reporter;
   const run = startRun({ ...order, client: clientName(surroundings), onEvent, connect });
   const stopListening = listenForSignals(run);
+  const over = new AbortController();
+  feed?.(run, over.signal).catch(run.abandon);
   let isDetached = false;
   try {
     return exitCodeOf(await run.finish());
@@ -49,6 +53,7 @@ export async function followBatch(following: Following): Promise<ExitCode> {
     isDetached = true;
     return error.signal === null ? ExitCode.Success : ExitCode.Interrupted;
   } finally {
+    over.abort();
     stopListening();
     reporter.close();
     if (isDetached) process.stderr.write(`${farewell(run)}\n`);
@@ -69,6 +74,8 @@ function farewell(run: BatchRun): string {
 function exitCodeOf(state: RunState): ExitCode {
   const { succeeded, failed, unfinished, skipped } = countJobs(state);
   if (state.interrupted !== "no") return ExitCode.Interrupted;
+  // Nobody was left to take what might have come.
+  if (state.isMoreToCome) return ExitCode.NoMachine;
   // A machine that answered, but cannot take a copy of the working directory, is of no use either.
   const hadMachine = [...state.machines.values()].some(({ slots, isOpen }) => slots > 0 && isOpen);
   const isAnyUnknown = [...state.jobs.values()].some(({ kind }) => kind === "unknown");

@@ -37,6 +37,7 @@ export async function orderFor(
     ...settings,
     script,
     jobs,
+    feed: null,
     results,
     rerun,
     policy: POLICY,

@@ -36,7 +36,10 @@ export interface MachineOptions extends MachineChoice, SshOptions {
 }
 
 export interface RunOptions extends MachineOptions {
+  /** As typed; "-": stdin. */
   readonly script: string;
+  /** The script grows: jobs come as long as others append to it. */
+  readonly follows: boolean;
   /** Null, here and below: nothing was said. */
   readonly copyForward: readonly string[] | null;
   readonly copyBackwards: readonly string[] | null;
@@ -65,6 +68,7 @@ export interface RawMachines extends RawChoice, RawSsh {
 }
 
 export interface RawRun extends RawMachines {
+  readonly follow?: string;
   readonly copyForward?: string[];
   readonly copyBackwards?: string[];
   readonly copyUnchanged?: true;
@@ -85,8 +89,9 @@ export function describeRun(command: Command): Command {
     .description(
       "Runs every line of a script as a job on free slots of your machines; results come to job_results/.",
     )
-    .argument("[script]", "one job a line, in bash syntax");
+    .argument("[script]", "one job a line, in bash syntax; - reads them from stdin as they come");
   describeMachines(command)
+    .option("--follow <file>", "a script that others append to: its jobs start as they come, until Ctrl-C")
     .option(
       "--copy-forward <paths...>",
       "what jobs get a copy of (default: ./; nothing when they run on this machine)",
@@ -190,6 +195,7 @@ export function resolveRun(
   return {
     ...resolveMachines(raw),
     script: requireScript(script, raw, command),
+    follows: raw.follow !== undefined,
     copyForward: raw.copyForward ?? null,
     copyBackwards: raw.copyBackwards ?? null,
     copiesUnchanged: raw.copyUnchanged ?? false,
@@ -208,6 +214,12 @@ export function resolveRun(
 
 /** Lists such as --machines take every word that follows, the script's name too if it comes last. */
 function requireScript(script: string | undefined, raw: RawRun, command: Command): string {
+  if (raw.follow !== undefined) {
+    if (script === undefined && raw.follow !== "-" && raw.dryRun === undefined) return raw.follow;
+    throw new UserError(`--follow takes its jobs from ${raw.follow} alone, and runs them`, {
+      hint: raw.follow === "-" ? "execute_batch - reads stdin" : `execute_batch --follow ${raw.follow}`,
+    });
+  }
   if (script !== undefined) return script;
   const [flag, swallowed] = lastSwallowed(raw);
   const program = [command.parent, command].flatMap((each) => each?.name() ?? []).join(" ");

@@ -57,6 +57,11 @@ export class JobSplitter {
     this.#patience = patience;
   }
 
+  /** All that came is in jobs that were given out. */
+  get isBetweenJobs(): boolean {
+    return this.#open === null && this.#options.length === 0;
+  }
+
   get held(): Held | null {
     if (this.#open === null) return null;
     const { lines, state } = this.#open;

@@ -2,6 +2,17 @@
 
 import type { Requirement } from "./job.js";
 
+/** How far a file has been read that others append to. */
+export interface FeedPosition {
+  /** Device and inode: the name may be another file's by now. */
+  readonly file: string;
+  readonly offset: number;
+  /** Of this file and those before it. */
+  readonly lines: number;
+  /** Of what stands before the offset, to tell whether it is still that. */
+  readonly digest: string;
+}
+
 export interface BatchSettings {
   readonly requirement: Requirement;
   readonly timeoutSeconds: number | null;

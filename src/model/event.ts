@@ -1,7 +1,7 @@
 // Everything that can happen in a run. Events are recorded, folded into the state and shown to people;
 // `at` is this computer's clock in milliseconds, durations come from the machine's own.
 
-import type { BatchSettings } from "./batch.js";
+import type { BatchSettings, FeedPosition } from "./batch.js";
 import type { Job, Outcome } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
 
@@ -14,6 +14,14 @@ export type RunEvent = { readonly at: number } & (
       readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch" | "file">[];
       readonly settings: BatchSettings;
     }
+  /** Jobs that came after the run had begun; `position`: how far a growing file has been read by then. */
+  | {
+      readonly kind: "jobs-added";
+      readonly jobs: readonly Job[];
+      readonly position: FeedPosition | null;
+    }
+  /** No more jobs will come. */
+  | { readonly kind: "jobs-complete" }
   /** An earlier client left the batch like this. */
   | {
       readonly kind: "run-resumed";

@@ -62,7 +62,7 @@ export function isOver(state: RunState, now: number): boolean {
   const isDispensable = (machine: MachineState) => machine.isGivenUp || isLeftToClean(machine, now);
   return (
     areAll(state, (machine) => isDispensable(machine) || isOut(machine) || isUnneeded(state, machine)) &&
-    (state.waiting.size === 0 || areAll(state, ({ isOpen, isGivenUp }) => !isOpen || isGivenUp))
+    (!isMoreToDeal(state) || areAll(state, ({ isOpen, isGivenUp }) => !isOpen || isGivenUp))
   );
 }
 
@@ -79,7 +79,14 @@ function isLeftToClean(machine: MachineState, now: number): boolean {
 /** From here on the machines need no client: every job is over there, or done. */
 export function isHandedOver(state: RunState): boolean {
   const isPending = ({ assigned, phase }: MachineState) => assigned.size > 0 || phase === "connecting";
-  return state.waiting.size === 0 && ![...state.machines.values()].some(isPending);
+  return !isMoreToDeal(state) && ![...state.machines.values()].some(isPending);
+}
+
+/** Here or over there. */
+export function countUnbegun({ waiting, stock }: RunState): number {
+  let count = waiting.size;
+  for (const { queued } of stock.queueing) count += queued.size;
+  return count;
 }
 
 /** What it does cannot be done a second time, nor undone: what led to it must be remembered, whatever happens to us. */
@@ -118,8 +125,12 @@ function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean 
 }
 
 /** Waiting jobs, here or on a machine that might be relieved of some. */
-function isMoreToDo({ waiting, stock, interrupted }: RunState): boolean {
-  return interrupted === "no" && waiting.size + stock.queueing.size > 0;
+function isMoreToDo(state: RunState): boolean {
+  return state.interrupted === "no" && (isMoreToDeal(state) || state.stock.queueing.size > 0);
+}
+
+function isMoreToDeal({ waiting, isMoreToCome }: RunState): boolean {
+  return isMoreToCome || waiting.size > 0;
 }
 
 /** All of the waiting jobs go out at once, so that from then on no client is needed. */
@@ -236,6 +247,6 @@ function isFinished(machine: MachineState, isQuiet: boolean): boolean {
 }
 
 /** No job is on its way any more, but for those on machines that were given up. */
-function isQuietEverywhere({ waiting, stock }: RunState): boolean {
-  return waiting.size + stock.holding.size === 0;
+function isQuietEverywhere(state: RunState): boolean {
+  return !isMoreToDeal(state) && state.stock.holding.size === 0;
 }

@@ -1,7 +1,7 @@
 // Where a batch stood when its last client left, from that client's record. What has happened since is on the
 // machines, and is told by their event logs once they are reached.
 
-import type { BatchSettings } from "../model/batch.js";
+import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
@@ -24,6 +24,10 @@ export interface Past {
   readonly batch: string;
   /** Of each machine that was ever given slots: the last ones. */
   readonly slots: ReadonlyMap<string, readonly Slot[]>;
+  /** Of the last run, as far as they were known. */
+  readonly lastJobs: readonly Job[];
+  /** How far the file was read that they are from; null: they are from no growing file. */
+  readonly position: FeedPosition | null;
   /** Every line there ever was, as last seen. */
   readonly jobs: ReadonlyMap<number, Job>;
   readonly script: string;
@@ -48,6 +52,8 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     batch: first.batch,
     script: last.script,
     settings: last.settings,
+    lastJobs: lastJobs(events),
+    position: lastPosition(events),
     jobs: new Map<number, Job>(),
     machines: new Map<string, RecordedMachine>(),
     slots: new Map<string, readonly Slot[]>(),
@@ -60,6 +66,7 @@ export function readPast(events: readonly RunEvent[]): Past | null {
       for (const job of event.jobs) past.jobs.set(job.line, job);
       for (const machine of event.machines) past.machines.set(machine.name, machine);
     }
+    if (event.kind === "jobs-added") for (const job of event.jobs) past.jobs.set(job.line, job);
     if (event.kind === "machine-ready") past.slots.set(event.machine, event.slots);
     if (event.kind === "job-started") past.begun.add(`${event.line} ${event.attempt}`);
     if (event.kind === "jobs-assigned") {
@@ -70,6 +77,21 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     }
   }
   return past;
+}
+
+function lastPosition(events: readonly RunEvent[]): FeedPosition | null {
+  const positions = events.map((event) => (event.kind === "jobs-added" ? event.position : null));
+  return positions.findLast((position) => position !== null) ?? null;
+}
+
+function lastJobs(events: readonly RunEvent[]): Job[] {
+  const last = events.findLastIndex((event) => event.kind === "run-started");
+  const jobs = new Map<number, Job>();
+  for (const event of events.slice(Math.max(0, last))) {
+    if (event.kind === "run-started" || event.kind === "jobs-added")
+      for (const job of event.jobs) jobs.set(job.line, job);
+  }
+  return [...jobs.values()];
 }
 
 /** `state` knows every machine that the events speak of. */

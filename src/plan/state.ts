@@ -52,6 +52,8 @@ export interface RunState {
   /** Lines with this computer. */
   readonly waiting: Set<number>;
   firstReadyAt: number | null;
+  /** Jobs may still come that nobody knows of. */
+  isMoreToCome: boolean;
   interrupted: "no" | "drain" | "stop";
 }
 
@@ -70,12 +72,18 @@ export function initialState(jobs: readonly Job[], names: readonly string[], pol
     stock: newStock(machines.values()),
     waiting: new Set(waiting.keys()),
     firstReadyAt: null,
+    isMoreToCome: false,
     interrupted: "no",
   };
 }
 
 export function apply(state: RunState, event: RunEvent): void {
   switch (event.kind) {
+    case "jobs-added":
+      return addJobs(state, event.jobs);
+    case "jobs-complete":
+      state.isMoreToCome = false;
+      return;
     case "job-skipped":
       return setJob(state, event.line, { kind: "skipped", outcome: event.outcome });
     case "machine-ready":
@@ -123,6 +131,7 @@ export function apply(state: RunState, event: RunEvent): void {
       return applyToJob(state, event);
     case "interrupted":
       state.interrupted = event.mode;
+      state.isMoreToCome = false;
       for (const line of [...state.waiting]) giveBack(state, line);
       return;
     case "run-started":
@@ -138,6 +147,15 @@ export function apply(state: RunState, event: RunEvent): void {
       return;
     default:
       return event satisfies never;
+  }
+}
+
+/** One that is there already stays as it is. */
+function addJobs(state: RunState, jobs: readonly Job[]): void {
+  for (const { line } of jobs) {
+    if (state.jobs.has(line)) continue;
+    state.jobs.set(line, WAITING);
+    giveBack(state, line);
   }
 }
 

@@ -9,7 +9,8 @@ export function createJsonReporter(stdout: TextSink): Reporter {
   const nameOf = new Map<number, string>();
   return {
     show(event) {
-      if (event.kind === "run-started") for (const { line, name } of event.jobs) nameOf.set(line, name);
+      if (event.kind === "run-started" || event.kind === "jobs-added")
+        for (const { line, name } of event.jobs) nameOf.set(line, name);
       // What jobs print can be a secret and can be a flood; it is in their .out and .err.
       if (event.kind !== "job-said") stdout.write(`${formatEvent(event, nameOf)}\n`);
     },

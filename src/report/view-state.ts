@@ -71,7 +71,8 @@ export function applyToView(view: ViewState, event: RunEvent): boolean {
   view.lastEventAt = event.at;
   if ("line" in event) return applyToJob(view, event);
   if ("machine" in event) applyToMachine(machineOf(view, event.machine), event);
-  if (event.kind === "run-started") addJobs(view, event);
+  if (event.kind === "run-started") view.startedAt = event.at;
+  if (event.kind === "run-started" || event.kind === "jobs-added") addJobs(view, event.jobs);
   if (event.kind === "jobs-retried") for (const line of event.lines) waitAgain(view, line);
   if (event.kind === "jobs-assigned") for (const line of event.lines) nextAttempt(view, line);
   if (event.kind === "run-resumed") noteHeld(view, event);
@@ -82,10 +83,12 @@ export function applyToView(view: ViewState, event: RunEvent): boolean {
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { readonly kind: K }>;
 
-function addJobs(view: ViewState, { at, jobs }: EventOf<"run-started">): void {
-  view.startedAt = at;
-  view.tally.waiting += jobs.length;
-  for (const job of jobs) view.jobs.set(job.line, { job, attempt: 0, phase: WAITING });
+function addJobs(view: ViewState, jobs: readonly Job[]): void {
+  for (const job of jobs) {
+    if (view.jobs.has(job.line)) continue;
+    view.jobs.set(job.line, { job, attempt: 0, phase: WAITING });
+    view.tally.waiting += 1;
+  }
 }
 
 function nextAttempt(view: ViewState, line: number): void {

@@ -3,11 +3,11 @@
 
 import { randomBytes } from "node:crypto";
 import path from "node:path";
-import type { BatchSettings } from "../model/batch.js";
+import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
-import { isHandedOver } from "../plan/decide.js";
+import { countUnbegun, isHandedOver } from "../plan/decide.js";
 import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import {
   attemptOn,
@@ -22,6 +22,7 @@ import {
 } from "../plan/state.js";
 import { isEmpty } from "../plan/stock.js";
 import { isOfThisDisk, writingTo } from "./disk-error.js";
+import { type Arrival, Feed, type FeedOrder } from "./feed.js";
 import { takeLock } from "./lock.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { openRun, type Rerun } from "./opening.js";
@@ -45,7 +46,10 @@ type Derived =
 
 export interface BatchOrder extends Omit<RunContext, Derived> {
   readonly script: string;
+  /** Those that are known from the start. */
   readonly jobs: readonly Job[];
+  /** More come while the batch runs, and none is known from the start; null: `jobs` are all. */
+  readonly feed: FeedOrder | null;
   readonly machines: readonly MachineSpec[];
   /** For the record: relative to the working directory. */
   readonly copyForward: readonly string[];
@@ -63,29 +67,40 @@ export interface BatchRun {
   abandon(reason: Error): void;
   /** Every job is over there, or done. */
   isHandedOver(): boolean;
+  /** How far the file was read that jobs are from; null: it was not, or jobs are from no such file. */
+  readonly position: FeedPosition | null;
+  /** Jobs that have come, for a batch with a feed; `position`: how far a file was read by then. */
+  add(arrivals: readonly Arrival[], position: FeedPosition | null): void;
+  /** How many jobs nobody has begun. */
+  countUnbegun(): number;
 }
 
 /** Throws UserError while another client has the batch. */
 export function startRun(order: BatchOrder): BatchRun {
   const { results } = order;
-  const stem = (order.jobs[0]?.name ?? "").replace(/\.\d+$/, "");
+  const stem = order.feed?.stem ?? (order.jobs[0]?.name ?? "").replace(/\.\d+$/, "");
   const unlock = writingTo(results.privateDir, () => takeLock(path.join(results.privateDir, `${stem}.lock`)));
   const recordPath = path.join(results.privateDir, `${stem}.jsonl`);
   const events = loadRecord(recordPath);
   const past = readPast(events);
   const machines = [...order.machines, ...leftBehind(order.machines, past)];
-  const jobs = [...order.jobs, ...removedJobs(order.jobs, past)];
+  const known = [...order.jobs, ...removedJobs(order.jobs, past)];
   const state = initialState(
-    jobs,
+    known,
     machines.map(({ name }) => name),
     order.policy,
   );
   replay(state, events);
+  const feed = order.feed && new Feed({ ...order, order: order.feed, past, state });
+  const given = feed?.given ?? order.jobs;
+  const removed = removedJobs(given, past);
+  state.isMoreToCome = feed !== null;
   for (const { name } of machines.slice(order.machines.length)) toChange(state, name).isOpen = false;
   forgetLines(
     state,
-    jobs.slice(order.jobs.length).map(({ line }) => line),
+    removed.map(({ line }) => line),
   );
+  const jobs = new Map([...given, ...removed].map((job) => [job.line, job]));
 
   const record = writingTo(results.privateDir, () => new RunRecord(recordPath));
   const batch = past?.batch ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
@@ -95,7 +110,7 @@ export function startRun(order: BatchOrder): BatchRun {
     batch,
     machines,
     settings: settingsOf(order),
-    jobs: new Map(jobs.map((job) => [job.line, job])),
+    jobs,
     outputs: new OutputFiles(results, past?.begun ?? new Set()),
     pastSlots: past?.slots ?? new Map(),
     attemptOn: (name, line) => attemptOn(state, name, line),
@@ -114,7 +129,7 @@ export function startRun(order: BatchOrder): BatchRun {
       const opening = {
         ...order,
         settings: settingsOf(order),
-        jobs: jobs.filter(({ line }) => state.jobs.has(line)),
+        jobs: [...jobs.values()].filter(({ line }) => state.jobs.has(line)),
         machines,
         batch,
         state,
@@ -137,7 +152,21 @@ export function startRun(order: BatchOrder): BatchRun {
       else unlock();
     }
   };
-  return { finish, emit: loop.emit, abandon: loop.abandon, isHandedOver: () => isHandedOver(state) };
+  const add = (arrivals: readonly Arrival[], position: FeedPosition | null) => {
+    const taken = feed?.take(arrivals) ?? { jobs: [], done: [] };
+    for (const job of taken.jobs) jobs.set(job.line, job);
+    loop.emit({ kind: "jobs-added", jobs: taken.jobs, position });
+    for (const { line, outcome } of taken.done) loop.emit({ kind: "job-skipped", line, outcome });
+  };
+  return {
+    finish,
+    emit: loop.emit,
+    abandon: loop.abandon,
+    isHandedOver: () => isHandedOver(state),
+    position: feed?.position ?? null,
+    add,
+    countUnbegun: () => countUnbegun(state),
+  };
 }
 
 function tellUncleaned(loop: Loop, { machines }: RunState): void {

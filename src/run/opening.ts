@@ -112,7 +112,7 @@ function outcomeInPlace(job: JobState): Outcome | null | undefined {
   return job.kind === "waiting" ? null : undefined;
 }
 
-function isToRerun(rerun: Rerun, line: number, outcome: Outcome | null, isChanged: boolean): boolean {
+export function isToRerun(rerun: Rerun, line: number, outcome: Outcome | null, isChanged: boolean): boolean {
   if (typeof rerun !== "string") return rerun.has(line);
   if (rerun === "all") return true;
   return rerun === "changed" ? isChanged : rerun === "failed" && outcome !== null && !succeeded(outcome);

@@ -16,6 +16,7 @@ const VERSION = 1;
 /** The rest is for the eye, or can be asked for again. */
 const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "run-started",
+  "jobs-added",
   "machine-ready",
   "jobs-assigned",
   "jobs-handed-over",

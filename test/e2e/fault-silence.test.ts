@@ -62,6 +62,7 @@ async function start(): Promise<BatchRun> {
     env: {},
     timeoutSeconds: null,
     inPlace: null,
+    feed: null,
     copyForward: ["."],
     copyBack: ["."],
     copiesUnchanged: false,

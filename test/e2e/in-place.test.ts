@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
+import { listBelow, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
 import { killAll, pidsWithHome } from "../rig/processes.js";
 import { until } from "../rig/until.js";
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 async function argsFor(jobs: readonly string[], extra: readonly string[] = []): Promise<string[]> {
   await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));
-  return ["jobs.sh", ...LIGHT_NO_GPU, ...extra];
+  return ["jobs.sh", "--no-gpu-required", "--memory-required", "1", ...extra];
 }
 
 const options = () => ({ cwd: work.dir, home: home.dir });

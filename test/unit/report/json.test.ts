@@ -36,6 +36,13 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     machines: [RECORDED],
     settings: SETTINGS,
   },
+  "jobs-added": {
+    kind: "jobs-added",
+    at: AT,
+    jobs: [{ line: 3, name: "gpu.queue.3", command: "python train.py --seed 3" }],
+    position: { file: "2049:1234", offset: 75, lines: 3, digest: "0f343b0931126a20" },
+  },
+  "jobs-complete": { kind: "jobs-complete", at: AT },
   "run-resumed": {
     kind: "run-resumed",
     at: AT,

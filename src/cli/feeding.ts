@@ -1,0 +1,79 @@
+// Jobs for a batch that runs already: lines from stdin or from a file that grows, cut into commands as they come.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { bashAt } from "../input/ask-bash.js";
+import { JobSplitter, type Piece } from "../input/job-splitter.js";
+import type { LineChunk, LineSource } from "../input/line-source.js";
+import type { BatchRun } from "../run/batch-run.js";
+import type { Arrival } from "../run/feed.js";
+
+/** More than these need not wait here, or over there: what is not read yet waits as well. */
+const MOST_UNBEGUN = 5000;
+const LOOK_AGAIN_MS = 100;
+/** How long half a command may stand there before that is said. */
+const PATIENCE_MS = 2000;
+
+/** `name`: what people call the source. Resolves when it has come to its end; a source that breaks off has ended, too. */
+export async function feedRun(run: BatchRun, source: LineSource, name: string): Promise<void> {
+  const feeder = new Feeder(run, name);
+  try {
+    for await (const chunk of source) await feeder.take(chunk);
+  } catch (error) {
+    const message = `${name} cannot be read any more: ${(error as Error).message}; no more jobs will come`;
+    run.emit({ kind: "warning", message });
+  }
+  await feeder.end();
+}
+
+class Feeder {
+  readonly #run: BatchRun;
+  readonly #name: string;
+  readonly #splitter = new JobSplitter(bashAt("bash"));
+  /** Lines that an earlier client has read. */
+  readonly #before: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(run: BatchRun, name: string) {
+    this.#run = run;
+    this.#name = name;
+    this.#before = run.position?.lines ?? 0;
+  }
+
+  async take(chunk: LineChunk): Promise<void> {
+    clearTimeout(this.#timer);
+    const arrivals: Arrival[] = [];
+    let whole = -1;
+    for (const [index, { text }] of chunk.lines.entries()) {
+      arrivals.push(...this.#arrivalsIn(await this.#splitter.add([text])));
+      if (this.#splitter.isBetweenJobs) whole = index;
+    }
+    if (arrivals.length > 0) this.#run.add(arrivals, await chunk.positionAfter(whole));
+    this.#timer = setTimeout(() => this.#tellHeld(), PATIENCE_MS).unref();
+    while (this.#run.countUnbegun() > MOST_UNBEGUN) await sleep(LOOK_AGAIN_MS);
+  }
+
+  async end(): Promise<void> {
+    clearTimeout(this.#timer);
+    const arrivals = this.#arrivalsIn(await this.#splitter.end());
+    if (arrivals.length > 0) this.#run.add(arrivals, null);
+    this.#run.emit({ kind: "jobs-complete" });
+  }
+
+  #arrivalsIn(pieces: readonly Piece[]): Arrival[] {
+    return pieces.flatMap((piece) => {
+      if (piece.kind !== "job") return [];
+      const { command, mistake } = piece;
+      if (mistake !== null) this.#warn(mistake.line, `${mistake.says}; the job will fail`);
+      return [{ line: this.#before + piece.line, command }];
+    });
+  }
+
+  #tellHeld(): void {
+    const { held } = this.#splitter;
+    if (held !== null) this.#warn(held.line, `not a whole command yet: bash waits for ${held.waitsFor}`);
+  }
+
+  #warn(line: number, message: string): void {
+    this.#run.emit({ kind: "warning", message: `${this.#name}:${this.#before + line}: ${message}` });
+  }
+}

@@ -1,0 +1,45 @@
+// Bytes as they come -> whole lines, each with where it ends.
+
+const NEWLINE = 0x0a;
+
+export interface Line {
+  /** Without its line end. */
+  readonly text: string;
+  /** The byte after it, counted from the first one that was cut. */
+  readonly end: number;
+}
+
+export class LineCutter {
+  #rest: Buffer[] = [];
+  #offset: number;
+
+  /** `offset`: what the first byte counts as. */
+  constructor(offset = 0) {
+    this.#offset = offset;
+  }
+
+  cut(bytes: Buffer): Line[] {
+    const lines: Line[] = [];
+    let start = 0;
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, start)) {
+      const text = this.#take(bytes.subarray(start, at));
+      lines.push({ text, end: this.#offset + at + 1 });
+      start = at + 1;
+    }
+    if (start < bytes.length) this.#rest.push(bytes.subarray(start));
+    this.#offset += bytes.length;
+    return lines;
+  }
+
+  /** What has no line end, since nothing comes after it. */
+  end(): Line[] {
+    if (this.#rest.length === 0) return [];
+    return [{ text: this.#take(Buffer.alloc(0)), end: this.#offset }];
+  }
+
+  #take(last: Buffer): string {
+    const bytes = this.#rest.length === 0 ? last : Buffer.concat([...this.#rest, last]);
+    this.#rest = [];
+    return bytes.toString("utf8");
+  }
+}

@@ -1,0 +1,89 @@
+// Jobs that come while the batch runs: which of an earlier client's go on, and what each that comes is to this run.
+
+import type { FeedPosition } from "../model/batch.js";
+import type { Job, Outcome } from "../model/job.js";
+import { Arrivals } from "../plan/arrivals.js";
+import type { Past } from "../plan/replay.js";
+import type { RunState } from "../plan/state.js";
+import { isToRerun, type Rerun } from "./opening.js";
+import type { Results } from "./results.js";
+
+export interface FeedOrder {
+  /** What jobs are named for. */
+  readonly stem: string;
+  /** Whoever feeds the batch begins from the start again, as stdin does; a file that is followed goes on. */
+  readonly startsOver: boolean;
+}
+
+/** A job before it has a number. */
+export interface Arrival {
+  /** Where it begins in what is read. */
+  readonly line: number;
+  readonly command: string;
+}
+
+export interface Taken {
+  /** New to this run. */
+  readonly jobs: readonly Job[];
+  /** Of these: done by an earlier one. */
+  readonly done: readonly { readonly line: number; readonly outcome: Outcome }[];
+}
+
+export interface FeedParts {
+  readonly order: FeedOrder;
+  readonly past: Past | null;
+  /** As the record leaves it. */
+  readonly state: RunState;
+  readonly results: Results;
+  readonly rerun: Rerun;
+}
+
+export class Feed {
+  /** What goes on before anything has come. */
+  readonly given: readonly Job[];
+  readonly position: FeedPosition | null;
+  readonly #arrivals: Arrivals;
+  readonly #outcomes = new Map<number, Outcome>();
+  readonly #parts: FeedParts;
+
+  constructor(parts: FeedParts) {
+    const { order, past, state, rerun } = parts;
+    const last = past?.lastJobs ?? [];
+    for (const { line } of last) {
+      const job = state.jobs.get(line);
+      if (job?.kind === "collected") this.#outcomes.set(line, job.outcome);
+    }
+    const open = last.filter(({ line }) => !this.#outcomes.has(line));
+    const isWaiting = ({ line }: Job) => state.waiting.has(line);
+    // What nobody has begun comes again, from whoever feeds the batch now; or does not, and is not wanted any more.
+    this.given = order.startsOver ? open.filter((job) => !isWaiting(job)) : open;
+    // When all is done, the same commands are new jobs.
+    const goesOn = open.length > 0 || rerun !== "none";
+    const known = order.startsOver && goesOn ? last : [];
+    let highest = 0;
+    for (const line of past?.jobs.keys() ?? []) highest = Math.max(highest, line);
+    const base = order.startsOver && !goesOn ? highest : 0;
+    this.#arrivals = new Arrivals({ known, highest, base });
+    this.position = order.startsOver ? null : (past?.position ?? null);
+    this.#parts = parts;
+  }
+
+  /** Results of what is to be run again move aside. */
+  take(arrivals: readonly Arrival[]): Taken {
+    const { order, state, results, rerun } = this.#parts;
+    const jobs: Job[] = [];
+    const done: { line: number; outcome: Outcome }[] = [];
+    const nameOf = (line: number) => `${order.stem}.${line}`;
+    for (const { command, ...arrival } of arrivals) {
+      const line = this.#arrivals.number(command, arrival.line, (number) => results.has(nameOf(number)));
+      if (state.jobs.has(line)) continue;
+      const name = nameOf(line);
+      jobs.push({ line, name, command });
+      const outcome = this.#outcomes.get(line);
+      if (outcome === undefined || !results.has(name)) continue;
+      if (isToRerun(rerun, line, outcome, false)) results.moveAside(name);
+      else done.push({ line, outcome });
+    }
+    return { jobs, done };
+  }
+}
