@@ -5,6 +5,7 @@ import { ExitCode } from "../errors.js";
 import type { RunEvent } from "../model/event.js";
 import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
+import { isHaltedWell } from "../plan/halt.js";
 import { countJobs, type RunState } from "../plan/state.js";
 import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
 import { createReporter, type ReporterChoice } from "./reporters.js";
@@ -68,7 +69,9 @@ function farewell(run: BatchRun): string {
 
 function exitCodeOf(state: RunState): ExitCode {
   const { succeeded, failed, unfinished, skipped } = countJobs(state);
-  if (state.interrupted !== "no") return ExitCode.Interrupted;
+  if (isHaltedWell(state)) return ExitCode.Success;
+  if (state.interrupted !== "no")
+    return state.halting.reached === null ? ExitCode.Interrupted : ExitCode.JobFailed;
   // A machine that answered, but cannot take a copy of the working directory, is of no use either.
   const hadMachine = [...state.machines.values()].some(({ slots, isOpen }) => slots > 0 && isOpen);
   const isAnyUnknown = [...state.jobs.values()].some(({ kind }) => kind === "unknown");

@@ -2,9 +2,11 @@
 
 import { type Command, Option } from "commander";
 import { UserError } from "../errors.js";
+import type { HaltRule } from "../model/halt-rule.js";
 import type { Requirement } from "../model/job.js";
 import type { Policy } from "../plan/state.js";
 import type { Rerun } from "../run/opening.js";
+import { attendedHalt, haltOption } from "./halt-option.js";
 import { EXAMPLES } from "./help-text.js";
 import {
   durationOption,
@@ -75,6 +77,7 @@ export interface RawRun extends RawMachines {
   readonly rerun?: Rerun;
   /** Infinity: never. */
   readonly reassignAfter: number;
+  readonly halt: HaltRule | "never";
 }
 
 export function describeRun(command: Command): Command {
@@ -100,6 +103,7 @@ export function describeRun(command: Command): Command {
       ]),
     )
     .addOption(reassignOption())
+    .addOption(haltOption())
     .option("--detach", "hand everything over and return; the same command again follows it")
     .option("--dry-run", "show slots and first commands, touch nothing")
     .option("--json", "one event a line instead of text")
@@ -176,6 +180,7 @@ export function resolveRun(
       retries: raw.retries,
       retriesFailures: raw.retryOnFailure ?? false,
       reassignAfterMs: Number.isFinite(raw.reassignAfter) ? raw.reassignAfter * 1000 : null,
+      halt: raw.halt === "never" ? null : attendedHalt(raw.halt, raw.detach ?? false),
     },
     rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "none"),
   };

@@ -2,6 +2,7 @@
 // `at` is this computer's clock in milliseconds, durations come from the machine's own.
 
 import type { BatchSettings } from "./batch.js";
+import type { HaltRule } from "./halt-rule.js";
 import type { Job, Outcome } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
 
@@ -138,6 +139,18 @@ export type RunEvent = { readonly at: number } & (
   | { readonly kind: "machine-done"; readonly machine: string }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */
   | { readonly kind: "interrupted"; readonly mode: "drain" | "stop" }
+  /** So many jobs failed, succeeded or are done that the run ends, as `rule` says: `soon` as by `drain`, `now` by `stop`. */
+  | {
+      readonly kind: "halted";
+      readonly when: HaltRule["when"];
+      readonly why: HaltRule["why"];
+      readonly count: number;
+      /** As it was typed: `soon,fail=3`. */
+      readonly rule: string;
+    }
+  /** No new jobs until `continued`; what runs goes on. `pid` is this client. */
+  | { readonly kind: "paused"; readonly pid: number }
+  | { readonly kind: "continued" }
   | { readonly kind: "run-ended"; readonly counts: Counts }
 );
 

@@ -8,7 +8,17 @@ import { printable } from "./printable.js";
 import type { Reporter, TextSink } from "./reporter.js";
 import { summaryLines } from "./summary.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
-import { count, resumedLine, STOPPING, stagingText, treeLine, warningLines } from "./wording.js";
+import {
+  CONTINUED,
+  count,
+  haltedLine,
+  pausedLine,
+  resumedLine,
+  STOPPING,
+  stagingText,
+  treeLine,
+  warningLines,
+} from "./wording.js";
 
 export interface PlainOptions {
   readonly stdout: TextSink;
@@ -130,6 +140,12 @@ function noticeLines(view: ViewState, event: RunEvent): string[] {
       return [`the link to ${printable(event.machine)} is back`];
     case "interrupted":
       return [STOPPING[event.mode]];
+    case "halted":
+      return [haltedLine(event)];
+    case "paused":
+      return [pausedLine(event)];
+    case "continued":
+      return [CONTINUED];
     default:
       return [];
   }

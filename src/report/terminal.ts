@@ -9,7 +9,7 @@ import type { Reporter } from "./reporter.js";
 import { type Canvas, formatSpans, type Look, lookOf, span } from "./spans.js";
 import { summaryLines } from "./summary.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
-import { resumedLine, treeLine, warningLines } from "./wording.js";
+import { haltedLine, resumedLine, treeLine, warningLines } from "./wording.js";
 
 export interface TerminalOptions {
   readonly stream: TerminalStream;
@@ -55,6 +55,7 @@ class TerminalReporter implements Reporter {
     if (!applyToView(this.#view, event)) return;
     for (const line of warningLines(event)) this.#lasting.push(this.#look.paint(line, "warn"));
     if (event.kind === "tree-read") this.#lasting.push(treeLine(event));
+    if (event.kind === "halted") this.#lasting.push(this.#look.paint(haltedLine(event), "warn"));
     if (event.kind === "run-resumed") this.#lasting.push(resumedLine(event));
     if (event.kind === "job-collected") this.#lasting.push(...this.#failedLines(event.line));
     this.#isDirty = true;

@@ -107,6 +107,9 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   },
   warning: { kind: "warning", at: AT, message: "my_machine.yaml: the link was lost, attaching again" },
   interrupted: { kind: "interrupted", at: AT, mode: "drain" },
+  halted: { kind: "halted", at: AT, when: "soon", why: "fail", count: 3, rule: "soon,fail=3" },
+  paused: { kind: "paused", at: AT, pid: 4711 },
+  continued: { kind: "continued", at: AT },
   "run-ended": {
     kind: "run-ended",
     at: AT,
