@@ -8,6 +8,7 @@ import { deviceEnv } from "../plan/devices.js";
 import { isHaltedWell } from "../plan/halt.js";
 import { countJobs, type RunState } from "../plan/state.js";
 import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
+import { drained } from "./drained.js";
 import { createReporter, type ReporterChoice } from "./reporters.js";
 import { Detached, listenForSignals } from "./signals.js";
 import type { LastingConnector, Surroundings } from "./surroundings.js";
@@ -40,7 +41,17 @@ export async function followBatch(following: Following): Promise<ExitCode> {
   const { connect, audience } = connector;
   audience.onNote = (message) => run.emit({ kind: "warning", message });
   audience.view = reporter;
-  const run = startRun({ ...order, client: clientName(surroundings), onEvent, connect });
+  const onOutput: BatchOrder["onOutput"] = async (output, signal) => {
+    reporter.show(output);
+    await drained([process.stdout, process.stderr], signal);
+  };
+  const run = startRun({
+    ...order,
+    ...(options.tees && { onOutput }),
+    client: clientName(surroundings),
+    onEvent,
+    connect,
+  });
   const stopListening = listenForSignals(run);
   let isDetached = false;
   try {

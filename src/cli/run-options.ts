@@ -46,6 +46,8 @@ export interface RunOptions extends MachineOptions {
   readonly isDryRun: boolean;
   /** Return once everything is handed over. */
   readonly detaches: boolean;
+  /** What jobs print is shown, too. */
+  readonly tees: boolean;
   readonly policy: Policy;
   readonly rerun: Rerun;
 }
@@ -71,6 +73,7 @@ export interface RawRun extends RawMachines {
   readonly timeout?: number;
   readonly dryRun?: true;
   readonly detach?: true;
+  readonly tee?: true;
   readonly retries: number;
   readonly retryOnFailure?: true;
   readonly retryFailed?: true;
@@ -105,6 +108,7 @@ export function describeRun(command: Command): Command {
     .addOption(reassignOption())
     .addOption(haltOption())
     .option("--detach", "hand everything over and return; the same command again follows it")
+    .option("--tee", "show what jobs print, too, line by line")
     .option("--dry-run", "show slots and first commands, touch nothing")
     .option("--json", "one event a line instead of text")
     .option("-v, --verbose", "say more");
@@ -176,6 +180,7 @@ export function resolveRun(
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
+    tees: raw.tee ?? false,
     policy: {
       retries: raw.retries,
       retriesFailures: raw.retryOnFailure ?? false,

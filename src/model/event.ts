@@ -89,6 +89,14 @@ export type RunEvent = { readonly at: number } & (
     }
   /** The last line a running job printed, for the live view. */
   | { readonly kind: "job-said"; readonly line: number; readonly text: string }
+  /** What a job printed, with `--tee`: one or more whole lines, or the last one, which may have no newline. Never recorded. */
+  | {
+      readonly kind: "job-output";
+      readonly line: number;
+      readonly attempt: number;
+      readonly stream: "out" | "err";
+      readonly text: string;
+    }
   | {
       readonly kind: "job-ended";
       readonly line: number;

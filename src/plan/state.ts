@@ -151,6 +151,7 @@ export function apply(state: RunState, event: RunEvent): void {
     case "jobs-arrived":
     case "slot-waiting":
     case "job-said":
+    case "job-output":
     case "warning":
     case "run-ended":
       return;

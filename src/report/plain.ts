@@ -7,6 +7,7 @@ import { formatBytes } from "./amounts.js";
 import { printable } from "./printable.js";
 import type { Reporter, TextSink } from "./reporter.js";
 import { summaryLines } from "./summary.js";
+import { teeLines } from "./tee-lines.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
 import {
   CONTINUED,
@@ -40,6 +41,10 @@ export function createPlainReporter(options: PlainOptions): Reporter {
   return {
     show(event) {
       if (!applyToView(view, event)) return;
+      if (event.kind === "job-output") {
+        const { stdout, stderr } = options;
+        return write(event.stream === "out" ? stdout : stderr, outputLines(view, event));
+      }
       write(options.stdout, resultLines(view, event, options));
       if (!hasLimits && isTimeForLimits(view, event)) {
         write(options.stdout, limitLines(view));
@@ -70,6 +75,10 @@ function isTimeForLimits(view: ViewState, { kind }: RunEvent): boolean {
 
 function hasEveryAnswer(view: ViewState): boolean {
   return [...view.machines.values()].every(({ answer }) => answer !== null);
+}
+
+function outputLines(view: ViewState, event: Extract<RunEvent, { kind: "job-output" }>): string[] {
+  return teeLines(view.jobs.get(event.line)?.job.name ?? "", event.text);
 }
 
 function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): string[] {

@@ -131,7 +131,7 @@ function applyToJob(view: ViewState, event: Extract<RunEvent, { readonly line: n
   if (known === undefined) return false;
   if (event.kind === "job-skipped") setPhase(view, known, { kind: "skipped", outcome: event.outcome });
   else if (event.kind === "job-said") noteLastLine(view, event);
-  else return applyToAttempt(view, known, event);
+  else if (event.kind !== "job-output") return applyToAttempt(view, known, event);
   return true;
 }
 

@@ -84,6 +84,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "slot-waiting": { kind: "slot-waiting", at: AT, ...HOME, slot: 0, reason: "GPU 0 is in use" },
   "job-started": { kind: "job-started", at: AT, line: 2, attempt: 1, ...HOME, slot: 0 },
   "job-said": { kind: "job-said", at: AT, line: 2, text: "epoch 1" },
+  "job-output": { kind: "job-output", at: AT, line: 2, attempt: 1, stream: "out", text: "epoch 1\n" },
   "job-ended": {
     kind: "job-ended",
     at: AT,
