@@ -6,6 +6,8 @@ import { ExitCode, UserError } from "./errors.js";
 export async function main(program: Program): Promise<void> {
   // A reader that has left (`| head`) is no reason to stop: what was asked for goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  // Meant to pause a batch: without one that listens, Node would open a debugger at the first and end at the second.
+  for (const signal of ["SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
   const code = await dispatch(program).catch(explainError);
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }

@@ -22,6 +22,7 @@ export type ActingInvocation =
 interface Showing extends SshOptions {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
+  readonly tees: boolean;
 }
 
 /** Machines are for a batch that has no record here. */
@@ -47,6 +48,7 @@ export interface DrainOptions extends SshOptions {
 interface RawShowing extends RawSsh {
   readonly json?: true;
   readonly verbose?: true;
+  readonly tee?: true;
 }
 
 /** `choose` is called with what was asked for. */
@@ -90,10 +92,12 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
 
 function showing(command: Command): Command {
   return describeSsh(command)
+    .option("--tee", "show what jobs print, too, line by line")
     .option("--json", "one event a line instead of text")
     .option("-v, --verbose", "say more");
 }
 
 function shown(raw: RawShowing): Showing {
-  return { ...resolveSsh(raw), isJson: raw.json ?? false, isVerbose: raw.verbose ?? false };
+  const { json = false, verbose = false, tee = false } = raw;
+  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee };
 }

@@ -5,8 +5,10 @@ import { ExitCode } from "../errors.js";
 import type { RunEvent } from "../model/event.js";
 import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
+import { isHaltedWell } from "../plan/halt.js";
 import { countJobs, type RunState } from "../plan/state.js";
 import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
+import { drained } from "./drained.js";
 import { createReporter, type ReporterChoice } from "./reporters.js";
 import { Detached, listenForSignals } from "./signals.js";
 import type { LastingConnector, Surroundings } from "./surroundings.js";
@@ -41,7 +43,17 @@ export async function followBatch(following: Following): Promise<ExitCode> {
   const { connect, audience } = connector;
   audience.onNote = (message) => run.emit({ kind: "warning", message });
   audience.view = reporter;
-  const run = startRun({ ...order, client: clientName(surroundings), onEvent, connect });
+  const onOutput: BatchOrder["onOutput"] = async (output, signal) => {
+    reporter.show(output);
+    await drained([process.stdout, process.stderr], signal);
+  };
+  const run = startRun({
+    ...order,
+    ...(options.tees && { onOutput }),
+    client: clientName(surroundings),
+    onEvent,
+    connect,
+  });
   const stopListening = listenForSignals(run);
   const over = new AbortController();
   feed?.(run, over.signal).catch(run.abandon);
@@ -73,7 +85,9 @@ function farewell(run: BatchRun): string {
 
 function exitCodeOf(state: RunState): ExitCode {
   const { succeeded, failed, unfinished, skipped } = countJobs(state);
-  if (state.interrupted !== "no") return ExitCode.Interrupted;
+  if (isHaltedWell(state)) return ExitCode.Success;
+  if (state.interrupted !== "no")
+    return state.halting.reached === null ? ExitCode.Interrupted : ExitCode.JobFailed;
   // Nobody was left to take what might have come.
   if (state.isMoreToCome) return ExitCode.NoMachine;
   // A machine that answered, but cannot take a copy of the working directory, is of no use either.

@@ -8,6 +8,8 @@ import type { Reporter } from "../report/reporter.js";
 export interface ReporterChoice {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
+  /** What jobs print is shown, too. */
+  readonly tees: boolean;
 }
 
 /** The live view is only loaded where there is a terminal to draw on. */

@@ -2,10 +2,12 @@
 
 import { type Command, Option } from "commander";
 import { UserError } from "../errors.js";
+import type { HaltRule } from "../model/halt-rule.js";
 import type { GpuRequirement, Requirement } from "../model/job.js";
 import type { Policy } from "../plan/state.js";
 import type { Rerun } from "../run/opening.js";
 import { parseGpuList } from "./gpu-list.js";
+import { attendedHalt, haltOption } from "./halt-option.js";
 import { EXAMPLES } from "./help-text.js";
 import {
   durationOption,
@@ -49,6 +51,8 @@ export interface RunOptions extends MachineOptions {
   readonly isDryRun: boolean;
   /** Return once everything is handed over. */
   readonly detaches: boolean;
+  /** What jobs print is shown, too. */
+  readonly tees: boolean;
   readonly policy: Policy;
   readonly rerun: Rerun;
 }
@@ -76,12 +80,14 @@ export interface RawRun extends RawMachines {
   readonly timeout?: number;
   readonly dryRun?: true;
   readonly detach?: true;
+  readonly tee?: true;
   readonly retries: number;
   readonly retryOnFailure?: true;
   readonly retryFailed?: true;
   readonly rerun?: Rerun;
   /** Infinity: never. */
   readonly reassignAfter: number;
+  readonly halt: HaltRule | "never";
 }
 
 export function describeRun(command: Command): Command {
@@ -111,7 +117,9 @@ export function describeRun(command: Command): Command {
       ]),
     )
     .addOption(reassignOption())
+    .addOption(haltOption())
     .option("--detach", "hand everything over and return; the same command again follows it")
+    .option("--tee", "show what jobs print, too, line by line")
     .option("--dry-run", "show slots and first commands, touch nothing")
     .option("--json", "one event a line instead of text")
     .option("-v, --verbose", "say more");
@@ -203,10 +211,12 @@ export function resolveRun(
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
+    tees: raw.tee ?? false,
     policy: {
       retries: raw.retries,
       retriesFailures: raw.retryOnFailure ?? false,
       reassignAfterMs: Number.isFinite(raw.reassignAfter) ? raw.reassignAfter * 1000 : null,
+      halt: raw.halt === "never" ? null : attendedHalt(raw.halt, raw.detach ?? false),
     },
     rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "none"),
   };

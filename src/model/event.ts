@@ -2,6 +2,7 @@
 // `at` is this computer's clock in milliseconds, durations come from the machine's own.
 
 import type { BatchSettings, FeedPosition } from "./batch.js";
+import type { HaltRule } from "./halt-rule.js";
 import type { Job, Outcome } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
 
@@ -96,6 +97,14 @@ export type RunEvent = { readonly at: number } & (
     }
   /** The last line a running job printed, for the live view. */
   | { readonly kind: "job-said"; readonly line: number; readonly text: string }
+  /** What a job printed, with `--tee`: one or more whole lines, or the last one, which may have no newline. Never recorded. */
+  | {
+      readonly kind: "job-output";
+      readonly line: number;
+      readonly attempt: number;
+      readonly stream: "out" | "err";
+      readonly text: string;
+    }
   | {
       readonly kind: "job-ended";
       readonly line: number;
@@ -146,6 +155,18 @@ export type RunEvent = { readonly at: number } & (
   | { readonly kind: "machine-done"; readonly machine: string }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */
   | { readonly kind: "interrupted"; readonly mode: "drain" | "stop" }
+  /** So many jobs failed, succeeded or are done that the run ends, as `rule` says: `soon` as by `drain`, `now` by `stop`. */
+  | {
+      readonly kind: "halted";
+      readonly when: HaltRule["when"];
+      readonly why: HaltRule["why"];
+      readonly count: number;
+      /** As it was typed: `soon,fail=3`. */
+      readonly rule: string;
+    }
+  /** No new jobs until `continued`; what runs goes on. `pid` is this client. */
+  | { readonly kind: "paused"; readonly pid: number }
+  | { readonly kind: "continued" }
   | { readonly kind: "run-ended"; readonly counts: Counts }
 );
 

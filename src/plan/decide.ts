@@ -2,6 +2,7 @@
 
 import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
+import { startsNothing } from "./halt.js";
 import type { MachineState } from "./machine-state.js";
 import { hasOlder, type RunState, toChange } from "./state.js";
 import { gathered, isEmpty, isToCollect, takeStock } from "./stock.js";
@@ -47,8 +48,8 @@ export function decide(state: RunState, now: number): Decision[] {
 
 /** The machines that something may have to be done about. */
 function concerned(state: RunState, now: number, isQuiet: boolean): MachineState[] {
-  const { machines, stock, interrupted } = state;
-  if (interrupted !== "no") return [...machines.values()];
+  const { machines, stock } = state;
+  if (startsNothing(state)) return [...machines.values()];
   // One that is due for another reason may have gathered, too.
   const some = [...new Set([...stock.due, ...(isQuiet ? stock.idle : []), ...gathered(stock, now)])];
   return some.sort((one, other) => one.order - other.order);
@@ -100,6 +101,7 @@ export function begin(state: RunState, decision: Decision): void {
   machine.busy.add(decision.kind);
   if (decision.kind === "connect") machine.phase = "connecting";
   if (decision.kind === "finish") machine.phase = "finishing";
+  if (decision.kind === "hand-over") for (const line of decision.lines) machine.unsent.delete(line);
   if (decision.kind === "stop") for (const line of decision.lines) machine.stopped.add(line);
   if (decision.kind === "free") for (const key of decision.keys) machine.toFree.delete(key);
 }
@@ -135,7 +137,7 @@ function isMoreToDeal({ waiting, isMoreToCome }: RunState): boolean {
 
 /** All of the waiting jobs go out at once, so that from then on no client is needed. */
 function deal(state: RunState, now: number): Decision[] {
-  if (state.waiting.size === 0 || state.interrupted !== "no") return [];
+  if (state.waiting.size === 0 || startsNothing(state)) return [];
   const isPatient = state.firstReadyAt === null || now - state.firstReadyAt < PATIENCE_MS;
   if (isPatient && state.stock.unheard.size > 0) return [];
   const hands = dealJobs(state.waiting, state.stock.ready, {
@@ -145,9 +147,9 @@ function deal(state: RunState, now: number): Decision[] {
   return [...hands].map(([{ name }, lines]) => ({ kind: "assign", machine: name, lines }));
 }
 
-function rebalance({ waiting, interrupted, stock }: RunState): Decision[] {
-  if (waiting.size > 0 || interrupted !== "no") return [];
-  return balance(stock).map((order) => ({ kind: "take-back", ...order }));
+function rebalance(state: RunState): Decision[] {
+  if (state.waiting.size > 0 || startsNothing(state)) return [];
+  return balance(state.stock).map((order) => ({ kind: "take-back", ...order }));
 }
 
 function decideFor(state: RunState, machine: MachineState, now: number, isQuiet: boolean): Decision[] {
@@ -162,7 +164,7 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
   if (phase !== "ready") return retry;
   const decisions = [
     ...retry,
-    ...batch(machine, "hand-over", [machine.assigned], HAND_OVER_AT_ONCE),
+    ...batch(machine, "hand-over", [toHandOver(state, machine)], HAND_OVER_AT_ONCE),
     ...takeBack(state, machine),
     ...(isToCollect(machine, now)
       ? batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE)
@@ -190,14 +192,24 @@ function giveUp(
     : [];
 }
 
-function takeBack({ interrupted, stock }: RunState, machine: MachineState): Decision[] {
+/**
+ * While nothing is to begin: only what may have arrived already, so that there is somebody to ask about it. What is being
+ * taken back is not sent either, should jobs begin again meanwhile.
+ */
+function toHandOver(state: RunState, { assigned, unsent, busy }: MachineState): Iterable<number> {
+  const isHeld = startsNothing(state) || busy.has("take-back");
+  return isHeld ? [...assigned].filter((line) => !unsent.has(line)) : assigned;
+}
+
+function takeBack(state: RunState, machine: MachineState): Decision[] {
   if (machine.busy.has("hand-over")) return [];
   // A machine that is being drained keeps what nobody else could take.
-  const isDrained = !machine.isOpen && stock.takers.size > 0;
-  const returned = isDrained || interrupted !== "no" ? untouched(machine) : [];
+  const isDrained = !machine.isOpen && state.stock.takers.size > 0;
+  const returned = isDrained || startsNothing(state) ? untouched(machine) : [];
+  const unsent = startsNothing(state) ? machine.unsent : [];
   return [
-    ...batch(machine, "take-back", [returned, machine.orphans.keys()]),
-    ...(interrupted === "stop" ? batch(machine, "stop", [unstopped(machine)]) : []),
+    ...batch(machine, "take-back", [returned, unsent, machine.orphans.keys()]),
+    ...(state.interrupted === "stop" ? batch(machine, "stop", [unstopped(machine)]) : []),
   ];
 }
 

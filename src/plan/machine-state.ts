@@ -25,6 +25,8 @@ export interface MachineState {
   readonly busy: Set<DecisionKind>;
   /** Of the queued lines: those not known to have arrived. */
   readonly assigned: Set<number>;
+  /** Of those: lines whose hand-over was never begun by this client. */
+  readonly unsent: Set<number>;
   readonly queued: Set<number>;
   readonly running: Set<number>;
   readonly ended: Set<number>;
@@ -58,6 +60,7 @@ export function newMachine(name: string, order: number): MachineState {
     collectedAt: Number.NEGATIVE_INFINITY,
     busy: new Set(),
     assigned: new Set(),
+    unsent: new Set(),
     queued: new Set(),
     running: new Set(),
     ended: new Set(),

@@ -2,7 +2,9 @@
 // still no I/O, clock or randomness: the same events give the same state.
 
 import type { Counts, RunEvent } from "../model/event.js";
+import type { HaltRule } from "../model/halt-rule.js";
 import { attemptKey, type Job, type Outcome, succeeded } from "../model/job.js";
+import { type Halting, newHalting, noteEnd, sortLines } from "./halt.js";
 import { type MachineState, newMachine } from "./machine-state.js";
 import { newStock, type Stock } from "./stock.js";
 
@@ -34,6 +36,8 @@ export interface Policy {
   readonly retriesFailures: boolean;
   /** How long a machine may be away before others get what it had not begun; null: for ever. */
   readonly reassignAfterMs: number | null;
+  /** When the run ends of itself; left out: never. */
+  readonly halt?: HaltRule | null;
 }
 
 export interface RunState {
@@ -55,6 +59,8 @@ export interface RunState {
   /** Jobs may still come that nobody knows of. */
   isMoreToCome: boolean;
   interrupted: "no" | "drain" | "stop";
+  isPaused: boolean;
+  halting: Halting;
 }
 
 export function initialState(jobs: readonly Job[], names: readonly string[], policy: Policy): RunState {
@@ -74,6 +80,8 @@ export function initialState(jobs: readonly Job[], names: readonly string[], pol
     firstReadyAt: null,
     isMoreToCome: false,
     interrupted: "no",
+    isPaused: false,
+    halting: newHalting(),
   };
 }
 
@@ -85,6 +93,7 @@ export function apply(state: RunState, event: RunEvent): void {
       state.isMoreToCome = false;
       return;
     case "job-skipped":
+      state.halting.skipped++;
       return setJob(state, event.line, { kind: "skipped", outcome: event.outcome });
     case "machine-ready":
       state.firstReadyAt ??= event.at;
@@ -115,8 +124,7 @@ export function apply(state: RunState, event: RunEvent): void {
     case "jobs-assigned":
       return assign(state, event.machine, event.lines);
     case "jobs-handed-over":
-      for (const line of event.lines) toChange(state, event.machine).assigned.delete(line);
-      return;
+      return noteArrived(toChange(state, event.machine), event.lines);
     case "jobs-taken-back":
       return takeBack(state, toChange(state, event.machine), event);
     case "jobs-reassigned":
@@ -130,11 +138,20 @@ export function apply(state: RunState, event: RunEvent): void {
     case "job-stuck":
       return applyToJob(state, event);
     case "interrupted":
-      state.interrupted = event.mode;
-      state.isMoreToCome = false;
-      for (const line of [...state.waiting]) giveBack(state, line);
+      state.halting.reached = null;
+      return interrupt(state, event.mode);
+    case "halted":
+      state.halting.reached = state.policy.halt ?? null;
+      return interrupt(state, event.when === "now" ? "stop" : "drain");
+    case "paused":
+      state.isPaused = true;
       return;
+    case "continued":
+      state.isPaused = false;
+      return sortLines(state.waiting);
     case "run-started":
+      state.halting = newHalting();
+      return;
     case "run-resumed":
     case "tree-read":
     case "staging":
@@ -142,6 +159,7 @@ export function apply(state: RunState, event: RunEvent): void {
     case "jobs-arrived":
     case "slot-waiting":
     case "job-said":
+    case "job-output":
     case "warning":
     case "run-ended":
       return;
@@ -176,8 +194,23 @@ function assign(state: RunState, name: string, lines: readonly number[]): void {
     if (!state.jobs.has(line)) continue;
     setJob(state, line, { kind: "queued", machine: name });
     machine.assigned.add(line);
+    machine.unsent.add(line);
     state.attempts.set(line, (state.attempts.get(line) ?? 0) + 1);
   }
+}
+
+function noteArrived({ assigned, unsent }: MachineState, lines: readonly number[]): void {
+  for (const line of lines) {
+    assigned.delete(line);
+    unsent.delete(line);
+  }
+}
+
+/** Whoever wants running jobs stopped does not change his mind by wanting no new ones. */
+function interrupt(state: RunState, mode: "drain" | "stop"): void {
+  if (state.interrupted !== "stop") state.interrupted = mode;
+  state.isMoreToCome = false;
+  for (const line of [...state.waiting]) giveBack(state, line);
 }
 
 function giveBack(state: RunState, line: number): void {
@@ -236,7 +269,10 @@ function applyToJob(state: RunState, event: JobEvent): void {
   } else if (job.kind === "queued" || job.kind === "running") {
     const { machine } = job;
     if (event.kind === "job-started") setJob(state, line, { kind: "running", machine, slot: event.slot });
-    if (event.kind === "job-ended") setJob(state, line, { kind: "ended", machine, outcome: event.outcome });
+    if (event.kind === "job-ended") {
+      setJob(state, line, { kind: "ended", machine, outcome: event.outcome });
+      if (!isWorthRetrying(state, line, event.outcome)) noteEnd(state.halting, line, event.outcome);
+    }
   }
 }
 
@@ -294,6 +330,7 @@ function adopt(state: RunState, line: number, outcome: Outcome): void {
   if (job.kind === "ended")
     toChange(state, job.machine).strays.set(line, { attempt: current, outcome: job.outcome });
   setJob(state, line, { kind: "collected", outcome });
+  noteEnd(state.halting, line, outcome);
   // The other attempt is an orphan from now on: its number must not be the current one.
   state.attempts.set(line, current + 1);
 }
@@ -312,8 +349,8 @@ function setJob(state: RunState, line: number, next: JobState): void {
   if (before === undefined) return;
   state.waiting.delete(line);
   if ("machine" in before) {
-    const { assigned, queued, running, ended, kept } = toChange(state, before.machine);
-    for (const lines of [assigned, queued, running, ended, kept]) lines.delete(line);
+    const { assigned, unsent, queued, running, ended, kept } = toChange(state, before.machine);
+    for (const lines of [assigned, unsent, queued, running, ended, kept]) lines.delete(line);
   }
   state.jobs.set(line, next);
   if (next.kind === "waiting") state.waiting.add(line);

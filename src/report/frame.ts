@@ -5,7 +5,6 @@ import { progressLines } from "./progress.js";
 import { runningLines } from "./running-lines.js";
 import { type Canvas, formatSpans, type Span, span } from "./spans.js";
 import type { ViewState } from "./view-state.js";
-import { STOPPING } from "./wording.js";
 
 /** At most `rows - 1` lines: the last row is where the cursor rests. */
 export function frameLines(view: ViewState, canvas: Canvas): string[] {
@@ -27,7 +26,8 @@ export function frameLines(view: ViewState, canvas: Canvas): string[] {
 }
 
 function footOf(view: ViewState): Span {
-  if (view.stopping !== null) return span(STOPPING[view.stopping], "warn");
+  const notice = view.stopping ?? view.paused;
+  if (notice !== null) return span(notice, "warn");
   const hint = "Ctrl-C: no new jobs, running ones finish";
   return span(isWithMachines(view) ? `${hint}; closing this window stops nothing` : hint, "dim");
 }

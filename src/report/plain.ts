@@ -7,8 +7,19 @@ import { formatBytes } from "./amounts.js";
 import { printable } from "./printable.js";
 import type { Reporter, TextSink } from "./reporter.js";
 import { summaryLines } from "./summary.js";
+import { teeLines } from "./tee-lines.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
-import { count, resumedLine, STOPPING, stagingText, treeLine, warningLines } from "./wording.js";
+import {
+  CONTINUED,
+  count,
+  haltedLine,
+  pausedLine,
+  resumedLine,
+  STOPPING,
+  stagingText,
+  treeLine,
+  warningLines,
+} from "./wording.js";
 
 export interface PlainOptions {
   readonly stdout: TextSink;
@@ -30,6 +41,10 @@ export function createPlainReporter(options: PlainOptions): Reporter {
   return {
     show(event) {
       if (!applyToView(view, event)) return;
+      if (event.kind === "job-output") {
+        const { stdout, stderr } = options;
+        return write(event.stream === "out" ? stdout : stderr, outputLines(view, event));
+      }
       write(options.stdout, resultLines(view, event, options));
       if (!hasLimits && isTimeForLimits(view, event)) {
         write(options.stdout, limitLines(view));
@@ -60,6 +75,10 @@ function isTimeForLimits(view: ViewState, { kind }: RunEvent): boolean {
 
 function hasEveryAnswer(view: ViewState): boolean {
   return [...view.machines.values()].every(({ answer }) => answer !== null);
+}
+
+function outputLines(view: ViewState, event: Extract<RunEvent, { kind: "job-output" }>): string[] {
+  return teeLines(view.jobs.get(event.line)?.job.name ?? "", event.text);
 }
 
 function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): string[] {
@@ -130,6 +149,12 @@ function noticeLines(view: ViewState, event: RunEvent): string[] {
       return [`the link to ${printable(event.machine)} is back`];
     case "interrupted":
       return [STOPPING[event.mode]];
+    case "halted":
+      return [haltedLine(event)];
+    case "paused":
+      return [pausedLine(event)];
+    case "continued":
+      return [CONTINUED];
     default:
       return [];
   }

@@ -16,10 +16,13 @@ export function printable(text: string): string {
 
 /** What a terminal would show of a job's output line: no colours, and what a progress bar drew last. */
 export function lastSaid(text: string): string {
-  const drawn = stripVTControlCharacters(text)
-    .split(/[\r\n]/)
-    .findLast((part) => part.trim() !== "");
-  return printableStart((drawn ?? "").trimEnd());
+  return printableStart(drawnLast(text).trimEnd());
+}
+
+/** Without colours, and of what is drawn over and over in one line its last state; not yet safe. */
+export function drawnLast(text: string): string {
+  const parts = stripVTControlCharacters(text).split(/[\r\n]/);
+  return parts.findLast((part) => part.trim() !== "") ?? "";
 }
 
 /** As much as a terminal can show on a line. */

@@ -8,8 +8,9 @@ import { printable } from "./printable.js";
 import type { Reporter } from "./reporter.js";
 import { type Canvas, formatSpans, type Look, lookOf, span } from "./spans.js";
 import { summaryLines } from "./summary.js";
+import { teeLines } from "./tee-lines.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
-import { resumedLine, treeLine, warningLines } from "./wording.js";
+import { haltedLine, resumedLine, treeLine, warningLines } from "./wording.js";
 
 export interface TerminalOptions {
   readonly stream: TerminalStream;
@@ -21,6 +22,7 @@ export interface TerminalOptions {
 
 const TICK_MS = 100;
 const IDLE_REDRAW_MS = 1000;
+const MOST_WAITING = 500;
 
 export function createTerminalReporter(options: TerminalOptions): Reporter {
   return new TerminalReporter(options);
@@ -55,6 +57,8 @@ class TerminalReporter implements Reporter {
     if (!applyToView(this.#view, event)) return;
     for (const line of warningLines(event)) this.#lasting.push(this.#look.paint(line, "warn"));
     if (event.kind === "tree-read") this.#lasting.push(treeLine(event));
+    if (event.kind === "job-output") return this.#showOutput(event);
+    if (event.kind === "halted") this.#lasting.push(this.#look.paint(haltedLine(event), "warn"));
     if (event.kind === "run-resumed") this.#lasting.push(resumedLine(event));
     if (event.kind === "job-collected") this.#lasting.push(...this.#failedLines(event.line));
     this.#isDirty = true;
@@ -79,6 +83,14 @@ class TerminalReporter implements Reporter {
     clearInterval(this.#timer);
     this.#stream.off("resize", this.#draw);
     this.#region.draw([], [...this.#lasting, ...summaryLines(this.#view, this.#look.ellipsis)]);
+  }
+
+  /** Above the live part, as it comes; a flood is not gathered until the next redraw. */
+  #showOutput({ line, text }: Extract<RunEvent, { kind: "job-output" }>): void {
+    const lines = teeLines(this.#view.jobs.get(line)?.job.name ?? "", text);
+    for (const each of lines) this.#lasting.push(each);
+    this.#isDirty = true;
+    if (this.#lasting.length >= MOST_WAITING) this.#draw();
   }
 
   #tick(): void {

@@ -6,6 +6,7 @@ import type { Job, Outcome } from "../model/job.js";
 import { succeeded } from "../model/job.js";
 import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
 import { lastSaid, printableStart } from "./printable.js";
+import { haltedLine, pausedLine, STOPPING } from "./wording.js";
 
 export interface ViewState {
   startedAt: number | null;
@@ -17,7 +18,9 @@ export interface ViewState {
   readonly tally: Tally;
   /** Of the jobs that ended in this run. */
   readonly durations: { totalMs: number; count: number };
-  stopping: "drain" | "stop" | null;
+  /** What is said at the bottom while no new job begins. */
+  stopping: string | null;
+  paused: string | null;
 }
 
 export interface JobView {
@@ -63,6 +66,7 @@ export function newView(machines: readonly string[]): ViewState {
     tally: { waiting: 0, running: 0, ended: 0, succeeded: 0, failed: 0, skipped: 0, unknown: 0 },
     durations: { totalMs: 0, count: 0 },
     stopping: null,
+    paused: null,
   };
 }
 
@@ -77,7 +81,10 @@ export function applyToView(view: ViewState, event: RunEvent): boolean {
   if (event.kind === "jobs-assigned") for (const line of event.lines) nextAttempt(view, line);
   if (event.kind === "run-resumed") noteHeld(view, event);
   if (event.kind === "machine-failed") loseSight(view, machineOf(view, event.machine));
-  if (event.kind === "interrupted") view.stopping = event.mode;
+  if (event.kind === "interrupted") view.stopping = STOPPING[event.mode];
+  if (event.kind === "halted") view.stopping = haltedLine(event);
+  if (event.kind === "paused") view.paused = pausedLine(event);
+  if (event.kind === "continued") view.paused = null;
   return true;
 }
 
@@ -127,7 +134,7 @@ function applyToJob(view: ViewState, event: Extract<RunEvent, { readonly line: n
   if (known === undefined) return false;
   if (event.kind === "job-skipped") setPhase(view, known, { kind: "skipped", outcome: event.outcome });
   else if (event.kind === "job-said") noteLastLine(view, event);
-  else return applyToAttempt(view, known, event);
+  else if (event.kind !== "job-output") return applyToAttempt(view, known, event);
   return true;
 }
 

@@ -10,6 +10,25 @@ export const STOPPING = {
   stop: "stopping running jobs, collecting what they have",
 } as const;
 
+const HALTED_BY = { fail: "failed", success: "succeeded", done: "done" } as const;
+const THEN = { soon: "lets running jobs finish", now: "stops running jobs" } as const;
+
+/** "3 jobs failed: --halt soon,fail=3 lets running jobs finish". */
+export function haltedLine({
+  when,
+  why,
+  count: amount,
+  rule,
+}: Extract<RunEvent, { kind: "halted" }>): string {
+  return `${count(amount, "job")} ${HALTED_BY[why]}: --halt ${rule} ${THEN[when]}`;
+}
+
+export function pausedLine({ pid }: Extract<RunEvent, { kind: "paused" }>): string {
+  return `paused: no new jobs, running ones go on; kill -USR2 ${pid} resumes`;
+}
+
+export const CONTINUED = "resumed: waiting jobs begin again";
+
 export const NO_BASH = "no bash: jobs run under sh there";
 
 const NAMED_LEFT_OUT = 5;

@@ -30,6 +30,7 @@ import { OutputFiles } from "./output-files.js";
 import { Performer } from "./perform.js";
 import { loadRecord, RunRecord } from "./record.js";
 import type { RunContext } from "./run-context.js";
+import { type ShowOutput, Tee } from "./tee.js";
 
 type Derived =
   | "batch"
@@ -57,6 +58,8 @@ export interface BatchOrder extends Omit<RunContext, Derived> {
   /** Which of the jobs that are done are to be run again. */
   readonly rerun: Rerun;
   readonly onEvent: (event: RunEvent) => void;
+  /** What jobs print is told here; left out: it is not. */
+  readonly onOutput?: ShowOutput;
 }
 
 export interface BatchRun {
@@ -105,13 +108,14 @@ export function startRun(order: BatchOrder): BatchRun {
   const record = writingTo(results.privateDir, () => new RunRecord(recordPath));
   const batch = past?.batch ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
   results.removeIncoming(batch);
+  const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
   const performer = new Performer({
     ...order,
     batch,
     machines,
     settings: settingsOf(order),
     jobs,
-    outputs: new OutputFiles(results, past?.begun ?? new Set()),
+    outputs: new OutputFiles(results, past?.begun ?? new Set(), tee),
     pastSlots: past?.slots ?? new Map(),
     attemptOn: (name, line) => attemptOn(state, name, line),
     isUnderWay: (name, line, attempt) => isUnderWay(state, name, line, attempt),
@@ -143,6 +147,7 @@ export function startRun(order: BatchOrder): BatchRun {
       await loop.flush();
       return state;
     } finally {
+      tee?.stop();
       await performer.close();
       await loop.idle();
       results.removeIncoming(batch);

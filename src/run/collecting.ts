@@ -98,6 +98,7 @@ export class Collector {
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
     results.place(name, path.join(incoming, key), isBeside);
+    await outputs.tellRest(key, !isBeside);
   }
 
   #tellStuck(link: MachineLink, key: string, reason: string, emit: Emit): void {

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunEvent } from "../model/event.js";
 import { begin, type Decision, decide, isOver, reliesOnRecord, settle } from "../plan/decide.js";
+import { haltDue } from "../plan/halt.js";
 import { apply, type RunState } from "../plan/state.js";
 import { isOfThisDisk } from "./disk-error.js";
 
@@ -72,6 +73,10 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     }
     inbox = [];
     taken = 0;
+    const halt = haltDue(state);
+    if (halt === null) return;
+    emit(halt);
+    takeIn();
   };
   const start = (decision: Decision) => {
     begin(state, decision);

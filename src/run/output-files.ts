@@ -6,6 +6,7 @@ import { parseAttemptKey } from "../model/job.js";
 import type { OutputPosition } from "../remote/control.js";
 import type { OutputPiece } from "../remote/control-stream.js";
 import type { Results } from "./results.js";
+import type { Tee } from "./tee.js";
 
 const STREAMS = ["out", "err"] as const;
 type Stream = (typeof STREAMS)[number];
@@ -25,9 +26,12 @@ export class OutputFiles {
   /** Of each name, the attempt whose output grows there. */
   readonly #owners = new Map<string, string>();
 
-  /** `begun`: attempts, as `line attempt`, of which an earlier client has written part. */
-  constructor(results: Results, begun: ReadonlySet<string>) {
+  readonly #tee: Tee | null;
+
+  /** `begun`: attempts, as `line attempt`, of which an earlier client has written part. `tee` hears of all that comes. */
+  constructor(results: Results, begun: ReadonlySet<string>, tee: Tee | null = null) {
     this.#results = results;
+    this.#tee = tee;
     this.#begun = new Set(begun);
   }
 
@@ -43,6 +47,8 @@ export class OutputFiles {
       await out.handle.close();
       throw error;
     }
+    for (const position of this.positions([key]))
+      await this.#tee?.begin(position, this.#results.streamPath(name, position.stream));
   }
 
   #isBegun(key: string): boolean {
@@ -88,6 +94,7 @@ export class OutputFiles {
       done += bytesWritten;
     }
     growing.offset += bytes.length;
+    this.#tee?.grow({ key, stream, offset: growing.offset });
   }
 
   /** `name`: what the attempt's output is about to be put into place as, if it is; nothing of others is then there. */
@@ -97,14 +104,33 @@ export class OutputFiles {
     const owner = this.#owners.get(name);
     this.#owners.delete(name);
     const isOurs = owner === key || (owner === undefined && this.#isBegun(key));
+    await this.#beginTelling(key, name, isOurs);
     // Putting it into place may fail halfway, for want of room, and is then tried again.
     this.#begun.add(attemptOf(key));
     if (isOurs) return;
-    if (owner !== undefined) await this.#close(owner);
+    if (owner !== undefined) {
+      await this.#close(owner);
+      await this.tellRest(owner, false);
+    }
     for (const stream of STREAMS) {
       const path = this.#results.streamPath(name, stream);
       if (existsSync(path)) await this.#moveAside(path);
     }
+  }
+
+  /** For output that comes with an archive: what an earlier client had of it is not told again. */
+  async #beginTelling(key: string, name: string, isOurs: boolean): Promise<void> {
+    if (this.#tee === null) return;
+    for (const stream of STREAMS) {
+      const path = this.#results.streamPath(name, stream);
+      const offset = isOurs && existsSync(path) ? (await stat(path)).size : 0;
+      await this.#tee.begin({ key, stream, offset }, path);
+    }
+  }
+
+  /** `isInPlace`: all of the attempt's output is where it grew, or was to. */
+  async tellRest(key: string, isInPlace: boolean): Promise<void> {
+    for (const stream of STREAMS) await this.#tee?.end(key, stream, isInPlace);
   }
 
   async #close(key: string): Promise<void> {

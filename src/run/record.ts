@@ -31,6 +31,7 @@ const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "job-stuck",
   "machine-done",
   "interrupted",
+  "halted",
   "run-ended",
 ]);
 

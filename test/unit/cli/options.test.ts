@@ -31,6 +31,7 @@ function errorOf(...argv: string[]): UserError {
 test("what is not said is as people know it from ml-scheduler", () => {
   expect(run()).toEqual({
     script: "jobs.sh",
+    follows: false,
     machines: [],
     configFile: null,
     hostKeys: null,
@@ -49,7 +50,8 @@ test("what is not said is as people know it from ml-scheduler", () => {
     isJson: false,
     isVerbose: false,
     detaches: false,
-    policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 },
+    tees: false,
+    policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, halt: null },
     rerun: "none",
   });
 });
@@ -69,6 +71,14 @@ describe("options with a value, in both spellings", () => {
     ["--retries", "0", ({ policy }) => policy.retries, 0],
     ["--reassign-after", "90s", ({ policy }) => policy.reassignAfterMs, 90_000],
     ["--reassign-after", "never", ({ policy }) => policy.reassignAfterMs, null],
+    [
+      "--halt",
+      "now,fail=10%",
+      ({ policy }) => policy.halt,
+      { when: "now", why: "fail", amount: 10, unit: "percent" },
+    ],
+    ["--halt", "-1", ({ policy }) => policy.halt, { when: "soon", why: "success", amount: 1, unit: "jobs" }],
+    ["--halt", "never", ({ policy }) => policy.halt, null],
     ["--rerun", "changed", ({ rerun }) => rerun, "changed"],
     ["--host-keys", "accept-new", ({ hostKeys }) => hostKeys, "accept-new"],
   ];
@@ -87,6 +97,7 @@ describe("switches", () => {
     ["--retry-on-failure", ({ policy }) => policy.retriesFailures, true],
     ["--retry-failed", ({ rerun }) => rerun, "failed"],
     ["--detach", ({ detaches }) => detaches, true],
+    ["--tee", ({ tees }) => tees, true],
     ["--dry-run", ({ isDryRun }) => isDryRun, true],
     ["--json", ({ isJson }) => isJson, true],
     ["--verbose", ({ isVerbose }) => isVerbose, true],
@@ -266,7 +277,7 @@ describe("sshoal", () => {
     });
   });
 
-  const quiet = { hostKeys: null, isJson: false, isVerbose: false };
+  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false };
   const nowhere = { machines: [], configFile: null };
 
   test.each<[string[], Invocation]>([

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countJobs } from "../../../src/plan/state.js";
+import { aHaltRule } from "./a-halt-rule.js";
 import { Simulation } from "./simulated-run.js";
 
 const facts = fc.record({
@@ -10,6 +11,7 @@ const facts = fc.record({
     retries: fc.integer({ min: 0, max: 2 }),
     retriesFailures: fc.boolean(),
     reassignAfterMs: fc.option(fc.constantFrom(1000, 600_000)),
+    halt: fc.option(aHaltRule, { freq: 8 }),
   }),
 });
 /** What happens when, one number for each choice. */

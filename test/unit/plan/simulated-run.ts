@@ -4,6 +4,7 @@
 import type { RunEvent } from "../../../src/model/event.js";
 import { attemptKey, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
 import { begin, type Decision, decide, isOver, settle } from "../../../src/plan/decide.js";
+import { haltDue } from "../../../src/plan/halt.js";
 import { replay } from "../../../src/plan/replay.js";
 import {
   apply,
@@ -132,12 +133,15 @@ export class Simulation {
       () => this.#choose(3) === 0 && this.#restartClient(),
       () => this.#choose(8) === 0 && this.#emit({ kind: "machine-draining", machine: remote.name }),
       () => this.#choose(20) === 0 && this.#interrupt(),
+      () => this.#choose(4) === 0 && this.#emit({ kind: "paused", pid: 1 }),
+      () => this.#emit({ kind: "continued" }),
     ];
     (actions[this.#choose(actions.length)] as () => void)();
   }
 
   /** From now on nothing goes wrong any more: true if the run then comes to its end. */
   comesToItsEnd(): boolean {
+    this.#emit({ kind: "continued" });
     for (let round = 0; round < 300; round++) {
       this.#clientTurn();
       if (this.#pending.length === 0 && this.#inbox.length === 0 && isOver(this.state, this.now)) return true;
@@ -192,6 +196,10 @@ export class Simulation {
         apply(this.state, item.event);
       }
     }
+    const halt = haltDue(this.state);
+    if (halt === null) return;
+    this.#emit(halt);
+    this.#takeIn();
   }
 
   #emit(news: News): void {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decide, isOver } from "../../../src/plan/decide.js";
 import { newStock } from "../../../src/plan/stock.js";
+import { aHaltRule } from "./a-halt-rule.js";
 import { Simulation } from "./simulated-run.js";
 
 const facts = fc.record({
@@ -11,6 +12,7 @@ const facts = fc.record({
     retries: fc.integer({ min: 0, max: 2 }),
     retriesFailures: fc.boolean(),
     reassignAfterMs: fc.option(fc.constantFrom(1000, 600_000)),
+    halt: fc.option(aHaltRule, { freq: 8 }),
   }),
 });
 const tape = fc.array(fc.nat(9999), { minLength: 20, maxLength: 300, size: "max" });

@@ -127,6 +127,18 @@ test.each([
   expect(frame(view, 80, 24).at(-1)).toBe(text);
 });
 
+test("a rule of --halt that is met, or a pause, is said in the last line", () => {
+  const halted: RunEvent = { kind: "halted", at: 0, when: "now", why: "done", count: 4, rule: "now,done=4" };
+  const events: RunEvent[] = [started(someJobs(1)), { kind: "paused", at: 0, pid: 4711 }];
+  const paused = "paused: no new jobs, running ones go on; kill -USR2 4711 resumes";
+  expect(frame(viewOf(["a.yaml"], events), 80, 24).at(-1)).toBe(paused);
+  const resumed: RunEvent[] = [...events, { kind: "continued", at: 0 }];
+  expect(frame(viewOf(["a.yaml"], resumed), 80, 24).at(-1)).toMatch(/^Ctrl-C: /);
+  expect(frame(viewOf(["a.yaml"], [...events, halted]), 80, 24).at(-1)).toBe(
+    "4 jobs done: --halt now,done=4 stops running jobs",
+  );
+});
+
 test("a slot that waits for a card says why, and a machine without room says so", () => {
   const view = viewOf(
     ["a.yaml", "b.yaml"],

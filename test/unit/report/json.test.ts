@@ -91,6 +91,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "slot-waiting": { kind: "slot-waiting", at: AT, ...HOME, slot: 0, reason: "GPU 0 is in use" },
   "job-started": { kind: "job-started", at: AT, line: 2, attempt: 1, ...HOME, slot: 0 },
   "job-said": { kind: "job-said", at: AT, line: 2, text: "epoch 1" },
+  "job-output": { kind: "job-output", at: AT, line: 2, attempt: 1, stream: "out", text: "epoch 1\n" },
   "job-ended": {
     kind: "job-ended",
     at: AT,
@@ -114,6 +115,9 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   },
   warning: { kind: "warning", at: AT, message: "my_machine.yaml: the link was lost, attaching again" },
   interrupted: { kind: "interrupted", at: AT, mode: "drain" },
+  halted: { kind: "halted", at: AT, when: "soon", why: "fail", count: 3, rule: "soon,fail=3" },
+  paused: { kind: "paused", at: AT, pid: 4711 },
+  continued: { kind: "continued", at: AT },
   "run-ended": {
     kind: "run-ended",
     at: AT,

@@ -120,6 +120,9 @@ test("warnings and hints go to stderr", () => {
       { kind: "machine-back", at: 0, machine: "a.yaml" },
       { kind: "interrupted", at: 0, mode: "drain" },
       { kind: "interrupted", at: 0, mode: "stop" },
+      { kind: "halted", at: 0, when: "soon", why: "fail", count: 1, rule: "soon,fail=1" },
+      { kind: "paused", at: 0, pid: 4711 },
+      { kind: "continued", at: 0 },
     ],
     { machines: ["a.yaml", "b.yaml"] },
   );
@@ -133,7 +136,21 @@ test("warnings and hints go to stderr", () => {
     "the link to a.yaml is back",
     "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)",
     "stopping running jobs, collecting what they have",
+    "1 job failed: --halt soon,fail=1 lets running jobs finish",
+    "paused: no new jobs, running ones go on; kill -USR2 4711 resumes",
+    "resumed: waiting jobs begin again",
   ]);
+});
+
+test("what jobs print goes to the stream that they printed it on", () => {
+  const said = { kind: "job-output", at: 0, line: 1, attempt: 1 } as const;
+  const { out, err } = shown([
+    started(someJobs(1)),
+    { ...said, stream: "out", text: "one\n\ntwo\n" },
+    { ...said, stream: "err", text: "no newline" },
+  ]);
+  expect(out).toEqual(["batch.sh.1: one", "batch.sh.1: ", "batch.sh.1: two"]);
+  expect(err).toEqual(["batch.sh.1: no newline"]);
 });
 
 test.each([

@@ -44,6 +44,21 @@ test("the view is redrawn in place", () => {
   expect(screen.lines).toEqual(before.map((line) => line.replace("echo 1", "halfway")));
 });
 
+test("what jobs print is left standing above the view, at once if it is much", () => {
+  const { screen, reporter } = openBusy(80, 24);
+  const view = screen.lines;
+  const print = (text: string) =>
+    reporter.show({ kind: "job-output", at: 0, line: 1, attempt: 1, stream: "out", text });
+  print("one\n\x1b[2Jtwo\n");
+  vi.advanceTimersByTime(100);
+  expect(screen.lines).toEqual(["batch.sh.1: one", "batch.sh.1: two", ...view]);
+  const before = screen.writes;
+  for (let n = 0; n < 5000; n++) print(`${n}\n`);
+  expect(screen.writes - before).toBeGreaterThan(1);
+  vi.advanceTimersByTime(100);
+  expect(screen.lines.join("\n")).toContain("batch.sh.1: 4998\nbatch.sh.1: 4999\n");
+});
+
 test("elapsed times go on while nothing happens", () => {
   const { screen } = openBusy(80, 24);
   vi.advanceTimersByTime(5000);

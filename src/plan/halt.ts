@@ -1,0 +1,76 @@
+// When a run halts of itself (`--halt`), and what keeps new jobs from beginning. Only what ends in this run counts, so that
+// a batch that was halted can go on; a job that is tried again counts when it is given up.
+
+import type { RunEvent } from "../model/event.js";
+import { formatHaltRule, type HaltRule } from "../model/halt-rule.js";
+import { type Outcome, succeeded } from "../model/job.js";
+import type { RunState } from "./state.js";
+
+export interface Halting {
+  /** Lines that ended in this run, for good. */
+  readonly ended: Set<number>;
+  failed: number;
+  /** Had their results before this run: no share of them is asked for. */
+  skipped: number;
+  /** The rule that ended the run, unless the user did so since. */
+  reached: HaltRule | null;
+}
+
+export function newHalting(): Halting {
+  return { ended: new Set(), failed: 0, skipped: 0, reached: null };
+}
+
+/** No job is to begin: those that nobody has begun come back. */
+export function startsNothing({ interrupted, isPaused }: RunState): boolean {
+  return isPaused || interrupted !== "no";
+}
+
+/** Early lines start first, in whichever order they came back. */
+export function sortLines(lines: Set<number>): void {
+  const sorted = [...lines].sort((one, other) => one - other);
+  lines.clear();
+  for (const line of sorted) lines.add(line);
+}
+
+/** Of a job that is not tried again. */
+export function noteEnd(halting: Halting, line: number, outcome: Outcome): void {
+  if (halting.ended.has(line)) return;
+  halting.ended.add(line);
+  if (!succeeded(outcome)) halting.failed++;
+}
+
+type Halted = Extract<RunEvent, { kind: "halted" }>;
+
+/** What is to be told when the rule is met; null: it is not, or the run is coming to its end anyway. */
+export function haltDue({ policy, halting, jobs, interrupted }: RunState): Omit<Halted, "at"> | null {
+  const { halt = null } = policy;
+  if (halt === null || interrupted !== "no") return null;
+  const count = counted(halting, halt.why);
+  if (!isMet(halt, count, jobs.size - halting.skipped)) return null;
+  return { kind: "halted", when: halt.when, why: halt.why, count, rule: formatHaltRule(halt) };
+}
+
+function counted({ ended, failed }: Halting, why: HaltRule["why"]): number {
+  if (why === "done") return ended.size;
+  return why === "fail" ? failed : ended.size - failed;
+}
+
+/** A share is of the jobs that this run had to do; of five, 50% are three. */
+export function isMet({ amount, unit }: HaltRule, count: number, jobs: number): boolean {
+  return unit === "jobs" ? count >= amount : count > 0 && count * 100 >= amount * jobs;
+}
+
+/** Whether a run that halted did what it was asked to: what was left out, or stopped for that, is no failure then. */
+export function isHaltedWell({ halting: { reached }, jobs }: RunState): boolean {
+  if (reached === null || reached.why === "fail") return false;
+  if (reached.why === "success") return true;
+  for (const job of jobs.values()) {
+    if (job.kind === "dropped") continue;
+    const outcome = job.kind === "collected" || job.kind === "skipped" ? job.outcome : LEFT;
+    if (outcome !== null && !succeeded(outcome) && outcome.kind !== "stopped") return false;
+  }
+  return true;
+}
+
+/** It is somewhere, and not with us. */
+const LEFT: Outcome = { kind: "lost", reason: "" };

@@ -1,0 +1,12 @@
+// What a job printed, as lines of ours: each tells whose it is, and none can move the cursor.
+
+import { drawnLast, printable } from "./printable.js";
+
+const HARMLESS = /^[\t\x20-\x7e]*$/;
+
+/** `text`: whole lines. */
+export function teeLines(name: string, text: string): string[] {
+  const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+  const prefix = `${printable(name)}: `;
+  return lines.map((line) => prefix + (HARMLESS.test(line) ? line : printable(drawnLast(line))));
+}

@@ -1,0 +1,251 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseHalt } from "../../../src/cli/halt-option.js";
+import type { Outcome } from "../../../src/model/job.js";
+import { succeeded } from "../../../src/model/job.js";
+import { haltDue, isHaltedWell, isMet } from "../../../src/plan/halt.js";
+import { replay } from "../../../src/plan/replay.js";
+import type { Policy } from "../../../src/plan/state.js";
+import { aHaltRule } from "./a-halt-rule.js";
+import {
+  type ARun,
+  aRun,
+  assigned,
+  collected,
+  ended,
+  FAILURE,
+  given,
+  handedOver,
+  interrupted,
+  LOST,
+  type News,
+  SUCCESS,
+  started,
+  takenBack,
+} from "./a-run.js";
+
+/** Ten jobs are on one machine. */
+function aHaltingRun(halt: string, policy: Partial<Policy> = {}, jobs = 10): ARun {
+  const run = aRun({ jobs, machines: { a: 2 }, policy: { halt: parseHalt(halt), ...policy } });
+  run.tell(RUN_STARTED, ...given("a", ...Array.from({ length: jobs }, (_, n) => n + 1)));
+  return run;
+}
+
+const SETTINGS = {
+  requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
+  timeoutSeconds: null,
+  inPlace: null,
+  copyForward: [],
+  copyBack: [],
+  copiesUnchanged: false,
+  envNames: [],
+};
+const RUN_STARTED: News = {
+  kind: "run-started",
+  batch: "b",
+  script: "jobs.sh",
+  jobs: [],
+  machines: [],
+  settings: SETTINGS,
+};
+
+/** As the loop does: what is due is told. */
+function halt(run: ARun): News | null {
+  const due = haltDue(run.state);
+  if (due !== null) run.tell(due);
+  return due;
+}
+
+describe("a rule is met", () => {
+  test("by as many failures as it says, and told once", () => {
+    const run = aHaltingRun("soon,fail=2");
+    run.tell(started("a", 1), ended("a", 1, FAILURE), started("a", 2), ended("a", 2));
+    expect(halt(run)).toBeNull();
+    run.tell(started("a", 3), ended("a", 3, { kind: "killed", signal: "SIGKILL" }));
+    expect(halt(run)).toEqual({ kind: "halted", when: "soon", why: "fail", count: 2, rule: "soon,fail=2" });
+    expect(halt(run)).toBeNull();
+  });
+
+  test("without --halt never", () => {
+    const run = aHaltingRun("never");
+    for (let line = 1; line <= 10; line++) run.tell(started("a", line), ended("a", line, FAILURE));
+    expect(halt(run)).toBeNull();
+  });
+
+  test("not by what the same log tells twice", () => {
+    const run = aHaltingRun("soon,fail=2");
+    run.tell(started("a", 1), ended("a", 1, FAILURE), started("a", 1), ended("a", 1, FAILURE));
+    run.tell(collected("a", 1, FAILURE));
+    expect(halt(run)).toBeNull();
+  });
+
+  test("by a job that is tried again only when it is given up", () => {
+    const run = aHaltingRun("soon,fail=1", { retries: 1, retriesFailures: true });
+    run.tell(started("a", 1), ended("a", 1, FAILURE), collected("a", 1, FAILURE));
+    expect(halt(run)).toBeNull();
+    run.tell({ kind: "jobs-retried", machine: "a", lines: [1] }, ...given("a", 1));
+    run.tell(started("a", 1, 2), ended("a", 1, LOST, 2));
+    expect(halt(run)).toMatchObject({ count: 1 });
+  });
+
+  test("not by what ended before this run", () => {
+    const before = [
+      { ...assigned("a", 1, 2), at: 0 },
+      { ...handedOver("a", 1, 2), at: 0 },
+      { ...started("a", 1), at: 0 },
+      { ...ended("a", 1, FAILURE), at: 0 },
+    ];
+    const run = aRun({ jobs: 3, machines: { a: 1 }, policy: { halt: parseHalt("now,fail=1") } });
+    replay(run.state, before as Parameters<typeof replay>[1]);
+    run.tell(RUN_STARTED, { kind: "job-skipped", line: 3, outcome: FAILURE }, collected("a", 1, FAILURE));
+    expect(halt(run)).toBeNull();
+    run.tell(started("a", 2), ended("a", 2, FAILURE));
+    expect(halt(run)).toMatchObject({ count: 1 });
+  });
+
+  test("by a share of the jobs that this run had to do", () => {
+    const run = aHaltingRun("soon,fail=50%");
+    for (const line of [1, 2, 3, 4]) run.tell({ kind: "job-skipped", line, outcome: SUCCESS });
+    for (const line of [5, 6]) run.tell(started("a", line), ended("a", line, FAILURE));
+    expect(halt(run)).toBeNull();
+    run.tell(started("a", 7), ended("a", 7, FAILURE));
+    expect(halt(run)).toMatchObject({ count: 3, rule: "soon,fail=50%" });
+  });
+});
+
+const anOutcome: fc.Arbitrary<Outcome> = fc.constantFrom(SUCCESS, FAILURE, LOST);
+
+test("property: a run halts at the job at which counting by hand says so", () => {
+  fc.assert(
+    fc.property(aHaltRule, fc.array(anOutcome, { minLength: 1, maxLength: 30 }), (rule, outcomes) => {
+      const jobs = outcomes.length;
+      const run = aRun({ jobs, machines: { a: 1 }, policy: { halt: rule, retries: 0 } });
+      run.tell(RUN_STARTED, ...given("a", ...outcomes.map((_, index) => index + 1)));
+      const haltedAt = outcomes.findIndex((outcome, index) => {
+        run.tell(started("a", index + 1), ended("a", index + 1, outcome));
+        return halt(run) !== null;
+      });
+      const amounts = outcomes.map((_, index) => {
+        const some = outcomes.slice(0, index + 1);
+        if (rule.why === "done") return some.length;
+        return some.filter((outcome) => succeeded(outcome) === (rule.why === "success")).length;
+      });
+      const needed = rule.unit === "jobs" ? rule.amount : Math.ceil((rule.amount * jobs) / 100);
+      expect(haltedAt).toBe(amounts.findIndex((amount) => amount >= needed));
+    }),
+  );
+});
+
+test("property: what is met stays met when more have ended, and is not met later by a smaller rule", () => {
+  const amounts = fc.record({ rule: aHaltRule, count: fc.nat(200), more: fc.nat(50), jobs: fc.nat(300) });
+  fc.assert(
+    fc.property(amounts, ({ rule, count, more, jobs }) => {
+      if (!isMet(rule, count, jobs)) return;
+      expect(isMet(rule, count + more, jobs)).toBe(true);
+      expect(isMet({ ...rule, amount: Math.max(1, rule.amount - more) }, count, jobs)).toBe(true);
+    }),
+  );
+});
+
+describe("halting", () => {
+  test("soon: what nobody has begun comes back, what runs goes on", () => {
+    const run = aHaltingRun("soon,fail=1", {}, 4);
+    run.tell(started("a", 1), started("a", 2), ended("a", 1, FAILURE));
+    halt(run);
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", lines: [3, 4] }]);
+    expect(run.decisions("stop")).toEqual([]);
+    run.tell(takenBack("a", [3, 4]));
+    expect(run.job(3)).toEqual({ kind: "dropped" });
+  });
+
+  test("now: what runs is stopped", () => {
+    const run = aHaltingRun("now,fail=1", {}, 4);
+    run.tell(started("a", 1), started("a", 2), ended("a", 1, FAILURE));
+    halt(run);
+    expect(run.decisions("stop")).toEqual([{ kind: "stop", machine: "a", lines: [2] }]);
+  });
+
+  test("what is on no machine yet is not sent there", () => {
+    const run = aRun({ jobs: 3, machines: { a: 1 }, policy: { halt: parseHalt("soon,fail=1") } });
+    run.tell(RUN_STARTED, ...given("a", 1), assigned("a", 2, 3), started("a", 1), ended("a", 1, FAILURE));
+    halt(run);
+    expect(run.decisions("hand-over")).toEqual([]);
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", lines: [2, 3] }]);
+  });
+
+  test("Ctrl-C does not bring running jobs back that `now` has stopped", () => {
+    const run = aHaltingRun("now,fail=1", {}, 2);
+    run.tell(started("a", 1), started("a", 2), ended("a", 1, FAILURE));
+    halt(run);
+    run.tell(interrupted("drain"));
+    expect(run.state.interrupted).toBe("stop");
+  });
+});
+
+describe("did it do what it was asked to?", () => {
+  /** Line 1 ended so, line 2 was running then, line 3 waiting. */
+  function haltedRun(rule: string, first: Outcome, second: Outcome): ARun {
+    const run = aHaltingRun(rule, {}, 3);
+    run.tell(started("a", 1), started("a", 2), ended("a", 1, first), collected("a", 1, first));
+    halt(run);
+    run.tell(takenBack("a", [3]), ended("a", 2, second), collected("a", 2, second));
+    return run;
+  }
+
+  test.each([
+    ["soon,success=1", SUCCESS, FAILURE, true],
+    ["now,success=1", SUCCESS, { kind: "stopped" }, true],
+    ["soon,done=1", SUCCESS, SUCCESS, true],
+    ["now,done=1", SUCCESS, { kind: "stopped" }, true],
+    ["soon,done=1", SUCCESS, FAILURE, false],
+    ["soon,done=1", FAILURE, SUCCESS, false],
+    ["soon,fail=1", FAILURE, SUCCESS, false],
+  ] satisfies [string, Outcome, Outcome, boolean][])("%s after %j and %j", (rule, first, second, isWell) => {
+    expect(isHaltedWell(haltedRun(rule, first, second).state)).toBe(isWell);
+  });
+
+  test("not if the rule was never met, and not after Ctrl-C", () => {
+    expect(isHaltedWell(aHaltingRun("soon,success=1").state)).toBe(false);
+    const run = haltedRun("soon,success=1", SUCCESS, SUCCESS);
+    run.tell(interrupted("drain"));
+    expect(isHaltedWell(run.state)).toBe(false);
+  });
+});
+
+describe("a pause", () => {
+  test("what nobody has begun comes back, and goes out again in order", () => {
+    const run = aHaltingRun("never", {}, 5);
+    run.tell(started("a", 1), { kind: "paused", pid: 1 });
+    expect(run.begin()).toEqual([{ kind: "take-back", machine: "a", lines: [2, 3, 4, 5] }]);
+    run.tell(takenBack("a", [5, 3, 4], [2]));
+    run.settle({ kind: "take-back", machine: "a", lines: [] });
+    expect(run.decisions(), "2 had been begun").toEqual([]);
+    run.tell(started("a", 2), ended("a", 1), collected("a", 1));
+    expect(run.decisions().map(({ kind }) => kind)).toEqual(["free"]);
+    run.tell({ kind: "continued" });
+    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "a", lines: [3, 4, 5] }]);
+  });
+
+  test("with nothing running the run is not over", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1 } });
+    run.tell({ kind: "paused", pid: 1 });
+    expect(run.decisions()).toEqual([]);
+    expect(run.isOver()).toBe(false);
+  });
+
+  test("that ends while jobs are being taken back: they are not sent meanwhile", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(assigned("a", 1, 2), { kind: "paused", pid: 1 });
+    const [takeBack] = run.begin();
+    expect(takeBack).toEqual({ kind: "take-back", machine: "a", lines: [1, 2] });
+    run.tell({ kind: "continued" });
+    expect(run.decisions("hand-over")).toEqual([]);
+  });
+
+  test("Ctrl-C while paused: nothing more begins", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell({ kind: "paused", pid: 1 }, interrupted("drain"), { kind: "continued" });
+    expect(run.job(1)).toEqual({ kind: "dropped" });
+    expect(run.decisions("assign")).toEqual([]);
+  });
+});
