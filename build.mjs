@@ -5,7 +5,7 @@ import { chmod, cp, readFile, rm } from "node:fs/promises";
 import { parse } from "node:path";
 import { build } from "esbuild";
 
-const commands = ["execute-batch", "simple-hypersearch", "sshoal"];
+const commands = ["execute-batch", "simple-gpu-scheduler", "simple-hypersearch", "sshoal"];
 const { version } = JSON.parse(await readFile("package.json", "utf8"));
 const files = [...commands.map((command) => `src/bin/${command}.ts`), ...process.argv.slice(2)];
 await rm("dist", { recursive: true, force: true });

@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { UserError } from "../errors.js";
 import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
+import { describeGpuScheduler } from "./gpu-scheduler-options.js";
 import { VERSION } from "./help-text.js";
 import type { Environment } from "./option-values.js";
 import { separateParameters } from "./parameter-words.js";
@@ -31,7 +32,7 @@ export type Invocation =
   | { readonly command: "answered" };
 
 /** The commands that are installed. */
-export type Program = "execute_batch" | "sshoal" | "simple_hypersearch";
+export type Program = "execute_batch" | "simple_gpu_scheduler" | "simple_hypersearch" | "sshoal";
 
 interface Words {
   readonly program: Program;
@@ -73,6 +74,8 @@ interface Description extends Pick<Words, "program" | "env"> {
 
 function describeProgram({ program, env, parameters, choose }: Description): Command {
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
+  if (program === "simple_gpu_scheduler")
+    return describeGpuScheduler(env, (options) => choose({ command: "run", options }));
   const run = describeRun(program === "sshoal" ? new Command("run") : new Command("execute_batch"));
   run.action((script: string | undefined, raw: RawRun) =>
     choose({ command: "run", options: resolveRun(script, raw, run, env) }),

@@ -4,22 +4,27 @@ import { abilitiesOf } from "../report/abilities.js";
 import { createJsonReporter } from "../report/json.js";
 import { createPlainReporter, type PlainOptions } from "../report/plain.js";
 import type { Reporter } from "../report/reporter.js";
+import { createSimpleReporter } from "../report/simple.js";
+import type { Voice } from "./run-options.js";
 
 export interface ReporterChoice {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
   /** What jobs print is shown, too. */
   readonly tees: boolean;
+  /** Left out: our own. */
+  readonly voice?: Voice;
 }
 
 /** The live view is only loaded where there is a terminal to draw on. */
 export async function createReporter(
-  { isJson, isVerbose }: ReporterChoice,
+  { isJson, isVerbose, voice }: ReporterChoice,
   machines: readonly string[],
   devicesOf: PlainOptions["devicesOf"],
 ): Promise<Reporter> {
   const { stdout, stderr } = process;
   if (isJson) return createJsonReporter(stdout);
+  if (voice === "simple_gpu_scheduler") return createSimpleReporter({ stdout, stderr, machines, devicesOf });
   const { isTTY = false, columns, rows } = stdout;
   const abilities = abilitiesOf({ isTTY, columns, rows, env: process.env });
   if (!abilities.canRedraw || isVerbose)

@@ -37,6 +37,9 @@ export interface MachineOptions extends MachineChoice, SshOptions {
   readonly isVerbose: boolean;
 }
 
+/** The tools whose users know their lines. */
+export type Voice = "sshoal" | "simple_gpu_scheduler";
+
 export interface RunOptions extends MachineOptions {
   /** As typed; "-": stdin. */
   readonly script: string;
@@ -55,6 +58,8 @@ export interface RunOptions extends MachineOptions {
   readonly tees: boolean;
   readonly policy: Policy;
   readonly rerun: Rerun;
+  /** Whose lines are printed. */
+  readonly voice: Voice;
 }
 
 export interface RawMachines extends RawChoice, RawSsh {
@@ -96,8 +101,14 @@ export function describeRun(command: Command): Command {
       "Runs every line of a script as a job on free slots of your machines; results come to job_results/.",
     )
     .argument("[script]", "one job a line, in bash syntax; - reads them from stdin as they come");
-  describeMachines(command)
+  return describeRunOptions(command)
     .option("--follow <file>", "a script that others append to: its jobs start as they come, until Ctrl-C")
+    .addHelpText("after", EXAMPLES);
+}
+
+/** All but what is run. */
+export function describeRunOptions(command: Command): Command {
+  return describeMachines(command)
     .option(
       "--copy-forward <paths...>",
       "what jobs get a copy of (default: ./; nothing when they run on this machine)",
@@ -123,7 +134,6 @@ export function describeRun(command: Command): Command {
     .option("--dry-run", "show slots and first commands, touch nothing")
     .option("--json", "one event a line instead of text")
     .option("-v, --verbose", "say more");
-  return command.addHelpText("after", EXAMPLES);
 }
 
 export function describeProbe(command: Command): Command {
@@ -200,10 +210,14 @@ export function resolveRun(
   command: Command,
   env: Environment,
 ): RunOptions {
+  const follows = raw.follow !== undefined;
+  return { ...resolveRunOptions(raw, env), script: requireScript(script, raw, command), follows };
+}
+
+export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOptions, "script"> {
   return {
     ...resolveMachines(raw),
-    script: requireScript(script, raw, command),
-    follows: raw.follow !== undefined,
+    follows: false,
     copyForward: raw.copyForward ?? null,
     copyBackwards: raw.copyBackwards ?? null,
     copiesUnchanged: raw.copyUnchanged ?? false,
@@ -219,6 +233,7 @@ export function resolveRun(
       halt: raw.halt === "never" ? null : attendedHalt(raw.halt, raw.detach ?? false),
     },
     rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "none"),
+    voice: "sshoal",
   };
 }
 

@@ -6,7 +6,11 @@ const HARMLESS = /^[\t\x20-\x7e]*$/;
 
 /** `text`: whole lines. */
 export function teeLines(name: string, text: string): string[] {
-  const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
   const prefix = `${printable(name)}: `;
-  return lines.map((line) => prefix + (HARMLESS.test(line) ? line : printable(drawnLast(line))));
+  return harmlessLines(text).map((line) => prefix + line);
+}
+
+export function harmlessLines(text: string): string[] {
+  const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+  return lines.map((line) => (HARMLESS.test(line) ? line : printable(drawnLast(line))));
 }

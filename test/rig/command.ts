@@ -9,7 +9,7 @@ import { environmentFor } from "./host.js";
 
 export interface CommandOptions {
   readonly cwd: string;
-  readonly program?: "execute-batch" | "simple-hypersearch" | "sshoal";
+  readonly program?: "execute-batch" | "simple-gpu-scheduler" | "simple-hypersearch" | "sshoal";
   /** HOME; left out: one directory for all commands of the test file. */
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;

@@ -1,0 +1,48 @@
+// As simple_gpu_scheduler has it: a line for each command that begins, and what commands print, as they print it.
+
+import type { RunEvent } from "../model/event.js";
+import { succeeded } from "../model/job.js";
+import type { PlainOptions } from "./plain.js";
+import { printable } from "./printable.js";
+import type { Reporter, TextSink } from "./reporter.js";
+import { summaryLines } from "./summary.js";
+import { harmlessLines } from "./tee-lines.js";
+import { applyToView, newView, type ViewState } from "./view-state.js";
+import { haltedLine, pausedLine, STOPPING, warningLines } from "./wording.js";
+
+export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): Reporter {
+  const { stdout, stderr, devicesOf } = options;
+  const view = newView(options.machines);
+  return {
+    show(event) {
+      if (!applyToView(view, event)) return;
+      write(stderr, noticeLines(event));
+      if (event.kind === "job-output")
+        write(event.stream === "out" ? stdout : stderr, harmlessLines(event.text));
+      if (event.kind !== "job-started") return;
+      const command = printable(view.jobs.get(event.line)?.job.command ?? "");
+      const cards = Object.values(devicesOf(event.machine, event.slot))[0] ?? "";
+      write(stdout, [`Processing command \`${command}\` on gpu ${cards}`]);
+    },
+    suspend() {},
+    resume() {},
+    close() {
+      if (!isAllWell(view)) write(stderr, summaryLines(view));
+    },
+  };
+}
+
+function noticeLines(event: RunEvent): string[] {
+  if (event.kind === "interrupted") return [STOPPING[event.mode]];
+  if (event.kind === "halted") return [haltedLine(event)];
+  return event.kind === "paused" ? [pausedLine(event)] : warningLines(event);
+}
+
+/** Then there is nothing to say. */
+function isAllWell({ jobs }: ViewState): boolean {
+  return [...jobs.values()].every(({ phase }) => phase.kind === "collected" && succeeded(phase.outcome));
+}
+
+function write(sink: TextSink, lines: readonly string[]): void {
+  if (lines.length > 0) sink.write(`${lines.join("\n")}\n`);
+}

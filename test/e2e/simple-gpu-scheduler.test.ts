@@ -1,0 +1,97 @@
+// simple_gpu_scheduler: what that tool documents, by ours of the same name.
+
+import { spawn } from "node:child_process";
+import { appendFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runCommand, spawnCommand } from "../rig/command.js";
+import { killAll, pidsWithHome } from "../rig/processes.js";
+import { until } from "../rig/until.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let work: Workspace;
+let home: Workspace;
+
+beforeEach(async () => {
+  [work, home] = await Promise.all([makeWorkspace(), makeWorkspace()]);
+});
+afterEach(async () => {
+  killAll(pidsWithHome(home.dir));
+  await Promise.all([work.remove(), home.remove()]);
+});
+
+const options = () => ({ cwd: work.dir, home: home.dir, program: "simple-gpu-scheduler" as const });
+
+test.each([[["--gpus", "0", "1", "2"]], [["--gpus", "0,1,2"]]])(
+  "%j: each command on one card, and its line",
+  async (args) => {
+    const stdin = [1, 2, 3].map((run) => `echo $CUDA_VISIBLE_DEVICES > run_${run}\n`).join("");
+    const { code, stdout } = await runCommand(args, { ...options(), stdin });
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(3);
+    for (const run of [1, 2, 3]) {
+      const card = (await work.read(`run_${run}`)).trim();
+      expect(["0", "1", "2"]).toContain(card);
+      expect(lines).toContain(
+        `Processing command \`echo $CUDA_VISIBLE_DEVICES > run_${run}\` on gpu ${card}`,
+      );
+    }
+  },
+);
+
+test("shell magic, and what commands print is on the screen", async () => {
+  const stdin = "echo out | tr o O; echo err >&2\necho > file && exit 3\n";
+  const { code, stdout, stderr } = await runCommand(["--gpus", "0"], { ...options(), stdin });
+  expect(code).toBe(1);
+  expect(stdout.split("\n")).toContain("Out");
+  expect(stderr.split("\n")).toContain("err");
+  expect(stderr).toContain("job_results/stdin.2.err  exit code 3");
+});
+
+test("tail -f -n 0 gpu.queue: what was there before is not run; what is appended starts at once", async () => {
+  const queue = await work.write("gpu.queue", "echo before >> ran\n");
+  const tail = spawn("tail", ["-f", "-n", "0", queue], { stdio: ["ignore", "pipe", "inherit"] });
+  const command = spawnCommand(["--gpus", "0"], options());
+  tail.stdout.pipe(command.child.stdin);
+  // Until tail is at the end of the file, a line is one of those that were there before.
+  await until("tail reads the file", async () => {
+    appendFileSync(queue, "echo first >> ran\n");
+    return (await work.read("ran").catch(() => "")).startsWith("first\n");
+  });
+  appendFileSync(queue, "echo last >> ran\n");
+  await until("the last has run", async () => (await work.read("ran")).endsWith("last\n"));
+  tail.kill();
+  expect((await command.ended).code).toBe(0);
+  expect(await work.read("ran")).not.toContain("before");
+});
+
+test("commands of simple_hypersearch", async () => {
+  const search = await runCommand(
+    [
+      "echo {lr} {bs} > {lr}-{bs}",
+      "--n-samples",
+      "3",
+      "--seed",
+      "1",
+      "-p",
+      "lr",
+      "0.1",
+      "0.2",
+      "-p",
+      "bs",
+      "32",
+      "64",
+    ],
+    { ...options(), program: "simple-hypersearch" },
+  );
+  const { code, stdout } = await runCommand(["--gpus", "0,1"], { ...options(), stdin: search.stdout });
+  expect(code).toBe(0);
+  const ran = [...stdout.matchAll(/^Processing command `(.*)` on gpu [01]$/gm)].map(([, command]) => command);
+  expect(ran.sort()).toEqual(search.stdout.trimEnd().split("\n").sort());
+});
+
+test("without --gpus it says what to type", async () => {
+  const { code, stderr } = await runCommand([], { ...options(), stdin: "true\n" });
+  expect(code).toBe(2);
+  expect(stderr).toBe("error: which GPUs?\ntry: simple_gpu_scheduler --gpus 0 1 2 < gpu_commands.txt\n");
+});
