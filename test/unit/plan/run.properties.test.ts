@@ -6,6 +6,7 @@ import { Simulation } from "./simulated-run.js";
 
 const facts = fc.record({
   jobs: fc.integer({ min: 1, max: 6 }),
+  late: fc.integer({ min: 0, max: 3 }),
   slots: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 3 }),
   policy: fc.record({
     retries: fc.integer({ min: 0, max: 2 }),
@@ -31,7 +32,7 @@ test("whatever goes wrong and when: nothing is lost, nothing runs twice by accid
         const machines = [...run.state.machines.values()];
         if (run.state.interrupted !== "no" || machines.some(({ isOpen }) => !isOpen)) return;
         expect(countJobs(run.state).unfinished).toBe(0);
-        expect(home.size).toBe(about.jobs);
+        expect(home.size).toBe(about.jobs + about.late);
       } catch (error) {
         throw new Error(`${(error as Error).message}\n${run.explain()}`);
       }

@@ -2,7 +2,7 @@
 // when a link is lost in the middle. What must never happen throws.
 
 import type { RunEvent } from "../../../src/model/event.js";
-import { attemptKey, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
+import { attemptKey, type Job, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
 import { begin, type Decision, decide, isOver, settle } from "../../../src/plan/decide.js";
 import { haltDue } from "../../../src/plan/halt.js";
 import { replay } from "../../../src/plan/replay.js";
@@ -60,8 +60,14 @@ const LOST: Outcome = { kind: "lost", reason: "reboot" };
 
 export interface SimulationFacts {
   readonly jobs: number;
+  /** Jobs that come while it runs. */
+  readonly late: number;
   readonly slots: readonly number[];
   readonly policy: Policy;
+}
+
+function aJob(line: number): Job {
+  return { line, name: `j.${line}`, command: "x" };
 }
 
 export class Simulation {
@@ -77,6 +83,8 @@ export class Simulation {
   readonly #trace: string[] = [];
   #inbox: Item[] = [];
   #pending: Pending[] = [];
+  /** The number of the line that came last. */
+  #come = 0;
   state: RunState;
   now = 0;
 
@@ -109,12 +117,21 @@ export class Simulation {
   }
 
   #newState(): RunState {
-    const jobs = Array.from({ length: this.#facts.jobs }, (_, n) => ({
-      line: n + 1,
-      name: `j.${n + 1}`,
-      command: "x",
-    }));
-    return initialState(jobs, [...this.#remotes.keys()], this.#facts.policy);
+    const added = this.#record.flatMap((event) => (event.kind === "jobs-added" ? event.jobs : []));
+    const jobs = [...Array.from({ length: this.#facts.jobs }, (_, n) => aJob(n + 1)), ...added];
+    const state = initialState(jobs, [...this.#remotes.keys()], this.#facts.policy);
+    state.isMoreToCome = this.#facts.late > 0;
+    this.#come = jobs.length;
+    return state;
+  }
+
+  /** The next line of whatever feeds the batch, or its end. */
+  #feed(): void {
+    const { jobs, late } = this.#facts;
+    if (this.#come > jobs + late) return;
+    this.#come += 1;
+    if (this.#come > jobs + late) this.#emit({ kind: "jobs-complete" });
+    else this.#emit({ kind: "jobs-added", jobs: [aJob(this.#come)], position: null });
   }
 
   /** One thing happens, whichever. */
@@ -127,6 +144,7 @@ export class Simulation {
       ...Array<() => void>(3).fill(() => this.#startJob(remote)),
       ...Array<() => void>(3).fill(() => this.#endJob(remote, this.#choose(4) === 0 ? FAILURE : SUCCESS)),
       ...Array<() => void>(4).fill(() => this.#deliver(remote)),
+      () => this.#feed(),
       () => this.#cut(remote),
       () => this.#pass([500, 3000, 20_000, 700_000][this.#choose(4)] as number),
       () => this.#choose(3) === 0 && this.#reboot(remote),
@@ -142,6 +160,7 @@ export class Simulation {
   /** From now on nothing goes wrong any more: true if the run then comes to its end. */
   comesToItsEnd(): boolean {
     this.#emit({ kind: "continued" });
+    for (let left = this.#facts.late; left >= 0; left--) this.#feed();
     for (let round = 0; round < 300; round++) {
       this.#clientTurn();
       if (this.#pending.length === 0 && this.#inbox.length === 0 && isOver(this.state, this.now)) return true;
