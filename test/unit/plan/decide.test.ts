@@ -322,3 +322,50 @@ describe("balancing", () => {
     expect(last.decisions("take-back")).toEqual([]);
   });
 });
+
+describe("jobs that come while the batch runs", () => {
+  const late = { line: 1, name: "stdin.1", command: "true" };
+
+  function anOpenRun() {
+    const run = aNewRun({ jobs: 0, machines: { a: 1 } });
+    run.state.isMoreToCome = true;
+    return run;
+  }
+
+  test("machines are connected to before the first has come, and stay when there is nothing to do", () => {
+    const run = anOpenRun();
+    expect(run.begin()).toEqual([{ kind: "connect", machine: "a", resumes: false }]);
+    run.tell(ready("a", 1));
+    run.settle({ kind: "connect", machine: "a", resumes: false });
+    expect(run.decisions()).toEqual([]);
+    expect(run.isOver()).toBe(false);
+  });
+
+  test("one that comes is dealt at once; one that is known already is none", () => {
+    const run = anOpenRun();
+    run.tell(ready("a", 1), { kind: "jobs-added", jobs: [late], position: null });
+    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "a", lines: [1] }]);
+    run.tell(assigned("a", 1), { kind: "jobs-added", jobs: [late], position: null });
+    expect(run.job(1)?.kind).toBe("queued");
+  });
+
+  test("a machine is finished with when no more will come", () => {
+    const run = anOpenRun();
+    run.tell(ready("a", 1));
+    run.tell({ kind: "jobs-complete" });
+    expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
+  });
+
+  test("after Ctrl-C nothing more is taken, and what comes all the same is dropped", () => {
+    const run = anOpenRun();
+    run.tell(ready("a", 1), interrupted("drain"), { kind: "jobs-added", jobs: [late], position: null });
+    expect(run.job(1)?.kind).toBe("dropped");
+    expect(run.decisions("finish")).toHaveLength(1);
+  });
+
+  test("without any machine left it is over", () => {
+    const run = anOpenRun();
+    run.tell(failed("a"));
+    expect(run.isOver()).toBe(true);
+  });
+});
