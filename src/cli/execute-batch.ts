@@ -32,8 +32,8 @@ export async function executeBatch(options: RunOptions): Promise<ExitCode> {
   return followBatch({
     order: { ...options, jobs, feed, machines, ...copying, tree, results },
     surroundings,
-    options,
-    connector: openConnector(surroundings, options, note),
+    options: { ...options, isTyped: options.script === STDIN && process.stdin.isTTY },
+    connector: openConnector(surroundings, options, note, options.script !== STDIN),
     feed: feedFrom(options),
     isEnough: (run, { kind }) => options.detaches && MAY_BE_ENOUGH.has(kind) && run.isHandedOver(),
   });

@@ -10,6 +10,8 @@ import type { Voice } from "./run-options.js";
 export interface ReporterChoice {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
+  /** Somebody types commands on the terminal: nothing is drawn over them. */
+  readonly isTyped?: boolean;
   /** What jobs print is shown, too. */
   readonly tees: boolean;
   /** Left out: our own. */
@@ -18,7 +20,7 @@ export interface ReporterChoice {
 
 /** The live view is only loaded where there is a terminal to draw on. */
 export async function createReporter(
-  { isJson, isVerbose, voice }: ReporterChoice,
+  { isJson, isVerbose, isTyped, voice }: ReporterChoice,
   machines: readonly string[],
   devicesOf: PlainOptions["devicesOf"],
 ): Promise<Reporter> {
@@ -27,7 +29,7 @@ export async function createReporter(
   if (voice === "simple_gpu_scheduler") return createSimpleReporter({ stdout, stderr, machines, devicesOf });
   const { isTTY = false, columns, rows } = stdout;
   const abilities = abilitiesOf({ isTTY, columns, rows, env: process.env });
-  if (!abilities.canRedraw || isVerbose)
+  if (!abilities.canRedraw || isVerbose || isTyped)
     return createPlainReporter({ stdout, stderr, machines, devicesOf, isVerbose });
   const { createTerminalReporter } = await import("../report/terminal.js");
   return createTerminalReporter({ stream: stdout, machines, now: Date.now, ...abilities });

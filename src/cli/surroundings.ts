@@ -84,15 +84,17 @@ export interface LastingConnector {
   readonly audience: Audience;
 }
 
+/** `mayAsk`: what is typed on the terminal is for nobody else. */
 export function openConnector(
   { homeDir, agentSocket }: Surroundings,
   { hostKeys }: SshOptions,
   onNote: (message: string) => void,
+  mayAsk = true,
 ): LastingConnector {
   const audience: Audience = { onNote, view: null };
   const view = { suspend: () => audience.view?.suspend(), resume: () => audience.view?.resume() };
   const { stdin, stderr } = process;
-  const ask = createPrompt({ stdin, stderr, view });
+  const ask = mayAsk ? createPrompt({ stdin, stderr, view }) : null;
   const tell = (message: string) => audience.onNote(message);
   const connect = createConnect({ homeDir, agentSocket, hostKeys, ask, onNote: tell });
   return { audience, connect: (machine, signal) => connect(machine.address, signal) };

@@ -28,7 +28,9 @@ export class LiveRegion {
     if (above.length === 0 && isSame(lines, this.#shown)) return;
     // Erasing comes before each line: after a line as wide as the terminal it would erase the last letter.
     const text = [...above, ...lines].map((line) => `${ERASE_TO_END_OF_LINE}${line}\n`).join("");
-    this.#stream.write(`${BEGIN_DRAWING}${this.#toTop()}${text}${ERASE_BELOW}${END_DRAWING}`);
+    // What goes on top may be wider than the terminal, and then goes on in a row that something else stands in.
+    const top = `${this.#toTop()}${above.length > 0 ? ERASE_BELOW : ""}`;
+    this.#stream.write(`${BEGIN_DRAWING}${top}${text}${ERASE_BELOW}${END_DRAWING}`);
     this.#shown = lines;
   }
 

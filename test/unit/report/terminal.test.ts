@@ -59,6 +59,14 @@ test("what jobs print is left standing above the view, at once if it is much", (
   expect(screen.lines.join("\n")).toContain("batch.sh.1: 4998\nbatch.sh.1: 4999\n");
 });
 
+test("a warning wider than the terminal leaves nothing of what stood there before", () => {
+  const { screen, reporter } = openBusy(40, 24);
+  const view = screen.lines;
+  reporter.show({ kind: "warning", at: 0, message: `${"x".repeat(60)} end` });
+  vi.advanceTimersByTime(100);
+  expect(screen.lines).toEqual([`WARNING: ${"x".repeat(31)}`, `${"x".repeat(29)} end`, ...view]);
+});
+
 test("elapsed times go on while nothing happens", () => {
   const { screen } = openBusy(80, 24);
   vi.advanceTimersByTime(5000);
