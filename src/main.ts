@@ -54,8 +54,8 @@ async function dispatch(program: Program): Promise<ExitCode> {
       return drain(invocation.options);
     }
     case "sweep": {
-      const { printSweep } = await import("./cli/sweep.js");
-      return printSweep(invocation.options);
+      const { sweep } = await import("./cli/sweep.js");
+      return sweep(invocation.options);
     }
     case "answered":
       return ExitCode.Success;

@@ -162,7 +162,11 @@ export function describeHolder({ pid, host }: Holder): string {
   return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
 }
 
-/** What to type to go on with a batch: the options are the user's. */
-export function resumeCommand({ script }: Pick<BatchHere, "script">): string {
-  return `execute_batch ${quoteIfNeeded(script)} …`;
+/** What to type to go on with a batch: the options are the user's. A sweep that was typed has no script to name. */
+export function resumeCommand({ script, stem, jobs }: Pick<BatchHere, "script" | "stem" | "jobs">): string {
+  return isSweep(jobs) ? `sshoal attach ${quoteIfNeeded(stem)}` : `execute_batch ${quoteIfNeeded(script)} …`;
+}
+
+export function isSweep(jobs: readonly Job[]): boolean {
+  return jobs.some(({ parameters }) => parameters !== undefined);
 }

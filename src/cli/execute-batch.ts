@@ -2,6 +2,7 @@
 
 import type { ExitCode } from "../errors.js";
 import { loadBatch } from "../input/load-batch.js";
+import type { Job } from "../model/job.js";
 import { Results } from "../run/results.js";
 import { resolveBackwards, resolveForward } from "./copy-paths.js";
 import { dryRun } from "./dry-run.js";
@@ -12,8 +13,12 @@ import { machinesFor, openConnector, readSurroundings } from "./surroundings.js"
 import { readTree } from "./working-directory.js";
 
 export async function executeBatch(options: RunOptions): Promise<ExitCode> {
+  return executeJobs(await loadBatch(options.script), options);
+}
+
+/** `script` of the options: what the jobs are named for. */
+export async function executeJobs(jobs: readonly Job[], options: RunOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
-  const jobs = await loadBatch(options.script);
   const machines = await machinesFor(options, surroundings);
   const copyForward = resolveForward(options.copyForward, surroundings.cwd);
   const copyBack = resolveBackwards(options.copyBackwards, surroundings.cwd);

@@ -83,7 +83,12 @@ export function describeRun(command: Command): Command {
       "Runs every line of a script as a job on free slots of your machines; results come to job_results/.",
     )
     .argument("[script]", "one job a line, in bash syntax");
-  describeMachines(command)
+  return describeRunOptions(command).addHelpText("after", EXAMPLES);
+}
+
+/** All but what is run. */
+export function describeRunOptions(command: Command): Command {
+  return describeMachines(command)
     .option("--copy-forward <paths...>", "what of the working directory jobs get a copy of", ["./"])
     .option("--copy-backwards <paths...>", "where a job leaves results", ["./"])
     .option("--copy-unchanged", "bring inputs back too that the job did not change")
@@ -104,7 +109,6 @@ export function describeRun(command: Command): Command {
     .option("--dry-run", "show slots and first commands, touch nothing")
     .option("--json", "one event a line instead of text")
     .option("-v, --verbose", "say more");
-  return command.addHelpText("after", EXAMPLES);
 }
 
 export function describeProbe(command: Command): Command {
@@ -162,9 +166,12 @@ export function resolveRun(
   command: Command,
   env: Environment,
 ): RunOptions {
+  return { ...resolveRunOptions(raw, env), script: requireScript(script, raw, command) };
+}
+
+export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOptions, "script"> {
   return {
     ...resolveMachines(raw),
-    script: requireScript(script, raw, command),
     copyForward: raw.copyForward,
     copyBackwards: raw.copyBackwards,
     copiesUnchanged: raw.copyUnchanged ?? false,

@@ -13,14 +13,24 @@ export interface Defaults {
   readonly quotes: boolean;
 }
 
-export function formatCommands(sweep: Sweep, defaults: Defaults): string[] {
+export interface SweepCommand {
+  readonly command: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export function formatCommands(sweep: Sweep, defaults: Defaults): SweepCommand[] {
+  const usesSeed = sweep.template.some((piece) => typeof piece !== "string" && piece.name === "seed");
   const seed = sweep.seed ?? defaults.seed;
   const samplingMode = sweep.samplingMode ?? defaults.samplingMode;
   return chooseCombinations({ ...sweep, seed, samplingMode }).map((combination, index) => {
     const number = index + 1;
     // A parameter of the user's own may have the name of what every command is given.
-    const values = new Map([["i", `${number}`], ["seed", `${jobSeed(seed, number)}`], ...combination]);
-    return fill(sweep.template, values, defaults.quotes);
+    const given = { i: `${number}`, seed: `${jobSeed(seed, number)}` };
+    const values = new Map([...Object.entries(given), ...combination]);
+    return {
+      command: fill(sweep.template, values, defaults.quotes),
+      parameters: { ...Object.fromEntries(combination), ...(usesSeed && { seed: values.get("seed") ?? "" }) },
+    };
   });
 }
 
