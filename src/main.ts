@@ -29,6 +29,10 @@ async function dispatch(program: Program): Promise<ExitCode> {
       const { showStatus } = await import("./cli/status.js");
       return showStatus(invocation.options);
     }
+    case "results": {
+      const { showResults } = await import("./cli/results.js");
+      return showResults(invocation.options);
+    }
     case "logs": {
       const { showLogs } = await import("./cli/logs.js");
       return showLogs(invocation.options);

@@ -19,18 +19,14 @@ export interface SweepCommand {
 }
 
 export function formatCommands(sweep: Sweep, defaults: Defaults): SweepCommand[] {
-  const usesSeed = sweep.template.some((piece) => typeof piece !== "string" && piece.name === "seed");
   const seed = sweep.seed ?? defaults.seed;
   const samplingMode = sweep.samplingMode ?? defaults.samplingMode;
   return chooseCombinations({ ...sweep, seed, samplingMode }).map((combination, index) => {
     const number = index + 1;
     // A parameter of the user's own may have the name of what every command is given.
-    const given = { i: `${number}`, seed: `${jobSeed(seed, number)}` };
-    const values = new Map([...Object.entries(given), ...combination]);
-    return {
-      command: fill(sweep.template, values, defaults.quotes),
-      parameters: { ...Object.fromEntries(combination), ...(usesSeed && { seed: values.get("seed") ?? "" }) },
-    };
+    const values = new Map([["i", `${number}`], ["seed", `${jobSeed(seed, number)}`], ...combination]);
+    const command = fill(sweep.template, values, defaults.quotes);
+    return { command, parameters: Object.fromEntries(combination) };
   });
 }
 
