@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { type BatchHost, startHost } from "../rig/host.js";
+import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
 let host: BatchHost;
@@ -98,7 +99,17 @@ test("a sweep that was left is picked up, here and elsewhere, with its parameter
   const stem = job?.job.replace(/\.1$/, "");
   expect(stdout).toContain(`nobody follows it: sshoal attach ${stem} goes on with it`);
 
+  // What happens now, no client sees: only the machine knows it.
   await other.write("go", "");
+  await until("nothing runs there any more", () => host.pids().length === 0);
+  const [row] = parseEvents((await sshoal(["results", "--json"])).stdout);
+  expect(row).toMatchObject({
+    state: "succeeded",
+    startedAt: null,
+    durationMs: expect.any(Number),
+    metrics: {},
+  });
+
   const picked = ["attach", job?.batch, ...machines.slice(0, 2)];
   expect((await sshoal(picked, other.dir)).code).toBe(0);
   expect(await other.read(`job_results/${stem}.1.out`)).toBe("0.1\n");
