@@ -49,7 +49,7 @@ export function drawScatter(data: PageData, { metric, against }: Axes, width: nu
     const [atX, atY] = [across.place(cellAt(row, against)), up.place(cellAt(row, metric))];
     if (atX === null || atY === null) continue;
     const shift = against.kind === "parameter" ? jitter(row.line) * Math.min(0.03, across.room * 0.3) : 0;
-    const dot = svg("circle", { class: "dot", cx: x(atX + shift), cy: y(atY), r: 4.5 });
+    const dot = svg("circle", { class: `dot ${row.state}`, cx: x(atX + shift), cy: y(atY), r: 4.5 });
     root.append(asMark(dot, row.line, describeRow(row, fields)));
   }
   return listenToMarks(root);
