@@ -32,5 +32,16 @@ await build({
     ].join("\n"),
   },
 });
+// The page of results: one script for browsers, which the command reads like the text beside it.
+await build({
+  entryPoints: ["src/page/main.ts"],
+  outdir: "dist/page",
+  bundle: true,
+  format: "iife",
+  target: "es2022",
+  minify: true,
+  legalComments: "none",
+});
+await Promise.all(["page.html", "style.css"].map((name) => cp(`src/page/${name}`, `dist/page/${name}`)));
 await cp("src/remote/runtime", "dist/runtime", { recursive: true });
 await Promise.all(commands.map((command) => chmod(`dist/${command}.js`, 0o755)));

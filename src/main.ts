@@ -31,6 +31,10 @@ async function dispatch(program: Program): Promise<ExitCode> {
       const { showStatus } = await import("./cli/status.js");
       return showStatus(invocation.options);
     }
+    case "results": {
+      const { showResults } = await import("./cli/results.js");
+      return showResults(invocation.options);
+    }
     case "logs": {
       const { showLogs } = await import("./cli/logs.js");
       return showLogs(invocation.options);
@@ -56,8 +60,8 @@ async function dispatch(program: Program): Promise<ExitCode> {
       return drain(invocation.options);
     }
     case "sweep": {
-      const { printSweep } = await import("./cli/sweep.js");
-      return printSweep(invocation.options);
+      const { sweep } = await import("./cli/sweep.js");
+      return sweep(invocation.options);
     }
     case "answered":
       return ExitCode.Success;

@@ -12,14 +12,16 @@ need busybox busybox
 need shellcheck shellcheck
 # Login shells that people have over there.
 for shell in zsh ksh fish tcsh; do need "$shell" "$shell"; done
+# The page of results is opened in it.
+need chromium chromium
 [ -n "$missing" ] || exit 0
 
 echo "the tests need:$missing"
 if [ "$(id -u)" = 0 ]; then sudo=; else sudo="sudo -n"; fi
 # shellcheck disable=SC2086
 if command -v apt-get >/dev/null && $sudo true 2>/dev/null &&
-  { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing >/dev/null 2>&1 ||
-    { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing >/dev/null; }; }; then
+  { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null 2>&1 ||
+    { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null; }; }; then
   exit 0
 fi
 echo "error: install them first, then run the tests again: sudo apt-get install$missing" >&2

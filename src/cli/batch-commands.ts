@@ -1,6 +1,7 @@
 // The commands that look at or act on a batch that is under way or done: read into one resolved value each.
 
 import { Command } from "commander";
+import { UserError } from "../errors.js";
 import {
   describeChoice,
   describeSsh,
@@ -14,6 +15,7 @@ import {
 
 export type BatchInvocation =
   | { readonly command: "status"; readonly options: StatusOptions }
+  | { readonly command: "results"; readonly options: ResultsOptions }
   | { readonly command: "logs"; readonly options: LogsOptions }
   | { readonly command: "clean"; readonly options: CleanOptions };
 
@@ -21,6 +23,14 @@ export interface StatusOptions extends SshOptions {
   /** A batch's name, or its script; null: all of this directory. */
   readonly batch: string | null;
   readonly isJson: boolean;
+}
+
+export interface ResultsOptions extends SshOptions {
+  /** A batch's name, or its script; null: the only one of this directory. */
+  readonly batch: string | null;
+  readonly format: "table" | "csv" | "json" | "html";
+  /** Null: in the order of the jobs. */
+  readonly sort: { readonly column: string; readonly isDescending: boolean } | null;
 }
 
 export interface LogsOptions extends SshOptions {
@@ -40,7 +50,7 @@ export interface CleanOptions extends MachineChoice, SshOptions {
 
 /** `choose` is called with what was asked for. */
 export function batchCommands(choose: (invocation: BatchInvocation) => void): Command[] {
-  return [describeStatus(choose), describeLogs(choose), describeClean(choose)];
+  return [describeStatus(choose), describeResults(choose), describeLogs(choose), describeClean(choose)];
 }
 
 type Choose = Parameters<typeof batchCommands>[0];
@@ -56,6 +66,54 @@ function describeStatus(choose: Choose): Command {
         options: { ...resolveSsh(raw), batch: batch ?? null, isJson: raw.json ?? false },
       }),
     );
+}
+
+interface RawResults extends RawSsh {
+  readonly sort?: string;
+  readonly csv?: true;
+  readonly json?: true;
+  readonly html?: true;
+}
+
+function describeResults(choose: Choose): Command {
+  return describeSsh(new Command("results"))
+    .description("Shows what came out of a batch: one row a job, with its parameters and metrics.")
+    .argument("[batch]", "by its name or its script, if there are several here")
+    .option("--sort <column>", "by a metric, a parameter or another column; -NAME: the largest first")
+    .option("--csv", "for a spreadsheet or a data frame")
+    .option("--json", "one object a job")
+    .option("--html", "a page with table, plots and timeline: --html > results.html")
+    .addHelpText("after", METRICS_HELP)
+    .action((batch: string | undefined, raw: RawResults) =>
+      choose({
+        command: "results",
+        options: {
+          ...resolveSsh(raw),
+          batch: batch ?? null,
+          format: resolveFormat(raw),
+          sort: raw.sort === undefined ? null : resolveSort(raw.sort),
+        },
+      }),
+    );
+}
+
+const METRICS_HELP = `
+A job leaves metrics by printing a line such as
+  sshoal: acc=0.91 loss=0.2
+or a JSON object as the last line of its output, or in a file metrics.json.
+`;
+
+function resolveFormat(raw: RawResults): ResultsOptions["format"] {
+  const asked = (["csv", "json", "html"] as const).filter((format) => raw[format]);
+  if (asked.length < 2) return asked[0] ?? "table";
+  throw new UserError(`${asked.map((format) => `--${format}`).join(" and ")}: one at a time`, {
+    hint: `sshoal results --${asked[0]}`,
+  });
+}
+
+function resolveSort(text: string): ResultsOptions["sort"] {
+  const [, minus, column = ""] = /^(-?)(.*)$/s.exec(text) ?? [];
+  return { column, isDescending: minus === "-" };
 }
 
 function describeLogs(choose: Choose): Command {

@@ -9,6 +9,7 @@ import { suggest } from "../input/suggest.js";
 import type { BatchSettings } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import { attemptKey, type Job } from "../model/job.js";
+import type { Seat } from "../model/result.js";
 import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import { apply, forgetResult, initialState, type RunState } from "../plan/state.js";
 import { type Holder, readHolder } from "../run/lock.js";
@@ -32,11 +33,6 @@ export interface BatchHere {
   readonly collected: ReadonlyMap<number, number>;
   /** The client that follows it; null: nobody. */
   readonly holder: Holder | null;
-}
-
-interface Seat {
-  readonly machine: string;
-  readonly slot: number;
 }
 
 const ENDING = ".jsonl";
@@ -108,12 +104,27 @@ function readAttempts(events: readonly RunEvent[]): Pick<BatchHere, "seats" | "c
   const collected = new Map<number, number>();
   for (const event of events) {
     if (event.kind === "job-started") {
-      const { line, attempt, machine, slot } = event;
-      seats.set(attemptKey(line, attempt), { machine, slot });
+      const { line, attempt, machine, slot, at } = event;
+      takeSeat(seats, attemptKey(line, attempt), { machine, slot, startedAt: at });
+    } else if (event.kind === "job-ended") {
+      const { line, attempt, machine, at, durationMs, outcome } = event;
+      takeSeat(seats, attemptKey(line, attempt), { machine, endedAt: at, durationMs, outcome });
     } else if (event.kind === "job-collected") collected.set(event.line, event.attempt);
   }
   return { seats, collected };
 }
+
+/** Adds what is new to what is known of an attempt. */
+export function takeSeat(
+  seats: Map<string, Seat>,
+  key: string,
+  news: Partial<Seat> & Pick<Seat, "machine">,
+): void {
+  const known = seats.get(key) ?? NOTHING_KNOWN;
+  seats.set(key, { ...known, ...news });
+}
+
+const NOTHING_KNOWN = { slot: null, startedAt: null, endedAt: null, durationMs: null, outcome: null };
 
 /** Deleted results are how people say that a job is to be run again; unknown ones count as done. */
 function compareWithResults(
@@ -162,7 +173,11 @@ export function describeHolder({ pid, host }: Holder): string {
   return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
 }
 
-/** What to type to go on with a batch: the options are the user's. */
-export function resumeCommand({ script }: Pick<BatchHere, "script">): string {
-  return `execute_batch ${quoteIfNeeded(script)} …`;
+/** What to type to go on with a batch: the options are the user's. A sweep that was typed has no script to name. */
+export function resumeCommand({ script, stem, jobs }: Pick<BatchHere, "script" | "stem" | "jobs">): string {
+  return isSweep(jobs) ? `sshoal attach ${quoteIfNeeded(stem)}` : `execute_batch ${quoteIfNeeded(script)} …`;
+}
+
+export function isSweep(jobs: readonly Job[]): boolean {
+  return jobs.some(({ parameters }) => parameters !== undefined);
 }

@@ -7,7 +7,7 @@ import type { BatchHere } from "./batches-here.js";
 
 export function jobStatuses(batch: Pick<BatchHere, "jobs" | "state" | "seats" | "collected">): JobStatus[] {
   const { jobs, state, seats, collected } = batch;
-  return jobs.map(({ line, name }) => {
+  return jobs.map(({ line, name, parameters }) => {
     const job = state.jobs.get(line) ?? { kind: "waiting" };
     const isHome = job.kind === "collected" || job.kind === "skipped";
     const attempt = (isHome ? collected.get(line) : undefined) ?? state.attempts.get(line) ?? 0;
@@ -20,6 +20,7 @@ export function jobStatuses(batch: Pick<BatchHere, "jobs" | "state" | "seats" | 
       slot: seat?.slot ?? null,
       attempt,
       outcome: "outcome" in job ? job.outcome : null,
+      ...(parameters !== undefined && { parameters }),
     };
   });
 }

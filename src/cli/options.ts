@@ -88,7 +88,11 @@ function describeProgram({ program, env, parameters, choose }: Description): Com
   const root = new Command("sshoal").description(
     "Runs a batch of shell commands on the machines you can already ssh into.",
   );
-  const others = [...batchCommands(choose), ...actingCommands(choose), describeSweep(parameters, choose)];
+  const others = [
+    ...batchCommands(choose),
+    ...actingCommands(choose),
+    describeSweep(parameters, env, choose),
+  ];
   for (const command of [run, probe, doctor, ...others]) root.addCommand(command);
   return root;
 }

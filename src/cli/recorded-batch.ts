@@ -9,7 +9,7 @@ import type { RecordedMachine } from "../plan/replay.js";
 import { noTree } from "../remote/tree.js";
 import type { Rerun } from "../run/opening.js";
 import type { Results } from "../run/results.js";
-import type { BatchHere } from "./batches-here.js";
+import { type BatchHere, isSweep } from "./batches-here.js";
 import type { Following } from "./follow-batch.js";
 import { machineContext, type Surroundings } from "./surroundings.js";
 import { readTree } from "./working-directory.js";
@@ -29,7 +29,7 @@ export async function orderFor(
     throw new UserError(
       `${script} was started with --env ${settings.envNames.join(", ")}, whose values are not kept`,
       {
-        hint: `type the execute_batch ${script} … command again`,
+        hint: `type the ${isSweep(jobs) ? "sshoal sweep … --run" : `execute_batch ${script} …`} command again`,
       },
     );
   }

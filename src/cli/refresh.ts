@@ -5,7 +5,7 @@ import type { MachineState } from "../plan/machine-state.js";
 import { apply, isUnderWay } from "../plan/state.js";
 import { readLog } from "../remote/read-log.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
-import type { BatchHere } from "./batches-here.js";
+import { type BatchHere, takeSeat } from "./batches-here.js";
 import { reach, type Unreached } from "./reach.js";
 import type { Connector } from "./surroundings.js";
 
@@ -59,10 +59,11 @@ export function foldLog(
     const { line, attempt } = parseAttemptKey(event.key);
     if (!isUnderWay(state, machine, line, attempt)) continue;
     const about = { line, attempt, machine, at: 0 };
-    seats.set(event.key, { machine, slot: event.slot });
+    takeSeat(seats, event.key, { machine, slot: event.slot });
     if (event.kind === "started") apply(state, { kind: "job-started", slot: event.slot, ...about });
     else {
       const { outcome, durationMs } = event;
+      takeSeat(seats, event.key, { machine, durationMs, outcome });
       apply(state, { kind: "job-ended", outcome, durationMs, ...about });
     }
   }

@@ -1,26 +1,34 @@
-// `sshoal sweep` and `simple_hypersearch`: print the commands of a sweep, one a line.
+// `sshoal sweep` and `simple_hypersearch`: print the commands of a sweep, one a line, or run them.
 
 import { randomInt } from "node:crypto";
 import { ExitCode } from "../errors.js";
 import { parseSweepWords } from "../input/sweep-words.js";
 import type { Sweep } from "../model/sweep.js";
-import { formatCommands } from "../sweep/commands.js";
+import { formatCommands, type SweepCommand } from "../sweep/commands.js";
 import type { SweepOptions } from "./sweep-options.js";
 
-export async function printSweep(options: SweepOptions): Promise<ExitCode> {
+export async function sweep(options: SweepOptions): Promise<ExitCode> {
+  const commands = await readCommands(options);
+  if (options.run === null) {
+    process.stdout.write(commands.map(({ command }) => `${command}\n`).join(""));
+    return ExitCode.Success;
+  }
+  const { runSweep } = await import("./run-sweep.js");
+  return runSweep(commands, options.source, options.run);
+}
+
+async function readCommands(options: SweepOptions): Promise<SweepCommand[]> {
   const { byDefault } = options;
-  const sweep = await readSweep(options);
-  const commands = formatCommands(
+  const read = await readSweep(options);
+  return formatCommands(
     {
-      ...sweep,
-      samples: options.samples ?? sweep.samples,
-      seed: options.seed ?? sweep.seed,
-      samplingMode: options.samplingMode ?? sweep.samplingMode,
+      ...read,
+      samples: options.samples ?? read.samples,
+      seed: options.seed ?? read.seed,
+      samplingMode: options.samplingMode ?? read.samplingMode,
     },
     { ...byDefault, seed: byDefault.seed ?? randomInt(2 ** 47) },
   );
-  process.stdout.write(commands.map((command) => `${command}\n`).join(""));
-  return ExitCode.Success;
 }
 
 async function readSweep({ source }: SweepOptions): Promise<Sweep> {

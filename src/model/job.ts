@@ -7,6 +7,8 @@ export interface Job {
   readonly name: string;
   /** As written: the lines of one command, without the last line ending. */
   readonly command: string;
+  /** Of a job of a sweep: its parameters, as they were typed or drawn. */
+  readonly parameters?: Readonly<Record<string, string>>;
 }
 
 /** What one job needs. Memory is in MB as nvidia-smi and `free -m` count it (2^20 bytes). */

@@ -44,13 +44,26 @@ interface Entry {
 
 function parseEntry(line: string): Entry | null {
   try {
-    const entry = JSON.parse(line) as Entry;
+    const entry = withSoundParameters(JSON.parse(line) as Entry);
     // Names become paths here, so those of a remote are looked at twice.
     const isOdd = entry.job !== undefined && !/^[^/\0\n.-][^/\0\n]*\.\d+$/.test(entry.job.name);
     return isOdd ? null : entry;
   } catch {
     return null;
   }
+}
+
+/** They are shown in many ways, each of which takes them for texts. */
+function withSoundParameters(entry: Entry): Entry {
+  const parameters: unknown = entry.job?.parameters;
+  if (entry.job === undefined || parameters === undefined) return entry;
+  const isSound =
+    typeof parameters === "object" &&
+    parameters !== null &&
+    Object.values(parameters).every((value) => typeof value === "string");
+  if (isSound) return entry;
+  const { parameters: _, ...job } = entry.job;
+  return { ...entry, job };
 }
 
 /** Null: there is no spool of this batch. */

@@ -40,3 +40,10 @@ function twoUnits(ms: number, [big, bigLetter]: Unit, [small, smallLetter]: Unit
   const rest = Math.floor((ms % big) / small);
   return `${Math.floor(ms / big)}${bigLetter} ${String(rest).padStart(2, "0")}${smallLetter}`;
 }
+
+/** Six digits, which is more than most metrics are good for: `0.912346`, `1.5e-7`, `250`. */
+export function formatNumber(value: number): string {
+  return Number.isInteger(value) && Math.abs(value) < 1e15
+    ? String(value)
+    : String(Number(value.toPrecision(6)));
+}

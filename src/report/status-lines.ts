@@ -15,6 +15,8 @@ export interface JobStatus {
   readonly attempt: number;
   /** Null while it has none, and for results that no record tells of. */
   readonly outcome: Outcome | null;
+  /** Of a job of a sweep. */
+  readonly parameters?: Readonly<Record<string, string>>;
 }
 
 export interface BatchStatus {
@@ -121,7 +123,9 @@ function column(cells: readonly string[]): string[] {
 
 /** One object a job, in the format that docs/json-events.md promises to keep. */
 export function statusJson({ batch, jobs }: BatchStatus): string[] {
-  return jobs.map(({ job, line, state, machine, slot, attempt, outcome }) =>
-    escapeC1(JSON.stringify({ v: VERSION, batch, job, line, state, machine, slot, attempt, outcome })),
+  return jobs.map(({ job, line, state, machine, slot, attempt, outcome, parameters }) =>
+    escapeC1(
+      JSON.stringify({ v: VERSION, batch, job, line, state, machine, slot, attempt, outcome, parameters }),
+    ),
   );
 }

@@ -13,14 +13,20 @@ export interface Defaults {
   readonly quotes: boolean;
 }
 
-export function formatCommands(sweep: Sweep, defaults: Defaults): string[] {
+export interface SweepCommand {
+  readonly command: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export function formatCommands(sweep: Sweep, defaults: Defaults): SweepCommand[] {
   const seed = sweep.seed ?? defaults.seed;
   const samplingMode = sweep.samplingMode ?? defaults.samplingMode;
   return chooseCombinations({ ...sweep, seed, samplingMode }).map((combination, index) => {
     const number = index + 1;
     // A parameter of the user's own may have the name of what every command is given.
     const values = new Map([["i", `${number}`], ["seed", `${jobSeed(seed, number)}`], ...combination]);
-    return fill(sweep.template, values, defaults.quotes);
+    const command = fill(sweep.template, values, defaults.quotes);
+    return { command, parameters: Object.fromEntries(combination) };
   });
 }
 

@@ -21,5 +21,7 @@ export function aRule(text: string): Rule {
 }
 
 export function commandsOf(sweep: Sweep, defaults: Partial<Defaults> = {}): string[] {
-  return formatCommands(sweep, { seed: 0, samplingMode: null, quotes: true, ...defaults });
+  return formatCommands(sweep, { seed: 0, samplingMode: null, quotes: true, ...defaults }).map(
+    ({ command }) => command,
+  );
 }

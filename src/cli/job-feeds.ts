@@ -1,0 +1,54 @@
+// Where jobs come from that are in no script: stdin, or a file that grows.
+
+import { stat } from "node:fs/promises";
+import { UserError } from "../errors.js";
+import { followFile } from "../input/follow-file.js";
+import { formatJobStem } from "../input/job-name.js";
+import { linesOf } from "../input/line-source.js";
+import type { BatchRun } from "../run/batch-run.js";
+import type { FeedOrder } from "../run/feed.js";
+import { feedRun } from "./feeding.js";
+import type { RunOptions } from "./run-options.js";
+
+export interface JobFeed {
+  readonly order: FeedOrder;
+  /** Resolves when no more jobs will come. */
+  bring(run: BatchRun, signal: AbortSignal): Promise<void>;
+  /** stdin is taken: nobody can be asked anything there. */
+  readonly takesStdin: boolean;
+}
+
+const STDIN = "-";
+
+/** Null: the jobs are all in the script. */
+export async function jobFeedFor({ script, follows, isDryRun }: RunOptions): Promise<JobFeed | null> {
+  if (script === STDIN) return stdinFeed(isDryRun);
+  if (!follows) return null;
+  await expectFile(script);
+  return {
+    order: { stem: formatJobStem(script), startsOver: false },
+    bring: (run, signal) => feedRun(run, followFile(script, run.position, signal), script),
+    takesStdin: false,
+  };
+}
+
+function stdinFeed(isDryRun: boolean): JobFeed {
+  if (isDryRun) {
+    throw new UserError("--dry-run looks at a script, not at stdin", {
+      hint: "cat > jobs.sh, then execute_batch jobs.sh --dry-run",
+    });
+  }
+  return {
+    order: { stem: "stdin", startsOver: true },
+    bring: (run) => feedRun(run, linesOf(process.stdin), "stdin"),
+    takesStdin: true,
+  };
+}
+
+async function expectFile(path: string): Promise<void> {
+  const isFile = await stat(path).then(
+    (status) => status.isFile(),
+    () => false,
+  );
+  if (!isFile) throw new UserError(`${path}: there is no such file to follow`, { hint: `touch ${path}` });
+}

@@ -1,0 +1,90 @@
+// The results of a batch as a table: one row a job, with what it was given, how it went and what it found out.
+
+import type { Outcome } from "./job.js";
+
+export type Cell = number | string | null;
+
+/** Numbers are finite; all else a job says of itself is text. */
+export type Metrics = ReadonlyMap<string, number | string>;
+
+export interface ResultRow {
+  readonly job: string;
+  readonly line: number;
+  readonly command: string;
+  /** `done`: its results are here, but no record tells how it went. */
+  readonly state: "waiting" | "queued" | "running" | "ended" | "succeeded" | "failed" | "done";
+  readonly outcome: Outcome | null;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly metrics: Metrics;
+  readonly machine: string | null;
+  readonly slot: number | null;
+  readonly attempt: number;
+  /** By this computer's clock. */
+  readonly startedAt: number | null;
+  /** By the machine's clock; null while it has not ended. */
+  readonly durationMs: number | null;
+}
+
+/** Where and when an attempt ran, as far as it is known. Times are when this computer learned of it. */
+export interface Seat {
+  readonly machine: string;
+  readonly slot: number | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly durationMs: number | null;
+  readonly outcome: Outcome | null;
+}
+
+/** An attempt's place in the timeline of its slot. */
+export interface Span {
+  readonly line: number;
+  readonly attempt: number;
+  readonly machine: string;
+  readonly slot: number;
+  readonly start: number;
+  readonly end: number;
+  readonly state: "running" | "succeeded" | "failed";
+}
+
+export type Column =
+  | { readonly kind: "parameter" | "metric"; readonly label: string; readonly name: string }
+  | { readonly kind: FixedColumn; readonly label: FixedColumn };
+
+export type FixedColumn = "job" | "state" | "seconds" | "machine" | "slot" | "attempt" | "command";
+
+export interface ResultTable {
+  readonly batch: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly ResultRow[];
+}
+
+export function cellOf(row: ResultRow, column: Column): Cell {
+  switch (column.kind) {
+    case "job":
+      return row.line;
+    case "parameter":
+      return row.parameters.get(column.name) ?? null;
+    case "metric":
+      return row.metrics.get(column.name) ?? null;
+    case "seconds":
+      return row.durationMs === null ? null : row.durationMs / 1000;
+    default:
+      return row[column.kind];
+  }
+}
+
+/** What the page of results is given: cells are in the order of the columns. */
+export interface PageData {
+  readonly batch: string;
+  /** Milliseconds since 1970, by this computer's clock. */
+  readonly madeAt: number;
+  readonly columns: readonly Pick<Column, "kind" | "label">[];
+  readonly rows: readonly PageRow[];
+  readonly spans: readonly Span[];
+}
+
+export interface PageRow {
+  readonly line: number;
+  readonly state: ResultRow["state"];
+  readonly cells: readonly Cell[];
+}

@@ -1,0 +1,36 @@
+// The page's data, and words for it.
+
+import type { Cell, PageData, PageRow } from "../model/result.js";
+import { formatNumber } from "../report/amounts.js";
+
+/** A column, and where its cells are. */
+export interface Field {
+  readonly label: string;
+  readonly kind: PageData["columns"][number]["kind"];
+  readonly index: number;
+}
+
+export function fieldsOf({ columns }: PageData): Field[] {
+  return columns.map(({ label, kind }, index) => ({ label, kind, index }));
+}
+
+export function cellAt(row: PageRow, { index }: Field): Cell {
+  return row.cells[index] ?? null;
+}
+
+export function formatCell(cell: Cell): string {
+  if (cell === null) return "";
+  return typeof cell === "number" ? formatNumber(cell) : cell;
+}
+
+const MOST_LINES = 16;
+
+/** "job 3, succeeded", then a line for each parameter and metric, but not a screenful. */
+export function describeRow(row: PageRow, fields: readonly Field[]): string {
+  const told = fields.filter(({ kind }) => kind === "parameter" || kind === "metric");
+  const lines = told
+    .filter((field) => cellAt(row, field) !== null)
+    .map((field) => `${field.label} = ${formatCell(cellAt(row, field))}`);
+  const more = lines.length > MOST_LINES ? ["…"] : [];
+  return [`job ${row.line}, ${row.state}`, ...lines.slice(0, MOST_LINES), ...more].join("\n");
+}

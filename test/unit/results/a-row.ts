@@ -1,0 +1,32 @@
+// Rows of results for tests, with only the facts that matter to a test spelled out.
+
+import type { ResultRow, ResultTable } from "../../../src/model/result.js";
+import { columnsOf } from "../../../src/results/columns.js";
+
+type Facts = Partial<Omit<ResultRow, "parameters" | "metrics">> & {
+  parameters?: Record<string, string>;
+  metrics?: Record<string, number | string>;
+};
+
+export function aRow({ parameters = {}, metrics = {}, ...facts }: Facts = {}): ResultRow {
+  const line = facts.line ?? 1;
+  return {
+    job: `sweep.${line}`,
+    line,
+    command: `train ${line}`,
+    state: "succeeded",
+    outcome: { kind: "exited", code: 0 },
+    machine: "gpu1",
+    slot: 0,
+    attempt: 1,
+    startedAt: 1000,
+    durationMs: 1500,
+    ...facts,
+    parameters: new Map(Object.entries(parameters)),
+    metrics: new Map(Object.entries(metrics)),
+  };
+}
+
+export function aTable(...rows: ResultRow[]): ResultTable {
+  return { batch: "sweep-1", columns: columnsOf(rows).columns, rows };
+}
