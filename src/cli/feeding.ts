@@ -8,7 +8,9 @@ import type { BatchRun } from "../run/batch-run.js";
 import type { Arrival } from "../run/feed.js";
 
 /** More than these need not wait here, or over there: what is not read yet waits as well. */
-const MOST_UNBEGUN = 5000;
+const MOST_UNBEGUN = 20_000;
+/** Lines, so that one piece of a large pile is not all of it. */
+const AT_ONCE = 500;
 const LOOK_AGAIN_MS = 100;
 /** How long half a command may stand there before that is said. */
 const PATIENCE_MS = 2000;
@@ -41,15 +43,22 @@ class Feeder {
 
   async take(chunk: LineChunk): Promise<void> {
     clearTimeout(this.#timer);
+    for (let start = 0; start < chunk.lines.length; start += AT_ONCE) {
+      await this.#takeSome(chunk, start, Math.min(start + AT_ONCE, chunk.lines.length));
+      while (this.#run.countUnbegun() > MOST_UNBEGUN) await sleep(LOOK_AGAIN_MS);
+    }
+    this.#timer = setTimeout(() => this.#tellHeld(), PATIENCE_MS).unref();
+  }
+
+  /** What was read is told together with how far that is: up to the last line after which no command is open. */
+  async #takeSome(chunk: LineChunk, start: number, end: number): Promise<void> {
     const arrivals: Arrival[] = [];
-    let whole = -1;
-    for (const [index, { text }] of chunk.lines.entries()) {
-      arrivals.push(...this.#arrivalsIn(await this.#splitter.add([text])));
+    let whole = start;
+    for (let index = start; index < end; index++) {
+      arrivals.push(...this.#arrivalsIn(await this.#splitter.add([chunk.lines[index]?.text ?? ""])));
       if (this.#splitter.isBetweenJobs) whole = index;
     }
     if (arrivals.length > 0) this.#run.add(arrivals, await chunk.positionAfter(whole));
-    this.#timer = setTimeout(() => this.#tellHeld(), PATIENCE_MS).unref();
-    while (this.#run.countUnbegun() > MOST_UNBEGUN) await sleep(LOOK_AGAIN_MS);
   }
 
   async end(): Promise<void> {

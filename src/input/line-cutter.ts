@@ -12,10 +12,13 @@ export interface Line {
 export class LineCutter {
   #rest: Buffer[] = [];
   #offset: number;
+  /** A file may begin with a mark that it is UTF-8. */
+  #isFirst: boolean;
 
   /** `offset`: what the first byte counts as. */
   constructor(offset = 0) {
     this.#offset = offset;
+    this.#isFirst = offset === 0;
   }
 
   cut(bytes: Buffer): Line[] {
@@ -40,6 +43,9 @@ export class LineCutter {
   #take(last: Buffer): string {
     const bytes = this.#rest.length === 0 ? last : Buffer.concat([...this.#rest, last]);
     this.#rest = [];
-    return bytes.toString("utf8");
+    const text = bytes.toString("utf8");
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    return isFirst ? text.replace(/^\ufeff/, "") : text;
   }
 }

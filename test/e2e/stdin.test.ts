@@ -26,12 +26,12 @@ const ARGS = ["-", "--no-gpu-required", "--memory-required", "1"];
 /** One slot. */
 const ONE_SLOT = ["-", "--gpus", "0"];
 
-function lines(...texts: string[]): string {
+function linesOf(...texts: string[]): string {
   return texts.map((text) => `${text}\n`).join("");
 }
 
 test("a job that reads stdin does not eat the commands after it", async () => {
-  const stdin = lines("head -c 100", "cat", "# no job", "echo four");
+  const stdin = linesOf("head -c 100", "cat", "# no job", "echo four");
   const { code, stdout } = await runCommand(ARGS, { ...options(), stdin });
   expect(code).toBe(0);
   expect(stdout).toContain("3 succeeded, 0 failed");
@@ -58,7 +58,7 @@ test("a line starts while stdin is open, and the run ends with it", async () => 
 test("--gpus 0 0 1: two jobs at a time on card 0, one on card 1", async () => {
   const job = `echo $SSHOAL_JOB $CUDA_VISIBLE_DEVICES >> begun; ${waitFor(work.path("go"))}`;
   const command = spawnCommand(["-", "--gpus", "0", "0", "1"], options());
-  command.child.stdin.end(lines(job, job, job, "touch later"));
+  command.child.stdin.end(linesOf(job, job, job, "touch later"));
   await until("three run", async () => (await work.read("begun").catch(() => "")).split("\n").length === 4);
   expect(existsSync(work.path("later"))).toBe(false);
   await work.write("go", "");
@@ -73,7 +73,7 @@ test("jobs begin in the order in which they came", async () => {
   const command = spawnCommand(ONE_SLOT, options());
   for (const line of [1, 2, 3]) command.child.stdin.write(`echo ${line} >> order\n`);
   await until("the third has run", async () => (await work.read("order").catch(() => "")).includes("3"));
-  command.child.stdin.end(lines("echo 4 >> order", "echo 5 >> order", "echo 6 >> order"));
+  command.child.stdin.end(linesOf("echo 4 >> order", "echo 5 >> order", "echo 6 >> order"));
   expect((await command.ended).code).toBe(0);
   expect(await work.read("order")).toBe("1\n2\n3\n4\n5\n6\n");
 });
@@ -103,7 +103,7 @@ test("nothing on stdin is nothing to do", async () => {
 
 describe("the same again", () => {
   const jobs = () =>
-    lines("echo one >> ran", `echo two >> ran; ${waitFor(work.path("go"))}`, "echo one >> ran");
+    linesOf("echo one >> ran", `echo two >> ran; ${waitFor(work.path("go"))}`, "echo one >> ran");
 
   test("a batch whose client was killed goes on: what is done or running is not run twice", async () => {
     const first = spawnCommand(ONE_SLOT, options());
@@ -130,7 +130,7 @@ describe("the same again", () => {
   });
 
   test("--rerun failed takes up what failed", async () => {
-    const stdin = lines("echo one >> ran", "echo two >> ran; [ -e good ]");
+    const stdin = linesOf("echo one >> ran", "echo two >> ran; [ -e good ]");
     expect((await runCommand(ARGS, { ...options(), stdin })).code).toBe(1);
     await work.write("good", "");
     const { code, stdout } = await runCommand([...ARGS, "--rerun", "failed"], { ...options(), stdin });
@@ -141,7 +141,7 @@ describe("the same again", () => {
 
   test("other commands do not bring back what an interrupted run had not begun", async () => {
     const first = spawnCommand(ONE_SLOT, options());
-    first.child.stdin.write(lines(`touch begun; ${waitFor(work.path("go"))}`, "touch unwanted"));
+    first.child.stdin.write(linesOf(`touch begun; ${waitFor(work.path("go"))}`, "touch unwanted"));
     await until("the first runs", () => existsSync(work.path("begun")));
     first.child.kill("SIGINT");
     await first.until(({ stderr }) => stderr().includes("stopping: no new jobs"));

@@ -1,0 +1,84 @@
+import { Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { feedRun } from "../../../src/cli/feeding.js";
+import { linesOf } from "../../../src/input/line-source.js";
+import type { FeedPosition } from "../../../src/model/batch.js";
+import type { BatchRun } from "../../../src/run/batch-run.js";
+import type { Arrival } from "../../../src/run/feed.js";
+import type { News } from "../../../src/run/loop.js";
+import { until } from "../../rig/until.js";
+
+/** Whoever takes the jobs; none is begun before `begin` says so. */
+function aTaker(position: FeedPosition | null = null) {
+  const told: News[] = [];
+  const arrivals: Arrival[] = [];
+  let begun = 0;
+  const run: BatchRun = {
+    finish: () => Promise.reject(new Error("not in this test")),
+    abandon() {},
+    isHandedOver: () => false,
+    position,
+    emit: (news) => void told.push(news),
+    add: (some) => void arrivals.push(...some),
+    countUnbegun: () => arrivals.length - begun,
+  };
+  const begin = (count: number) => {
+    begun += count;
+  };
+  return { run, told, arrivals, begin };
+}
+
+const streamOf = (text: string) => linesOf(Readable.from([Buffer.from(text)]));
+
+test("commands are numbered by their first lines; the end is told", async () => {
+  const { run, told, arrivals } = aTaker();
+  await feedRun(run, streamOf("\ufeffone\r\n# no job\n\nfor i in 1; do\n  two\ndone\nlast"), "stdin");
+  expect(arrivals).toEqual([
+    { line: 1, command: "one" },
+    { line: 4, command: "for i in 1; do\n  two\ndone" },
+    { line: 7, command: "last" },
+  ]);
+  expect(told).toEqual([{ kind: "jobs-complete" }]);
+});
+
+test("lines count on from where somebody else has read to", async () => {
+  const { run, arrivals } = aTaker({ file: "1:2", offset: 9, lines: 5, digest: "" });
+  await feedRun(run, streamOf("one\ntwo\n"), "queue");
+  expect(arrivals.map(({ line }) => line)).toEqual([6, 7]);
+});
+
+test("what bash refuses is pointed out, and the rest comes all the same", async () => {
+  const { run, told, arrivals } = aTaker();
+  await feedRun(run, streamOf("fi\necho fine\n"), "stdin");
+  expect(arrivals.map(({ command }) => command)).toEqual(["fi", "echo fine"]);
+  expect(told[0]).toMatchObject({
+    kind: "warning",
+    message: expect.stringMatching(/^stdin:1: .*will fail$/),
+  });
+});
+
+test("a source that breaks off has ended", async () => {
+  const { run, told, arrivals } = aTaker();
+  const broken = new Readable({ read() {} });
+  broken.push("one\ntwo without an end");
+  const fed = feedRun(run, linesOf(broken), "stdin");
+  await until("the first has come", () => arrivals.length === 1);
+  broken.destroy(new Error("EIO"));
+  await fed;
+  const message = "stdin cannot be read any more: EIO; no more jobs will come";
+  expect(told).toEqual([{ kind: "warning", message }, { kind: "jobs-complete" }]);
+});
+
+test("a pile that is larger than what can be begun soon stays where it is", async () => {
+  const { run, arrivals, begin } = aTaker();
+  const lines = 50_000;
+  const fed = feedRun(run, streamOf("echo a job\n".repeat(lines)), "stdin");
+  await until("as many have come as may wait", () => arrivals.length > 20_000);
+  expect(arrivals.length).toBeLessThan(21_000);
+  begin(10_000);
+  await until("as many more", () => arrivals.length > 30_000);
+  expect(arrivals.length).toBeLessThan(31_000);
+  begin(lines);
+  await fed;
+  expect(arrivals).toHaveLength(lines);
+});
