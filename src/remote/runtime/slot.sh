@@ -276,6 +276,7 @@ keep() {
   keeper="$keeper $started $boot_id"
   # From here on another loop waits for us, so that it is known who works here before anything is taken.
   echo "$keeper" >"$mine/keeper"
+  find_ancestors
   copied=
   { read -r copied <"$mine/copied"; } 2>/dev/null
   work_through
@@ -468,8 +469,7 @@ end_leftovers() {
   [ -z "$job" ] || ! has_leftovers || { end_tree "$job" "$attempt" && uptime_now; }
 }
 
-# Pids are given in turn. What a job of no second started has one between its own and the last one given; to look at
-# those alone takes no time.
+# What a job of no second left behind is looked for without a process: to ask all of them would take longer than the job.
 has_leftovers() {
   kill -0 "-$job" 2>/dev/null && return 0
   read -r _ _ _ _ last_pid <"$proc/loadavg"
@@ -477,13 +477,44 @@ has_leftovers() {
     [ -n "$(marked "$attempt")" ]
     return
   fi
+  suspects=
+  if [ -n "$ancestors" ]; then suspect_orphans; else suspect_all; fi
+  # shellcheck disable=SC2086
+  [ -n "$suspects" ] && grep -qszF -- "SSHOAL_ATTEMPT=$attempt" $suspects
+}
+
+# Who has lost its parent becomes a child of one of our ancestors, or of the first process. None are known where it cannot
+# be told whose children there are.
+find_ancestors() {
+  ancestors=1 parent=$$
+  while start_of "$parent" && [ "$parent" -gt 1 ]; do ancestors="$ancestors $parent"; done
+  for pid in $ancestors; do
+    [ -r "$proc/$pid/task/$pid/children" ] || ancestors=
+  done
+}
+
+suspect_orphans() {
+  for ancestor in $ancestors; do
+    children=
+    { read -r children <"$proc/$ancestor/task/$ancestor/children"; } 2>/dev/null
+    for pid in $children; do
+      [ "$pid" -le "$job" ] || suspect
+    done
+  done
+}
+
+# Pids are given in turn: what the job started has one between its own and the last one given.
+suspect_all() {
   pid=$job
-  set --
   while [ "$pid" -lt "$last_pid" ]; do
     pid=$((pid + 1))
-    [ ! -O "$proc/$pid/environ" ] || set -- "$@" "$proc/$pid/environ"
+    suspect
   done
-  [ $# -gt 0 ] && grep -qszF -- "SSHOAL_ATTEMPT=$attempt" "$@"
+}
+
+# Of this user, and not about to be gone.
+suspect() {
+  [ ! -O "$proc/$pid/environ" ] || [ ! -e "$proc/$pid/exe" ] || suspects="$suspects $proc/$pid/environ"
 }
 
 # What the job changed or made is its result. Of what it left as it was, the next job's copy is made. Whoever does this may
