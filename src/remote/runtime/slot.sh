@@ -383,8 +383,7 @@ make_work() {
   [ "$tree" != - ] || return 0
   # File times move in steps of up to 10 ms: what the job changes must be later than "fresh".
   sleep 0.02
-  ask "$mine/work"
-  as_copied=$answer
+  ! ask "$mine/work" || as_copied=$answer
 }
 
 note_copied() {
@@ -392,16 +391,17 @@ note_copied() {
   echo "$1" >"$mine/copied"
 }
 
-# ask PATH: sets $answer to what changes with anything below it; to nothing when there is nobody who could say.
+# ask PATH: sets $answer to what changes with anything below it; fails when there is nobody who could say.
 ask() {
+  [ -n "$can_ask" ] || return 1
   answer=
-  [ -n "$can_ask" ] || return 0
   { printf '%s\0' "$1" >&7 && read -r answer <&8; } 2>/dev/null
   case $answer in
     [0-9]*"	"[0-9]*.[0-9]*"	$1") ;;
     # Whatever else it says: from now on answers might be of other questions.
-    *) can_ask='' answer='' ;;
+    *) can_ask='' ;;
   esac
+  [ -n "$can_ask" ]
 }
 
 remove() {
@@ -542,8 +542,7 @@ is_untouched() {
 }
 
 is_as_copied() {
-  if [ -n "$as_copied" ]; then
-    ask "$mine/work"
+  if [ -n "$as_copied" ] && ask "$mine/work"; then
     [ "$answer" = "$as_copied" ]
   else
     [ -z "$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1)" ]
