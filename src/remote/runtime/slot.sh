@@ -98,7 +98,8 @@ see_to_end() {
 }
 
 is_under_way() {
-  is_live "$mine/keeper" && [ "$live_job" = "$key" ] && return 0
+  # A keeper that is there has what its slot has taken, if only since this moment.
+  is_live "$mine/keeper" && { [ "$live_job" = "$key" ] || [ "$who" = slot ]; } && return 0
   is_running "$key" && return 0
   # Begun a moment ago, and not written down yet.
   [ "$live_job" != "$key" ] && [ -n "$(marked "$attempt")" ]
@@ -244,9 +245,8 @@ wait_for_room() {
 # The keeper: a subshell that runs the jobs, and outlives the loop with the one it has if somebody kills that, since it
 # alone learns the exit code.
 have_it_kept() {
-  if make_fifo; then
-    # Ours too, so that neither end waits for the other to open, and a du that is gone does not end who asks it.
-    exec 7<>"$mine/ask"
+  # Ours too, so that neither end waits for the other to open, and a du that is gone does not end who asks it.
+  if make_fifo && command exec 7<>"$mine/ask"; then
     tell_changes <"$mine/ask" 2>&1 7>&- | keep &
     exec 7>&-
   else
@@ -280,6 +280,8 @@ keep() {
   copied=
   { read -r copied <"$mine/copied"; } 2>/dev/null
   work_through
+  # Whatever the last job came to: nobody has killed us.
+  exit 0
 }
 
 # Job names sort in file order. New ones that arrive meanwhile are found on the next pass.
@@ -388,7 +390,7 @@ make_work() {
 
 note_copied() {
   copied=$1
-  echo "$1" >"$mine/copied"
+  echo "$1" 2>/dev/null >"$mine/copied"
 }
 
 # ask PATH: sets $answer to what changes with anything below it; fails when there is nobody who could say.
@@ -486,10 +488,17 @@ has_leftovers() {
 # Who has lost its parent becomes a child of one of our ancestors, or of the first process. None are known where it cannot
 # be told whose children there are.
 find_ancestors() {
+  # Once more, since whoever started the loop is about to be gone.
+  climb || climb || ancestors=
+}
+
+climb() {
   ancestors=1 parent=$$
-  while start_of "$parent" && [ "$parent" -gt 1 ]; do ancestors="$ancestors $parent"; done
-  for pid in $ancestors; do
-    [ -r "$proc/$pid/task/$pid/children" ] || ancestors=
+  [ -r "$proc/1/task/1/children" ] || return 1
+  while start_of "$parent" || return 1; do
+    [ "$parent" -gt 1 ] || return 0
+    [ -r "$proc/$parent/task/$parent/children" ] || return 1
+    ancestors="$ancestors $parent"
   done
 }
 
