@@ -137,8 +137,9 @@ export class OutputFiles {
     const streams = this.#growing.get(key);
     this.#growing.delete(key);
     if (streams === undefined) return;
-    for (const { handle } of [streams.out, streams.err]) {
-      await handle.sync();
+    for (const { handle, offset } of [streams.out, streams.err]) {
+      // That an empty file is there is safe with its directory.
+      if (offset > 0) await handle.sync();
       await handle.close();
     }
   }

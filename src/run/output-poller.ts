@@ -36,9 +36,14 @@ export class OutputPoller {
     this.#watched.set(key, name);
   }
 
+  /** It has ended: what it printed comes with its results, or is brought by finish() where it has begun to arrive. */
+  unwatch(key: string): void {
+    this.#watched.delete(key);
+  }
+
   /** Brings what is left of streams that have begun to arrive, and looks no further. */
   async finish(keys: readonly string[]): Promise<void> {
-    for (const key of keys) this.#watched.delete(key);
+    for (const key of keys) this.unwatch(key);
     await this.#polling;
     const begun = () => this.#outputs.positions(keys).filter(({ offset }) => offset > 0);
     while (begun().length > 0 && (await this.#read(begun())) > 0);

@@ -26,6 +26,7 @@ export function tellSpoolEvent({ context, link, poller, emit }: Listener, event:
     case "ended": {
       const { line, attempt } = parseAttemptKey(event.key);
       if (!context.isUnderWay(machine, line, attempt)) return;
+      poller.unwatch(event.key);
       const { outcome, durationMs } = event;
       return emit({ kind: "job-ended", line, attempt, machine, outcome, durationMs });
     }

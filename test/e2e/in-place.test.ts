@@ -42,6 +42,16 @@ test("jobs run in the working directory; their output is in job_results/", async
   expect(listBelow(home.path(".sshoal/trees"))).toEqual([]);
 });
 
+test("what a job leaves in $SSHOAL_RESULTS is its own, in place and in a copy", async () => {
+  const job = "mkdir $SSHOAL_RESULTS/deep; echo $SSHOAL_JOB > $SSHOAL_RESULTS/deep/mine";
+  expect((await runCommand(await argsFor([job, job]), options())).code).toBe(0);
+  expect(await work.read("job_results/jobs.sh.1/deep/mine")).toBe("jobs.sh.1\n");
+  expect(await work.read("job_results/jobs.sh.2/deep/mine")).toBe("jobs.sh.2\n");
+  const again = await argsFor([job], ["--copy-forward", "./", "--rerun", "all"]);
+  expect((await runCommand(again, options())).code).toBe(0);
+  expect(await work.read("job_results/jobs.sh.1/deep/mine")).toBe("jobs.sh.1\n");
+});
+
 test("--copy-forward gives each a copy, and brings back what it makes", async () => {
   const args = await argsFor(["echo made > made.txt"], ["--copy-forward", "./"]);
   expect((await runCommand(args, options())).code).toBe(0);

@@ -8,7 +8,7 @@ base=$HOME/.sshoal
 [ -w "$base" ] || base=$root
 lock=$base/lock@$host
 
-# A pid is a name only together with its start time: sets $started, fails when the process is gone.
+# A pid is a name only together with its start time: sets $started and $parent, fails when the process is gone.
 start_of() {
   { read -r stat_line <"$proc/$1/stat"; } 2>/dev/null || return 1
   # The second field may hold spaces and brackets; after the last ")" the 20th word is the start time.
@@ -17,7 +17,7 @@ start_of() {
   set -- ${stat_line##*) }
   set +f
   # A zombie has ended: only its parent has not looked yet.
-  [ "$1" != Z ] && started=${20}
+  [ "$1" != Z ] && parent=$2 started=${20}
 }
 
 # is_live FILE: FILE says "pid start boot …" of a process of this boot which is still there.

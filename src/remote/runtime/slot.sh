@@ -10,7 +10,7 @@ mine=slots/$slot
 . "./$mine/env"
 read -r need_memory _ need_gpu_memory _ need_gpu need_machine need_cards <"$mine/need"
 shell=$(command -v bash || command -v sh)
-checked_at=
+checked_at='' said='' killed='' has_fifo='' named='' as_copied='' can_ask=''
 # Not every find can tell what changed since; without, contents are compared.
 can_tell=$(find . -prune -cnewer . -quit >/dev/null 2>&1 && echo yes)
 
@@ -19,7 +19,7 @@ main() {
   recover
   while with_lock "$lock" has_work; do
     if with_lock "$lock" claim_room; then
-      work_through
+      have_it_kept
     else
       wait_for_room
     fi
@@ -34,15 +34,28 @@ say() {
 # One loop a slot: whoever comes second leaves.
 become_the_loop() {
   is_live "$mine/loop" && return 1
-  last=
-  { read -r _ _ _ last <"$mine/job"; } 2>/dev/null
   start_of $$
   true >"$mine/claim"
   echo "$$ $started $boot_id" >"$mine/loop"
 }
 
-# What an earlier loop of this slot left: its keeper may still see to it, or it went down with the machine.
+# What an earlier loop of this slot or a keeper that was killed left: the job may still run, or went down with the machine.
 recover() {
+  last=
+  { read -r _ _ _ last <"$mine/job"; } 2>/dev/null
+  see_to_begun
+  # The keeper of an earlier loop may have taken another job at the moment that one was killed.
+  if is_kept; then
+    while is_kept; do sleep 1; done
+    see_to_begun
+  fi
+  dir=jobs/$last
+  [ ! -s "$dir/exit" ] || tell_end
+  # What was done there while nobody looked is not known: the next job gets a copy of its own.
+  note_copied ''
+}
+
+see_to_begun() {
   for dir in jobs/*; do
     [ -e "$dir/claim" ] && [ ! -s "$dir/exit" ] || continue
     who='' taker=''
@@ -52,10 +65,11 @@ recover() {
       '') sleep 1 && with_lock "$lock" take_over && see_to_end ;;
     esac
   done
-  dir=jobs/$last
-  [ ! -s "$dir/exit" ] || tell_end
-  # What was done there while nobody looked is not known: the next job gets a copy of its own.
-  true >"$mine/copied"
+}
+
+# Looked at twice: a keeper could be writing to its file at this moment.
+is_kept() {
+  [ -e "$mine/keeper" ] && { is_live "$mine/keeper" || { sleep 0.1 && is_live "$mine/keeper"; }; }
 }
 
 # A claim that says nothing was being made when the machine went down. Nobody runs the job any more: it is lost.
@@ -84,7 +98,8 @@ see_to_end() {
 }
 
 is_under_way() {
-  is_live "$mine/keeper" && [ "$live_job" = "$key" ] && return 0
+  # A keeper that is there has what its slot has taken, if only since this moment.
+  is_live "$mine/keeper" && { [ "$live_job" = "$key" ] || [ "$who" = slot ]; } && return 0
   is_running "$key" && return 0
   # Begun a moment ago, and not written down yet.
   [ "$live_job" != "$key" ] && [ -n "$(marked "$attempt")" ]
@@ -153,7 +168,7 @@ has_work() {
   for dir in jobs/*; do
     is_waiting && return 0
   done
-  rm -f "$mine/loop" "$mine/claim" "$mine/job"
+  rm -f "$mine/loop" "$mine/claim" "$mine/job" "$mine/keeper"
   say "idle $slot"
   return 1
 }
@@ -227,10 +242,54 @@ wait_for_room() {
   sleep 5
 }
 
+# The keeper: a subshell that runs the jobs, and outlives the loop with the one it has if somebody kills that, since it
+# alone learns the exit code.
+have_it_kept() {
+  # Ours too, so that neither end waits for the other to open, and a du that is gone does not end who asks it.
+  if make_fifo && command exec 7<>"$mine/ask"; then
+    tell_changes <"$mine/ask" 2>&1 7>&- | keep &
+    exec 7>&-
+  else
+    keep </dev/null 7>/dev/null &
+  fi
+  wait $! || killed=yes
+  wait
+  [ -z "$killed" ] || recover
+  killed=
+}
+
+# One a loop: of an earlier one's, somebody might still be reading.
+make_fifo() {
+  [ -n "$has_fifo" ] || { rm -f "$mine/ask" && mkfifo "$mine/ask" && has_fifo=yes; } 2>/dev/null
+}
+
+# One du for all jobs: answers each path with its size, the newest ctime of all that is there, and the path.
+tell_changes() {
+  exec du -ls --time=ctime --time-style=+%s.%N --files0-from=-
+}
+
+keep() {
+  exec 8<&0 </dev/null
+  can_ask=yes as_copied=''
+  read -r keeper _ <"$proc/self/stat"
+  start_of "$keeper"
+  keeper="$keeper $started $boot_id"
+  # From here on another loop waits for us, so that it is known who works here before anything is taken.
+  echo "$keeper" >"$mine/keeper"
+  find_ancestors
+  copied=
+  { read -r copied <"$mine/copied"; } 2>/dev/null
+  work_through
+  # Whatever the last job came to: nobody has killed us.
+  exit 0
+}
+
 # Job names sort in file order. New ones that arrive meanwhile are found on the next pass.
 work_through() {
   for dir in jobs/*; do
     is_waiting || continue
+    # Without a loop there is nobody to take over, should we be killed as well.
+    kill -0 $$ 2>/dev/null || return
     until has_room_now; do
       wait_for_room
       is_waiting || continue 2
@@ -277,60 +336,76 @@ has_room_now() {
 run_job() {
   key=${dir#jobs/}
   attempt=$batch/$key.
-  job='' watchdog=''
+  job='' watchdog='' is_put_back=''
   # What was handed over a moment before the machine went down may be on its disk in name only.
   if ! name_tree; then
     end_with lost 0
     return
   fi
-  # The keeper: a subshell that outlives the loop if somebody kills that, since it alone learns the exit code.
-  (
-    read -r keeper _ <"$proc/self/stat"
-    start_of "$keeper"
-    echo "$keeper $started $boot_id $key" >"$mine/keeper"
-    owner=$key
-    uptime_now
-    begun=$now
-    load_ballast
-    make_work 2>>"$dir/err" && [ ! -e "$dir/stopped" ] && start_job && wait "$job"
-    code=$?
-    end_leftovers
-    uptime_now
-    wind_up "$code" $((now - begun))0
-  ) &
-  wait $! || see_to_end
-  [ -e "$dir/claim" ] || wait_for_disk
-  true >"$mine/job"
+  echo "$keeper $key" >"$mine/keeper"
+  owner=$key
+  begun=$now
+  load_ballast
+  make_work 2>>"$dir/err" && [ ! -e "$dir/stopped" ] && start_job && wait "$job"
+  code=$?
+  if [ -n "$is_put_back" ]; then
+    wait_for_disk
+    return
+  fi
+  uptime_now
+  end_leftovers
+  wind_up "$code" $((now - begun))0
 }
 
 # The first line of a command names the tree its job begins with; "-": it begins in an empty directory; "@": it runs in
 # place, where the user is, and what it leaves there is nobody's but theirs.
 name_tree() {
+  [ "$named" != "$dir" ] || return 0
+  named=''
   tree='' tree_has_directories='' tree_is_large=''
   { read -r _ tree tree_has_directories tree_is_large <"$dir/command"; } 2>/dev/null
   case $tree in - | @) ;; *) tree=${tree:+$root/trees/$tree} ;; esac
-  [ -n "$tree" ]
+  [ -n "$tree" ] && named=$dir
 }
 
 # The slot's jobs follow each other in one directory, as long as they leave it as it was: a copy is made once, not for
 # each. "copied" says of which tree it is, and whether that is all there; "fresh" is older than what any job changes.
 make_work() {
   [ "$tree" != @ ] || return 0
-  made=
-  { read -r made <"$mine/copied"; } 2>/dev/null
-  [ "$made" != "$boot_id whole $tree" ] || return 0
-  true >"$mine/copied"
+  [ "$copied" != "$boot_id whole $tree" ] || return 0
+  made=$copied as_copied=''
+  note_copied ''
   [ "$made" = "$boot_id part $tree" ] || remove "$mine/work"
   if ! { mkdir -p "$mine/work" && copy_tree; }; then
     remove "$mine/work"
-    is_disk_full && put_back && exit
+    is_disk_full && put_back && return 1
     echo "sshoal: the working directory could not be copied for this job" >&2
     return 125
   fi
   true >"$mine/fresh"
-  echo "$boot_id whole $tree" >"$mine/copied"
+  note_copied "$boot_id whole $tree"
+  [ "$tree" != - ] || return 0
   # File times move in steps of up to 10 ms: what the job changes must be later than "fresh".
-  [ "$tree" = - ] || sleep 0.02
+  sleep 0.02
+  ! ask "$mine/work" || as_copied=$answer
+}
+
+note_copied() {
+  copied=$1
+  echo "$1" 2>/dev/null >"$mine/copied"
+}
+
+# ask PATH: sets $answer to what changes with anything below it; fails when there is nobody who could say.
+ask() {
+  [ -n "$can_ask" ] || return 1
+  answer=
+  { printf '%s\0' "$1" >&7 && read -r answer <&8; } 2>/dev/null
+  case $answer in
+    [0-9]*"	"[0-9]*.[0-9]*"	$1") ;;
+    # Whatever else it says: from now on answers might be of other questions.
+    *) can_ask='' ;;
+  esac
+  [ -n "$can_ask" ]
 }
 
 remove() {
@@ -359,22 +434,22 @@ is_there() {
 
 # Nothing of it has run: another slot or machine may have more room. The claim goes last.
 put_back() {
-  rm -f "$mine/ballast" "$dir/err" "$dir/claim"
+  rm -f "$mine/ballast" "$dir/err" "$dir/claim" && is_put_back=yes
 }
 
 start_job() {
   # All three streams are redirected, or whoever holds the other end would wait for the job's children too.
-  work=$mine/work
-  [ "$tree" != @ ] || work=$in_place
-  (spool=$PWD && cd "$work" && as_at_login &&
-    SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine exec setsid "$shell" "$spool/$dir/command") \
-    </dev/null >>"$dir/out" 2>>"$dir/err" &
+  spool=$PWD
+  work=$spool/$mine/work kept=$spool/$mine/work
+  [ "$tree" != @ ] || { work=$in_place kept=$spool/$dir/work && mkdir -p "$kept"; }
+  (cd "$work" && as_at_login && SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_RESULTS=$kept \
+    exec setsid "$shell" "$spool/$dir/command") </dev/null >>"$dir/out" 2>>"$dir/err" 7>&- 8<&- &
   job=$!
   start_of "$job"
   echo "$job $started $boot_id $key" >"$mine/job"
   say "started $key $slot"
   [ "$limit" -gt 0 ] || return 0
-  watch &
+  watch 7>&- 8<&- &
   watchdog=$!
 }
 
@@ -398,26 +473,62 @@ end_leftovers() {
   [ -n "$watchdog" ] && [ ! -e "$dir/timed-out" ] && kill "$watchdog" 2>/dev/null
   [ -n "$watchdog" ] && wait "$watchdog"
   watchdog=
-  [ -z "$job" ] || ! has_leftovers || end_tree "$job" "$attempt"
+  [ -z "$job" ] || ! has_leftovers || { end_tree "$job" "$attempt" && uptime_now; }
 }
 
-# Pids are given in turn. What a job of no second started has one between its own and the last one given; to look at
-# those alone takes no time.
+# What a job of no second left behind is looked for without a process: to ask all of them would take longer than the job.
 has_leftovers() {
   kill -0 "-$job" 2>/dev/null && return 0
-  uptime_now
   read -r _ _ _ _ last_pid <"$proc/loadavg"
   if [ $((now - begun)) -ge 100 ] || [ "$last_pid" -lt "$job" ]; then
     [ -n "$(marked "$attempt")" ]
     return
   fi
+  suspects=
+  if [ -n "$ancestors" ]; then suspect_orphans; else suspect_all; fi
+  # shellcheck disable=SC2086
+  [ -n "$suspects" ] && grep -qszF -- "SSHOAL_ATTEMPT=$attempt" $suspects
+}
+
+# Who has lost its parent becomes a child of one of our ancestors, or of the first process. None are known where it cannot
+# be told whose children there are.
+find_ancestors() {
+  # Once more, since whoever started the loop is about to be gone.
+  climb || climb || ancestors=
+}
+
+climb() {
+  ancestors=1 parent=$$
+  [ -r "$proc/1/task/1/children" ] || return 1
+  while start_of "$parent" || return 1; do
+    [ "$parent" -gt 1 ] || return 0
+    [ -r "$proc/$parent/task/$parent/children" ] || return 1
+    ancestors="$ancestors $parent"
+  done
+}
+
+suspect_orphans() {
+  for ancestor in $ancestors; do
+    children=
+    { read -r children <"$proc/$ancestor/task/$ancestor/children"; } 2>/dev/null
+    for pid in $children; do
+      [ "$pid" -le "$job" ] || suspect
+    done
+  done
+}
+
+# Pids are given in turn: what the job started has one between its own and the last one given.
+suspect_all() {
   pid=$job
-  set --
   while [ "$pid" -lt "$last_pid" ]; do
     pid=$((pid + 1))
-    [ ! -O "$proc/$pid/environ" ] || set -- "$@" "$proc/$pid/environ"
+    suspect
   done
-  [ $# -gt 0 ] && grep -qszF -- "SSHOAL_ATTEMPT=$attempt" "$@"
+}
+
+# Of this user, and not about to be gone.
+suspect() {
+  [ ! -O "$proc/$pid/environ" ] || [ ! -e "$proc/$pid/exe" ] || suspects="$suspects $proc/$pid/environ"
 }
 
 # What the job changed or made is its result. Of what it left as it was, the next job's copy is made. Whoever does this may
@@ -427,7 +538,7 @@ keep_results() {
   fresh=$PWD/$mine/fresh
   if [ ! -d "$dir/work" ]; then
     [ -d "$mine/work" ] && ! is_untouched || return 0
-    true >"$mine/copied"
+    note_copied ''
     mv "$mine/work" "$dir/work" 2>/dev/null || { chmod u+rwx "$mine/work" && mv "$mine/work" "$dir/work"; } || return
     [ "$tree_is_large" = 0 ] || [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || [ -z "$can_tell" ] || has_clock_jumped || pass_on
   fi
@@ -440,8 +551,15 @@ is_untouched() {
       ! is_there "$entry" || return 1
     done
   else
-    [ "$copy_unchanged" = 0 ] && [ -n "$can_tell" ] && ! has_clock_jumped &&
-      [ -z "$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1)" ]
+    [ "$copy_unchanged" = 0 ] && [ -n "$can_tell" ] && ! has_clock_jumped && is_as_copied
+  fi
+}
+
+is_as_copied() {
+  if [ -n "$as_copied" ] && ask "$mine/work"; then
+    [ "$answer" = "$as_copied" ]
+  else
+    [ -z "$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1)" ]
   fi
 }
 
@@ -466,7 +584,7 @@ pass_on() {
     is_there "$entry" && is_there "$dir/work/$name" && [ ! -e "$mine/changed/$name" ] && set -- "$@" "$dir/work/$name"
   done
   [ $# = 0 ] || mv -- "$@" "$mine/work/" || return
-  echo "$boot_id part $tree" >"$mine/copied"
+  note_copied "$boot_id part $tree"
 }
 
 # Unchanged inputs are no results. Told by ctime, which no program can set back, or by content where find cannot.

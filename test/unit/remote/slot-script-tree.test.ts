@@ -162,6 +162,55 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
       for (const key of [A, B]) expect(await spool.results(key)).toContain("in");
     });
 
+    test.each([
+      ["a mode", "chmod 640 d/in"],
+      ["the mode of a directory", "chmod 750 d"],
+      ["the mode of the directory itself", "chmod 750 ."],
+      ["content, with the old time", "touch -r d/in ../old; printf 2 >d/in; touch -r ../old d/in"],
+      ["a time", "touch -d 2001-01-01 d/in"],
+      ["a name that is gone", "rm d/in"],
+      ["a name that is new", "echo >d/.new"],
+      ["where a link leads", "ln -sfn in d/link"],
+    ])("%s is all that a job changes: the next one finds it as it was sent", async (_, change) => {
+      await tree({ in: "1", "d/in": "1" });
+      await symlink("nowhere", home.path(".sshoal/trees/t/d/link"));
+      const look = "find . | sort; cat d/in; readlink d/link; stat -c '%n %a %Y' d/in d .";
+      await spool.job(A, look, "t");
+      await spool.job(B, `${look}; ${change}`, "t");
+      await spool.job(C, look, "t");
+      await spool.run();
+      const [first, , last] = await Promise.all([A, B, C].map((key) => spool.read(`jobs/${key}/out`)));
+      expect(last).toBe(first);
+    });
+
+    test.skipIf(shell.hasOnlyBusybox)(
+      "whether a job changed anything is told by no new process",
+      async () => {
+        await tree({ in: "1" });
+        await home.write("bin/find", '#!/bin/sh\necho "$*" >>"$HOME/found"\nexec /usr/bin/find "$@"\n');
+        await chmod(home.path("bin/find"), 0o755);
+        for (const key of [A, B, C]) await spool.job(key, "cat in", "t");
+        await spool.run();
+        // Once, to see what it can do.
+        expect((await home.read("found")).trim().split("\n")).toHaveLength(1);
+      },
+    );
+
+    test.skipIf(shell.hasOnlyBusybox)("who tells that is killed: changes are seen all the same", async () => {
+      await tree({ in: "1" });
+      const killDu =
+        'read -r loop _ <../loop; for p in $(cat /proc/$loop/task/$loop/children); do read -r name </proc/$p/comm; [ "$name" != du ] || kill -KILL "$p"; done';
+      await spool.job(A, `${killDu}; stat -c %i .`, "t");
+      await spool.job(B, "stat -c %i .; chmod 600 in", "t");
+      await spool.job(C, "stat -c '%i %a' . in", "t");
+      await chmod(home.path(".sshoal/trees/t/in"), 0o644);
+      await spool.start().ended; // the shell may say "Killed"
+      const [first, second, third] = await Promise.all([A, B, C].map((key) => spool.read(`jobs/${key}/out`)));
+      expect(second).toBe(first);
+      expect(third).toMatch(/ 644\n$/);
+      expect(await spool.results(B)).toEqual(["in"]);
+    });
+
     test("whoever put results apart was killed before the inputs were out of them: that is done again", async () => {
       await tree({ same: "1", "d/same": "1" });
       await spool.job(A, "true", "t");

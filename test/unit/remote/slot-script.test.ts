@@ -1,5 +1,6 @@
 // Runs slot.sh for real, alone, under each shell it must run under, and looks at the files it leaves.
 
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -175,6 +176,35 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       await writeFile(join(spool.dir, "go"), "");
       await next.ended;
       expect([await exitOf(A), await exitOf(B)]).toEqual(["4\n", "0\n"]);
+    });
+
+    test("the keeper of a loop that was killed takes no other job", async () => {
+      await spool.job(A, "until [ -e ../../../go ]; do sleep 0.01; done");
+      await spool.job(B, "true");
+      const killed = spool.start();
+      await spool.untilEvent(`started ${A}`);
+      const [keeper = ""] = (await spool.read("slots/0/keeper")).split(" ");
+      killed.child.kill("SIGKILL");
+      await killed.ended;
+      await writeFile(join(spool.dir, "go"), "");
+      await until("the keeper is gone", () => isGone(keeper));
+      expect(await exitOf(A)).toBe("0\n");
+      expect(spool.exists(`jobs/${B}/claim`)).toBe(false);
+    });
+
+    test("a new loop begins nothing while the keeper of an earlier one is there", async () => {
+      await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
+      const keeper = spawn("/bin/sleep", ["600"], { stdio: "ignore" });
+      await writeFile(join(spool.dir, "slots/0/keeper"), liveLine(keeper.pid as number));
+      await spool.job(A, `[ -e /proc/${keeper.pid}/exe ] && echo early; true`);
+      const loop = spool.start();
+      await until("the loop waits, or does not", async () => {
+        return spool.exists(`jobs/${A}/exit`) || existsSync(home.path("slept"));
+      });
+      keeper.kill("SIGKILL");
+      await loop.ended;
+      expect(await spool.read(`jobs/${A}/out`)).toBe("");
+      expect(await exitOf(A)).toBe("0\n");
     });
 
     test("what a loop did not get to begin takes nothing from the job that runs", async () => {
