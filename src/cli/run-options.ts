@@ -80,9 +80,9 @@ export interface RawRun extends RawMachines {
 export function describeRun(command: Command): Command {
   command
     .description(
-      "Runs every line of a script as a job on free slots of your machines; results come to job_results/.",
+      "Runs every command of a script as a job on free slots of your machines; results come to job_results/.",
     )
-    .argument("[script]", "one job a line, in bash syntax");
+    .argument("[script]", "one job a command, in bash syntax");
   describeMachines(command)
     .option("--copy-forward <paths...>", "what of the working directory jobs get a copy of", ["./"])
     .option("--copy-backwards <paths...>", "where a job leaves results", ["./"])

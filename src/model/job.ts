@@ -9,6 +9,12 @@ export interface Job {
   readonly command: string;
 }
 
+/** For a place where there is one line: of several, the first and an ellipsis. */
+export function shortCommand({ command }: Pick<Job, "command">): string {
+  const end = command.indexOf("\n");
+  return end === -1 ? command : `${command.slice(0, end).replace(/\s*\\?$/, "")} …`;
+}
+
 /** What one job needs. Memory is in MB as nvidia-smi and `free -m` count it (2^20 bytes). */
 export interface Requirement {
   readonly cpus: number;
