@@ -7,13 +7,15 @@ import { resolveBackwards, resolveForward } from "./copy-paths.js";
 import { dryRun } from "./dry-run.js";
 import { followBatch } from "./follow-batch.js";
 import { note } from "./note.js";
-import type { RunOptions } from "./run-options.js";
+import type { Revise, RunOptions } from "./run-options.js";
+import { applyScriptOptions } from "./script-options.js";
 import { machinesFor, openConnector, readSurroundings } from "./surroundings.js";
 import { readTree } from "./working-directory.js";
 
-export async function executeBatch(options: RunOptions): Promise<ExitCode> {
+export async function executeBatch(typed: RunOptions, revise: Revise): Promise<ExitCode> {
   const surroundings = readSurroundings();
-  const jobs = await loadBatch(options.script);
+  const batch = await loadBatch(typed.script);
+  const { options, jobs, jobEnv } = applyScriptOptions(batch, revise, process.env);
   const machines = await machinesFor(options, surroundings);
   const copyForward = resolveForward(options.copyForward, surroundings.cwd);
   const copyBack = resolveBackwards(options.copyBackwards, surroundings.cwd);
@@ -22,7 +24,7 @@ export async function executeBatch(options: RunOptions): Promise<ExitCode> {
   const results = new Results(surroundings.cwd);
   await results.prepare();
   return followBatch({
-    order: { ...options, jobs, machines, copyForward, copyBack, tree, results },
+    order: { ...options, jobs, jobEnv, machines, copyForward, copyBack, tree, results },
     surroundings,
     options,
     connector: openConnector(surroundings, options, note),

@@ -181,6 +181,27 @@ export function resolveRun(
   };
 }
 
+/** What a batch file says, for all of its jobs and for one of them. */
+export type Revise = (forAll: Partial<RawRun>, own?: Partial<RawRun>) => RunOptions;
+
+/** The command line comes before what a batch file says for all; what a job says of its own, before both. */
+export function reviser(script: string | undefined, raw: RawRun, command: Command, env: Environment): Revise {
+  const typed = Object.fromEntries(
+    Object.entries(raw).filter(([name]) => command.getOptionValueSource(name) === "cli"),
+  );
+  return (forAll, own = {}) => {
+    const variables = [...(forAll.env ?? []), ...(raw.env ?? []), ...(own.env ?? [])];
+    const whole = { ...raw, ...forAll, ...typed, ...needingGpu(own), ...own, env: variables };
+    return resolveRun(script, whole, command, env);
+  };
+}
+
+/** A job that says what it needs of a GPU needs one. */
+function needingGpu({ gpuMemoryRequired, gpuUtilization, gpusPerJob }: Partial<RawRun>): Partial<RawRun> {
+  const isNeeded = gpuMemoryRequired ?? gpuUtilization ?? gpusPerJob;
+  return isNeeded === undefined ? {} : { gpuRequired: true };
+}
+
 /** Lists such as --machines take every word that follows, the script's name too if it comes last. */
 function requireScript(script: string | undefined, raw: RawRun, command: Command): string {
   if (script !== undefined) return script;

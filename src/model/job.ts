@@ -7,6 +7,11 @@ export interface Job {
   readonly name: string;
   /** As written: the lines of one command, without the last line ending. */
   readonly command: string;
+  /** What it needs; absent, here and below: as the batch has it. */
+  readonly requirement?: Requirement;
+  readonly timeoutSeconds?: number;
+  /** Variables of its own. Their values may be secrets, and are kept nowhere. */
+  readonly envNames?: readonly string[];
 }
 
 /** For a place where there is one line: of several, the first and an ellipsis. */

@@ -18,9 +18,16 @@ export interface HandOver {
   readonly requirement: Requirement;
   readonly slots: readonly SlotPlace[];
   readonly tree: Tree;
-  readonly jobs: readonly { readonly key: string; readonly script: string }[];
+  readonly jobs: readonly HandedJob[];
   readonly manifest: Manifest;
   readonly signal: AbortSignal;
+}
+
+interface HandedJob {
+  readonly key: string;
+  readonly script: string;
+  /** Where it is not that of the batch. */
+  readonly timeoutSeconds?: number | undefined;
 }
 
 interface SlotPlace {
@@ -101,8 +108,9 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
     yield file(`slots/${slot.index}/need`, needText(order.requirement, slot));
   }
   const treeLine = formatTreeLine(order.tree);
-  for (const { key, script } of order.jobs) {
+  for (const { key, script, timeoutSeconds } of order.jobs) {
     yield file(`jobs/${key}/command`, `${treeLine}\n${script}`);
+    if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
   }
   yield file("whole", "");
 }

@@ -29,14 +29,18 @@ export class Giver {
     slots: readonly Slot[],
     emit: Emit,
   ): Promise<number[]> {
-    const { tree, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
+    const { tree, requirement, copiesUnchanged, timeoutSeconds, batch, env, jobEnv } = this.#context;
     const { spec, place, signal } = link;
     if (!link.isStaged) await this.#stage(link, emit).catch((error) => refuse(lines, error));
     const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, requirement) }));
-    const jobs = lines.map((line) => ({
-      key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
-      script: jobScript(jobOf(this.#context, line), spec, batch, env),
-    }));
+    const jobs = lines.map((line) => {
+      const job = jobOf(this.#context, line);
+      return {
+        key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
+        script: jobScript(job, spec, batch, jobEnv?.get(line) ?? env),
+        timeoutSeconds: job.timeoutSeconds,
+      };
+    });
     const manifest = this.#manifest(link, lines, slots);
     const settings = { copiesUnchanged, timeoutSeconds };
     const order = { place, tree, requirement, settings, slots: places, jobs, manifest, signal };

@@ -19,6 +19,8 @@ export interface RunContext {
   readonly settings: BatchSettings;
   readonly requirement: Requirement;
   readonly env: Readonly<Record<string, string>>;
+  /** Instead of `env`, of the jobs that have their own. */
+  readonly jobEnv?: ReadonlyMap<number, Readonly<Record<string, string>>>;
   readonly timeoutSeconds: number | null;
   readonly tree: Tree;
   /** Relative to a job's directory. */

@@ -368,6 +368,8 @@ start_job() {
   start_of "$job"
   echo "$job $started $boot_id $key" >"$mine/job"
   say "started $key $slot"
+  # Some jobs have a limit of their own.
+  [ ! -e "$dir/limit" ] || read -r limit <"$dir/limit"
   [ "$limit" -gt 0 ] || return 0
   watch &
   watchdog=$!
