@@ -38,6 +38,15 @@ export interface GpuRequirement {
   readonly isReserved: boolean;
 }
 
+/** Tells requirements apart, in a word that needs no quoting; "-": that of the batch. */
+export function kindOf(requirement: Requirement | undefined): string {
+  if (requirement === undefined) return "-";
+  const { cpus, memoryMb, gpu, reservesMachine } = requirement;
+  const cards =
+    gpu === null ? [] : [gpu.count, gpu.memoryMb, gpu.utilization, gpu.isReserved ? "alone" : "shared"];
+  return [cpus, memoryMb, ...cards, ...(reservesMachine ? ["machine"] : [])].join("_");
+}
+
 export type Outcome =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "killed"; readonly signal: string }

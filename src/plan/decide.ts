@@ -3,7 +3,7 @@
 import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
 import type { MachineState } from "./machine-state.js";
-import { hasOlder, type RunState, toChange } from "./state.js";
+import { hasOlder, kindOfLine, machineOf, type RunState, toChange } from "./state.js";
 import { gathered, isEmpty, isToCollect, takeStock } from "./stock.js";
 
 export type Decision = {
@@ -127,16 +127,39 @@ function deal(state: RunState, now: number): Decision[] {
   if (state.waiting.size === 0 || state.interrupted !== "no") return [];
   const isPatient = state.firstReadyAt === null || now - state.firstReadyAt < PATIENCE_MS;
   if (isPatient && state.stock.unheard.size > 0) return [];
-  const hands = dealJobs(state.waiting, state.stock.ready, {
+  const hands = dealJobs(dealable(state), state.stock.ready, {
     avoided: (line) => state.avoids.get(line),
-    isBarred: (name, line) => hasOlder(state, name, line),
+    isBarred: (name, line) => hasOlder(state, name, line) || !isServedBy(state, name, line),
   });
   return [...hands].map(([{ name }, lines]) => ({ kind: "assign", machine: name, lines }));
 }
 
-function rebalance({ waiting, interrupted, stock }: RunState): Decision[] {
+function isServedBy(state: RunState, name: string, line: number): boolean {
+  return state.kinds.size === 0 || machineOf(state, name).kinds.has(kindOfLine(state, line));
+}
+
+/** Without looking at each machine for each line: only lines of which the kind is served somewhere. */
+function dealable(state: RunState): Iterable<number> {
+  return servedBy(state, state.stock.takers, state.waiting);
+}
+
+function servedBy(
+  state: RunState,
+  machines: Iterable<MachineState>,
+  lines: Iterable<number>,
+): Iterable<number> {
+  if (state.kinds.size === 0) return lines;
+  const served = new Set([...machines].flatMap(({ kinds }) => [...kinds]));
+  return [...lines].filter((line) => served.has(kindOfLine(state, line)));
+}
+
+function rebalance(state: RunState): Decision[] {
+  const { waiting, interrupted, stock } = state;
   if (waiting.size > 0 || interrupted !== "no") return [];
-  return balance(stock).map((order) => ({ kind: "take-back", ...order }));
+  return balance(stock, (lines) => servedBy(state, stock.dry, lines)).map((order) => ({
+    kind: "take-back",
+    ...order,
+  }));
 }
 
 function decideFor(state: RunState, machine: MachineState, now: number, isQuiet: boolean): Decision[] {
@@ -168,22 +191,30 @@ function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {
   return [{ kind: "reconnect", machine: name, resumes: hasSpool }];
 }
 
-function giveUp(
-  { policy: { reassignAfterMs }, stock }: RunState,
-  machine: MachineState,
-  now: number,
-): Decision[] {
+function giveUp(state: RunState, machine: MachineState, now: number): Decision[] {
+  const {
+    policy: { reassignAfterMs },
+    stock,
+  } = state;
   if (machine.isGivenUp || reassignAfterMs === null || now - machine.lostAt < reassignAfterMs) return [];
   return stock.takers.size > 0
-    ? batch(machine, "give-up", [machine.queued], Number.POSITIVE_INFINITY, true)
+    ? batch(
+        machine,
+        "give-up",
+        [servedBy(state, stock.takers, machine.queued)],
+        Number.POSITIVE_INFINITY,
+        true,
+      )
     : [];
 }
 
-function takeBack({ interrupted, stock }: RunState, machine: MachineState): Decision[] {
+function takeBack(state: RunState, machine: MachineState): Decision[] {
+  const { interrupted, stock } = state;
   if (machine.busy.has("hand-over")) return [];
   // A machine that is being drained keeps what nobody else could take.
   const isDrained = !machine.isOpen && stock.takers.size > 0;
-  const returned = isDrained || interrupted !== "no" ? untouched(machine) : [];
+  const left = isDrained ? servedBy(state, stock.takers, untouched(machine)) : [];
+  const returned = interrupted === "no" ? left : untouched(machine);
   return [
     ...batch(machine, "take-back", [returned, machine.orphans.keys()]),
     ...(interrupted === "stop" ? batch(machine, "stop", [unstopped(machine)]) : []),

@@ -24,7 +24,7 @@ export interface SlotQuestion {
 }
 
 /** What is left while slots are being added; null: unknown. */
-interface Room {
+export interface Room {
   readonly memoryMb: number | null;
   readonly cpus: number | null;
   readonly cards: readonly Card[];
@@ -48,7 +48,7 @@ export function planSlots(question: SlotQuestion): SlotPlan {
   }
 }
 
-function roomOn({ spec, capacity, requirement }: SlotQuestion): Room {
+export function roomOn({ spec, capacity, requirement }: SlotQuestion): Room {
   const cards = requirement.gpu === null ? [] : cardsOf(spec, capacity, requirement.gpu);
   const { memory, cpus, claims } = capacity;
   return {

@@ -2,7 +2,7 @@
 // still no I/O, clock or randomness: the same events give the same state.
 
 import type { Counts, RunEvent } from "../model/event.js";
-import { attemptKey, type Job, type Outcome, succeeded } from "../model/job.js";
+import { attemptKey, type Job, kindOf, type Outcome, succeeded } from "../model/job.js";
 import { type MachineState, newMachine } from "./machine-state.js";
 import { newStock, type Stock } from "./stock.js";
 
@@ -51,6 +51,8 @@ export interface RunState {
   readonly replaced: Set<number>;
   /** Lines with this computer. */
   readonly waiting: Set<number>;
+  /** Of the lines that need something else than the others do. */
+  readonly kinds: ReadonlyMap<number, string>;
   firstReadyAt: number | null;
   interrupted: "no" | "drain" | "stop";
 }
@@ -69,18 +71,27 @@ export function initialState(jobs: readonly Job[], names: readonly string[], pol
     machines,
     stock: newStock(machines.values()),
     waiting: new Set(waiting.keys()),
+    kinds: new Map(
+      jobs.flatMap(({ line, requirement }) => (requirement ? [[line, kindOf(requirement)]] : [])),
+    ),
     firstReadyAt: null,
     interrupted: "no",
   };
 }
 
 export function apply(state: RunState, event: RunEvent): void {
+  change(state, event);
+  if (state.kinds.size > 0 && state.waiting.size > 0 && event.kind !== "job-said") dropHomeless(state);
+}
+
+function change(state: RunState, event: RunEvent): void {
   switch (event.kind) {
     case "job-skipped":
       return setJob(state, event.line, { kind: "skipped", outcome: event.outcome });
     case "machine-ready":
       state.firstReadyAt ??= event.at;
       toChange(state, event.machine).slots = event.slots.length;
+      toChange(state, event.machine).kinds = new Set(event.slots.map((slot) => kindOf(slot.requirement)));
       toChange(state, event.machine).isGivenUp = false;
       return setPhase(state, event.machine, "ready");
     case "machine-back":
@@ -139,6 +150,21 @@ export function apply(state: RunState, event: RunEvent): void {
     default:
       return event satisfies never;
   }
+}
+
+export function kindOfLine({ kinds }: RunState, line: number): string {
+  return kinds.get(line) ?? kindOf(undefined);
+}
+
+/** Jobs of a kind for which no machine has, or may have, a slot: nobody waits for them. */
+function dropHomeless(state: RunState): void {
+  const open = [...state.machines.values()].filter(
+    ({ isOpen, phase }) => isOpen && phase !== "failed" && phase !== "done",
+  );
+  if (open.some(({ kinds }) => kinds.size === 0)) return;
+  const served = new Set(open.flatMap(({ kinds }) => [...kinds]));
+  for (const line of [...state.waiting])
+    if (!served.has(kindOfLine(state, line))) setJob(state, line, { kind: "dropped" });
 }
 
 /** A link that falls again before it was of use has been lost all the time. */

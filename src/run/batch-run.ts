@@ -8,6 +8,7 @@ import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { isHandedOver } from "../plan/decide.js";
+import { kindsOf } from "../plan/kinds.js";
 import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import {
   attemptOn,
@@ -33,6 +34,7 @@ import type { RunContext } from "./run-context.js";
 type Derived =
   | "batch"
   | "jobs"
+  | "kinds"
   | "outputs"
   | "attemptOn"
   | "machines"
@@ -95,6 +97,7 @@ export function startRun(order: BatchOrder): BatchRun {
     batch,
     machines,
     settings: settingsOf(order),
+    kinds: kindsOf(order.jobs),
     jobs: new Map(jobs.map((job) => [job.line, job])),
     outputs: new OutputFiles(results, past?.begun ?? new Set()),
     pastSlots: past?.slots ?? new Map(),

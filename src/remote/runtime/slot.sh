@@ -159,12 +159,18 @@ has_work() {
 }
 
 is_waiting() {
-  [ -e "$dir/command" ] && [ ! -e drain ] && [ ! -e "$dir/claim" ]
+  [ -e "$dir/command" ] && [ ! -e drain ] && [ ! -e "$dir/claim" ] && [ ! -e "$dir/own" ]
+}
+
+# What more there is to it when a batch has jobs of several kinds, is in kinds.sh.
+may_claim() {
+  true
 }
 
 # The claim is what other batches see long before a job has touched its memory; checked and made under one lock.
 claim_room() {
   [ -s "$mine/claim" ] && return 0
+  may_claim || return 1
   pending=0 sessions=
   for other in "$base"/batches/*/slots/*; do
     holds_claim "$other" || continue
@@ -488,4 +494,5 @@ drop_inputs() {
   cd "$OLDPWD" || return
 }
 
+[ ! -e "$mine/room" ] || . ./kinds.sh
 main
