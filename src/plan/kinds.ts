@@ -77,9 +77,13 @@ function roomFor(slot: Slot, { spec, capacity, requirement: common }: KindsQuest
   return {
     cpus: (cpus ?? 0) + CPU_OVERLOAD,
     jobs: spec.maxJobs === null ? null : spec.maxJobs - capacity.claims.length,
-    cards: slot.gpus.map(({ uuid }) => {
+    cards: slot.gpus.map(({ uuid, isExclusive }) => {
       const card = cards.find(({ gpu }) => gpu.uuid === uuid);
-      return { memoryMb: card?.freeMb ?? null, utilization: MOST_UTILIZATION - (card?.used ?? 0) };
+      // Where only one process may be, there is no share for others.
+      const utilization = isExclusive
+        ? (requirement.gpu?.utilization ?? 0)
+        : MOST_UTILIZATION - (card?.used ?? 0);
+      return { memoryMb: card?.freeMb ?? null, utilization };
     }),
   };
 }

@@ -2,6 +2,8 @@
 # if they were alone on the machine: here, under the lock, they share what there is. "room" says of which kind a slot is, what
 # its jobs use and how much there is for all: cores and shares of cards in thousandths, memory in MB.
 
+# What an earlier loop of this slot wished for is not known.
+wished=?
 { read -r kind && read -r own_cpus all_cpus all_jobs; } <"$mine/room"
 
 is_waiting() {
@@ -10,7 +12,7 @@ is_waiting() {
 
 # Of one job, so that no kind is kept waiting by another that is always there first.
 work_through() {
-  rm -f "$mine/wants"
+  wish ''
   checked_at=
   for dir in jobs/*; do
     is_waiting || continue
@@ -94,8 +96,15 @@ have_cards_room() {
 wait_for_room() {
   wanted=all
   case $reason in GPU* | line*) wanted=$need_cards ;; esac
-  if [ -n "$kin" ]; then echo "$next $kind $wanted" >"$mine/wants"; else rm -f "$mine/wants"; fi
+  wish "${kin:+$next $kind $wanted}"
   [ "$reason" = "$said" ] || say "waiting $slot $reason"
   said=$reason
   sleep 1
+}
+
+# What is said already is not written again: somebody might read while it is half written.
+wish() {
+  [ "$1" != "$wished" ] || return 0
+  wished=$1
+  if [ -n "$1" ]; then echo "$1" >"$mine/wants"; else rm -f "$mine/wants"; fi
 }
