@@ -1,7 +1,7 @@
 // #@ lines of a batch file: options for all jobs, and jobs that do not all need the same.
 
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { LIGHT, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
@@ -70,6 +70,25 @@ test("kinds share cores and cards as far as there is room, at the same time", as
   const lines = [both(3), "#@ --gpu-memory-required 8000 --num-cpus 0.5", both(1)];
   const { code } = await run(lines, "--machines", await host.machineFile());
   expect(code).toBe(0);
+});
+
+test("a batch with jobs of several kinds is picked up by another command, and from another directory", async () => {
+  install([{ memoryFree: 4000 }, {}]);
+  const gate = waitFor(seen.path("go"));
+  const big = ["#@ --gpu-memory-required 8000 --timeout 60s", `${gate}; echo big $CUDA_VISIBLE_DEVICES`];
+  const machines = ["--machines", await host.machineFile()];
+  await run([`${gate}; echo small`, ...big, ...big, "echo last"], ...machines, "--detach");
+  const record = await work.read("job_results/.sshoal/jobs.sh.jsonl");
+  const [, batch = ""] = /"batch":"([^"]+)"/.exec(record) ?? [];
+  await seen.write("go", "");
+  const elsewhere = await makeWorkspace();
+  onTestFinished(() => elsewhere.remove());
+  const attached = await runCommand(["attach", batch, ...machines], {
+    cwd: elsewhere.dir,
+    program: "sshoal",
+  });
+  expect([attached.code, attached.stdout]).toEqual([0, expect.stringContaining("4 succeeded, 0 failed")]);
+  for (const line of [3, 5]) expect(await elsewhere.read(`job_results/jobs.sh.${line}.out`)).toBe("big 1\n");
 });
 
 test("jobs that no machine has room for are told of, and the others run", async () => {

@@ -3,7 +3,7 @@
 # its jobs use and how much there is for all: cores and shares of cards in thousandths, memory in MB.
 
 # What an earlier loop of this slot wished for is not known.
-wished=?
+wished='?'
 { read -r kind && read -r own_cpus all_cpus all_jobs; } <"$mine/room"
 
 is_waiting() {
