@@ -80,11 +80,12 @@ export function initialState(jobs: readonly Job[], names: readonly string[], pol
 }
 
 export function apply(state: RunState, event: RunEvent): void {
-  change(state, event);
+  applyRecorded(state, event);
   if (state.kinds.size > 0 && state.waiting.size > 0 && event.kind !== "job-said") dropHomeless(state);
 }
 
-function change(state: RunState, event: RunEvent): void {
+/** For what happened in an earlier run, whose machines are not those of this one. */
+export function applyRecorded(state: RunState, event: RunEvent): void {
   switch (event.kind) {
     case "job-skipped":
       return setJob(state, event.line, { kind: "skipped", outcome: event.outcome });

@@ -6,6 +6,7 @@ import { Simulation } from "./simulated-run.js";
 const facts = fc.record({
   jobs: fc.integer({ min: 1, max: 6 }),
   slots: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 3 }),
+  isMixed: fc.boolean(),
   policy: fc.record({
     retries: fc.integer({ min: 0, max: 2 }),
     retriesFailures: fc.boolean(),

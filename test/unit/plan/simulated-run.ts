@@ -60,8 +60,14 @@ const LOST: Outcome = { kind: "lost", reason: "reboot" };
 export interface SimulationFacts {
   readonly jobs: number;
   readonly slots: readonly number[];
+  /** Every third job needs more, for which the first and the third machine have slots. */
+  readonly isMixed: boolean;
   readonly policy: Policy;
 }
+
+const MORE = { cpus: 9, memoryMb: 9, gpu: null, reservesMachine: false };
+const isLarge = (line: number) => line % 3 === 0;
+const takesLarge = (machine: string) => machine !== "b";
 
 export class Simulation {
   readonly #facts: SimulationFacts;
@@ -112,6 +118,7 @@ export class Simulation {
       line: n + 1,
       name: `j.${n + 1}`,
       command: "x",
+      ...(this.#facts.isMixed && isLarge(n + 1) && { requirement: MORE }),
     }));
     return initialState(jobs, [...this.#remotes.keys()], this.#facts.policy);
   }
@@ -278,8 +285,16 @@ export class Simulation {
     link.epoch++;
     if (resumes) this.#attend(remote);
     if (!link.isUp) return;
-    this.#emit(link.hasBeenReady ? { kind: "machine-back", machine } : ready(machine, remote.slots));
+    this.#emit(link.hasBeenReady ? { kind: "machine-back", machine } : this.#ready(remote));
     link.hasBeenReady = true;
+  }
+
+  #ready({ name, slots: count }: Remote): News {
+    const news = ready(name, count);
+    if (!this.#facts.isMixed || !takesLarge(name) || news.kind !== "machine-ready") return news;
+    const { slots } = news;
+    const large = slots.map(({ index, gpus }) => ({ index: index + count, gpus, requirement: MORE }));
+    return { ...news, slots: [...slots, ...large] };
   }
 
   #attend(remote: Remote): void {
@@ -316,6 +331,8 @@ export class Simulation {
   #arrive(remote: Remote, keys: readonly string[]): void {
     remote.hasSpool = true;
     for (const key of keys) {
+      if (this.#facts.isMixed && isLarge(parseAttemptKey(key).line) && !takesLarge(remote.name))
+        throw new Error(`${key} is given to ${remote.name}, which has no slot for it`);
       if (remote.jobs.has(key) || remote.freed.has(key)) continue;
       remote.jobs.set(key, { status: "waiting", outcome: SUCCESS });
     }
