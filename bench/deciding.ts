@@ -26,11 +26,8 @@ export async function deciding(): Promise<Row[]> {
   // First, while this process has not learnt yet to do it faster: a client opens a batch once.
   const opened = await openCold(content);
   const running = await measureRunning(content);
-  const batch = {
-    jobs: await parseBatch(content, "jobs.sh", bashAt("bash")),
-    machines: MACHINES,
-    slots: SLOTS,
-  };
+  const { jobs } = await parseBatch(content, "jobs.sh", bashAt("bash"));
+  const batch = { jobs, machines: MACHINES, slots: SLOTS };
   const alone = await rounds(() => playPlan({ ...batch, isEachAlone: true }));
   const together = await rounds(() => playPlan({ ...batch, isEachAlone: false }));
   const loop = await rounds(() => playLoop({ ...batch, isEachAlone: false }));
@@ -102,7 +99,7 @@ interface Running {
 async function measureRunning(content: Uint8Array): Promise<Running> {
   const heap = heapMeter();
   const before = heap();
-  const jobs = await parseBatch(content, "jobs.sh", bashAt("bash"));
+  const { jobs } = await parseBatch(content, "jobs.sh", bashAt("bash"));
   let [bytes, collected] = [0, 0];
   const { firstAssignMs } = await playLoop(
     { jobs, machines: MACHINES, slots: SLOTS, isEachAlone: false },

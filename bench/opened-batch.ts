@@ -24,7 +24,7 @@ export async function openBatch(
 ): Promise<Opened> {
   const begun = performance.now();
   const cpu = process.cpuUsage();
-  const jobs = await parseBatch(content, "jobs.sh", bashAt("bash"));
+  const { jobs } = await parseBatch(content, "jobs.sh", bashAt("bash"));
   const machines = Array.from({ length: machineCount }, (_, n) =>
     plainMachine(`machine-${n}.yaml`, { kind: "local" }),
   );

@@ -17,7 +17,7 @@ async function dispatch(program: Program): Promise<ExitCode> {
   switch (invocation.command) {
     case "run": {
       const { executeBatch } = await import("./cli/execute-batch.js");
-      return executeBatch(invocation.options);
+      return executeBatch(invocation.options, invocation.revise);
     }
     case "probe": {
       const { probeMachines } = await import("./cli/probe-machines.js");

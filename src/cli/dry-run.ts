@@ -1,10 +1,11 @@
 // `--dry-run`: the slots there would be and the commands that would start first. Leaves nothing anywhere.
 
 import { ExitCode } from "../errors.js";
-import type { Job } from "../model/job.js";
+import { type Job, kindOf } from "../model/job.js";
 import type { MachineSpec, Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
 import { explainShortages } from "../plan/explain.js";
+import { type KindsPlan, kindsOf, planKinds } from "../plan/kinds.js";
 import { createJsonReporter } from "../report/json.js";
 import { createPlainReporter, startedLine } from "../report/plain.js";
 import type { Reporter } from "../report/reporter.js";
@@ -29,41 +30,66 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
     : createPlainReporter({ stdout, stderr, machines: names, devicesOf: () => ({}), isVerbose: false });
   const note = (message: string) => reporter.show({ kind: "warning", message, at: Date.now() });
   const surveyed = await survey(machines, requirement, connector(surroundings, options, note));
-  for (const each of surveyed) showSurveyed(each, options, reporter);
+  const planned = surveyed.map((each) => plan(each, jobs, options));
+  for (const each of planned) showPlanned(each, reporter);
   const results = new Results(surroundings.cwd);
   const waiting = jobs.filter(({ name }) => !results.has(name));
-  firstPlaces(surveyed).forEach(({ machine, slot }, turn) => {
-    const job = waiting[turn];
-    if (job === undefined) return;
+  for (const { job, machine, slot } of firstSeats(waiting, planned)) {
     const { line, name } = job;
-    const text = `would start on ${machine}: ${startedLine(job, deviceEnv(slot, requirement))}`;
+    const devices = deviceEnv(slot, slot.requirement ?? requirement);
+    const text = `would start on ${machine}: ${startedLine(job, devices)}`;
     const object = { v: 1, kind: "would-start", line, job: name, machine, slot: slot.index };
     stdout.write(`${isJson ? JSON.stringify(object) : text}\n`);
-  });
-  return surveyed.some((each) => hasRoom(each)) ? ExitCode.Success : ExitCode.NoMachine;
+  }
+  return planned.some(({ slots }) => slots.length > 0) ? ExitCode.Success : ExitCode.NoMachine;
 }
 
-function showSurveyed(surveyed: Surveyed, { requirement }: RunOptions, reporter: Reporter): void {
+interface Planned {
+  readonly surveyed: Surveyed;
+  readonly slots: readonly Slot[];
+  readonly short: KindsPlan["short"];
+}
+
+function plan(surveyed: Surveyed, jobs: readonly Job[], { requirement }: RunOptions): Planned {
+  if (surveyed.kind === "failed") return { surveyed, slots: [], short: [] };
+  const { spec, capacity } = surveyed;
+  return { surveyed, ...planKinds({ spec, capacity, requirement, kinds: kindsOf(jobs) }) };
+}
+
+function showPlanned({ surveyed, slots, short }: Planned, reporter: Reporter): void {
   const about = { machine: surveyed.spec.name, at: Date.now() };
   if (surveyed.kind === "failed") {
     return reporter.show({ kind: "machine-failed", reason: surveyed.reason, hint: surveyed.hint, ...about });
   }
-  const { capacity, plan } = surveyed;
-  if (hasRoom(surveyed)) reporter.show({ kind: "machine-ready", capacity, slots: plan.slots, ...about });
-  else {
-    const reason = explainShortages({ capacity, requirement, plan }).join("; ");
-    reporter.show({ kind: "machine-failed", reason, hint: null, ...about });
+  const { capacity } = surveyed;
+  const reasons = [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
+  if (slots.length === 0) {
+    return reporter.show({ kind: "machine-failed", reason: reasons, hint: null, ...about });
   }
+  reporter.show({ kind: "machine-ready", capacity, slots, ...about });
+  if (reasons === "") return;
+  const message = `${about.machine} has no room for some of the jobs: ${reasons}`;
+  reporter.show({ kind: "warning", message, at: about.at });
 }
 
-function hasRoom(surveyed: Surveyed): boolean {
-  return surveyed.kind === "probed" && surveyed.plan.slots.length > 0;
+interface Seat {
+  readonly job: Job;
+  readonly machine: string;
+  readonly slot: Slot;
 }
 
-/** The order in which jobs are dealt: first slots of all machines, then second ones. */
-function firstPlaces(surveyed: readonly Surveyed[]): { machine: string; slot: Slot }[] {
-  const places = surveyed.flatMap((each) =>
-    each.kind === "probed" ? each.plan.slots.map((slot) => ({ machine: each.spec.name, slot })) : [],
+/** In the order in which jobs are dealt: first slots of all machines, then second ones. */
+function firstSeats(jobs: readonly Job[], planned: readonly Planned[]): Seat[] {
+  const places = planned.flatMap(({ surveyed, slots }) =>
+    slots.map((slot) => ({ machine: surveyed.spec.name, slot })),
   );
-  return places.sort((a, b) => a.slot.index - b.slot.index);
+  places.sort((a, b) => a.slot.index - b.slot.index);
+  const seats: Seat[] = [];
+  for (const job of jobs) {
+    if (places.length === 0) break;
+    const kind = kindOf(job.requirement);
+    const at = places.findIndex(({ slot }) => kindOf(slot.requirement) === kind);
+    if (at !== -1) seats.push(...places.splice(at, 1).map((place) => ({ job, ...place })));
+  }
+  return seats;
 }

@@ -2,26 +2,28 @@
 
 import type { ExitCode } from "../errors.js";
 import { loadBatch } from "../input/load-batch.js";
-import type { Job } from "../model/job.js";
+import type { BatchOrder } from "../run/batch-run.js";
 import { Results } from "../run/results.js";
 import { resolveCopying } from "./copy-paths.js";
 import { dryRun } from "./dry-run.js";
 import { followBatch } from "./follow-batch.js";
 import { type JobFeed, jobFeedFor } from "./job-feeds.js";
 import { note } from "./note.js";
-import type { RunOptions } from "./run-options.js";
+import type { Revise, RunOptions } from "./run-options.js";
+import { applyScriptOptions } from "./script-options.js";
 import { machinesFor, openConnector, readSurroundings } from "./surroundings.js";
 import { readTree } from "./working-directory.js";
 
-export async function executeBatch(options: RunOptions): Promise<ExitCode> {
-  const feed = await jobFeedFor(options);
-  const jobs = feed === null ? await loadBatch(options.script) : [];
-  return executeJobs(jobs, options, feed);
+export async function executeBatch(typed: RunOptions, revise: Revise): Promise<ExitCode> {
+  const feed = await jobFeedFor(typed);
+  if (feed !== null) return executeJobs({ jobs: [] }, typed, feed);
+  const { options, ...given } = applyScriptOptions(await loadBatch(typed.script), revise, process.env);
+  return executeJobs(given, options);
 }
 
 /** `script` of the options: what the jobs are named for. `feed`: brings more of them. */
 export async function executeJobs(
-  jobs: readonly Job[],
+  { jobs, jobEnv }: Pick<BatchOrder, "jobs" | "jobEnv">,
   options: RunOptions,
   feed: JobFeed | null = null,
 ): Promise<ExitCode> {
@@ -34,7 +36,16 @@ export async function executeJobs(
   await results.prepare();
   const takesStdin = feed?.takesStdin ?? false;
   return followBatch({
-    order: { ...options, jobs, feed: feed?.order ?? null, machines, ...copying, tree, results },
+    order: {
+      ...options,
+      jobs,
+      ...(jobEnv && { jobEnv }),
+      feed: feed?.order ?? null,
+      machines,
+      ...copying,
+      tree,
+      results,
+    },
     surroundings,
     options: { ...options, isTyped: takesStdin && process.stdin.isTTY },
     connector: openConnector(surroundings, options, note, !takesStdin),

@@ -70,10 +70,15 @@ class Feeder {
 
   #arrivalsIn(pieces: readonly Piece[]): Arrival[] {
     return pieces.flatMap((piece) => {
+      const [option] = piece.options;
+      if (option !== undefined)
+        this.#warn(option.line, "#@ lines set options in a script; here they are ignored");
       if (piece.kind !== "job") return [];
       const { command, mistake } = piece;
       if (mistake !== null) this.#warn(mistake.line, `${mistake.says}; the job will fail`);
-      return [{ line: this.#before + piece.line, command }];
+      // Of a here-document without its end bash would run what there is.
+      const sure = mistake?.kind === "open" ? `{ ${command}\n}` : command;
+      return [{ line: this.#before + piece.line, command: sure }];
     });
   }
 

@@ -32,7 +32,7 @@ export async function followBatch(following: Following): Promise<ExitCode> {
     order.machines.map(({ name }) => name),
     (machine, index) => {
       const slot = slots.get(machine)?.[index];
-      return slot === undefined ? {} : deviceEnv(slot, order.requirement);
+      return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? order.requirement);
     },
   );
   const onEvent = (event: RunEvent) => {

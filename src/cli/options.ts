@@ -15,14 +15,21 @@ import {
   type MachineOptions,
   type RawMachines,
   type RawRun,
+  type Revise,
   type RunOptions,
   resolveMachines,
   resolveRun,
+  reviser,
 } from "./run-options.js";
 import { describeHypersearch, describeSweep, type SweepInvocation } from "./sweep-options.js";
 
 export type Invocation =
-  | { readonly command: "run"; readonly options: RunOptions }
+  | {
+      readonly command: "run";
+      readonly options: RunOptions;
+      /** Once the batch file is read. */
+      readonly revise: Revise;
+    }
   | { readonly command: "probe"; readonly options: MachineOptions }
   | { readonly command: "doctor"; readonly options: MachineOptions }
   | BatchInvocation
@@ -75,10 +82,14 @@ interface Description extends Pick<Words, "program" | "env"> {
 function describeProgram({ program, env, parameters, choose }: Description): Command {
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")
-    return describeGpuScheduler(env, (options) => choose({ command: "run", options }));
+    return describeGpuScheduler(env, (options) => choose({ command: "run", options, revise: () => options }));
   const run = describeRun(program === "sshoal" ? new Command("run") : new Command("execute_batch"));
   run.action((script: string | undefined, raw: RawRun) =>
-    choose({ command: "run", options: resolveRun(script, raw, run, env) }),
+    choose({
+      command: "run",
+      options: resolveRun(script, raw, run, env),
+      revise: reviser(script, raw, run, env),
+    }),
   );
   if (program === "execute_batch") return run;
   const probe = describeProbe(new Command("probe"));

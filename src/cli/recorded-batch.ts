@@ -25,9 +25,10 @@ export async function orderFor(
 ): Promise<Following["order"]> {
   const { script, jobs, settings } = here;
   const startsJobs = here.state.waiting.size > 0 || rerun !== "none";
-  if (startsJobs && settings.envNames.length > 0) {
+  const envNames = [...new Set([...settings.envNames, ...jobs.flatMap((job) => job.envNames ?? [])])];
+  if (startsJobs && envNames.length > 0) {
     throw new UserError(
-      `${script} was started with --env ${settings.envNames.join(", ")}, whose values are not kept`,
+      `${script} was started with --env ${envNames.join(", ")}, whose values are not kept`,
       {
         hint: `type the ${isSweep(jobs) ? "sshoal sweep … --run" : `execute_batch ${script} …`} command again`,
       },

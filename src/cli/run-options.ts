@@ -98,9 +98,9 @@ export interface RawRun extends RawMachines {
 export function describeRun(command: Command): Command {
   command
     .description(
-      "Runs every line of a script as a job on free slots of your machines; results come to job_results/.",
+      "Runs every command of a script as a job on free slots of your machines; results come to job_results/.",
     )
-    .argument("[script]", "one job a line, in bash syntax; - reads them from stdin as they come");
+    .argument("[script]", "one job a command, in bash syntax; - reads them from stdin as they come");
   return describeRunOptions(command)
     .option("--follow <file>", "a script that others append to: its jobs start as they come, until Ctrl-C")
     .addHelpText("after", EXAMPLES);
@@ -235,6 +235,27 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "none"),
     voice: "sshoal",
   };
+}
+
+/** What a batch file says, for all of its jobs and for one of them. */
+export type Revise = (forAll: Partial<RawRun>, own?: Partial<RawRun>) => RunOptions;
+
+/** The command line comes before what a batch file says for all; what a job says of its own, before both. */
+export function reviser(script: string | undefined, raw: RawRun, command: Command, env: Environment): Revise {
+  const typed = Object.fromEntries(
+    Object.entries(raw).filter(([name]) => command.getOptionValueSource(name) === "cli"),
+  );
+  return (forAll, own = {}) => {
+    const variables = [...(forAll.env ?? []), ...(raw.env ?? []), ...(own.env ?? [])];
+    const whole = { ...raw, ...forAll, ...typed, ...needingGpu(own), ...own, env: variables };
+    return resolveRun(script, whole, command, env);
+  };
+}
+
+/** A job that says what it needs of a GPU needs one. */
+function needingGpu({ gpuMemoryRequired, gpuUtilization, gpusPerJob }: Partial<RawRun>): Partial<RawRun> {
+  const isNeeded = gpuMemoryRequired ?? gpuUtilization ?? gpusPerJob;
+  return isNeeded === undefined ? {} : { gpuRequired: true };
 }
 
 /** Lists such as --machines take every word that follows, the script's name too if it comes last. */

@@ -17,7 +17,7 @@ export async function runSweep(
   const script = source.kind === "file" ? source.path : nameFor(commands);
   const stem = formatJobStem(script);
   const jobs = commands.map((each, index) => ({ line: index + 1, name: `${stem}.${index + 1}`, ...each }));
-  return executeJobs(jobs, { ...options, script });
+  return executeJobs({ jobs }, { ...options, script });
 }
 
 /** What was typed has no file to be named for. The same commands are the same batch, and others another. */

@@ -4,6 +4,7 @@
 import type { AskBash } from "./ask-bash.js";
 import { Completeness, type Look, type Waiting } from "./completeness.js";
 import { isPlainCommand } from "./plain-command.js";
+import { areWhole, isEven } from "./vouch.js";
 
 /** A line that begins with #@. */
 export interface OptionLine {
@@ -42,6 +43,9 @@ export interface Held {
   readonly waitsFor: string;
 }
 
+/** How many lines bash is asked about at once, at most. */
+const LARGEST_BUNCH = 512;
+
 /** One call at a time: wait for it before the next. */
 export class JobSplitter {
   readonly #ask: AskBash;
@@ -49,6 +53,8 @@ export class JobSplitter {
   /** Of the line that comes next. */
   #line = 1;
   #options: OptionLine[] = [];
+  /** About how many lines to ask at once: fewer after it was in vain. */
+  #bunch = LARGEST_BUNCH / 8;
   #open: { readonly lines: string[]; readonly state: Completeness } | null = null;
 
   /** `patience`: how often bash may be asked about one job before it is given up. */
@@ -76,13 +82,35 @@ export class JobSplitter {
   async add(lines: readonly string[]): Promise<Piece[]> {
     const pieces: Piece[] = [];
     const coming = lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line)).reverse();
+    let vouched = 0;
     for (let line = coming.pop(); line !== undefined; line = coming.pop()) {
       this.#line += 1;
+      vouched -= 1;
       if (this.#open === null && this.#isBetween(line, pieces)) continue;
-      if (this.#open === null && isPlainCommand(line)) pieces.push(this.#job([line], null));
+      const isPlain = this.#open === null && (vouched > 0 || isPlainCommand(line));
+      if (this.#open === null && !isPlain) vouched = await this.#vouch(line, coming);
+      if (isPlain || vouched > 0) pieces.push(this.#job([line], null));
       else coming.push(...(await this.#goOn(line, pieces)).reverse());
     }
     return pieces;
+  }
+
+  /** How many lines, with this one, are each a whole command or between two; 0: each must be looked at. */
+  async #vouch(first: string, coming: readonly string[]): Promise<number> {
+    const doubtful: string[] = [];
+    let seen = 0;
+    for (; seen <= coming.length && doubtful.length < this.#bunch; seen += 1) {
+      const line = seen === 0 ? first : (coming[coming.length - seen] ?? "");
+      if (isNoCommand(line) || isPlainCommand(line)) continue;
+      if (!isEven(line)) break;
+      doubtful.push(line);
+    }
+    if (doubtful.length > 1 && (await areWhole(doubtful, this.#ask))) {
+      this.#bunch = Math.min(this.#bunch * 2, LARGEST_BUNCH);
+      return seen;
+    }
+    this.#bunch = doubtful.length > 1 ? Math.ceil(this.#bunch / 8) : this.#bunch + 1;
+    return 0;
   }
 
   /** No line comes any more. */
@@ -105,7 +133,7 @@ export class JobSplitter {
       this.#options.push({ line: this.#line - 1, text: start.slice("#@".length) });
       return true;
     }
-    if (start !== "" && !start.startsWith("#")) return false;
+    if (!isNoCommand(line)) return false;
     this.#leaveOptions(pieces);
     return true;
   }
@@ -142,6 +170,11 @@ export class JobSplitter {
     this.#options = [];
     return { kind: "job", line: this.#line - lines.length, command: lines.join("\n"), options, mistake };
   }
+}
+
+function isNoCommand(line: string): boolean {
+  const start = line.trimStart();
+  return start === "" || start.startsWith("#");
 }
 
 function describeWaiting(waiting: Waiting): string {

@@ -3,13 +3,12 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../errors.js";
-import type { Job } from "../model/job.js";
 import { bashAt } from "./ask-bash.js";
-import { parseBatch } from "./batch-file.js";
+import { type Batch, parseBatch } from "./batch-file.js";
 import { listDirectory, look } from "./look.js";
 import { suggest } from "./suggest.js";
 
-export async function loadBatch(path: string): Promise<Job[]> {
+export async function loadBatch(path: string): Promise<Batch> {
   const { kind } = await look(path);
   switch (kind) {
     case "file":

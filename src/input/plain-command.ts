@@ -11,7 +11,7 @@ export function isPlainCommand(text: string): boolean {
       if (end === -1 || !isWordFine(command, text.slice(at, end), text[end])) return false;
       at = end;
     } else {
-      if (command.wantsTarget || operator === "<<") return false;
+      if (command.wantsTarget || NOT_PLAIN.has(operator)) return false;
       if (isRedirection(operator)) command.wantsTarget = true;
       else if (command.isEmpty) return false;
       else command = newCommand(operator !== ";" && operator !== "&");
@@ -37,7 +37,9 @@ function newCommand(isNeeded: boolean): Command {
 }
 
 const RESERVED = new Set(
-  "! [[ { } case coproc do done elif else esac fi for function if select then time until while".split(" "),
+  "! [[ ]] { } case coproc do done elif else esac fi for function if in select then time until while".split(
+    " ",
+  ),
 );
 
 function isWordFine(command: Command, word: string, next: string | undefined): boolean {
@@ -50,11 +52,14 @@ function isWordFine(command: Command, word: string, next: string | undefined): b
   if (!command.isAtName) return true;
   // After a name, bash reads a subscript with all its blanks.
   if (RESERVED.has(word) || word.indexOf("[") > 0) return false;
-  command.isAtName = /^[A-Za-z_]\w*\+?=/.test(word);
+  // Before a redirection it may be a file descriptor.
+  command.isAtName = next === "<" || next === ">" || /^[A-Za-z_]\w*\+?=/.test(word);
   return true;
 }
 
-const OPERATOR = /&>>?|&&|\|\||\|&|<<<|<<|<>|<&|>>|>&|>\||[<>|;&]/y;
+const OPERATOR = /;[;&]|[<>]&-|&>>?|&&|\|\||\|&|<<<|<<|<>|<&|>>|>&|>\||[<>|;&]/y;
+
+const NOT_PLAIN = new Set(["<<", ";;", ";&", "<&-", ">&-"]);
 
 function operatorAt(text: string, at: number): string | null {
   OPERATOR.lastIndex = at;

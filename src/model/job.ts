@@ -9,6 +9,17 @@ export interface Job {
   readonly command: string;
   /** Of a job of a sweep: its parameters, as they were typed or drawn. */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** What it needs; absent, here and below: as the batch has it. */
+  readonly requirement?: Requirement;
+  readonly timeoutSeconds?: number;
+  /** Variables of its own. Their values may be secrets, and are kept nowhere. */
+  readonly envNames?: readonly string[];
+}
+
+/** For a place where there is one line: of several, the first and an ellipsis. */
+export function shortCommand({ command }: Pick<Job, "command">): string {
+  const end = command.indexOf("\n");
+  return end === -1 ? command : `${command.slice(0, end).replace(/\s*\\?$/, "")} …`;
 }
 
 /** What one job needs. Memory is in MB as nvidia-smi and `free -m` count it (2^20 bytes). */
@@ -29,6 +40,16 @@ export interface GpuRequirement {
   readonly isReserved: boolean;
   /** These, by index, and a slot each time one is listed; left out: whichever have room. */
   readonly listed?: readonly number[];
+}
+
+/** Tells requirements apart, in a word that needs no quoting; "-": that of the batch. */
+export function kindOf(requirement: Requirement | undefined): string {
+  if (requirement === undefined) return "-";
+  const { cpus, memoryMb, gpu, reservesMachine } = requirement;
+  const cards =
+    gpu === null ? [] : [gpu.count, gpu.memoryMb, gpu.utilization, gpu.isReserved ? "alone" : "shared"];
+  const listed = gpu?.listed === undefined ? [] : [gpu.listed.join(".")];
+  return [cpus, memoryMb, ...cards, ...listed, ...(reservesMachine ? ["machine"] : [])].join("_");
 }
 
 export type Outcome =

@@ -1,5 +1,7 @@
 // A machine as its file describes it (spec), as the probe found it (capacity), and the room on it (slots).
 
+import type { Requirement } from "./job.js";
+
 export interface MachineSpec {
   /** What people and records call it: the file's name, `my_machine.yaml`, or as it was typed, `ada@gpu1`. */
   readonly name: string;
@@ -90,4 +92,16 @@ export interface Slot {
   /** 0-based, within its machine. */
   readonly index: number;
   readonly gpus: readonly Gpu[];
+  /** Of the jobs it takes; absent: those of the batch. */
+  readonly requirement?: Requirement;
+  /** Absent where all jobs of the batch need the same: then the number of slots says it all. */
+  readonly room?: SharedRoom;
+}
+
+/** What slots of several kinds have together: each kind has as many as if it were alone. */
+export interface SharedRoom {
+  readonly cpus: number;
+  readonly jobs: number | null;
+  /** Of this slot's cards, in their order. Null: it is the host's memory. */
+  readonly cards: readonly { readonly memoryMb: number | null; readonly utilization: number }[];
 }

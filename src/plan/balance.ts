@@ -7,8 +7,14 @@ export interface TakeBack {
   readonly lines: readonly number[];
 }
 
-/** Everybody is brought down to the same work a slot, but only once a machine has nothing left to do. */
-export function balance({ total, dry, movable }: Stock): TakeBack[] {
+/**
+ * Everybody is brought down to the same work a slot, but only once a machine has nothing left to do. `movableLines`: those
+ * that a machine that has run dry could take.
+ */
+export function balance(
+  { total, dry, movable }: Stock,
+  movableLines: (lines: Iterable<number>) => Iterable<number>,
+): TakeBack[] {
   if (dry.size === 0 || movable.size === 0) return [];
   const share = total.jobs / total.slots;
   const orders: TakeBack[] = [];
@@ -17,7 +23,7 @@ export function balance({ total, dry, movable }: Stock): TakeBack[] {
     const surplus = Math.floor(queued.size + running.size - Math.max(own, share * own));
     if (surplus <= 0) continue;
     // The last ones: the first are about to be begun.
-    const lines = [...queued].filter((line) => !kept.has(line)).slice(-surplus);
+    const lines = [...movableLines(queued)].filter((line) => !kept.has(line)).slice(-surplus);
     if (lines.length > 0) orders.push({ machine: name, lines });
   }
   return orders;

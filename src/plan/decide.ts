@@ -4,7 +4,7 @@ import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
 import { startsNothing } from "./halt.js";
 import type { MachineState } from "./machine-state.js";
-import { hasOlder, type RunState, toChange } from "./state.js";
+import { hasOlder, kindOfLine, machineOf, type RunState, toChange } from "./state.js";
 import { gathered, isEmpty, isToCollect, takeStock } from "./stock.js";
 
 export type Decision = {
@@ -140,16 +140,39 @@ function deal(state: RunState, now: number): Decision[] {
   if (state.waiting.size === 0 || startsNothing(state)) return [];
   const isPatient = state.firstReadyAt === null || now - state.firstReadyAt < PATIENCE_MS;
   if (isPatient && state.stock.unheard.size > 0) return [];
-  const hands = dealJobs(state.waiting, state.stock.ready, {
+  const hands = dealJobs(dealable(state), state.stock.ready, {
     avoided: (line) => state.avoids.get(line),
-    isBarred: (name, line) => hasOlder(state, name, line),
+    isBarred: (name, line) => hasOlder(state, name, line) || !isServedBy(state, name, line),
   });
   return [...hands].map(([{ name }, lines]) => ({ kind: "assign", machine: name, lines }));
 }
 
+function isServedBy(state: RunState, name: string, line: number): boolean {
+  return state.kinds.size === 0 || machineOf(state, name).kinds.has(kindOfLine(state, line));
+}
+
+/** Without looking at each machine for each line: only lines of which the kind is served somewhere. */
+function dealable(state: RunState): Iterable<number> {
+  return servedBy(state, state.stock.takers, state.waiting);
+}
+
+function servedBy(
+  state: RunState,
+  machines: Iterable<MachineState>,
+  lines: Iterable<number>,
+): Iterable<number> {
+  if (state.kinds.size === 0) return lines;
+  const served = new Set([...machines].flatMap(({ kinds }) => [...kinds]));
+  return [...lines].filter((line) => served.has(kindOfLine(state, line)));
+}
+
 function rebalance(state: RunState): Decision[] {
-  if (state.waiting.size > 0 || startsNothing(state)) return [];
-  return balance(state.stock).map((order) => ({ kind: "take-back", ...order }));
+  const { waiting, stock } = state;
+  if (waiting.size > 0 || startsNothing(state)) return [];
+  return balance(stock, (lines) => servedBy(state, stock.dry, lines)).map((order) => ({
+    kind: "take-back",
+    ...order,
+  }));
 }
 
 function decideFor(state: RunState, machine: MachineState, now: number, isQuiet: boolean): Decision[] {
@@ -181,14 +204,20 @@ function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {
   return [{ kind: "reconnect", machine: name, resumes: hasSpool }];
 }
 
-function giveUp(
-  { policy: { reassignAfterMs }, stock }: RunState,
-  machine: MachineState,
-  now: number,
-): Decision[] {
+function giveUp(state: RunState, machine: MachineState, now: number): Decision[] {
+  const {
+    policy: { reassignAfterMs },
+    stock,
+  } = state;
   if (machine.isGivenUp || reassignAfterMs === null || now - machine.lostAt < reassignAfterMs) return [];
   return stock.takers.size > 0
-    ? batch(machine, "give-up", [machine.queued], Number.POSITIVE_INFINITY, true)
+    ? batch(
+        machine,
+        "give-up",
+        [servedBy(state, stock.takers, machine.queued)],
+        Number.POSITIVE_INFINITY,
+        true,
+      )
     : [];
 }
 
@@ -202,10 +231,12 @@ function toHandOver(state: RunState, { assigned, unsent, busy }: MachineState): 
 }
 
 function takeBack(state: RunState, machine: MachineState): Decision[] {
+  const { stock } = state;
   if (machine.busy.has("hand-over")) return [];
   // A machine that is being drained keeps what nobody else could take.
-  const isDrained = !machine.isOpen && state.stock.takers.size > 0;
-  const returned = isDrained || startsNothing(state) ? untouched(machine) : [];
+  const isDrained = !machine.isOpen && stock.takers.size > 0;
+  const left = isDrained ? servedBy(state, stock.takers, untouched(machine)) : [];
+  const returned = startsNothing(state) ? untouched(machine) : left;
   const unsent = startsNothing(state) ? machine.unsent : [];
   return [
     ...batch(machine, "take-back", [returned, unsent, machine.orphans.keys()]),

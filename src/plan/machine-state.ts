@@ -9,6 +9,8 @@ export interface MachineState {
   readonly order: number;
   phase: "new" | "connecting" | "ready" | "lost" | "finishing" | "done" | "failed";
   slots: number;
+  /** Which kinds of jobs these slots are for. */
+  kinds: ReadonlySet<string>;
   /** It may be given jobs. */
   isOpen: boolean;
   /** At least one job went there: there is a spool to clean. */
@@ -52,6 +54,7 @@ export function newMachine(name: string, order: number): MachineState {
     order,
     phase: "new",
     slots: 0,
+    kinds: new Set(),
     isOpen: true,
     hasSpool: false,
     hasStuck: false,

@@ -5,7 +5,7 @@ import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
-import { apply, machineOf, type RunState, toChange } from "./state.js";
+import { applyRecorded, machineOf, type RunState, toChange } from "./state.js";
 
 /** The rest was about that client and its links. Stuck results are tried again. */
 const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
@@ -96,7 +96,7 @@ function lastJobs(events: readonly RunEvent[]): Job[] {
 
 /** `state` knows every machine that the events speak of. */
 export function replay(state: RunState, events: readonly RunEvent[]): void {
-  for (const event of events) if (REPLAYED.has(event.kind)) apply(state, event);
+  for (const event of events) if (REPLAYED.has(event.kind)) applyRecorded(state, event);
   for (const name of state.machines.keys()) {
     Object.assign(toChange(state, name), { phase: "new", isGivenUp: false });
     // The last client may have sent them.

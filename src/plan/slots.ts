@@ -25,7 +25,7 @@ export interface SlotQuestion {
 }
 
 /** What is left while slots are being added; null: unknown. */
-interface Room {
+export interface Room {
   readonly memoryMb: number | null;
   readonly cpus: number | null;
   readonly cards: readonly Card[];
@@ -61,7 +61,7 @@ function planListed(question: SlotQuestion, need: GpuRequirement, listed: readon
   return { slots: slots.slice(0, allowed), shortages: countShortages(question, allowed) };
 }
 
-function roomOn({ spec, capacity, requirement }: SlotQuestion): Room {
+export function roomOn({ spec, capacity, requirement }: SlotQuestion): Room {
   const cards = requirement.gpu === null ? [] : cardsOf(spec, capacity, requirement.gpu);
   const { memory, cpus, claims } = capacity;
   return {

@@ -3,7 +3,7 @@
 
 import type { Counts, RunEvent } from "../model/event.js";
 import type { HaltRule } from "../model/halt-rule.js";
-import { attemptKey, type Job, type Outcome, succeeded } from "../model/job.js";
+import { attemptKey, type Job, kindOf, type Outcome, succeeded } from "../model/job.js";
 import { type Halting, newHalting, noteEnd, sortLines } from "./halt.js";
 import { type MachineState, newMachine } from "./machine-state.js";
 import { newStock, type Stock } from "./stock.js";
@@ -55,6 +55,8 @@ export interface RunState {
   readonly replaced: Set<number>;
   /** Lines with this computer. */
   readonly waiting: Set<number>;
+  /** Of the lines that need something else than the others do. */
+  readonly kinds: Map<number, string>;
   firstReadyAt: number | null;
   /** Jobs may still come that nobody knows of. */
   isMoreToCome: boolean;
@@ -77,6 +79,9 @@ export function initialState(jobs: readonly Job[], names: readonly string[], pol
     machines,
     stock: newStock(machines.values()),
     waiting: new Set(waiting.keys()),
+    kinds: new Map(
+      jobs.flatMap(({ line, requirement }) => (requirement ? [[line, kindOf(requirement)]] : [])),
+    ),
     firstReadyAt: null,
     isMoreToCome: false,
     interrupted: "no",
@@ -86,6 +91,12 @@ export function initialState(jobs: readonly Job[], names: readonly string[], pol
 }
 
 export function apply(state: RunState, event: RunEvent): void {
+  applyRecorded(state, event);
+  if (state.kinds.size > 0 && state.waiting.size > 0 && event.kind !== "job-said") dropHomeless(state);
+}
+
+/** For what happened in an earlier run, whose machines are not those of this one. */
+export function applyRecorded(state: RunState, event: RunEvent): void {
   switch (event.kind) {
     case "jobs-added":
       return addJobs(state, event.jobs);
@@ -98,6 +109,7 @@ export function apply(state: RunState, event: RunEvent): void {
     case "machine-ready":
       state.firstReadyAt ??= event.at;
       toChange(state, event.machine).slots = event.slots.length;
+      toChange(state, event.machine).kinds = new Set(event.slots.map((slot) => kindOf(slot.requirement)));
       toChange(state, event.machine).isGivenUp = false;
       return setPhase(state, event.machine, "ready");
     case "machine-back":
@@ -170,11 +182,27 @@ export function apply(state: RunState, event: RunEvent): void {
 
 /** One that is there already stays as it is. */
 function addJobs(state: RunState, jobs: readonly Job[]): void {
-  for (const { line } of jobs) {
+  for (const { line, requirement } of jobs) {
     if (state.jobs.has(line)) continue;
+    if (requirement !== undefined) state.kinds.set(line, kindOf(requirement));
     state.jobs.set(line, WAITING);
     giveBack(state, line);
   }
+}
+
+export function kindOfLine({ kinds }: RunState, line: number): string {
+  return kinds.get(line) ?? kindOf(undefined);
+}
+
+/** Jobs of a kind for which no machine has, or may have, a slot: nobody waits for them. */
+function dropHomeless(state: RunState): void {
+  const open = [...state.machines.values()].filter(
+    ({ isOpen, phase }) => isOpen && phase !== "failed" && phase !== "done",
+  );
+  if (open.some(({ kinds }) => kinds.size === 0)) return;
+  const served = new Set(open.flatMap(({ kinds }) => [...kinds]));
+  for (const line of [...state.waiting])
+    if (!served.has(kindOfLine(state, line))) setJob(state, line, { kind: "dropped" });
 }
 
 /** A link that falls again before it was of use has been lost all the time. */

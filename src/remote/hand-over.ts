@@ -1,8 +1,8 @@
 // Gives jobs and slots to a machine, which from then on needs nobody. Jobs that are already there stay as they are.
 
 import { Readable } from "node:stream";
-import type { Requirement } from "../model/job.js";
-import type { Slot } from "../model/machine.js";
+import { kindOf, type Requirement } from "../model/job.js";
+import type { SharedRoom, Slot } from "../model/machine.js";
 import { quote } from "../transport/quote.js";
 import type { Session } from "../transport/session.js";
 import { ask } from "./ask.js";
@@ -18,9 +18,18 @@ export interface HandOver {
   readonly requirement: Requirement;
   readonly slots: readonly SlotPlace[];
   readonly tree: Tree;
-  readonly jobs: readonly { readonly key: string; readonly script: string }[];
+  readonly jobs: readonly HandedJob[];
   readonly manifest: Manifest;
   readonly signal: AbortSignal;
+}
+
+interface HandedJob {
+  readonly key: string;
+  readonly script: string;
+  /** Where it is not that of the batch. */
+  readonly timeoutSeconds?: number | undefined;
+  /** "-": it needs what the batch says. */
+  readonly kind?: string;
 }
 
 interface SlotPlace {
@@ -68,7 +77,7 @@ hand_over() {
     mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
   done
   printf "login_umask=%s login_locale='%s'\\n" "$login_umask" "$login_locale" >>"$incoming/settings"
-  mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/settings" . || return 1
+  mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/kinds.sh" "$incoming/settings" . || return 1
   cat "$incoming/manifest" >>manifest || return 1
   # Asked twice, since the link was lost before the answer, a job may have come and gone meanwhile.
   [ ! -e events ] || sed -n 's/^freed //p' events | while read -r key; do
@@ -96,15 +105,21 @@ hand_over 3<&0 </dev/null
 function* spoolEntries(order: HandOver): Generator<PackEntry> {
   yield file("lib.sh", runtimeFile("lib.sh"));
   yield file("slot.sh", runtimeFile("slot.sh"));
+  yield file("kinds.sh", runtimeFile("kinds.sh"));
   yield file("settings", settingsText(order));
   yield file("manifest", formatManifest(order.manifest));
   for (const { slot, env } of order.slots) {
     yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
-    yield file(`slots/${slot.index}/need`, needText(order.requirement, slot));
+    const requirement = slot.requirement ?? order.requirement;
+    yield file(`slots/${slot.index}/need`, needText(requirement, slot));
+    if (slot.room !== undefined)
+      yield file(`slots/${slot.index}/room`, roomText(slot.room, slot, requirement));
   }
   const treeLine = order.settings.inPlace === null ? formatTreeLine(order.tree) : IN_PLACE;
-  for (const { key, script } of order.jobs) {
+  for (const { key, script, timeoutSeconds, kind = "-" } of order.jobs) {
     yield file(`jobs/${key}/command`, `${treeLine}\n${script}`);
+    if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
+    if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
   }
   yield file("whole", "");
 }
@@ -156,4 +171,22 @@ function needText({ memoryMb, cpus, gpu, reservesMachine }: Requirement, slot: S
   const cards = slot.gpus.map(({ uuid }) => uuid).join(",") || "-";
   const ofCard = [Math.ceil(gpu?.memoryMb ?? 0), gpu?.utilization ?? 0, gpu?.isReserved ? 1 : 0];
   return `${[Math.ceil(memoryMb), cpus, ...ofCard, reservesMachine ? 1 : 0, cards].join(" ")}\n`;
+}
+
+/** What is not limited. */
+const PLENTY = 1e9;
+
+/** Read by kinds.sh: sh counts in whole numbers, so cores and shares are in thousandths. */
+function roomText(room: SharedRoom, slot: Slot, { cpus, gpu }: Requirement): string {
+  const cards = slot.gpus.map(({ uuid }, index) => {
+    const { memoryMb, utilization } = room.cards[index] ?? { memoryMb: null, utilization: 0 };
+    const [needMb, needShare] = [Math.ceil(gpu?.memoryMb ?? 0), thousandths(gpu?.utilization ?? 0)];
+    return [uuid, needMb, needShare, Math.floor(memoryMb ?? PLENTY), thousandths(utilization)].join(" ");
+  });
+  const ofAll = [thousandths(cpus), thousandths(room.cpus), room.jobs ?? PLENTY].join(" ");
+  return `${[kindOf(slot.requirement), ofAll, ...cards].join("\n")}\n`;
+}
+
+function thousandths(amount: number): number {
+  return Math.round(amount * 1000);
 }

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 export type RuntimeFile =
   | "lib.sh"
   | "slot.sh"
+  | "kinds.sh"
   | "control.sh"
   | "probe.sh"
   | "stage.sh"

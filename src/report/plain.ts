@@ -1,7 +1,7 @@
 // For pipes and log files: the lines that people grep for and the summary on stdout, everything else on stderr.
 
 import type { RunEvent } from "../model/event.js";
-import { type Job, succeeded } from "../model/job.js";
+import { type Job, shortCommand, succeeded } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
 import { formatBytes } from "./amounts.js";
 import { printable } from "./printable.js";
@@ -96,12 +96,12 @@ function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): s
   }
   if (known.phase.kind !== "collected") return [];
   const ending = succeeded(known.phase.outcome) ? "finished" : "failed";
-  return [`${ending}: ${printable(known.job.name)}; ${printable(known.job.command)}`];
+  return [`${ending}: ${printable(known.job.name)}; ${printable(shortCommand(known.job))}`];
 }
 
 /** `name;  export CUDA_VISIBLE_DEVICES=0 && command`. */
-export function startedLine({ name, command }: Job, devices: Readonly<Record<string, string>>): string {
-  return `${printable(name)};  ${exportsOf(devices)}${printable(command)}`;
+export function startedLine(job: Job, devices: Readonly<Record<string, string>>): string {
+  return `${printable(job.name)};  ${exportsOf(devices)}${printable(shortCommand(job))}`;
 }
 
 /** Only what tells which cards: CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES. */

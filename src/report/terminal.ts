@@ -1,7 +1,7 @@
 // The live view on a terminal: redrawn in place, with failures and warnings left standing above it.
 
 import type { RunEvent } from "../model/event.js";
-import { describeOutcome, succeeded } from "../model/job.js";
+import { describeOutcome, shortCommand, succeeded } from "../model/job.js";
 import { frameLines } from "./frame.js";
 import { LiveRegion, type TerminalStream } from "./live-region.js";
 import { printable } from "./printable.js";
@@ -123,7 +123,7 @@ class TerminalReporter implements Reporter {
     const spans = [
       span("failed:", "bad"),
       span(` ${printable(known.job.name)} (${ending});`),
-      span(` ${printable(known.job.command)}`, "dim"),
+      span(` ${printable(shortCommand(known.job))}`, "dim"),
     ];
     return [formatSpans(spans, this.#canvas())];
   }

@@ -3,7 +3,7 @@
 
 import type { RunEvent } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
-import { succeeded } from "../model/job.js";
+import { shortCommand, succeeded } from "../model/job.js";
 import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
 import { lastSaid, printableStart } from "./printable.js";
 import { haltedLine, pausedLine, STOPPING } from "./wording.js";
@@ -181,7 +181,7 @@ function adopt(view: ViewState, known: JobView, event: AttemptEvent): boolean {
 
 function startJob(view: ViewState, known: JobView, event: EventOf<"job-started">): void {
   const { line, machine, slot, at } = event;
-  const lastLine = printableStart(known.job.command);
+  const lastLine = printableStart(shortCommand(known.job));
   view.running.set(line, { job: known.job, machine, slot, startedAt: at, lastLine });
   const place = machineOf(view, machine);
   place.jobs.add(line);

@@ -8,6 +8,7 @@ import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { countUnbegun, isHandedOver } from "../plan/decide.js";
+import { kindsOf } from "../plan/kinds.js";
 import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import {
   attemptOn,
@@ -35,6 +36,7 @@ import { type ShowOutput, Tee } from "./tee.js";
 type Derived =
   | "batch"
   | "jobs"
+  | "kinds"
   | "outputs"
   | "attemptOn"
   | "machines"
@@ -114,6 +116,7 @@ export function startRun(order: BatchOrder): BatchRun {
     batch,
     machines,
     settings: settingsOf(order),
+    kinds: kindsOf(order.jobs),
     jobs,
     outputs: new OutputFiles(results, past?.begun ?? new Set(), tee),
     pastSlots: past?.slots ?? new Map(),

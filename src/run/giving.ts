@@ -1,6 +1,6 @@
 // Gives jobs to a machine: the working directory first, once, then the jobs and the slots that take them.
 
-import { attemptKey, parseAttemptKey } from "../model/job.js";
+import { attemptKey, kindOf, parseAttemptKey } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
 import { handOver } from "../remote/hand-over.js";
@@ -29,14 +29,19 @@ export class Giver {
     slots: readonly Slot[],
     emit: Emit,
   ): Promise<number[]> {
-    const { tree, inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env } = this.#context;
+    const { tree, inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env, jobEnv } = this.#context;
     const { spec, place, signal } = link;
     if (!link.isStaged) await this.#stage(link, emit).catch((error) => refuse(lines, error));
-    const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, requirement) }));
-    const jobs = lines.map((line) => ({
-      key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
-      script: jobScript(jobOf(this.#context, line), spec, batch, env),
-    }));
+    const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) }));
+    const jobs = lines.map((line) => {
+      const job = jobOf(this.#context, line);
+      return {
+        key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
+        script: jobScript(job, spec, batch, jobEnv?.get(line) ?? env),
+        timeoutSeconds: job.timeoutSeconds,
+        kind: kindOf(job.requirement),
+      };
+    });
     const manifest = this.#manifest(link, lines, slots);
     const settings = { copiesUnchanged, timeoutSeconds, inPlace };
     const order = { place, tree, requirement, settings, slots: places, jobs, manifest, signal };

@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import type { BatchSettings } from "../model/batch.js";
 import type { Job, Outcome } from "../model/job.js";
-import { succeeded } from "../model/job.js";
+import { kindOf, shortCommand, succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { MachineState } from "../plan/machine-state.js";
 import type { Past } from "../plan/replay.js";
@@ -78,7 +78,7 @@ function tellCollected(
 
 function openJob(
   loop: Loop,
-  { line, name, command }: Job,
+  { line, name, command, requirement }: Job,
   { results, rerun, state, past }: Opening,
   gathered: Pick<Gathered, "hasResults" | "toRetry">,
 ): void {
@@ -98,9 +98,10 @@ function openJob(
     return forgetResult(state, line);
   }
   if (gathered.toRetry.has(line)) return;
-  if (isChanged && job.kind === "queued") return replaceQueued(state, line);
+  const hasOtherNeeds = kindOf(past?.jobs.get(line)?.requirement) !== kindOf(requirement);
+  if ((isChanged || hasOtherNeeds) && job.kind === "queued") return replaceQueued(state, line);
   if (isChanged && (hasResults || job.kind !== "waiting")) {
-    const message = `line ${line} has changed: its results are those of: ${ran} (--rerun changed runs it anew)`;
+    const message = `line ${line} has changed: its results are those of: ${shortCommand({ command: ran })} (--rerun changed runs it anew)`;
     loop.emit({ kind: "warning", message });
   }
   if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", line, outcome });

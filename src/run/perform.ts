@@ -4,7 +4,7 @@ import { parseAttemptKey } from "../model/job.js";
 import type { Capacity, MachineSpec, Slot } from "../model/machine.js";
 import type { Decision } from "../plan/decide.js";
 import { explainShortages } from "../plan/explain.js";
-import { planSlots } from "../plan/slots.js";
+import { type KindsPlan, planKinds } from "../plan/kinds.js";
 import { hasSpool } from "../remote/attach.js";
 import { clean } from "../remote/clean.js";
 import { probe } from "../remote/probe.js";
@@ -17,7 +17,7 @@ import type { Emit, News } from "./loop.js";
 import { LinkLost, MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
 import { isRetryable, retrying } from "./retrying.js";
-import { jobOf, keysOf, type RunContext } from "./run-context.js";
+import { jobOf, keysOf, linesOfKind, type RunContext } from "./run-context.js";
 import { tellSpoolEvent } from "./telling.js";
 
 /** Owns the links to all machines; close() them when the run is over, however it went. */
@@ -130,13 +130,21 @@ export class Performer {
     const capacity = await probe(link.session, options, link.signal);
     this.#refuseTwin(machine, capacity);
     if (resumes) await this.#attend(link, emit);
-    const slots = this.#chooseSlots(link.spec, capacity, resumes);
-    if (typeof slots === "string") {
-      emit({ kind: "machine-failed", machine, reason: slots, hint: null });
+    const { slots, short } = this.#chooseSlots(link.spec, capacity, resumes);
+    if (slots.length === 0) {
+      const reason = [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join(
+        "; ",
+      );
+      emit({ kind: "machine-failed", machine, reason, hint: null });
       return link.close();
     }
     if (this.#context.requirement.gpu?.listed !== undefined && capacity.gpus.length === 0) {
       const message = `${machine}: no card can be seen there; jobs are told to use those of --gpus all the same`;
+      emit({ kind: "warning", message });
+    }
+    for (const { kind, ...why } of short) {
+      const reasons = explainShortages({ capacity, ...why }).join("; ");
+      const message = `${machine} has no room for ${linesOfKind(this.#context, kind)}: ${reasons}`;
       emit({ kind: "warning", message });
     }
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots });
@@ -150,14 +158,11 @@ export class Performer {
     if (identity !== "") this.#identities.set(identity, machine);
   }
 
-  /** Or why there are none. Those of jobs that are there already are as they were: these use up what a plan is made of. */
-  #chooseSlots(spec: MachineSpec, capacity: Capacity, resumes: boolean): readonly Slot[] | string {
-    const { requirement, pastSlots } = this.#context;
+  /** Those of jobs that are there already are as they were: these use up what a plan is made of. */
+  #chooseSlots(spec: MachineSpec, capacity: Capacity, resumes: boolean): KindsPlan {
+    const { requirement, kinds, pastSlots } = this.#context;
     const past = resumes ? pastSlots.get(spec.name) : undefined;
-    if (past !== undefined) return past;
-    const plan = planSlots({ spec, capacity, requirement });
-    if (plan.slots.length > 0) return plan.slots;
-    return explainShortages({ capacity, requirement, plan }).join("; ");
+    return planKinds({ spec, capacity, requirement, kinds, ...(past && { past }) });
   }
 
   /** Picks up what is there. What was under way when the link went is decided anew afterwards. */

@@ -1,8 +1,9 @@
 // What every verb of a run knows.
 
 import type { BatchSettings } from "../model/batch.js";
-import { attemptKey, type Job, type Requirement } from "../model/job.js";
+import { attemptKey, type Job, kindOf, type Requirement } from "../model/job.js";
 import type { MachineSpec, Slot } from "../model/machine.js";
+import type { Kinds } from "../plan/kinds.js";
 import type { Tree } from "../remote/tree.js";
 import type { Emit } from "./loop.js";
 import type { Connect, MachineLink } from "./machine-link.js";
@@ -18,7 +19,11 @@ export interface RunContext {
   readonly script: string;
   readonly settings: BatchSettings;
   readonly requirement: Requirement;
+  /** What its jobs need. */
+  readonly kinds: Kinds;
   readonly env: Readonly<Record<string, string>>;
+  /** Instead of `env`, of the jobs that have their own. */
+  readonly jobEnv?: ReadonlyMap<number, Readonly<Record<string, string>>>;
   readonly timeoutSeconds: number | null;
   /** Where jobs run without a copy of the tree; null: in a copy each. */
   readonly inPlace: string | null;
@@ -51,4 +56,13 @@ export function jobOf({ jobs }: RunContext, line: number): Job {
 
 export function keysOf({ attemptOn }: RunContext, { spec }: MachineLink, lines: readonly number[]): string[] {
   return lines.map((line) => attemptKey(line, attemptOn(spec.name, line)));
+}
+
+/** "line 7", "lines 7, 9 and 3 more". */
+export function linesOfKind({ jobs }: RunContext, kind: string): string {
+  const lines = [...jobs.values()]
+    .filter(({ requirement }) => kindOf(requirement) === kind)
+    .map(({ line }) => line);
+  const [shown, more] = [lines.slice(0, 5).join(", "), lines.length - 5];
+  return `${lines.length === 1 ? "line" : "lines"} ${shown}${more > 0 ? ` and ${more} more` : ""}`;
 }

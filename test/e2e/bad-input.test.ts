@@ -75,9 +75,12 @@ describe("the script", () => {
     await expectRefused(["program"], /^error: program:2: is binary: it holds a NUL byte\n/);
   });
 
-  test("goes on in the next line", async () => {
-    await work.write("long.sh", "python train.py \\\n  --seed 1\n");
-    await expectRefused(["long.sh"], /^error: long\.sh:1: the line ends with a backslash/);
+  test("is not bash, or ends within a command: every mistake is told, and nothing runs", async () => {
+    await work.write("odd.sh", "echo a\necho b)\nfor x in 1 2; do\n  echo $x\n");
+    await expectRefused(
+      ["odd.sh"],
+      /^error: odd\.sh:2: syntax error near unexpected token `\)' \(bash -n odd\.sh\)\nodd\.sh:3: syntax error: unexpected end of file/,
+    );
   });
 
   test("is not named, or its name was swallowed by --machines", async () => {

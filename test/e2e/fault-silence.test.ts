@@ -47,7 +47,7 @@ async function start(): Promise<BatchRun> {
   await results.prepare();
   return startRun({
     script: "jobs.sh",
-    jobs: (await loadBatch(ledger.work.path("jobs.sh"))).map((job) => ({
+    jobs: (await loadBatch(ledger.work.path("jobs.sh"))).jobs.map((job) => ({
       ...job,
       name: `jobs.sh.${job.line}`,
     })),

@@ -130,7 +130,7 @@ has_use_for() {
     [ -e "$dir/command" ] && [ ! -s "$dir/exit" ] || continue
     if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
       [ "$taker" != "$1" ] || return 0
-    elif [ ! -e drain ]; then
+    elif [ ! -e drain ] && is_for "$1"; then
       return 0
     fi
   done

@@ -20,6 +20,7 @@ main() {
   while with_lock "$lock" has_work; do
     if with_lock "$lock" claim_room; then
       have_it_kept
+      said=
     else
       wait_for_room
     fi
@@ -174,12 +175,18 @@ has_work() {
 }
 
 is_waiting() {
-  [ -e "$dir/command" ] && [ ! -e drain ] && [ ! -e "$dir/claim" ]
+  [ -e "$dir/command" ] && [ ! -e drain ] && [ ! -e "$dir/claim" ] && [ ! -e "$dir/own" ]
+}
+
+# What more there is to it when a batch has jobs of several kinds, is in kinds.sh.
+may_claim() {
+  true
 }
 
 # The claim is what other batches see long before a job has touched its memory; checked and made under one lock.
 claim_room() {
   [ -s "$mine/claim" ] && return 0
+  may_claim || return 1
   pending=0 sessions=
   for other in "$base"/batches/*/slots/*; do
     holds_claim "$other" || continue
@@ -448,7 +455,10 @@ start_job() {
   start_of "$job"
   echo "$job $started $boot_id $key" >"$mine/job"
   say "started $key $slot"
-  [ "$limit" -gt 0 ] || return 0
+  # Some jobs have a limit of their own.
+  job_limit=$limit
+  [ ! -e "$dir/limit" ] || read -r job_limit <"$dir/limit"
+  [ "$job_limit" -gt 0 ] || return 0
   watch 7>&- 8<&- &
   watchdog=$!
 }
@@ -464,7 +474,7 @@ watch() {
   # Set before there is a sleeper, or a quick job would leave it behind; until then $! is the job. And KILL, since
   # a child that has not got to its exec yet can lose any other signal.
   trap '[ "$!" = "$job" ] || kill -KILL "$!"; exit' TERM
-  sleep "$limit" &
+  sleep "$job_limit" &
   wait $! && true >"$dir/timed-out" && end_tree "$job" "$attempt"
 }
 
@@ -609,4 +619,5 @@ drop_inputs() {
   cd "$OLDPWD" || return
 }
 
+[ ! -e "$mine/room" ] || . ./kinds.sh
 main

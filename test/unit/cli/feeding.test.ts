@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { feedRun } from "../../../src/cli/feeding.js";
@@ -56,6 +57,18 @@ test("what bash refuses is pointed out, and the rest comes all the same", async 
     message: expect.stringMatching(/^stdin:1: .*will fail$/),
   });
 });
+
+test.each(["cat <<END\nhalf", "echo half \\", "echo 'half", "for i in 1; do\n  half", "{ half", "half &&"])(
+  "%j at the end is no whole command, and what is run in its place fails",
+  async (text) => {
+    const { run, told, arrivals } = aTaker();
+    await feedRun(run, streamOf(`true\n${text}`), "stdin");
+    expect(told[0]).toMatchObject({ kind: "warning", message: expect.stringContaining("will fail") });
+    const { status, stdout } = spawnSync("bash", ["-c", arrivals[1]?.command ?? ""], { encoding: "utf8" });
+    expect(status).not.toBe(0);
+    expect(stdout).toBe("");
+  },
+);
 
 test("a source that breaks off has ended", async () => {
   const { run, told, arrivals } = aTaker();

@@ -268,7 +268,7 @@ describe("sshoal", () => {
 
   test("run is execute_batch", () => {
     const argv = ["jobs.sh", "--machines", "a.yaml", "--reserve"];
-    expect(sshoal("run", ...argv)).toEqual(parse(argv));
+    expect(sshoal("run", ...argv)).toEqual({ ...parse(argv), revise: expect.any(Function) });
   });
 
   test("probe", () => {

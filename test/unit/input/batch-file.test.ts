@@ -5,7 +5,7 @@ import { bashAt } from "../../../src/input/ask-bash.js";
 import { parseBatch } from "../../../src/input/batch-file.js";
 
 async function commandsByLine(content: string | Uint8Array): Promise<Record<number, string>> {
-  const jobs = await parseBatch(content, "run.sh", bashAt("bash"));
+  const { jobs } = await parseBatch(content, "run.sh", bashAt("bash"));
   return Object.fromEntries(jobs.map(({ line, command }) => [line, command]));
 }
 
@@ -20,7 +20,7 @@ async function errorOf(content: string | Uint8Array, bash = "bash"): Promise<Use
 }
 
 test("a job knows its line, its name and its command", async () => {
-  expect(await parseBatch("echo one\necho two\n", "./dir/run.sh", bashAt("bash"))).toEqual([
+  expect((await parseBatch("echo one\necho two\n", "./dir/run.sh", bashAt("bash"))).jobs).toEqual([
     { line: 1, name: "dir_run.sh.1", command: "echo one" },
     { line: 2, name: "dir_run.sh.2", command: "echo two" },
   ]);
@@ -53,7 +53,7 @@ describe("one job a line, numbered as in the file", () => {
   });
 
   test("many lines, without asking bash", async () => {
-    const jobs = await parseBatch("a\n".repeat(100_000), "run.sh", bashAt("no-such-bash"));
+    const { jobs } = await parseBatch("a\n".repeat(100_000), "run.sh", bashAt("no-such-bash"));
     expect(jobs.at(-1)).toEqual({
       line: 100_000,
       name: "run.sh.100000",
@@ -70,7 +70,7 @@ describe("one job a line, numbered as in the file", () => {
       fc.asyncProperty(fc.array(anyLine), fc.constantFrom("\n", "\r\n"), async (lines, lineEnd) => {
         const isJob = (line: string) => line.trim() !== "" && !line.trim().startsWith("#");
         fc.pre(lines.some(isJob));
-        const jobs = await parseBatch(lines.join(lineEnd), "run.sh", bashAt("bash"));
+        const { jobs } = await parseBatch(lines.join(lineEnd), "run.sh", bashAt("bash"));
         for (const { line, command } of jobs) expect(lines[line - 1]).toBe(command);
         expect(jobs.length).toBe(lines.filter(isJob).length);
       }),

@@ -10,7 +10,7 @@ const source = { file: "m.yaml", name: "m.yaml", directory: "/d", homeDir: "/hom
 
 describe("the example batch", () => {
   test("begins with the two jobs its readers know", async () => {
-    expect((await loadBatch("example/batch_script.sh")).slice(0, 2)).toEqual([
+    expect((await loadBatch("example/batch_script.sh")).jobs.slice(0, 2)).toEqual([
       { line: 1, name: "example_batch_script.sh.1", command: 'echo "one job"' },
       {
         line: 2,
@@ -21,7 +21,9 @@ describe("the example batch", () => {
   });
 
   test("has a comment that is no job", async () => {
-    expect((await loadBatch("example/batch_script.sh")).map(({ line }) => line)).toEqual([1, 2, 4, 5, 6, 7]);
+    expect((await loadBatch("example/batch_script.sh")).jobs.map(({ line }) => line)).toEqual([
+      1, 2, 4, 5, 6, 7,
+    ]);
   });
 });
 

@@ -63,11 +63,17 @@ export interface SimulationFacts {
   /** Jobs that come while it runs. */
   readonly late: number;
   readonly slots: readonly number[];
+  /** Every third job needs more, for which the first and the third machine have slots. */
+  readonly isMixed: boolean;
   readonly policy: Policy;
 }
 
-function aJob(line: number): Job {
-  return { line, name: `j.${line}`, command: "x" };
+const MORE = { cpus: 9, memoryMb: 9, gpu: null, reservesMachine: false };
+const isLarge = (line: number) => line % 3 === 0;
+const takesLarge = (machine: string) => machine !== "b";
+
+function aJob(line: number, isMixed: boolean): Job {
+  return { line, name: `j.${line}`, command: "x", ...(isMixed && isLarge(line) && { requirement: MORE }) };
 }
 
 export class Simulation {
@@ -118,7 +124,10 @@ export class Simulation {
 
   #newState(): RunState {
     const added = this.#record.flatMap((event) => (event.kind === "jobs-added" ? event.jobs : []));
-    const jobs = [...Array.from({ length: this.#facts.jobs }, (_, n) => aJob(n + 1)), ...added];
+    const jobs = [
+      ...Array.from({ length: this.#facts.jobs }, (_, n) => aJob(n + 1, this.#facts.isMixed)),
+      ...added,
+    ];
     const state = initialState(jobs, [...this.#remotes.keys()], this.#facts.policy);
     state.isMoreToCome = this.#facts.late > 0;
     this.#come = jobs.length;
@@ -131,7 +140,7 @@ export class Simulation {
     if (this.#come > jobs + late) return;
     this.#come += 1;
     if (this.#come > jobs + late) this.#emit({ kind: "jobs-complete" });
-    else this.#emit({ kind: "jobs-added", jobs: [aJob(this.#come)], position: null });
+    else this.#emit({ kind: "jobs-added", jobs: [aJob(this.#come, this.#facts.isMixed)], position: null });
   }
 
   /** One thing happens, whichever. */
@@ -305,8 +314,16 @@ export class Simulation {
     link.epoch++;
     if (resumes) this.#attend(remote);
     if (!link.isUp) return;
-    this.#emit(link.hasBeenReady ? { kind: "machine-back", machine } : ready(machine, remote.slots));
+    this.#emit(link.hasBeenReady ? { kind: "machine-back", machine } : this.#ready(remote));
     link.hasBeenReady = true;
+  }
+
+  #ready({ name, slots: count }: Remote): News {
+    const news = ready(name, count);
+    if (!this.#facts.isMixed || !takesLarge(name) || news.kind !== "machine-ready") return news;
+    const { slots } = news;
+    const large = slots.map(({ index, gpus }) => ({ index: index + count, gpus, requirement: MORE }));
+    return { ...news, slots: [...slots, ...large] };
   }
 
   #attend(remote: Remote): void {
@@ -343,6 +360,8 @@ export class Simulation {
   #arrive(remote: Remote, keys: readonly string[]): void {
     remote.hasSpool = true;
     for (const key of keys) {
+      if (this.#facts.isMixed && isLarge(parseAttemptKey(key).line) && !takesLarge(remote.name))
+        throw new Error(`${key} is given to ${remote.name}, which has no slot for it`);
       if (remote.jobs.has(key) || remote.freed.has(key)) continue;
       remote.jobs.set(key, { status: "waiting", outcome: SUCCESS });
     }

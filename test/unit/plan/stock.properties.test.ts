@@ -9,6 +9,7 @@ const facts = fc.record({
   jobs: fc.integer({ min: 1, max: 12 }),
   late: fc.integer({ min: 0, max: 3 }),
   slots: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 4 }),
+  isMixed: fc.boolean(),
   policy: fc.record({
     retries: fc.integer({ min: 0, max: 2 }),
     retriesFailures: fc.boolean(),

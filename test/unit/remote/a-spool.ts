@@ -84,8 +84,13 @@ export interface Spool {
   read(path: string): Promise<string>;
   exists(path: string): boolean;
   /** `need`: as a claim is written; left out: next to nothing. */
-  slot(index: number, facts?: { need?: string; env?: string }): Promise<void>;
-  job(key: string, command: string, tree?: string, facts?: { isLarge?: boolean }): Promise<void>;
+  slot(index: number, facts?: { need?: string; env?: string; room?: readonly string[] }): Promise<void>;
+  job(
+    key: string,
+    command: string,
+    tree?: string,
+    facts?: { isLarge?: boolean; kind?: string },
+  ): Promise<void>;
   start(index?: number, env?: Readonly<Record<string, string>>): Loop;
   /** Starts the loop and waits for its end; it must have nothing to complain about. */
   run(index?: number, env?: Readonly<Record<string, string>>): Promise<void>;
@@ -102,6 +107,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
   const settings = { batch, copy_unchanged: 0, limit: 0, ...facts.settings };
   await home.write(`${place}/lib.sh`, runtimeFile("lib.sh"));
   await home.write(`${place}/slot.sh`, runtimeFile("slot.sh"));
+  await home.write(`${place}/kinds.sh`, runtimeFile("kinds.sh"));
   await home.write(
     `${place}/settings`,
     Object.entries(settings)
@@ -116,11 +122,13 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
     read,
     exists: (path) => existsSync(join(dir, path)),
     events,
-    async slot(index, { need = "1 1 0 0 0 0 -", env = "check_cards=" } = {}) {
+    async slot(index, { need = "1 1 0 0 0 0 -", env = "check_cards=", room } = {}) {
+      if (room) await home.write(`${place}/slots/${index}/room`, room.map((line) => `${line}\n`).join(""));
       await home.write(`${place}/slots/${index}/need`, `${need}\n`);
       await home.write(`${place}/slots/${index}/env`, `export SSHOAL_SLOT=${index}\n${env}\n`);
     },
-    async job(key, command, tree = "-", { isLarge = false } = {}) {
+    async job(key, command, tree = "-", { isLarge = false, kind } = {}) {
+      if (kind !== undefined) await home.write(`${place}/jobs/${key}/own`, `${kind}\n`);
       const hasDirectories = tree !== "-" && (await hasDirectory(home.path(".sshoal/trees", tree)));
       const treeLine = `#tree ${tree} ${hasDirectories ? 1 : 0} ${isLarge ? 1 : 0}`;
       await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${command}\n`);

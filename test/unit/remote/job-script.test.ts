@@ -47,6 +47,15 @@ describe.each([["bash"], ["dash"], ["busybox"]])("under %s", (shell) => {
     expect(run("echo $SSHOAL_JOB", { env: { SSHOAL_JOB: "another" } }).stdout).toBe("jobs.sh.1\n");
   });
 
+  test.each([
+    ["a here-document as the last thing", "cat <<'E'\na \\\nE", "a \\\n"],
+    ["quotes over lines", "echo 'a\nb'", "a\nb\n"],
+    ["a loop", "for x in 1 2; do\n  echo $x\ndone # over \\", "1\n2\n"],
+    ["a backslash and nothing after it", "echo a \\", "a\n"],
+  ])("several lines are one text: %s", (_, command, stdout) => {
+    expect(run(command, { setup: ["true"] })).toMatchObject({ stdout, status: 0 });
+  });
+
   test("setup comes first, in the same shell", () => {
     const setup = ["cd /tmp", "where=$PWD", "greet() { echo hello; }"];
     expect(run("greet; echo $where; pwd", { setup }).stdout).toBe("hello\n/tmp\n/tmp\n");

@@ -96,6 +96,14 @@ test.each([
   expect(shown(events, { devicesOf: () => devices }).out).toEqual([line]);
 });
 
+test("of a command over several lines, the first and an ellipsis", () => {
+  const jobs = ["for x in 1; do\n  a\ndone", "a \\\n  b"].map((command, index) => ({
+    ...{ line: index + 1, name: `jobs.sh.${index + 1}`, command },
+  }));
+  const events = [started(jobs), jobStarted(1, "a.yaml", 0), jobEnded(2), jobCollected(2)];
+  expect(shown(events).out).toEqual(["started: jobs.sh.1;  for x in 1; do …", "finished: jobs.sh.2; a …"]);
+});
+
 test("finished is said when the results are there, not before", () => {
   expect(shown([started(someJobs(1)), jobEnded(1)]).out).toEqual([]);
 });

@@ -1,0 +1,126 @@
+// Runs slot.sh for real, on a spool whose jobs are of several kinds: who takes what, and who lets whom pass.
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../../rig/until.js";
+import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+
+const [A, B, C, D] = ["0000001-1", "0000002-1", "0000003-1", "0000004-1"] as const;
+/** Cores of a job and of the machine, in thousandths; how many jobs at most. */
+const LIGHT = "1000 9000 9";
+
+describe.each(SHELLS)("under %s", (name, shell) => {
+  let home: Home;
+  let spool: Spool;
+
+  beforeEach(async () => {
+    home = await makeHome(shell);
+    spool = await makeSpool(home, shell);
+  });
+  afterEach(() => home.close());
+
+  const go = () => home.write("go", "");
+  const waits = () => `until [ -e ${home.path("go")} ]; do sleep 0.2; done`;
+
+  test("a slot takes the jobs of its kind, and leaves the others", async () => {
+    await spool.slot(0, { room: ["-", LIGHT] });
+    await spool.slot(1, { room: ["big", LIGHT] });
+    await spool.job(A, "true");
+    await spool.job(B, "true", "-", { kind: "big" });
+    await spool.job(C, "true", "-", { kind: "other" });
+    await spool.run(0);
+    expect([A, B, C].map((key) => spool.exists(`jobs/${key}/exit`))).toEqual([true, false, false]);
+    await spool.run(1);
+    expect([A, B, C].map((key) => spool.exists(`jobs/${key}/exit`))).toEqual([true, true, false]);
+  });
+
+  test("a slot that knows nothing of kinds leaves jobs alone that have one", async () => {
+    await spool.job(A, "true", "-", { kind: "big" });
+    await spool.job(B, "true");
+    await spool.run(0);
+    expect([A, B].map((key) => spool.exists(`jobs/${key}/exit`))).toEqual([false, true]);
+  });
+
+  const shortages: [string, string, string[], string[], RegExp][] = [
+    ["cores", "1 1 0 0 0 0 -", ["-", "3000 5000 9"], ["big", "2500 5000 9"], /^cores: other jobs/],
+    ["max_jobs", "1 1 0 0 0 0 -", ["-", "1000 9000 1"], ["big", "1000 9000 1"], /^max_jobs: as many/],
+    [
+      "a card's memory",
+      "1 1 0 0 0 0 GPU-1",
+      ["-", LIGHT, "GPU-1 3000 100 8000 1200"],
+      ["big", LIGHT, "GPU-0 6000 100 8000 1200", "GPU-1 6000 100 8000 1200"],
+      /^GPU GPU-1: other jobs of the batch are there/,
+    ],
+    [
+      "a card's computing",
+      "1 1 0 0 0 0 GPU-1",
+      ["-", LIGHT, "GPU-1 1 700 8000 1200"],
+      ["big", LIGHT, "GPU-1 1 600 8000 1200"],
+      /^GPU GPU-1: other jobs of the batch are there/,
+    ],
+    [
+      "the machine",
+      "1 1 0 0 0 1 -",
+      ["-", LIGHT],
+      ["big", LIGHT],
+      /^other jobs of the batch have the machine/,
+    ],
+  ];
+  // The arithmetic is the same everywhere.
+  test.each(name === "dash" ? shortages : shortages.slice(1, 3))(
+    "two kinds never have more than there is: %s",
+    async (_, need, room, otherRoom, reason) => {
+      await spool.slot(0, { need: need.replace("1 -", "0 -"), room });
+      await spool.slot(1, { need, room: otherRoom });
+      await spool.job(A, waits());
+      await spool.job(B, "true", "-", { kind: "big" });
+      const first = spool.start(0);
+      await spool.untilEvent("started 0000001-1");
+      const second = spool.start(1);
+      const event = await spool.untilEvent("waiting 1 ");
+      expect(event.slice("waiting 1 ".length)).toMatch(reason);
+      expect(spool.exists(`jobs/${B}/claim`)).toBe(false);
+      await go();
+      await Promise.all([first.ended, second.ended]);
+      expect(await spool.read(`jobs/${B}/exit`)).toBe("0\n");
+    },
+  );
+
+  test("what there is room for runs at the same time", async () => {
+    await spool.slot(0, {
+      need: "1 1 0 0 0 0 GPU-1",
+      room: ["-", "3000 5000 9", "GPU-1 3000 600 8000 1200"],
+    });
+    await spool.slot(1, {
+      need: "1 1 0 0 0 0 GPU-1",
+      room: ["big", "2000 5000 9", "GPU-1 5000 600 8000 1200"],
+    });
+    await spool.job(A, waits());
+    await spool.job(B, waits(), "-", { kind: "big" });
+    const loops = [spool.start(0), spool.start(1)];
+    await Promise.all([spool.untilEvent(`started ${A}`), spool.untilEvent(`started ${B}`)]);
+    await go();
+    await Promise.all(loops.map(({ ended }) => ended));
+  });
+
+  test("a later line lets an earlier one of another kind pass, but not one that waits for something else", async () => {
+    const card = (name: string) => `GPU-${name} 1000 100 8000 1200`;
+    await spool.slot(0, { need: "1 1 9 0.1 1 0 GPU-1", room: ["-", LIGHT, card("1")] });
+    await spool.slot(1, { need: "1 1 9 0.1 1 0 GPU-1", room: ["big", LIGHT, card("1")] });
+    await spool.slot(2, { need: "1 1 9 0.1 1 0 GPU-2", room: ["third", LIGHT, card("2")] });
+    await spool.job(A, waits());
+    await spool.job(B, "true", "-", { kind: "big" });
+    await spool.job(C, "true");
+    await spool.job(D, "true", "-", { kind: "third" });
+    const first = spool.start(0);
+    await spool.untilEvent(`started ${A}`);
+    const second = spool.start(1);
+    await spool.untilEvent("waiting 1 ");
+    await until("it says what it wants", () => spool.exists("slots/1/wants"));
+    await spool.run(2);
+    expect(spool.exists(`jobs/${D}/exit`)).toBe(true);
+    await go();
+    await Promise.all([first.ended, second.ended]);
+    const started = (await spool.events()).filter((line) => line.startsWith("started "));
+    expect(started.map((line) => line.split(" ")[1])).toEqual([A, D, B, C]);
+  });
+});
