@@ -22,6 +22,8 @@ export type Decision = {
   /** Moves the results of these aside, to run them again. */
   | { readonly kind: "retry"; readonly lines: readonly number[] }
   | { readonly kind: "take-back"; readonly lines: readonly number[] }
+  /** They were assigned, and are not sent: there is nobody to ask. */
+  | { readonly kind: "withhold"; readonly lines: readonly number[] }
   | { readonly kind: "stop"; readonly lines: readonly number[] }
   | { readonly kind: "finish"; readonly cleans: boolean }
 );
@@ -221,25 +223,24 @@ function giveUp(state: RunState, machine: MachineState, now: number): Decision[]
     : [];
 }
 
-/**
- * While nothing is to begin: only what may have arrived already, so that there is somebody to ask about it. What is being
- * taken back is not sent either, should jobs begin again meanwhile.
- */
-function toHandOver(state: RunState, { assigned, unsent, busy }: MachineState): Iterable<number> {
-  const isHeld = startsNothing(state) || busy.has("take-back");
-  return isHeld ? [...assigned].filter((line) => !unsent.has(line)) : assigned;
+/** While nothing is to begin: only what may have arrived already, so that there is somebody to ask about it. */
+function toHandOver(state: RunState, { assigned, unsent }: MachineState): Iterable<number> {
+  return startsNothing(state) ? [...assigned].filter((line) => !unsent.has(line)) : assigned;
 }
 
 function takeBack(state: RunState, machine: MachineState): Decision[] {
   const { stock } = state;
-  if (machine.busy.has("hand-over")) return [];
+  const withheld = startsNothing(state) ? batch(machine, "withhold", [machine.unsent]) : [];
+  const isHandingOver = machine.busy.has("hand-over");
+  if (isHandingOver && !startsNothing(state)) return [];
   // A machine that is being drained keeps what nobody else could take.
   const isDrained = !machine.isOpen && stock.takers.size > 0;
   const left = isDrained ? servedBy(state, stock.takers, untouched(machine)) : [];
   const returned = startsNothing(state) ? untouched(machine) : left;
-  const unsent = startsNothing(state) ? machine.unsent : [];
+  const orphans = isHandingOver ? [] : machine.orphans.keys();
   return [
-    ...batch(machine, "take-back", [returned, unsent, machine.orphans.keys()]),
+    ...withheld,
+    ...batch(machine, "take-back", [returned, orphans]),
     ...(state.interrupted === "stop" ? batch(machine, "stop", [unstopped(machine)]) : []),
   ];
 }
@@ -261,7 +262,7 @@ function free({ name, toFree, busy }: MachineState): Decision[] {
 
 function batch(
   { name, busy }: MachineState,
-  kind: "hand-over" | "collect" | "retry" | "take-back" | "stop" | "give-up",
+  kind: "hand-over" | "collect" | "retry" | "take-back" | "withhold" | "stop" | "give-up",
   lines: readonly Iterable<number>[],
   most = Number.POSITIVE_INFINITY,
   mayBeEmpty = false,

@@ -90,6 +90,8 @@ export class Performer {
         return link.hasSpool ? (await link.control()).free(decision.keys) : undefined;
       case "take-back":
         return this.#takeBack(link, decision.lines, emit);
+      case "withhold":
+        return emit({ kind: "jobs-taken-back", machine: decision.machine, lines: decision.lines, begun: [] });
       case "stop":
         return void (await (await link.control()).stop(keysOf(this.#context, link, decision.lines)));
       case "finish":

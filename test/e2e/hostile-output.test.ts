@@ -1,7 +1,7 @@
 // What jobs print and leave running, and what login shells say uninvited.
 
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -56,6 +56,27 @@ describe("output", () => {
       encoding: "utf8",
     });
     expect(stdout).toBe(`${lines * 10}\n123456789\n`);
+    expect(peakMb).toBeGreaterThan(10);
+    expect(peakMb).toBeLessThan(150);
+  });
+
+  test("60 MB of it, shown to a reader that looks away: nothing piles up in the client", async () => {
+    const lines = 300_000;
+    const other = `${waitFor(seen.path("go"))}; echo still there >&2`;
+    const args = await argsFor([`yes $(printf %0199d 7) | head -n ${lines}`, other]);
+    const command = spawnCommand([...args, "--tee"], { cwd: work.dir });
+    command.child.stdout.pause();
+    await until("it is here, and not read", () => existsSync(work.path("job_results/jobs.sh.1")));
+    await seen.write("go", "");
+    await command.until(({ stderr }) => stderr().includes("jobs.sh.2: still there\n"));
+    let peakMb = 0;
+    command.child.stdout.on("data", () => {
+      peakMb = Math.max(peakMb, peakMbOf(command.child.pid));
+    });
+    command.child.stdout.resume();
+    const { code, stdout } = await command.ended;
+    expect(code).toBe(0);
+    expect(stdout.split("\n").filter((line) => /^jobs\.sh\.1: 0{198}7$/.test(line))).toHaveLength(lines);
     expect(peakMb).toBeGreaterThan(10);
     expect(peakMb).toBeLessThan(150);
   });

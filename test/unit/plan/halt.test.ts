@@ -170,7 +170,7 @@ describe("halting", () => {
     run.tell(RUN_STARTED, ...given("a", 1), assigned("a", 2, 3), started("a", 1), ended("a", 1, FAILURE));
     halt(run);
     expect(run.decisions("hand-over")).toEqual([]);
-    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", lines: [2, 3] }]);
+    expect(run.decisions("withhold")).toEqual([{ kind: "withhold", machine: "a", lines: [2, 3] }]);
   });
 
   test("Ctrl-C does not bring running jobs back that `now` has stopped", () => {
@@ -233,13 +233,12 @@ describe("a pause", () => {
     expect(run.isOver()).toBe(false);
   });
 
-  test("that ends while jobs are being taken back: they are not sent meanwhile", () => {
-    const run = aRun({ jobs: 2, machines: { a: 1 } });
-    run.tell(assigned("a", 1, 2), { kind: "paused", pid: 1 });
-    const [takeBack] = run.begin();
-    expect(takeBack).toEqual({ kind: "take-back", machine: "a", lines: [1, 2] });
-    run.tell({ kind: "continued" });
-    expect(run.decisions("hand-over")).toEqual([]);
+  test("while jobs are on their way: what is there already is taken back at once", () => {
+    const run = aRun({ jobs: 3, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2), assigned("a", 3), started("a", 1));
+    expect(run.begin()).toEqual([{ kind: "hand-over", machine: "a", lines: [3] }]);
+    run.tell({ kind: "paused", pid: 1 });
+    expect(run.decisions()).toEqual([{ kind: "take-back", machine: "a", lines: [2] }]);
   });
 
   test("Ctrl-C while paused: nothing more begins", () => {

@@ -209,7 +209,7 @@ export class Simulation {
       const keys = "lines" in decision ? decision.lines.map((line) => this.#key(decision.machine, line)) : [];
       const pending = { decision, keys, epoch: link.epoch };
       // These only tell what was decided, at once.
-      if (["assign", "give-up", "retry"].includes(decision.kind)) {
+      if (["assign", "give-up", "retry", "withhold"].includes(decision.kind)) {
         this.#perform(pending, this.#remote(decision.machine));
         this.#inbox.push({ done: decision });
       } else this.#pending.push(pending);
@@ -286,6 +286,8 @@ export class Simulation {
         const begun = keys.filter((key) => !taken.includes(key));
         return this.#emit({ kind: "jobs-taken-back", machine, lines: linesOf(taken), begun: linesOf(begun) });
       }
+      case "withhold":
+        return this.#emit({ kind: "jobs-taken-back", machine, lines: decision.lines, begun: [] });
       case "stop":
         return this.#stop(remote, keys);
       case "finish":
