@@ -54,11 +54,11 @@ export async function parseBatch(
 /** A stray quote can make bash wait for another until the end of a long file, which then is asked about line by line. */
 async function split(lines: readonly string[], ask: AskBash): Promise<Piece[]> {
   const hasty = new JobSplitter(ask, LITTLE_PATIENCE);
-  const pieces = [...(await hasty.add(lines)), ...(await hasty.end())];
+  const pieces = (await hasty.add(lines)).concat(await hasty.end());
   const isFine = pieces.every((piece) => piece.kind === "options" || piece.mistake === null);
   if (isFine || (await ask(lines.join("\n"))).kind !== "taken") return pieces;
   const patient = new JobSplitter(ask, Number.POSITIVE_INFINITY);
-  return [...(await patient.add(lines)), ...(await patient.end())];
+  return (await patient.add(lines)).concat(await patient.end());
 }
 
 function findProblem(piece: Piece, scriptPath: string, isAfterJob: boolean): Problem[] {

@@ -43,6 +43,7 @@ export interface Held {
   readonly waitsFor: string;
 }
 
+const NO_OPTIONS: readonly OptionLine[] = [];
 /** How many lines bash is asked about at once, at most. */
 const LARGEST_BUNCH = 512;
 
@@ -81,29 +82,30 @@ export class JobSplitter {
   /** The next lines, without their line ends. */
   async add(lines: readonly string[]): Promise<Piece[]> {
     const pieces: Piece[] = [];
-    const coming = lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line)).reverse();
+    const coming = new Coming(lines);
     let vouched = 0;
-    for (let line = coming.pop(); line !== undefined; line = coming.pop()) {
+    for (let line = coming.take(); line !== undefined; line = coming.take()) {
       this.#line += 1;
       vouched -= 1;
       if (this.#open === null && this.#isBetween(line, pieces)) continue;
       const isPlain = this.#open === null && (vouched > 0 || isPlainCommand(line));
       if (this.#open === null && !isPlain) vouched = await this.#vouch(line, coming);
       if (isPlain || vouched > 0) pieces.push(this.#job([line], null));
-      else coming.push(...(await this.#goOn(line, pieces)).reverse());
+      else coming.putBack(await this.#goOn(line, pieces));
     }
     return pieces;
   }
 
   /** How many lines, with this one, are each a whole command or between two; 0: each must be looked at. */
-  async #vouch(first: string, coming: readonly string[]): Promise<number> {
+  async #vouch(first: string, coming: Coming): Promise<number> {
     const doubtful: string[] = [];
     let seen = 0;
-    for (; seen <= coming.length && doubtful.length < this.#bunch; seen += 1) {
-      const line = seen === 0 ? first : (coming[coming.length - seen] ?? "");
-      if (isNoCommand(line) || isPlainCommand(line)) continue;
-      if (!isEven(line)) break;
-      doubtful.push(line);
+    for (let line: string | undefined = first; doubtful.length < this.#bunch; line = coming.peek(seen - 1)) {
+      if (line === undefined) break;
+      const isDoubtful = !isNoCommand(line) && !isPlainCommand(line);
+      if (isDoubtful && !isEven(line)) break;
+      if (isDoubtful) doubtful.push(line);
+      seen += 1;
     }
     if (doubtful.length > 1 && (await areWhole(doubtful, this.#ask))) {
       this.#bunch = Math.min(this.#bunch * 2, LARGEST_BUNCH);
@@ -166,10 +168,42 @@ export class JobSplitter {
   }
 
   #job(lines: readonly string[], mistake: Mistake | null): Piece {
-    const options = this.#options;
-    this.#options = [];
+    const options = this.#options.length === 0 ? NO_OPTIONS : this.#options;
+    if (options === this.#options) this.#options = [];
     return { kind: "job", line: this.#line - lines.length, command: lines.join("\n"), options, mistake };
   }
+}
+
+/** Lines that are still to be read, of which some may come back. */
+class Coming {
+  readonly #lines: readonly string[];
+  #at = 0;
+  /** Before those, the next one last. */
+  readonly #returned: string[] = [];
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  take(): string | undefined {
+    return this.#returned.pop() ?? withoutReturn(this.#lines[this.#at++]);
+  }
+
+  putBack(lines: readonly string[]): void {
+    for (let at = lines.length - 1; at >= 0; at -= 1) this.#returned.push(lines[at] ?? "");
+  }
+
+  /** 0: what take() would answer. */
+  peek(ahead: number): string | undefined {
+    const count = this.#returned.length;
+    if (ahead < count) return this.#returned[count - 1 - ahead];
+    return withoutReturn(this.#lines[this.#at + ahead - count]);
+  }
+}
+
+/** Line ends of Windows. */
+function withoutReturn(line: string | undefined): string | undefined {
+  return line?.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
 function isNoCommand(line: string): boolean {

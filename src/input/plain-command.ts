@@ -78,12 +78,22 @@ function skipBlanks(text: string, from: number): number {
 
 /** Where the word that begins at `from` ends; -1: bash must be asked. */
 function wordEnd(text: string, from: number): number {
-  let at = from;
+  let at = lettersEnd(text, from);
   while (at < text.length && !" \t|&;<>".includes(text.charAt(at))) {
     at = partEnd(text, at);
     if (at === -1) return -1;
+    at = lettersEnd(text, at);
   }
   return at;
+}
+
+const LETTERS = /[\w./=:,+@%-]*/y;
+
+/** Most of most words: looked at all at once. */
+function lettersEnd(text: string, from: number): number {
+  LETTERS.lastIndex = from;
+  LETTERS.test(text);
+  return LETTERS.lastIndex;
 }
 
 function partEnd(text: string, at: number): number {

@@ -139,14 +139,6 @@ test("a line is run as it is written", async () => {
   ]);
 });
 
-test("a job with a mistake in its syntax fails alone", async () => {
-  const { code, stdout } = await run(["echo 'never closed", "echo fine"]);
-  expect(code).toBe(1);
-  expect(stdout).toContain("1 succeeded, 1 failed");
-  expect(await err(1)).toMatch(/unexpected EOF/);
-  expect(await out(2)).toBe("fine\n");
-});
-
 test("a job cannot hide that it failed behind the machine's setup", async () => {
   const { code } = await run(["false", "exit 7"], { machine: "setup: 'true'" });
   expect(code).toBe(1);
