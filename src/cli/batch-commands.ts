@@ -82,7 +82,7 @@ function describeResults(choose: Choose): Command {
     .option("--sort <column>", "by a metric, a parameter or another column; -NAME: the largest first")
     .option("--csv", "for a spreadsheet or a data frame")
     .option("--json", "one object a job")
-    .option("--html", "a page with table, plots and timeline: --html > results.html")
+    .option("--html", "a page for a browser, with plots and timeline")
     .addHelpText("after", METRICS_HELP)
     .action((batch: string | undefined, raw: RawResults) =>
       choose({
@@ -98,6 +98,10 @@ function describeResults(choose: Choose): Command {
 }
 
 const METRICS_HELP = `
+Examples:
+  sshoal results --sort -acc
+  sshoal results --html > results.html
+
 A job leaves metrics by printing a line such as
   sshoal: acc=0.91 loss=0.2
 or a JSON object as the last line of its output, or in a file metrics.json.

@@ -1,12 +1,12 @@
 // Parallel coordinates: an axis for each parameter that varies and one for the metric, one thread a job, coloured by the
 // metric.
 
-import type { PageData } from "../model/result.js";
+import type { PageData, PageRow } from "../model/result.js";
 import { colourAt } from "./colour.js";
 import { asMark, listenToMarks } from "./marks.js";
-import { jitter, scaleFor } from "./scale.js";
+import { jitter, type Scale, scaleFor } from "./scale.js";
 import { drawing, shorten, svg } from "./svg.js";
-import { cellAt, describeRow, type Field, fieldsOf } from "./view.js";
+import { cellAt, describeJob, describeRow, type Field, fieldsOf } from "./view.js";
 
 const HEIGHT = 320;
 const EDGE = { top: 40, bottom: 18, side: 52 };
@@ -16,43 +16,38 @@ const STEPS = 24;
 /** So that threads through one value can be told apart. */
 const SPREAD = 0.06;
 
+interface Axis {
+  readonly field: Field;
+  readonly scale: Scale;
+  readonly isMetric: boolean;
+  readonly x: number;
+  /** For what is written beside it. */
+  readonly room: number;
+}
+
 export function drawParallel(data: PageData, metric: Field, room: number): SVGElement {
-  const fields = fieldsOf(data);
-  const axes = axesFor(data, metric).map((field, index, all) => {
+  const fields = axesFor(data, metric);
+  const width = Math.max(room, 2 * EDGE.side + NARROWEST * (fields.length - 1));
+  const step = (width - 2 * EDGE.side) / Math.max(1, fields.length - 1);
+  const axes = fields.map((field, index): Axis => {
+    const isMetric = index === fields.length - 1;
     const cells = data.rows.map((row) => cellAt(row, field));
-    const isMetric = index === all.length - 1;
-    return { field, index, isMetric, scale: scaleFor(cells, isMetric) };
+    const x = fields.length === 1 ? width / 2 : EDGE.side + index * step;
+    return { field, isMetric, x, room: Math.min(step, 2 * EDGE.side), scale: scaleFor(cells, isMetric) };
   });
-  const width = Math.max(room, 2 * EDGE.side + NARROWEST * (axes.length - 1));
-  const step = (width - 2 * EDGE.side) / Math.max(1, axes.length - 1);
-  const x = (index: number) => (axes.length === 1 ? width / 2 : EDGE.side + index * step);
-  const y = (at: number) => HEIGHT - EDGE.bottom - at * (HEIGHT - EDGE.top - EDGE.bottom);
   const root = drawing(width, HEIGHT, `parameters and ${metric.label}, job by job`);
   // Many threads would hide each other.
   const opacity = Math.max(0.15, Math.min(0.7, 60 / data.rows.length));
+  const all = fieldsOf(data);
   for (const row of data.rows) {
-    const places = axes.map(({ field, scale, isMetric }) => {
-      const at = scale.place(cellAt(row, field));
-      return at === null || isMetric ? at : at + jitter(row.line) * Math.min(SPREAD, scale.room * 0.5);
-    });
+    const places = axes.map((axis) => placeOn(axis, row));
     const value = places.at(-1) ?? null;
     if (value === null) continue;
     const paint = { stroke: colourAt(value), "stroke-opacity": opacity };
-    const thread = svg("path", { class: "thread", d: pathThrough(places, x, y), ...paint });
-    root.append(asMark(thread, row.line, describeRow(row, fields)));
+    const thread = svg("path", { class: "thread", d: pathThrough(places, axes), ...paint });
+    root.append(asMark(thread, row.line, describeRow(describeJob(row), row, all)));
   }
-  for (const { field, index, isMetric, scale } of axes) {
-    const at = x(index);
-    if (isMetric) root.append(...colourBar(at, y));
-    else root.append(svg("line", { class: "rule", x1: at, x2: at, y1: y(0), y2: y(1) }));
-    const name = { class: "name", x: at, y: 18, "text-anchor": "middle" };
-    root.append(svg("text", name, shorten(field.label, Math.min(step, 2 * EDGE.side))));
-    const side = isMetric ? { x: at + 9, "text-anchor": "start" } : { x: at - 6, "text-anchor": "end" };
-    for (const { at: tick, label } of scale.ticks) {
-      const text = shorten(label, isMetric ? EDGE.side - 8 : Math.min(step, EDGE.side + 8) - 14);
-      root.append(svg("text", { class: "over", ...side, y: y(tick) + 4 }, text));
-    }
-  }
+  root.append(...axes.flatMap(drawAxis));
   return listenToMarks(root);
 }
 
@@ -64,35 +59,43 @@ function axesFor(data: PageData, metric: Field): Field[] {
   return [...varying.slice(0, MOST_AXES), metric];
 }
 
+function y(at: number): number {
+  return HEIGHT - EDGE.bottom - at * (HEIGHT - EDGE.top - EDGE.bottom);
+}
+
+function placeOn({ field, scale, isMetric }: Axis, row: PageRow): number | null {
+  const at = scale.place(cellAt(row, field));
+  return at === null || isMetric ? at : at + jitter(row.line) * Math.min(SPREAD, scale.room * 0.5);
+}
+
 /** A job without a parameter has a gap there. */
-function pathThrough(
-  places: readonly (number | null)[],
-  x: (index: number) => number,
-  y: (at: number) => number,
-): string {
-  let isDown = false;
+function pathThrough(places: readonly (number | null)[], axes: readonly Axis[]): string {
   return places
     .map((at, index) => {
-      if (at === null) {
-        isDown = false;
-        return "";
-      }
-      const step = `${isDown ? "L" : "M"}${x(index).toFixed(1)} ${y(at).toFixed(1)}`;
-      isDown = true;
-      return step;
+      if (at === null) return "";
+      const isFirst = (places[index - 1] ?? null) === null;
+      return `${isFirst ? "M" : "L"}${axes[index]?.x.toFixed(1)} ${y(at).toFixed(1)}`;
     })
     .join("");
 }
 
-function colourBar(at: number, y: (at: number) => number): SVGElement[] {
+function drawAxis({ field, scale, isMetric, x, room }: Axis): SVGElement[] {
+  const name = { class: "name", x, y: 18, "text-anchor": "middle" };
+  const beside = isMetric ? { x: x + 9, "text-anchor": "start" } : { x: x - 6, "text-anchor": "end" };
+  const letters = isMetric ? EDGE.side - 8 : Math.min(room, EDGE.side + 8) - 14;
+  return [
+    ...(isMetric ? colourBar(x) : [svg("line", { class: "rule", x1: x, x2: x, y1: y(0), y2: y(1) })]),
+    svg("text", name, shorten(field.label, room)),
+    ...scale.ticks.map(({ at, label }) =>
+      svg("text", { class: "over", ...beside, y: y(at) + 4 }, shorten(label, letters)),
+    ),
+  ];
+}
+
+function colourBar(x: number): SVGElement[] {
   return Array.from({ length: STEPS }, (_, index) => {
     const [low, high] = [index / STEPS, (index + 1) / STEPS];
-    return svg("rect", {
-      x: at - 3,
-      y: y(high) - 0.5,
-      width: 6,
-      height: y(low) - y(high) + 1,
-      fill: colourAt((low + high) / 2),
-    });
+    const place = { x: x - 3, y: y(high) - 0.5, width: 6, height: y(low) - y(high) + 1 };
+    return svg("rect", { ...place, fill: colourAt((low + high) / 2) });
   });
 }

@@ -17,7 +17,7 @@ export function drawing(width: number, height: number, label: string): SVGElemen
 
 /** About as many letters as fit; the beginning stays. */
 export function shorten(text: string, width: number): string {
-  const letters = Math.max(1, Math.floor(width / 6.6));
+  const letters = Math.max(1, Math.floor(width / 7));
   return text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
 }
 

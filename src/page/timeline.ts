@@ -15,45 +15,48 @@ const TICK_ROOM = 80;
 const NARROWEST = 2;
 const LETTER = 7.5;
 
+interface Frame {
+  readonly begin: number;
+  readonly lengthMs: number;
+  readonly width: number;
+  readonly height: number;
+  /** The names of the slots, from top to bottom. */
+  readonly slots: readonly string[];
+  readonly labelWidth: number;
+  readonly x: (ms: number) => number;
+}
+
 export function drawTimeline(data: PageData, width: number): SVGElement {
-  const { spans } = data;
-  const begin = beginOf(data);
-  const length = Math.max(1, ...spans.map(({ end }) => end - begin));
-  const slots = slotsOf(spans);
-  const label = Math.min(WIDEST_LABEL, width * 0.3, 14 + 7 * Math.max(...slots.map((name) => name.length)));
-  const height = EDGE.top + slots.length * ROW + EDGE.bottom;
-  const x = (ms: number) => label + (ms / length) * (width - label - EDGE.right);
-  const root = drawing(width, height, "attempts in their slots");
-  for (const { atMs, label: text } of clockTicks(length, Math.max(1, (width - label) / TICK_ROOM))) {
-    const at = x(atMs);
-    root.append(svg("line", { class: "rule", x1: at, x2: at, y1: EDGE.top, y2: height - EDGE.bottom }));
-    root.append(svg("text", { x: at, y: height - 8, "text-anchor": "middle" }, text));
-  }
-  slots.forEach((name, index) => {
-    const place = { class: "name", x: label - 8, y: EDGE.top + index * ROW + 15, "text-anchor": "end" };
-    root.append(svg("text", place, shortenKeepingEnd(name, label - 12)));
-  });
+  const frame = frameFor(data, width);
+  const root = drawing(width, frame.height, "attempts in their slots");
+  root.append(...drawClock(frame), ...drawNames(frame));
   const rows = new Map(data.rows.map((row) => [row.line, row]));
+  const rowOf = new Map(frame.slots.map((name, index) => [name, index]));
   const fields = fieldsOf(data);
-  for (const span of spans) {
+  for (const span of data.spans) {
     const row = rows.get(span.line);
-    const y = EDGE.top + slots.indexOf(slotName(span)) * ROW + (ROW - BAR) / 2;
-    const left = x(span.start - begin);
-    const long = Math.max(NARROWEST, x(span.end - begin) - left);
-    const bar = svg("rect", { class: `span ${span.state}`, x: left, y, width: long, height: BAR, rx: 2 });
-    const about = row === undefined ? "" : describeRow(row, fields).replace(/^.*/, "");
-    root.append(asMark(bar, span.line, `${describeSpan(span, begin)}${about}`));
-    const text = String(span.line);
-    if (long > LETTER * text.length + 6) {
-      const place = { class: "within", x: left + long / 2, y: y + 12, "text-anchor": "middle" };
-      root.append(svg("text", place, text));
-    }
+    const about = describeSpan(span, frame.begin);
+    const [bar, ...number] = drawSpan(span, rowOf.get(slotName(span)) ?? 0, frame);
+    if (bar === undefined) continue;
+    const text = row === undefined ? about : describeRow(about, row, fields);
+    root.append(asMark(bar, span.line, text), ...number);
   }
   return listenToMarks(root);
 }
 
 export function beginOf({ spans }: Pick<PageData, "spans">): number {
   return spans.reduce((earliest, { start }) => Math.min(earliest, start), Number.POSITIVE_INFINITY);
+}
+
+function frameFor(data: PageData, width: number): Frame {
+  const begin = beginOf(data);
+  const lengthMs = data.spans.reduce((longest, { end }) => Math.max(longest, end - begin), 1);
+  const slots = slotsOf(data.spans);
+  const letters = slots.reduce((most, { length }) => Math.max(most, length), 0);
+  const labelWidth = Math.min(WIDEST_LABEL, width * 0.3, 14 + 7 * letters);
+  const height = EDGE.top + slots.length * ROW + EDGE.bottom;
+  const x = (ms: number) => labelWidth + (ms / lengthMs) * (width - labelWidth - EDGE.right);
+  return { begin, lengthMs, width, height, slots, labelWidth, x };
 }
 
 /** In the order of the machines' names, and of their slots. */
@@ -68,6 +71,33 @@ function slotsOf(spans: readonly Span[]): string[] {
 
 function slotName({ machine, slot }: Span): string {
   return `${machine} ${slot}`;
+}
+
+function drawClock({ lengthMs, width, height, labelWidth, x }: Frame): SVGElement[] {
+  const most = Math.max(1, (width - labelWidth) / TICK_ROOM);
+  return clockTicks(lengthMs, most).flatMap(({ atMs, label }) => [
+    svg("line", { class: "rule", x1: x(atMs), x2: x(atMs), y1: EDGE.top, y2: height - EDGE.bottom }),
+    svg("text", { x: x(atMs), y: height - 8, "text-anchor": "middle" }, label),
+  ]);
+}
+
+function drawNames({ slots, labelWidth }: Frame): SVGElement[] {
+  return slots.map((name, index) => {
+    const place = { class: "name", x: labelWidth - 8, y: EDGE.top + index * ROW + 15, "text-anchor": "end" };
+    return svg("text", place, shortenKeepingEnd(name, labelWidth - 12));
+  });
+}
+
+/** A bar, and the job's number where there is room for it. */
+function drawSpan({ line, state, start, end }: Span, row: number, { begin, x }: Frame): SVGElement[] {
+  const y = EDGE.top + row * ROW + (ROW - BAR) / 2;
+  const left = x(start - begin);
+  const width = Math.max(NARROWEST, x(end - begin) - left);
+  const bar = svg("rect", { class: `span ${state}`, x: left, y, width, height: BAR, rx: 2 });
+  const text = String(line);
+  if (width <= LETTER * text.length + 6) return [bar];
+  const place = { class: "within", x: left + width / 2, y: y + 12, "text-anchor": "middle" };
+  return [bar, svg("text", place, text)];
 }
 
 function describeSpan(span: Span, begin: number): string {

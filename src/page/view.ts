@@ -25,12 +25,16 @@ export function formatCell(cell: Cell): string {
 
 const MOST_LINES = 16;
 
-/** "job 3, succeeded", then a line for each parameter and metric, but not a screenful. */
-export function describeRow(row: PageRow, fields: readonly Field[]): string {
-  const told = fields.filter(({ kind }) => kind === "parameter" || kind === "metric");
-  const lines = told
+/** `first`, then a line for each parameter and metric, but not a screenful. */
+export function describeRow(first: string, row: PageRow, fields: readonly Field[]): string {
+  const lines = fields
+    .filter((field) => field.kind === "parameter" || field.kind === "metric")
     .filter((field) => cellAt(row, field) !== null)
     .map((field) => `${field.label} = ${formatCell(cellAt(row, field))}`);
   const more = lines.length > MOST_LINES ? ["…"] : [];
-  return [`job ${row.line}, ${row.state}`, ...lines.slice(0, MOST_LINES), ...more].join("\n");
+  return [first, ...lines.slice(0, MOST_LINES), ...more].join("\n");
+}
+
+export function describeJob({ line, state }: PageRow): string {
+  return `job ${line}, ${state}`;
 }

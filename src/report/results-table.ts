@@ -46,11 +46,11 @@ interface LaidOut {
 function layOut(column: Column, rows: readonly ResultRow[]): LaidOut {
   const values = rows.map((row) => cellOf(row, column));
   const isNumeric = values.every((value) => typeof value !== "string" || isNumber(value));
-  const widest = column.kind === "command" ? Number.POSITIVE_INFINITY : WIDEST;
+  const most = column.kind === "command" ? Number.POSITIVE_INFINITY : WIDEST;
   const texts = [column.label, ...values.map((value) => formatCell(value, column))].map((text) =>
-    fitWidth(printable(text), widest),
+    fitWidth(printable(text), most),
   );
-  const width = Math.max(...texts.map(textWidth));
+  const width = texts.reduce((widest, text) => Math.max(widest, textWidth(text)), 0);
   const [head = "", ...cells] = texts.map((text) => {
     const room = " ".repeat(width - textWidth(text));
     return isNumeric ? room + text : text + room;
