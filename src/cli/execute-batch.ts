@@ -18,7 +18,8 @@ export async function executeBatch(options: RunOptions): Promise<ExitCode> {
   const copyForward = resolveForward(options.copyForward, surroundings.cwd);
   const copyBack = resolveBackwards(options.copyBackwards, surroundings.cwd);
   if (options.isDryRun) return dryRun({ jobs, machines, options, surroundings });
-  const tree = await readTree(surroundings, copyForward);
+  const tree = readTree(surroundings, copyForward);
+  tree.catch(() => {}); // heard by the run, while machines are connected to
   const results = new Results(surroundings.cwd);
   await results.prepare();
   return followBatch({

@@ -42,7 +42,9 @@ export async function orderFor(
     policy: POLICY,
     env: {},
     machines: startsJobs ? await reloadMachines([...here.machines.values()], surroundings) : [],
-    tree: startsJobs ? await readTree(surroundings, settings.copyForward) : noTree(surroundings.cwd),
+    tree: startsJobs
+      ? readTree(surroundings, settings.copyForward)
+      : Promise.resolve(noTree(surroundings.cwd)),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fchmodSync, futimesSync, openSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
-import type { ReadEntry } from "tar";
+import type { ReadEntry } from "tar/read-entry";
 
 /** In one go: to wait for each write costs more than a small file takes. */
 const SMALL_BYTES = 256 << 10;

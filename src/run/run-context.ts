@@ -20,7 +20,8 @@ export interface RunContext {
   readonly requirement: Requirement;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
-  readonly tree: Tree;
+  /** Being read while machines are connected to. */
+  readonly tree: Promise<Tree>;
   /** Relative to a job's directory. */
   readonly copyBack: readonly string[];
   readonly copiesUnchanged: boolean;

@@ -14,6 +14,8 @@ export interface WrappedChannel {
   readonly running: Running;
   /** Nothing more comes through it. */
   readonly closed: Promise<void>;
+  /** What ran in it has ended, though its last words may not have been read. */
+  hasEnded(): boolean;
   /**
    * The link is gone. To be called before ssh2 closes the channel by itself: an exit status it may have heard is not to
    * be trusted then, since some of the output may be missing.
@@ -25,12 +27,19 @@ export function wrapChannel(channel: ClientChannel): WrappedChannel {
   const ended = deferred<ExecEnd>();
   const closed = deferred<void>();
   const stdin = writeTo(channel);
+  let hasEnded = false;
+  const end = () => {
+    hasEnded = true;
+  };
+  channel.once("exit", end).once("close", end);
   channel.on("error", () => {});
+  stdin.on("error", () => {}); // it may end while nobody has begun to use it
   channel.once("close", (code?: number | null, signal?: string) => {
     ended.resolve(readEnd(code, signal));
     closed.resolve();
   });
   const lose = (reason: string) => {
+    end();
     ended.resolve({ kind: "lost", reason });
     closed.resolve();
   };
@@ -44,6 +53,7 @@ export function wrapChannel(channel: ClientChannel): WrappedChannel {
   return {
     running: { stdin, stdout: channel, stderr: channel.stderr, ended: ended.promise, close },
     closed: closed.promise,
+    hasEnded: () => hasEnded,
     lose,
   };
 }
