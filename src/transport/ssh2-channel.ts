@@ -1,7 +1,7 @@
 // An ssh2 channel as streams that behave like Node's own. ssh2's leave a pending write without its callback when the
 // machine closes first, and their `destroy` and `close` are not those that `pipeline` relies on.
 
-import { Writable } from "node:stream";
+import { type Duplex, Writable } from "node:stream";
 import type { ClientChannel } from "ssh2";
 import { deferred } from "./deferred.js";
 import { brokenPipe } from "./lost-running.js";
@@ -23,10 +23,11 @@ export interface WrappedChannel {
   lose(reason: string): void;
 }
 
-export function wrapChannel(channel: ClientChannel): WrappedChannel {
+/** `socket` is what ssh2 writes to. */
+export function wrapChannel(channel: ClientChannel, socket: Duplex): WrappedChannel {
   const ended = deferred<ExecEnd>();
   const closed = deferred<void>();
-  const stdin = writeTo(channel);
+  const stdin = writeTo(channel, socket);
   let hasEnded = false;
   const end = () => {
     hasEnded = true;
@@ -58,15 +59,17 @@ export function wrapChannel(channel: ClientChannel): WrappedChannel {
   };
 }
 
-function writeTo(channel: ClientChannel): Writable {
+function writeTo(channel: ClientChannel, socket: Duplex): Writable {
+  // ssh2 makes packets of 32 KiB and writes each by itself: together they cost the system one call.
+  const write = (chunk: Buffer, done: (error?: Error | null) => void) => {
+    socket.cork();
+    channel.write(chunk, done);
+    socket.uncork();
+  };
   return new Writable({
     highWaterMark: WRITE_BYTES,
-    write: (chunk: Buffer, _encoding, done) => {
-      channel.write(chunk, done);
-    },
-    writev: (chunks, done) => {
-      channel.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done);
-    },
+    write: (chunk: Buffer, _encoding, done) => write(chunk, done),
+    writev: (chunks, done) => write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
     final: (done) => {
       channel.end();
       done();

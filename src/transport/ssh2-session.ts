@@ -92,7 +92,7 @@ export class Ssh2Session implements Session {
     const openAndHold = async () => {
       const channel = await open();
       if (channel === null) return opened.resolve(null);
-      const wrapped = wrapChannel(channel);
+      const wrapped = wrapChannel(channel, this.#socket);
       this.#channels.add(wrapped);
       opened.resolve(wrapped);
       await wrapped.closed;
