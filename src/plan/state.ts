@@ -130,6 +130,7 @@ export function apply(state: RunState, event: RunEvent): void {
     case "tree-read":
     case "staging":
     case "staged":
+    case "collecting":
     case "jobs-arrived":
     case "slot-waiting":
     case "job-said":
