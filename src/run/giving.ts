@@ -23,6 +23,7 @@ const ANSWER_COUNTS_MS = 60_000;
 /** A staging that waits for the word to go ahead. */
 interface Prepared {
   readonly at: number;
+  hasFailed: boolean;
   readonly isSent: Promise<boolean>;
   readonly goAhead: () => void;
   readonly cancel: AbortController;
@@ -83,8 +84,10 @@ export class Giver {
       const onProgress = this.#progressOf(link, tree, emit);
       return stage(session, { place, tree, signal, goAhead, onProgress });
     });
-    isSent.catch(() => {}); // heard when jobs are handed over, if ever
-    const prepared = { at: performance.now(), isSent, goAhead: resolve, cancel };
+    const prepared: Prepared = { at: performance.now(), hasFailed: false, isSent, goAhead: resolve, cancel };
+    isSent.catch(() => {
+      prepared.hasFailed = true; // heard when jobs are handed over, if ever
+    });
     this.#prepared.set(session, prepared);
     return prepared;
   }
@@ -99,12 +102,12 @@ export class Giver {
     emit({ kind: "staged", machine });
   }
 
-  /** Once: should it fail, the next time begins anew. */
+  /** Once: should it fail, the next time begins anew. So it does if it failed while nobody waited for it. */
   #takePrepared(session: Session): Prepared | null {
     const prepared = this.#prepared.get(session);
     this.#prepared.delete(session);
     if (prepared === undefined) return null;
-    if (performance.now() - prepared.at < ANSWER_COUNTS_MS) return prepared;
+    if (!prepared.hasFailed && performance.now() - prepared.at < ANSWER_COUNTS_MS) return prepared;
     prepared.cancel.abort();
     return null;
   }

@@ -32,9 +32,9 @@ export function createConnect(options: ConnectOptions): Connect {
     signal?.throwIfAborted();
     if (address.kind === "local") return connectLocal({ homeDir: options.homeDir });
     config ??= loadConfig(options);
+    ssh ??= config.then((known) => loadSsh(options, known));
     // Processes of their own work it out, while the rest of our code is being loaded.
     (await config).resolve(address, null, signal).catch(() => {}); // asked again below, and heard then
-    ssh ??= loadSsh(options, await config);
     return (await ssh)(address, signal);
   };
 }
