@@ -27,7 +27,8 @@ await build({
   banner: {
     js: [
       'import { createRequire as __createRequire } from "node:module";',
-      "const require = __createRequire(import.meta.url);",
+      "let __requireHere;", // made when it is needed: most files of dist/ never do
+      "const require = (name) => (__requireHere ??= __createRequire(import.meta.url))(name);",
       'const __dirname = new URL(".", import.meta.url).pathname;',
     ].join("\n"),
   },

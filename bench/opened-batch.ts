@@ -51,7 +51,7 @@ export async function openBatch(
     requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
     env: {},
     timeoutSeconds: null,
-    tree: { hash: "", dir, entries: [], bytes: 0, leftOut: [] },
+    tree: Promise.resolve({ hash: "", dir, entries: [], bytes: 0, leftOut: [] }),
     results,
     onEvent: (event) => reporter.show(event),
     connect: (_, signal) => {

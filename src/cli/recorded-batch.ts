@@ -44,7 +44,7 @@ export async function orderFor(
     policy: POLICY,
     env: {},
     machines: startsJobs ? await reloadMachines([...here.machines.values()], surroundings) : [],
-    tree: startsJobs ? await readTree(surroundings, settings) : noTree(surroundings.cwd),
+    tree: startsJobs ? readTree(surroundings, settings) : Promise.resolve(noTree(surroundings.cwd)),
   };
 }
 

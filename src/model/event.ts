@@ -113,6 +113,13 @@ export type RunEvent = { readonly at: number } & (
       readonly outcome: Outcome;
       readonly durationMs: number;
     }
+  /** A large collection is on its way: only of those it is told how far they are. */
+  | {
+      readonly kind: "collecting";
+      readonly machine: string;
+      readonly receivedBytes: number;
+      readonly totalBytes: number;
+    }
   /** Its results are in place on this computer's disk. */
   | {
       readonly kind: "job-collected";

@@ -194,10 +194,10 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
     ...(isToCollect(machine, now)
       ? batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE)
       : []),
-    ...free(machine),
+    ...free(machine, isQuiet),
   ];
   return decisions.length === 0 && isFinished(machine, isQuiet)
-    ? [{ kind: "finish", machine: name, cleans: machine.hasSpool && !machine.hasStuck }]
+    ? [{ kind: "finish", machine: name, cleans: isToClean(machine) }]
     : decisions;
 }
 
@@ -255,8 +255,11 @@ function* unstopped({ running, stopped }: MachineState): Iterable<number> {
 }
 
 /** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
-function free({ name, toFree, busy }: MachineState): Decision[] {
+function free(machine: MachineState, isQuiet: boolean): Decision[] {
+  const { name, toFree, busy } = machine;
   if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return [];
+  // The last ones go with all the rest.
+  if (isThrough(machine, isQuiet) && isToClean(machine)) return [];
   return [{ kind: "free", machine: name, keys: first([toFree], COLLECT_AT_ONCE) }];
 }
 
@@ -283,11 +286,19 @@ function first<T>(sources: readonly Iterable<T>[], most: number): T[] {
   return some;
 }
 
-/** Nothing of ours is left there, and nothing more will come. */
+/** Nothing is left there but what is cleaned up, and nothing more will come. */
 function isFinished(machine: MachineState, isQuiet: boolean): boolean {
-  const { toFree, toRetry, busy, isOpen } = machine;
-  // An open machine stays until the last job of the batch is home: it may be needed for it.
-  return isEmpty(machine) && toFree.size + toRetry.size + busy.size === 0 && (isQuiet || !isOpen);
+  const { toFree, busy } = machine;
+  return isThrough(machine, isQuiet) && busy.size === 0 && (toFree.size === 0 || isToClean(machine));
+}
+
+/** An open machine stays until the last job of the batch is home: it may be needed for it. */
+function isThrough(machine: MachineState, isQuiet: boolean): boolean {
+  return isEmpty(machine) && machine.toRetry.size === 0 && (isQuiet || !machine.isOpen);
+}
+
+function isToClean({ hasSpool, hasStuck }: MachineState): boolean {
+  return hasSpool && !hasStuck;
 }
 
 /** No job is on its way any more, but for those on machines that were given up. */

@@ -168,6 +168,7 @@ export function applyRecorded(state: RunState, event: RunEvent): void {
     case "tree-read":
     case "staging":
     case "staged":
+    case "collecting":
     case "jobs-arrived":
     case "slot-waiting":
     case "job-said":

@@ -17,6 +17,8 @@ export interface Collection {
   /** Fresh and empty; gets `<key>/{out,err,work/}`, as far as there is something in them. The caller's to remove when this rejects. */
   readonly into: string;
   readonly signal: AbortSignal;
+  /** Called with the bytes of the archive that have arrived so far. */
+  readonly onProgress?: (bytes: number) => void;
 }
 
 interface CollectedJob {
@@ -32,7 +34,7 @@ export interface Collected {
 }
 
 export async function collect(session: Session, collection: Collection): Promise<Collected> {
-  const { jobs, into, signal } = collection;
+  const { jobs, into, signal, onProgress } = collection;
   signal.throwIfAborted();
   const running = await session.exec(collectScript(collection));
   running.stdin.end();
@@ -43,6 +45,11 @@ export async function collect(session: Session, collection: Collection): Promise
   try {
     const keys = new Set(jobs.map(({ key }) => key));
     const rules = { allows: (top: string) => keys.has(top), keeps: isExit };
+    let bytes = 0;
+    running.stdout.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      onProgress?.(bytes);
+    });
     const unpacked = await unpack(running.stdout, into, rules).catch((error: unknown) => error);
     // What a stream that came to its end does not hold, whoever sent it may explain.
     if (running.stdout.readableEnded) await expectSent(running, stderr);
@@ -63,15 +70,30 @@ async function expectSent(running: Running, stderr: Promise<string>): Promise<vo
   if (!/(^|\n)sent everything\n/.test(said)) throw remoteErrorFrom("collecting results", said);
 }
 
-function collectScript({ place, jobs, copyBack }: Collection): string {
+function collectScript(collection: Collection): string {
+  // GNU tar takes a backslash in a name for the beginning of an escape; other tars do not, and know no such option.
+  const asWritten = collection.copyBack.some((each) => each.includes("\\"))
+    ? 'tar --no-unquote --version >/dev/null 2>&1 && set -- --no-unquote "$@"'
+    : "";
+  return `${listScript(collection)}
+# A job may leave what even its owner cannot read as it is: directories at once, or nobody would see what is in them.
+find "$@" -type d ! -perm -u+rx -exec chmod u+rwx {} \\; -o -type f ! -perm -u+r -exec chmod u+rw {} + </dev/null
+${asWritten}
+# Start-up files may have said something, and left their line open.
+tar -cf - "$@" </dev/null && printf '\\nsent everything\\n' >&2
+`;
+}
+
+/** sh text that makes all that is to come the arguments. */
+export function listScript({
+  place,
+  jobs,
+  copyBack,
+}: Pick<Collection, "place" | "jobs" | "copyBack">): string {
   const wanted = jobs.map(({ key, streams }) => `add ${key} ${streams.join(" ")}`).join("\n");
   const paths = outermost(copyBack)
     .map((each) => quote(each === "." ? "work" : `work/${each}`))
     .join(" ");
-  // GNU tar takes a backslash in a name for the beginning of an escape; other tars do not, and know no such option.
-  const asWritten = copyBack.some((each) => each.includes("\\"))
-    ? 'tar --no-unquote --version >/dev/null 2>&1 && set -- --no-unquote "$@"'
-    : "";
   return `${prelude(place)}
 cd "$spool/jobs" || exit 1
 add() {
@@ -89,13 +111,7 @@ IFS='
 '
 set -- $(
 ${wanted}
-)
-# A job may leave what even its owner cannot read as it is: directories at once, or nobody would see what is in them.
-find "$@" -type d ! -perm -u+rx -exec chmod u+rwx {} \\; -o -type f ! -perm -u+r -exec chmod u+rw {} + </dev/null
-${asWritten}
-# Start-up files may have said something, and left their line open.
-tar -cf - "$@" </dev/null && printf '\\nsent everything\\n' >&2
-`;
+)`;
 }
 
 /** What is named twice, alone or within another, tar would send twice. */

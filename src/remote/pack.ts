@@ -1,6 +1,7 @@
 // A tar stream made entry by entry.
 
-import { Header, Pax } from "tar";
+import { Header } from "tar/header";
+import { Pax } from "tar/pax";
 
 export type PackEntry = { readonly path: string; readonly mode: number; readonly mtime?: Date } & (
   | { readonly type: "Directory" }

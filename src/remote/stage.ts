@@ -18,6 +18,8 @@ export interface StageOptions {
   readonly place: Place;
   readonly tree: Tree;
   readonly signal: AbortSignal;
+  /** Nothing is sent before this resolves: only what is there is asked for. Left out: at once. */
+  readonly goAhead?: Promise<void>;
   /** Called with the file bytes sent so far and those to be sent in all, first with none. */
   readonly onProgress: (sentBytes: number, totalBytes: number) => void;
 }
@@ -53,7 +55,7 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
 async function converse(
   running: Running,
   session: Session,
-  { tree, signal, onProgress }: StageOptions,
+  { tree, signal, goAhead, onProgress }: StageOptions,
   onSending: (sending: Promise<unknown>) => void,
 ): Promise<string> {
   const shipping = shippingOf(tree);
@@ -69,12 +71,14 @@ async function converse(
     if (word === "base" && shipping.bases.includes(hash)) bases.push(hash);
     if (word === "unzips") canUnzip = true;
     if (word === "ready") {
+      await goAhead;
       chosen = await shipping.choose(bases);
       isZipped = canUnzip && chosen.cargo.shrinks && (await isSlow(session, signal));
       running.stdin.write(orderText(chosen, shipping, isZipped));
     }
+    const isWhole = word === "want" || (word === "ready" && chosen.from === null);
+    if (isWhole) onSending(send(running, whole.cargo, { isZipped, onProgress }));
     if (word === "rest") onSending(send(running, chosen.cargo, { isZipped, onProgress }));
-    if (word === "want") onSending(send(running, whole.cargo, { isZipped, onProgress }));
   }
   return last;
 }

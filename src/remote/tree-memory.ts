@@ -2,7 +2,8 @@
 // believed only if it makes up the name it has: a damaged or foreign one is as good as none.
 
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { contentOf, type EarlierTree, hashEntries, type ListedEntry, type Tree } from "./tree.js";
 
@@ -23,9 +24,10 @@ export async function rememberTree(cacheDir: string, tree: Tree): Promise<void> 
   const list = tree.entries.map((entry) => [entry.type, entry.path, entry.mode, contentOf(entry)]);
   const draft = path.join(place, `draft-${randomBytes(6).toString("hex")}`);
   try {
-    await mkdir(place, { recursive: true, mode: 0o700 });
-    await writeFile(draft, JSON.stringify(list), { mode: 0o600 });
-    await rename(draft, path.join(place, tree.hash));
+    // In one go: whoever is waiting for nothing else may end the process meanwhile, and would leave the draft.
+    mkdirSync(place, { recursive: true, mode: 0o700 });
+    writeFileSync(draft, JSON.stringify(list), { mode: 0o600 });
+    renameSync(draft, path.join(place, tree.hash));
     for (const old of (await latestFirst(place)).slice(REMEMBERED)) await rm(path.join(place, old));
   } catch {
     await rm(draft, { force: true }).catch(() => undefined);

@@ -5,7 +5,7 @@ import type { MachineView } from "./machine-view.js";
 import { printable } from "./printable.js";
 import { type Canvas, formatSpans, type Span, span } from "./spans.js";
 import { fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
-import { stagingText } from "./wording.js";
+import { transferText } from "./wording.js";
 
 export function machineLines(machines: readonly MachineView[], canvas: Canvas): string[] {
   const { columns, look } = canvas;
@@ -23,18 +23,19 @@ function conditionOf(machine: MachineView): Span[] {
   if (lostBecause !== null) return [span(`link lost, jobs there go on: ${printable(lostBecause)}`, "warn")];
   if (answer === null) return [span("connecting", "dim")];
   if (staging !== null && !machine.isStaged) {
-    return [span(`staging ${stagingText(staging)}`.trimEnd(), "dim")];
+    return [span(`staging ${transferText(staging)}`.trimEnd(), "dim")];
   }
   if (answer.slots.length === 0) return [span("no room for a job now", "warn")];
   return machine.isDone ? [span("done", "dim")] : occupationOf(machine, answer.slots);
 }
 
-function occupationOf({ busy, held }: MachineView, slots: readonly Slot[]): Span[] {
+function occupationOf({ busy, held, collecting }: MachineView, slots: readonly Slot[]): Span[] {
   const inUse = slots.filter(({ index }) => busy.has(index));
   const cards = new Set(inUse.flatMap(({ gpus }) => gpus.map(({ index }) => index)));
   const spans = [span(`${inUse.length}/${slots.length} busy`, inUse.length > 0 ? "busy" : "normal")];
   if (cards.size > 0) spans.push(span(`  gpu ${[...cards].sort((a, b) => a - b).join(",")}`));
   const [waiting] = held;
   if (waiting !== undefined) spans.push(span(`  slot ${waiting[0]} waits: ${printable(waiting[1])}`, "warn"));
+  if (collecting !== null) spans.push(span(`  collecting ${transferText(collecting)}`, "dim"));
   return spans;
 }

@@ -8,8 +8,10 @@ export interface MachineView {
   answer: MachineAnswer | null;
   /** Why the link is gone, while it is. */
   lostBecause: string | null;
-  staging: StagingView | null;
+  staging: TransferView | null;
   isStaged: boolean;
+  /** Results that are on their way, while it is worth telling. */
+  collecting: TransferView | null;
   /** Nothing of this batch is left there. */
   isDone: boolean;
   /** Lines of the jobs that are there: queued, running, or not yet collected. */
@@ -20,12 +22,13 @@ export interface MachineView {
   readonly held: Map<number, string>;
 }
 
-export interface StagingView {
-  readonly sentBytes: number;
+export interface TransferView {
+  readonly doneBytes: number;
   /** 0: it was there already. */
   readonly totalBytes: number;
-  /** When the first of these bytes was to be sent, and when this was told. */
+  /** When it was told of first, and how much was done then. */
   readonly beganAt: number;
+  readonly beganBytes: number;
   readonly at: number;
 }
 
@@ -42,6 +45,7 @@ export function newMachine(name: string): MachineView {
     lostBecause: null,
     staging: null,
     isStaged: false,
+    collecting: null,
     isDone: false,
     jobs: new Set(),
     busy: new Map(),
@@ -60,12 +64,13 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       return;
     case "machine-lost":
       machine.lostBecause = event.reason;
+      machine.collecting = null;
       return;
     case "machine-back":
       machine.lostBecause = null;
       return;
     case "staging":
-      machine.staging = stagingOf(event, machine.staging);
+      machine.staging = transferOf({ ...event, doneBytes: event.sentBytes }, machine.staging);
       machine.isStaged = false;
       return;
     case "staged":
@@ -80,7 +85,11 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
     case "jobs-handed-over":
       for (const line of event.lines) machine.jobs.add(line);
       return;
+    case "collecting":
+      machine.collecting = transferOf({ ...event, doneBytes: event.receivedBytes }, machine.collecting);
+      return;
     case "jobs-arrived":
+      machine.collecting = null;
       return;
     case "machine-draining":
     case "machine-opened":
@@ -100,8 +109,10 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
   }
 }
 
-function stagingOf(event: Extract<RunEvent, { kind: "staging" }>, before: StagingView | null): StagingView {
-  const { sentBytes, totalBytes, at } = event;
-  const isNew = before === null || sentBytes < before.sentBytes || sentBytes === 0;
-  return { sentBytes, totalBytes, at, beganAt: isNew ? at : before.beganAt };
+type Told = Pick<TransferView, "doneBytes" | "totalBytes" | "at">;
+
+function transferOf({ doneBytes, totalBytes, at }: Told, before: TransferView | null): TransferView {
+  const isNew = before === null || doneBytes < before.doneBytes || doneBytes === 0;
+  const { beganAt, beganBytes } = isNew ? { beganAt: at, beganBytes: doneBytes } : before;
+  return { doneBytes, totalBytes, at, beganAt, beganBytes };
 }

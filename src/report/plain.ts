@@ -16,7 +16,7 @@ import {
   pausedLine,
   resumedLine,
   STOPPING,
-  stagingText,
+  transferText,
   treeLine,
   warningLines,
 } from "./wording.js";
@@ -31,13 +31,13 @@ export interface PlainOptions {
   readonly isVerbose: boolean;
 }
 
-const STAGING_EVERY_MS = 5000;
+const TRANSFER_EVERY_MS = 5000;
 
 export function createPlainReporter(options: PlainOptions): Reporter {
   const view = newView(options.machines);
   let isClosed = false;
   let hasLimits = false;
-  const tellStaging = stagingTeller(view);
+  const tellTransfers = transferTeller(view);
   return {
     show(event) {
       if (!applyToView(view, event)) return;
@@ -52,7 +52,7 @@ export function createPlainReporter(options: PlainOptions): Reporter {
       }
       write(options.stderr, warningLines(event));
       write(options.stderr, noticeLines(view, event));
-      if (options.isVerbose) write(options.stderr, [...verboseLines(view, event), ...tellStaging(event)]);
+      if (options.isVerbose) write(options.stderr, [...verboseLines(view, event), ...tellTransfers(event)]);
     },
     suspend() {},
     resume() {},
@@ -179,15 +179,16 @@ function verboseLines(view: ViewState, event: RunEvent): string[] {
   }
 }
 
-/** A line now and then for a machine whose copy takes long. */
-function stagingTeller(view: ViewState): (event: RunEvent) => string[] {
+/** A line now and then for a machine whose copy, or whose results, take long. */
+function transferTeller(view: ViewState): (event: RunEvent) => string[] {
   const toldAt = new Map<string, number>();
   return (event) => {
-    const staging = event.kind === "staging" ? view.machines.get(event.machine)?.staging : null;
-    if (event.kind !== "staging" || !staging || staging.sentBytes >= staging.totalBytes) return [];
-    const since = Math.max(toldAt.get(event.machine) ?? 0, staging.beganAt);
-    if (event.at - since < STAGING_EVERY_MS) return [];
+    if (event.kind !== "staging" && event.kind !== "collecting") return [];
+    const transfer = view.machines.get(event.machine)?.[event.kind];
+    if (!transfer || transfer.doneBytes >= transfer.totalBytes) return [];
+    const since = Math.max(toldAt.get(event.machine) ?? 0, transfer.beganAt);
+    if (event.at - since < TRANSFER_EVERY_MS) return [];
     toldAt.set(event.machine, event.at);
-    return [`staging: ${printable(event.machine)}; ${stagingText(staging)}`];
+    return [`${event.kind}: ${printable(event.machine)}; ${transferText(transfer)}`];
   };
 }

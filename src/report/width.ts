@@ -1,7 +1,5 @@
 // How many terminal columns a text takes, and cutting it to fit. The text has no control characters in it.
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-
 const WIDE: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
   [0x2e80, 0x303e],
@@ -22,7 +20,7 @@ const UNITS_PER_COLUMN = 16;
 export function textWidth(text: string): number {
   if (isAscii(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemesOf(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -33,7 +31,7 @@ export function fitWidth(text: string, columns: number, ellipsis = "…"): strin
   const room = columns - textWidth(ellipsis);
   let width = 0;
   let cutAt = 0;
-  for (const { segment, index } of graphemes.segment(start)) {
+  for (const { segment, index } of graphemesOf(start)) {
     width += graphemeWidth(segment);
     if (width <= room) cutAt = index + segment.length;
     if (width > columns) break;
@@ -46,7 +44,7 @@ export function fitWidth(text: string, columns: number, ellipsis = "…"): strin
 export function fitWidthKeepingEnd(text: string, columns: number, ellipsis = "…"): string {
   const end = text.slice(-(columns + 1) * UNITS_PER_COLUMN);
   if (end === text && textWidth(text) <= columns) return text;
-  const segments = [...graphemes.segment(end)];
+  const segments = [...graphemesOf(end)];
   let room = columns - textWidth(ellipsis);
   let cutAt = end.length;
   for (const { segment, index } of segments.reverse()) {
@@ -59,6 +57,14 @@ export function fitWidthKeepingEnd(text: string, columns: number, ellipsis = "�
 
 export function padWidth(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - textWidth(text)));
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made for those who need it: that takes longer than most of what a command does before its first line. */
+function graphemesOf(text: string): Iterable<Intl.SegmentData> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
 }
 
 function isAscii(text: string): boolean {

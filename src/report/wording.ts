@@ -2,7 +2,7 @@
 
 import type { RunEvent } from "../model/event.js";
 import { formatBytes, formatRoughDuration } from "./amounts.js";
-import type { StagingView } from "./machine-view.js";
+import type { TransferView } from "./machine-view.js";
 import { printable } from "./printable.js";
 
 export const STOPPING = {
@@ -88,16 +88,16 @@ export function treeLine({ files, bytes, leftOut }: Extract<RunEvent, { kind: "t
 }
 
 /** `12.3 MB of 50.0 MB, 24%, 8.1 MB/s, ~5s left`; empty while nothing is known. */
-export function stagingText({ sentBytes, totalBytes, beganAt, at }: StagingView): string {
+export function transferText({ doneBytes, totalBytes, beganAt, beganBytes, at }: TransferView): string {
   if (totalBytes === 0) return "";
-  const percent = Math.floor((100 * sentBytes) / totalBytes);
-  const parts = [`${formatBytes(sentBytes)} of ${formatBytes(totalBytes)}`, `${percent}%`];
+  const percent = Math.floor((100 * doneBytes) / totalBytes);
+  const parts = [`${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`, `${percent}%`];
   // What fits into buffers on the way is sent at once, and tells nothing.
-  if (at - beganAt >= RATE_AFTER_MS && sentBytes > 0) {
-    const bytesPerMs = sentBytes / (at - beganAt);
+  if (at - beganAt >= RATE_AFTER_MS && doneBytes > beganBytes) {
+    const bytesPerMs = (doneBytes - beganBytes) / (at - beganAt);
     parts.push(`${formatBytes(1000 * bytesPerMs)}/s`);
-    if (sentBytes < totalBytes)
-      parts.push(`~${formatRoughDuration((totalBytes - sentBytes) / bytesPerMs)} left`);
+    if (doneBytes < totalBytes)
+      parts.push(`~${formatRoughDuration((totalBytes - doneBytes) / bytesPerMs)} left`);
   }
   return parts.join(", ");
 }

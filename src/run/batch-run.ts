@@ -130,6 +130,8 @@ export function startRun(order: BatchOrder): BatchRun {
     commit: (news) => loop.commit(news),
   });
   const loop = makeLoop({ state, perform: performer.perform, record, onEvent: order.onEvent, now: Date.now });
+  // Nothing is given to anybody before it is read: it may still be said what cannot be.
+  order.tree.catch(loop.abandon);
 
   const finish = async () => {
     try {

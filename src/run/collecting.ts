@@ -4,6 +4,8 @@ import path from "node:path";
 import pLimit from "p-limit";
 import { type Outcome, parseAttemptKey } from "../model/job.js";
 import { type Collected, collect } from "../remote/collect.js";
+import { weigh } from "../remote/weigh.js";
+import { progressTeller } from "./collecting-progress.js";
 import { isOfThisDisk } from "./disk-error.js";
 import { isExpected } from "./expected-error.js";
 import type { Emit } from "./loop.js";
@@ -50,7 +52,9 @@ export class Collector {
     const incoming = await results.makeIncoming(this.#context.batch);
     try {
       const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
-      const collected = await collect(session, { place, jobs, copyBack, into: incoming.dir, signal });
+      const asked = { place, jobs, copyBack, signal };
+      const onProgress = progressTeller({ machine: spec.name, weigh: () => weigh(session, asked), emit });
+      const collected = await collect(session, { ...asked, into: incoming.dir, onProgress });
       for (const what of collected.leftOut) emit({ kind: "warning", message: `left out: ${what}` });
       const arrived = keys.map(parseAttemptKey);
       commit({

@@ -1,12 +1,13 @@
 // What a machine did wrong, told apart from our own bugs.
 
+import { UserError } from "../errors.js";
 import { RemoteError } from "../remote/remote-error.js";
 
 export type ExpectedError = Error & { readonly hint: string | null };
 
-/** Errors that tell what a machine did wrong carry a hint; anything else is our bug. */
+/** Errors that tell what a machine did wrong carry a hint; anything else is our bug, or the user's to mend. */
 export function isExpected(error: unknown): error is ExpectedError {
-  return error instanceof Error && "hint" in error;
+  return error instanceof Error && "hint" in error && !(error instanceof UserError);
 }
 
 /** The machine could not take these lines: nothing of them is there, and others may have them. */

@@ -1,4 +1,5 @@
 // Gives jobs to a machine: the working directory first, once, then the jobs and the slots that take them.
+// What is there of the directory is asked for before anybody knows whether the machine gets a job.
 
 import { attemptKey, kindOf, parseAttemptKey } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
@@ -7,14 +8,30 @@ import { handOver } from "../remote/hand-over.js";
 import { jobScript } from "../remote/job-script.js";
 import type { Manifest } from "../remote/manifest.js";
 import { stage } from "../remote/stage.js";
+import type { Tree } from "../remote/tree.js";
+import { deferred } from "../transport/deferred.js";
+import type { Session } from "../transport/session.js";
 import { refuse } from "./expected-error.js";
 import { warnOfSize } from "./large-tree.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import { jobOf, keysOf, type RunContext } from "./run-context.js";
 
+/** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
+const ANSWER_COUNTS_MS = 60_000;
+
+/** A staging that waits for the word to go ahead. */
+interface Prepared {
+  readonly at: number;
+  hasFailed: boolean;
+  readonly isSent: Promise<boolean>;
+  readonly goAhead: () => void;
+  readonly cancel: AbortController;
+}
+
 export class Giver {
   readonly #context: RunContext;
+  readonly #prepared = new WeakMap<Session, Prepared>();
   #isTreeTold = false;
   #isSizeTold = false;
 
@@ -29,9 +46,10 @@ export class Giver {
     slots: readonly Slot[],
     emit: Emit,
   ): Promise<number[]> {
-    const { tree, inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env, jobEnv } = this.#context;
+    const { inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env, jobEnv } = this.#context;
     const { spec, place, signal } = link;
-    if (!link.isStaged) await this.#stage(link, emit).catch((error) => refuse(lines, error));
+    const tree = await this.#context.tree;
+    if (!link.isStaged) await this.#stage(link, tree, emit).catch((error) => refuse(lines, error));
     const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) }));
     const jobs = lines.map((line) => {
       const job = jobOf(this.#context, line);
@@ -60,40 +78,64 @@ export class Giver {
     return { script, settings, slots, jobs };
   }
 
-  async #stage(link: MachineLink, emit: Emit): Promise<void> {
-    const { tree } = this.#context;
+  /** Asks the machine what it has of the tree, and sends nothing. */
+  prepare(link: MachineLink, emit: Emit): Prepared {
+    const { session, place } = link;
+    const cancel = new AbortController();
+    const signal = AbortSignal.any([link.signal, cancel.signal]);
+    const { promise: goAhead, resolve } = deferred<void>();
+    const isSent = this.#context.tree.then((tree) => {
+      if (tree.hash === "") return false;
+      const onProgress = this.#progressOf(link, tree, emit);
+      return stage(session, { place, tree, signal, goAhead, onProgress });
+    });
+    const prepared: Prepared = { at: performance.now(), hasFailed: false, isSent, goAhead: resolve, cancel };
+    isSent.catch(() => {
+      prepared.hasFailed = true; // heard when jobs are handed over, if ever
+    });
+    this.#prepared.set(session, prepared);
+    return prepared;
+  }
+
+  async #stage(link: MachineLink, tree: Tree, emit: Emit): Promise<void> {
     const machine = link.spec.name;
-    this.#tellTree(emit);
-    if (tree.hash !== "") {
-      let told = 0;
-      const isSent = await stage(link.session, {
-        place: link.place,
-        tree,
-        signal: link.signal,
-        onProgress: (sentBytes, totalBytes) => {
-          if (sentBytes === 0) this.#tellSize(totalBytes, emit);
-          else if (sentBytes < totalBytes && sentBytes - told < 1 << 20) return;
-          told = sentBytes;
-          emit({ kind: "staging", machine, sentBytes, totalBytes });
-        },
-      });
-      if (!isSent) emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
-    }
+    this.#tellTree(tree, emit);
+    const { goAhead, isSent } = this.#takePrepared(link.session) ?? this.prepare(link, emit);
+    goAhead();
+    if (!(await isSent) && tree.hash !== "") emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
     link.isStaged = true;
     emit({ kind: "staged", machine });
   }
 
-  #tellTree(emit: Emit): void {
-    const { inPlace, tree } = this.#context;
-    if (inPlace !== null) return;
-    const { entries, bytes, leftOut } = tree;
+  /** Once: should it fail, the next time begins anew. So it does if it failed while nobody waited for it. */
+  #takePrepared(session: Session): Prepared | null {
+    const prepared = this.#prepared.get(session);
+    this.#prepared.delete(session);
+    if (prepared === undefined) return null;
+    if (!prepared.hasFailed && performance.now() - prepared.at < ANSWER_COUNTS_MS) return prepared;
+    prepared.cancel.abort();
+    return null;
+  }
+
+  #progressOf(link: MachineLink, tree: Tree, emit: Emit): (sentBytes: number, totalBytes: number) => void {
+    let told = 0;
+    return (sentBytes, totalBytes) => {
+      if (sentBytes === 0) this.#tellSize(tree, totalBytes, emit);
+      else if (sentBytes < totalBytes && sentBytes - told < 1 << 20) return;
+      told = sentBytes;
+      emit({ kind: "staging", machine: link.spec.name, sentBytes, totalBytes });
+    };
+  }
+
+  #tellTree({ entries, bytes, leftOut }: Tree, emit: Emit): void {
+    if (this.#context.inPlace !== null) return;
     const files = entries.filter(({ type }) => type !== "Directory").length;
     if (!this.#isTreeTold) emit({ kind: "tree-read", files, bytes, leftOut });
     this.#isTreeTold = true;
   }
 
-  #tellSize(totalBytes: number, emit: Emit): void {
-    const message = this.#isSizeTold ? null : warnOfSize(this.#context.tree, totalBytes);
+  #tellSize(tree: Tree, totalBytes: number, emit: Emit): void {
+    const message = this.#isSizeTold ? null : warnOfSize(tree, totalBytes);
     if (message === null) return;
     this.#isSizeTold = true;
     emit({ kind: "warning", message });

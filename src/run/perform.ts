@@ -20,6 +20,8 @@ import { isRetryable, retrying } from "./retrying.js";
 import { jobOf, keysOf, linesOfKind, type RunContext } from "./run-context.js";
 import { tellSpoolEvent } from "./telling.js";
 
+const MEASURE_AGAIN_MS = 5000;
+
 /** Owns the links to all machines; close() them when the run is over, however it went. */
 export class Performer {
   readonly #context: RunContext;
@@ -128,8 +130,9 @@ export class Performer {
       if (resumes) await this.#attend(link, emit);
       return tellWhile(link, emit, { kind: "machine-back", machine });
     }
-    const options = { bases: ["~/.sshoal"], exceptBatch: this.#context.batch };
-    const capacity = await probe(link.session, options, link.signal);
+    // With an earlier client's jobs there, channels may be few and nothing may be left to give.
+    if (!resumes) this.#giver.prepare(link, emit);
+    const capacity = await this.#measure(link);
     this.#refuseTwin(machine, capacity);
     if (resumes) await this.#attend(link, emit);
     const { slots, short } = this.#chooseSlots(link.spec, capacity, resumes);
@@ -149,8 +152,21 @@ export class Performer {
       const message = `${machine} has no room for ${linesOfKind(this.#context, kind)}: ${reasons}`;
       emit({ kind: "warning", message });
     }
+    // To hand over, to follow, to control, and for the first results.
+    link.session.makeReady?.(4);
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots });
     this.#slots.set(machine, slots);
+  }
+
+  /** Until the working directory is read nothing can be given to it; if that takes long, what it has is measured again. */
+  async #measure(link: MachineLink): Promise<Capacity> {
+    const { tree, batch } = this.#context;
+    const options = { bases: ["~/.sshoal"], exceptBatch: batch };
+    const begunAt = performance.now();
+    const capacity = await probe(link.session, options, link.signal);
+    await tree;
+    const isRecent = performance.now() - begunAt < MEASURE_AGAIN_MS;
+    return isRecent ? capacity : probe(link.session, options, link.signal);
   }
 
   /** Two names for one machine would share a spool there, and count its room twice. */
@@ -219,6 +235,8 @@ export class Performer {
   }
 
   #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
+    // This one, and what comes after it: the next, or cleaning up.
+    link.session.makeReady?.(2);
     return this.#collector.collect(link, lines, this.#pollers.get(link.spec.name), emit);
   }
 

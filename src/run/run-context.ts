@@ -27,7 +27,8 @@ export interface RunContext {
   readonly timeoutSeconds: number | null;
   /** Where jobs run without a copy of the tree; null: in a copy each. */
   readonly inPlace: string | null;
-  readonly tree: Tree;
+  /** Being read while machines are connected to. */
+  readonly tree: Promise<Tree>;
   /** Relative to a job's directory. */
   readonly copyBack: readonly string[];
   readonly copiesUnchanged: boolean;

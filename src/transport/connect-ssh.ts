@@ -9,7 +9,7 @@ import { KeyRing } from "./key-ring.js";
 import { hostNeedsOpenssh } from "./known-hosts-file.js";
 import type { OpensshSession } from "./openssh-session.js";
 import type { Session } from "./session.js";
-import { createSshConfig } from "./ssh-config.js";
+import type { SshConfig } from "./ssh-config.js";
 import { connectSsh2 } from "./ssh2.js";
 import type { Ssh2Session } from "./ssh2-session.js";
 import { describeTarget } from "./target.js";
@@ -18,8 +18,7 @@ import { findWay, stopsOf, type Way } from "./way.js";
 
 export type ConnectSsh = (address: SshAddress, signal?: AbortSignal) => Promise<Session>;
 
-export function createConnectSsh(options: ConnectOptions): ConnectSsh {
-  const config = createSshConfig(options);
+export function createConnectSsh(options: ConnectOptions, config: SshConfig): ConnectSsh {
   const { ssh2, openssh } = createTravels(options);
   /** Of machines that only the system's ssh turned out to get to: why. */
   const lessons = new Map<string, string>();

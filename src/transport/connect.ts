@@ -5,6 +5,7 @@ import type { Ask } from "./ask.js";
 import type { ConnectSsh } from "./connect-ssh.js";
 import { connectLocal } from "./local.js";
 import type { Session } from "./session.js";
+import type { SshConfig } from "./ssh-config.js";
 import type { HostKeyPolicy } from "./target.js";
 
 export interface ConnectOptions {
@@ -25,17 +26,26 @@ export type Connect = (address: Address, signal?: AbortSignal) => Promise<Sessio
 
 /** One for a command: its sessions share jump hosts, unlocked keys and turns at connecting. */
 export function createConnect(options: ConnectOptions): Connect {
+  let config: Promise<SshConfig> | null = null;
   let ssh: Promise<ConnectSsh> | null = null;
   return async (address, signal) => {
     signal?.throwIfAborted();
     if (address.kind === "local") return connectLocal({ homeDir: options.homeDir });
-    ssh ??= loadSsh(options);
+    config ??= loadConfig(options);
+    ssh ??= config.then((known) => loadSsh(options, known));
+    // Processes of their own work it out, while the rest of our code is being loaded.
+    (await config).resolve(address, null, signal).catch(() => {}); // asked again below, and heard then
     return (await ssh)(address, signal);
   };
 }
 
 /** Loaded for those who need it: without --machines there is no ssh at all. */
-async function loadSsh(options: ConnectOptions): Promise<ConnectSsh> {
+async function loadConfig(options: ConnectOptions): Promise<SshConfig> {
+  const { createSshConfig } = await import("./ssh-config.js");
+  return createSshConfig(options);
+}
+
+async function loadSsh(options: ConnectOptions, config: SshConfig): Promise<ConnectSsh> {
   const { createConnectSsh } = await import("./connect-ssh.js");
-  return createConnectSsh(options);
+  return createConnectSsh(options, config);
 }

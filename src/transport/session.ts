@@ -45,6 +45,11 @@ export interface Session {
    * for their turn. When the link is gone it does not reject: what comes back has `ended` as lost.
    */
   exec(script: string): Promise<Running>;
+  /**
+   * So many scripts are about to come: shells are started that wait for them, so that each begins one round trip after it
+   * was asked for, not three. Where that cannot be done, nothing is.
+   */
+  makeReady?(count: number): void;
   /** Resolves with the reason once the connection is gone, also after close(). */
   readonly gone: Promise<string>;
   close(): Promise<void>;

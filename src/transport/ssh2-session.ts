@@ -8,6 +8,7 @@ import { ConnectError } from "./connect-error.js";
 import { deferred } from "./deferred.js";
 import { lostRunning } from "./lost-running.js";
 import type { About, Running, Session } from "./session.js";
+import { SpareShells } from "./spare-shells.js";
 import { type WrappedChannel, wrapChannel } from "./ssh2-channel.js";
 import { startScript } from "./start-script.js";
 import { describeTarget, type SshTarget, sshCommand } from "./target.js";
@@ -32,6 +33,7 @@ export class Ssh2Session implements Session {
   readonly #target: SshTarget;
   readonly #limit: LimitFunction = pLimit(MAX_CHANNELS);
   readonly #channels = new Set<WrappedChannel>();
+  readonly #spares: SpareShells;
   #goneReason: string | null = null;
 
   constructor(client: Client, socket: Duplex, target: SshTarget) {
@@ -40,6 +42,7 @@ export class Ssh2Session implements Session {
     this.#target = target;
     const gone = deferred<string>();
     this.gone = gone.promise;
+    this.#spares = new SpareShells(() => this.#openInTurn(() => openChannel(client)));
     let lastError = "the machine closed the connection";
     client.on("error", (error) => {
       lastError = error.message;
@@ -56,10 +59,14 @@ export class Ssh2Session implements Session {
     return this.#target.alias;
   }
 
-  exec(script: string): Promise<Running> {
-    const opened = deferred<Running>();
-    this.#limit(() => this.#openAndHold(script, opened.resolve)).catch(opened.reject);
-    return opened.promise;
+  async exec(script: string): Promise<Running> {
+    const channel = (await this.#spares.take()) ?? (await this.#openInTurn(() => this.#open()));
+    if (channel === null) return lostRunning(this.#goneReason ?? "not connected");
+    return startScript(channel.running, script);
+  }
+
+  makeReady(count: number): void {
+    this.#spares.fill(count);
   }
 
   /** A connection from over there to somewhere else. sshd does not count it among the sessions. */
@@ -79,15 +86,20 @@ export class Ssh2Session implements Session {
     clearTimeout(timer);
   }
 
-  /** Settles when the channel is closed, since it has its place among the MAX_CHANNELS until then. */
-  async #openAndHold(script: string, onOpen: (running: Running) => void): Promise<void> {
-    const channel = await this.#open();
-    if (channel === null) return onOpen(lostRunning(this.#goneReason ?? "not connected"));
-    const wrapped = wrapChannel(channel);
-    this.#channels.add(wrapped);
-    onOpen(startScript(wrapped.running, script));
-    await wrapped.closed;
-    this.#channels.delete(wrapped);
+  /** Null when the link is gone. A channel has its place among the MAX_CHANNELS until it is closed. */
+  #openInTurn(open: () => Promise<ClientChannel | null>): Promise<WrappedChannel | null> {
+    const opened = deferred<WrappedChannel | null>();
+    const openAndHold = async () => {
+      const channel = await open();
+      if (channel === null) return opened.resolve(null);
+      const wrapped = wrapChannel(channel, this.#socket);
+      this.#channels.add(wrapped);
+      opened.resolve(wrapped);
+      await wrapped.closed;
+      this.#channels.delete(wrapped);
+    };
+    this.#limit(openAndHold).catch(opened.reject);
+    return opened.promise;
   }
 
   /** Null when the link is gone. */

@@ -35,7 +35,13 @@ export class Travel<S extends Session> {
 
   async to(way: Way, why: string | null, signal?: AbortSignal): Promise<Session> {
     const { session, close } = await this.#reach(way, why, signal);
-    return { about: session.about, gone: session.gone, exec: (script) => session.exec(script), close };
+    return {
+      about: session.about,
+      gone: session.gone,
+      exec: (script) => session.exec(script),
+      makeReady: (count) => session.makeReady?.(count),
+      close,
+    };
   }
 
   async #reach({ target, before }: Way, why: string | null, signal?: AbortSignal): Promise<Reached<S>> {

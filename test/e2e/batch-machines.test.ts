@@ -17,6 +17,7 @@ import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
 import { type BatchHost, hasManyMachines, startHost } from "../rig/host.js";
 import { killAll, pidsWithHome } from "../rig/processes.js";
+import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
@@ -214,3 +215,17 @@ test("without --machines jobs run here, without ssh", async () => {
   expect(listSpool(home.path(".sshoal"))).toEqual(EMPTY_SPOOL);
   await until("nothing of it runs any more", () => pidsWithHome(home.dir).length === 0);
 });
+
+test.runIf(hasManyMachines)(
+  "three sessions at a time are enough, though shells are started ahead",
+  async () => {
+    const narrow = await startSshd({ name: "narrow", config: ["MaxSessions 3"] });
+    onTestFinished(() => narrow.stop());
+    await work.write("jobs.sh", "echo one\necho two > made\n");
+    const args = ["jobs.sh", ...LIGHT_NO_GPU, "--machines", await narrow.machineFile()];
+    const { code } = await runCommand(args, { cwd: work.dir });
+    expect(code).toBe(0);
+    expect(await work.read("job_results/jobs.sh.2/made")).toBe("two\n");
+    expect(listSpool(join(narrow.homeDir, ".sshoal"))).toEqual(EMPTY_SPOOL);
+  },
+);

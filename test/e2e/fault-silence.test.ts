@@ -66,7 +66,7 @@ async function start(): Promise<BatchRun> {
     copyForward: ["."],
     copyBack: ["."],
     copiesUnchanged: false,
-    tree: await scanTree(ledger.work.dir, ["."]),
+    tree: scanTree(ledger.work.dir, ["."]),
     results,
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: null },
     rerun: "none",

@@ -1,7 +1,7 @@
 // Sessions over ssh2 and the system's ssh against a real sshd, and on this computer: all keep the same promises.
 
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -294,6 +294,34 @@ describe("over ssh", () => {
     const session = await connectFrom(client.dir)(addressOf(narrow));
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => runScript(session, `echo ${i}`)));
     expect(answers.map(({ stdout }) => Number(stdout))).toEqual(Array.from({ length: 12 }, (_, i) => i));
+    await session.close();
+    await narrow.stop();
+  });
+
+  test("shells that were started ahead take the next scripts, and go with the connection", async () => {
+    const rc = join(host.homeDir, ".bashrc");
+    await writeFile(rc, 'echo noise; echo $$ >>"$HOME/started"\n');
+    const started = () => readFileSync(join(host.homeDir, "started"), "utf8").trim().split("\n");
+    const session = await open("ssh");
+    session.makeReady?.(2);
+    await until("both wait", () => existsSync(join(host.homeDir, "started")) && started().length === 2);
+    const answers = [await runScript(session, "echo $$"), await runScript(session, "echo $$")];
+    expect(answers.map(({ stdout }) => stdout.trim()).sort()).toEqual(started().sort());
+    session.makeReady?.(1);
+    await until("another waits", () => started().length === 3);
+    await session.close();
+    await until("it is gone", () => !existsSync(`/proc/${started()[2]}`));
+    await writeFile(rc, "");
+  });
+
+  test("a server with room for one session takes scripts in turn, also where more shells were to be ready", async () => {
+    const narrow = await startSshd({ config: ["MaxSessions 1"] });
+    const session = await connectFrom(client.dir)(addressOf(narrow));
+    session.makeReady?.(3);
+    for (const word of ["one", "two", "three"]) {
+      expect((await runScript(session, `echo ${word}`)).stdout).toBe(`${word}\n`);
+      session.makeReady?.(2);
+    }
     await session.close();
     await narrow.stop();
   });

@@ -38,7 +38,8 @@ prune() {
   for tree in $(ls -t "$root/trees" 2>/dev/null); do
     case $tree in *[!0-9a-f]*) ;; *) set -- "$@" "$root/trees/$tree" ;; esac
   done
-  [ $# -gt 0 ] || return 0
+  # To weigh them takes long where they are large, and is of no use while none is old enough to go.
+  [ $# -gt 0 ] && [ -n "$(find "$@" -prune -mmin +10)" ] || return 0
   count=0 sum_kb=0
   du -sk "$@" 2>/dev/null | while read -r kb tree; do
     count=$((count + 1)) sum_kb=$((sum_kb + kb))

@@ -5,23 +5,24 @@ incoming=$root/trees/incoming.$$
 
 stage() {
   command -v tar >/dev/null || { echo "there is no tar over there" >&2; return 1; }
-  mkdir -p "$root/trees" || return 1
   if [ -d "$tree" ]; then touch "$tree"; echo have; return; fi
   for base in $bases; do
     [ ! -d "$root/trees/$base" ] || echo "base $base"
   done
   ! command -v gzip >/dev/null || echo unzips
   echo ready
-  read -r how base kept kb whole_kb form <&3 && mkdir "$incoming" || return 1
+  read -r how base kept kb whole_kb form <&3 && mkdir -p "$root/trees" && mkdir "$incoming" || return 1
   receive && put_in_place || { rm -rf "$incoming"; return 1; }
   echo staged
 }
 
 receive() {
-  if [ "$how" = from ] && has_room "$kb" && make_from_base; then
+  if [ "$how" = whole ]; then
+    has_room "$whole_kb" || return 1
+  elif has_room "$kb" && make_from_base; then
     echo rest
   else
-    { [ "$how" != from ] || { rm -rf "$incoming" && mkdir "$incoming"; }; } && has_room "$whole_kb" || return 1
+    rm -rf "$incoming" && mkdir "$incoming" && has_room "$whole_kb" || return 1
     echo want
   fi
   if [ "$form" = gzip ]; then

@@ -143,6 +143,26 @@ describe("freeing", () => {
     run.tell(collected("a", 1, undefined, 2));
     expect(run.decisions("free")).toEqual([{ kind: "free", machine: "a", keys: ["0000001-2"] }]);
   });
+
+  test("the last results go with all the rest", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1 } });
+    run.tell(...given("a", 1), ended("a", 1));
+    const [collect] = run.begin();
+    run.tell(collected("a", 1));
+    expect(run.decisions()).toEqual([]);
+    run.settle(collect as Decision);
+    expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: true }]);
+  });
+
+  test("where some results have to stay, the others are freed before that", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 1));
+    run.tell({ kind: "job-stuck", line: 2, attempt: 1, machine: "a", reason: "a device" });
+    const decisions = run.begin();
+    expect(decisions).toEqual([{ kind: "free", machine: "a", keys: ["0000001-1"] }]);
+    run.settle(decisions[0] as Decision);
+    expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
+  });
 });
 
 describe("interrupts", () => {
@@ -167,8 +187,6 @@ describe("interrupts", () => {
     expect(run.decisions("assign")).toEqual([]);
     expect(run.decisions("finish")).toEqual([]);
     run.tell(ended("a", 1), collected("a", 1));
-    const [free] = run.begin();
-    run.settle(free as Decision);
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: true }]);
   });
 });
@@ -181,13 +199,16 @@ describe("finishing", () => {
     run.settle(free as Decision);
     expect(run.decisions("finish")).toEqual([]);
     run.tell(ended("b", 2), collected("b", 2));
-    expect(run.begin().map(({ kind, machine }) => `${kind} ${machine}`)).toEqual(["finish a", "free b"]);
+    expect(run.begin().map(({ kind, machine }) => `${kind} ${machine}`)).toEqual(["finish a", "finish b"]);
   });
 
   test("a machine that never had a job is left without cleaning", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1), ended("a", 1), collected("a", 1));
-    expect(run.decisions("finish")).toEqual([{ kind: "finish", machine: "b", cleans: false }]);
+    expect(run.decisions("finish")).toEqual([
+      { kind: "finish", machine: "a", cleans: true },
+      { kind: "finish", machine: "b", cleans: false },
+    ]);
   });
 
   test("results that could not be taken are not cleaned away", () => {
@@ -200,8 +221,6 @@ describe("finishing", () => {
   test("the run is over when everybody is done or has failed, and not while a verb is under way", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1), ended("a", 1), collected("a", 1), failed("b"));
-    const [free] = run.begin();
-    run.settle(free as Decision);
     const [finish] = run.begin();
     expect(run.isOver()).toBe(false);
     run.tell({ kind: "machine-done", machine: "a" });

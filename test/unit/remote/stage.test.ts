@@ -51,6 +51,29 @@ test("sent once, then there", async () => {
   expect(trees()).toEqual([order.tree.hash]);
 });
 
+test("nothing is made over there before the word to go ahead, also if it never comes", async () => {
+  const order = await options();
+  let goAhead = () => {};
+  const said = new Promise<void>((resolve) => {
+    goAhead = resolve;
+  });
+  let asked = 0;
+  const session: Session = {
+    ...machine.session,
+    async exec(script) {
+      const running = await machine.session.exec(script);
+      running.stdout.on("data", () => asked++);
+      return running;
+    },
+  };
+  const waiting = stage(session, { ...order, goAhead: said });
+  await until("it has answered", () => asked > 0);
+  expect(existsSync(machine.path(".sshoal"))).toBe(false);
+  goAhead();
+  expect(await waiting).toBe(true);
+  expect(trees()).toEqual([order.tree.hash]);
+});
+
 test("other content stands beside it", async () => {
   await stage(machine.session, await options());
   await work.write("a.txt", "2");

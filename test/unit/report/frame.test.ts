@@ -59,6 +59,24 @@ test("how fast a machine gets its copy, and how long it will take", () => {
   expect(frame(view, 80, 24)).toContain("big.yaml  staging 5.0 MB of 50.0 MB, 10%, 2.5 MB/s, ~20s left");
 });
 
+test("how fast large results come home, beside what the machine does meanwhile, until they are here", () => {
+  const got = (at: number, receivedBytes: number): RunEvent => ({
+    ...{ kind: "collecting", at, machine: "big.yaml", receivedBytes, totalBytes: 50_000_000 },
+  });
+  const before = [started(someJobs(1)), ready("big.yaml", slotsWith([])), got(1000, 10e6), got(3000, 15e6)];
+  expect(frame(viewOf(["big.yaml"], before), 80, 24)).toContain(
+    "big.yaml  0/1 busy  collecting 15.0 MB of 50.0 MB, 30%, 2.5 MB/s, ~15s left",
+  );
+  const arrived: RunEvent = {
+    kind: "jobs-arrived",
+    at: 4000,
+    machine: "big.yaml",
+    lines: [1],
+    attempts: [1],
+  };
+  expect(frame(viewOf(["big.yaml"], [...before, arrived]), 80, 24)).toContain("big.yaml  0/1 busy");
+});
+
 test("80 by 24", () => {
   expect(frame(BUSY, 80, 24)).toEqual([
     "━━━━╳╳╳╳╍╍╍╍╍╍╍╍╍╍╍╍────────────────────  2/10 · 1m 05s · ~45s left",

@@ -101,6 +101,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     outcome: FAILURE,
     durationMs: 61250,
   },
+  collecting: { kind: "collecting", at: AT, ...HOME, receivedBytes: 104857600, totalBytes: 2097152000 },
   "jobs-arrived": { kind: "jobs-arrived", at: AT, ...HOME, lines: [2], attempts: [1] },
   "job-stuck": { kind: "job-stuck", at: AT, line: 2, attempt: 1, ...HOME, reason: "tar failed" },
   "job-collected": {

@@ -183,6 +183,15 @@ test("a copy that takes long is told now and then, with its rate and what is lef
   ]);
 });
 
+test("results that take long to come home are told likewise", () => {
+  const got = (at: number, megabytes: number): RunEvent => ({
+    ...{ kind: "collecting", at, machine: "a.yaml", receivedBytes: megabytes * 1e6, totalBytes: 100e6 },
+  });
+  expect(shown([got(0, 10), got(1000, 12), got(5000, 20)], { isVerbose: true }).err).toEqual([
+    "collecting: a.yaml; 20.0 MB of 100 MB, 20%, 2.0 MB/s, ~40s left",
+  ]);
+});
+
 test("details are for the verbose", () => {
   const events: RunEvent[] = [
     { kind: "staging", at: 0, machine: "a.yaml", sentBytes: 0, totalBytes: 12_345_678 },
