@@ -138,8 +138,8 @@ export class Performer {
       emit({ kind: "machine-failed", machine, reason: slots, hint: null });
       return link.close();
     }
-    // To hand over, to follow, to control, and for the first results.
-    link.session.makeReady?.(4);
+    // To hand over, to follow, to control, for the first results and what comes after them.
+    link.session.makeReady?.(5);
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots });
     this.#slots.set(machine, slots);
   }
