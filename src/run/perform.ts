@@ -152,8 +152,8 @@ export class Performer {
       const message = `${machine} has no room for ${linesOfKind(this.#context, kind)}: ${reasons}`;
       emit({ kind: "warning", message });
     }
-    // To hand over, to follow, to control, and for the first results.
-    link.session.makeReady?.(4);
+    // To hand over, to follow, to control, for the first results and what comes after them.
+    link.session.makeReady?.(5);
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots });
     this.#slots.set(machine, slots);
   }
