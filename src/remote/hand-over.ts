@@ -17,6 +17,8 @@ export interface HandOver {
   readonly settings: SpoolSettings;
   readonly requirement: Requirement;
   readonly slots: readonly SlotPlace[];
+  /** Slots, settings and scripts are there already. */
+  readonly isFurnished: boolean;
   readonly tree: Tree;
   readonly jobs: readonly HandedJob[];
   readonly manifest: Manifest;
@@ -56,13 +58,34 @@ export async function handOver(session: Session, order: HandOver): Promise<strin
 }
 
 /** Slots start once everything is in place; a loop that is already there makes the second one leave. */
-function handOverScript({ place, slots, tree }: HandOver): string {
+function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): string {
   const indices = slots.map(({ slot }) => slot.index).join(" ");
+  // Of several kinds, nobody here knows whose jobs these are.
+  const most = slots.some(({ slot }) => slot.room !== undefined) ? slots.length : Math.max(1, jobs.length);
   return `${prelude(place)}
 incoming=$spool/incoming.$$
 # To tar an archive that breaks off between two files is no error.
 is_whole() {
   [ -e "$incoming/whole" ] || { echo "only a part of it arrived" >&2; return 1; }
+}
+furnish() {
+  set -- slots/*
+  if [ -e "$1" ]; then
+    for slot in ${indices}; do
+      mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
+    done
+  elif [ -d "$incoming/slots" ]; then
+    mv "$incoming/slots/"* slots/ || return 1
+  fi
+  printf "login_umask=%s login_locale='%s'\\n" "$login_umask" "$login_locale" >>"$incoming/settings"
+  mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/kinds.sh" "$incoming/settings" .
+}
+# Under the lock under which a loop decides to end: one that is there finds the jobs by itself.
+find_idle() {
+  idle=
+  for slot in ${indices}; do
+    is_live "slots/$slot/loop" || idle="$idle $slot"
+  done
 }
 hand_over() {
   for tool in setsid tar find xargs; do
@@ -73,11 +96,8 @@ hand_over() {
   cd "$spool" || return 1
   [ -d "$base/batches" ] || mkdir -p "$base/batches" 2>/dev/null
   [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
-  for slot in ${indices}; do
-    mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
-  done
-  printf "login_umask=%s login_locale='%s'\\n" "$login_umask" "$login_locale" >>"$incoming/settings"
-  mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/kinds.sh" "$incoming/settings" . || return 1
+  ${isFurnished ? "" : "furnish || return 1"}
+  . ./lib.sh
   cat "$incoming/manifest" >>manifest || return 1
   # Asked twice, since the link was lost before the answer, a job may have come and gone meanwhile.
   [ ! -e events ] || sed -n 's/^freed //p' events | while read -r key; do
@@ -93,7 +113,11 @@ hand_over() {
   # Cleaning up elsewhere leaves the trees that are named here.
   echo ${quote(tree.hash)} >>trees
   rm -rf "$incoming"
-  for slot in ${indices}; do
+  with_lock "$lock" find_idle
+  left=${most}
+  for slot in $idle; do
+    [ "$left" -gt 0 ] || break
+    left=$((left - 1))
     setsid sh slot.sh "$spool" "$slot" </dev/null >"slots/$slot/log" 2>&1 3<&- &
   done
   echo done
@@ -103,18 +127,8 @@ hand_over 3<&0 </dev/null
 }
 
 function* spoolEntries(order: HandOver): Generator<PackEntry> {
-  yield file("lib.sh", runtimeFile("lib.sh"));
-  yield file("slot.sh", runtimeFile("slot.sh"));
-  yield file("kinds.sh", runtimeFile("kinds.sh"));
-  yield file("settings", settingsText(order));
+  if (!order.isFurnished) yield* furniture(order);
   yield file("manifest", formatManifest(order.manifest));
-  for (const { slot, env } of order.slots) {
-    yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
-    const requirement = slot.requirement ?? order.requirement;
-    yield file(`slots/${slot.index}/need`, needText(requirement, slot));
-    if (slot.room !== undefined)
-      yield file(`slots/${slot.index}/room`, roomText(slot.room, slot, requirement));
-  }
   const treeLine = order.settings.inPlace === null ? formatTreeLine(order.tree) : IN_PLACE;
   for (const { key, script, timeoutSeconds, kind = "-" } of order.jobs) {
     yield file(`jobs/${key}/command`, `${treeLine}\n${script}`);
@@ -122,6 +136,18 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
     if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
   }
   yield file("whole", "");
+}
+
+function* furniture(order: HandOver): Generator<PackEntry> {
+  for (const name of ["lib.sh", "slot.sh", "kinds.sh"] as const) yield file(name, runtimeFile(name));
+  yield file("settings", settingsText(order));
+  for (const { slot, env } of order.slots) {
+    yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
+    const requirement = slot.requirement ?? order.requirement;
+    yield file(`slots/${slot.index}/need`, needText(requirement, slot));
+    if (slot.room !== undefined)
+      yield file(`slots/${slot.index}/room`, roomText(slot.room, slot, requirement));
+  }
 }
 
 function file(path: string, text: string): PackEntry {

@@ -72,6 +72,7 @@ export function anOrder(
   return {
     place,
     settings: { copiesUnchanged: false, timeoutSeconds: null, inPlace: null },
+    isFurnished: false,
     requirement: SETTINGS.requirement,
     slots: [{ slot, env: {} }],
     tree: noTree("/"),

@@ -219,3 +219,27 @@ describe("what goes wrong", () => {
     expect(exists(".")).toBe(false);
   });
 });
+
+describe("the loops of slots", () => {
+  const slots = [0, 1, 2, 3].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
+  const WAIT = 'until [ -e "$HOME/go" ]; do sleep 0.02; done';
+
+  test("no more are started than there are jobs; later jobs have the next ones", async () => {
+    await give({ [A]: WAIT }, { slots });
+    await machine.untilEvent(`started ${A}`);
+    await give({ [B]: WAIT, "0000003-1": WAIT }, { slots, isFurnished: true });
+    await machine.untilEvent(`started ${B}`);
+    await machine.untilEvent("started 0000003-1");
+    expect(exists("slots/3/log")).toBe(false);
+    await machine.write("go", "");
+    for (const slot of [0, 1, 2]) await machine.untilEvent(`idle ${slot}`);
+  });
+
+  test("where all are at work, the next one that is done takes what came", async () => {
+    await give({ [A]: WAIT }, { slots: slots.slice(0, 1) });
+    await machine.untilEvent(`started ${A}`);
+    await give({ [B]: "echo second" }, { slots: slots.slice(0, 1), isFurnished: true });
+    await machine.write("go", "");
+    await machine.untilEvent(`ended ${B} 0 0`);
+  });
+});
