@@ -321,7 +321,7 @@ describe("what to copy", () => {
     await work.write("locked/file.txt", "f\n");
     await chmod(work.path("secret.txt"), 0);
     await chmod(work.path("locked"), 0);
-    const { code, stderr } = await runAsOther(["jobs.sh", ...LIGHT_NO_GPU]);
+    const { code, stderr } = await runAsOther(["jobs.sh", ...LIGHT_NO_GPU, "--copy-forward", "./"]);
     const lines = stderr.trimEnd().replace("error: ", "").split("\n").sort();
     expect(lines).toEqual([
       "locked: cannot be read for copying: EACCES (make it readable, or leave it out by a line in .sshoalignore)",

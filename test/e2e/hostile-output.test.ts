@@ -62,13 +62,14 @@ describe("output", () => {
 
   test("60 MB of it, shown to a reader that looks away: nothing piles up in the client", async () => {
     const lines = 300_000;
-    const other = `${waitFor(seen.path("go"))}; echo still there >&2`;
+    const other = `${waitFor(seen.path("go"))}; echo still there >&2; ${waitFor(seen.path("done"))}`;
     const args = await argsFor([`yes $(printf %0199d 7) | head -n ${lines}`, other]);
     const command = spawnCommand([...args, "--tee"], { cwd: work.dir });
     command.child.stdout.pause();
     await until("it is here, and not read", () => existsSync(work.path("job_results/jobs.sh.1")));
     await seen.write("go", "");
     await command.until(({ stderr }) => stderr().includes("jobs.sh.2: still there\n"));
+    await seen.write("done", "");
     let peakMb = 0;
     command.child.stdout.on("data", () => {
       peakMb = Math.max(peakMb, peakMbOf(command.child.pid));
