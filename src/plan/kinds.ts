@@ -9,12 +9,14 @@ import { CPU_OVERLOAD, planSlots, roomOn, type SlotPlan } from "./slots.js";
 /** By its word; undefined: what the batch says. In the order of the jobs. */
 export type Kinds = ReadonlyMap<string, Requirement | undefined>;
 
+/** Jobs that nobody knows of yet need what the batch says. */
 export function kindsOf(jobs: Iterable<Job>): Kinds {
   const kinds = new Map<string, Requirement | undefined>();
   for (const { requirement } of jobs) {
     const kind = kindOf(requirement);
     if (!kinds.has(kind)) kinds.set(kind, requirement);
   }
+  if (kinds.size === 0) kinds.set(kindOf(undefined), undefined);
   return kinds;
 }
 
