@@ -20,6 +20,7 @@ try {
   await build({
     entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],
     outfile: bundle,
+    packages: "external",
     bundle: true,
     format: "esm",
     platform: "node",

@@ -21,9 +21,14 @@ export interface JobFeed {
 const STDIN = "-";
 
 /** Null: the jobs are all in the script. */
-export async function jobFeedFor({ script, follows, isDryRun }: RunOptions): Promise<JobFeed | null> {
+export async function jobFeedFor({ script, follows, isDryRun, policy }: RunOptions): Promise<JobFeed | null> {
+  if (script !== STDIN && !follows) return null;
+  if (policy.halt?.unit === "percent") {
+    throw new UserError("--halt: of how many jobs a share is, nobody knows before the last has come", {
+      hint: `give a number: --halt ${policy.halt.when},${policy.halt.why}=3`,
+    });
+  }
   if (script === STDIN) return stdinFeed(isDryRun);
-  if (!follows) return null;
   await expectFile(script);
   return {
     order: { stem: formatJobStem(script), startsOver: false },

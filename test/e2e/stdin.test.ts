@@ -178,6 +178,23 @@ test("no machine is left to take what comes: that is said, without waiting for s
   expect((await command.ended).code).toBe(3);
 });
 
+test("--halt by a share of the jobs is refused: nobody knows how many there will be", async () => {
+  const { code, stderr } = await runCommand([...ARGS, "--halt", "now,fail=10%"], {
+    ...options(),
+    stdin: "true\n",
+  });
+  expect(code).toBe(2);
+  expect(stderr).toContain("try: give a number: --halt now,fail=3");
+});
+
+test("--halt by a number ends it while stdin is open", async () => {
+  const command = spawnCommand([...ONE_SLOT, "--halt", "soon,fail=1"], options());
+  command.child.stdin.write("false\ntouch unwanted\n");
+  const { code, stderr } = await command.ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain("1 job failed: --halt soon,fail=1 lets running jobs finish");
+});
+
 test("--dry-run has nothing to look at", async () => {
   const { code, stderr } = await runCommand([...ARGS, "--dry-run"], { ...options(), stdin: "true\n" });
   expect(code).toBe(2);
