@@ -1,10 +1,19 @@
 // The working directory as it is when the batch begins: what travels, what is left out, and a name made of its content.
 
 import { createHash } from "node:crypto";
-import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+} from "node:fs";
 import path from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { type Problem, problemsError } from "../errors.js";
+import type { Digest, DigestMemory } from "./digest-memory.js";
 import { IGNORE_FILE, IgnoreRules } from "./ignore-rules.js";
 
 /** What the name of a tree is made of. */
@@ -37,10 +46,15 @@ export interface EarlierTree {
 }
 
 /** `paths` are relative to `dir` and lie inside it. Unreadable files are mistakes, reported all at once. */
-export async function scanTree(dir: string, paths: readonly string[]): Promise<Tree> {
+export async function scanTree(
+  dir: string,
+  paths: readonly string[],
+  digests: DigestMemory | null = null,
+): Promise<Tree> {
   const scan: Scan = {
     dir,
     rules: new IgnoreRules(dir),
+    digests,
     found: new Map(),
     leftOut: new Set(),
     problems: [],
@@ -67,6 +81,7 @@ export function bytesOf(entries: readonly TreeEntry[]): number {
 interface Scan {
   readonly dir: string;
   readonly rules: IgnoreRules;
+  readonly digests: DigestMemory | null;
   readonly found: Map<string, TreeEntry>;
   readonly leftOut: Set<string>;
   readonly problems: Problem[];
@@ -100,19 +115,19 @@ async function visitFromTop(scan: Scan, relative: string): Promise<void> {
 async function visit(scan: Scan, relative: string, isDeep: boolean): Promise<void> {
   const full = path.join(scan.dir, relative);
   try {
-    const stats = lstatSync(full);
+    const stats = lstatSync(full, { bigint: true });
     if (relative !== "" && scan.rules.ignores(relative, stats.isDirectory())) {
       scan.leftOut.add(relative);
       return;
     }
-    const shared = { path: relative, mode: stats.mode & 0o777, mtime: stats.mtime };
+    const shared = { path: relative, mode: Number(stats.mode) & 0o777, mtime: stats.mtime };
     if (stats.isDirectory()) {
       if (relative !== "") scan.found.set(relative, { ...shared, type: "Directory" });
       if (isDeep) await visitChildren(scan, relative, full);
     } else if (stats.isSymbolicLink()) {
       scan.found.set(relative, { ...shared, type: "SymbolicLink", target: readlinkSync(full) });
     } else if (stats.isFile()) {
-      scan.found.set(relative, { ...shared, type: "File", ...(await hashFile(scan, full)) });
+      scan.found.set(relative, { ...shared, type: "File", ...(await digestOf(scan, relative, full, stats)) });
     } else {
       scan.leftOut.add(`${relative} (a socket, pipe or device)`);
     }
@@ -122,8 +137,10 @@ async function visit(scan: Scan, relative: string, isDeep: boolean): Promise<voi
 }
 
 async function visitChildren(scan: Scan, relative: string, full: string): Promise<void> {
-  for (const name of readdirSync(full))
+  for (const name of readdirSync(full)) {
     await visit(scan, relative === "" ? name : `${relative}/${name}`, true);
+    await giveWay(scan);
+  }
 }
 
 function unreadable(relative: string, error: NodeJS.ErrnoException): Problem {
@@ -136,8 +153,16 @@ function unreadable(relative: string, error: NodeJS.ErrnoException): Problem {
   };
 }
 
+async function digestOf(scan: Scan, relative: string, full: string, stats: BigIntStats): Promise<Digest> {
+  const known = scan.digests?.recall(relative, stats);
+  if (known) return known;
+  const digest = await hashFile(scan, full);
+  scan.digests?.note(relative, stats, digest);
+  return digest;
+}
+
 /** Answers with what was read: the file may be growing. */
-async function hashFile(scan: Scan, full: string): Promise<{ sha256: string; size: number }> {
+async function hashFile(scan: Scan, full: string): Promise<Digest> {
   const hash = createHash("sha256");
   const file = openSync(full, "r");
   let size = 0;
