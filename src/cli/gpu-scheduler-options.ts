@@ -9,7 +9,7 @@ const EXAMPLES = `
 Examples:
   simple_gpu_scheduler --gpus 0 1 2 < gpu_commands.txt
   tail -f -n 0 gpu.queue | simple_gpu_scheduler --gpus 0,1,2
-  simple_gpu_scheduler --gpus 0 0 1 < gpu_commands.txt    two at a time on card 0
+  simple_gpu_scheduler --gpus 0 0 1 < gpu_commands.txt   two at a time on 0
 `;
 
 export function describeGpuScheduler(env: Environment, choose: (options: RunOptions) => void): Command {

@@ -7,9 +7,10 @@ export const VERSION = SSHOAL_VERSION;
 
 export const EXAMPLES = `
 Examples:
-  execute_batch jobs.sh --no-gpu-required               on this machine
-  execute_batch jobs.sh --machines gpu1 ada@gpu2:2222   on two others, as for ssh
-  execute_batch jobs.sh --machines a.yaml --dry-run     what would run where
+  execute_batch jobs.sh --no-gpu-required              on this machine
+  execute_batch - --gpus 0,1,2 < commands.txt          on these cards of it
+  execute_batch jobs.sh --machines gpu1 ada@gpu2:2222  on two others
+  execute_batch jobs.sh --machines a.yaml --dry-run    what would run where
 
 Signals: INT (Ctrl-C) no new jobs, twice stops running ones; USR1 pauses,
 USR2 resumes; TERM and HUP leave, and jobs go on.
