@@ -4,7 +4,8 @@
 import type { RunEvent } from "../src/model/event.js";
 import type { Job } from "../src/model/job.js";
 import { begin, type Decision, decide, isOver, settle } from "../src/plan/decide.js";
-import { apply, attemptOn, countJobs, initialState, type RunState } from "../src/plan/state.js";
+import { attemptOn, countJobs, initialState, type RunState } from "../src/plan/run-state.js";
+import { apply } from "../src/plan/state.js";
 import { createPlainReporter } from "../src/report/plain.js";
 import { type Emit, makeLoop } from "../src/run/loop.js";
 import { SimulatedMachines } from "./simulated-machines.js";

@@ -6,7 +6,7 @@ import type { RunEvent } from "../model/event.js";
 import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
 import { isHaltedWell } from "../plan/halt.js";
-import { countJobs, type RunState } from "../plan/state.js";
+import { countJobs, type RunState } from "../plan/run-state.js";
 import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
 import { drained } from "./drained.js";
 import { createReporter, type ReporterChoice } from "./reporters.js";

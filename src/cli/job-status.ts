@@ -1,7 +1,7 @@
 // A batch's state, job by job, as `sshoal status` shows it. Pure.
 
 import { attemptKey } from "../model/job.js";
-import type { JobState } from "../plan/state.js";
+import type { JobState } from "../plan/run-state.js";
 import type { JobStatus } from "../report/status-lines.js";
 import type { BatchHere } from "./batches-here.js";
 

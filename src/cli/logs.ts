@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExitCode, UserError } from "../errors.js";
 import { attemptKey, type Job } from "../model/job.js";
-import { machineOf } from "../plan/state.js";
+import { machineOf } from "../plan/run-state.js";
 import { printable } from "../report/printable.js";
 import { Results } from "../run/results.js";
 import type { LogsOptions } from "./batch-commands.js";

@@ -2,7 +2,8 @@
 
 import { parseAttemptKey } from "../model/job.js";
 import type { MachineState } from "../plan/machine-state.js";
-import { apply, isUnderWay } from "../plan/state.js";
+import { isUnderWay } from "../plan/run-state.js";
+import { apply } from "../plan/state.js";
 import { readLog } from "../remote/read-log.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
 import { type BatchHere, takeSeat } from "./batches-here.js";

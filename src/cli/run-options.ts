@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { UserError } from "../errors.js";
 import type { HaltRule } from "../model/halt-rule.js";
 import type { GpuRequirement, Requirement } from "../model/job.js";
-import type { Policy } from "../plan/state.js";
+import type { Policy } from "../plan/run-state.js";
 import type { Rerun } from "../run/opening.js";
 import { parseGpuList } from "./gpu-list.js";
 import { attendedHalt, haltOption } from "./halt-option.js";

@@ -2,7 +2,7 @@
 
 import { ExitCode, UserError } from "../errors.js";
 import { attemptKey } from "../model/job.js";
-import { attemptOn } from "../plan/state.js";
+import { attemptOn } from "../plan/run-state.js";
 import type { Control } from "../remote/control.js";
 import { Results } from "../run/results.js";
 import type { StopOptions } from "./acting-commands.js";

@@ -4,7 +4,7 @@ import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
 import { startsNothing } from "./halt.js";
 import type { MachineState } from "./machine-state.js";
-import { hasOlder, kindOfLine, machineOf, type RunState, toChange } from "./state.js";
+import { hasOlder, kindOfLine, machineOf, type RunState, toChange } from "./run-state.js";
 import { gathered, isEmpty, isToCollect, takeStock } from "./stock.js";
 
 export type Decision = {

@@ -4,7 +4,7 @@
 import type { RunEvent } from "../model/event.js";
 import { formatHaltRule, type HaltRule } from "../model/halt-rule.js";
 import { type Outcome, succeeded } from "../model/job.js";
-import type { RunState } from "./state.js";
+import type { RunState } from "./run-state.js";
 
 export interface Halting {
   /** Lines that ended in this run, for good. */

@@ -5,7 +5,8 @@ import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
-import { applyRecorded, machineOf, type RunState, toChange } from "./state.js";
+import { machineOf, type RunState, toChange } from "./run-state.js";
+import { applyRecorded } from "./state.js";
 
 /** The rest was about that client and its links. Stuck results are tried again. */
 const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([

@@ -13,14 +13,14 @@ import { type Past, type RecordedMachine, readPast, replay } from "../plan/repla
 import {
   attemptOn,
   countJobs,
-  forgetLines,
   initialState,
   isUnderWay,
   machineOf,
   type Policy,
   type RunState,
   toChange,
-} from "../plan/state.js";
+} from "../plan/run-state.js";
+import { forgetLines } from "../plan/state.js";
 import { isEmpty } from "../plan/stock.js";
 import { isOfThisDisk, writingTo } from "./disk-error.js";
 import { type Arrival, Feed, type FeedOrder } from "./feed.js";

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RunEvent } from "../model/event.js";
 import { begin, type Decision, decide, isOver, reliesOnRecord, settle } from "../plan/decide.js";
 import { haltDue } from "../plan/halt.js";
-import { apply, type RunState } from "../plan/state.js";
+import type { RunState } from "../plan/run-state.js";
+import { apply } from "../plan/state.js";
 import { isOfThisDisk } from "./disk-error.js";
 
 /** An event as whoever saw it tells it; the loop adds when. */

@@ -7,7 +7,8 @@ import { kindOf, shortCommand, succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { MachineState } from "../plan/machine-state.js";
 import type { Past } from "../plan/replay.js";
-import { forgetResult, type JobState, type RunState, replaceQueued } from "../plan/state.js";
+import type { JobState, RunState } from "../plan/run-state.js";
+import { forgetResult, replaceQueued } from "../plan/state.js";
 import type { Loop } from "./loop.js";
 import type { Results } from "./results.js";
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { loadBatch } from "../../src/input/load-batch.js";
 import { loadMachines } from "../../src/input/load-machines.js";
 import type { RunEvent } from "../../src/model/event.js";
-import { countJobs } from "../../src/plan/state.js";
+import { countJobs } from "../../src/plan/run-state.js";
 import { scanTree } from "../../src/remote/tree.js";
 import { type BatchRun, startRun } from "../../src/run/batch-run.js";
 import { Results } from "../../src/run/results.js";

@@ -3,7 +3,8 @@ import { jobStatuses } from "../../../src/cli/job-status.js";
 import { machineToAsk } from "../../../src/cli/logs.js";
 import { foldLog } from "../../../src/cli/refresh.js";
 import type { RunEvent } from "../../../src/model/event.js";
-import { apply, initialState } from "../../../src/plan/state.js";
+import { initialState } from "../../../src/plan/run-state.js";
+import { apply } from "../../../src/plan/state.js";
 import { parseSpoolEvent } from "../../../src/remote/spool-event.js";
 import { assigned, FAILURE, SUCCESS, someJobs } from "../report/builders.js";
 

@@ -3,7 +3,8 @@
 import type { RunEvent } from "../../../src/model/event.js";
 import type { Outcome } from "../../../src/model/job.js";
 import { begin, type Decision, type DecisionKind, decide, isOver, settle } from "../../../src/plan/decide.js";
-import { apply, initialState, type JobState, type Policy, type RunState } from "../../../src/plan/state.js";
+import { initialState, type JobState, type Policy, type RunState } from "../../../src/plan/run-state.js";
+import { apply } from "../../../src/plan/state.js";
 import { aCapacity } from "./a-machine.js";
 
 export const SUCCESS: Outcome = { kind: "exited", code: 0 };

@@ -5,7 +5,7 @@ import type { Outcome } from "../../../src/model/job.js";
 import { succeeded } from "../../../src/model/job.js";
 import { haltDue, isHaltedWell, isMet } from "../../../src/plan/halt.js";
 import { replay } from "../../../src/plan/replay.js";
-import type { Policy } from "../../../src/plan/state.js";
+import type { Policy } from "../../../src/plan/run-state.js";
 import { aHaltRule } from "./a-halt-rule.js";
 import {
   type ARun,

@@ -3,7 +3,8 @@ import { type Job, kindOf, type Requirement } from "../../../src/model/job.js";
 import type { MachineSpec, Slot } from "../../../src/model/machine.js";
 import { begin, decide, isOver, settle } from "../../../src/plan/decide.js";
 import { kindsOf, planKinds } from "../../../src/plan/kinds.js";
-import { apply, initialState, type RunState } from "../../../src/plan/state.js";
+import { initialState, type RunState } from "../../../src/plan/run-state.js";
+import { apply } from "../../../src/plan/state.js";
 import { aCapacity, aClaim, aGpuNeed, aNeed, aSpec, gpus } from "./a-machine.js";
 
 const SMALL = aNeed({ gpu: aGpuNeed() });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countJobs } from "../../../src/plan/state.js";
+import { countJobs } from "../../../src/plan/run-state.js";
 import { aHaltRule } from "./a-halt-rule.js";
 import { Simulation } from "./simulated-run.js";
 

@@ -7,14 +7,14 @@ import { begin, type Decision, decide, isOver, settle } from "../../../src/plan/
 import { haltDue } from "../../../src/plan/halt.js";
 import { replay } from "../../../src/plan/replay.js";
 import {
-  apply,
   attemptOn,
   initialState,
   isUnderWay,
   machineOf,
   type Policy,
   type RunState,
-} from "../../../src/plan/state.js";
+} from "../../../src/plan/run-state.js";
+import { apply } from "../../../src/plan/state.js";
 import { type News, ready } from "./a-run.js";
 
 interface RemoteJob {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countJobs } from "../../../src/plan/state.js";
+import { countJobs } from "../../../src/plan/run-state.js";
 import {
   aRun,
   assigned,

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { readPast, replay } from "../../../src/plan/replay.js";
-import { initialState, machineOf } from "../../../src/plan/state.js";
+import { initialState, machineOf } from "../../../src/plan/run-state.js";
 import { loadRecord } from "../../../src/run/record.js";
 
 const path = fileURLToPath(new URL("../../records/v1.jsonl", import.meta.url));
