@@ -3,22 +3,20 @@
 import { type Command, Option } from "commander";
 import { UserError } from "../errors.js";
 import type { HaltRule } from "../model/halt-rule.js";
-import type { GpuRequirement, Requirement } from "../model/job.js";
+import type { Requirement } from "../model/job.js";
 import type { Policy } from "../plan/run-state.js";
 import type { Rerun } from "../run/opening.js";
-import { parseGpuList } from "./gpu-list.js";
 import { attendedHalt, haltOption } from "./halt-option.js";
 import { EXAMPLES } from "./help-text.js";
 import {
   durationOption,
   type Environment,
   gather,
-  numberOption,
   reassignOption,
   retriesOption,
   toAssignment,
-  wholeOption,
 } from "./option-values.js";
+import { describeRequirement, type RawRequirement, resolveRequirement } from "./requirement-options.js";
 import {
   describeChoice,
   describeSsh,
@@ -62,16 +60,7 @@ export interface RunOptions extends MachineOptions {
   readonly voice: Voice;
 }
 
-export interface RawMachines extends RawChoice, RawSsh {
-  readonly numCpus: number;
-  readonly memoryRequired?: number;
-  readonly reserve?: true;
-  readonly reserveGpu: boolean;
-  readonly gpuRequired: boolean;
-  readonly gpuMemoryRequired?: number;
-  readonly gpus?: string[];
-  readonly gpuUtilization: number;
-  readonly gpusPerJob: number;
+export interface RawMachines extends RawChoice, RawSsh, RawRequirement {
   readonly json?: true;
   readonly verbose?: true;
 }
@@ -152,16 +141,7 @@ export function describeDoctor(command: Command): Command {
 
 function describeMachines(command: Command): Command {
   describeChoice(command, "without any, jobs run on this machine");
-  return describeSsh(command)
-    .addOption(numberOption("--num-cpus <n>", "cores one job uses", 1))
-    .addOption(numberOption("--memory-required <MB>", "memory one job uses (default: 7000)"))
-    .option("--reserve", "one job has a whole machine")
-    .option("--no-reserve-gpu", "let several jobs share a GPU")
-    .option("--no-gpu-required", "jobs need no GPU")
-    .option("--gpus <indices...>", "run on these cards, a job at a time on each: 0,1,2")
-    .addOption(numberOption("--gpu-memory-required <MB>", "GPU memory one job uses (default: 1000)"))
-    .addOption(numberOption("--gpu-utilization <share>", "share of a GPU one job uses", 0.75))
-    .addOption(wholeOption("--gpus-per-job <n>", "GPUs each job gets", 1));
+  return describeRequirement(describeSsh(command));
 }
 
 export function resolveMachines(raw: RawMachines): MachineOptions {
@@ -171,36 +151,6 @@ export function resolveMachines(raw: RawMachines): MachineOptions {
     requirement: resolveRequirement(raw),
     isJson: raw.json ?? false,
     isVerbose: raw.verbose ?? false,
-  };
-}
-
-const MEMORY_MB = 7000;
-const GPU_MEMORY_MB = 1000;
-
-/** Whoever lists cards has reckoned already: nothing but what was asked for is asked of them. */
-function resolveRequirement(raw: RawMachines): Requirement {
-  const { gpus, reserve = false, numCpus: cpus } = raw;
-  if (gpus === undefined) {
-    const memoryMb = raw.memoryRequired ?? MEMORY_MB;
-    return { cpus, memoryMb, reservesMachine: reserve, gpu: raw.gpuRequired ? resolveGpu(raw) : null };
-  }
-  if (!raw.gpuRequired || reserve) {
-    throw new UserError(`--gpus and ${reserve ? "--reserve" : "--no-gpu-required"} contradict each other`, {
-      hint: "leave one of them out",
-    });
-  }
-  const listed = parseGpuList(gpus, raw.gpusPerJob);
-  const isReserved = raw.reserveGpu && new Set(listed).size === listed.length;
-  const gpu = { ...resolveGpu(raw), memoryMb: raw.gpuMemoryRequired ?? 0, isReserved, listed };
-  return { cpus, memoryMb: raw.memoryRequired ?? 0, reservesMachine: false, gpu };
-}
-
-function resolveGpu(raw: RawMachines): GpuRequirement {
-  return {
-    count: raw.gpusPerJob,
-    memoryMb: raw.gpuMemoryRequired ?? GPU_MEMORY_MB,
-    utilization: raw.gpuUtilization,
-    isReserved: raw.reserveGpu,
   };
 }
 
@@ -248,6 +198,8 @@ export function reviser(script: string | undefined, raw: RawRun, command: Comman
   return (forAll, own = {}) => {
     const variables = [...(forAll.env ?? []), ...(raw.env ?? []), ...(own.env ?? [])];
     const whole = { ...raw, ...forAll, ...typed, ...needingGpu(own), ...own, env: variables };
+    // A job that wants no card, or all of them, is not one for the cards that are listed.
+    if (own.gpuRequired === false || own.reserve) delete whole.gpus;
     return resolveRun(script, whole, command, env);
   };
 }

@@ -24,6 +24,7 @@ const FOR_A_JOB = [
 ];
 const FOR_ALL = [
   ...FOR_A_JOB,
+  "--gpus",
   "--machines",
   "-F",
   "--host-keys",

@@ -34,6 +34,19 @@ describe("options at the top of the file", () => {
     expect(jobs).toEqual([{ line: 5, name: "jobs.sh.5", command: "echo a" }]);
   });
 
+  test("may list cards, which are not for a job that wants none, or all of a machine", async () => {
+    const { options, jobs } = await read(
+      "#@ --gpus 0,1\n\ntrue\n#@ --no-gpu-required\ntrue\n#@ --reserve\ntrue\n",
+    );
+    expect(options.requirement.gpu?.listed).toEqual([0, 1]);
+    expect(jobs.map(({ requirement }) => requirement?.gpu?.listed)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(jobs.map(({ requirement }) => requirement?.reservesMachine)).toEqual([undefined, false, true]);
+  });
+
   test("may be followed by a comment instead of a blank line", async () => {
     const { options } = await read("#@ --num-cpus 3\n# the jobs\necho a\n");
     expect(options.requirement.cpus).toBe(3);
