@@ -8,6 +8,7 @@ import { connecting } from "./connecting.js";
 import { deciding } from "./deciding.js";
 import { manyBytes } from "./many-bytes.js";
 import { manyJobs } from "./many-jobs.js";
+import { manyLines } from "./many-lines.js";
 import { manyResults } from "./many-results.js";
 import { oneJob } from "./one-job.js";
 import { formatReport, type Row, saveReport } from "./report.js";
@@ -24,6 +25,7 @@ const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   staging,
   "work-copies": workCopies,
   "many-results": manyResults,
+  "many-lines": manyLines,
   deciding,
 };
 const DEADLINE_MS = 90 * 60_000;
