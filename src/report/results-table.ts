@@ -1,5 +1,6 @@
 // `sshoal results`: one line a job, as many columns as the terminal has room for.
 
+import { shortCommand } from "../model/job.js";
 import { type Column, cellOf, type ResultRow, type ResultTable } from "../model/result.js";
 import { isNumber } from "../model/sweep.js";
 import { formatNumber } from "./amounts.js";
@@ -60,7 +61,7 @@ function layOut(column: Column, rows: readonly ResultRow[]): LaidOut {
 
 function formatCell(value: number | string | null, { kind }: Column): string {
   if (value === null) return "-";
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return kind === "command" ? shortCommand({ command: value }) : value;
   return kind === "seconds" ? value.toFixed(1) : formatNumber(value);
 }
 

@@ -1,7 +1,7 @@
 // As simple_gpu_scheduler has it: a line for each command that begins, and what commands print, as they print it.
 
 import type { RunEvent } from "../model/event.js";
-import { succeeded } from "../model/job.js";
+import { shortCommand, succeeded } from "../model/job.js";
 import type { PlainOptions } from "./plain.js";
 import { printable } from "./printable.js";
 import type { Reporter, TextSink } from "./reporter.js";
@@ -20,7 +20,7 @@ export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): 
       if (event.kind === "job-output")
         write(event.stream === "out" ? stdout : stderr, harmlessLines(event.text));
       if (event.kind !== "job-started") return;
-      const command = printable(view.jobs.get(event.line)?.job.command ?? "");
+      const command = printable(shortCommand(view.jobs.get(event.line)?.job ?? { command: "" }));
       const cards = Object.values(devicesOf(event.machine, event.slot))[0] ?? "";
       write(stdout, [`Processing command \`${command}\` on gpu ${cards}`]);
     },

@@ -42,6 +42,11 @@ test("a script's jobs are known by their commands, which get what room is left",
   ]);
 });
 
+test("of a command with several lines the first is shown", () => {
+  const lines = resultLines(aTable(aRow({ command: "for i in 1 2; do\n  echo $i\ndone" })), null);
+  expect(lines.at(-1)).toMatch(/ {2}for i in 1 2; do …$/);
+});
+
 test("what there is no room for is named; metrics, and what it is sorted by, come first", () => {
   const wide: ResultTable = aTable(
     aRow({
