@@ -4,10 +4,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeWorkspace, type Workspace } from "../test/rig/workspace.js";
 import { formatMegabytes, formatSeconds, type Row } from "./report.js";
-import type { Rig } from "./rig.js";
+import { LIGHT, type Rig } from "./rig.js";
 import { type Contender, peakOf, takeTurns, wallOf } from "./rounds.js";
-
-const LIGHT = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
 
 export async function manyLines(rig: Rig): Promise<Row[]> {
   const work = await makeWorkspace({ few: "true\n".repeat(1000), many: "true\n".repeat(10_000) });

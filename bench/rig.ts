@@ -12,7 +12,7 @@ import { endShared, makeRoute, type Route, SLOTS, saveKnownHosts } from "./route
 const NAMES = ["one", "two", "three", "four"];
 const ROUND_TRIP_MS = 50;
 /** So little that nothing but max_jobs limits the slots. */
-const LIGHT = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
+export const LIGHT = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
 
 export interface Rig {
   /** The built command. */

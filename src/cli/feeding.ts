@@ -18,13 +18,22 @@ const PATIENCE_MS = 2000;
 /** `name`: what people call the source. Resolves when it has come to its end; a source that breaks off has ended, too. */
 export async function feedRun(run: BatchRun, source: LineSource, name: string): Promise<void> {
   const feeder = new Feeder(run, name);
-  try {
-    for await (const chunk of source) await feeder.take(chunk);
-  } catch (error) {
-    const message = `${name} cannot be read any more: ${(error as Error).message}; no more jobs will come`;
-    run.emit({ kind: "warning", message });
-  }
+  const tell = ({ message }: Error) =>
+    run.emit({
+      kind: "warning",
+      message: `${name} cannot be read any more: ${message}; no more jobs will come`,
+    });
+  for await (const chunk of asFarAsItGoes(source, tell)) await feeder.take(chunk);
   await feeder.end();
+}
+
+/** What whoever takes the chunks does wrong is not for `onBreak`. */
+async function* asFarAsItGoes(source: LineSource, onBreak: (error: Error) => void): LineSource {
+  try {
+    yield* source;
+  } catch (error) {
+    onBreak(error as Error);
+  }
 }
 
 class Feeder {

@@ -1,28 +1,18 @@
 // --follow: a file that others append to is a queue.
 
 import { appendFileSync, existsSync, renameSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { killAll, pidsWithHome } from "../rig/processes.js";
+import { useOwnHome } from "../rig/own-home.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let work: Workspace;
-let home: Workspace;
+const own = useOwnHome({ "gpu.queue": "" });
 
-beforeEach(async () => {
-  [work, home] = await Promise.all([makeWorkspace({ "gpu.queue": "" }), makeWorkspace()]);
-});
-afterEach(async () => {
-  killAll(pidsWithHome(home.dir));
-  await Promise.all([work.remove(), home.remove()]);
-});
-
-const options = () => ({ cwd: work.dir, home: home.dir });
+const options = () => ({ cwd: own.work.dir, home: own.home.dir });
 const ARGS = ["--follow", "gpu.queue", "--gpus", "0"];
 
-const append = (text: string) => appendFileSync(work.path("gpu.queue"), text);
-const ran = () => work.read("ran").catch(() => "");
+const append = (text: string) => appendFileSync(own.work.path("gpu.queue"), text);
+const ran = () => own.work.read("ran").catch(() => "");
 
 function untilRan(text: string): Promise<unknown> {
   return until(`ran ${JSON.stringify(text)}`, async () => (await ran()).length >= text.length).then(
@@ -37,28 +27,28 @@ test("jobs start as lines are appended, across rotation and truncation, each onc
   append("for i in 2 3; do\n  echo $i >> ran\ndone\n");
   await untilRan("1\n2\n3\n");
   append("echo 4 >> ran\n");
-  renameSync(work.path("gpu.queue"), work.path("gpu.queue.1"));
-  writeFileSync(work.path("gpu.queue"), "echo 5 >> ran\n");
+  renameSync(own.work.path("gpu.queue"), own.work.path("gpu.queue.1"));
+  writeFileSync(own.work.path("gpu.queue"), "echo 5 >> ran\n");
   await untilRan("1\n2\n3\n4\n5\n");
-  writeFileSync(work.path("gpu.queue"), "echo 6 >> ran\n");
+  writeFileSync(own.work.path("gpu.queue"), "echo 6 >> ran\n");
   await untilRan("1\n2\n3\n4\n5\n6\n");
   command.child.kill("SIGINT");
   const { code, stdout } = await command.ended;
   expect(code).toBe(130);
   expect(stdout).toContain("finished: gpu.queue.2; for i in 2 3; do");
-  expect(await work.read("job_results/gpu.queue.7.out")).toBe("");
+  expect(await own.work.read("job_results/gpu.queue.7.out")).toBe("");
 });
 
 test("who comes back reads on: nothing is lost, nothing runs twice", async () => {
   const first = spawnCommand(ARGS, options());
   append("echo 1 >> ran\ntouch begun; until [ -e go ]; do sleep 0.05; done; echo 2 >> ran\necho 3 >> ran\n");
-  await until("the second runs", () => existsSync(work.path("begun")));
+  await until("the second runs", () => existsSync(own.work.path("begun")));
   first.child.kill("SIGKILL");
   await first.ended;
   append("echo 4 >> ran\n");
   const again = spawnCommand(ARGS, options());
   await again.until(({ stdout }) => stdout().includes("resuming"));
-  await work.write("go", "");
+  await own.work.write("go", "");
   await untilRan("1\n2\n3\n4\n");
   again.child.kill("SIGINT");
   await again.ended;
@@ -67,7 +57,7 @@ test("who comes back reads on: nothing is lost, nothing runs twice", async () =>
   await untilRan("1\n2\n3\n4\n5\n");
   third.child.kill("SIGINT");
   await third.ended;
-  expect(existsSync(work.path("job_results/gpu.queue.5"))).toBe(true);
+  expect(existsSync(own.work.path("job_results/gpu.queue.5"))).toBe(true);
 });
 
 test.each([

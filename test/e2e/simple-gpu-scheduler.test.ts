@@ -2,24 +2,14 @@
 
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { killAll, pidsWithHome } from "../rig/processes.js";
+import { useOwnHome } from "../rig/own-home.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let work: Workspace;
-let home: Workspace;
+const own = useOwnHome();
 
-beforeEach(async () => {
-  [work, home] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(async () => {
-  killAll(pidsWithHome(home.dir));
-  await Promise.all([work.remove(), home.remove()]);
-});
-
-const options = () => ({ cwd: work.dir, home: home.dir, program: "simple-gpu-scheduler" as const });
+const options = () => ({ cwd: own.work.dir, home: own.home.dir, program: "simple-gpu-scheduler" as const });
 
 test.each([[["--gpus", "0", "1", "2"]], [["--gpus", "0,1,2"]]])(
   "%j: each command on one card, and its line",
@@ -30,7 +20,7 @@ test.each([[["--gpus", "0", "1", "2"]], [["--gpus", "0,1,2"]]])(
     const lines = stdout.trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     for (const run of [1, 2, 3]) {
-      const card = (await work.read(`run_${run}`)).trim();
+      const card = (await own.work.read(`run_${run}`)).trim();
       expect(["0", "1", "2"]).toContain(card);
       expect(lines).toContain(
         `Processing command \`echo $CUDA_VISIBLE_DEVICES > run_${run}\` on gpu ${card}`,
@@ -49,20 +39,20 @@ test("shell magic, and what commands print is on the screen", async () => {
 });
 
 test("tail -f -n 0 gpu.queue: what was there before is not run; what is appended starts at once", async () => {
-  const queue = await work.write("gpu.queue", "echo before >> ran\n");
+  const queue = await own.work.write("gpu.queue", "echo before >> ran\n");
   const tail = spawn("tail", ["-f", "-n", "0", queue], { stdio: ["ignore", "pipe", "inherit"] });
   const command = spawnCommand(["--gpus", "0"], options());
   tail.stdout.pipe(command.child.stdin);
   // Until tail is at the end of the file, a line is one of those that were there before.
   await until("tail reads the file", async () => {
     appendFileSync(queue, "echo first >> ran\n");
-    return (await work.read("ran").catch(() => "")).startsWith("first\n");
+    return (await own.work.read("ran").catch(() => "")).startsWith("first\n");
   });
   appendFileSync(queue, "echo last >> ran\n");
-  await until("the last has run", async () => (await work.read("ran")).endsWith("last\n"));
+  await until("the last has run", async () => (await own.work.read("ran")).endsWith("last\n"));
   tail.kill();
   expect((await command.ended).code).toBe(0);
-  expect(await work.read("ran")).not.toContain("before");
+  expect(await own.work.read("ran")).not.toContain("before");
 });
 
 test("commands of simple_hypersearch", async () => {

@@ -1,26 +1,16 @@
 // Commands from stdin: they start while it is open, in the order in which they come, and never see it.
 
 import { existsSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
-import { killAll, pidsWithHome } from "../rig/processes.js";
+import { useOwnHome } from "../rig/own-home.js";
 import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-let work: Workspace;
-let home: Workspace;
+const own = useOwnHome();
 
-beforeEach(async () => {
-  [work, home] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-});
-afterEach(async () => {
-  killAll(pidsWithHome(home.dir));
-  await Promise.all([work.remove(), home.remove()]);
-});
-
-const options = () => ({ cwd: work.dir, home: home.dir });
+const options = () => ({ cwd: own.work.dir, home: own.home.dir });
 /** Two slots at least, however busy this computer is, and not many more. */
 const ARGS = ["-", "--no-gpu-required", "--memory-required", "1"];
 /** One slot. */
@@ -35,55 +25,58 @@ test("a job that reads stdin does not eat the commands after it", async () => {
   const { code, stdout } = await runCommand(ARGS, { ...options(), stdin });
   expect(code).toBe(0);
   expect(stdout).toContain("3 succeeded, 0 failed");
-  expect(await work.read("job_results/stdin.1.out")).toBe("");
-  expect(await work.read("job_results/stdin.2.out")).toBe("");
-  expect(await work.read("job_results/stdin.4.out")).toBe("four\n");
+  expect(await own.work.read("job_results/stdin.1.out")).toBe("");
+  expect(await own.work.read("job_results/stdin.2.out")).toBe("");
+  expect(await own.work.read("job_results/stdin.4.out")).toBe("four\n");
 });
 
 test("a line starts while stdin is open, and the run ends with it", async () => {
   const command = spawnCommand(ONE_SLOT, options());
   command.child.stdin.write("echo one > one\n");
-  await until("the first has run", () => existsSync(work.path("one")));
+  await until("the first has run", () => existsSync(own.work.path("one")));
   command.child.stdin.write("echo $CUDA_VISIBLE_DEVICES > two; exit 4\nhal");
-  await until("the second has run", () => existsSync(work.path("two")));
+  await until("the second has run", () => existsSync(own.work.path("two")));
   expect(command.child.exitCode).toBeNull();
   command.child.stdin.end("t_of_a_line 2>/dev/null || echo whole");
   const { code, stdout } = await command.ended;
   expect(code).toBe(1);
   expect(stdout).toContain("2 succeeded, 1 failed");
-  expect(await work.read("two")).toBe("0\n");
-  expect(await work.read("job_results/stdin.3.out")).toBe("whole\n");
+  expect(await own.work.read("two")).toBe("0\n");
+  expect(await own.work.read("job_results/stdin.3.out")).toBe("whole\n");
 });
 
 test("--gpus 0 0 1: two jobs at a time on card 0, one on card 1", async () => {
-  const job = `echo $SSHOAL_JOB $CUDA_VISIBLE_DEVICES >> begun; ${waitFor(work.path("go"))}`;
+  const job = `echo $SSHOAL_JOB $CUDA_VISIBLE_DEVICES >> begun; ${waitFor(own.work.path("go"))}`;
   const command = spawnCommand(["-", "--gpus", "0", "0", "1"], options());
   command.child.stdin.end(linesOf(job, job, job, "touch later"));
-  await until("three run", async () => (await work.read("begun").catch(() => "")).split("\n").length === 4);
-  expect(existsSync(work.path("later"))).toBe(false);
-  await work.write("go", "");
+  await until(
+    "three run",
+    async () => (await own.work.read("begun").catch(() => "")).split("\n").length === 4,
+  );
+  expect(existsSync(own.work.path("later"))).toBe(false);
+  await own.work.write("go", "");
   const { code, stderr } = await command.ended;
   expect(code).toBe(0);
   expect(stderr).toContain("no card can be seen there");
-  const begun = (await work.read("begun")).trim().split("\n");
+  const begun = (await own.work.read("begun")).trim().split("\n");
   expect(begun.map((line) => line.split(" ")[1]).sort()).toEqual(["0", "0", "1"]);
 });
 
 test("jobs begin in the order in which they came", async () => {
   const command = spawnCommand(ONE_SLOT, options());
   for (const line of [1, 2, 3]) command.child.stdin.write(`echo ${line} >> order\n`);
-  await until("the third has run", async () => (await work.read("order").catch(() => "")).includes("3"));
+  await until("the third has run", async () => (await own.work.read("order").catch(() => "")).includes("3"));
   command.child.stdin.end(linesOf("echo 4 >> order", "echo 5 >> order", "echo 6 >> order"));
   expect((await command.ended).code).toBe(0);
-  expect(await work.read("order")).toBe("1\n2\n3\n4\n5\n6\n");
+  expect(await own.work.read("order")).toBe("1\n2\n3\n4\n5\n6\n");
 });
 
 test("half a command at the end fails as it would in bash, and is pointed out; the others run", async () => {
   const { code, stderr } = await runCommand(ARGS, { ...options(), stdin: "echo fine\necho 'half\n" });
   expect(code).toBe(1);
   expect(stderr).toMatch(/stdin:2: .*the job will fail/);
-  expect(await work.read("job_results/stdin.1.out")).toBe("fine\n");
-  expect(await work.read("job_results/stdin.2.err")).toMatch(/unexpected EOF/);
+  expect(await own.work.read("job_results/stdin.1.out")).toBe("fine\n");
+  expect(await own.work.read("job_results/stdin.2.err")).toMatch(/unexpected EOF/);
 });
 
 test("half a command while stdin is open is said to be waited for", async () => {
@@ -92,7 +85,7 @@ test("half a command while stdin is open is said to be waited for", async () => 
   await command.until(({ stderr }) => stderr().includes("stdin:2: not a whole command yet: bash waits for"));
   command.child.stdin.end("echo two )\n");
   expect((await command.ended).code).toBe(0);
-  expect(await work.read("job_results/stdin.2.out")).toBe("one\ntwo\n");
+  expect(await own.work.read("job_results/stdin.2.out")).toBe("one\ntwo\n");
 });
 
 test("nothing on stdin is nothing to do", async () => {
@@ -103,22 +96,22 @@ test("nothing on stdin is nothing to do", async () => {
 
 describe("the same again", () => {
   const jobs = () =>
-    linesOf("echo one >> ran", `echo two >> ran; ${waitFor(work.path("go"))}`, "echo one >> ran");
+    linesOf("echo one >> ran", `echo two >> ran; ${waitFor(own.work.path("go"))}`, "echo one >> ran");
 
   test("a batch whose client was killed goes on: what is done or running is not run twice", async () => {
     const first = spawnCommand(ONE_SLOT, options());
     first.child.stdin.write(jobs());
     await first.until(({ stdout }) => stdout().includes("finished: stdin.1"));
-    await until("the second runs", async () => (await work.read("ran")).includes("two"));
+    await until("the second runs", async () => (await own.work.read("ran")).includes("two"));
     first.child.kill("SIGKILL");
     await first.ended;
     const again = spawnCommand(ONE_SLOT, options());
     again.child.stdin.end(`${jobs()}echo new >> ran\n`);
     await again.until(({ stdout }) => stdout().includes("job results already exists for line 1"));
-    await work.write("go", "");
+    await own.work.write("go", "");
     const { code } = await again.ended;
     expect(code).toBe(0);
-    expect(await work.read("ran")).toBe("one\ntwo\none\nnew\n");
+    expect(await own.work.read("ran")).toBe("one\ntwo\none\nnew\n");
   });
 
   test("when all is done, the same commands are new jobs, with numbers of their own", async () => {
@@ -126,29 +119,29 @@ describe("the same again", () => {
     const { stdout } = await runCommand(ARGS, { ...options(), stdin: "echo one\necho two\n" });
     expect(stdout).toContain("finished: stdin.4; echo one");
     expect(stdout).toContain("finished: stdin.5; echo two");
-    expect(await work.read("job_results/stdin.1.out")).toBe("one\n");
+    expect(await own.work.read("job_results/stdin.1.out")).toBe("one\n");
   });
 
   test("--rerun failed takes up what failed", async () => {
     const stdin = linesOf("echo one >> ran", "echo two >> ran; [ -e good ]");
     expect((await runCommand(ARGS, { ...options(), stdin })).code).toBe(1);
-    await work.write("good", "");
+    await own.work.write("good", "");
     const { code, stdout } = await runCommand([...ARGS, "--rerun", "failed"], { ...options(), stdin });
     expect(code).toBe(0);
     expect(stdout).toContain("job results already exists for line 1");
-    expect(await work.read("ran")).toBe("one\ntwo\ntwo\n");
+    expect(await own.work.read("ran")).toBe("one\ntwo\ntwo\n");
   });
 
   test("other commands do not bring back what an interrupted run had not begun", async () => {
     const first = spawnCommand(ONE_SLOT, options());
-    first.child.stdin.write(linesOf(`touch begun; ${waitFor(work.path("go"))}`, "touch unwanted"));
-    await until("the first runs", () => existsSync(work.path("begun")));
+    first.child.stdin.write(linesOf(`touch begun; ${waitFor(own.work.path("go"))}`, "touch unwanted"));
+    await until("the first runs", () => existsSync(own.work.path("begun")));
     first.child.kill("SIGINT");
     await first.until(({ stderr }) => stderr().includes("stopping: no new jobs"));
-    await work.write("go", "");
+    await own.work.write("go", "");
     expect((await first.ended).code).toBe(130);
     expect((await runCommand(ONE_SLOT, { ...options(), stdin: "echo other\n" })).code).toBe(0);
-    expect(existsSync(work.path("unwanted"))).toBe(false);
+    expect(existsSync(own.work.path("unwanted"))).toBe(false);
   });
 });
 
@@ -157,13 +150,13 @@ test("--machines: the same, over ssh", async () => {
   try {
     const machine = await host.machineFile("max_jobs: 2");
     const args = [...ARGS, "--machines", machine, "--json"];
-    const command = spawnCommand(args, { cwd: work.dir });
+    const command = spawnCommand(args, { cwd: own.work.dir });
     command.child.stdin.write("echo one; pwd\n");
     await command.until(({ stdout }) => stdout().includes('"job-collected"'));
     command.child.stdin.end("echo two > made\n");
     const { code, stdout } = await command.ended;
     expect(code).toBe(0);
-    expect(await work.read("job_results/stdin.2/made")).toBe("two\n");
+    expect(await own.work.read("job_results/stdin.2/made")).toBe("two\n");
     const kinds = parseEvents(stdout).map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === "jobs-added")).toHaveLength(2);
     expect(kinds.filter((kind) => kind === "jobs-complete")).toHaveLength(1);
@@ -173,8 +166,8 @@ test("--machines: the same, over ssh", async () => {
 });
 
 test("no machine is left to take what comes: that is said, without waiting for stdin to end", async () => {
-  await work.write("bad.yaml", "ip: 127.0.0.1\nport: 1\nusername: nobody\n");
-  const command = spawnCommand([...ARGS, "--machines", "bad.yaml"], { cwd: work.dir });
+  await own.work.write("bad.yaml", "ip: 127.0.0.1\nport: 1\nusername: nobody\n");
+  const command = spawnCommand([...ARGS, "--machines", "bad.yaml"], { cwd: own.work.dir });
   expect((await command.ended).code).toBe(3);
 });
 

@@ -82,6 +82,18 @@ test("a source that breaks off has ended", async () => {
   expect(told).toEqual([{ kind: "warning", message }, { kind: "jobs-complete" }]);
 });
 
+test("what the run itself does wrong is not laid at the source's door", async () => {
+  const { run, told } = aTaker();
+  const broken = {
+    ...run,
+    add: () => {
+      throw new Error("a bug");
+    },
+  };
+  await expect(feedRun(broken, streamOf("true\n"), "stdin")).rejects.toThrow("a bug");
+  expect(told).toEqual([]);
+});
+
 test("a pile that is larger than what can be begun soon stays where it is", async () => {
   const { run, arrivals, begin } = aTaker();
   const lines = 50_000;

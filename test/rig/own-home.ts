@@ -1,0 +1,23 @@
+// For tests on this machine: a working directory and a home of their own, new for each test; what still runs is ended.
+
+import { afterEach, beforeEach } from "vitest";
+import { killAll, pidsWithHome } from "./processes.js";
+import { makeWorkspace, type Workspace } from "./workspace.js";
+
+export interface OwnHome {
+  readonly work: Workspace;
+  readonly home: Workspace;
+}
+
+/** To be called at the top of a test file; what it returns is filled before each test. */
+export function useOwnHome(files: Readonly<Record<string, string>> = {}): OwnHome {
+  const own = {} as { work: Workspace; home: Workspace };
+  beforeEach(async () => {
+    [own.work, own.home] = await Promise.all([makeWorkspace(files), makeWorkspace()]);
+  });
+  afterEach(async () => {
+    killAll(pidsWithHome(own.home.dir));
+    await Promise.all([own.work.remove(), own.home.remove()]);
+  });
+  return own;
+}
