@@ -1,19 +1,14 @@
-import ssh2, { type ParsedKey } from "ssh2";
+import type { ParsedKey } from "ssh2";
 import { expect, test } from "vitest";
 import type { AgentKey } from "../../../src/transport/agent.js";
 import type { KeyFile } from "../../../src/transport/key-file.js";
 import { orderKeys } from "../../../src/transport/key-offers.js";
 import { fingerprint } from "../../../src/transport/known-hosts.js";
+import { aKey } from "./a-key.js";
 
-function newKey(): ParsedKey {
-  const key = ssh2.utils.parseKey(ssh2.utils.generateKeyPairSync("ed25519").private);
-  if (key instanceof Error || Array.isArray(key)) throw new Error("no key");
-  return key;
-}
-
-const keys = Array.from({ length: 12 }, newKey);
+const keys = Array.from({ length: 12 }, aKey);
 function key(index: number): ParsedKey {
-  return keys[index] ?? newKey();
+  return keys[index] ?? aKey();
 }
 
 function held(index: number): AgentKey {

@@ -1,13 +1,12 @@
-import ssh2 from "ssh2";
 import { expect, test } from "vitest";
 import type { Ask } from "../../../src/transport/ask.js";
 import type { LockedKeyFile } from "../../../src/transport/key-file.js";
 import { KeyRing } from "../../../src/transport/key-ring.js";
+import { aKey } from "./a-key.js";
 
-const KEY = ssh2.utils.parseKey(ssh2.utils.generateKeyPairSync("ed25519").private);
+const KEY = aKey();
 
 function locked(path: string): LockedKeyFile {
-  if (KEY instanceof Error || Array.isArray(KEY)) throw new Error("no key");
   return { kind: "locked", path, publicKey: null, unlock: (said) => (said === "right" ? KEY : null) };
 }
 
