@@ -1,34 +1,81 @@
-// Bundles the commands into dist/: one small file to start, the rest loaded when a command needs it. What is named
-// on the command line is built like them, beside them.
+// Bundles the program into dist/: one script with all of it, and a small one to start it for each command. What is named
+// on the command line is bundled beside them, each by itself.
 
-import { chmod, cp, readFile, rm } from "node:fs/promises";
-import { parse } from "node:path";
+import { createHash } from "node:crypto";
+import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { parse, posix } from "node:path";
 import { build } from "esbuild";
 
 const commands = ["execute-batch", "simple-gpu-scheduler", "simple-hypersearch", "sshoal"];
 const { version } = JSON.parse(await readFile("package.json", "utf8"));
-const files = [...commands.map((command) => `src/bin/${command}.ts`), ...process.argv.slice(2)];
-await rm("dist", { recursive: true, force: true });
-await build({
-  entryPoints: files.map((file) => ({ in: file, out: parse(file).name })),
-  outdir: "dist",
+
+/**
+ * ssh2 has more than a client, and loads all of it at once, with Node's http and tls. Where a compiler was at hand when it was
+ * installed, it has ciphers that work in place: a third of what a gigabyte costs. They stay where they are, and are looked
+ * for from here, since dist/ is not the place ssh2 believes to be in. Where there are none, Node's own do.
+ */
+const clientOfSsh2 = {
+  name: "client-of-ssh2",
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: /\/ssh2\/lib\/(server|http-agents|keygen)\.js$/ }, () => ({
+      contents: "module.exports = {};",
+    }));
+    onResolve({ filter: /\/sshcrypto\.node$/ }, ({ path }) => ({
+      path: posix.join("ssh2/lib/protocol", path),
+      external: true,
+    }));
+    onResolve({ filter: /^cpu-features$/ }, ({ path }) => ({ path, namespace: "left-out" }));
+    onLoad({ filter: /./, namespace: "left-out" }, () => ({ contents: 'throw new Error("left out");' }));
+  },
+};
+
+const bundled = {
   bundle: true,
-  splitting: true,
-  format: "esm",
   platform: "node",
   target: "node20",
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: "none",
-  define: { SSHOAL_VERSION: JSON.stringify(version) },
-  // ssh2's native speed-ups are optional: Node's own ciphers are almost as fast, and nothing has to be compiled.
-  external: ["*.node", "cpu-features"],
-  // ssh2 is CommonJS: it asks for Node's modules by require(), and for its own place by __dirname.
+};
+const program = {
+  ...bundled,
+  plugins: [clientOfSsh2],
+};
+
+await rm("dist", { recursive: true, force: true });
+await mkdir("dist");
+// CommonJS, since V8's work on it can be kept from one start to the next (src/start.ts), with any Node.
+await writeFile("dist/package.json", '{ "type": "commonjs" }\n');
+const {
+  outputFiles: [main],
+} = await build({
+  ...program,
+  entryPoints: ["src/main.ts"],
+  write: false,
+  format: "cjs",
+  define: { SSHOAL_VERSION: JSON.stringify(version), "import.meta.url": "__url" },
+  banner: { js: 'const __url = require("node:url").pathToFileURL(__filename).href;' },
+});
+await writeFile("dist/main.js", main.contents);
+const mainHash = createHash("sha256").update(main.contents).digest("hex").slice(0, 16);
+await build({
+  ...bundled,
+  entryPoints: commands.map((command) => `src/bin/${command}.ts`),
+  outdir: "dist",
+  format: "cjs",
+  define: { SSHOAL_BUILD: JSON.stringify(mainHash) },
+});
+await build({
+  ...program,
+  entryPoints: process.argv.slice(2).map((file) => ({ in: file, out: parse(file).name })),
+  outdir: "dist",
+  outExtension: { ".js": ".mjs" },
+  splitting: true,
+  format: "esm",
   banner: {
     js: [
       'import { createRequire as __createRequire } from "node:module";',
-      "let __requireHere;", // made when it is needed: most files of dist/ never do
-      "const require = (name) => (__requireHere ??= __createRequire(import.meta.url))(name);",
+      "const require = __createRequire(import.meta.url);",
       'const __dirname = new URL(".", import.meta.url).pathname;',
     ].join("\n"),
   },

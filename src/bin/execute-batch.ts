@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { main } from "../main.js";
+import { start } from "../start.js";
 
-await main("execute_batch");
+start("execute_batch");

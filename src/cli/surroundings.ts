@@ -1,7 +1,7 @@
 // What the process was started with, read here once and passed down.
 
 import { homedir, hostname, userInfo } from "node:os";
-import path from "node:path";
+import { cacheDir } from "../cache-dir.js";
 import type { MachineContext } from "../input/find-machine.js";
 import { loadMachines } from "../input/load-machines.js";
 import { localMachine } from "../input/plain-machine.js";
@@ -29,7 +29,7 @@ export function readSurroundings(): Surroundings {
   return {
     cwd: process.cwd(),
     homeDir: homedir(),
-    cacheDir: path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), ".cache"), "sshoal"),
+    cacheDir: cacheDir(),
     username: userInfo().username,
     computer: hostname(),
     agentSocket: process.env.SSH_AUTH_SOCK || null,

@@ -1,0 +1,97 @@
+// Compiled code on local disk. V8 takes it as it is: what is not whole, or could be somebody else's, is never handed to it.
+
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+export interface KeptCode {
+  readonly code: Buffer;
+  /** A measure of how much of the program it is. */
+  readonly extent: number;
+}
+
+const HASH_BYTES = 32;
+/** With the extent; V8 wants what follows at a multiple of eight. */
+const HEAD_BYTES = HASH_BYTES + 8;
+const OLD_MS = 30 * 24 * 3600 * 1000;
+
+/** Of one build, as this Node compiles it. */
+export class CodeFile {
+  readonly #dir: string;
+  readonly #file: string;
+
+  constructor(dir: string, build: string) {
+    this.#dir = dir;
+    this.#file = join(dir, `${build}-${process.version}-${process.arch}`);
+  }
+
+  /** Null: there is none to trust. */
+  load(): KeptCode | null {
+    const bytes = readOwn(this.#file);
+    if (bytes === null || bytes.length <= HEAD_BYTES) return null;
+    const body = bytes.subarray(HASH_BYTES);
+    if (!hash(body).equals(bytes.subarray(0, HASH_BYTES))) return null;
+    return { code: bytes.subarray(HEAD_BYTES), extent: bytes.readUInt32LE(HASH_BYTES) };
+  }
+
+  /** Where it cannot be written, nothing is kept. */
+  save({ code, extent }: KeptCode): void {
+    const unfinished = `${this.#file}.${process.pid}`;
+    const body = Buffer.alloc(HEAD_BYTES - HASH_BYTES + code.length);
+    body.writeUInt32LE(extent);
+    code.copy(body, HEAD_BYTES - HASH_BYTES);
+    try {
+      mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+      writeFileSync(unfinished, Buffer.concat([hash(body), body]), { mode: 0o600 });
+      renameSync(unfinished, this.#file);
+    } catch {
+      remove(unfinished);
+      return;
+    }
+    for (const name of readdirSync(this.#dir)) removeIfOld(join(this.#dir, name));
+  }
+}
+
+/** Another build may be installed as well; what is of no use to any goes in the end. */
+function removeIfOld(file: string): void {
+  const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  if (Date.now() - mtimeMs > OLD_MS) remove(file);
+}
+
+function remove(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {
+    // It is not there, or stays.
+  }
+}
+
+/** Null: it is not there, or others can write it too. */
+function readOwn(file: string): Buffer | null {
+  try {
+    const opened = openSync(file, "r");
+    try {
+      const { uid, mode } = fstatSync(opened);
+      return uid === process.geteuid?.() && (mode & 0o022) === 0 ? readFileSync(opened) : null;
+    } finally {
+      closeSync(opened);
+    }
+  } catch {
+    return null;
+  }
+}
+
+function hash(bytes: Buffer): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}

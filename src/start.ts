@@ -1,0 +1,46 @@
+// Loads the program and starts it. What V8 made of its text is kept for the next start: compiling it again would take longer
+// than all that is to be done here before the first connection.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Script } from "node:vm";
+import { cacheDir } from "./cache-dir.js";
+import type { Program } from "./cli/options.js";
+import { CodeFile } from "./code-file.js";
+import type { main } from "./main.js";
+
+/** Which main.js the build made beside this. */
+declare const SSHOAL_BUILD: string;
+
+/** V8 forgets code that has not run for long: what a longer process knows in the end is too little for a start. */
+const KEEPS_WITHIN_MS = 60_000;
+
+export function start(program: Program): void {
+  const filename = join(__dirname, "main.js");
+  const kept = isKeeping() ? new CodeFile(join(cacheDir(), "code"), SSHOAL_BUILD) : null;
+  const known = kept?.load() ?? null;
+  const text = readFileSync(filename, "latin1"); // the build leaves nothing but ASCII
+  const script = new Script(`(function(require,module,__filename,__dirname){${text}\n})`, {
+    filename,
+    ...(known && { cachedData: known.code }),
+  });
+  const asked = new Set<string>();
+  const ask = (name: string): unknown => {
+    asked.add(name);
+    return require(name);
+  };
+  const module: { exports: { main?: typeof main } } = { exports: {} };
+  script.runInThisContext()(ask, module, filename, __dirname);
+  process.once("exit", (code) => {
+    // Who got further than whoever left the code did asked for more of Node's modules.
+    const isNews = known === null || script.cachedDataRejected || asked.size > known.extent;
+    if (kept === null || !isNews || code !== 0 || performance.now() > KEEPS_WITHIN_MS) return;
+    kept.save({ code: script.createCachedData(), extent: asked.size });
+  });
+  void module.exports.main?.(program);
+}
+
+/** Said as it is to Node's own cache. */
+function isKeeping(): boolean {
+  return !process.env.NODE_DISABLE_COMPILE_CACHE;
+}

@@ -1,0 +1,70 @@
+import { chmod, chown, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { CodeFile } from "../../src/code-file.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let cache: Workspace;
+let kept: CodeFile;
+beforeEach(async () => {
+  cache = await makeWorkspace();
+  kept = new CodeFile(cache.path("code"), "build1");
+});
+afterEach(() => cache.remove());
+
+const CODE = Buffer.from("what V8 made of it");
+
+async function saved(): Promise<string> {
+  kept.save({ code: CODE, extent: 7 });
+  const [name = ""] = await readdir(cache.path("code"));
+  return cache.path("code", name);
+}
+
+test("what was kept is there, for the same build alone", async () => {
+  expect(kept.load()).toBeNull();
+  await saved();
+  expect(kept.load()).toEqual({ code: CODE, extent: 7 });
+  expect(new CodeFile(cache.path("code"), "build2").load()).toBeNull();
+});
+
+test("what is not whole is not taken", async () => {
+  const file = await saved();
+  const bytes = await readFile(file);
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    await writeFile(file, changed);
+    expect(kept.load()).toBeNull();
+    await writeFile(file, bytes.subarray(0, at));
+    expect(kept.load()).toBeNull();
+  }
+  await writeFile(file, bytes);
+  expect(kept.load()).not.toBeNull();
+});
+
+test("what others can write is not taken", async () => {
+  const file = await saved();
+  await chmod(file, 0o620);
+  expect(kept.load()).toBeNull();
+  await chmod(file, 0o602);
+  expect(kept.load()).toBeNull();
+});
+
+test.runIf(process.getuid?.() === 0)("what is somebody else's is not taken", async () => {
+  await chown(await saved(), 12345, 12345);
+  expect(kept.load()).toBeNull();
+});
+
+test("where nothing can be written nothing is kept, and nobody is bothered", async () => {
+  const file = await cache.write("a-file", "");
+  const nowhere = new CodeFile(`${file}/code`, "build1");
+  nowhere.save({ code: CODE, extent: 7 });
+  expect(nowhere.load()).toBeNull();
+});
+
+test("what no build has left for a month goes", async () => {
+  await cache.write("code/another", "");
+  const old = await cache.write("code/old", "");
+  await utimes(old, 1000, 1000);
+  await saved();
+  expect(await readdir(cache.path("code"))).toEqual([expect.stringMatching(/^another$/), expect.any(String)]);
+});
