@@ -33,24 +33,32 @@ export interface SshConfig {
 /** Match may run programs, and names may be looked up. */
 const ANSWER_WITHIN_MS = 20_000;
 
+const GSSAPI = "gssapiauthentication";
+
 /** Asks once for each way of naming a machine. */
 export function createSshConfig(options: ConfigOptions): SshConfig {
   const { program = "ssh" } = options;
   const asked = new Map<string, Promise<SshTarget>>();
-  let defaults: Promise<Settings | null> | null = null;
-  const loadDefaultsOnce = () => {
-    defaults ??= loadDefaults(program);
-    return defaults;
-  };
+  const loadDefaults = once(() => askDefaults(program));
+  const loadSystemGssapi = once(() => askSystemGssapi(program));
   const load = async (address: SshAddress, jump: string | null) => {
-    const words = [...configWords(address, options.homeDir), ...addressWords(address, jump)];
-    const [usual, answer] = await Promise.all([loadDefaultsOnce(), run(program, words)]);
-    const settings =
-      usual === null ? await loadSettingsWithoutSsh(address, jump, options) : readAnswer(answer, address);
-    return formTarget(settings, circumstances(address, usual ?? DEFAULTS_WITHOUT_SSH, options));
+    const ownConfig = configWords(address, options.homeDir);
+    const words = [...ownConfig, ...addressWords(address, jump)];
+    const asking = Promise.all([loadDefaults(), run(program, words)]);
+    if (ownConfig.length === 0) void loadSystemGssapi(); // most likely needed below
+    const [usual, answer] = await asking;
+    if (usual === null) {
+      const settings = await loadSettingsWithoutSsh(address, jump, options);
+      return formTarget(settings, circumstances(address, DEFAULTS_WITHOUT_SSH, options));
+    }
+    const settings = readAnswer(answer, address);
+    const isGssapiUsual = settings.get(GSSAPI)?.[0] === usual.get(GSSAPI)?.[0];
+    const gssapi = isGssapiUsual ? undefined : await loadSystemGssapi();
+    const defaults = gssapi === undefined ? usual : new Map([...usual, [GSSAPI, gssapi]]);
+    return formTarget(settings, circumstances(address, defaults, options));
   };
   return {
-    hasSsh: async () => (await loadDefaultsOnce()) !== null,
+    hasSsh: async () => (await loadDefaults()) !== null,
     async resolve(address, jump, signal) {
       const key = JSON.stringify([address, jump]);
       const answer = asked.get(key) ?? load(address, jump);
@@ -79,15 +87,23 @@ function addressWords({ host, port, username }: SshAddress, jump: string | null)
 }
 
 /** Null: there is no ssh, or one that is not OpenSSH's. */
-async function loadDefaults(program: string): Promise<Settings | null> {
-  const [plain, system] = await Promise.all(
-    ["none", "/etc/ssh/ssh_config"].map((file) => run(program, ["-F", file, "--", "localhost"])),
-  );
-  if (plain === undefined || plain.problem !== null) return null;
-  // Debian and Red Hat turn GSSAPI on for everybody: that is nobody's wish, and without a ticket it does nothing.
-  const gssapi = parseSettings(system?.stdout ?? "").get("gssapiauthentication");
-  const settings = parseSettings(plain.stdout);
-  return gssapi === undefined ? settings : new Map([...settings, ["gssapiauthentication", gssapi]]);
+async function askDefaults(program: string): Promise<Settings | null> {
+  const { stdout, problem } = await run(program, ["-F", "none", "--", "localhost"]);
+  return problem === null ? parseSettings(stdout) : null;
+}
+
+/** Debian and Red Hat turn GSSAPI on for everybody: that is nobody's wish, and without a ticket it does nothing. */
+async function askSystemGssapi(program: string): Promise<readonly string[] | undefined> {
+  const { stdout } = await run(program, ["-F", "/etc/ssh/ssh_config", "--", "localhost"]);
+  return parseSettings(stdout).get(GSSAPI);
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | null = null;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
 }
 
 function readAnswer({ line, stdout, problem }: Answer, { host }: SshAddress): Settings {

@@ -35,6 +35,7 @@ export class Ssh2Session implements Session {
   readonly #channels = new Set<WrappedChannel>();
   readonly #spares: SpareShells;
   #goneReason: string | null = null;
+  #closing: Promise<void> | null = null;
 
   constructor(client: Client, socket: Duplex, target: SshTarget) {
     this.#client = client;
@@ -77,13 +78,21 @@ export class Ssh2Session implements Session {
     });
   }
 
-  async close(): Promise<void> {
+  /** Resolves when the machine has been told, all that was written before included: its answer takes a round trip more. */
+  close(): Promise<void> {
+    this.#closing ??= this.#sayGoodbye();
+    return this.#closing;
+  }
+
+  async #sayGoodbye(): Promise<void> {
     this.#goneReason ??= "closed on this side";
     // ssh2's own destroy() does nothing once end() was called.
     const timer = setTimeout(() => this.#socket.destroy(), POLITE_CLOSE_MS);
+    void this.gone.then(() => clearTimeout(timer));
+    const told = deferred<void>();
+    this.#socket.once("finish", told.resolve);
     this.#client.end();
-    await this.gone;
-    clearTimeout(timer);
+    await Promise.race([told.promise, this.gone]);
   }
 
   /** Null when the link is gone. A channel has its place among the MAX_CHANNELS until it is closed. */

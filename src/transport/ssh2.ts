@@ -9,6 +9,7 @@ import type { Ask } from "./ask.js";
 import { loadLogin } from "./auth.js";
 import { ConnectError } from "./connect-error.js";
 import { deferred } from "./deferred.js";
+import { gatherWrites } from "./gather-writes.js";
 import type { Login } from "./key-login.js";
 import type { KeyRing } from "./key-ring.js";
 import { fingerprint, keyType } from "./known-hosts.js";
@@ -46,6 +47,7 @@ export async function connectSsh2(
   const opening = options.jump === null ? openSocket(target) : openForward(options.jump, target);
   try {
     const socket = await abort.race(opening.opened);
+    gatherWrites(socket);
     const client = new ssh2.Client();
     const session = new Ssh2Session(client, socket, target);
     const hostKey = await abort.race(shakeHands(client, { socket, target, login, hostKeys }));

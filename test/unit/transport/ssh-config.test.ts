@@ -281,3 +281,28 @@ describe("without an ssh program", () => {
     ]);
   });
 });
+
+describe("GSSAPI", () => {
+  /** An ssh that knows nothing else. */
+  const sshSaying = (everywhere: string, here: string) =>
+    home.write(
+      "ssh-of-gssapi",
+      `#!/bin/sh
+case "$*" in
+  *"-F none "*) echo gssapiauthentication no ;;
+  *"-F /etc/ssh/ssh_config "*) echo gssapiauthentication ${everywhere} ;;
+  *) echo gssapiauthentication ${here} ;;
+esac
+`,
+    );
+
+  test.each([
+    ["turned on for everybody is nobody's wish", "yes", "yes", []],
+    ["turned on for a machine is", "no", "yes", ["the configuration turns GSSAPIAuthentication on"]],
+    ["turned off is what ssh2 does", "yes", "no", []],
+  ])("%s", async (_, everywhere, here, reasons) => {
+    const config = configOf({ program: await sshSaying(everywhere, here) });
+    const target = await config.resolve(anAddress(), null);
+    expect(target.needsOpenssh).toEqual(reasons);
+  });
+});

@@ -58,3 +58,34 @@ test("exec on a link that is gone is lost, whether ssh2 throws or calls back", a
   });
   expect(await calling.session.gone).toBe("read ECONNRESET");
 });
+
+test("closing waits until the machine has been told, not for its answer", async () => {
+  const { client, socket, session: closing } = session(() => {});
+  const events = new EventEmitter();
+  const end = vi.fn();
+  Object.assign(client, { end });
+  Object.assign(socket, { once: events.once.bind(events), destroy: () => client.emit("close") });
+  let isGone = false;
+  void closing.gone.then(() => {
+    isGone = true;
+  });
+  const closed = closing.close();
+  expect(end).toHaveBeenCalledOnce();
+  events.emit("finish");
+  await closed;
+  await closing.close();
+  expect(isGone).toBe(false);
+  client.emit("close");
+  expect(await closing.gone).toBe("closed on this side");
+});
+
+test("a machine that takes nothing in is given up when closing", async () => {
+  vi.useFakeTimers();
+  const { client, socket, session: stuck } = session(() => {});
+  Object.assign(client, { end: () => {} });
+  Object.assign(socket, { once: () => {}, destroy: () => client.emit("close") });
+  const closed = stuck.close();
+  await vi.advanceTimersByTimeAsync(1000);
+  await closed;
+  expect(await stuck.gone).toBe("closed on this side");
+});
