@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { chmod, link, lstat, mkdir, rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -259,6 +260,16 @@ describe("archives that are not whole", () => {
     expect(openBelow(box.dir)).toEqual([]);
   });
 });
+
+test.each([65_536, 60_001, 5_000_000])(
+  "a large file that comes in pieces of %d bytes",
+  async (pieceBytes) => {
+    const text = randomBytes(10_000_003).toString("hex");
+    const { written } = await unpackBytes(Buffer.concat([file("k/work/large", text), END]), pieceBytes);
+    expect(readFileSync(join(into, "k/work/large"), "utf8") === text).toBe(true);
+    expect(written.get("k")).toEqual({ files: 1, bytes: text.length });
+  },
+);
 
 describe.each([
   ["GNU tar", ["tar", "-cf", "-"]],
