@@ -12,7 +12,7 @@ import { ask } from "./ask.js";
 import { countSessions } from "./count-sessions.js";
 import { framedLines } from "./framed-lines.js";
 import { jobScript } from "./job-script.js";
-import { rootPrelude } from "./layout.js";
+import { NOTE_LOGIN, rootPrelude } from "./layout.js";
 import { type DoctorAnswer, parseDoctor, type Survivor } from "./parse-doctor.js";
 import { probe } from "./probe.js";
 import { RemoteError } from "./remote-error.js";
@@ -72,7 +72,7 @@ export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS):
   };
   const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quote(String(value))}`);
   const files = [runtimeFile("lib.sh"), runtimeFile("doctor.sh")];
-  return [rootPrelude(spec.scratch), ...assignments, ...files].join("\n");
+  return [`${NOTE_LOGIN}${rootPrelude(spec.scratch)}`, ...assignments, ...files].join("\n");
 }
 
 /** A job whose command only says which Python the setup has led to. */

@@ -6,7 +6,7 @@ import type { SharedRoom, Slot } from "../model/machine.js";
 import { quote } from "../transport/quote.js";
 import type { Session } from "../transport/session.js";
 import { ask } from "./ask.js";
-import { type Place, prelude } from "./layout.js";
+import { NOTE_LOGIN, type Place, prelude } from "./layout.js";
 import { formatManifest, type Manifest } from "./manifest.js";
 import { type PackEntry, pack } from "./pack.js";
 import { runtimeFile } from "./runtime-files.js";
@@ -24,6 +24,12 @@ export interface HandOver {
   readonly manifest: Manifest;
   readonly signal: AbortSignal;
 }
+
+/** What a spool's processes run. */
+export const SCRIPTS = ["lib.sh", "slot.sh", "kinds.sh", "begin.sh"] as const;
+
+/** The second line of a command, behind that which names its tree. */
+export const BEGIN = `. "\${SSHOAL_SLOT_DIR%/slots/*}/begin.sh"`;
 
 interface HandedJob {
   readonly key: string;
@@ -57,71 +63,16 @@ export async function handOver(session: Session, order: HandOver): Promise<strin
   return answers.filter((line) => line.startsWith("missing ")).map((line) => line.slice("missing ".length));
 }
 
-/** Slots start once everything is in place; a loop that is already there makes the second one leave. */
 function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): string {
-  const indices = slots.map(({ slot }) => slot.index).join(" ");
   // Of several kinds, nobody here knows whose jobs these are.
   const most = slots.some(({ slot }) => slot.room !== undefined) ? slots.length : Math.max(1, jobs.length);
-  return `${prelude(place)}
-incoming=$spool/incoming.$$
-# To tar an archive that breaks off between two files is no error.
-is_whole() {
-  [ -e "$incoming/whole" ] || { echo "only a part of it arrived" >&2; return 1; }
-}
-furnish() {
-  set -- slots/*
-  if [ -e "$1" ]; then
-    for slot in ${indices}; do
-      mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
-    done
-  elif [ -d "$incoming/slots" ]; then
-    mv "$incoming/slots/"* slots/ || return 1
-  fi
-  printf "login_umask=%s login_locale='%s'\\n" "$login_umask" "$login_locale" >>"$incoming/settings"
-  mv "$incoming/lib.sh" "$incoming/slot.sh" "$incoming/kinds.sh" "$incoming/settings" .
-}
-# Under the lock under which a loop decides to end: one that is there finds the jobs by itself.
-find_idle() {
-  idle=
-  for slot in ${indices}; do
-    is_live "slots/$slot/loop" || idle="$idle $slot"
-  done
-}
-hand_over() {
-  for tool in setsid tar find xargs; do
-    command -v "$tool" >/dev/null || { echo "there is no $tool over there" >&2; return 1; }
-  done
-  mkdir -p "$spool/jobs" "$spool/slots" "$incoming" && tar -xpof - -C "$incoming" <&3 && is_whole ||
-    { rm -rf "$incoming"; return 1; }
-  cd "$spool" || return 1
-  [ -d "$base/batches" ] || mkdir -p "$base/batches" 2>/dev/null
-  [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
-  ${isFurnished ? "" : "furnish || return 1"}
-  . ./lib.sh
-  cat "$incoming/manifest" >>manifest || return 1
-  # Asked twice, since the link was lost before the answer, a job may have come and gone meanwhile.
-  [ ! -e events ] || sed -n 's/^freed //p' events | while read -r key; do
-    [ ! -d "$incoming/jobs/$key" ] || rm -rf "$incoming/jobs/$key"
-  done
-  # A job that is there already is not touched: mv refuses to put one directory over another.
-  [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
-  for job in "$incoming"/jobs/*; do
-    [ ! -d "$job" ] || [ -d "jobs/\${job##*/}" ] || echo "missing \${job##*/}"
-  done
-  true >>events
-  [ ! -e drain ] || { rm -f drain && echo opened >>events; }
-  # Cleaning up elsewhere leaves the trees that are named here.
-  echo ${quote(tree.hash)} >>trees
-  rm -rf "$incoming"
-  with_lock "$lock" find_idle
-  left=${most}
-  for slot in $idle; do
-    [ "$left" -gt 0 ] || break
-    left=$((left - 1))
-    setsid sh slot.sh "$spool" "$slot" </dev/null >"slots/$slot/log" 2>&1 3<&- &
-  done
-  echo done
-}
+  return `${NOTE_LOGIN}${prelude(place)}
+slots='${slots.map(({ slot }) => slot.index).join(" ")}'
+most=${most}
+tree=${quote(tree.hash)}
+is_furnished=${isFurnished ? "yes" : ""}
+scripts='${SCRIPTS.join(" ")}'
+${runtimeFile("hand-over.sh")}
 hand_over 3<&0 </dev/null
 `;
 }
@@ -131,7 +82,7 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
   yield file("manifest", formatManifest(order.manifest));
   const treeLine = order.settings.inPlace === null ? formatTreeLine(order.tree) : IN_PLACE;
   for (const { key, script, timeoutSeconds, kind = "-" } of order.jobs) {
-    yield file(`jobs/${key}/command`, `${treeLine}\n${script}`);
+    yield file(`jobs/${key}/command`, `${treeLine}\n${BEGIN}\n${script}`);
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
     if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
   }
@@ -139,7 +90,7 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
 }
 
 function* furniture(order: HandOver): Generator<PackEntry> {
-  for (const name of ["lib.sh", "slot.sh", "kinds.sh"] as const) yield file(name, runtimeFile(name));
+  for (const name of SCRIPTS) yield file(name, runtimeFile(name));
   yield file("settings", settingsText(order));
   for (const { slot, env } of order.slots) {
     yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));

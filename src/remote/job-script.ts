@@ -19,16 +19,12 @@ export function jobScript(
     SSHOAL_MACHINE: machine.name,
   };
   return [
-    NOTE_CODE,
     ...Object.entries(exported).map(([name, value]) => `export ${name}=${quote(value)}`),
     ...setupLines(machine),
     job.command,
     "",
   ].join("\n");
 }
-
-/** Should the slot be killed, the job itself still tells how it ended. */
-const NOTE_CODE = `sshoal_slot=$SSHOAL_SLOT_DIR sshoal_attempt=$SSHOAL_ATTEMPT; unset SSHOAL_SLOT_DIR; trap 'echo "$sshoal_attempt $?" 2>/dev/null >"$sshoal_slot/code"' EXIT`;
 
 function setupLines({ name, setup }: MachineSpec): string[] {
   if (setup.length === 0) return [];

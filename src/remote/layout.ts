@@ -13,11 +13,12 @@ export function prelude({ batch, scratch }: Place): string {
   return `${rootPrelude(scratch)}spool=$root/batches/${quote(batch)}@$host\n`;
 }
 
+/** sh text for before the others: what these change, and jobs are to have as at any login. */
+export const NOTE_LOGIN = "login_umask=$(umask)\nlogin_locale=$LC_ALL\n";
+
 /** The same for what is of no batch in particular. */
 export function rootPrelude(scratch: Place["scratch"]): string {
   return [
-    "login_umask=$(umask)",
-    "login_locale=$LC_ALL",
     "umask 077",
     "export LC_ALL=C",
     "base=$HOME/.sshoal",

@@ -5,10 +5,12 @@ import { readFileSync } from "node:fs";
 export type RuntimeFile =
   | "lib.sh"
   | "slot.sh"
+  | "begin.sh"
   | "kinds.sh"
   | "control.sh"
   | "probe.sh"
   | "stage.sh"
+  | "hand-over.sh"
   | "clean.sh"
   | "left-over.sh"
   | "doctor.sh";

@@ -8,22 +8,29 @@ root=${1%/batches/*}
 . ./settings
 mine=slots/$slot
 . "./$mine/env"
+read -r need <"$mine/need"
 read -r need_memory _ need_gpu_memory _ need_gpu need_machine need_cards <"$mine/need"
-shell=$(command -v bash || command -v sh)
-checked_at='' said='' killed='' has_fifo='' named='' as_copied='' can_ask=''
-# Not every find can tell what changed since; without, contents are compared.
-can_tell=$(find . -prune -cnewer . -quit >/dev/null 2>&1 && echo yes)
+spool=$PWD
+# No process has that number.
+nobody=2147483647
+shell='sh'
+! command -v bash >/dev/null || shell=bash
+looked_at='' checked_at='' said='' killed='' has_fifo='' named='' as_copied='' can_ask='' find_tells='' has_room=''
 
 main() {
   with_lock "$lock" become_the_loop || exit 0
-  recover
-  while with_lock "$lock" has_work; do
-    if with_lock "$lock" claim_room; then
+  if [ -z "$is_new" ]; then
+    recover
+    with_lock "$lock" has_work || exit 0
+  fi
+  while true; do
+    if [ -n "$has_room" ]; then
       have_it_kept
       said=
     else
       wait_for_room
     fi
+    with_lock "$lock" has_work || exit 0
   done
 }
 
@@ -32,12 +39,20 @@ say() {
   printf '%s\n' "$1" >>events
 }
 
-# One loop a slot: whoever comes second leaves.
+# One loop a slot: whoever comes second leaves. The first one ever, and one after a loop that came to its end, has nothing
+# to recover, and looks for work at once.
 become_the_loop() {
   is_live "$mine/loop" && return 1
+  is_new=yes
+  for trace in loop job keeper; do
+    [ ! -e "$mine/$trace" ] || is_new=
+  done
   start_of $$
   true >"$mine/claim"
   echo "$$ $started $boot_id" >"$mine/loop"
+  [ -n "$is_new" ] || return 0
+  [ ! -e "$mine/copied" ] || note_copied ''
+  has_work
 }
 
 # What an earlier loop of this slot or a keeper that was killed left: the job may still run, or went down with the machine.
@@ -87,8 +102,8 @@ see_to_end() {
     tell_end
     return
   fi
-  # No process has that number: there is no group to end, only what is marked.
-  [ "$live_job" = "$key" ] || live_pid=2147483647
+  # There is no group to end, only what is marked.
+  [ "$live_job" = "$key" ] || live_pid=$nobody
   [ -z "$(marked "$attempt")" ] || end_tree "$live_pid" "$attempt"
   owner=
   { read -r _ _ _ owner <"$mine/keeper"; } 2>/dev/null
@@ -167,7 +182,10 @@ is_disk_full() {
 # and one that does not start because the first is still there.
 has_work() {
   for dir in jobs/*; do
-    is_waiting && return 0
+    is_waiting || continue
+    has_room=
+    ! claim_room || has_room=yes
+    return 0
   done
   rm -f "$mine/loop" "$mine/claim" "$mine/job" "$mine/keeper"
   say "idle $slot"
@@ -194,7 +212,7 @@ claim_room() {
     pending=$((pending + memory))
   done
   if has_memory $((need_memory + pending)) || has_memory $((need_memory + pending - $(resident_mb))); then
-    cat "$mine/need" >"$mine/claim"
+    echo "$need" >"$mine/claim"
   else
     return 1
   fi
@@ -267,7 +285,7 @@ have_it_kept() {
 
 # One a loop: of an earlier one's, somebody might still be reading.
 make_fifo() {
-  [ -n "$has_fifo" ] || { rm -f "$mine/ask" && mkfifo "$mine/ask" && has_fifo=yes; } 2>/dev/null
+  [ -n "$has_fifo" ] || { { [ ! -e "$mine/ask" ] || rm -f "$mine/ask"; } && mkfifo "$mine/ask" && has_fifo=yes; } 2>/dev/null
 }
 
 # One du for all jobs: answers each path with its size, the newest ctime of all that is there, and the path.
@@ -284,6 +302,8 @@ keep() {
   # From here on another loop waits for us, so that it is known who works here before anything is taken.
   echo "$keeper" >"$mine/keeper"
   find_ancestors
+  # The job writes to it, under another umask.
+  true >>"$mine/job"
   copied=
   { read -r copied <"$mine/copied"; } 2>/dev/null
   work_through
@@ -325,10 +345,15 @@ wait_for_disk() {
   wait_for_room
 }
 
-# Asked again at the moment a job starts; the cards at most every ten seconds, since a call can take a second.
+# Asked again at the moment a job starts; but memory at most every second, and the cards every ten, since a call can take
+# a second.
 has_room_now() {
-  has_memory "$need_memory" || return 1
   uptime_now
+  if [ -z "$looked_at" ] || [ $((now - looked_at)) -ge 100 ]; then
+    has_memory "$need_memory" || return 1
+    looked_at=$now
+  fi
+  [ -n "$check_cards" ] || return 0
   [ -n "$checked_at" ] && [ $((now - checked_at)) -lt 1000 ] && return 0
   for card in $(echo "$check_cards" | tr , ' '); do
     free=$(nvidia-smi -i "$card" --query-gpu=memory.free --format=csv,noheader,nounits 2>&1)
@@ -353,7 +378,7 @@ run_job() {
   owner=$key
   begun=$now
   load_ballast
-  make_work 2>>"$dir/err" && [ ! -e "$dir/stopped" ] && start_job && wait "$job"
+  { has_work_copy || make_work 2>>"$dir/err"; } && [ ! -e "$dir/stopped" ] && run_command
   code=$?
   if [ -n "$is_put_back" ]; then
     wait_for_disk
@@ -377,13 +402,15 @@ name_tree() {
 
 # The slot's jobs follow each other in one directory, as long as they leave it as it was: a copy is made once, not for
 # each. "copied" says of which tree it is, and whether that is all there; "fresh" is older than what any job changes.
+has_work_copy() {
+  [ "$tree" = @ ] || [ "$copied" = "$boot_id whole $tree" ]
+}
+
 make_work() {
-  [ "$tree" != @ ] || return 0
-  [ "$copied" != "$boot_id whole $tree" ] || return 0
   made=$copied as_copied=''
   note_copied ''
   [ "$made" = "$boot_id part $tree" ] || remove "$mine/work"
-  if ! { mkdir -p "$mine/work" && copy_tree; }; then
+  if ! copy_tree; then
     remove "$mine/work"
     is_disk_full && put_back && return 1
     echo "sshoal: the working directory could not be copied for this job" >&2
@@ -392,9 +419,18 @@ make_work() {
   true >"$mine/fresh"
   note_copied "$boot_id whole $tree"
   [ "$tree" != - ] || return 0
-  # File times move in steps of up to 10 ms: what the job changes must be later than "fresh".
-  sleep 0.02
+  wait_for_clock
   ! ask "$mine/work" || as_copied=$answer
+}
+
+# File times move in steps of up to 10 ms: what the job changes must be later than "fresh". Not every test compares
+# more than whole seconds.
+wait_for_clock() {
+  for try in 1 2 3 4 5; do
+    true >"$mine/now"
+    [ ! "$mine/now" -nt "$mine/fresh" ] || return 0
+    sleep 0.005
+  done
 }
 
 note_copied() {
@@ -420,19 +456,28 @@ remove() {
 }
 
 copy_tree() {
-  [ "$tree" != - ] || return 0
-  # Where the filesystem can, a copy shares its blocks until one of them is written to.
-  reflink=
-  cp --reflink=auto --version >/dev/null 2>&1 && reflink=--reflink=auto
-  if [ "${made#* }" != "part $tree" ]; then
-    cp -a $reflink "$tree/." "$mine/work/"
-    return
+  if [ "$tree" = - ]; then
+    mkdir "$mine/work"
+  elif [ "${made#* }" = "part $tree" ]; then
+    set --
+    for entry in "$tree"/* "$tree"/.[!.]* "$tree"/..?*; do
+      is_there "$entry" && ! is_there "$mine/work/${entry##*/}" && set -- "$@" "$entry"
+    done
+    [ $# = 0 ] || copy -- "$@" "$mine/work/"
+  else
+    copy "$tree" "$mine/work"
   fi
-  set --
-  for entry in "$tree"/* "$tree"/.[!.]* "$tree"/..?*; do
-    is_there "$entry" && ! is_there "$mine/work/${entry##*/}" && set -- "$@" "$entry"
-  done
-  [ $# = 0 ] || cp -a $reflink -- "$@" "$mine/work/"
+}
+
+# Where the filesystem can, a copy shares its blocks until one of them is written to. A cp that does not know the word for
+# it has done nothing.
+copy() {
+  complaint=$(cp -a --reflink=auto "$@" 2>&1) && return 0
+  if cp --reflink=auto --version >/dev/null 2>&1; then
+    printf '%s\n' "$complaint" >&2
+    return 1
+  fi
+  cp -a "$@"
 }
 
 is_there() {
@@ -444,23 +489,21 @@ put_back() {
   rm -f "$mine/ballast" "$dir/err" "$dir/claim" && is_put_back=yes
 }
 
-start_job() {
-  # All three streams are redirected, or whoever holds the other end would wait for the job's children too.
-  spool=$PWD
+# In the foreground, where dash starts it without a copy of itself; begin.sh says who it is and that it has started. All three
+# streams are redirected, or whoever holds the other end would wait for the job's children too.
+run_command() {
   work=$spool/$mine/work kept=$spool/$mine/work
   [ "$tree" != @ ] || { work=$in_place kept=$spool/$dir/work && mkdir -p "$kept"; }
-  (cd "$work" && as_at_login && SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_RESULTS=$kept \
-    exec setsid "$shell" "$spool/$dir/command") </dev/null >>"$dir/out" 2>>"$dir/err" 7>&- 8<&- &
-  job=$!
-  start_of "$job"
-  echo "$job $started $boot_id $key" >"$mine/job"
-  say "started $key $slot"
-  # Some jobs have a limit of their own.
-  job_limit=$limit
-  [ ! -e "$dir/limit" ] || read -r job_limit <"$dir/limit"
-  [ "$job_limit" -gt 0 ] || return 0
-  watch 7>&- 8<&- &
-  watchdog=$!
+  start_watchdog
+  as_at_login
+  cd "$work" 2>>"$spool/$dir/err" &&
+    SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$boot_id SSHOAL_RESULTS=$kept \
+      setsid "$shell" "$spool/$dir/command" </dev/null >>"$spool/$dir/out" 2>>"$spool/$dir/err" 7>&- 8<&-
+  code=$?
+  as_in_spool
+  cd "$spool" || exit 1
+  learn_job
+  return "$code"
 }
 
 # The spool is private and its scripts speak C; what a job makes and says is as the user has it elsewhere.
@@ -470,12 +513,34 @@ as_at_login() {
   [ -z "${login_locale-}" ] || export LC_ALL="$login_locale"
 }
 
+as_in_spool() {
+  umask 077
+  export LC_ALL=C
+}
+
+# Who the job was, by its own word. One that had none to say has no number that any process has.
+learn_job() {
+  job='' told=''
+  { read -r job _ _ told <"$mine/job"; } 2>/dev/null
+  [ "$told" = "$key" ] || job=$nobody
+}
+
+# Some jobs have a limit of their own.
+start_watchdog() {
+  job_limit=$limit
+  [ ! -e "$dir/limit" ] || read -r job_limit <"$dir/limit"
+  [ "$job_limit" -gt 0 ] || return 0
+  watch 7>&- 8<&- &
+  watchdog=$!
+}
+
 watch() {
-  # Set before there is a sleeper, or a quick job would leave it behind; until then $! is the job. And KILL, since
+  # Set before there is a sleeper, or a quick job would leave it behind; until then $! is an earlier one's. And KILL, since
   # a child that has not got to its exec yet can lose any other signal.
-  trap '[ "$!" = "$job" ] || kill -KILL "$!"; exit' TERM
+  earlier=$!
+  trap '[ "$!" = "$earlier" ] || kill -KILL "$!"; exit' TERM
   sleep "$job_limit" &
-  wait $! && true >"$dir/timed-out" && end_tree "$job" "$attempt"
+  wait $! && true >"$dir/timed-out" && learn_job && end_tree "$job" "$attempt"
 }
 
 # A slot's next job must find its card free: children that the job left behind end with it.
@@ -486,11 +551,15 @@ end_leftovers() {
   [ -z "$job" ] || ! has_leftovers || { end_tree "$job" "$attempt" && uptime_now; }
 }
 
-# What a job of no second left behind is looked for without a process: to ask all of them would take longer than the job.
+# To ask all processes takes longer than many a job: what one of less than ten seconds left is looked for among orphans.
 has_leftovers() {
   kill -0 "-$job" 2>/dev/null && return 0
+  find_orphans
   read -r _ _ _ _ last_pid <"$proc/loadavg"
-  if [ $((now - begun)) -ge 100 ] || [ "$last_pid" -lt "$job" ]; then
+  # Pids are given in turn: what the job started has one between its own and the last one given, unless they came round.
+  has_range=yes
+  if [ $((now - begun)) -ge 200 ] || [ "$last_pid" -lt "$job" ]; then has_range=; fi
+  if [ $((now - begun)) -ge 1000 ] || [ -z "$ancestors$has_range" ]; then
     [ -n "$(marked "$attempt")" ]
     return
   fi
@@ -517,17 +586,21 @@ climb() {
   done
 }
 
-suspect_orphans() {
+find_orphans() {
+  orphans=
   for ancestor in $ancestors; do
     children=
     { read -r children <"$proc/$ancestor/task/$ancestor/children"; } 2>/dev/null
-    for pid in $children; do
-      [ "$pid" -le "$job" ] || suspect
-    done
+    orphans="$orphans $children"
   done
 }
 
-# Pids are given in turn: what the job started has one between its own and the last one given.
+suspect_orphans() {
+  for pid in $orphans; do
+    [ -n "$has_range" ] && { [ "$pid" -le "$job" ] || [ "$pid" -gt "$last_pid" ]; } || suspect
+  done
+}
+
 suspect_all() {
   pid=$job
   while [ "$pid" -lt "$last_pid" ]; do
@@ -550,7 +623,7 @@ keep_results() {
     [ -d "$mine/work" ] && ! is_untouched || return 0
     note_copied ''
     mv "$mine/work" "$dir/work" 2>/dev/null || { chmod u+rwx "$mine/work" && mv "$mine/work" "$dir/work"; } || return
-    [ "$tree_is_large" = 0 ] || [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || [ -z "$can_tell" ] || has_clock_jumped || pass_on
+    [ "$tree_is_large" = 0 ] || [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || ! can_tell || has_clock_jumped || pass_on
   fi
   [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || drop_inputs
 }
@@ -561,7 +634,7 @@ is_untouched() {
       ! is_there "$entry" || return 1
     done
   else
-    [ "$copy_unchanged" = 0 ] && [ -n "$can_tell" ] && ! has_clock_jumped && is_as_copied
+    [ "$copy_unchanged" = 0 ] && ! has_clock_jumped && is_as_copied
   fi
 }
 
@@ -569,8 +642,17 @@ is_as_copied() {
   if [ -n "$as_copied" ] && ask "$mine/work"; then
     [ "$answer" = "$as_copied" ]
   else
-    [ -z "$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1)" ]
+    can_tell && [ -z "$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1)" ]
   fi
+}
+
+# Not every find can tell what changed since; without, contents are compared.
+can_tell() {
+  if [ -z "$find_tells" ]; then
+    find_tells=no
+    ! find . -prune -cnewer . -quit >/dev/null 2>&1 || find_tells=yes
+  fi
+  [ "$find_tells" = yes ]
 }
 
 # Set back behind "fresh", the clock would make what has changed look old.
@@ -601,7 +683,7 @@ pass_on() {
 # A clock that is set back can: so only what is also in the tree, and as old as there, is taken for unchanged.
 drop_inputs() {
   cd "$dir/work" || return
-  if [ -n "$can_tell" ]; then
+  if can_tell; then
     find . ! -type d ! -cnewer "$fresh" -exec sh -c 'tree=$1; shift
       for file; do
         if [ -h "$file" ]; then [ -h "$tree/$file" ]

@@ -7,6 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { BEGIN, SCRIPTS } from "../../../src/remote/hand-over.js";
 import { runtimeFile } from "../../../src/remote/runtime-files.js";
 import { STAND_IN_BIN } from "../../rig/gpus.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";
@@ -105,9 +106,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
   const place = `.sshoal/batches/${batch}@${HOST}`;
   const dir = home.path(place);
   const settings = { batch, copy_unchanged: 0, limit: 0, ...facts.settings };
-  await home.write(`${place}/lib.sh`, runtimeFile("lib.sh"));
-  await home.write(`${place}/slot.sh`, runtimeFile("slot.sh"));
-  await home.write(`${place}/kinds.sh`, runtimeFile("kinds.sh"));
+  for (const name of SCRIPTS) await home.write(`${place}/${name}`, runtimeFile(name));
   await home.write(
     `${place}/settings`,
     Object.entries(settings)
@@ -131,7 +130,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
       if (kind !== undefined) await home.write(`${place}/jobs/${key}/own`, `${kind}\n`);
       const hasDirectories = tree !== "-" && (await hasDirectory(home.path(".sshoal/trees", tree)));
       const treeLine = `#tree ${tree} ${hasDirectories ? 1 : 0} ${isLarge ? 1 : 0}`;
-      await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${command}\n`);
+      await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${BEGIN}\n${command}\n`);
     },
     start(index = 0, env = {}) {
       const log = join(dir, "slots", String(index), `log-${loops++}`);
