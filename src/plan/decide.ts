@@ -34,6 +34,10 @@ const COLLECT_AT_ONCE = 500;
 const HAND_OVER_AT_ONCE = 2000;
 /** How long the first machine waits for the others to answer, so that each gets its share at once. */
 const PATIENCE_MS = 2000;
+/** How long until it gets at least one job for each of its slots. */
+const HUNGER_MS = 200;
+/** What is taken back and given to another is begun there no sooner: meanwhile whoever has it may be through. */
+const DRY_MS = 300;
 /** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
 const FAREWELL_MS = 5000;
 
@@ -43,7 +47,7 @@ export function decide(state: RunState, now: number): Decision[] {
   const isQuiet = isQuietEverywhere(state);
   return [
     ...deal(state, now),
-    ...rebalance(state),
+    ...rebalance(state, now),
     ...concerned(state, now, isQuiet).flatMap((machine) => decideFor(state, machine, now, isQuiet)),
   ];
 }
@@ -140,9 +144,12 @@ function isMoreToDeal({ waiting, isMoreToCome }: RunState): boolean {
 /** All of the waiting jobs go out at once, so that from then on no client is needed. */
 function deal(state: RunState, now: number): Decision[] {
   if (state.waiting.size === 0 || startsNothing(state)) return [];
-  const isPatient = state.firstReadyAt === null || now - state.firstReadyAt < PATIENCE_MS;
-  if (isPatient && state.stock.unheard.size > 0) return [];
-  const hands = dealJobs(dealable(state), state.stock.ready, {
+  const { unheard, ready, total } = state.stock;
+  const waitedMs = state.firstReadyAt === null ? 0 : now - state.firstReadyAt;
+  const isPatient = unheard.size > 0 && waitedMs < PATIENCE_MS;
+  if (isPatient && waitedMs < HUNGER_MS) return [];
+  const lines = isPatient ? first([dealable(state)], total.slots - total.jobs) : dealable(state);
+  const hands = dealJobs(lines, ready, {
     avoided: (line) => state.avoids.get(line),
     isBarred: (name, line) => hasOlder(state, name, line) || !isServedBy(state, name, line),
   });
@@ -168,8 +175,10 @@ function servedBy(
   return [...lines].filter((line) => served.has(kindOfLine(state, line)));
 }
 
-function rebalance(state: RunState): Decision[] {
+function rebalance(state: RunState, now: number): Decision[] {
   const { waiting, stock } = state;
+  state.dryAt = stock.dry.size === 0 ? null : (state.dryAt ?? now);
+  if (state.dryAt === null || now - state.dryAt < DRY_MS) return [];
   if (waiting.size > 0 || startsNothing(state)) return [];
   return balance(stock, (lines) => servedBy(state, stock.dry, lines)).map((order) => ({
     kind: "take-back",

@@ -60,6 +60,15 @@ export function planKinds(question: KindsQuestion): KindsPlan {
   };
 }
 
+/** Whether it matters how busy the cores are: not while as many jobs as may ever run at once could all overload them. */
+export function mustKnowCpuUse(
+  { spec, requirement, kinds }: Omit<KindsQuestion, "capacity">,
+  mostJobs: number,
+): boolean {
+  const cpus = Math.max(...[...kinds.values()].map((own) => (own ?? requirement).cpus));
+  return Math.min(spec.maxJobs ?? mostJobs, mostJobs) * cpus + spec.keepFree.cpus > CPU_OVERLOAD;
+}
+
 /** The cards that are left for people are the same for every kind: those that the first one with cards would leave. */
 function keepFor({ spec, capacity, requirement, kinds }: KindsQuestion): MachineSpec {
   const needs = [...kinds.values()].map((own) => (own ?? requirement).gpu);

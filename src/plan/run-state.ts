@@ -57,6 +57,8 @@ export interface RunState {
   /** Of the lines that need something else than the others do. */
   readonly kinds: Map<number, string>;
   firstReadyAt: number | null;
+  /** Since when some machine could do with more. */
+  dryAt: number | null;
   /** Jobs may still come that nobody knows of. */
   isMoreToCome: boolean;
   interrupted: "no" | "drain" | "stop";
@@ -82,6 +84,7 @@ export function initialState(jobs: readonly Job[], names: readonly string[], pol
       jobs.flatMap(({ line, requirement }) => (requirement ? [[line, kindOf(requirement)]] : [])),
     ),
     firstReadyAt: null,
+    dryAt: null,
     isMoreToCome: false,
     interrupted: "no",
     isPaused: false,

@@ -42,7 +42,7 @@ export function applyRecorded(state: RunState, event: RunEvent): void {
       return failMachine(state, toChange(state, event.machine));
     case "machine-refused":
       toChange(state, event.machine).isOpen = false;
-      for (const line of event.lines) giveBack(state, line);
+      for (const line of event.lines) if (isQueuedOn(state, event.machine, line)) giveBack(state, line);
       return;
     case "machine-draining":
       toChange(state, event.machine).isOpen = false;
@@ -96,6 +96,12 @@ export function applyRecorded(state: RunState, event: RunEvent): void {
     default:
       return event satisfies never;
   }
+}
+
+/** What was given once more, since nobody knew that it had arrived, may have ended meanwhile. */
+function isQueuedOn({ jobs }: RunState, machine: string, line: number): boolean {
+  const job = jobs.get(line);
+  return job?.kind === "queued" && job.machine === machine;
 }
 
 /** One that is there already stays as it is. */

@@ -54,8 +54,24 @@ describe("dealing", () => {
     expect(connects.map(({ kind, machine }) => `${kind} ${machine}`)).toEqual(["connect a", "connect b"]);
     run.tell(ready("a", 1));
     expect(run.decisions("assign")).toEqual([]);
-    run.at = 60_000;
+    run.at += 60_000;
     expect(linesFor(run.decisions("assign"), "a")).toEqual([1, 2, 3, 4]);
+  });
+
+  test("while others are waited for, slots do not stand idle: each gets one job, and the rest is dealt later", () => {
+    const run = aNewRun({ jobs: 9, machines: { a: 2, b: 1, c: 1 } });
+    run.begin();
+    run.tell(ready("a", 2), ready("b", 1));
+    run.at += 500;
+    const helping = run.begin().filter(({ kind }) => kind === "assign");
+    expect(helping.map(({ machine }) => linesFor(helping, machine).length)).toEqual([2, 1]);
+    run.tell(...given("a", ...linesFor(helping, "a")), ...given("b", ...linesFor(helping, "b")));
+    for (const assign of helping) run.settle(assign);
+    expect(run.decisions("assign")).toEqual([]);
+    run.tell(ready("c", 1));
+    const rest = run.decisions("assign");
+    expect(linesFor(rest, "c")).toHaveLength(2);
+    expect(rest.flatMap(({ machine }) => linesFor(rest, machine))).toHaveLength(6);
   });
 
   test("one that failed to answer is not waited for", () => {
@@ -326,18 +342,33 @@ describe("balancing", () => {
   test("a machine that has run dry gets what another has not begun, the last of it first", () => {
     const run = aRun({ jobs: 6, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1, 2, 3, 4, 5), ...given("b", 6), started("a", 1), ended("b", 6));
+    run.decisions();
+    run.at += 1000;
     const lines = linesFor(run.decisions("take-back"), "a");
     expect(lines).toContain(5);
     expect(lines).not.toContain(2);
     expect(linesFor(run.decisions("take-back"), "b")).toEqual([]);
   });
 
+  test("not at once: whoever has the jobs may be through with them sooner than they could be moved", () => {
+    const run = aRun({ jobs: 6, machines: { a: 1, b: 1 } });
+    run.tell(...given("a", 1, 2, 3, 4, 5), ...given("b", 6), started("a", 1), ended("b", 6));
+    expect(run.decisions("take-back")).toEqual([]);
+    run.at += 1000;
+    run.tell(...[1, 2, 3, 4, 5].map((line) => ended("a", line)));
+    expect(run.decisions("take-back")).toEqual([]);
+  });
+
   test("not while everybody has work, and not for one job that is about to begin", () => {
     const busy = aRun({ jobs: 4, machines: { a: 1, b: 1 } });
     busy.tell(...given("a", 1, 2, 3), ...given("b", 4), started("a", 1), started("b", 4));
+    busy.decisions();
+    busy.at += 1000;
     expect(busy.decisions("take-back")).toEqual([]);
     const last = aRun({ jobs: 2, machines: { a: 1, b: 1 } });
     last.tell(...given("a", 1), ...given("b", 2), ended("b", 2));
+    last.decisions();
+    last.at += 1000;
     expect(last.decisions("take-back")).toEqual([]);
   });
 });

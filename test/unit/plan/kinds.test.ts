@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Job, kindOf, type Requirement } from "../../../src/model/job.js";
 import type { MachineSpec, Slot } from "../../../src/model/machine.js";
 import { begin, decide, isOver, settle } from "../../../src/plan/decide.js";
-import { kindsOf, planKinds } from "../../../src/plan/kinds.js";
+import { kindsOf, mustKnowCpuUse, planKinds } from "../../../src/plan/kinds.js";
 import { initialState, type RunState } from "../../../src/plan/run-state.js";
 import { apply } from "../../../src/plan/state.js";
 import { aCapacity, aClaim, aGpuNeed, aNeed, aSpec, gpus } from "./a-machine.js";
@@ -148,5 +148,30 @@ describe("dealing", () => {
     apply(state, { kind: "jobs-handed-over", machine: "a", lines: [1, 2], at: 0 });
     apply(state, { kind: "machine-draining", machine: "a", at: 0 });
     expect(decide(state, 0)).toEqual([{ kind: "take-back", machine: "a", lines: [1] }]);
+  });
+});
+
+describe("how busy the cores are", () => {
+  const asks = (cpus: number, mostJobs: number, spec: Partial<MachineSpec> = {}, own?: Requirement) =>
+    mustKnowCpuUse(
+      { spec: aSpec(spec), requirement: aNeed({ cpus }), kinds: kindsOf([aJob(1), aJob(2, own)]) },
+      mostJobs,
+    );
+
+  test("does not matter to jobs that fit however busy they are", () => {
+    expect(asks(1, 2)).toBe(false);
+    expect(asks(0.1, Number.POSITIVE_INFINITY, { maxJobs: 20 })).toBe(false);
+    const room = aCapacity({ cpus: { total: 8, free: 0 } });
+    const question = { spec: aSpec(), capacity: room, requirement: aNeed({ cpus: 1, memoryMb: 1 }) };
+    expect(planKinds({ ...question, kinds: kindsOf([aJob(1)]) }).slots).toHaveLength(2);
+  });
+
+  test.each<[string, boolean]>([
+    ["jobs that are more than may overload them", asks(1, 3)],
+    ["jobs whose number nobody knows", asks(1, Number.POSITIVE_INFINITY)],
+    ["cores that are kept for people", asks(1, 2, { keepFree: { memoryMb: 0, cpus: 1, gpus: 0 } })],
+    ["one job that needs more than the others", asks(1, 2, {}, aNeed({ cpus: 2 }))],
+  ])("matters to %s", (_, answer) => {
+    expect(answer).toBe(true);
   });
 });

@@ -108,6 +108,14 @@ describe("a machine that fails", () => {
     expect([...run.state.waiting]).toEqual([2]);
     expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "b", lines: [2] }]);
   });
+
+  test("what was refused the second time, since it had been there all along, is as it was", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(...given("a", 1), ended("a", 1), collected("a", 1), ...given("a", 2), started("a", 2));
+    run.tell({ kind: "machine-refused", machine: "a", lines: [1, 2], reason: "full", hint: null });
+    expect(run.state.jobs.get(1)?.kind).toBe("collected");
+    expect(run.state.jobs.get(2)?.kind).toBe("running");
+  });
 });
 
 describe("an interrupt", () => {
