@@ -45,7 +45,7 @@ export class Cargo {
     this.#dir = dir;
     this.#entries = entries;
     this.#plan = planPieces(depthFirst(entries));
-    const header = encodeHeader({ type: "File", path: mark, mode: 0o600, size: 0, content: Buffer.alloc(0) });
+    const header = encodeHeader({ type: "File", path: mark, mode: 0o600, size: 0, content: EMPTY });
     this.#end = Buffer.concat([header, archiveEnd()]);
   }
 
@@ -76,7 +76,7 @@ export class Cargo {
     if (kept !== undefined) return kept;
     if (this.#failure !== null) throw this.#failure;
     try {
-      const made = Buffer.concat((this.#plan[index] ?? []).flatMap((slice) => this.#encode(slice)));
+      const made = this.#make(this.#plan[index] ?? []);
       this.#kept.set(index, made);
       forgetOldest(this.#kept);
       return made;
@@ -86,14 +86,27 @@ export class Cargo {
     }
   }
 
-  #encode(slice: Slice): Buffer[] {
-    const { entry, offset, length } = slice;
-    const header = offset === 0 ? [encodeHeader(toPacked(entry))] : [];
-    if (entry.type !== "File") return header;
-    const content = readSlice(path.join(this.#dir, entry.path), slice);
-    if (content === null || !this.#isUnchanged(slice, content))
+  /** Files are read to where they belong in it: to join them afterwards would be one more copy, and rubbish to collect. */
+  #make(slices: readonly Slice[]): Buffer {
+    const encoded = slices.map((slice) => ({ slice, header: headerOf(slice), padding: paddingAfter(slice) }));
+    const sizes = encoded.map(({ slice, header, padding }) => header.length + slice.length + padding.length);
+    const piece = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
+    let at = 0;
+    for (const { slice, header, padding } of encoded) {
+      at += header.copy(piece, at);
+      this.#read(slice, piece.subarray(at, at + slice.length));
+      at += slice.length;
+      at += padding.copy(piece, at);
+    }
+    return piece;
+  }
+
+  #read(slice: Slice, content: Buffer): void {
+    const { entry } = slice;
+    if (entry.type !== "File") return;
+    const isRead = readSlice(path.join(this.#dir, entry.path), slice, content);
+    if (!isRead || !this.#isUnchanged(slice, content))
       throw new Error(`${entry.path} changed while it was being copied`);
-    return [...header, content, ...(offset + length === entry.size ? [paddingOf(entry.size)] : [])];
   }
 
   /** The first machine to get there takes slices in order, so that the whole of a large file is checked once. */
@@ -145,23 +158,29 @@ function planPieces(entries: readonly TreeEntry[]): Slice[][] {
   return piece.length === 0 ? pieces : [...pieces, piece];
 }
 
-function toPacked(entry: TreeEntry) {
-  return entry.type === "File" ? { ...entry, content: Buffer.alloc(0) } : entry;
+const EMPTY: Buffer = Buffer.alloc(0);
+
+function headerOf({ entry, offset }: Slice): Buffer {
+  if (offset > 0) return EMPTY;
+  return encodeHeader(entry.type === "File" ? { ...entry, content: EMPTY } : entry);
 }
 
-/** Null: the file is longer or shorter than it was. Emptiness has nothing to read, and may since be unreadable. */
-function readSlice(file: string, { entry, offset, length }: Slice): Buffer | null {
-  if (length === 0) return Buffer.alloc(0);
-  const content = Buffer.allocUnsafe(length);
+function paddingAfter({ entry, offset, length }: Slice): Buffer {
+  return entry.type === "File" && offset + length === entry.size ? paddingOf(entry.size) : EMPTY;
+}
+
+/** False: the file is longer or shorter than it was. Emptiness has nothing to read, and may since be unreadable. */
+function readSlice(file: string, { entry, offset, length }: Slice, content: Buffer): boolean {
+  if (length === 0) return true;
   const handle = openSync(file, "r");
   try {
     let read = 0;
     while (read < length) {
       const got = readSync(handle, content, read, length - read, offset + read);
-      if (got === 0) return null;
+      if (got === 0) return false;
       read += got;
     }
-    return entry.type === "File" && fstatSync(handle).size === entry.size ? content : null;
+    return entry.type === "File" && fstatSync(handle).size === entry.size;
   } finally {
     closeSync(handle);
   }

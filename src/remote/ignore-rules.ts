@@ -8,33 +8,41 @@ import ignore, { type Ignore } from "ignore";
 export const IGNORE_FILE = ".sshoalignore";
 
 /** No ignore file can take these back. */
-const NEVER_TRAVELS = ignore({ ignorecase: false }).add(["/job_results", ".git"]);
+const NEVER_TRAVELS = /^job_results(\/|$)|(^|\/)\.git(\/|$)/;
+
+interface IgnoreFile {
+  /** Length of what a path has before what the file speaks of. */
+  readonly offset: number;
+  readonly rules: Ignore;
+}
 
 export class IgnoreRules {
   readonly #dir: string;
-  /** By directory, relative, "" for the top; null: it has no ignore file. */
-  readonly #files = new Map<string, Ignore | null>();
+  /** Those that count in a directory, its own first; by its path, relative, "" for the top. */
+  readonly #files = new Map<string, readonly IgnoreFile[]>();
 
   constructor(dir: string) {
     this.#dir = dir;
   }
 
   ignores(relative: string, isDirectory: boolean): boolean {
-    const asked = isDirectory ? `${relative}/` : relative;
-    if (NEVER_TRAVELS.ignores(asked)) return true;
-    for (let above = parentOf(relative); ; above = parentOf(above)) {
-      const verdict = this.#rulesOf(above)?.test(above === "" ? asked : asked.slice(above.length + 1));
-      if (verdict?.ignored) return true;
-      if (verdict?.unignored || above === "") return false;
+    if (NEVER_TRAVELS.test(relative)) return true;
+    for (const { offset, rules } of this.#filesFor(parentOf(relative))) {
+      const { ignored, unignored } = rules.test(`${relative.slice(offset)}${isDirectory ? "/" : ""}`);
+      if (ignored || unignored) return ignored;
     }
+    return false;
   }
 
-  #rulesOf(relative: string): Ignore | null {
-    const known = this.#files.get(relative);
+  #filesFor(directory: string): readonly IgnoreFile[] {
+    const known = this.#files.get(directory);
     if (known !== undefined) return known;
-    const rules = loadRules(path.join(this.#dir, relative, IGNORE_FILE));
-    this.#files.set(relative, rules);
-    return rules;
+    const above = directory === "" ? [] : this.#filesFor(parentOf(directory));
+    const rules = loadRules(path.join(this.#dir, directory, IGNORE_FILE));
+    const offset = directory === "" ? 0 : directory.length + 1;
+    const files = rules === null ? above : [{ offset, rules }, ...above];
+    this.#files.set(directory, files);
+    return files;
   }
 }
 

@@ -1,4 +1,4 @@
-// Reads a machine's resources: one script, a little over 100 ms, whatever is wrong with its cards.
+// Reads a machine's resources: one script, a little over 100 ms, or a quick look, whatever is wrong with its cards.
 
 import { randomBytes } from "node:crypto";
 import type { Capacity } from "../model/machine.js";
@@ -14,12 +14,15 @@ export interface ProbeOptions {
   readonly bases: readonly string[];
   /** The claims of this batch are its own and left out. */
   readonly exceptBatch?: string;
+  /** How busy the cores are may be a rough guess. */
+  readonly isQuick?: boolean;
 }
 
 /** Throws RemoteError when the script did not get to its end. */
 export async function probe(session: Session, options: ProbeOptions, signal: AbortSignal): Promise<Capacity> {
   const nonce = `sshoal-${randomBytes(9).toString("hex")}`;
-  const answer = await runScript(session, probeScript(nonce, options.bases), { signal });
+  const settings = options.isQuick ? { ...SETTINGS, apart: "2" } : SETTINGS;
+  const answer = await runScript(session, probeScript(nonce, options.bases, settings), { signal });
   const capacity = parseProbe(framedLines(answer, nonce, "its resources could not be read"));
   return {
     ...capacity,

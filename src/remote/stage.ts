@@ -20,6 +20,8 @@ export interface StageOptions {
   readonly signal: AbortSignal;
   /** Nothing is sent before this resolves: only what is there is asked for. Left out: at once. */
   readonly goAhead?: Promise<void>;
+  /** All of it is sent with the question: it is so little that to wait for the answer takes longer. */
+  readonly isTiny?: boolean;
   /** Called with the file bytes sent so far and those to be sent in all, first with none. */
   readonly onProgress: (sentBytes: number, totalBytes: number) => void;
 }
@@ -55,7 +57,7 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
 async function converse(
   running: Running,
   session: Session,
-  { tree, signal, goAhead, onProgress }: StageOptions,
+  { tree, signal, goAhead, isTiny, onProgress }: StageOptions,
   onSending: (sending: Promise<unknown>) => void,
 ): Promise<string> {
   const shipping = shippingOf(tree);
@@ -65,11 +67,20 @@ async function converse(
   let canUnzip = false;
   let isZipped = false;
   let last = "";
+  if (isTiny) {
+    running.stdin.write(orderText(whole, shipping, false));
+    onSending(send(running, whole.cargo, { isZipped, onProgress: () => {} }));
+  }
   for await (const line of createInterface({ input: running.stdout })) {
     last = line;
     const [word, hash = ""] = line.split(" ");
     if (word === "base" && shipping.bases.includes(hash)) bases.push(hash);
     if (word === "unzips") canUnzip = true;
+    if (isTiny) {
+      // It may have been sent in vain.
+      if (word === "staged") for (const bytes of [0, tree.bytes]) onProgress(bytes, tree.bytes);
+      continue;
+    }
     if (word === "ready") {
       await goAhead;
       chosen = await shipping.choose(bases);
@@ -128,8 +139,8 @@ async function send(running: Running, cargo: Cargo, { isZipped, onProgress }: Se
   try {
     await pipeline(Readable.from(counted(), { objectMode: false, highWaterMark: 1 << 20 }), running.stdin);
   } catch (error) {
+    if (isBrokenPipe(error)) return; // The far end gave up first, or has it; what it said tells.
     running.close();
-    if (isBrokenPipe(error)) return; // The far end gave up first; what it said tells why.
     throw new RemoteError((error as Error).message, "run the same command again", { cause: error });
   }
 }

@@ -92,10 +92,12 @@ interface Scan {
 const READ_BYTES = 1 << 20;
 const BREATHE_EVERY_MS = 10;
 
-async function giveWay(scan: Scan): Promise<void> {
-  if (performance.now() - scan.breathedAt < BREATHE_EVERY_MS) return;
-  await breathe();
-  scan.breathedAt = performance.now();
+/** Null: it is not time yet. To wait for nothing would cost more than to look at a file that is known. */
+function giveWay(scan: Scan): Promise<void> | null {
+  if (performance.now() - scan.breathedAt < BREATHE_EVERY_MS) return null;
+  return breathe().then(() => {
+    scan.breathedAt = performance.now();
+  });
 }
 
 /** A path such as `src/data/` brings its parents along as directories. */
@@ -112,34 +114,46 @@ async function visitFromTop(scan: Scan, relative: string): Promise<void> {
   await visit(scan, parts.join("/"), true);
 }
 
-async function visit(scan: Scan, relative: string, isDeep: boolean): Promise<void> {
-  const full = path.join(scan.dir, relative);
+/** Null: there is no more to be done about it. */
+function visit(scan: Scan, relative: string, isDeep: boolean): Promise<void> | null {
+  const fail = (error: unknown) =>
+    void scan.problems.push(unreadable(relative, error as NodeJS.ErrnoException));
   try {
-    const stats = lstatSync(full, { bigint: true });
-    if (relative !== "" && scan.rules.ignores(relative, stats.isDirectory())) {
-      scan.leftOut.add(relative);
-      return;
-    }
-    const shared = { path: relative, mode: Number(stats.mode) & 0o777, mtime: stats.mtime };
-    if (stats.isDirectory()) {
-      if (relative !== "") scan.found.set(relative, { ...shared, type: "Directory" });
-      if (isDeep) await visitChildren(scan, relative, full);
-    } else if (stats.isSymbolicLink()) {
-      scan.found.set(relative, { ...shared, type: "SymbolicLink", target: readlinkSync(full) });
-    } else if (stats.isFile()) {
-      scan.found.set(relative, { ...shared, type: "File", ...(await digestOf(scan, relative, full, stats)) });
-    } else {
-      scan.leftOut.add(`${relative} (a socket, pipe or device)`);
-    }
+    return look(scan, relative, isDeep)?.catch(fail) ?? null;
   } catch (error) {
-    scan.problems.push(unreadable(relative, error as NodeJS.ErrnoException));
+    fail(error);
+    return null;
   }
+}
+
+function look(scan: Scan, relative: string, isDeep: boolean): Promise<void> | null {
+  const full = relative === "" ? scan.dir : `${scan.dir}/${relative}`;
+  const stats = lstatSync(full, { bigint: true });
+  const isDirectory = stats.isDirectory();
+  if (relative !== "" && scan.rules.ignores(relative, isDirectory)) {
+    scan.leftOut.add(relative);
+    return null;
+  }
+  const shared = { path: relative, mode: Number(stats.mode) & 0o777, mtime: stats.mtime };
+  if (isDirectory) {
+    if (relative !== "") scan.found.set(relative, { ...shared, type: "Directory" });
+    return isDeep ? visitChildren(scan, relative, full) : null;
+  }
+  if (stats.isSymbolicLink())
+    scan.found.set(relative, { ...shared, type: "SymbolicLink", target: readlinkSync(full) });
+  else if (stats.isFile()) {
+    const known = scan.digests?.recall(relative, stats);
+    const keep = (digest: Digest) => void scan.found.set(relative, { ...shared, type: "File", ...digest });
+    if (!known) return read(scan, relative, full, stats).then(keep);
+    keep(known);
+  } else scan.leftOut.add(`${relative} (a socket, pipe or device)`);
+  return null;
 }
 
 async function visitChildren(scan: Scan, relative: string, full: string): Promise<void> {
   for (const name of readdirSync(full)) {
-    await visit(scan, relative === "" ? name : `${relative}/${name}`, true);
-    await giveWay(scan);
+    const more = visit(scan, relative === "" ? name : `${relative}/${name}`, true) ?? giveWay(scan);
+    if (more !== null) await more;
   }
 }
 
@@ -153,27 +167,27 @@ function unreadable(relative: string, error: NodeJS.ErrnoException): Problem {
   };
 }
 
-async function digestOf(scan: Scan, relative: string, full: string, stats: BigIntStats): Promise<Digest> {
-  const known = scan.digests?.recall(relative, stats);
-  if (known) return known;
-  const digest = await hashFile(scan, full);
+async function read(scan: Scan, relative: string, full: string, stats: BigIntStats): Promise<Digest> {
+  const digest = await hashFile(scan, full, Number(stats.size));
   scan.digests?.note(relative, stats, digest);
   return digest;
 }
 
-/** Answers with what was read: the file may be growing. */
-async function hashFile(scan: Scan, full: string): Promise<Digest> {
+/** No more than there was: a file that grows as fast as it is read has no end. Answers with what was read. */
+async function hashFile(scan: Scan, full: string, most: number): Promise<Digest> {
   const hash = createHash("sha256");
   const file = openSync(full, "r");
   let size = 0;
   try {
-    for (;;) {
-      const length = readSync(file, scan.buffer);
-      if (length === 0) return { sha256: hash.digest("hex"), size };
+    while (size < most) {
+      const length = readSync(file, scan.buffer, 0, Math.min(scan.buffer.length, most - size), null);
+      if (length === 0) break;
       hash.update(scan.buffer.subarray(0, length));
       size += length;
-      await giveWay(scan);
+      const pause = giveWay(scan);
+      if (pause !== null) await pause;
     }
+    return { sha256: hash.digest("hex"), size };
   } finally {
     closeSync(file);
   }
@@ -181,10 +195,8 @@ async function hashFile(scan: Scan, full: string): Promise<Digest> {
 
 export function hashEntries(entries: readonly ListedEntry[]): string {
   if (entries.length === 0) return "";
-  const hash = createHash("sha256");
-  for (const entry of entries)
-    hash.update(JSON.stringify([entry.type, entry.path, entry.mode, contentOf(entry)]));
-  return hash.digest("hex").slice(0, 40);
+  const rows = entries.map((entry) => JSON.stringify([entry.type, entry.path, entry.mode, contentOf(entry)]));
+  return createHash("sha256").update(rows.join("")).digest("hex").slice(0, 40);
 }
 
 /** Two entries of a kind that have the same are the same, but for their modes. */

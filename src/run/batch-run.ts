@@ -41,6 +41,7 @@ type Derived =
   | "attemptOn"
   | "machines"
   | "commit"
+  | "mostJobs"
   | "pastSlots"
   | "isHolding"
   | "isUnderWay"
@@ -118,6 +119,7 @@ export function startRun(order: BatchOrder): BatchRun {
     settings: settingsOf(order),
     kinds: kindsOf(order.jobs),
     jobs,
+    mostJobs: feed === null ? jobs.size : Number.POSITIVE_INFINITY,
     outputs: new OutputFiles(results, past?.begun ?? new Set(), tee),
     pastSlots: past?.slots ?? new Map(),
     attemptOn: (name, line) => attemptOn(state, name, line),

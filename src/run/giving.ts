@@ -1,5 +1,6 @@
 // Gives jobs to a machine: the working directory first, once, then the jobs and the slots that take them.
-// What is there of the directory is asked for before anybody knows whether the machine gets a job.
+// What is there of the directory is asked for before anybody knows whether the machine gets a job; if it is small, what is not
+// is sent as well.
 
 import { attemptKey, kindOf, parseAttemptKey } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
@@ -9,18 +10,26 @@ import { jobScript } from "../remote/job-script.js";
 import type { Manifest } from "../remote/manifest.js";
 import { stage } from "../remote/stage.js";
 import type { Tree } from "../remote/tree.js";
+import { unstage } from "../remote/unstage.js";
 import { deferred } from "../transport/deferred.js";
 import type { Session } from "../transport/session.js";
 import { refuse } from "./expected-error.js";
 import { warnOfSize } from "./large-tree.js";
-import type { Emit } from "./loop.js";
+import type { Emit, News } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import { jobOf, keysOf, type RunContext } from "./run-context.js";
 
 /** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
 const ANSWER_COUNTS_MS = 60_000;
 
-/** A staging that waits for the word to go ahead. */
+/** Not worth waiting for the word, which comes later than it takes. */
+const SMALL_BYTES = 1 << 20;
+
+/** Fits into one packet, with the question whether it is there. */
+const TINY_ARCHIVE = 24 << 10;
+const BLOCKS_BYTES = 1024;
+
+/** A staging that waits for the word to go ahead, before it sends anything or at least before it tells of it. */
 interface Prepared {
   readonly at: number;
   hasFailed: boolean;
@@ -82,23 +91,41 @@ export class Giver {
     return { script, settings, slots, jobs };
   }
 
-  /** Asks the machine what it has of the tree, and sends nothing. */
+  /** Asks the machine what it has of the tree, and sends no more than a little. */
   prepare(link: MachineLink, emit: Emit): Prepared {
     const { session, place } = link;
     const cancel = new AbortController();
     const signal = AbortSignal.any([link.signal, cancel.signal]);
     const { promise: goAhead, resolve } = deferred<void>();
+    const untold: News[] = [];
+    let tell: Emit = (news) => untold.push(news);
     const isSent = this.#context.tree.then((tree) => {
       if (tree.hash === "") return false;
-      const onProgress = this.#progressOf(link, tree, emit);
-      return stage(session, { place, tree, signal, goAhead, onProgress });
+      if (tree.bytes <= SMALL_BYTES) resolve();
+      const onProgress = this.#progressOf(link, tree, (news) => tell(news));
+      const isTiny = tree.bytes + tree.entries.length * BLOCKS_BYTES <= TINY_ARCHIVE;
+      return stage(session, { place, tree, signal, goAhead, isTiny, onProgress });
     });
-    const prepared: Prepared = { at: performance.now(), hasFailed: false, isSent, goAhead: resolve, cancel };
+    const proceed = () => {
+      tell = emit;
+      for (const news of untold) emit(news);
+      resolve();
+    };
+    const prepared: Prepared = { at: performance.now(), hasFailed: false, isSent, goAhead: proceed, cancel };
     isSent.catch(() => {
       prepared.hasFailed = true; // heard when jobs are handed over, if ever
     });
     this.#prepared.set(session, prepared);
     return prepared;
+  }
+
+  /** The machine gets no job: what it was sent in advance goes. If it does not, it goes one day, as other trees do. */
+  async withdraw({ session, place, signal }: MachineLink): Promise<void> {
+    const prepared = this.#takePrepared(session);
+    const tree = await this.#context.tree;
+    if (prepared === null || tree.bytes > SMALL_BYTES) return;
+    const isSent = await prepared.isSent.catch(() => false);
+    if (isSent) await unstage(session, { place, tree, signal }).catch(() => undefined);
   }
 
   async #stage(link: MachineLink, tree: Tree, emit: Emit): Promise<void> {

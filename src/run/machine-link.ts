@@ -61,8 +61,8 @@ export class MachineLink {
     const live = { session, control: null, isFollowing: false };
     this.#live = live;
     this.#uselessInRow++;
-    // The probe, the question what is there of the tree, and what comes next.
-    session.makeReady?.(3);
+    // The probe, the question what is there of the tree, and what comes next: to hand over, and to follow.
+    session.makeReady?.(4);
     void session.gone.then((reason) => {
       if (this.#live === live) this.#live = null;
       this.#losses++;

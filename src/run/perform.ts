@@ -4,7 +4,7 @@ import { parseAttemptKey } from "../model/job.js";
 import type { Capacity, MachineSpec, Slot } from "../model/machine.js";
 import type { Decision } from "../plan/decide.js";
 import { explainShortages } from "../plan/explain.js";
-import { type KindsPlan, planKinds } from "../plan/kinds.js";
+import { type KindsPlan, mustKnowCpuUse, planKinds } from "../plan/kinds.js";
 import { hasSpool } from "../remote/attach.js";
 import { clean } from "../remote/clean.js";
 import { probe } from "../remote/probe.js";
@@ -140,6 +140,7 @@ export class Performer {
       const reason = [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join(
         "; ",
       );
+      await this.#giver.withdraw(link);
       emit({ kind: "machine-failed", machine, reason, hint: null });
       return link.close();
     }
@@ -152,8 +153,8 @@ export class Performer {
       const message = `${machine} has no room for ${linesOfKind(this.#context, kind)}: ${reasons}`;
       emit({ kind: "warning", message });
     }
-    // To hand over, to follow, to control, for the first results and what comes after them.
-    link.session.makeReady?.(5);
+    // To hand over, to follow, to control, and for the first results.
+    link.session.makeReady?.(4);
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots });
     this.#slots.set(machine, slots);
   }
@@ -162,11 +163,14 @@ export class Performer {
   async #measure(link: MachineLink): Promise<Capacity> {
     const { tree, batch } = this.#context;
     const options = { bases: ["~/.sshoal"], exceptBatch: batch };
+    const isQuick = !mustKnowCpuUse({ ...this.#context, spec: link.spec }, this.#context.mostJobs);
     const begunAt = performance.now();
-    const capacity = await probe(link.session, options, link.signal);
+    const capacity = await probe(link.session, { ...options, isQuick }, link.signal);
     await tree;
     const isRecent = performance.now() - begunAt < MEASURE_AGAIN_MS;
-    return isRecent ? capacity : probe(link.session, options, link.signal);
+    // What others have claimed is weighed against how busy they are.
+    const isEnough = !isQuick || (capacity.cpus !== null && capacity.claims.length === 0);
+    return isRecent && isEnough ? capacity : probe(link.session, options, link.signal);
   }
 
   /** Two names for one machine would share a spool there, and count its room twice. */

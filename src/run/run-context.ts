@@ -15,6 +15,8 @@ export interface RunContext {
   /** Who we are to other clients of the batch: user@computer:directory. */
   readonly client: string;
   readonly jobs: ReadonlyMap<number, Job>;
+  /** That there will ever be; Infinity: who knows. */
+  readonly mostJobs: number;
   readonly machines: readonly MachineSpec[];
   readonly script: string;
   readonly settings: BatchSettings;

@@ -75,7 +75,7 @@ describe("kill -9", () => {
       await client.ended;
       const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
       expect(await ledger.audit([one, two]), stdout + stderr).toEqual([]);
-      expect(code).toBe(0);
+      expect(code, stdout + stderr).toBe(0);
     });
   }
 });

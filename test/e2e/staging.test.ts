@@ -58,3 +58,20 @@ test("text is compressed where the link is slow", async () => {
   expect(await sentBy(job, { bytesPerSecond: 5e6 })).toBeLessThan(bytes / 3);
   expect((await work.read("job_results/jobs.sh.1.out")).trim()).toBe(String(26 * Math.floor(bytes / 26)));
 });
+
+test.each([
+  ["a little, which may be there before the machine is known to have room", 1000],
+  ["much, which is not", 3_000_000],
+])("it is told of once the machine gets jobs: %s", async (_, bytes) => {
+  await work.write("jobs.sh", "true\n");
+  await work.write("data", randomBytes(bytes));
+  const args = ["jobs.sh", "--machines", await host.machineFile(), "--json", ...LIGHT_NO_GPU];
+  const { code, stdout } = await runCommand(args, { cwd: work.dir });
+  expect(code).toBe(0);
+  const kinds = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { kind: string }).kind);
+  const told = ["machine-ready", "jobs-assigned", "tree-read", "staging", "staged", "jobs-handed-over"];
+  expect([...new Set(kinds.filter((kind) => told.includes(kind)))]).toEqual(told);
+});

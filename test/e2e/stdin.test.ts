@@ -129,7 +129,8 @@ describe("the same again", () => {
     const { code, stdout } = await runCommand([...ARGS, "--rerun", "failed"], { ...options(), stdin });
     expect(code).toBe(0);
     expect(stdout).toContain("job results already exists for line 1");
-    expect(await own.work.read("ran")).toBe("one\ntwo\ntwo\n");
+    // The first two at the same time, in whatever order.
+    expect((await own.work.read("ran")).split("\n").toSorted()).toEqual(["", "one", "two", "two"]);
   });
 
   test("other commands do not bring back what an interrupted run had not begun", async () => {

@@ -4,8 +4,8 @@
 clean() {
   tries=0
   for loop in "$spool"/slots/*/loop; do
-    while [ "$tries" -lt 50 ] && is_live "$loop"; do
-      sleep 0.1
+    while [ "$tries" -lt 250 ] && is_live "$loop"; do
+      sleep 0.02
       tries=$((tries + 1))
     done
   done
@@ -33,20 +33,33 @@ discard() {
 
 # The latest used first. Asked for all at once, du counts what trees share once, with the first of them.
 prune() {
+  # To weigh them takes long where they are large, and is of no use while none is old enough to go.
+  [ -n "$(find "$root/trees" ! -path "$root/trees" -prune -mmin +10 2>/dev/null)" ] || return 0
   set --
   # shellcheck disable=SC2045 # names of ours have nothing in them that would break; others are left alone
   for tree in $(ls -t "$root/trees" 2>/dev/null); do
     case $tree in *[!0-9a-f]*) ;; *) set -- "$@" "$root/trees/$tree" ;; esac
   done
-  # To weigh them takes long where they are large, and is of no use while none is old enough to go.
-  [ $# -gt 0 ] && [ -n "$(find "$@" -prune -mmin +10)" ] || return 0
+  [ $# -gt 0 ] || return 0
   count=0 sum_kb=0
   du -sk "$@" 2>/dev/null | while read -r kb tree; do
     count=$((count + 1)) sum_kb=$((sum_kb + kb))
-    is_old "$tree" && ! grep -qsF "${tree##*/}" "$root"/batches/*/trees "$base"/batches/*/trees || continue
+    is_old "$tree" && ! is_named "$tree" || continue
     mv "$tree" "$root/removing.$$" && discard "$root/removing.$$" || return 0
     count=$((count - 1)) sum_kb=$((sum_kb - kb))
   done
+}
+
+# By some batch that is here.
+is_named() {
+  grep -qsF "${1##*/}" "$root"/batches/*/trees "$base"/batches/*/trees
+}
+
+# unstage TREE: it was sent in advance, and there is no room for jobs. Nothing of ours stays where nothing else is.
+unstage() {
+  [ ! -d "$1" ] || is_named "$1" || { mv "$1" "$root/removing.$$" && discard "$root/removing.$$"; } || return 1
+  rmdir "$root/trees" "$root" 2>/dev/null
+  echo "done"
 }
 
 # After a week, or beyond the limits; never within ten minutes, since somebody may be about to use it.

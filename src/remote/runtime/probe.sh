@@ -195,6 +195,8 @@ tell_page_size() {
 tell_gpus() {
   [ -n "${CUDA_VISIBLE_DEVICES+set}" ] && say visible cuda "$CUDA_VISIBLE_DEVICES"
   [ -n "${ROCR_VISIBLE_DEVICES+set}" ] && say visible rocr "$ROCR_VISIBLE_DEVICES"
+  PATH=$PATH:/usr/lib/wsl/lib:/usr/local/nvidia/bin:/run/opengl-driver/bin:/run/current-system/sw/bin
+  command -v nvidia-smi >/dev/null 2>&1 || [ -e "$sys/class/kfd" ] || { say no-smi && return; }
   {
     watchdog &
     echo "$nonce watchdog $!"
@@ -233,7 +235,6 @@ relay() {
 }
 
 nvidia() {
-  PATH=$PATH:/usr/lib/wsl/lib:/usr/local/nvidia/bin:/run/opengl-driver/bin:/run/current-system/sw/bin
   command -v nvidia-smi >/dev/null 2>&1 || { echo no-smi && return; }
   # An old driver refuses the whole question for one word it does not know. The name is last: it may hold commas.
   for fields in ,utilization.gpu,compute_mode,mig.mode.current ,utilization.gpu,compute_mode ''; do

@@ -11,9 +11,14 @@ stage() {
   done
   ! command -v gzip >/dev/null || echo unzips
   echo ready
-  read -r how base kept kb whole_kb form <&3 && mkdir -p "$root/trees" && mkdir "$incoming" || return 1
+  read -r how base kept kb whole_kb form <&3 && make_incoming || return 1
   receive && put_in_place || { rm -rf "$incoming"; return 1; }
   echo staged
+}
+
+# What somebody left under the same name must not get in.
+make_incoming() {
+  if [ -d "$root/trees" ]; then mkdir "$incoming"; else mkdir -p "$incoming"; fi
 }
 
 receive() {
@@ -33,7 +38,7 @@ receive() {
 }
 
 has_room() {
-  free_kb=$(df -Pk "$root" | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })
+  free_kb=$(df -Pk "$root" | { while read -r _ _ _ free _; do last=$free; done; echo "$last"; })
   case $free_kb in
     '' | *[!0-9]*) return 0 ;;
   esac
@@ -65,5 +70,5 @@ is_whole() {
 put_in_place() {
   # -T: into place, never into a tree that another client finished meanwhile.
   mv -T "$incoming" "$tree" 2>/dev/null || [ -d "$tree" ] || mv "$incoming" "$tree" || return 1
-  rm -rf "$incoming"
+  [ ! -e "$incoming" ] || rm -rf "$incoming"
 }

@@ -51,6 +51,17 @@ test("sent once, then there", async () => {
   expect(trees()).toEqual([order.tree.hash]);
 });
 
+test("a tiny one goes with the question; where it is, it was sent in vain, and that is all", async () => {
+  const told: number[] = [];
+  const order = await options({ isTiny: true, onProgress: (sent) => told.push(sent) });
+  expect(await stage(machine.session, order)).toBe(true);
+  expect(await machine.read(`.sshoal/trees/${order.tree.hash}/d/run.sh`)).toBe("#!/bin/sh\n");
+  expect(told).toEqual([0, order.tree.bytes]);
+  // Whether the machine is through before all is written is a matter of luck.
+  for (let round = 0; round < 20; round++) expect(await stage(machine.session, order)).toBe(false);
+  expect(told).toHaveLength(2);
+});
+
 test("nothing is made over there before the word to go ahead, also if it never comes", async () => {
   const order = await options();
   let goAhead = () => {};
