@@ -90,7 +90,7 @@ async function setUp(rig: Rig, route: Route, what: string): Promise<Row[]> {
     ours: {
       ...rig.command([
         process.execPath,
-        join(dirname(rig.program), "connect-alone.js"),
+        join(dirname(rig.program), "connect-alone.mjs"),
         route.plainConfig,
         "one",
       ]),

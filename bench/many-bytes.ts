@@ -1,6 +1,7 @@
 // Large output and large results: the client's memory stays small, and the link is used.
 
 import { execFileSync } from "node:child_process";
+import { rm } from "node:fs/promises";
 import { makeWorkspace } from "../test/rig/workspace.js";
 import { countBytes } from "./files.js";
 import { lastMoment } from "./moments.js";
@@ -46,7 +47,10 @@ async function largeResult(rig: Rig): Promise<Row[]> {
     },
     ours: {
       ...rig.ours(work.dir, { machines: 1, args: ["--json"] }),
-      check: () => countBytes(work.path("job_results/jobs.sh.1/big"), RESULT_BYTES),
+      async check() {
+        await countBytes(work.path("job_results/jobs.sh.1/big"), RESULT_BYTES);
+        await rm(work.path("job_results/jobs.sh.1/big"));
+      },
       // From the job's end until its result is in place.
       countMs: async () =>
         (await lastMoment(rig.stdout, "job-collected")) - (await lastMoment(rig.stdout, "job-ended")),

@@ -23,7 +23,6 @@ async function manyShort(rig: Rig): Promise<Row[]> {
   const what = "200 × `true`, 4 machines × 2 slots";
   const { peer, ours } = await takeTurns(what, 5, contend(rig, work.dir, rig.near));
   const { plain } = await takeTurns(what, 1, { plain: parallelLines(rig, work.dir, rig.near, true) });
-  await work.remove();
   return [
     compare({ what, ours: timeOf(ours), peer: timeOf(peer), peerName: PARALLEL, goal: 1 }),
     compare({ what, ours: timeOf(ours), peer: timeOf(plain), peerName: "parallel, plain ssh" }),
@@ -41,7 +40,6 @@ async function thousand(rig: Rig): Promise<Row[]> {
     far: rig.ours(work.dir, { route: rig.far }),
   });
   const { farPeer } = await takeTurns(what, 1, { farPeer: parallelLines(rig, work.dir, rig.far) });
-  await Promise.all([work.remove(), fed.remove()]);
   const [ours, far, cpu] = [timeOf(taken.ours), timeOf(taken.far), cpuOf(taken.ours, jobs)];
   return [
     compare({ what, ours, peer: timeOf(taken.peer), peerName: PARALLEL, goal: 1 / 6 }),
@@ -87,7 +85,6 @@ async function sleeping(rig: Rig, route: Route, where: string, goal?: number): P
     },
   };
   const taken = await takeTurns(what, 3, { peer: parallelLines(rig, work.dir, route), ours });
-  await work.remove();
   const percent = (ms: number) => `${Math.round((100 * idealMs) / ms)} %`;
   const standing = standingMs.sort((a, b) => a - b)[1] ?? Number.NaN;
   const [own, peer] = [timeOf(taken.ours), timeOf(taken.peer)];

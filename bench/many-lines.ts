@@ -1,8 +1,8 @@
 // Many commands on stdin: what the client keeps of them.
 
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeWorkspace, type Workspace } from "../test/rig/workspace.js";
+import { putAside } from "./put-aside.js";
 import { formatMegabytes, formatSeconds, type Row } from "./report.js";
 import { LIGHT, type Rig } from "./rig.js";
 import { type Contender, peakOf, takeTurns, wallOf } from "./rounds.js";
@@ -14,7 +14,6 @@ export async function manyLines(rig: Rig): Promise<Row[]> {
     few: fed(rig, work, "few"),
     many: fed(rig, work, "many"),
   });
-  await work.remove();
   const [ours, peer] = [peakOf(many), peakOf(few)];
   return [
     {
@@ -33,8 +32,8 @@ function fed({ program, hosts, near, command }: Rig, work: Workspace, lines: str
   return {
     ...command(words, { cwd: work.dir }),
     async prepare() {
-      await rm(work.path("job_results"), { recursive: true, force: true });
-      for (const { homeDir } of hosts) await rm(join(homeDir, ".sshoal"), { recursive: true, force: true });
+      await putAside(work.path("job_results"));
+      for (const { homeDir } of hosts) await putAside(join(homeDir, ".sshoal"));
     },
   };
 }

@@ -1,8 +1,8 @@
 // Many small results: what it costs to bring them home.
 
-import { rm } from "node:fs/promises";
 import { makeWorkspace } from "../test/rig/workspace.js";
 import { countFiles } from "./files.js";
+import { putAside } from "./put-aside.js";
 import { compare, type Row } from "./report.js";
 import type { Rig } from "./rig.js";
 import { takeTurns, timeOf } from "./rounds.js";
@@ -28,7 +28,7 @@ export async function manyResults(rig: Rig): Promise<Row[]> {
       async prepare() {
         await parallel.prepare?.();
         for (let job = 0; job < JOBS; job++)
-          for (const ending of ENDINGS) await rm(home.path(`${job}.${ending}`), { force: true });
+          for (const ending of ENDINGS) await putAside(home.path(`${job}.${ending}`));
       },
       check: () => countFiles(home.dir, JOBS * ENDINGS.length + 1),
     },
@@ -38,7 +38,6 @@ export async function manyResults(rig: Rig): Promise<Row[]> {
       check: () => countFiles(work.path("job_results"), JOBS * (ENDINGS.length + 2) + 1),
     },
   });
-  await Promise.all([work, home, away].map(({ remove }) => remove()));
   return [
     compare({
       what,

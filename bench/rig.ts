@@ -1,11 +1,11 @@
 // Four throwaway sshd machines, two ways to reach them (at once, and with a 50 ms round trip), and whoever competes on them.
 
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Relay, startRelay } from "../test/rig/relay.js";
 import { startSshd, type TestHost } from "../test/rig/sshd.js";
 import { makeWorkspace, type Workspace } from "../test/rig/workspace.js";
 import { take } from "./call.js";
+import { putAside } from "./put-aside.js";
 import type { Contender } from "./rounds.js";
 import { endShared, makeRoute, type Route, SLOTS, saveKnownHosts } from "./routes.js";
 
@@ -88,9 +88,9 @@ function makeContenders({ signal, ...rig }: Parts): Rig {
         cwd: dir,
       }),
       async prepare() {
-        await rm(join(dir, "job_results"), { recursive: true, force: true });
+        await putAside(join(dir, "job_results"));
         if (keepsTrees) return;
-        for (const { homeDir } of hosts) await rm(join(homeDir, ".sshoal"), { recursive: true, force: true });
+        for (const { homeDir } of hosts) await putAside(join(homeDir, ".sshoal"));
       },
     };
   };

@@ -1,10 +1,11 @@
 // Copying a working directory of many small files to all machines: the first time, again, and after one edit.
 
 import { randomBytes } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { makeWorkspace, type Workspace } from "../test/rig/workspace.js";
 import { countFiles } from "./files.js";
 import { lastMoment } from "./moments.js";
+import { putAside } from "./put-aside.js";
 import { compare, formatSeconds, type Row } from "./report.js";
 import type { Rig } from "./rig.js";
 import { type Contender, type Round, takeTurns, timeOf, wallOf } from "./rounds.js";
@@ -34,7 +35,6 @@ export async function staging(rig: Rig): Promise<Row[]> {
     ...{ rsyncAgain: sync.again, edited, rsyncEdited: sync.edited },
   });
   const edit = await sentBytes(rig, edited);
-  await Promise.all([work.remove(), copies.remove()]);
   const row = (how: string, ours: Round[], peer: Round[], peerName: string, goal?: number) =>
     compare({
       what: `${what}, ${how}`,
@@ -81,8 +81,8 @@ function tar(rig: Rig, work: Workspace, copies: Workspace): Contender {
   return {
     ...rig.command(["bash", "-c", all, copies.dir], { cwd: work.dir }),
     prepare: async () => {
-      await rm(work.path("job_results"), { recursive: true, force: true });
-      for (const { name } of rig.hosts) await rm(copies.path(name), { recursive: true, force: true });
+      await putAside(work.path("job_results"));
+      for (const { name } of rig.hosts) await putAside(copies.path(name));
     },
     check: async () => {
       for (const { name } of rig.hosts) await countFiles(copies.path(name), DIRECTORIES * FILES_EACH + 1);
@@ -99,7 +99,7 @@ function rsync(
   const all = `for name in ${rig.hosts.map(({ name }) => name).join(" ")}; do ${one} done; wait`;
   const again: Contender = {
     ...rig.command(["bash", "-c", all, copies.dir], { cwd: work.dir }),
-    prepare: () => rm(work.path("job_results"), { recursive: true, force: true }),
+    prepare: () => putAside(work.path("job_results")),
   };
   return {
     again,
@@ -107,8 +107,7 @@ function rsync(
       ...again,
       async prepare() {
         await again.prepare?.();
-        for (const { name } of rig.hosts)
-          await rm(copies.path(`by-rsync-${name}`), { recursive: true, force: true });
+        for (const { name } of rig.hosts) await putAside(copies.path(`by-rsync-${name}`));
       },
       check: async () => {
         for (const { name } of rig.hosts)

@@ -1,10 +1,11 @@
 // A large working directory and many jobs: what it costs that each has a copy of its own.
 
 import { randomBytes } from "node:crypto";
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { makeWorkspace } from "../test/rig/workspace.js";
 import { countFiles } from "./files.js";
 import { firstMoment, lastMoment } from "./moments.js";
+import { putAside } from "./put-aside.js";
 import { compare, type Row } from "./report.js";
 import type { Rig } from "./rig.js";
 import { takeTurns, timeOf } from "./rounds.js";
@@ -26,7 +27,7 @@ export async function workCopies(rig: Rig): Promise<Row[]> {
       ...rig.command(["bash", "-c", both, work.path("data"), copies.dir]),
       check: () => countFiles(copies.dir, JOBS * FILES),
       async prepare() {
-        for (const name of await readdir(copies.dir)) await rm(copies.path(name), { recursive: true });
+        for (const name of await readdir(copies.dir)) await putAside(copies.path(name));
       },
     },
     ours: {
@@ -35,7 +36,6 @@ export async function workCopies(rig: Rig): Promise<Row[]> {
         (await lastMoment(rig.stdout, "job-ended")) - (await firstMoment(rig.stdout, "jobs-handed-over")),
     },
   });
-  await Promise.all([work.remove(), copies.remove()]);
   return [
     compare({
       what,
