@@ -9,7 +9,7 @@ import { ask } from "./ask.js";
 import { NOTE_LOGIN, type Place, prelude } from "./layout.js";
 import { formatManifest, type Manifest } from "./manifest.js";
 import { type PackEntry, pack } from "./pack.js";
-import { runtimeFile } from "./runtime-files.js";
+import { runtimeFile, SPOOL_SCRIPTS } from "./runtime-files.js";
 import type { Tree } from "./tree.js";
 
 export interface HandOver {
@@ -25,15 +25,14 @@ export interface HandOver {
   readonly signal: AbortSignal;
 }
 
-/** What a spool's processes run. */
-export const SCRIPTS = ["lib.sh", "slot.sh", "kinds.sh", "begin.sh"] as const;
-
 /** The second line of a command, behind that which names its tree. */
 export const BEGIN = `. "\${SSHOAL_SLOT_DIR%/slots/*}/begin.sh"`;
 
 interface HandedJob {
   readonly key: string;
   readonly script: string;
+  /** Otherwise a fork of the slot's shell runs it, where that is bash. */
+  readonly needsOwnShell: boolean;
   /** Where it is not that of the batch. */
   readonly timeoutSeconds?: number | undefined;
   /** "-": it needs what the batch says. */
@@ -71,7 +70,7 @@ slots='${slots.map(({ slot }) => slot.index).join(" ")}'
 most=${most}
 tree=${quote(tree.hash)}
 is_furnished=${isFurnished ? "yes" : ""}
-scripts='${SCRIPTS.join(" ")}'
+scripts='${SPOOL_SCRIPTS.join(" ")}'
 ${runtimeFile("hand-over.sh")}
 hand_over 3<&0 </dev/null
 `;
@@ -81,8 +80,8 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
   if (!order.isFurnished) yield* furniture(order);
   yield file("manifest", formatManifest(order.manifest));
   const treeLine = order.settings.inPlace === null ? formatTreeLine(order.tree) : IN_PLACE;
-  for (const { key, script, timeoutSeconds, kind = "-" } of order.jobs) {
-    yield file(`jobs/${key}/command`, `${treeLine}\n${BEGIN}\n${script}`);
+  for (const { key, script, needsOwnShell, timeoutSeconds, kind = "-" } of order.jobs) {
+    yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
     if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
   }
@@ -90,7 +89,7 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
 }
 
 function* furniture(order: HandOver): Generator<PackEntry> {
-  for (const name of SCRIPTS) yield file(name, runtimeFile(name));
+  for (const name of SPOOL_SCRIPTS) yield file(name, runtimeFile(name));
   yield file("settings", settingsText(order));
   for (const { slot, env } of order.slots) {
     yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));

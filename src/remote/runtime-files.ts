@@ -1,12 +1,12 @@
-// The POSIX sh that runs over there: real files beside this one, copied next to the bundle by the build.
+// The POSIX sh, and a little bash, that runs over there: real files beside this one, copied next to the bundle by the build.
 
 import { readFileSync } from "node:fs";
 
+/** What a spool's processes run. */
+export const SPOOL_SCRIPTS = ["lib.sh", "slot.sh", "fork.bash", "kinds.sh", "begin.sh"] as const;
+
 export type RuntimeFile =
-  | "lib.sh"
-  | "slot.sh"
-  | "begin.sh"
-  | "kinds.sh"
+  | (typeof SPOOL_SCRIPTS)[number]
   | "control.sh"
   | "probe.sh"
   | "stage.sh"

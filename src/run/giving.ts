@@ -8,6 +8,7 @@ import { deviceEnv } from "../plan/devices.js";
 import { handOver } from "../remote/hand-over.js";
 import { jobScript } from "../remote/job-script.js";
 import type { Manifest } from "../remote/manifest.js";
+import { needsOwnShell } from "../remote/own-shell.js";
 import { stage } from "../remote/stage.js";
 import type { Tree } from "../remote/tree.js";
 import { unstage } from "../remote/unstage.js";
@@ -67,6 +68,7 @@ export class Giver {
       return {
         key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
         script: jobScript(job, spec, batch, jobEnv?.get(line) ?? env),
+        needsOwnShell: spec.setup.length > 0 || needsOwnShell(job.command),
         timeoutSeconds: job.timeoutSeconds,
         kind: kindOf(job.requirement),
       };

@@ -4,16 +4,18 @@
 # shellcheck disable=SC2153
 sshoal_slot=$SSHOAL_SLOT_DIR sshoal_attempt=$SSHOAL_ATTEMPT
 trap 'echo "$sshoal_attempt $?" 2>/dev/null >"$sshoal_slot/code"' EXIT
-read -r sshoal_stat <"/proc/$$/stat"
-# The second field may hold spaces and brackets; after the last ")" the 20th word is the start time.
-# shellcheck disable=SC2086
-set -- ${sshoal_stat##*) }
 sshoal_key=${sshoal_attempt##*/}
 sshoal_key=${sshoal_key%.}
+# A shell's name holds no blanks: of its stat the 22nd word is the start time.
+read -r sshoal_pid _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ sshoal_start _ </proc/self/stat
 # On a full disk it runs all the same.
 {
-  echo "$$ ${20} $SSHOAL_BOOT $sshoal_key" >"$sshoal_slot/job"
+  echo "$sshoal_pid $sshoal_start $SSHOAL_BOOT $sshoal_key" >"$sshoal_slot/job"
   printf 'started %s\n' "$sshoal_key ${sshoal_slot##*/}" >>"${sshoal_slot%/slots/*}/events"
 } 2>/dev/null
-set --
-unset SSHOAL_SLOT_DIR SSHOAL_BOOT sshoal_stat sshoal_key
+# Who finds the keeper gone, and us not written down yet, takes the job for lost: then it must not run.
+sshoal_state=
+read -r _ _ sshoal_state _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ sshoal_start _ 2>/dev/null <"/proc/${SSHOAL_KEEPER% *}/stat"
+case $sshoal_state in '' | Z) SSHOAL_KEEPER= ;; esac
+[ "$sshoal_start" = "${SSHOAL_KEEPER#* }" ] || { trap - EXIT && exit 1; }
+unset SSHOAL_SLOT_DIR SSHOAL_BOOT SSHOAL_KEEPER sshoal_pid sshoal_start sshoal_state sshoal_key

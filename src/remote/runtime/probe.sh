@@ -161,9 +161,13 @@ tell_claim() {
     '' | *[!0-9]*) session=- ;;
     *) has_started "$session" "$job_started" || is_gone "$session" || session=- ;;
   esac
-  # Of /proc/*/stat after the last ")": the 4th word is the session, the 22nd the resident pages.
+  # Of /proc/*/stat after the last ")": the 3rd word is the group, the 4th the session, the 22nd the resident pages. A job
+  # leads its session, or a group in that of its slot.
   [ "$session" = - ] || resident="$resident
-s/^.*) [^ ]* [^ ]* [^ ]* $session \([^ ]* \)\{17\}\([0-9]*\) .*/$nonce rss $session \2/p"
+s/^.*) [^ ]* [^ ]* [^ ]* $session \([^ ]* \)\{17\}\([0-9]*\) .*/$nonce rss $session \2/p
+t
+s/^.*) [^ ]* [^ ]* $session \([^ ]* \)\{18\}\([0-9]*\) .*/$nonce rss $session \2/p
+t"
   { read -r memory cpus gpu_memory gpu_use gpu machine cards _ <"$1/claim"; } 2>/dev/null
   batch=${1%/slots/*}
   say claim "$pid ${1##*/} $session $memory $cpus $gpu_memory $gpu_use $gpu $machine $cards ${batch##*/}"

@@ -15,7 +15,7 @@ spool=$PWD
 nobody=2147483647
 shell='sh'
 ! command -v bash >/dev/null || shell=bash
-looked_at='' checked_at='' said='' killed='' has_fifo='' named='' as_copied='' can_ask='' find_tells='' has_room=''
+looked_at='' checked_at='' said='' killed='' has_fifos='' forker='' named='' as_copied='' can_ask='' find_tells='' has_room=''
 
 main() {
   with_lock "$lock" become_the_loop || exit 0
@@ -256,7 +256,8 @@ resident_mb() {
     { read -r stat_line <"$proc/$pid/stat"; } 2>/dev/null || continue
     # shellcheck disable=SC2086
     set -- ${stat_line##*) }
-    case $sessions in *" $4 "*) pages=$((pages + ${22})) ;; esac
+    # A job leads its session, or its group in that of its slot.
+    case $sessions in *" $3 "* | *" $4 "*) pages=$((pages + ${22})) ;; esac
   done
   echo $((pages * $(getconf PAGESIZE 2>/dev/null || echo 4096) / 1048576))
 }
@@ -270,12 +271,12 @@ wait_for_room() {
 # The keeper: a subshell that runs the jobs, and outlives the loop with the one it has if somebody kills that, since it
 # alone learns the exit code.
 have_it_kept() {
-  # Ours too, so that neither end waits for the other to open, and a du that is gone does not end who asks it.
-  if make_fifo && command exec 7<>"$mine/ask"; then
-    tell_changes <"$mine/ask" 2>&1 7>&- | keep &
-    exec 7>&-
+  # Ours too, so that neither end waits for the other to open, and one that is gone does not end who asks it.
+  if make_fifos && command exec 5<>"$mine/run" 7<>"$mine/ask"; then
+    fork_jobs <"$mine/run" 5>&- 7>&- | keep_asking &
+    exec 5>&- 7>&-
   else
-    keep </dev/null 7>/dev/null &
+    keep </dev/null 5>/dev/null 6</dev/null 7>/dev/null &
   fi
   wait $! || killed=yes
   wait
@@ -283,9 +284,25 @@ have_it_kept() {
   killed=
 }
 
-# One a loop: of an earlier one's, somebody might still be reading.
-make_fifo() {
-  [ -n "$has_fifo" ] || { { [ ! -e "$mine/ask" ] || rm -f "$mine/ask"; } && mkfifo "$mine/ask" && has_fifo=yes; } 2>/dev/null
+keep_asking() {
+  exec 6<&0
+  tell_changes <"$mine/ask" 2>&1 5>&- 6<&- 7>&- | keep &
+  exec 5>&- 6<&- 7>&-
+  wait $!
+  code=$?
+  wait
+  exit "$code"
+}
+
+# Some a loop: of an earlier one's, somebody might still be reading.
+make_fifos() {
+  [ -z "$has_fifos" ] || return 0
+  { rm -f "$mine/run" "$mine/ask" && mkfifo "$mine/run" "$mine/ask" && has_fifos=yes; } 2>/dev/null
+}
+
+# One bash for all jobs that need none of their own.
+fork_jobs() {
+  [ "$shell" = bash ] && exec bash -p fork.bash "$spool" "$slot"
 }
 
 # One du for all jobs: answers each path with its size, the newest ctime of all that is there, and the path.
@@ -295,12 +312,12 @@ tell_changes() {
 
 keep() {
   exec 8<&0 </dev/null
-  can_ask=yes as_copied=''
+  can_ask=yes as_copied='' forker=''
   read -r keeper _ <"$proc/self/stat"
   start_of "$keeper"
-  keeper="$keeper $started $boot_id"
+  keeper="$keeper $started"
   # From here on another loop waits for us, so that it is known who works here before anything is taken.
-  echo "$keeper" >"$mine/keeper"
+  echo "$keeper $boot_id" >"$mine/keeper"
   find_ancestors
   # The job writes to it, under another umask.
   true >>"$mine/job"
@@ -374,7 +391,7 @@ run_job() {
     end_with lost 0
     return
   fi
-  echo "$keeper $key" >"$mine/keeper"
+  echo "$keeper $boot_id $key" >"$mine/keeper"
   owner=$key
   begun=$now
   load_ballast
@@ -394,8 +411,8 @@ run_job() {
 name_tree() {
   [ "$named" != "$dir" ] || return 0
   named=''
-  tree='' tree_has_directories='' tree_is_large=''
-  { read -r _ tree tree_has_directories tree_is_large <"$dir/command"; } 2>/dev/null
+  tree='' tree_has_directories='' tree_is_large='' needs_own_shell=''
+  { read -r _ tree tree_has_directories tree_is_large needs_own_shell <"$dir/command"; } 2>/dev/null
   case $tree in - | @) ;; *) tree=${tree:+$root/trees/$tree} ;; esac
   [ -n "$tree" ] && named=$dir
 }
@@ -489,16 +506,36 @@ put_back() {
   rm -f "$mine/ballast" "$dir/err" "$dir/claim" && is_put_back=yes
 }
 
-# In the foreground, where dash starts it without a copy of itself; begin.sh says who it is and that it has started. All three
-# streams are redirected, or whoever holds the other end would wait for the job's children too.
 run_command() {
   work=$spool/$mine/work kept=$spool/$mine/work
   [ "$tree" != @ ] || { work=$in_place kept=$spool/$dir/work && mkdir -p "$kept"; }
   start_watchdog
+  if [ "$needs_own_shell" = 0 ] && can_fork; then have_it_forked; else run_in_own_shell; fi
+}
+
+# There is none where bash is missing, or would find something in its environment that this shell does not know.
+can_fork() {
+  [ -n "$forker" ] || { read -r forker <&6 || forker=none; } 2>/dev/null
+  [ "$forker" = ready ]
+}
+
+have_it_forked() {
+  told='' place=-
+  [ "$tree" != @ ] || place=@
+  echo "$key $place $keeper" >&5
+  read -r told code job <&6
+  # Somebody killed the one who knows how the job ended: it is seen to as if it had no keeper.
+  [ "$told" = "$key" ] || exit 1
+  return "$code"
+}
+
+# In the foreground, where dash starts it without a copy of itself; begin.sh says who it is and that it has started. All three
+# streams are redirected, or whoever holds the other end would wait for the job's children too.
+run_in_own_shell() {
   as_at_login
   cd "$work" 2>>"$spool/$dir/err" &&
-    SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$boot_id SSHOAL_RESULTS=$kept \
-      setsid "$shell" "$spool/$dir/command" </dev/null >>"$spool/$dir/out" 2>>"$spool/$dir/err" 7>&- 8<&-
+    SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$boot_id SSHOAL_KEEPER=$keeper SSHOAL_RESULTS=$kept \
+      setsid "$shell" "$spool/$dir/command" </dev/null >>"$spool/$dir/out" 2>>"$spool/$dir/err" 5>&- 6<&- 7>&- 8<&-
   code=$?
   as_in_spool
   cd "$spool" || exit 1
@@ -530,7 +567,7 @@ start_watchdog() {
   job_limit=$limit
   [ ! -e "$dir/limit" ] || read -r job_limit <"$dir/limit"
   [ "$job_limit" -gt 0 ] || return 0
-  watch 7>&- 8<&- &
+  watch 5>&- 6<&- 7>&- 8<&- &
   watchdog=$!
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { BatchSettings } from "../../../src/model/batch.js";
 import type { HandOver } from "../../../src/remote/hand-over.js";
 import type { Place } from "../../../src/remote/layout.js";
+import { needsOwnShell } from "../../../src/remote/own-shell.js";
 import { noTree } from "../../../src/remote/tree.js";
 import { connectLocal } from "../../../src/transport/local.js";
 import type { Session } from "../../../src/transport/session.js";
@@ -76,7 +77,11 @@ export function anOrder(
     requirement: SETTINGS.requirement,
     slots: [{ slot, env: {} }],
     tree: noTree("/"),
-    jobs: Object.entries(jobs).map(([key, script]) => ({ key, script: `${script}\n` })),
+    jobs: Object.entries(jobs).map(([key, script]) => ({
+      key,
+      script: `${script}\n`,
+      needsOwnShell: needsOwnShell(script),
+    })),
     manifest: { script: "jobs.sh", settings: SETTINGS, slots: [slot], jobs: new Map() },
     signal: never,
     ...facts,

@@ -7,8 +7,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { BEGIN, SCRIPTS } from "../../../src/remote/hand-over.js";
-import { runtimeFile } from "../../../src/remote/runtime-files.js";
+import { BEGIN } from "../../../src/remote/hand-over.js";
+import { needsOwnShell } from "../../../src/remote/own-shell.js";
+import { runtimeFile, SPOOL_SCRIPTS } from "../../../src/remote/runtime-files.js";
 import { STAND_IN_BIN } from "../../rig/gpus.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
@@ -106,7 +107,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
   const place = `.sshoal/batches/${batch}@${HOST}`;
   const dir = home.path(place);
   const settings = { batch, copy_unchanged: 0, limit: 0, ...facts.settings };
-  for (const name of SCRIPTS) await home.write(`${place}/${name}`, runtimeFile(name));
+  for (const name of SPOOL_SCRIPTS) await home.write(`${place}/${name}`, runtimeFile(name));
   await home.write(
     `${place}/settings`,
     Object.entries(settings)
@@ -129,7 +130,8 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
     async job(key, command, tree = "-", { isLarge = false, kind } = {}) {
       if (kind !== undefined) await home.write(`${place}/jobs/${key}/own`, `${kind}\n`);
       const hasDirectories = tree !== "-" && (await hasDirectory(home.path(".sshoal/trees", tree)));
-      const treeLine = `#tree ${tree} ${hasDirectories ? 1 : 0} ${isLarge ? 1 : 0}`;
+      const flags = [hasDirectories, isLarge, needsOwnShell(command)].map((flag) => (flag ? 1 : 0));
+      const treeLine = `#tree ${tree} ${flags.join(" ")}`;
       await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${BEGIN}\n${command}\n`);
     },
     start(index = 0, env = {}) {
