@@ -61,7 +61,7 @@ export async function rebuildRecord({ batch, machines, results, connect }: Rebui
     "",
   );
   const record = new RunRecord(path.join(results.privateDir, `${stem}.jsonl`));
-  for (const event of events) record.append(event);
+  record.append(events);
   record.close();
 }
 

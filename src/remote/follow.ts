@@ -1,5 +1,6 @@
 // Follows a spool's event log from a known offset: the first time, the tenth time and after a cut are the same.
 
+import { finished } from "node:stream/promises";
 import type { Session } from "../transport/session.js";
 import { type Place, prelude } from "./layout.js";
 import { parseSpoolEvent, type SpoolEvent } from "./spool-event.js";
@@ -21,17 +22,19 @@ export async function follow(session: Session, { place, offset, onEvent, signal 
   if (signal.aborted) close();
   running.stderr.resume();
   let position = offset;
-  let rest = Buffer.alloc(0);
-  try {
-    for await (const chunk of running.stdout) {
-      rest = Buffer.concat([rest, chunk as Buffer]);
-      for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-        const event = parseSpoolEvent(rest.subarray(0, end).toString("utf8"));
-        position += end + 1;
-        rest = rest.subarray(end + 1);
-        if (event !== null) onEvent(event, position);
-      }
+  let rest: Buffer = Buffer.alloc(0);
+  const take = (chunk: Buffer) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      const event = parseSpoolEvent(rest.toString("utf8", 0, end));
+      position += end + 1;
+      rest = rest.subarray(end + 1);
+      if (event !== null) onEvent(event, position);
     }
+  };
+  try {
+    // Not by `for await`, which costs more than an event.
+    await finished(running.stdout.on("data", take), { writable: false });
   } finally {
     signal.removeEventListener("abort", close);
     running.close();

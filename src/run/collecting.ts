@@ -79,10 +79,12 @@ export class Collector {
   ): Promise<void> {
     const placed: string[] = [];
     try {
-      for (const key of keys) {
-        await this.#oneByOne(() => this.#place(link, key, outcomes.get(key), incoming));
-        placed.push(key);
-      }
+      await this.#oneByOne(async () => {
+        for (const key of keys) {
+          await this.#place(link, key, outcomes.get(key), incoming);
+          placed.push(key);
+        }
+      });
     } finally {
       await this.#context.results.sync();
       for (const key of placed) {

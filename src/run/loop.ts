@@ -18,7 +18,7 @@ const DISK_RETRY_MS = 1000;
 export interface LoopParts {
   readonly state: RunState;
   readonly perform: (decision: Decision, emit: Emit) => Promise<void>;
-  readonly record: { append(event: RunEvent): void; sync(): void };
+  readonly record: { append(events: readonly RunEvent[]): void; sync(): void };
   readonly onEvent: (event: RunEvent) => void;
   readonly now: () => number;
 }
@@ -62,14 +62,17 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     wake();
   };
   const takeIn = () => {
-    for (let item = inbox[taken]; item !== undefined; item = inbox[taken]) {
+    while (taken < inbox.length) {
+      const items = inbox.slice(taken);
       // What cannot be recorded has not happened yet: it stays, and so does all that came after it.
-      if ("event" in item) record.append(item.event);
-      taken++;
-      if ("done" in item) settle(state, item.done, now());
-      else {
-        apply(state, item.event);
-        onEvent(item.event);
+      record.append(items.flatMap((item) => ("event" in item ? [item.event] : [])));
+      for (const item of items) {
+        taken++;
+        if ("done" in item) settle(state, item.done, now());
+        else {
+          apply(state, item.event);
+          onEvent(item.event);
+        }
       }
     }
     inbox = [];

@@ -47,18 +47,20 @@ export class RunRecord {
     ftruncateSync(this.#fd, this.#bytes);
   }
 
-  /** All of it or, when this throws, nothing. */
-  append(event: RunEvent): void {
-    if (!RECORDED.has(event.kind)) return;
-    const line = Buffer.from(`${JSON.stringify({ v: VERSION, ...event })}\n`);
+  /** All of them or, when this throws, none. */
+  append(events: readonly RunEvent[]): void {
+    const recorded = events.filter(({ kind }) => RECORDED.has(kind));
+    if (recorded.length === 0) return;
+    const text = recorded.map((event) => `${JSON.stringify({ v: VERSION, ...event })}\n`).join("");
+    const bytes = Buffer.from(text);
     try {
       // A disk that is about to be full takes a part, and says so only in the number of bytes.
-      for (let done = 0; done < line.length; ) done += writeSync(this.#fd, line, done);
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
     } catch (error) {
       ftruncateSync(this.#fd, this.#bytes);
       throw error;
     }
-    this.#bytes += line.length;
+    this.#bytes += bytes.length;
     this.#isDirty = true;
   }
 

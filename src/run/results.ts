@@ -68,14 +68,14 @@ export class Results {
    */
   place(job: string, arrived: string, isBeside: boolean): void {
     const name = isBeside ? this.#nameBeside(job) : job;
+    // Most short jobs have nothing to bring: asked once, not for each.
+    const brings = existsSync(arrived) ? (part: string) => existsSync(path.join(arrived, part)) : () => false;
     for (const stream of ["out", "err"] as const) {
-      const from = path.join(arrived, stream);
       const to = this.streamPath(name, stream);
-      if (existsSync(from)) renameSync(from, to);
+      if (brings(stream)) renameSync(path.join(arrived, stream), to);
       else closeSync(openSync(to, "a", 0o600));
     }
-    const work = path.join(arrived, "work");
-    if (existsSync(work)) renameSync(work, path.join(this.dir, name));
+    if (brings("work")) renameSync(path.join(arrived, "work"), path.join(this.dir, name));
     else mkdirSync(path.join(this.dir, name), { mode: 0o700 });
   }
 

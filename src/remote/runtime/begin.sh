@@ -14,8 +14,5 @@ read -r sshoal_pid _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ sshoal_start _ </proc
   printf 'started %s\n' "$sshoal_key ${sshoal_slot##*/}" >>"${sshoal_slot%/slots/*}/events"
 } 2>/dev/null
 # Who finds the keeper gone, and us not written down yet, takes the job for lost: then it must not run.
-sshoal_state=
-read -r _ _ sshoal_state _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ sshoal_start _ 2>/dev/null <"/proc/${SSHOAL_KEEPER% *}/stat"
-case $sshoal_state in '' | Z) SSHOAL_KEEPER= ;; esac
-[ "$sshoal_start" = "${SSHOAL_KEEPER#* }" ] || { trap - EXIT && exit 1; }
-unset SSHOAL_SLOT_DIR SSHOAL_BOOT SSHOAL_KEEPER sshoal_pid sshoal_start sshoal_state sshoal_key
+kill -0 "$SSHOAL_KEEPER" 2>/dev/null || { trap - EXIT && exit 1; }
+unset SSHOAL_SLOT_DIR SSHOAL_BOOT SSHOAL_KEEPER sshoal_pid sshoal_start sshoal_key

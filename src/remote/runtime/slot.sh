@@ -315,9 +315,9 @@ keep() {
   can_ask=yes as_copied='' forker=''
   read -r keeper _ <"$proc/self/stat"
   start_of "$keeper"
-  keeper="$keeper $started"
+  keeper_line="$keeper $started $boot_id"
   # From here on another loop waits for us, so that it is known who works here before anything is taken.
-  echo "$keeper $boot_id" >"$mine/keeper"
+  echo "$keeper_line" >"$mine/keeper"
   find_ancestors
   # The job writes to it, under another umask.
   true >>"$mine/job"
@@ -391,7 +391,7 @@ run_job() {
     end_with lost 0
     return
   fi
-  echo "$keeper $boot_id $key" >"$mine/keeper"
+  echo "$keeper_line $key" >"$mine/keeper"
   owner=$key
   begun=$now
   load_ballast

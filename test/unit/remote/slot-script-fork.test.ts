@@ -164,7 +164,7 @@ test("everybody but the job is killed: a new loop waits for it, and its word cou
 test("a job that was not written down before its keeper was gone does not run, and is lost", async () => {
   // Between taking the job and its beginning: the fork is held until the keeper is gone.
   const begin = readFileSync(join(spool.dir, "begin.sh"), "utf8");
-  const held = `kill -KILL "\${SSHOAL_KEEPER% *}"; while [ -e "/proc/\${SSHOAL_KEEPER% *}/exe" ]; do :; done\n`;
+  const held = `kill -KILL "$SSHOAL_KEEPER"; while kill -0 "$SSHOAL_KEEPER"; do :; done 2>/dev/null\n`;
   await writeFile(join(spool.dir, "begin.sh"), `${held}${begin}`);
   await spool.job(A, "touch ../../../has-run");
   await spool.job(B, "touch ../../../has-run; true");

@@ -25,7 +25,7 @@ const EVENTS: RunEvent[] = [
 
 function append(...events: RunEvent[]): void {
   const record = new RunRecord(path);
-  for (const event of events) record.append(event);
+  record.append(events);
   record.close();
 }
 
@@ -45,7 +45,7 @@ test("a later client appends to what is there", () => {
 
 test("it is there before close, for whoever looks after a kill", () => {
   const record = new RunRecord(path);
-  record.append(EVENTS[0] as RunEvent);
+  record.append([EVENTS[0] as RunEvent]);
   record.sync();
   expect(loadRecord(path)).toEqual(EVENTS.slice(0, 1));
   record.close();
@@ -96,8 +96,8 @@ test("an event that could not be appended leaves nothing of itself behind", () =
   const record = new RunRecord(path);
   const cyclic = { ...EVENTS[1], lines: [] as unknown[] };
   cyclic.lines.push(cyclic);
-  expect(() => record.append(cyclic as unknown as RunEvent)).toThrow();
-  record.append(EVENTS[2] as RunEvent);
+  expect(() => record.append([EVENTS[1] as RunEvent, cyclic as unknown as RunEvent])).toThrow();
+  record.append([EVENTS[2] as RunEvent]);
   record.close();
   expect(loadRecord(path)).toEqual([EVENTS[0], EVENTS[2]]);
 });
