@@ -15,7 +15,10 @@ export interface Ledger {
   readonly work: Workspace;
   /** Seen by jobs on all hosts, outside every spool. */
   readonly seen: Workspace;
-  /** One line of `jobs.sh`: writes itself down, does `what`, and leaves a result that tells whose it is. */
+  /**
+   * One line of `jobs.sh`: writes itself down, does `what`, and leaves a result that tells whose it is. Every other one is a
+   * plain command, which is run by a fork.
+   */
   job(what?: string): string;
   /** Writes `jobs.sh`. */
   write(jobs: readonly string[]): Promise<void>;
@@ -35,7 +38,7 @@ interface AuditOptions {
 
 export async function openLedger(): Promise<Ledger> {
   const [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
-  let count = 0;
+  let [count, made] = [0, 0];
   const runs = async () => {
     const lines = (await seen.read("runs").catch(() => "")).split("\n").slice(0, -1);
     const counts = new Map<number, number>();
@@ -47,8 +50,11 @@ export async function openLedger(): Promise<Ledger> {
     work,
     seen,
     runs,
-    job: (what = ":") =>
-      `echo $SSHOAL_JOB >> ${seen.dir}/runs; echo begun $SSHOAL_JOB; ${what}; echo made by $SSHOAL_JOB > made.txt; echo over >&2`,
+    job(what = ":") {
+      const line = `echo $SSHOAL_JOB >> ${seen.dir}/runs; echo begun $SSHOAL_JOB; ${what}; echo made by $SSHOAL_JOB > made.txt; echo over >&2`;
+      made++;
+      return made % 2 === 0 && !line.includes("'") ? `bash -c '${line}'` : line;
+    },
     async write(jobs) {
       count = jobs.length;
       await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));

@@ -94,6 +94,7 @@ have_cards_room() {
 # Others of later lines let us pass, but only while it is jobs of this batch that we wait for: for people's, that would be
 # in vain.
 wait_for_room() {
+  tell
   wanted=all
   case $reason in GPU* | line*) wanted=$need_cards ;; esac
   wish "${kin:+$next $kind $wanted}"

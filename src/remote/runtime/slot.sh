@@ -15,7 +15,7 @@ spool=$PWD
 nobody=2147483647
 shell='sh'
 ! command -v bash >/dev/null || shell=bash
-looked_at='' checked_at='' said='' killed='' has_fifos='' forker='' named='' as_copied='' can_ask='' find_tells='' has_room=''
+looked_at='' checked_at='' said='' killed='' untold='' has_fifos='' forker='' named='' as_copied='' can_ask='' find_tells='' has_room=''
 
 main() {
   with_lock "$lock" become_the_loop || exit 0
@@ -45,7 +45,7 @@ become_the_loop() {
   is_live "$mine/loop" && return 1
   is_new=yes
   for trace in loop job keeper; do
-    [ ! -e "$mine/$trace" ] || is_new=
+    [ ! -s "$mine/$trace" ] || is_new=
   done
   start_of $$
   true >"$mine/claim"
@@ -85,7 +85,7 @@ see_to_begun() {
 
 # Looked at twice: a keeper could be writing to its file at this moment.
 is_kept() {
-  [ -e "$mine/keeper" ] && { is_live "$mine/keeper" || { sleep 0.1 && is_live "$mine/keeper"; }; }
+  [ -s "$mine/keeper" ] && { is_live "$mine/keeper" || { sleep 0.1 && is_live "$mine/keeper"; }; }
 }
 
 # A claim that says nothing was being made when the machine went down. Nobody runs the job any more: it is lost.
@@ -111,6 +111,7 @@ see_to_end() {
   { read -r told code <"$mine/code"; } 2>/dev/null
   [ "$told" = "$attempt" ] || code=
   wind_up "${code:-lost}" 0
+  tell
 }
 
 is_under_way() {
@@ -140,10 +141,24 @@ end_with() {
   [ "$1" = 0 ] || tell_full_disk
   # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
   until echo "$1" >"$dir/exit"; do make_room; done
-  until say "ended ${dir#jobs/} $slot $1 $2"; do
-    # A part of the line may be there.
+  untold="ended ${dir#jobs/} $slot $1 $2"
+}
+
+# What has ended is told with the next start, unless that takes longer: to whoever follows, each line costs as much as a
+# short job.
+tell() {
+  [ -n "$untold" ] || return 0
+  until say "$untold"; do
+    # A part of it may be there.
     until say ''; do make_room; done
   done
+  untold=
+}
+
+tell_start() {
+  untold="${untold:+$untold
+}started $key $slot"
+  tell
 }
 
 # A job that fills the disk must not keep us from writing that it ended.
@@ -187,7 +202,9 @@ has_work() {
     ! claim_room || has_room=yes
     return 0
   done
-  rm -f "$mine/loop" "$mine/claim" "$mine/job" "$mine/keeper"
+  for trace in loop claim job keeper; do
+    true >"$mine/$trace"
+  done
   say "idle $slot"
   return 1
 }
@@ -263,6 +280,7 @@ resident_mb() {
 }
 
 wait_for_room() {
+  tell
   [ "$reason" = "$said" ] || say "waiting $slot $reason"
   said=$reason
   sleep 5
@@ -297,7 +315,8 @@ keep_asking() {
 # Some a loop: of an earlier one's, somebody might still be reading.
 make_fifos() {
   [ -z "$has_fifos" ] || return 0
-  { rm -f "$mine/run" "$mine/ask" && mkfifo "$mine/run" "$mine/ask" && has_fifos=yes; } 2>/dev/null
+  { [ ! -e "$mine/ask" ] || rm -f "$mine/run" "$mine/ask"; } &&
+    mkfifo "$mine/run" "$mine/ask" 2>/dev/null && has_fifos=yes
 }
 
 # One bash for all jobs that need none of their own.
@@ -324,6 +343,7 @@ keep() {
   copied=
   { read -r copied <"$mine/copied"; } 2>/dev/null
   work_through
+  tell
   # Whatever the last job came to: nobody has killed us.
   exit 0
 }
@@ -372,6 +392,7 @@ has_room_now() {
   fi
   [ -n "$check_cards" ] || return 0
   [ -n "$checked_at" ] && [ $((now - checked_at)) -lt 1000 ] && return 0
+  tell
   for card in $(echo "$check_cards" | tr , ' '); do
     free=$(nvidia-smi -i "$card" --query-gpu=memory.free --format=csv,noheader,nounits 2>&1)
     reason="GPU $card: its free memory cannot be read"
@@ -424,6 +445,7 @@ has_work_copy() {
 }
 
 make_work() {
+  tell
   made=$copied as_copied=''
   note_copied ''
   [ "$made" = "$boot_id part $tree" ] || remove "$mine/work"
@@ -509,6 +531,7 @@ put_back() {
 run_command() {
   work=$spool/$mine/work kept=$spool/$mine/work
   [ "$tree" != @ ] || { work=$in_place kept=$spool/$dir/work && mkdir -p "$kept"; }
+  tell_start
   start_watchdog
   if [ "$needs_own_shell" = 0 ] && can_fork; then have_it_forked; else run_in_own_shell; fi
 }
