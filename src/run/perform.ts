@@ -16,11 +16,12 @@ import { Giver } from "./giving.js";
 import type { Emit, News } from "./loop.js";
 import { LinkLost, MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
-import { isRetryable, retrying } from "./retrying.js";
+import { isRetryable, retrying, wasDropped } from "./retrying.js";
 import { jobOf, keysOf, linesOfKind, type RunContext } from "./run-context.js";
 import { tellSpoolEvent } from "./telling.js";
 
 const MEASURE_AGAIN_MS = 5000;
+const LOGIN_TRIES = 3;
 
 /** Owns the links to all machines; close() them when the run is over, however it went. */
 export class Performer {
@@ -105,8 +106,9 @@ export class Performer {
 
   /** A machine that cannot be reached is left out, unless jobs of ours may be there. */
   async #connect(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
+    const mayBeTaken = (error: unknown, tries: number) => wasDropped(error) && tries < LOGIN_TRIES;
     try {
-      await this.#open(link, emit);
+      await retrying(link.signal, () => this.#open(link, emit), mayBeTaken);
     } catch (error) {
       if (!resumes || !isRetryable(error)) throw error;
       return emit({ kind: "machine-lost", machine: link.spec.name, reason: error.message });

@@ -5,14 +5,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 1500;
 
-/** Rejects with the first error that says it is not worth trying again, or when the signal comes. */
-export async function retrying<T>(signal: AbortSignal, action: () => Promise<T>): Promise<T> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+/** Rejects with the first error that says it is not worth trying again, with that of the last try, or when the signal comes. */
+export async function retrying<T>(
+  signal: AbortSignal,
+  action: () => Promise<T>,
+  isWorthIt: (error: unknown, tries: number) => boolean = isRetryable,
+): Promise<T> {
+  let pauseMs = FIRST_PAUSE_MS;
+  for (let tries = 1; ; tries++, pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await action();
     } catch (error) {
       signal.throwIfAborted();
-      if (!isRetryable(error)) throw error;
+      if (!isWorthIt(error, tries)) throw error;
     }
     await pause(pauseMs * (0.5 + Math.random() / 2), signal);
   }
@@ -20,6 +25,11 @@ export async function retrying<T>(signal: AbortSignal, action: () => Promise<T>)
 
 export function isRetryable(error: unknown): error is Error {
   return error instanceof Error && "isRetryable" in error && error.isRetryable === true;
+}
+
+/** A server that has more logins at once than it likes drops some: the next may be taken. */
+export function wasDropped(error: unknown): boolean {
+  return error instanceof Error && "kind" in error && error.kind === "dropped";
 }
 
 /** Ends early, without an error, when the signal comes. */

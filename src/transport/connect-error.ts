@@ -9,6 +9,8 @@ export type ConnectErrorKind =
   | "timed-out"
   /** Takes the connection, then says nothing. */
   | "silent"
+  /** Takes the connection, then ends it before the login is done: sshd does so at random while too many come at once. */
+  | "dropped"
   | "auth"
   | "host-key"
   | "key-file"
@@ -42,6 +44,12 @@ export class ConnectError extends Error {
   }
 }
 
-const RETRYABLE: ReadonlySet<ConnectErrorKind> = new Set(["refused", "unreachable", "timed-out", "silent"]);
+const RETRYABLE: ReadonlySet<ConnectErrorKind> = new Set([
+  "refused",
+  "unreachable",
+  "timed-out",
+  "silent",
+  "dropped",
+]);
 
 export type SshAddress = Extract<Address, { kind: "ssh" }>;

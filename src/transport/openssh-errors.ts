@@ -182,7 +182,7 @@ function explainHangUp(log: OpensshLog, target: SshTarget): ConnectError | null 
     /^(kex_exchange_identification|Connection (closed|reset)|.*Broken pipe|Received disconnect)/;
   if (find(log, isHangUp) === null) return null;
   if (log.hasGreeted || target.proxyCommand === null) {
-    return fail("refused", target, "closed the connection before the login was done (too many at once?)");
+    return fail("dropped", target, "closed the connection before the login was done (too many at once?)");
   }
   const words = log.words.filter((line) => !isHangUp.test(line) && !line.startsWith("Warning: "));
   const said = words.length === 0 ? "" : `, it said: ${words.join("; ")}`;

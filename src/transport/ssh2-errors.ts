@@ -23,7 +23,7 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [ConnectErrorKind, string]
   ETIMEDOUT: ["timed-out", "does not answer"],
   EHOSTUNREACH: ["unreachable", "no way to that host"],
   ENETUNREACH: ["unreachable", "no way to its network"],
-  ECONNRESET: ["unreachable", "dropped the connection"],
+  ECONNRESET: ["dropped", "dropped the connection"],
 };
 
 /** Node tries each address of a name; when all fail the error is a list of errors. */
@@ -88,7 +88,7 @@ export function explainHandshake(error: unknown, facts: HandshakeFacts): Connect
   }
   if (level === "client-socket") return explainSocket(error, target);
   if (/connection lost/i.test(message)) {
-    return fail("refused", "closed the connection before the login was done (too many at once?)");
+    return fail("dropped", "closed the connection before the login was done (too many at once?)");
   }
   const isForeign = /no matching/i.test(message);
   return fail("protocol", `cannot agree with its ssh server: ${message}`, {

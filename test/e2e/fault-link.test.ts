@@ -73,6 +73,27 @@ describe("a link that is reset", () => {
     expect(code).toBe(0);
   });
 
+  test.each([0, 1000])(
+    "during the very first login, after %i bytes: that is tried again, but not for ever",
+    async (bytes) => {
+      await ledger.write([ledger.job()]);
+      const isCut = new Promise<void>((resolve) => relay.cutAfter(bytes, resolve));
+      const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
+      await isCut;
+      expect((await client.ended).code).toBe(0);
+      expect(await ledger.audit([host])).toEqual([]);
+      const before = relay.connections();
+      const cutAlways = () => relay.cutAfter(bytes, cutAlways);
+      cutAlways();
+      await ledger.write([ledger.job(), ledger.job()]);
+      const { code, stdout } = await spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir }).ended;
+      relay.cutAfter(Number.POSITIVE_INFINITY, () => {});
+      expect(code).toBe(3);
+      expect(stdout).toMatch(/dropped the connection|closed the connection before the login was done/);
+      expect(relay.connections()).toBe(before + 3);
+    },
+  );
+
   test("and refused for a while: what ended meanwhile comes home", async () => {
     await ledger.write(Array.from({ length: 5 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
     const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });

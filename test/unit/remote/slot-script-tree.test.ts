@@ -35,6 +35,23 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await home.read(".sshoal/trees/t/deep/er/x")).toBe("x");
   });
 
+  test("what has ended is told before the next job's copy is made, however long that takes", async () => {
+    await tree({ "in.txt": "1" });
+    await home.write(
+      "bin/cp",
+      '#!/bin/sh\nuntil [ -e "$HOME/go" ]; do sleep 0.01; done\nexec /bin/cp "$@"\n',
+    );
+    await chmod(home.path("bin/cp"), 0o700);
+    await spool.job(A, "true");
+    await spool.job(B, "cat in.txt", "t");
+    const loop = spool.start();
+    await spool.untilEvent(`ended ${A} 0 0 `);
+    expect((await spool.events()).filter((event) => event.includes(B))).toEqual([]);
+    await home.write("go", "");
+    await loop.ended;
+    expect(await spool.read(`jobs/${B}/out`)).toBe("1");
+  });
+
   test("without a tree it is empty, and all that appears there is a result", async () => {
     await spool.job(A, "find . | wc -l; touch made");
     await spool.run();

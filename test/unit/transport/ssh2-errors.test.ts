@@ -42,8 +42,8 @@ test.each<[object, ConnectErrorKind]>([
   [{ level: "client-authentication", message: "All configured authentication methods failed" }, "auth"],
   [{ message: "Too many authentication failures" }, "auth"],
   [{ level: "client-timeout", message: "Timed out while waiting for handshake" }, "silent"],
-  [{ level: "client-socket", message: "read ECONNRESET", code: "ECONNRESET" }, "unreachable"],
-  [{ level: "protocol", message: "Connection lost before handshake" }, "refused"],
+  [{ level: "client-socket", message: "read ECONNRESET", code: "ECONNRESET" }, "dropped"],
+  [{ level: "protocol", message: "Connection lost before handshake" }, "dropped"],
   [{ level: "handshake", message: "no matching key exchange algorithm" }, "protocol"],
 ])("%o is %s", (error, kind) => {
   expect(explainHandshake(error, { target, login, hasGreeted: false }).kind).toBe(kind);
@@ -81,9 +81,9 @@ test.each<[object, ConnectErrorKind, string]>([
     "unknown-host",
     "no such",
   ],
-  [{ reason: 2, message: "(SSH) Channel open failure: open failed" }, "unreachable", "dropped"],
+  [{ reason: 2, message: "(SSH) Channel open failure: open failed" }, "dropped", "dropped"],
   [{ reason: 1, message: "(SSH) Channel open failure: open failed" }, "protocol", "AllowTcpForwarding"],
-  [{ message: "Not connected" }, "unreachable", "dropped the connection"],
+  [{ message: "Not connected" }, "dropped", "dropped the connection"],
 ])("a jump host that says %o", (error, kind, words) => {
   const explained = explainForward(error, behind);
   expect(explained.kind).toBe(kind);
