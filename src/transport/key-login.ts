@@ -87,7 +87,11 @@ export class KeyLogin implements Login {
 
   async #choose(): Promise<AnyAuthMethod | false> {
     const { username } = this.#target;
-    if (!this.#hasKnocked) {
+    // The only key there is, if it is at hand, is offered at once: to ask first what the machine takes costs a round trip, and
+    // to ask later counts as a failure.
+    const [first, second] = this.#attempts;
+    const isAtHand = first?.outcome === "not tried" && first.offer.by !== "passphrase" && !second;
+    if (!this.#hasKnocked && !isAtHand) {
       // As OpenSSH does: a machine may know people by their network alone; others answer with what they take.
       this.#hasKnocked = true;
       return { type: "none", username };

@@ -237,15 +237,26 @@ describe("several keys", () => {
     expect(error.message).toContain("there is no agent");
   });
 
-  test("a machine that takes no keys is shown none", async () => {
+  test("a machine that takes no keys is shown none of several; that is asked first", async () => {
     const words = await startSshd({
       config: ["LogLevel VERBOSE", "PubkeyAuthentication no", "PasswordAuthentication yes"],
     });
-    const error = await refusal({ port: words.port });
-    expect(error.message).toMatch(/\(not tried\); the machine takes password$/);
-    await until("sshd has noted the end", () => /disconnect|closed by/i.test(words.log()));
-    expect(words.log()).not.toContain("Failed publickey");
+    const files = [host.keyPath, words.keyPath];
+    const configFile = await client.write("two", files.map((file) => `IdentityFile ${file}\n`).join(""));
+    const error = await refusal({ port: words.port, keyPath: null, configFile });
+    expect(error.message).toMatch(/\(not tried\), .* \(not tried\); the machine takes password$/);
+    const { message } = await refusal({ port: words.port });
+    expect(message).toMatch(/\(refused\); the machine takes password$/);
     await words.stop();
+  });
+
+  test("the only key is offered at once, without asking what the machine takes", async () => {
+    const telling = await startSshd({ config: ["LogLevel DEBUG1"] });
+    expect((await logIn({ port: telling.port, keyPath: telling.keyPath })).login).toContain(telling.keyPath);
+    await until("sshd has noted the login", () => telling.log().includes("Accepted publickey"));
+    expect(telling.log()).toContain("method publickey");
+    expect(telling.log()).not.toContain("method none");
+    await telling.stop();
   });
 
   test("an agent that does not sign is said, and the next key is tried", async () => {
