@@ -82,8 +82,8 @@ export async function playLoop(batch: Batch, onEvent: (event: RunEvent) => void 
       return new Promise((resolve) => machines.start(decision, emit, resolve));
     },
     record: {
-      append: () => {
-        events++;
+      append: (appended) => {
+        events += appended.length;
       },
       sync: () => {
         meter.noteTurn(events);
