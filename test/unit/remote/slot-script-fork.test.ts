@@ -31,6 +31,15 @@ function pidIn(file: string): number {
   return Number(readFileSync(join(spool.dir, "slots/0", file), "utf8").split(" ")[0]);
 }
 
+/** Started is said a moment before; who it is, by the job itself. */
+async function untilRunning(key: string): Promise<void> {
+  const file = join(spool.dir, "slots/0/job");
+  await until(
+    `${key} is written down`,
+    () => existsSync(file) && readFileSync(file, "utf8").endsWith(` ${key}\n`),
+  );
+}
+
 function parentOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
@@ -101,7 +110,7 @@ test.each([
 test("a job that is stopped has not ended, and goes on when it is continued", async () => {
   await spool.job(A, WAITS);
   const loop = spool.start();
-  await spool.untilEvent(`started ${A}`);
+  await untilRunning(A);
   const job = pidIn("job");
   process.kill(-job, "SIGSTOP");
   await until("it is stopped", () => stateOf(job) === "T");
@@ -140,7 +149,7 @@ test.each([
   await spool.job(A, WAITS);
   await spool.job(B, TELLS_PARENT);
   const loop = spool.start();
-  await spool.untilEvent(`started ${A}`);
+  await untilRunning(A);
   for (const pid of whom()) process.kill(pid, "SIGKILL");
   await go();
   await loop.ended;
@@ -152,7 +161,7 @@ test.each([
 test("everybody but the job is killed: a new loop waits for it, and its word counts", async () => {
   await spool.job(A, WAITS);
   const killed = spool.start();
-  await spool.untilEvent(`started ${A}`);
+  await untilRunning(A);
   process.kill(-(killed.child.pid as number), "SIGKILL");
   await killed.ended;
   const next = spool.start();
