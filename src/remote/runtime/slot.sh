@@ -142,10 +142,11 @@ end_with() {
   # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
   until echo "$1" >"$dir/exit"; do make_room; done
   untold="ended ${dir#jobs/} $slot $1 $2"
+  [ "$1" = 0 ] || tell
 }
 
-# What has ended is told with the next start, unless that takes longer: to whoever follows, each line costs as much as a
-# short job.
+# What has ended well is told with the next start, unless that takes longer: to whoever follows, each line costs as much as
+# a short job. What went wrong may have to do with a disk that is full: told before the next job takes the last of it.
 tell() {
   [ -n "$untold" ] || return 0
   until say "$untold"; do
