@@ -31,7 +31,7 @@ export const BEGIN = `. "\${SSHOAL_SLOT_DIR%/slots/*}/begin.sh"`;
 interface HandedJob {
   readonly key: string;
   readonly script: string;
-  /** Otherwise a fork of the slot's shell runs it, where that is bash. */
+  /** Otherwise a fork of the slot's bash runs it, where there is one. */
   readonly needsOwnShell: boolean;
   /** Where it is not that of the batch. */
   readonly timeoutSeconds?: number | undefined;

@@ -1,5 +1,5 @@
-// Whether a job needs a shell of its own. A line that is one plain command does not: a fork of the slot's shell runs it just
-// the same, and starting another bash would take longer than many a job. Pure.
+// Whether a job needs a shell of its own. A line that is one plain command does not: a fork of the bash that
+// its slot has ready runs it just the same (fork.bash), and starting another would take longer than many a job. Pure.
 
 /** Nothing that a shell could tell of itself ($$, $0, $-), and no other command within. */
 const WORD = String.raw`(?:[\w./:,+@%=~*?^-]|'[^']*'|"[^"$\`\\]*")+`;

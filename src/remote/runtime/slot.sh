@@ -553,7 +553,7 @@ have_it_forked() {
   return "$code"
 }
 
-# In the foreground, where dash starts it without a copy of itself; begin.sh says who it is and that it has started. All three
+# In the foreground, where dash starts it without a copy of itself; begin.sh writes down who it is. All three
 # streams are redirected, or whoever holds the other end would wait for the job's children too.
 run_in_own_shell() {
   as_at_login
