@@ -129,7 +129,8 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
     },
     async job(key, command, tree = "-", { isLarge = false, kind } = {}) {
       if (kind !== undefined) await home.write(`${place}/jobs/${key}/own`, `${kind}\n`);
-      const hasDirectories = tree !== "-" && (await hasDirectory(home.path(".sshoal/trees", tree)));
+      const hasDirectories =
+        !["-", "@"].includes(tree) && (await hasDirectory(home.path(".sshoal/trees", tree)));
       const flags = [hasDirectories, isLarge, needsOwnShell(command)].map((flag) => (flag ? 1 : 0));
       const treeLine = `#tree ${tree} ${flags.join(" ")}`;
       await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${BEGIN}\n${command}\n`);

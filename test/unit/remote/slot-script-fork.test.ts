@@ -107,6 +107,17 @@ test.each([
   expect(await seen(A)).toEqual(await seen(B));
 });
 
+test("in place, a fork runs where the user is, and has a directory for results of its own", async () => {
+  await home.write("mine/input", "here\n");
+  spool = await makeSpool(home, SHELL, { settings: { in_place: home.path("mine") } });
+  await spool.job(A, `sh -c 'cat input; touch "$SSHOAL_RESULTS/made"'`, "@");
+  await spool.job(B, TELLS_PARENT, "@");
+  await spool.run();
+  expect(await spool.read(`jobs/${A}/out`)).toBe("here\n");
+  expect([await spool.results(A), await spool.results(B)]).toEqual([["made"], []]);
+  expect(await spool.read(`jobs/${B}/out`)).toContain("fork.bash");
+});
+
 test("a job that is stopped has not ended, and goes on when it is continued", async () => {
   await spool.job(A, WAITS);
   const loop = spool.start();
