@@ -1,7 +1,7 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { readHomeDir } from "./account.js";
 
 /** What is kept there only saves time. */
 export function cacheDir(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "sshoal");
+  return join(process.env.XDG_CACHE_HOME || join(readHomeDir(), ".cache"), "sshoal");
 }

@@ -35,7 +35,9 @@ export async function followBatch(following: Following): Promise<ExitCode> {
       return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? order.requirement);
     },
   );
+  let isHeld = false;
   const onEvent = (event: RunEvent) => {
+    if (event.kind === "machine-failed" && event.isHeld) isHeld = true;
     if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
     reporter.show(event);
     if (isEnough?.(run, event)) run.abandon(new Detached());
@@ -59,7 +61,9 @@ export async function followBatch(following: Following): Promise<ExitCode> {
   feed?.(run, over.signal).catch(run.abandon);
   let isDetached = false;
   try {
-    return exitCodeOf(await run.finish());
+    const state = await run.finish();
+    // No machine let us in, and another client is the reason: nothing was done.
+    return isHeld && slots.size === 0 ? ExitCode.BadInput : exitCodeOf(state);
   } catch (error) {
     if (!(error instanceof Detached)) throw error;
     isDetached = true;

@@ -1,6 +1,7 @@
 // What the process was started with, read here once and passed down.
 
-import { homedir, hostname, userInfo } from "node:os";
+import { hostname } from "node:os";
+import { readAccount, readHomeDir } from "../account.js";
 import { cacheDir } from "../cache-dir.js";
 import type { MachineContext } from "../input/find-machine.js";
 import { loadMachines } from "../input/load-machines.js";
@@ -28,9 +29,9 @@ export interface Surroundings {
 export function readSurroundings(): Surroundings {
   return {
     cwd: process.cwd(),
-    homeDir: homedir(),
+    homeDir: readHomeDir(),
     cacheDir: cacheDir(),
-    username: userInfo().username,
+    username: readAccount().username,
     computer: hostname(),
     agentSocket: process.env.SSH_AUTH_SOCK || null,
   };

@@ -51,6 +51,8 @@ export type RunEvent = { readonly at: number } & (
       readonly machine: string;
       readonly reason: string;
       readonly hint: string | null;
+      /** Another client follows the batch there. */
+      readonly isHeld?: true;
     }
   /** It could not take these jobs, nor will it be given others; what it has goes on. */
   | {

@@ -10,6 +10,9 @@ export function isExpected(error: unknown): error is ExpectedError {
   return error instanceof Error && "hint" in error && !(error instanceof UserError);
 }
 
+/** Another client follows the batch on that machine. */
+export class HeldError extends RemoteError {}
+
 /** The machine could not take these lines: nothing of them is there, and others may have them. */
 export class Refusal extends RemoteError {
   readonly lines: readonly number[];

@@ -11,7 +11,7 @@ import { probe } from "../remote/probe.js";
 import { RemoteError } from "../remote/remote-error.js";
 import type { Session } from "../transport/session.js";
 import { Collector } from "./collecting.js";
-import { type ExpectedError, isExpected, Refusal, refuse } from "./expected-error.js";
+import { type ExpectedError, HeldError, isExpected, Refusal, refuse } from "./expected-error.js";
 import { Giver } from "./giving.js";
 import type { Emit, News } from "./loop.js";
 import { LinkLost, MachineLink } from "./machine-link.js";
@@ -64,7 +64,7 @@ export class Performer {
     const { machine } = decision;
     const why = { machine, reason: error.message, hint: error.hint };
     if (error instanceof Refusal) return emit({ kind: "machine-refused", lines: error.lines, ...why });
-    emit({ kind: "machine-failed", ...why });
+    emit({ kind: "machine-failed", ...why, ...(error instanceof HeldError && { isHeld: true }) });
     void this.#links.get(machine)?.close();
   }
 
@@ -212,7 +212,7 @@ export class Performer {
       return;
     }
     const hint = `end it there, or if it is gone: kill ${holder.pid} on ${link.spec.name}`;
-    throw new RemoteError(`the batch is followed by ${holder.name}`, hint);
+    throw new HeldError(`the batch is followed by ${holder.name}`, hint);
   }
 
   /** The client that took them back, or its link, may have gone before the answer came. */

@@ -1,7 +1,7 @@
 // A Session on this computer, with no ssh at all: the same words and the same script line, given to /bin/sh.
 
 import { spawn } from "node:child_process";
-import { homedir } from "node:os";
+import { readHomeDir } from "../account.js";
 import { LOGIN_SHELL_WORDS } from "./bootstrap.js";
 import { deferred } from "./deferred.js";
 import { lostRunning } from "./lost-running.js";
@@ -9,7 +9,7 @@ import type { ExecEnd, Running, Session } from "./session.js";
 import { startScript } from "./start-script.js";
 
 export async function connectLocal(options: { homeDir?: string } = {}): Promise<Session> {
-  const homeDir = options.homeDir ?? homedir();
+  const homeDir = options.homeDir ?? readHomeDir();
   const open = new Set<Running>();
   const gone = deferred<string>();
   let isClosed = false;

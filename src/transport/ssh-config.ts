@@ -2,8 +2,9 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { hostname, userInfo } from "node:os";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { readAccount } from "../account.js";
 import { raceAbort } from "./aborted.js";
 import { ConnectError, type SshAddress } from "./connect-error.js";
 import { formTarget, parseSettings, type Settings } from "./parse-ssh-config.js";
@@ -73,7 +74,7 @@ export function createSshConfig(options: ConfigOptions): SshConfig {
 /** OpenSSH takes the account's home for ~/.ssh/config, whatever HOME says. */
 export function configWords({ configFile }: Pick<SshAddress, "configFile">, homeDir: string): string[] {
   if (configFile !== null) return ["-F", configFile];
-  if (homeDir === userInfo().homedir) return [];
+  if (homeDir === readAccount().homeDir) return [];
   const own = join(homeDir, ".ssh", "config");
   return ["-F", existsSync(own) ? own : "none"];
 }
@@ -143,14 +144,14 @@ function describe(stderr: string, error: { killed?: boolean; message: string }):
 }
 
 function circumstances(address: SshAddress, defaults: Settings, options: ConfigOptions) {
-  const { homedir: accountHome, username: localUser } = userInfo();
+  const { homeDir: accountHome, username: localUser } = readAccount();
   const { homeDir, agentSocket, hostKeys } = options;
   const env = process.env;
   return {
     address,
     defaults,
     homeDir,
-    accountHome,
+    accountHome: accountHome ?? homeDir,
     agentSocket,
     hostKeys,
     localUser,

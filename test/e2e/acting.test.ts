@@ -92,7 +92,7 @@ test("while one client follows a batch, another is told who does", async () => {
   });
   expect(other.stderr).toContain(`the batch is followed by`);
   expect(other.stderr).toContain(work.dir);
-  expect(other.code).toBe(1);
+  expect(other.code).toBe(2);
   await gate.write("go", "");
   expect((await client.ended).code).toBe(0);
   expect(await ran()).toHaveLength(2);
