@@ -27,6 +27,7 @@ export interface Past {
   readonly slots: ReadonlyMap<string, readonly Slot[]>;
   /** Of the last run, as far as they were known. */
   readonly lastJobs: readonly Job[];
+  readonly pile: Pile;
   /** How far the file was read that they are from; null: they are from no growing file. */
   readonly position: FeedPosition | null;
   /** Every line there ever was, as last seen. */
@@ -42,6 +43,13 @@ export interface Past {
   readonly machines: ReadonlyMap<string, RecordedMachine>;
 }
 
+/** The jobs of one stdin, which several runs may have read, each from the start. */
+export interface Pile {
+  readonly jobs: readonly Job[];
+  /** All of it was read, and no job of it is left: the same commands are new jobs from now on. */
+  readonly isDone: boolean;
+}
+
 export type RecordedMachine = Extract<RunEvent, { kind: "run-started" }>["machines"][number];
 
 /** Null: nothing was ever run. */
@@ -54,6 +62,7 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     script: last.script,
     settings: last.settings,
     lastJobs: lastJobs(events),
+    pile: lastPile(events),
     position: lastPosition(events),
     jobs: new Map<number, Job>(),
     machines: new Map<string, RecordedMachine>(),
@@ -93,6 +102,22 @@ function lastJobs(events: readonly RunEvent[]): Job[] {
       for (const job of event.jobs) jobs.set(job.line, job);
   }
   return [...jobs.values()];
+}
+
+function lastPile(events: readonly RunEvent[]): Pile {
+  const jobs = new Map<number, Job>();
+  let isRead = true;
+  let isDone = false;
+  for (const event of events) {
+    if (event.kind === "run-started" && isDone) jobs.clear();
+    if (event.kind === "run-started") isDone = false;
+    if (event.kind === "run-started" || event.kind === "jobs-added")
+      for (const job of event.jobs) jobs.set(job.line, job);
+    if (event.kind === "jobs-added") isRead = false;
+    if (event.kind === "jobs-complete") isRead = true;
+    if (event.kind === "run-ended") isDone = isRead && event.counts.unfinished === 0;
+  }
+  return { jobs: [...jobs.values()], isDone };
 }
 
 /** `state` knows every machine that the events speak of. */

@@ -48,7 +48,7 @@ export class Feed {
 
   constructor(parts: FeedParts) {
     const { order, past, state, rerun } = parts;
-    const last = past?.lastJobs ?? [];
+    const last = (order.startsOver ? past?.pile.jobs : past?.lastJobs) ?? [];
     for (const { line } of last) {
       const job = state.jobs.get(line);
       if (job?.kind === "collected") this.#outcomes.set(line, job.outcome);
@@ -57,12 +57,11 @@ export class Feed {
     const isWaiting = ({ line }: Job) => state.waiting.has(line);
     // What nobody has begun comes again, from whoever feeds the batch now; or does not, and is not wanted any more.
     this.given = order.startsOver ? open.filter((job) => !isWaiting(job)) : open;
-    // When all is done, the same commands are new jobs.
-    const goesOn = open.length > 0 || rerun !== "none";
+    const goesOn = open.length > 0 || past?.pile.isDone === false || rerun !== "none";
     const known = order.startsOver && goesOn ? last : [];
     let highest = 0;
     for (const line of past?.jobs.keys() ?? []) highest = Math.max(highest, line);
-    const base = order.startsOver && !goesOn ? highest : 0;
+    const base = order.startsOver && known.length === 0 ? highest : 0;
     this.#arrivals = new Arrivals({ known, highest, base });
     this.position = order.startsOver ? null : (past?.position ?? null);
     this.#parts = parts;

@@ -17,6 +17,7 @@ const VERSION = 1;
 const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "run-started",
   "jobs-added",
+  "jobs-complete",
   "machine-ready",
   "jobs-assigned",
   "jobs-handed-over",

@@ -114,6 +114,71 @@ describe("the same again", () => {
     expect(await own.work.read("ran")).toBe("one\ntwo\none\nnew\n");
   });
 
+  test("a client killed after all that had come was done: the same commands are not run again", async () => {
+    const two = linesOf("echo one >> ran", "echo two >> ran; exit 3");
+    const first = spawnCommand(ONE_SLOT, options());
+    first.child.stdin.write(two);
+    await first.until(({ stdout }) => stdout().includes("failed: stdin.2"));
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const { code, stdout } = await runCommand(ONE_SLOT, { ...options(), stdin: `${two}echo new >> ran\n` });
+    expect(code).toBe(1);
+    expect(stdout).toContain("1 succeeded, 0 failed, 2 skipped (1 of them failed before)");
+    expect(await own.work.read("ran")).toBe("one\ntwo\nnew\n");
+  });
+
+  test("what is done stays done when a second client is killed before it came again", async () => {
+    const first = spawnCommand(ONE_SLOT, options());
+    first.child.stdin.write(linesOf("echo one >> ran", "echo two >> ran", "echo three >> ran"));
+    await first.until(({ stdout }) => stdout().includes("finished: stdin.3"));
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const second = spawnCommand(ONE_SLOT, options());
+    second.child.stdin.write("echo one >> ran\n");
+    await second.until(({ stdout }) => stdout().includes("job results already exists for line 1"));
+    second.child.kill("SIGKILL");
+    await second.ended;
+    const stdin = linesOf("echo one >> ran", "echo two >> ran", "echo three >> ran", "echo four >> ran");
+    expect((await runCommand(ONE_SLOT, { ...options(), stdin })).code).toBe(0);
+    expect(await own.work.read("ran")).toBe("one\ntwo\nthree\nfour\n");
+    // All of it has come and is done by now.
+    expect((await runCommand(ONE_SLOT, { ...options(), stdin: "echo one >> ran\n" })).code).toBe(0);
+    expect(await own.work.read("ran")).toBe("one\ntwo\nthree\nfour\none\n");
+  });
+
+  test("a client killed with some done, some failed, one running and one waiting: each runs once", async () => {
+    const jobs = () =>
+      linesOf(
+        ...["echo one >> ran", "echo two >> ran; exit 3"],
+        ...[`echo three >> ran; ${waitFor(own.work.path("go"))}`, "echo four >> ran"],
+      );
+    const first = spawnCommand(ONE_SLOT, options());
+    first.child.stdin.write(jobs());
+    await first.until(({ stdout }) => stdout().includes("failed: stdin.2"));
+    await until("the third runs", async () => (await own.work.read("ran")).includes("three"));
+    first.child.kill("SIGKILL");
+    await first.ended;
+    await own.work.write("go", "");
+    await until("the machine went on", async () => (await own.work.read("ran")).includes("four"));
+    const { code, stdout } = await runCommand(ONE_SLOT, { ...options(), stdin: jobs() });
+    expect(code).toBe(1);
+    expect(stdout).toContain("2 succeeded, 0 failed, 2 skipped (1 of them failed before)");
+    expect(await own.work.read("ran")).toBe("one\ntwo\nthree\nfour\n");
+  });
+
+  test("attach to a pile whose client was killed leaves it open: the same commands are not run again", async () => {
+    const first = spawnCommand(ONE_SLOT, options());
+    first.child.stdin.write(`echo one >> ran; ${waitFor(own.work.path("go"))}\n`);
+    await until("it runs", () => existsSync(own.work.path("ran")));
+    first.child.kill("SIGKILL");
+    await first.ended;
+    await own.work.write("go", "");
+    expect((await runCommand(["attach"], { ...options(), program: "sshoal" })).code).toBe(0);
+    const stdin = linesOf(`echo one >> ran; ${waitFor(own.work.path("go"))}`, "echo two >> ran");
+    expect((await runCommand(ONE_SLOT, { ...options(), stdin })).code).toBe(0);
+    expect(await own.work.read("ran")).toBe("one\ntwo\n");
+  });
+
   test("when all is done, the same commands are new jobs, with numbers of their own", async () => {
     await runCommand(ARGS, { ...options(), stdin: "echo one\n\necho two\n" });
     const { stdout } = await runCommand(ARGS, { ...options(), stdin: "echo one\necho two\n" });
