@@ -11,14 +11,15 @@ import type { Tee } from "./tee.js";
 const STREAMS = ["out", "err"] as const;
 type Stream = (typeof STREAMS)[number];
 
+/** No file stays open: jobs may be more than a process may have descriptors. */
 interface Growing {
-  readonly handle: FileHandle;
+  readonly path: string;
   offset: number;
 }
 
 type Streams = Readonly<Record<Stream, Growing>>;
 
-/** Owns open files: end() each job that was begun. */
+/** end() each job that was begun. */
 export class OutputFiles {
   readonly #results: Results;
   readonly #begun: Set<string>;
@@ -39,14 +40,9 @@ export class OutputFiles {
   async begin(key: string, name: string): Promise<void> {
     if (this.#owners.has(name) || this.#results.has(name)) return;
     const goesOn = this.#isBegun(key);
-    const out = await this.#open(name, "out", goesOn);
-    try {
-      this.#growing.set(key, { out, err: await this.#open(name, "err", goesOn) });
-      this.#owners.set(name, key);
-    } catch (error) {
-      await out.handle.close();
-      throw error;
-    }
+    const out = await this.#make(name, "out", goesOn);
+    this.#growing.set(key, { out, err: await this.#make(name, "err", goesOn) });
+    this.#owners.set(name, key);
     for (const position of this.positions([key]))
       await this.#tee?.begin(position, this.#results.streamPath(name, position.stream));
   }
@@ -55,13 +51,13 @@ export class OutputFiles {
     return this.#begun.has(attemptOf(key));
   }
 
-  async #open(name: string, stream: Stream, goesOn: boolean): Promise<Growing> {
+  async #make(name: string, stream: Stream, goesOn: boolean): Promise<Growing> {
     const path = this.#results.streamPath(name, stream);
     const size = existsSync(path) ? (await stat(path)).size : 0;
     // What another, unfinished attempt left under this name moves aside.
     if (size > 0 && !goesOn) await this.#moveAside(path);
-    const handle = await open(path, constants.O_CREAT | constants.O_WRONLY, 0o600);
-    return { handle, offset: goesOn ? size : 0 };
+    await withFile(path, async () => {});
+    return { path, offset: goesOn ? size : 0 };
   }
 
   async #moveAside(path: string): Promise<void> {
@@ -89,10 +85,12 @@ export class OutputFiles {
   async write({ key, stream, offset, bytes }: OutputPiece): Promise<void> {
     const growing = this.#growing.get(key)?.[stream];
     if (growing === undefined || growing.offset !== offset) return;
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await growing.handle.write(bytes, done, bytes.length - done, offset + done);
-      done += bytesWritten;
-    }
+    await withFile(growing.path, async (handle) => {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, offset + done);
+        done += bytesWritten;
+      }
+    });
     growing.offset += bytes.length;
     this.#tee?.grow({ key, stream, offset: growing.offset });
   }
@@ -137,11 +135,20 @@ export class OutputFiles {
     const streams = this.#growing.get(key);
     this.#growing.delete(key);
     if (streams === undefined) return;
-    for (const { handle, offset } of [streams.out, streams.err]) {
+    for (const { path, offset } of [streams.out, streams.err]) {
       // That an empty file is there is safe with its directory.
-      if (offset > 0) await handle.sync();
-      await handle.close();
+      if (offset > 0) await withFile(path, (handle) => handle.sync());
     }
+  }
+}
+
+/** Makes the file if it is not there. */
+async function withFile(path: string, use: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const handle = await open(path, constants.O_CREAT | constants.O_WRONLY, 0o600);
+  try {
+    await use(handle);
+  } finally {
+    await handle.close();
   }
 }
 

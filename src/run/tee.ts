@@ -1,8 +1,9 @@
 // What jobs print, told line by line (`--tee`), each line once. It is read from where it is kept on this disk, at the pace of
 // whoever looks: a reader that stands still holds up neither a machine nor our memory.
 
-import { createReadStream } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { setImmediate as breathe } from "node:timers/promises";
 import type { RunEvent } from "../model/event.js";
 import { parseAttemptKey } from "../model/job.js";
 import type { OutputPosition } from "../remote/control.js";
@@ -25,6 +26,7 @@ interface Telling {
   pumping: Promise<void> | null;
 }
 
+const READ_BYTES = 64 << 10;
 /** How much of a file is looked at for the beginning of its last line. */
 const LAST_LINE_BYTES = 64 << 10;
 
@@ -79,13 +81,12 @@ export class Tee {
   async #pump(key: string, stream: Stream, telling: Telling): Promise<void> {
     const { path, lines } = telling;
     while (telling.offset < telling.size) {
-      const start = telling.offset;
-      const range = Number.isFinite(telling.size) ? { start, end: telling.size - 1 } : { start };
-      for await (const bytes of createReadStream(path, range)) {
-        telling.offset += bytes.length;
-        await this.#tell(key, stream, lines.take(bytes));
-      }
-      if (!Number.isFinite(telling.size) || telling.offset === start) return;
+      const bytes = readAt(path, telling.offset, Math.min(READ_BYTES, telling.size - telling.offset));
+      if (bytes.length === 0) return;
+      telling.offset += bytes.length;
+      await this.#tell(key, stream, lines.take(bytes));
+      // A reader that is never full would else leave nothing else a turn.
+      await breathe();
     }
   }
 
@@ -93,6 +94,17 @@ export class Tee {
     const { signal } = this.#stopping;
     if (text === "" || signal.aborted) return;
     await this.#show({ kind: "job-output", at: Date.now(), ...parseAttemptKey(key), stream, text }, signal);
+  }
+}
+
+/** Open for no longer than the call takes: jobs may be more than a process may have descriptors. */
+function readAt(path: string, offset: number, most: number): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const buffer = Buffer.allocUnsafe(most);
+    return buffer.subarray(0, readSync(file, buffer, 0, most, offset));
+  } finally {
+    closeSync(file);
   }
 }
 
