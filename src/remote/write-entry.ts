@@ -14,8 +14,9 @@ export async function writeEntry(file: string, entry: ReadEntry): Promise<void> 
   else await writeLarge(file, entry);
 }
 
+/** The owner's bits alone: results are private. */
 function modeOf({ mode = 0o600 }: ReadEntry): number {
-  return (mode & 0o777) | 0o400;
+  return (mode & 0o700) | 0o400;
 }
 
 /** A disk that is about to be full takes a part of what it is given, and says so only in the number of bytes. */

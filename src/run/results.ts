@@ -20,7 +20,8 @@ export class Results {
 
   async prepare(): Promise<void> {
     try {
-      await mkdir(this.dir, { recursive: true });
+      // One that the user made keeps its mode.
+      await mkdir(this.dir, { recursive: true, mode: 0o700 });
       await mkdir(this.privateDir, { recursive: true, mode: 0o700 });
     } catch (cause) {
       throw new UserError(`${this.dir} cannot be written: ${(cause as Error).message}`, {

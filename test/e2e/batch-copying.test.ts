@@ -141,7 +141,7 @@ test("modes and links travel both ways; times of unchanged files stay", async ()
     "./link; stat -c '%a %Y' read-only.txt; readlink link; cp tool.sh made.sh; ln -s made.sh made-link",
   ]);
   expect(await out(1)).toBe("run\n444 1000000000\ntool.sh\n");
-  expect((await stat(work.path("job_results/jobs.sh.1/made.sh"))).mode & 0o777).toBe(0o755);
+  expect((await stat(work.path("job_results/jobs.sh.1/made.sh"))).mode & 0o777).toBe(0o700);
   expect(await readlink(work.path("job_results/jobs.sh.1/made-link"))).toBe("made.sh");
 });
 
