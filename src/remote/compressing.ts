@@ -4,9 +4,9 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { gzipSync } from "node:zlib";
 import type { Session } from "../transport/session.js";
+import { shortLines } from "./line-limit.js";
 import { bytesOf, type TreeEntry } from "./tree.js";
 
 const MIN_BYTES = 16e6;
@@ -78,7 +78,7 @@ async function trial(session: Session, bytes: number, signal: AbortSignal): Prom
   running.stderr.resume();
   let begunAt = 0;
   try {
-    for await (const line of createInterface({ input: running.stdout })) {
+    for await (const line of shortLines(running.stdout, "it")) {
       if (line === "done") return (1000 * bytes) / Math.max(1, performance.now() - begunAt);
       begunAt = performance.now();
       running.stdin.end(randomBytes(bytes));

@@ -1,5 +1,7 @@
 // The bytes of a control channel, told apart: lines of answers, and output announced by its length.
 
+import { LONGEST_LINE_BYTES, lineTooLong } from "./line-limit.js";
+
 export type ControlItem = { readonly kind: "line"; readonly text: string } | OutputPiece;
 
 export interface OutputPiece {
@@ -12,7 +14,7 @@ export interface OutputPiece {
 
 type Announced = Omit<OutputPiece, "bytes" | "kind"> & { readonly left: number };
 
-/** A long announcement comes in several pieces, each passed on as it arrives. */
+/** A long announcement comes in several pieces, each passed on as it arrives. Throws RemoteError for a line that is too long. */
 export async function* readControl(chunks: AsyncIterable<Buffer>): AsyncGenerator<ControlItem> {
   let rest: Buffer = Buffer.alloc(0);
   let announced: Announced | null = null;
@@ -31,6 +33,7 @@ export async function* readControl(chunks: AsyncIterable<Buffer>): AsyncGenerato
         continue;
       }
       const end = rest.indexOf(10);
+      if (end < 0 && rest.length > LONGEST_LINE_BYTES) throw lineTooLong("its control channel");
       if (end < 0) break;
       const text = rest.subarray(0, end).toString("utf8");
       rest = rest.subarray(end + 1);

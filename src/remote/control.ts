@@ -37,8 +37,8 @@ export class Control {
   readonly #running: Running;
   readonly #pending: Pending[] = [];
   #isOver = false;
-  /** Nothing more can be asked. */
-  readonly ended: Promise<void>;
+  /** Nothing more can be asked. Resolves with the reason; null: the link was lost. */
+  readonly ended: Promise<string | null>;
 
   private constructor(running: Running) {
     this.#running = running;
@@ -95,6 +95,11 @@ export class Control {
     await this.#request("tend");
   }
 
+  /** Whether the spool is where it was: its directory may have been removed. */
+  async isThere(): Promise<boolean> {
+    return !(await this.#request("look")).includes("gone");
+  }
+
   /** From now on no slot takes another job. */
   async drain(): Promise<void> {
     await this.#request("drain");
@@ -117,7 +122,7 @@ export class Control {
     });
   }
 
-  async #read(): Promise<void> {
+  async #read(): Promise<string | null> {
     for await (const item of readControl(this.#running.stdout)) {
       const current = this.#pending[0];
       if (current === undefined) continue;
@@ -130,12 +135,16 @@ export class Control {
       }
     }
     const how = await this.#running.ended;
-    this.#fail(new RemoteError(how.kind === "lost" ? how.reason : "the control channel ended"));
+    const reason = this.#fail(
+      new RemoteError(how.kind === "lost" ? how.reason : "the control channel ended"),
+    );
+    return how.kind === "lost" ? null : reason;
   }
 
-  #fail(error: Error): void {
+  #fail(error: Error): string {
     this.#isOver = true;
     for (const { reject } of this.#pending.splice(0)) reject(error);
+    return error.message;
   }
 }
 

@@ -3,6 +3,7 @@
 import { finished } from "node:stream/promises";
 import type { Session } from "../transport/session.js";
 import { type Place, prelude } from "./layout.js";
+import { LONGEST_LINE_BYTES } from "./line-limit.js";
 import { parseSpoolEvent, type SpoolEvent } from "./spool-event.js";
 
 export interface Following {
@@ -21,16 +22,25 @@ export async function follow(session: Session, { place, offset, onEvent, signal 
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
   running.stderr.resume();
+  /** Where `rest` begins. */
   let position = offset;
   let rest: Buffer = Buffer.alloc(0);
+  let isOverlong = false;
   const take = (chunk: Buffer) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      const event = parseSpoolEvent(rest.toString("utf8", 0, end));
+      const line = rest.toString("utf8", 0, end);
+      const event = parseSpoolEvent(isOverlong ? lastEventIn(line) : line);
+      isOverlong = false;
       position += end + 1;
       rest = rest.subarray(end + 1);
       if (event !== null) onEvent(event, position);
     }
+    if (rest.length <= LONGEST_LINE_BYTES) return;
+    if (!isOverlong) onEvent({ kind: "overlong" }, position);
+    isOverlong = true;
+    position += rest.length - KEPT_BYTES;
+    rest = rest.subarray(-KEPT_BYTES);
   };
   try {
     // Not by `for await`, which costs more than an event.
@@ -39,6 +49,13 @@ export async function follow(session: Session, { place, offset, onEvent, signal 
     signal.removeEventListener("abort", close);
     running.close();
   }
+}
+
+/** Of a line that is too long, so much of its end is kept: a slot may have appended an event to it. */
+const KEPT_BYTES = 256;
+
+function lastEventIn(line: string): string {
+  return line.slice(Math.max(0, line.lastIndexOf("started "), line.lastIndexOf("ended ")));
 }
 
 /** `tail` would outlive a closed channel; the shell sees its stdin end and takes it along. */

@@ -17,7 +17,9 @@ export type SpoolEvent =
   | { readonly kind: "draining" }
   /** `holder`: the process that stands over there for the client this is meant for. */
   | { readonly kind: "halting"; readonly holder: number }
-  | { readonly kind: "opened" };
+  | { readonly kind: "opened" }
+  /** More than a line of ours could be, and left out. */
+  | { readonly kind: "overlong" };
 
 /** Null for a line that is no event of ours: torn by a full disk, or written by a later version. */
 export function parseSpoolEvent(line: string): SpoolEvent | null {

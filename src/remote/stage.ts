@@ -1,7 +1,6 @@
 // Makes a tree stand on a machine. Content that is already there is not sent again: neither the same tree, nor what an
 // earlier one has of it.
 
-import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Running, Session } from "../transport/session.js";
@@ -9,6 +8,7 @@ import type { Cargo } from "./cargo.js";
 import { isSlow } from "./compressing.js";
 import { gatherTail } from "./gather-tail.js";
 import { type Place, prelude } from "./layout.js";
+import { shortLines } from "./line-limit.js";
 import { RemoteError, remoteErrorFrom } from "./remote-error.js";
 import { runtimeFile } from "./runtime-files.js";
 import { type Shipment, type Shipping, shippingOf } from "./shipping.js";
@@ -71,7 +71,7 @@ async function converse(
     running.stdin.write(orderText(whole, shipping, false));
     onSending(send(running, whole.cargo, { isZipped, onProgress: () => {} }));
   }
-  for await (const line of createInterface({ input: running.stdout })) {
+  for await (const line of shortLines(running.stdout, "copying the working directory: it")) {
     last = line;
     const [word, hash = ""] = line.split(" ");
     if (word === "base" && shipping.bases.includes(hash)) bases.push(hash);

@@ -42,8 +42,6 @@ interface Prepared {
 export class Giver {
   readonly #context: RunContext;
   readonly #prepared = new WeakMap<Session, Prepared>();
-  /** Machines that have what this run gives them beside jobs. */
-  readonly #furnished = new Set<string>();
   #isTreeTold = false;
   #isSizeTold = false;
 
@@ -75,12 +73,12 @@ export class Giver {
     });
     const manifest = this.#manifest(link, lines, slots);
     const settings = { copiesUnchanged, timeoutSeconds, inPlace };
-    const isFurnished = this.#furnished.has(spec.name);
+    const { isFurnished } = link;
     const order = { place, tree, requirement, settings, slots: places, isFurnished, jobs, manifest, signal };
     const answer = await handOver(link.session, order).catch((error) => refuse(lines, error));
     const missing = answer.map((key) => parseAttemptKey(key).line);
     link.noteSpool(true);
-    this.#furnished.add(spec.name);
+    link.isFurnished = true;
     const arrived = lines.filter((line) => !missing.includes(line));
     emit({ kind: "jobs-handed-over", machine: spec.name, lines: arrived });
     return missing;

@@ -12,16 +12,26 @@ const LONGEST_REST_MS = 10_000;
 
 export type Connect = (spec: MachineSpec, signal: AbortSignal) => Promise<Session>;
 
+interface Live {
+  readonly session: Session;
+  control: Promise<Control> | null;
+  isFollowing: boolean;
+  /** Why we gave the session up; null: we did not. */
+  whyGivenUp: string | null;
+}
+
 /** Owns the session; close() it. */
 export class MachineLink {
   readonly spec: MachineSpec;
   readonly place: Place;
   isStaged = false;
+  /** Its slots have what this run gives them beside jobs. */
+  isFurnished = false;
   /** The process over there that stands for this client. */
   holderPid = 0;
   readonly #connect: Connect;
   readonly #closing = new AbortController();
-  #live: { session: Session; control: Promise<Control> | null; isFollowing: boolean } | null = null;
+  #live: Live | null = null;
   /** How much of the event log is known. */
   #logOffset = 0;
   /** How many sessions in a row broke before they were of any use. */
@@ -48,17 +58,20 @@ export class MachineLink {
     return this.#hasSpool;
   }
 
-  /** A spool that was cleaned away took its event log along: that of the next one begins anew. */
+  /** A spool that was removed took its event log along: that of the next one begins anew. So does all the rest. */
   noteSpool(isThere: boolean): void {
     this.#hasSpool = isThere;
-    if (!isThere) this.#logOffset = 0;
+    if (isThere) return;
+    this.#logOffset = 0;
+    this.isStaged = false;
+    this.isFurnished = false;
   }
 
   /** `onLost` is called once, and not when close() was the reason. */
   async open(onLost: (reason: string) => void): Promise<Session> {
     await pause(restMs(this.#uselessInRow), this.signal);
     const session = await this.#connect(this.spec, this.signal);
-    const live = { session, control: null, isFollowing: false };
+    const live: Live = { session, control: null, isFollowing: false, whyGivenUp: null };
     this.#live = live;
     this.#uselessInRow++;
     // The probe, the question what is there of the tree, and what comes next: to hand over, and to follow.
@@ -66,7 +79,7 @@ export class MachineLink {
     void session.gone.then((reason) => {
       if (this.#live === live) this.#live = null;
       this.#losses++;
-      if (!this.signal.aborted) onLost(reason);
+      if (!this.signal.aborted) onLost(live.whyGivenUp ?? reason);
     });
     return session;
   }
@@ -96,15 +109,20 @@ export class MachineLink {
   control(): Promise<Control> {
     const live = this.#live;
     if (live === null) throw new LinkLost();
-    live.control ??= this.#openControl(live.session);
+    live.control ??= this.#openControl(live);
     return live.control;
   }
 
   /** A session whose control channel ended, as when somebody killed its shell, is of no use. */
-  async #openControl(session: Session): Promise<Control> {
-    const control = await Control.open(session, this.place);
-    void control.ended.then(() => session.close());
+  async #openControl(live: Live): Promise<Control> {
+    const control = await Control.open(live.session, this.place);
+    void control.ended.then((reason) => giveUp(live, reason));
     return control;
+  }
+
+  /** The batch cannot be followed by this session: the next one finds out what is there. */
+  giveUp(reason: string): void {
+    if (this.#live !== null) giveUp(this.#live, reason);
   }
 
   /** Tells every event of the log that is not known yet, and those to come. */
@@ -134,6 +152,11 @@ export class MachineLink {
     await live.control?.then((control) => control.close()).catch(() => undefined);
     await live.session.close();
   }
+}
+
+function giveUp(live: Live, reason: string | null): void {
+  live.whyGivenUp ??= reason;
+  void live.session.close();
 }
 
 /** Not every machine that lets us in can be used; it is not asked in a tight loop. */

@@ -10,6 +10,8 @@ import type { OutputFiles } from "./output-files.js";
 const INTERVAL_MS = 1000;
 /** How often slots are looked after, in intervals. */
 const TEND_EVERY = 10;
+/** How often the spool is looked for: `tail` goes on following a log that was removed. */
+const LOOK_EVERY = 3;
 const TAIL_BYTES = 2000;
 
 /** Owns a timer: stop() it. */
@@ -66,7 +68,10 @@ export class OutputPoller {
   }
 
   async #poll(): Promise<void> {
-    if (this.#ticks++ % TEND_EVERY === TEND_EVERY - 1) await (await this.#link.control()).tend();
+    const tick = this.#ticks++;
+    if (tick % LOOK_EVERY === LOOK_EVERY - 1 && !(await (await this.#link.control()).isThere()))
+      return this.#link.giveUp("the batch's directory was removed there");
+    if (tick % TEND_EVERY === TEND_EVERY - 1) await (await this.#link.control()).tend();
     if (this.#watched.size === 0) return;
     for (const [key, name] of this.#watched) await this.#outputs.begin(key, name);
     while ((await this.#read(this.#outputs.positions(this.#watched.keys()))) > TAIL_BYTES * 1000);

@@ -39,6 +39,11 @@ export function tellSpoolEvent({ context, link, poller, emit }: Listener, event:
       return emit({ kind: "machine-draining", machine });
     case "opened":
       return emit({ kind: "machine-opened", machine });
+    case "overlong":
+      return emit({
+        kind: "warning",
+        message: `${machine}: its event log has a line that is too long: skipped`,
+      });
     case "idle":
     case "freed":
       return;

@@ -19,6 +19,16 @@ export interface Answer {
   readonly end: ExecEnd;
 }
 
+/** The machine's fault, as its hint says to those who catch it. */
+export class AnswerTooLong extends Error {
+  readonly hint = null;
+
+  constructor(maxBytes: number) {
+    super(`a script said more than the ${maxBytes} bytes it may`);
+    this.name = "AnswerTooLong";
+  }
+}
+
 const MAX_STDOUT_BYTES = 8 * 1024 * 1024;
 const KEPT_STDERR_BYTES = 64 * 1024;
 
@@ -61,7 +71,7 @@ async function readAll(stream: Readable, maxBytes: number): Promise<string> {
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`a script said more than the ${maxBytes} bytes it may`);
+    if (bytes > maxBytes) throw new AnswerTooLong(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

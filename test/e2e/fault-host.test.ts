@@ -1,6 +1,6 @@
 // Things die over there: the whole machine, a slot's loop, the keeper of a job, a job. Nobody has to be told.
 
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { LIGHT, LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
@@ -279,4 +279,34 @@ test("a spool that somebody removed: its jobs are unknown, and nobody runs them 
   expect(code).toBe(1);
   // The one that was begun may have been ended before its first word.
   expect((await ledger.runs()).size).toBeLessThanOrEqual(1);
+});
+
+test("a spool that is removed while it is followed: noticed, its jobs are unknown, the other machine goes on", async () => {
+  const other = await startSshd({ name: "other" });
+  onTestFinished(() => other.stop());
+  await ledger.write([1, 2, 3, 4].map(() => ledger.job(waitFor(ledger.seen.path("go")))));
+  const machines = [await host.machineFile("max_jobs: 1", relay), await other.machineFile("max_jobs: 1")];
+  const args = ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU];
+  const client = spawnCommand(args, { cwd: ledger.work.dir });
+  await client.until(({ stdout }) => (stdout().match(/^started: /gm) ?? []).length === 2);
+  rmSync(spool(), { recursive: true, force: true, maxRetries: 5 });
+  await client.until(({ stderr }) => stderr().includes("one.yaml is left out: what was handed over"));
+  await ledger.seen.write("go", "");
+  const { code, stdout } = await client.ended;
+  expect(stdout).toContain("of unknown fate");
+  expect(code).toBe(1);
+});
+
+test("300 MB without a line end in an event log: reported, and every job comes home", async () => {
+  await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job()]);
+  const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
+  const client = spawnCommand(args, { cwd: ledger.work.dir });
+  await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
+  const log = join(spool(), "events");
+  truncateSync(log, statSync(log).size + 300e6);
+  await ledger.seen.write("go", "");
+  const { code, stderr } = await client.ended;
+  expect(stderr).toContain("WARNING: one.yaml: its event log has a line that is too long: skipped");
+  expect(await ledger.audit([host]), stderr).toEqual([]);
+  expect(code).toBe(0);
 });

@@ -53,6 +53,11 @@ send() {
   tail -c "+$(($2 + 1))" "$1" | head -c "$length"
 }
 
+# look: says so when the spool was removed, also if another one is in its place by now.
+look() {
+  [ -e events ] && [ -e "$spool/events" ] || echo gone
+}
+
 # take_back KEY…: of the jobs nobody has begun, says which are ours again. What never came is kept from coming late.
 take_back() {
   for key; do

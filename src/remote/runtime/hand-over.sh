@@ -8,6 +8,9 @@ hand_over() {
   for tool in setsid tar find xargs; do
     command -v "$tool" >/dev/null || { echo "there is no $tool over there" >&2; return 1; }
   done
+  # A slot without its scripts would never take them.
+  [ -z "$is_furnished" ] || [ -e "$spool/slot.sh" ] ||
+    { echo "what was handed over before is not there any more" >&2; return 1; }
   mkdir -p "$incoming" && tar -xpof - -C "$incoming" <&3 && is_whole ||
     { rm -rf "$incoming"; return 1; }
   cd "$spool" || return 1

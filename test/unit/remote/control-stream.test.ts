@@ -97,3 +97,13 @@ test("a long announcement is passed on as it arrives, each piece with its own of
 test("a line that the end of the stream cut off is none", async () => {
   expect(await read([Buffer.from("ready\nend ")])).toEqual([{ kind: "line", text: "ready" }]);
 });
+
+test("a line that has no end is refused before it fills memory", async () => {
+  async function* endless() {
+    for (;;) yield Buffer.alloc(1 << 16, "x");
+  }
+  const reading = (async () => {
+    for await (const _ of readControl(endless())) throw new Error("an item");
+  })();
+  await expect(reading).rejects.toThrow("its control channel sent a line of more than 64 kB");
+});

@@ -49,6 +49,23 @@ test("goes on from an offset, past lines that are no events, whose bytes count",
   await ended;
 });
 
+test("a line that is too long is left out and reported once; an event appended to it counts", async () => {
+  const junk = "x".repeat(3 << 20);
+  const text = `idle 0\n${junk}ended 0000001-1 0 0 12\nidle 1\n`;
+  await machine.write(`${machine.spool}/events`, text);
+  const { seen, ended, stop } = start();
+  await until("the last", () => seen.length === 4);
+  const outcome = { kind: "exited", code: 0 };
+  expect(seen).toEqual([
+    [{ kind: "idle", slot: 0 }, 7],
+    [{ kind: "overlong" }, 7],
+    [{ kind: "ended", key: "0000001-1", slot: 0, outcome, durationMs: 12 }, text.length - 7],
+    [{ kind: "idle", slot: 1 }, text.length],
+  ]);
+  stop();
+  await ended;
+});
+
 test("leaves nothing running behind, also when it was told to stop before it began", async () => {
   await machine.write(`${machine.spool}/events`, "");
   const first = start();

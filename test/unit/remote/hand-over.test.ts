@@ -67,6 +67,15 @@ test("the same handed over twice runs once", async () => {
   expect(readdirSync(machine.path(machine.spool)).filter((name) => name.startsWith("incoming"))).toEqual([]);
 });
 
+test("where the spool was removed meanwhile, further jobs are refused, and no half of one is made", async () => {
+  await giveAndWait({ [A]: "true" });
+  await rm(machine.path(machine.spool), { recursive: true });
+  await expect(give({ [B]: "true" }, { isFurnished: true })).rejects.toThrow(
+    "what was handed over before is not there any more",
+  );
+  expect(exists("")).toBe(false);
+});
+
 test("a job that came and was freed meanwhile does not come again", async () => {
   const jobs = { [A]: 'echo ran >>"$HOME/log"' };
   await giveAndWait(jobs);
