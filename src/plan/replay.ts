@@ -44,7 +44,7 @@ export interface Past {
 }
 
 /** The jobs of one stdin, which several runs may have read, each from the start. */
-export interface Pile {
+interface Pile {
   readonly jobs: readonly Job[];
   /** All of it was read, and no job of it is left: the same commands are new jobs from now on. */
   readonly isDone: boolean;

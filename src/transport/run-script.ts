@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 /** The machine's fault, as its hint says to those who catch it. */
-export class AnswerTooLong extends Error {
+class AnswerTooLong extends Error {
   readonly hint = null;
 
   constructor(maxBytes: number) {
