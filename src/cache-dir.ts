@@ -1,7 +1,28 @@
-import { join } from "node:path";
+// Where this computer keeps what only saves time: compiled code, and what is known of working directories.
+
+import { lstatSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { readHomeDir } from "./account.js";
 
-/** What is kept there only saves time. */
-export function cacheDir(): string {
-  return join(process.env.XDG_CACHE_HOME || join(readHomeDir(), ".cache"), "sshoal");
+/** Null: another account could change what is there. */
+export function cacheDir(): string | null {
+  const dir = join(process.env.XDG_CACHE_HOME || join(readHomeDir(), ".cache"), "sshoal");
+  return isOwnOrMissing(dir) ? dir : null;
+}
+
+const OTHERS_WRITE = 0o022;
+const EVERYONE_WRITES = 0o002;
+const STICKY = 0o1000;
+
+/** Whether no other account can write in `dir`, or put a directory of its own there. */
+export function isOwnOrMissing(dir: string): boolean {
+  try {
+    const found = lstatSync(dir, { throwIfNoEntry: false });
+    const above = statSync(dirname(dir), { throwIfNoEntry: false })?.mode ?? 0;
+    if ((above & EVERYONE_WRITES) !== 0 && (above & STICKY) === 0) return false;
+    if (found === undefined) return true;
+    return found.isDirectory() && found.uid === process.geteuid?.() && (found.mode & OTHERS_WRITE) === 0;
+  } catch {
+    return false;
+  }
 }

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  constants,
   fstatSync,
   mkdirSync,
   openSync,
@@ -14,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { isOwnOrMissing } from "./cache-dir.js";
 
 export interface KeptCode {
   readonly code: Buffer;
@@ -38,15 +40,16 @@ export class CodeFile {
 
   /** Null: there is none to trust. */
   load(): KeptCode | null {
-    const bytes = readOwn(this.#file);
+    const bytes = isOwnOrMissing(this.#dir) ? readOwn(this.#file) : null;
     if (bytes === null || bytes.length <= HEAD_BYTES) return null;
     const body = bytes.subarray(HASH_BYTES);
     if (!hash(body).equals(bytes.subarray(0, HASH_BYTES))) return null;
     return { code: bytes.subarray(HEAD_BYTES), extent: bytes.readUInt32LE(HASH_BYTES) };
   }
 
-  /** Where it cannot be written, nothing is kept. */
+  /** Where it cannot be written, or others can write, nothing is kept. */
   save({ code, extent }: KeptCode): void {
+    if (!isOwnOrMissing(this.#dir)) return;
     const unfinished = `${this.#file}.${process.pid}`;
     const body = Buffer.alloc(HEAD_BYTES - HASH_BYTES + code.length);
     body.writeUInt32LE(extent);
@@ -77,10 +80,13 @@ function remove(file: string): void {
   }
 }
 
+/** Neither another account's link to a file of ours, nor a pipe that never answers. */
+const REAL_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 /** Null: it is not there, or others can write it too. */
 function readOwn(file: string): Buffer | null {
   try {
-    const opened = openSync(file, "r");
+    const opened = openSync(file, REAL_FILE);
     try {
       const { uid, mode } = fstatSync(opened);
       return uid === process.geteuid?.() && (mode & 0o022) === 0 ? readFileSync(opened) : null;

@@ -17,7 +17,8 @@ const KEEPS_WITHIN_MS = 60_000;
 
 export function start(program: Program): void {
   const filename = join(__dirname, "main.js");
-  const kept = isKeeping() ? new CodeFile(join(cacheDir(), "code"), SSHOAL_BUILD) : null;
+  const dir = isKeeping() ? cacheDir() : null;
+  const kept = dir === null ? null : new CodeFile(join(dir, "code"), SSHOAL_BUILD);
   const known = kept?.load() ?? null;
   const text = readFileSync(filename, "latin1"); // the build leaves nothing but ASCII
   const script = new Script(`(function(require,module,__filename,__dirname){${text}\n})`, {

@@ -17,8 +17,8 @@ import type { MachineChoice, SshOptions } from "./ssh-options.js";
 export interface Surroundings {
   readonly cwd: string;
   readonly homeDir: string;
-  /** What is kept there only saves time. */
-  readonly cacheDir: string;
+  /** What is kept there only saves time; null: nothing is kept. */
+  readonly cacheDir: string | null;
   readonly username: string;
   /** What this computer calls itself. */
   readonly computer: string;

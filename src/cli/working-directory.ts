@@ -11,6 +11,7 @@ export async function readTree(
   { inPlace, copyForward }: Pick<BatchSettings, "inPlace" | "copyForward">,
 ): Promise<Tree> {
   if (inPlace !== null) return noTree(cwd);
+  if (cacheDir === null) return scanTree(cwd, copyForward);
   const digests = new DigestMemory(cacheDir, cwd);
   const tree = await scanTree(cwd, copyForward, digests);
   digests.save();

@@ -1,4 +1,5 @@
-import { chmod, chown, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chmod, chown, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CodeFile } from "../../src/code-file.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
@@ -51,6 +52,38 @@ test("what others can write is not taken", async () => {
 
 test.runIf(process.getuid?.() === 0)("what is somebody else's is not taken", async () => {
   await chown(await saved(), 12345, 12345);
+  expect(kept.load()).toBeNull();
+});
+
+test("nothing is taken from a directory that others can write or replace, nor kept there", async () => {
+  const file = await saved();
+  await chmod(cache.path("code"), 0o770);
+  expect(kept.load()).toBeNull();
+  await rm(file);
+  kept.save({ code: CODE, extent: 7 });
+  expect(await readdir(cache.path("code"))).toEqual([]);
+  await chmod(cache.path("code"), 0o700);
+  await saved();
+  expect(kept.load()).not.toBeNull();
+  await chmod(cache.dir, 0o777);
+  expect(kept.load()).toBeNull();
+  await chmod(cache.dir, 0o1777);
+  expect(kept.load()).not.toBeNull();
+});
+
+test("a link to a file of ours, or a pipe, is not taken", async () => {
+  const file = await saved();
+  await rename(file, cache.path("elsewhere"));
+  await symlink(cache.path("elsewhere"), file);
+  expect(kept.load()).toBeNull();
+  await rm(file);
+  execFileSync("mkfifo", ["-m", "600", file]);
+  expect(kept.load()).toBeNull();
+});
+
+test.runIf(process.getuid?.() === 0)("nothing is taken from a directory of another account", async () => {
+  await saved();
+  await chown(cache.path("code"), 12345, 12345);
   expect(kept.load()).toBeNull();
 });
 
