@@ -78,6 +78,8 @@ export interface ScratchFacts {
   readonly unwritable: string | null;
   /** Programs in it cannot be started (mounted noexec). */
   readonly isNoexec: boolean;
+  /** Why our files may not be there: another account could change them. Null: they may. */
+  readonly unsafe: string | null;
 }
 
 /** What came of the machine file's `env:` and `setup:`, run as before a job. */

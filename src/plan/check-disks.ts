@@ -15,7 +15,8 @@ export function checkDisks({ scratch, homeFilesystem, stuckAt }: HostFacts, spec
   ];
 }
 
-function checkWriting({ dir, unwritable, freeKb, filesystem }: ScratchFacts): Check {
+function checkWriting({ dir, unwritable, unsafe, freeKb, filesystem }: ScratchFacts): Check {
+  if (unsafe !== null) return { check: "scratch", verdict: "bad", says: unsafe, fix: OWN_SCRATCH };
   if (unwritable !== null) {
     return { check: "scratch", verdict: "bad", says: `${dir} cannot be written: ${unwritable}`, fix: CHOOSE };
   }
@@ -24,6 +25,7 @@ function checkWriting({ dir, unwritable, freeKb, filesystem }: ScratchFacts): Ch
   return { check: "scratch", verdict: "ok", says: `${dir}${type} can be written, ${free}`, fix: null };
 }
 
+const OWN_SCRATCH = "give its machine file scratch: with a directory that only you can write to";
 const CHOOSE = "give its machine file scratch: with a directory that you may write to";
 const LITTLE_KB = 1024 * 1024;
 const TOO_LITTLE_KB = 10 * 1024;

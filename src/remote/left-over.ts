@@ -44,7 +44,7 @@ export async function removeLeftOver(
 
 /** Nothing was ever run where there is no root: lib.sh would have no place for its lock. */
 function leftOverScript(scratch: Place["scratch"], calls: readonly string[]): string {
-  return `${rootPrelude(scratch)}
+  return `${rootPrelude(scratch)}check_own || exit 1
 ${runtimeFile("lib.sh")}
 ${runtimeFile("left-over.sh")}
 work() {

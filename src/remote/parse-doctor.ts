@@ -71,6 +71,7 @@ function parseScratch(raw: Facts): ScratchFacts {
     filesystem: parseFilesystem(raw, "place-filesystem"),
     unwritable: raw.has("unwritable") ? (textOf(raw, "unwritable") ?? "no reason was given") : null,
     isNoexec: raw.has("noexec"),
+    unsafe: textOf(raw, "unsafe"),
   };
 }
 

@@ -27,6 +27,12 @@ export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
   if (/permission denied|read-only file system|operation not permitted/i.test(stderr)) {
     return new RemoteError(message, "give its machine file scratch: with a directory you may write to");
   }
+  if (/^not safe: /m.test(stderr)) {
+    return new RemoteError(
+      message,
+      "give its machine file scratch: with a directory that only you can write to",
+    );
+  }
   if (/there is no \S+ over there/.test(stderr)) {
     return new RemoteError(message, "sshoal doctor --machines with this one tells how to install it");
   }

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 
 /** What a spool's processes run. */
-export const SPOOL_SCRIPTS = ["lib.sh", "slot.sh", "fork.bash", "kinds.sh", "begin.sh"] as const;
+export const SPOOL_SCRIPTS = ["own.sh", "lib.sh", "slot.sh", "fork.bash", "kinds.sh", "begin.sh"] as const;
 
 export type RuntimeFile =
   | (typeof SPOOL_SCRIPTS)[number]

@@ -52,7 +52,7 @@ prune() {
 
 # By some batch that is here.
 is_named() {
-  grep -qsF "${1##*/}" "$root"/batches/*/trees "$base"/batches/*/trees
+  any_uses "${1##*/}" "$root"/batches/* "$base"/batches/*
 }
 
 # unstage TREE: it was sent in advance, and there is no room for jobs. Nothing of ours stays where nothing else is.

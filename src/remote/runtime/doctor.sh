@@ -1,5 +1,5 @@
 # Looks whether a machine is fit for a batch: prints raw facts, one a line behind $nonce; whoever asked judges them.
-# Given, after lib.sh: $nonce, $root (our files), $login_umask and $login_locale; what our scripts call ($tools); how
+# Given, after own.sh and lib.sh: $nonce, $root (our files), $login_umask and $login_locale; what our scripts call ($tools); how
 # long all of it may take ($seconds), the setup alone ($setup_seconds), and how long the survivor lives
 # ($survivor_seconds; 0: there is to be none); $job, a job's script that does nothing but its setup, empty when there is
 # none. POSIX sh. Leaves nothing but the survivor: what it makes is in $trial, and goes with it.
@@ -130,6 +130,8 @@ tell_filesystems() {
   say home-filesystem "$(filesystem_of "$HOME")"
   say at "the file system of $place"
   say place "$place"
+  # Nothing is tried where another account could have its hands in it.
+  said=$(check_own 2>&1) || { say unsafe "$said"; return; }
   say place-filesystem "$(filesystem_of "$place")"
   say free-kb "$(df -Pk "$place" | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })"
   if said=$({ mkdir "$trial" && printf '#!/bin/sh\n' >"$trial/program" && chmod +x "$trial/program"; } 2>&1); then

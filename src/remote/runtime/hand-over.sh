@@ -11,10 +11,10 @@ hand_over() {
   # A slot without its scripts would never take them.
   [ -z "$is_furnished" ] || [ -e "$spool/slot.sh" ] ||
     { echo "what was handed over before is not there any more" >&2; return 1; }
-  mkdir -p "$incoming" && tar -xpof - -C "$incoming" <&3 && is_whole ||
+  make_own "$root" "$root/batches" "$spool" && mkdir -p "$incoming" && tar -xpof - -C "$incoming" <&3 && is_whole ||
     { rm -rf "$incoming"; return 1; }
   cd "$spool" || return 1
-  [ -d "$base/batches" ] || mkdir -p "$base/batches" 2>/dev/null
+  [ "$root" = "$base" ] || make_own "$base" "$base/batches" 2>/dev/null
   [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
   [ -n "$is_furnished" ] ||
     printf "login_umask=%s login_locale='%s'\n" "$login_umask" "$login_locale" >>"$incoming/settings"

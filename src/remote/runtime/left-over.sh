@@ -18,8 +18,14 @@ find_roots() {
   for link in "$base"/batches/*"@$host"; do
     [ -L "$link" ] || continue
     target=$(readlink "$link")
-    case $target in /*/.sshoal/batches/"${link##*/}") add_root "${target%/batches/*}" ;; esac
+    case $target in /*/.sshoal/batches/"${link##*/}") add_root "$(safe_root "${target%/batches/*}")" ;; esac
   done
+}
+
+# safe_root DIR: prints where DIR really is; nothing if another account could have its hands in it.
+safe_root() {
+  base='' root=$1
+  resolve_root && check_above 2>/dev/null && is_own "$root" && printf '%s' "$root"
 }
 
 add_root() {
@@ -62,7 +68,7 @@ is_directory() {
 }
 
 tell_uses() {
-  [ -r "$dir/trees" ] || return 0
+  [ -O "$dir" ] && [ -r "$dir/trees" ] || return 0
   sort -u "$dir/trees" | while read -r tree; do
     printf 'uses %s %s\n' "$tree" "$name"
   done
@@ -175,7 +181,7 @@ may_remove_tree() {
   case $name in incoming.*) [ ! -d "$proc/${name##*.}" ] || return 1 ;; esac
   age_of "$dir"
   [ "$age" != - ] && [ "$age" -ge "$min_age" ] || return 1
-  ! grep -qsF -- "$name" "$at"/batches/*/trees "$base"/batches/*/trees
+  ! any_uses "$name" "$at"/batches/* "$base"/batches/*
 }
 
 # remove WHAT TEST: $dir, under the lock that slots begin under, so that none begins in what is about to go. It is

@@ -1,11 +1,11 @@
-# What slot.sh and control.sh both know. POSIX sh and builtins where a fork would cost more than the work.
+# What slot.sh and control.sh both know. Runs after own.sh. POSIX sh and builtins where a fork would cost more than the work.
 
 proc=/proc
 read -r boot_id <"$proc/sys/kernel/random/boot_id"
 read -r host <"$proc/sys/kernel/hostname"
 # All batches of this user on this machine meet here, wherever their files live.
 base=$HOME/.sshoal
-[ -w "$base" ] || base=$root
+[ -w "$base" ] && is_own "$base" || base=$root
 lock=$base/lock@$host
 
 # A pid is a name only together with its start time: sets $started and $parent, fails when the process is gone.

@@ -142,7 +142,8 @@ tell_claims() {
   resident=
   for base; do
     for claim in "$base"/batches/*/slots/*/claim; do
-      [ -s "$claim" ] && tell_claim "${claim%/claim}"
+      # A link may lead to where another account has made a directory since.
+      [ -s "$claim" ] && [ -O "${claim%/claim}" ] && tell_claim "${claim%/claim}"
     done
   done
   [ -n "$resident" ] || return

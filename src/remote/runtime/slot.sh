@@ -4,6 +4,7 @@
 slot=$2
 cd "$1" || exit 1
 root=${1%/batches/*}
+. ./own.sh
 . ./lib.sh
 . ./settings
 mine=slots/$slot
@@ -237,8 +238,11 @@ claim_room() {
 }
 
 holds_claim() {
-  [ -s "$1/claim" ] && ! [ "$1" -ef "$mine" ] && is_live "$1/loop" || return 1
+  # A link may lead to where another account has made a directory since.
+  [ -s "$1/claim" ] && [ -O "$1" ] && ! [ "$1" -ef "$mine" ] && is_live "$1/loop" || return 1
   read -r memory _ _ _ gpu machine cards <"$1/claim"
+  # bash would run what an index in an expression says.
+  case $memory in '' | *[!0-9]*) return 1 ;; esac
   { read -r session _ session_boot _ <"$1/job"; } 2>/dev/null && [ "$session_boot" = "$boot_id" ] && sessions="$sessions $session "
   return 0
 }

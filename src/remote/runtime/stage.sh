@@ -5,6 +5,7 @@ incoming=$root/trees/incoming.$$
 
 stage() {
   command -v tar >/dev/null || { echo "there is no tar over there" >&2; return 1; }
+  expect_own "$tree" || return 1
   if [ -d "$tree" ]; then touch "$tree"; echo have; return; fi
   for base in $bases; do
     [ ! -d "$root/trees/$base" ] || echo "base $base"
@@ -18,7 +19,7 @@ stage() {
 
 # What somebody left under the same name must not get in.
 make_incoming() {
-  if [ -d "$root/trees" ]; then mkdir "$incoming"; else mkdir -p "$incoming"; fi
+  make_own "$root" "$root/trees" && mkdir "$incoming"
 }
 
 receive() {

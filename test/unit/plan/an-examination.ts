@@ -11,6 +11,7 @@ const SCRATCH = {
   freeKb: 90 * 1024 * 1024,
   filesystem: "ext2/ext3",
   unwritable: null,
+  unsafe: null,
   isNoexec: false,
 };
 

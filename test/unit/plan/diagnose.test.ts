@@ -124,6 +124,16 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
+    "a directory that another account could change",
+    { scratch: { unsafe: "not safe: /tmp/.sshoal belongs to another account" } },
+    {
+      check: "scratch",
+      verdict: "bad",
+      says: /^not safe: .tmp..sshoal belongs to another account$/,
+      fix: /scratch: with a directory that only you can write to/,
+    },
+  ],
+  [
     "a directory that cannot be written",
     { scratch: { unwritable: "mkdir: /data: Permission denied" } },
     {

@@ -157,7 +157,8 @@ async function beOrdinaryOverThere(): Promise<void> {
     await machine.write(`bin/${tool}`, `#!/bin/sh\nexec ${asNobody} /usr/bin/${tool} "$@"\n`);
   }
   vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
-  execFileSync("chown", ["-R", "65534:65534", machine.dir]);
+  execFileSync("chmod", ["755", machine.dir]);
+  execFileSync("chown", ["-R", "65534:65534", machine.path(machine.spool, "jobs")]);
 }
 
 test("a job that removed its own directory has no results, and still ended", async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdir } from "node:fs/promises";
+import { mkdir, symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { MachineSpec } from "../../../src/model/machine.js";
 import { doctorScript } from "../../../src/remote/doctor.js";
@@ -49,6 +49,13 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     const answer = parseDoctor(lines, { askedAt, answeredAt: Date.now() });
     return { ...answer, lines, stdout, stderr };
   }
+
+  test("a directory that is not safe is told, and nothing is tried in it", async () => {
+    await symlink(home.path("elsewhere"), home.path(".sshoal"));
+    const { facts, lines } = run();
+    expect(lines.at(-1)).toBe("done");
+    expect(facts.scratch.unsafe).toBe(`not safe: ${home.path(".sshoal")} is a symbolic link`);
+  });
 
   test("an ordinary machine: everything is known, one sleeper is left, and no file", async () => {
     const before = listBelow(home.dir);

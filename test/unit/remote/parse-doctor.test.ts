@@ -20,7 +20,7 @@ test("nothing said: all of it is unknown, nothing is bad", () => {
       cudaOrder: null,
       killsProcesses: null,
       lingers: null,
-      scratch: { dir: "", freeKb: null, filesystem: null, unwritable: null, isNoexec: false },
+      scratch: { dir: "", freeKb: null, filesystem: null, unwritable: null, isNoexec: false, unsafe: null },
       homeFilesystem: null,
       setup: null,
       condaDir: null,

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdir, symlink } from "node:fs/promises";
+import { chown, mkdir, symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Workspace } from "../../rig/workspace.js";
 import { BOOT_ID, ProbeBox, SHELLS } from "./probe-box.js";
@@ -153,6 +153,12 @@ describe.each(SHELLS)("under %s", (shell) => {
       await files.write("proc/72/stat", stat(72, "worker", 71, 5002, 25600));
       await files.write("proc/73/stat", stat(73, "other", 73, 5003, 99999));
       await files.write("proc/74/stat", stat(74, "gone", 74, 5004, 0, "Z"));
+    });
+
+    test.runIf(process.getuid?.() === 0)("a slot of another account does not count", async () => {
+      await slot("s/batches/b/slots/0", { claim: "5 1 0 0 0 1 -\n", loop: `70 5000 ${BOOT_ID}\n` });
+      await chown(files.path("s/batches/b/slots/0"), 1234, 1234);
+      expect(box.run({ bases: [files.path("s")] }).capacity.claims).toEqual([]);
     });
 
     test("a live slot's claim, and the memory of all processes of its job", async () => {

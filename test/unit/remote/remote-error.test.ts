@@ -21,6 +21,7 @@ test.each([
   ["mkdir: cannot create directory: Permission denied", /you may write to/],
   ["mkdir: Read-only file system", /you may write to/],
   ["there is no tar over there", /sshoal doctor/],
+  ["not safe: /tmp/.sshoal belongs to another account", /only you can write to/],
 ])("what can be done about it: %s", (stderr, hint) => {
   expect(remoteErrorFrom("staging", `before\n${stderr}\nafter`).hint).toMatch(hint);
 });

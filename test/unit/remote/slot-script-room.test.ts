@@ -1,11 +1,13 @@
 // Runs slot.sh for real: when a slot may begin, and what it waits for otherwise.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { symlink } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { saveGpus } from "../../rig/gpus.js";
 import { pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
+import { makeWorkspace } from "../../rig/workspace.js";
 import { BOOT_ID, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 
 const A = "0000001-1";
@@ -56,6 +58,30 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     expect(await exitOf(A)).toBe("0\n");
     expect((await spool.events()).filter((line) => line === event)).toHaveLength(1);
   }
+
+  test.runIf(process.getuid?.() === 0)(
+    "a claim in another account's directory, behind a link of ours, is not read",
+    async () => {
+      const stranger = await makeWorkspace();
+      onTestFinished(() => stranger.remove());
+      await stranger.write("slots/0/claim", `x[$(touch ${home.path("ran")})] 1 0 0 0 1 -\n`);
+      await stranger.write("slots/0/loop", liveLine(process.pid));
+      execFileSync("chown", ["-R", "1234:1234", stranger.dir]);
+      await symlink(stranger.dir, home.path(`.sshoal/batches/other@${HOST}`));
+      await spool.job(A, "true");
+      await spool.run();
+      expect(await exitOf(A)).toBe("0\n");
+      expect(existsSync(home.path("ran"))).toBe(false);
+    },
+  );
+
+  test("a claim that is no number is not evaluated", async () => {
+    await claimed(`x[$(touch ${home.path("ran")})] 1 0 0 0 0 -`, liveLine(startHolder().pid));
+    await spool.job(A, "true");
+    await spool.run();
+    expect(await exitOf(A)).toBe("0\n");
+    expect(existsSync(home.path("ran"))).toBe(false);
+  });
 
   const clashes: [string, string, string, string][] = [
     ["both reserve the card", GPU_JOB, "5 1 500 0.5 1 0 GPU-6,GPU-7", "GPU GPU-7 is taken by other@HOST"],
