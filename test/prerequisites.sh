@@ -14,6 +14,11 @@ need shellcheck shellcheck
 for shell in zsh ksh fish tcsh; do need "$shell" "$shell"; done
 # The page of results is opened in it.
 need chromium chromium
+# When root runs the tests, the machines of the tests let in this plain account. Its password is unset but not locked,
+# since sshd refuses a locked account.
+if [ "$(id -u)" = 0 ] && ! id sshoal-test >/dev/null 2>&1; then
+  useradd --system --home-dir /home/sshoal-test --create-home --shell /bin/sh --password '*' sshoal-test || exit 1
+fi
 [ -n "$missing" ] || exit 0
 
 echo "the tests need:$missing"

@@ -24,14 +24,15 @@ afterAll(() => Promise.all([a.stop(), b.stop()]));
 async function gatedBatch(
   count: number,
 ): Promise<{ work: Workspace; gate: Workspace; ran: () => Promise<string[]> }> {
-  const gate = await makeWorkspace({ "ran.log": "" });
+  const gate = await makeWorkspace();
   const lines = Array.from(
     { length: count },
     (_, index) =>
       `echo ${index + 1} >> ${gate.path("ran.log")}; while [ ! -e ${gate.path("go")} ]; do sleep 0.1; done; echo result > r`,
   );
   const work = await makeWorkspace({ "jobs.sh": `${lines.join("\n")}\n` });
-  const ran = async () => (await gate.read("ran.log")).split("\n").filter((line) => line !== "");
+  const ran = async () =>
+    (await gate.read("ran.log").catch(() => "")).split("\n").filter((line) => line !== "");
   return { work, gate, ran };
 }
 

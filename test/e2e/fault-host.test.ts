@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { giveToRemote } from "../rig/account.js";
 import { LIGHT, LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
@@ -159,8 +160,10 @@ describe("a machine that is rebooted", () => {
     relay.refuse();
     relay.cut();
     reboot();
-    writeFileSync(spool("jobs/0000001-1/claim"), "");
-    writeFileSync(spool("jobs/0000002-1/claim"), "");
+    for (const key of ["0000001-1", "0000002-1"]) {
+      writeFileSync(spool(`jobs/${key}/claim`), "");
+      giveToRemote(spool(`jobs/${key}/claim`));
+    }
     await ledger.seen.write("go", "");
     relay.accept();
     const { code, stdout, stderr } = await client.ended;

@@ -193,7 +193,7 @@ describe("a login shell", () => {
   }
 
   test("that greets, complains and asks: none of it gets in the way", async () => {
-    const other = await startSshd({ name: "noisy" });
+    const other = await startSshd({ name: "noisy", loginShell: "bash" });
     onTestFinished(() => other.stop());
     const noise = "Last login: never\nend 0\ndone\nwant\n\u001b[31mred\u001b[0m no newline";
     await writeFile(join(other.homeDir, "noise"), noise);

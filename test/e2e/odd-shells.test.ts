@@ -7,6 +7,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, type TestContext, test } from "vitest";
 import type { Check } from "../../src/model/examination.js";
+import { giveToRemote } from "../rig/account.js";
 import { LIGHT_NO_GPU } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { type SshdOptions, startSshd, type TestHost } from "../rig/sshd.js";
@@ -80,8 +81,7 @@ describe.concurrent("login shells", () => {
     { shell: "busybox ash" },
   ])("$shell", async ({ shell, file, noise = "" }, context) => {
     const { expect } = context;
-    const env = { SHELL: `/bin/${shell.split(" ")[0]}` };
-    const host = await aHost(shell === "bash" ? { env } : { loginShell: shell, env }, context);
+    const host = await aHost({ loginShell: shell }, context);
     if (file !== undefined) {
       await mkdir(dirname(join(host.homeDir, file)), { recursive: true });
       await writeFile(join(host.homeDir, file), `${noise}\n`);
@@ -99,7 +99,7 @@ describe.concurrent("login shells", () => {
 describe.concurrent("start-up files", () => {
   test("that print lines, on both streams, with colours", async (context) => {
     const { expect } = context;
-    const host = await aHost({}, context);
+    const host = await aHost({ loginShell: "bash" }, context);
     await writeFile(
       join(host.homeDir, ".bashrc"),
       "echo 'Welcome!'; printf '\\033[31mMaintenance\\033[0m on Friday\\n'; echo careful >&2\n",
@@ -115,7 +115,7 @@ describe.concurrent("start-up files", () => {
 
   test("that exit, read what is not theirs, or exec another shell: nothing runs, and the reason is near", async (context) => {
     const { expect } = context;
-    const host = await aHost({}, context);
+    const host = await aHost({ loginShell: "bash" }, context);
     const { dir } = await aWorkspace(context);
     const file = await host.machineFile();
     for (const line of ["exit 0", "read -r line", "exec dash"]) {
@@ -133,7 +133,7 @@ describe.concurrent("start-up files", () => {
 
   test("that take three seconds", async (context) => {
     const { expect } = context;
-    const host = await aHost({}, context);
+    const host = await aHost({ loginShell: "bash" }, context);
     await writeFile(join(host.homeDir, ".bashrc"), "sleep 3\n");
     const [batch, { code, about }] = await runBoth(host, JOBS, context);
     expect({ code: batch.code, out: batch.out }, batch.said).toEqual({ code: 0, out: PRINTED });
@@ -249,6 +249,7 @@ test("home and scratch on different file systems", async (context) => {
   });
   if (other === undefined) return context.skip("there is no second file system to try it on");
   const scratch = await mkdtemp(join(other, "sshoal-test-"));
+  giveToRemote(scratch);
   onTestFinished(() => rm(scratch, { recursive: true, force: true }));
   const jobs = ["pwd; stat -c %d . ~", "echo made >result; ls -d ~/.sshoal/batches/*"];
   const { code, said, out } = await runBatch(await host.machineFile(`scratch: ${scratch}`), jobs, context);

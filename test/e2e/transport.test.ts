@@ -23,7 +23,7 @@ let relay: Relay;
 const sessions: Session[] = [];
 
 beforeAll(async () => {
-  [host, client] = await Promise.all([startSshd(), makeWorkspace()]);
+  [host, client] = await Promise.all([startSshd({ loginShell: "bash" }), makeWorkspace()]);
   relay = await startRelay(host.port);
 });
 afterEach(() => Promise.all(sessions.splice(0).map((session) => session.close())));

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { environmentFor } from "./host.js";
+import { type Account, readableCopy } from "./account.js";
+import { surroundingsFor } from "./host.js";
 
 export interface CommandOptions {
   readonly cwd: string;
@@ -45,13 +46,14 @@ export interface LiveCommand {
 }
 
 export function spawnCommand(args: readonly string[], options: CommandOptions): LiveCommand {
-  const program = fileURLToPath(
-    new URL(`../../dist/${options.program ?? "execute-batch"}.js`, import.meta.url),
-  );
+  const here = surroundingsFor(args);
+  const as = userFor(options, here.as);
+  const program = join(as === null ? DIST : readableDist(), `${options.program ?? "execute-batch"}.js`);
+  const home = options.home === undefined ? { HOME: sharedHome(), ...here.env } : { HOME: options.home };
   const child = spawn(process.execPath, [program, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env.PATH, TERM: "dumb", ...homeFor(args, options), ...options.env },
-    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
+    env: { PATH: process.env.PATH, TERM: "dumb", ...home, ...options.env },
+    ...as,
   });
   child.stdin.on("error", () => {}); // it may end without reading
   const text = { stdout: "", stderr: "" };
@@ -100,8 +102,18 @@ async function until(command: LiveCommand, isTrue: (command: LiveCommand) => boo
   }
 }
 
-function homeFor(args: readonly string[], { home }: CommandOptions): Readonly<Record<string, string>> {
-  return home === undefined ? { HOME: sharedHome(), ...environmentFor(args) } : { HOME: home };
+/** Null: as the tests themselves. */
+function userFor({ uid }: CommandOptions, account?: Account): { uid: number; gid: number } | null {
+  if (uid !== undefined) return { uid, gid: uid };
+  return account === undefined ? null : { uid: account.uid, gid: account.gid };
+}
+
+const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
+let copied: string | undefined;
+
+function readableDist(): string {
+  copied ??= readableCopy(DIST);
+  return copied;
 }
 
 let home: string | undefined;

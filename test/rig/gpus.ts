@@ -3,9 +3,10 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readableCopy } from "./account.js";
 
 /** To be put first on a PATH. */
-export const STAND_IN_BIN = join(dirname(fileURLToPath(import.meta.url)), "bin");
+export const STAND_IN_BIN = readableCopy(join(dirname(fileURLToPath(import.meta.url)), "bin"));
 
 /** Numbers in MiB and percent; text is said as it is: `[N/A]`, `ERR!`. Left out: an idle RTX 3090. */
 interface StandInGpu {

@@ -3,6 +3,7 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Account, giveToRemote, isRoot, remoteAccount } from "./account.js";
 import { killAll, pidsWithHome } from "./processes.js";
 import { type SshdOptions, startSshd, type TestHost, TRANSPORT } from "./sshd.js";
 import { makeWorkspace } from "./workspace.js";
@@ -22,21 +23,26 @@ export async function startHost(options: BatchHostOptions = {}): Promise<BatchHo
   return TRANSPORT === "local" ? startHere(options) : startSshd(options);
 }
 
-/** The environment that the client must run in for a machine file to mean that host, by the file's path. */
-const environments = new Map<string, Readonly<Record<string, string>>>();
+/** How the client must run for a machine file to mean that host, by the file's path. */
+const hostsHere = new Map<
+  string,
+  { readonly env: Readonly<Record<string, string>>; readonly as?: Account }
+>();
 
 /** Of the host that a command line names; empty when that is reached by ssh, or is none. */
-export function environmentFor(args: readonly string[]): Readonly<Record<string, string>> {
-  return args.map((arg) => environments.get(arg)).find((env) => env !== undefined) ?? {};
+export function surroundingsFor(args: readonly string[]) {
+  return args.map((arg) => hostsHere.get(arg)).find((here) => here !== undefined) ?? { env: {} };
 }
 
 async function startHere({ name = "host", path = [], env = {} }: BatchHostOptions): Promise<BatchHost> {
   const { dir, remove } = await makeWorkspace();
   const [homeDir, binDir] = [join(dir, "home"), join(dir, "bin")];
   await Promise.all([mkdir(homeDir), mkdir(binDir)]);
+  giveToRemote(homeDir);
   const file = join(dir, `${name}.yaml`);
   const PATH = [binDir, ...path, process.env.PATH].join(":");
-  environments.set(file, { HOME: homeDir, PATH, ...env });
+  // Its jobs are the client's own, so that root's client is a plain one here.
+  hostsHere.set(file, { env: { HOME: homeDir, PATH, ...env }, ...(isRoot && { as: remoteAccount() }) });
   return {
     ...{ name, dir, homeDir, binDir },
     async machineFile(extra = "") {

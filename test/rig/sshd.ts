@@ -4,8 +4,8 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { userInfo } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { giveToRemote, isRoot, remoteAccount } from "./account.js";
 import { descendantsOf, killAll, nameOf, pidsWithHome } from "./processes.js";
 import { makeWorkspace } from "./workspace.js";
 
@@ -15,7 +15,7 @@ export interface SshdOptions {
   readonly config?: readonly string[];
   /** Directories with stand-in programs, before the usual PATH; the host's own `bin` is before these. */
   readonly path?: readonly string[];
-  /** What the commands are given to instead of the account's shell, `fish`. */
+  /** The shell that runs the commands, `fish`. Left out: the account's own, whichever that is. */
   readonly loginShell?: string;
   /** More variables of every session; values without spaces. */
   readonly env?: Readonly<Record<string, string>>;
@@ -57,14 +57,15 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
   const { dir, remove } = await makeWorkspace();
   const [homeDir, binDir, keyPath] = [join(dir, "home"), join(dir, "bin"), join(dir, "user_key")];
   await Promise.all([mkdir(homeDir), mkdir(binDir)]);
+  giveToRemote(homeDir);
   makeKey(join(dir, "host_key"));
   makeKey(keyPath);
   await writeFile(join(dir, "authorized_keys"), await readFile(`${keyPath}.pub`));
-  if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 });
+  if (isRoot) await mkdir("/run/sshd", { recursive: true, mode: 0o755 });
   const config = formatConfig(dir, options);
   let server = await listen(dir, config);
   const { port } = server;
-  const { username } = userInfo();
+  const username = remoteAccount().name;
   const name = options.name ?? "host";
   const halt = async () => {
     const { child } = server;
@@ -107,24 +108,30 @@ export function makeKey(
 
 function formatConfig(dir: string, options: SshdOptions): string {
   const path = [join(dir, "bin"), ...(options.path ?? []), "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"];
-  const env = { HOME: join(dir, "home"), PATH: path.join(":"), ...options.env };
+  const { loginShell } = options;
+  const shell = loginShell === undefined ? {} : { SHELL: `/bin/${loginShell.split(" ")[0]}` };
+  const env = { HOME: join(dir, "home"), PATH: path.join(":"), ...shell, ...options.env };
   // Of several SetEnv lines only the first counts.
   const assignments = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   return [
     ...(options.config ?? []),
-    ...(options.loginShell ? [`ForceCommand exec ${options.loginShell} -c "$SSH_ORIGINAL_COMMAND"`] : []),
+    ...(isOwnShell(loginShell) ? [] : [`ForceCommand exec ${loginShell} -c "$SSH_ORIGINAL_COMMAND"`]),
     `SetEnv ${assignments.join(" ")}`,
     "ListenAddress 127.0.0.1",
     `HostKey ${join(dir, "host_key")}`,
     `AuthorizedKeysFile ${join(dir, "authorized_keys")}`,
     `PidFile ${join(dir, "sshd.pid")}`,
-    "PermitRootLogin yes",
     "StrictModes no",
     "UsePAM no",
     "PasswordAuthentication no",
     "KbdInteractiveAuthentication no",
     "",
   ].join("\n");
+}
+
+/** A shell that reads its start-up files must not be started by another one that reads them too. */
+function isOwnShell(loginShell: string | undefined): boolean {
+  return loginShell === undefined || loginShell === basename(remoteAccount().shell);
 }
 
 interface Listening {

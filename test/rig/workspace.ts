@@ -1,8 +1,10 @@
 // A temporary directory with files in it, as a user's working directory.
 
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { giveToRemote } from "./account.js";
 
 export interface Workspace {
   readonly dir: string;
@@ -15,6 +17,7 @@ export interface Workspace {
 /** `files`: relative path to text; a text that begins with `#!` becomes an executable. */
 export async function makeWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const dir = await realpath(await mkdtemp(join(tmpdir(), "sshoal-test-")));
+  giveToRemote(dir);
   const workspace: Workspace = {
     dir,
     path: (...parts) => join(dir, ...parts),
@@ -22,11 +25,22 @@ export async function makeWorkspace(files: Readonly<Record<string, string>> = {}
     async write(path, text) {
       const file = join(dir, path);
       await mkdir(dirname(file), { recursive: true });
+      for (let above = dirname(file); above.startsWith(dir); above = dirname(above)) giveToRemote(above);
       await writeFile(file, text, { mode: text.toString().startsWith("#!") ? 0o755 : 0o644 });
       return file;
     },
-    remove: () => rm(dir, { recursive: true, force: true, maxRetries: 5 }),
+    remove: () => removeAll(dir),
   };
   for (const [path, text] of Object.entries(files)) await workspace.write(path, text);
   return workspace;
+}
+
+/** Also what a plain user has closed with chmod. */
+async function removeAll(dir: string): Promise<void> {
+  const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 5 });
+  await remove().catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EACCES") throw error;
+    execFileSync("chmod", ["-R", "u+rwX", dir]);
+    return remove();
+  });
 }
