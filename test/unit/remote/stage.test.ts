@@ -196,7 +196,9 @@ test("a file that changed since it was scanned is named, and nothing of the tree
   const error = await errorOf(stage(machine.session, order));
   expect(error.message).toContain("a.txt changed");
   expect(error.hint).toMatch(/./);
-  await until("nothing is left over there", () => trees().length === 0);
+  // The client may give up before the machine has made the directory.
+  const root = machine.path(".sshoal/trees");
+  await until("nothing is left over there", () => !existsSync(root) || trees().length === 0);
 });
 
 test("a stream that ends early makes no tree, wherever it is cut", async () => {

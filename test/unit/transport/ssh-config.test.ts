@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { SshAddress } from "../../../src/transport/connect-error.js";
 import { type ConfigOptions, createSshConfig, type SshConfig } from "../../../src/transport/ssh-config.js";
 import type { SshTarget } from "../../../src/transport/target.js";
@@ -113,6 +113,8 @@ describe.each([
   });
 
   test("several key files, with everything that may be in a path", async () => {
+    vi.stubEnv("SSHOAL_TEST_KEYS", "/keys/of a test");
+    onTestFinished(() => void vi.unstubAllEnvs());
     const text = [
       "HostName 10.0.0.5",
       "Port 2222",
@@ -121,14 +123,14 @@ describe.each([
       "IdentityFile %d/.ssh/%n_%h_%p_%r_%u_%l_%%",
       'IdentityFile "/keys/with space"',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: ssh's own
-      "IdentityFile ${PATH}/key",
+      "IdentityFile ${SSHOAL_TEST_KEYS}/key",
     ];
     const { identityFiles, hasOwnIdentities } = await resolve(text.join("\n"), {}, options);
     expect(identityFiles).toEqual([
       home.path(".ssh/own"),
       home.path(`.ssh/gpu1_10.0.0.5_2222_bob_${me.username}_${hostname()}_%`),
       "/keys/with space",
-      `${process.env.PATH}/key`,
+      "/keys/of a test/key",
     ]);
     expect(hasOwnIdentities).toBe(true);
   });
