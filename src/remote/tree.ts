@@ -136,7 +136,9 @@ function look(scan: Scan, relative: string, isDeep: boolean): Promise<void> | nu
   }
   const shared = { path: relative, mode: Number(stats.mode) & 0o777, mtime: stats.mtime };
   if (isDirectory) {
-    if (relative !== "") scan.found.set(relative, { ...shared, type: "Directory" });
+    // Its copies are always open to their owner: otherwise busybox's tar could not fill them, nor a job's input be dropped.
+    const mode = shared.mode | 0o700;
+    if (relative !== "") scan.found.set(relative, { ...shared, mode, type: "Directory" });
     return isDeep ? visitChildren(scan, relative, full) : null;
   }
   if (stats.isSymbolicLink())

@@ -31,6 +31,8 @@ receive() {
     rm -rf "$incoming" && mkdir "$incoming" && has_room "$whole_kb" || return 1
     echo want
   fi
+  # busybox's tar takes the umask off every mode, unless root runs it. $incoming itself is closed to others.
+  umask 0
   if [ "$form" = gzip ]; then
     gzip -dc <&3 | tar -xpof - -C "$incoming"
   else

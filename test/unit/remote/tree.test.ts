@@ -35,6 +35,16 @@ async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe("what travels", () => {
+  test("a read-only directory is open to its owner in the copy, and a file keeps its mode", async () => {
+    await write({ "closed/data": "1" });
+    await chmod(box.path("closed/data"), 0o444);
+    await chmod(box.path("closed"), 0o555);
+    expect((await scan()).entries).toMatchObject([
+      { path: "closed", mode: 0o755 },
+      { path: "closed/data", mode: 0o444 },
+    ]);
+  });
+
   test("files, directories, empty ones too, and how many bytes that is", async () => {
     await write({ "b.txt": "12", "a/c.txt": "345", "a/run.sh": "#!/bin/sh\n" });
     await mkdir(box.path("a/empty"));
