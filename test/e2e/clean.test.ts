@@ -5,6 +5,7 @@ import { mkdir, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { giveToRemote, isRoot } from "../rig/account.js";
 import { EMPTY_SPOOL, LIGHT_NO_GPU, listSpool, listTrees, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
@@ -46,12 +47,12 @@ test("what is alive or not collected stays, unless it is named, and never while 
   const [machine, batch, tree, total] = alive.stdout.split("\n");
   expect(machine).toBe("one.yaml");
   expect(batch).toMatch(
-    /^ {2}batch {2}jobs\.sh-[0-9a-f]{8} +[\d.]+ kB {2}kept: in use, 1 running, 1 waiting$/,
+    /^ {2}batch {2}jobs\.sh-[0-9a-f]{8} +[\d.]+ k?B {2}kept: in use, 1 running, 1 waiting$/,
   );
   expect(tree).toMatch(
-    /^ {2}tree {3}[0-9a-f]{12} +[\d.]+ kB {2}kept: used by jobs\.sh-[0-9a-f]{8}, 1d 00h old$/,
+    /^ {2}tree {3}[0-9a-f]{12} +[\d.]+ k?B {2}kept: used by jobs\.sh-[0-9a-f]{8}, 1d 00h old$/,
   );
-  expect(total).toMatch(/^total: [\d.]+ kB; nothing to remove$/);
+  expect(total).toMatch(/^total: [\d.]+ k?B; nothing to remove$/);
   const name = /jobs\.sh-[0-9a-f]{8}/.exec(alive.stdout)?.[0] ?? "";
   const spool = join(root, "batches", `${name}@${hostname()}`);
 
@@ -67,13 +68,13 @@ test("what is alive or not collected stays, unless it is named, and never while 
   const uncollected = await clean("--machines", await host.machineFile());
   expect(uncollected.stdout).toContain("kept: 2 to collect");
   const dry = await clean(name, "--dry-run");
-  expect(dry.stdout).toMatch(/batch {2}jobs\.sh-\w+ +[\d.]+ kB {2}would be removed\n/);
-  expect(dry.stdout).toMatch(/\ntotal: ([\d.]+ kB); would remove \1\n$/);
+  expect(dry.stdout).toMatch(/batch {2}jobs\.sh-\w+ +[\d.]+ k?B {2}would be removed\n/);
+  expect(dry.stdout).toMatch(/\ntotal: ([\d.]+ k?B); would remove \1\n$/);
   expect(existsSync(spool)).toBe(true);
 
   const removed = await clean(name);
-  expect(removed.stdout).toMatch(/batch {2}jobs\.sh-\w+ +[\d.]+ kB {2}removed\n/);
-  expect(removed.stdout).toMatch(/tree {3}\w+ +[\d.]+ kB {2}removed, 1d 00h old\n/);
+  expect(removed.stdout).toMatch(/batch {2}jobs\.sh-\w+ +[\d.]+ k?B {2}removed\n/);
+  expect(removed.stdout).toMatch(/tree {3}\w+ +[\d.]+ k?B {2}removed, 1d 00h old\n/);
   expect(removed.code).toBe(0);
   expect(listSpool(root)).toEqual(EMPTY_SPOOL);
   expect(listTrees(root)).toEqual([]);
@@ -93,14 +94,19 @@ test("a finished batch leaves its tree for a while; what else nobody needs goes 
   const there = join(scratch, ".sshoal");
   const empty = join(there, "batches", `old.sh-00000000@${hostname()}`);
   const odd = join(there, "batches", `$(touch owned)-00000000@${hostname()}`);
-  await mkdir(join(empty, "jobs"), { recursive: true });
-  await mkdir(odd);
+  const foreign = join(there, "batches", `root.sh-00000000@${hostname()}`);
+  for (const dir of [empty, join(empty, "jobs"), odd, ...(isRoot ? [foreign] : [])]) {
+    await mkdir(dir);
+    if (dir !== foreign) giveToRemote(dir);
+  }
   const off = await work.write("off.yaml", `ip: 127.0.0.1\nport: 1\nssh_key_path: ${host.keyPath}\n`);
 
   const first = await clean("--machines", file, off);
   expect(first.code).toBe(0);
-  expect(first.stdout).toMatch(/batch {2}old\.sh-00000000 +[\d.]+ kB {2}removed\n/);
-  expect(first.stdout).toMatch(/tree {3}\w{12} +[\d.]+ kB {2}kept: a new batch may need it, \d+s old\n/);
+  expect(first.stdout).toMatch(/batch {2}old\.sh-00000000 +[\d.]+ k?B {2}removed\n/);
+  if (isRoot)
+    expect(first.stdout).toMatch(/batch {2}root\.sh-00000000 +[\d.]+ k?B {2}could not be removed\n/);
+  expect(first.stdout).toMatch(/tree {3}\w{12} +[\d.]+ k?B {2}kept: a new batch may need it, \d+s old\n/);
   expect(first.stdout).toMatch(/\noff\.yaml\n {2}127\.0\.0\.1:1: /);
   for (const line of first.stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   expect([existsSync(empty), existsSync(odd), listTrees(there).length]).toEqual([false, true, 1]);
@@ -108,7 +114,7 @@ test("a finished batch leaves its tree for a while; what else nobody needs goes 
   await ageTrees(there);
   // The records of this directory know where its batches were.
   const second = await clean();
-  expect(second.stdout).toMatch(/tree {3}\w{12} +[\d.]+ kB {2}removed, 1d 00h old\n/);
+  expect(second.stdout).toMatch(/tree {3}\w{12} +[\d.]+ k?B {2}removed, 1d 00h old\n/);
   expect(listTrees(there)).toEqual([]);
 });
 
@@ -116,7 +122,7 @@ test("without records and machines, this computer is looked at; without any that
   const home = work.path("home");
   await mkdir(join(home, `.sshoal/batches/old.sh-00000000@${hostname()}`), { recursive: true });
   const here = await runCommand(["clean"], { program: "sshoal", cwd: work.dir, home });
-  expect(here.stdout).toMatch(/^localhost\n {2}batch {2}old\.sh-00000000 +[\d.]+ kB {2}removed\ntotal: /);
+  expect(here.stdout).toMatch(/^localhost\n {2}batch {2}old\.sh-00000000 +[\d.]+ k?B {2}removed\ntotal: /);
   const off = await work.write("off.yaml", `ip: 127.0.0.1\nport: 1\nssh_key_path: ${host.keyPath}\n`);
   expect((await clean("--machines", off)).code).toBe(3);
 });

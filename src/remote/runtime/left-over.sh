@@ -190,16 +190,18 @@ remove() {
   aside=$at/removing.$$
   if ! with_lock "$lock" set_aside "$2"; then
     echo "kept $1"
-  elif discard; then
+  elif [ -d "$aside" ] && discard; then
     echo "removed $1"
   else
-    mv "$aside" "$dir"
+    mv "$aside" "$dir" 2>/dev/null
     echo "stuck $1"
   fi
 }
 
+# Fails when it may not go. A directory that is closed even to its owner cannot be moved.
 set_aside() {
-  "$1" && mv "$dir" "$aside"
+  "$1" || return 1
+  mv "$dir" "$aside" 2>/dev/null || { chmod u+rwx "$dir" && mv "$dir" "$aside"; } || true
 }
 
 # Of files no mode is changed: other trees have them too.
