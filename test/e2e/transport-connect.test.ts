@@ -1,6 +1,7 @@
 // Getting in, and being told why not, against real servers, keys and agents.
 
 import { execFileSync, spawn } from "node:child_process";
+import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createConnection, createServer } from "node:net";
@@ -69,13 +70,18 @@ describe("the network", () => {
       expect([error.kind, error.isRetryable]).toEqual(["unknown-host", false]);
   });
 
-  test.each(["ssh2", "openssh"] as const)("the configuration's AddressFamily (%s)", async (transport) => {
-    // It listens on 127.0.0.1 alone.
-    const over = { host: "localhost", transport };
-    expect(await greet(over, { config: "AddressFamily inet\n" })).toBe("hello\n");
-    const error = await refusal(over, { config: "AddressFamily inet6\n" });
-    expect(["refused", "unreachable", "unknown-host"]).toContain(error.kind);
-  });
+  test.for(["ssh2", "openssh"] as const)(
+    "the configuration's AddressFamily (%s)",
+    async (transport, context) => {
+      const hasName = await lookup("localhost").catch(() => null);
+      if (hasName === null) return context.skip("nothing names localhost here, as on a minimal Debian");
+      // It listens on 127.0.0.1 alone.
+      const over = { host: "localhost", transport };
+      expect(await greet(over, { config: "AddressFamily inet\n" })).toBe("hello\n");
+      const error = await refusal(over, { config: "AddressFamily inet6\n" });
+      expect(["refused", "unreachable", "unknown-host"]).toContain(error.kind);
+    },
+  );
 
   test("a port nobody listens on", async () => {
     const relay = await startRelay(host.port);
