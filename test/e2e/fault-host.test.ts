@@ -9,6 +9,7 @@ import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
 import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
 import { killAll } from "../rig/processes.js";
+import { rebootHost } from "../rig/reboot-host.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
@@ -45,15 +46,7 @@ function pidIn(file: string, on = host): number {
   return Number(readFileSync(spool(file, on), "utf8").split(" ")[0]);
 }
 
-/** Every process goes at once, and what they wrote about themselves is of another boot. */
-function reboot(): void {
-  killAll(host.pids());
-  const written = listBelow(spool()).filter((path) => /\/(keeper|job|loop)$/.test(path));
-  for (const file of written) {
-    const [pid, start, , ...job] = readFileSync(spool(file), "utf8").trimEnd().split(" ");
-    writeFileSync(spool(file), `${[pid, start, "00000000-0000-4000-8000-000000000000", ...job].join(" ")}\n`);
-  }
-}
+const reboot = () => rebootHost(host);
 
 /** The client knows of it, and it has written itself down. */
 async function hasBegun(client: LiveCommand, line: number, times = 1): Promise<void> {

@@ -17,6 +17,8 @@ export interface CommandOptions {
   readonly stdin?: string;
   /** Runs as this user; only root can ask for that. */
   readonly uid?: number;
+  /** It is killed when it runs longer than this. */
+  readonly deadlineMs?: number;
 }
 
 export interface CommandResult {
@@ -59,13 +61,14 @@ export function spawnCommand(args: readonly string[], options: CommandOptions): 
   const text = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (text.stdout += chunk));
   child.stderr.on("data", (chunk) => (text.stderr += chunk));
+  const { deadlineMs = DEADLINE_MS } = options;
   const ended = new Promise<CommandResult>((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
       reject(
-        new Error(`still running after ${DEADLINE_MS} ms: ${args.join(" ")}\n${text.stdout}\n${text.stderr}`),
+        new Error(`still running after ${deadlineMs} ms: ${args.join(" ")}\n${text.stdout}\n${text.stderr}`),
       );
-    }, DEADLINE_MS);
+    }, deadlineMs);
     child.once("close", (code, signal) => {
       clearTimeout(timer);
       resolve({ code, signal, ...text });

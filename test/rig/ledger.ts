@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { listBelow } from "./batch.js";
-import { killAll } from "./processes.js";
+import { commandOf, killAll } from "./processes.js";
 import type { TestHost } from "./sshd.js";
 import { until } from "./until.js";
 import { makeWorkspace, type Workspace } from "./workspace.js";
@@ -125,11 +125,13 @@ async function auditResult(dir: string, name: string): Promise<string[]> {
 }
 
 /** A loop that waits for room looks every five seconds; then it finds that it is not needed. */
-async function auditHost(host: TestHost): Promise<string[]> {
+export async function auditHost(host: TestHost): Promise<string[]> {
   await until("nothing runs there", () => host.pids().length === 0).catch(() => undefined);
   const left = listBelow(join(host.homeDir, ".sshoal/batches"));
   return [
-    ...host.pids().map((pid) => `on ${host.name} there is still process ${pid}`),
+    ...host
+      .pids()
+      .map((pid) => `on ${host.name} there is still process ${pid}: ${commandOf(pid).replaceAll("\0", " ")}`),
     ...left.slice(0, 10).map((path) => `left on ${host.name}: batches/${path}`),
   ];
 }

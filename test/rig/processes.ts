@@ -26,7 +26,7 @@ function allPids(): number[] {
 }
 
 /** The name in parentheses may hold spaces and parentheses: count from the last one. */
-function parentOf(pid: number): number {
+export function parentOf(pid: number): number {
   const stat = readProc(pid, "stat");
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? 0);
 }
@@ -51,9 +51,14 @@ function readProc(pid: number, file: string): string {
 }
 
 export function killAll(pids: readonly number[]): void {
+  signalAll(pids, "SIGKILL");
+}
+
+/** A negative number is a process group. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
-      process.kill(pid, "SIGKILL");
+      process.kill(pid, signal);
     } catch {
       // It has ended by itself.
     }

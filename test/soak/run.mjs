@@ -1,30 +1,6 @@
-// node test/soak/run.mjs [rounds] [seed]: on a build of its own, so that a rebuild of dist/ meanwhile changes nothing.
+// node test/soak/run.mjs [rounds] [seed]
 
-import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { runAlone } from "../rig/run-alone.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const cache = join(root, "node_modules", ".cache");
-await mkdir(cache, { recursive: true });
-const place = await mkdtemp(join(cache, "soak-"));
-try {
-  for (const name of ["src", "package.json"]) await symlink(join(root, name), join(place, name));
-  execFileSync(process.execPath, [join(root, "build.mjs")], { cwd: place, stdio: "inherit" });
-  // Where the rig looks for dist/ from.
-  const bundle = join(place, "test", "soak", "main.mjs");
-  await build({
-    entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],
-    outfile: bundle,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-  });
-  const { main } = await import(bundle);
-  process.exitCode = await main(process.argv.slice(2));
-} finally {
-  await rm(place, { recursive: true, force: true });
-}
+await runAlone(fileURLToPath(new URL("main.ts", import.meta.url)), process.argv.slice(2));

@@ -1,0 +1,34 @@
+// A machine that is rebooted: all its processes end at the same moment, and its files speak of another boot.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { listBelow } from "./batch.js";
+import { killAll, signalAll } from "./processes.js";
+import type { TestHost } from "./sshd.js";
+
+const EARLIER_BOOT = "00000000-0000-4000-8000-000000000000";
+const NAMES_BOOT = /^[^/]+\/(holder|slots\/[^/]+\/(keeper|job|loop|copied))$/;
+
+/** Connections stay: sshd itself goes on. The caller cuts them. */
+export function rebootHost(host: Pick<TestHost, "pids" | "homeDir">): void {
+  const frozen = freeze(host);
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  const batches = join(host.homeDir, ".sshoal/batches");
+  for (const path of listBelow(batches).filter((name) => NAMES_BOOT.test(name))) {
+    const file = join(batches, path);
+    writeFileSync(file, readFileSync(file, "utf8").replace(boot, EARLIER_BOOT));
+  }
+  killAll(frozen);
+}
+
+/** None of them sees another one end: first all stop, also those that were started meanwhile. */
+function freeze(host: Pick<TestHost, "pids">): number[] {
+  const frozen = new Set<number>();
+  for (let quietLooks = 0; quietLooks < 2; ) {
+    const fresh = host.pids().filter((pid) => !frozen.has(pid));
+    signalAll(fresh, "SIGSTOP");
+    for (const pid of fresh) frozen.add(pid);
+    quietLooks = fresh.length === 0 ? quietLooks + 1 : 0;
+  }
+  return [...frozen];
+}

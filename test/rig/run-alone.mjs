@@ -1,0 +1,29 @@
+// Runs a long test on a build of its own, so that a rebuild of dist/ meanwhile changes nothing.
+
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** `entry`: the file whose `main(argv)` resolves with the exit code. */
+export async function runAlone(entry, argv) {
+  const cache = join(root, "node_modules", ".cache");
+  await mkdir(cache, { recursive: true });
+  const name = basename(dirname(entry));
+  const place = await mkdtemp(join(cache, `${name}-`));
+  try {
+    for (const part of ["src", "package.json"]) await symlink(join(root, part), join(place, part));
+    execFileSync(process.execPath, [join(root, "build.mjs")], { cwd: place, stdio: "inherit" });
+    // Where the rig looks for dist/ from.
+    const bundle = join(place, "test", name, "main.mjs");
+    const options = { bundle: true, format: "esm", platform: "node", target: "node20" };
+    await build({ entryPoints: [entry], outfile: bundle, ...options });
+    const { main } = await import(bundle);
+    process.exitCode = await main(argv);
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,116 @@
+// The machines of a round: each a throwaway sshd behind a relay, with an account, a ledger and breakable tools of its own.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sweep } from "../rig/ledger.js";
+import { type Relay, startRelay } from "../rig/relay.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { makeWorkspace } from "../rig/workspace.js";
+import { standIn, TOOLS, type Tool, TRIAL } from "./stand-ins.js";
+
+export interface Machine {
+  readonly name: string;
+  readonly host: TestHost;
+  readonly relay: Relay;
+  /** Null when the account is that of this process: a limit would hit more than the machine. */
+  readonly uid: number | null;
+  /** The lines that jobs wrote so far, as they are. */
+  readLedger(): string;
+  /** Each token takes effect in one call of a tool; see `standIn`. */
+  putToken(tool: Tool, token: string): void;
+  slowDown(tool: "rm" | "mv"): void;
+  /** How many processes its account may have from now on. */
+  limitProcesses(most: number | "unlimited"): void;
+  /** No tool fails, is slow or lacks processes any more. */
+  calm(): void;
+  /** As it was before the first round. */
+  reset(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const NAMES = ["one", "two", "three"];
+const FIRST_UID = 61_001;
+
+/** A limit of processes counts for an account, and never for root: so each machine has a plain one of its own. */
+const AS_ACCOUNT = `#!/bin/sh
+[ "$(id -u)" = 0 ] || exec sh "$@"
+exec setpriv --reuid "$TRIAL_UID" --regid "$TRIAL_UID" --clear-groups sh "$@"
+`;
+
+export async function startMachines(): Promise<{ machines: Machine[]; stop: () => Promise<void> }> {
+  const shells = await makeWorkspace({ "as-account": AS_ACCOUNT });
+  await chmod(shells.dir, 0o755);
+  const machines = await Promise.all(
+    NAMES.map((name, index) => startMachine(name, FIRST_UID + index, shells.path("as-account"))),
+  );
+  return {
+    machines,
+    stop: async () => {
+      await Promise.all(machines.map((machine) => machine.stop()));
+      await shells.remove();
+    },
+  };
+}
+
+async function startMachine(name: string, ownUid: number, loginShell: string): Promise<Machine> {
+  const uid = process.getuid?.() === 0 ? ownUid : null;
+  const host = await startSshd({ name, loginShell, env: { TRIAL_UID: String(ownUid) } });
+  const relay = await startRelay(host.port);
+  const [faults, ledger] = [join(host.homeDir, "faults"), join(host.homeDir, "ledger")];
+  await furnish(host, uid);
+  const calm = () => {
+    for (const tool of TOOLS) {
+      emptyDirectory(join(faults, tool), uid);
+      rmSync(`${faults}/${tool}.slow`, { force: true });
+    }
+    relay.accept();
+    limitProcesses(host, uid, "unlimited");
+  };
+  return {
+    ...{ name: `${name}.yaml`, host, relay, uid, calm },
+    readLedger: () => (existsSync(ledger) ? readFileSync(ledger, "utf8") : ""),
+    putToken: (tool, token) => writeFileSync(join(faults, tool, token), ""),
+    slowDown: (tool) => writeFileSync(`${faults}/${tool}.slow`, ""),
+    limitProcesses: (most) => limitProcesses(host, uid, most),
+    async reset() {
+      calm();
+      await sweep(host);
+      await Promise.all([rm(ledger, { force: true }), rm(join(faults, "used"), { force: true })]);
+    },
+    async stop() {
+      await relay.stop();
+      await host.stop();
+    },
+  };
+}
+
+async function furnish(host: TestHost, uid: number | null): Promise<void> {
+  await writeFile(join(host.binDir, "trial"), TRIAL, { mode: 0o755 });
+  for (const tool of TOOLS)
+    await writeFile(join(host.binDir, tool), standIn(tool, pathOf(tool)), { mode: 0o755 });
+  await mkdir(join(host.homeDir, "faults"));
+  if (uid === null) return;
+  await chmod(host.dir, 0o711);
+  for (const dir of [host.homeDir, join(host.homeDir, "faults")]) await chown(dir, uid, uid);
+}
+
+function pathOf(tool: Tool): string {
+  return execFileSync("sh", ["-c", `command -v ${tool}`], { encoding: "utf8" }).trim();
+}
+
+/** Tokens are taken by the machine's account, so the directory is its own. */
+function emptyDirectory(dir: string, uid: number | null): void {
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir);
+  if (uid !== null) execFileSync("chown", [`${uid}:${uid}`, dir]);
+}
+
+/** Of all that runs there, and of sshd, from which later sessions have it. */
+function limitProcesses(host: TestHost, uid: number | null, most: number | "unlimited"): void {
+  if (uid === null) return;
+  const server = readFileSync(join(host.dir, "sshd.pid"), "utf8").trim();
+  const script = `for pid; do prlimit --pid "$pid" "--nproc=${most}:unlimited" 2>/dev/null; done; true`;
+  execFileSync("sh", ["-c", script, "sh", server, ...host.pids().map(String)]);
+}
