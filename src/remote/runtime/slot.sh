@@ -142,7 +142,9 @@ end_with() {
   [ "$1" = 0 ] || tell_full_disk
   # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
   until echo "$1" >"$dir/exit"; do make_room; done
-  untold="ended ${dir#jobs/} $slot $1 $2"
+  # A job that could not begin ends before the end of the one before it is told.
+  untold="${untold:+$untold
+}ended ${dir#jobs/} $slot $1 $2"
   [ "$1" = 0 ] || tell
 }
 

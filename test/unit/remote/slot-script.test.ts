@@ -240,6 +240,18 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect((await spool.events())[0]).toMatch(new RegExp(`^ended ${A} 0 lost `));
     });
 
+    test("the end of a job is reported although the job after it has no command", async () => {
+      await spool.job(A, "true");
+      await spool.job(B, "true");
+      await writeFile(join(spool.dir, "jobs", B, "command"), "");
+      await spool.run();
+      const ends = (await spool.events()).filter((line) => line.startsWith("ended "));
+      expect(ends.map((line) => line.split(" ").slice(0, 4).join(" "))).toEqual([
+        `ended ${A} 0 0`,
+        `ended ${B} 0 lost`,
+      ]);
+    });
+
     test("without flock, slots still take turns, past a lock whose holder is gone", async () => {
       const PATH = await pathWithout(home, "flock");
       await home.write(`.sshoal/lock@${HOST}.held`, `9999999 1 ${BOOT_ID}\n`);
