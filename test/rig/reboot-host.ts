@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listBelow } from "./batch.js";
-import { killAll, signalAll } from "./processes.js";
+import { killAll, parentOf, signalAll } from "./processes.js";
 import type { TestHost } from "./sshd.js";
 
 const EARLIER_BOOT = "00000000-0000-4000-8000-000000000000";
@@ -18,7 +18,15 @@ export function rebootHost(host: Pick<TestHost, "pids" | "homeDir">): void {
     const file = join(batches, path);
     writeFileSync(file, readFileSync(file, "utf8").replace(boot, EARLIER_BOOT));
   }
-  killAll(frozen);
+  killAll(childrenFirst(frozen));
+}
+
+/** A stopped process whose parent ends before it goes on for a moment: the kernel continues orphaned groups. */
+function childrenFirst(pids: readonly number[]): number[] {
+  const known = new Set(pids);
+  const parents = new Map(pids.map((pid) => [pid, parentOf(pid)]));
+  const depthOf = (pid: number): number => (known.has(pid) ? 1 + depthOf(parents.get(pid) ?? 0) : 0);
+  return pids.toSorted((a, b) => depthOf(b) - depthOf(a));
 }
 
 /** None of them sees another one end: first all stop, also those that were started meanwhile. */

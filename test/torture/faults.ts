@@ -72,8 +72,8 @@ export function createInflictor(machines: readonly Machine[], random: () => numb
       case "limit": {
         if (machine.uid === null) return "skipped: needs root";
         marks.isBroken = true;
-        machine.limitProcesses(machine.host.pids().length + fault.spare);
-        lasting.push(sleep(fault.forMs).then(() => machine.limitProcesses("unlimited")));
+        machine.limitProcesses(fault.spare);
+        lasting.push(sleep(fault.forMs).then(() => machine.liftLimit()));
         return "";
       }
       default:

@@ -1,7 +1,7 @@
 // The machines of a round: each a throwaway sshd behind a relay, with an account, a ledger and breakable tools of its own.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sweep } from "../rig/ledger.js";
@@ -21,8 +21,9 @@ export interface Machine {
   /** Each token takes effect in one call of a tool; see `standIn`. */
   putToken(tool: Tool, token: string): void;
   slowDown(tool: "rm" | "mv"): void;
-  /** How many processes its account may have from now on. */
-  limitProcesses(most: number | "unlimited"): void;
+  /** How many processes its account may have from now on, beside those it has. */
+  limitProcesses(spare: number): void;
+  liftLimit(): void;
   /** No tool fails, is slow or lacks processes any more. */
   calm(): void;
   /** As it was before the first round. */
@@ -55,8 +56,8 @@ export async function startMachines(): Promise<{ machines: Machine[]; stop: () =
 }
 
 async function startMachine(name: string, ownUid: number, loginShell: string): Promise<Machine> {
-  const uid = process.getuid?.() === 0 ? ownUid : null;
   const host = await startSshd({ name, loginShell, env: { TRIAL_UID: String(ownUid) } });
+  const uid = uidOf(host, ownUid);
   const relay = await startRelay(host.port);
   const [faults, ledger] = [join(host.homeDir, "faults"), join(host.homeDir, "ledger")];
   await furnish(host, uid);
@@ -73,7 +74,8 @@ async function startMachine(name: string, ownUid: number, loginShell: string): P
     readLedger: () => (existsSync(ledger) ? readFileSync(ledger, "utf8") : ""),
     putToken: (tool, token) => writeFileSync(join(faults, tool, token), ""),
     slowDown: (tool) => writeFileSync(`${faults}/${tool}.slow`, ""),
-    limitProcesses: (most) => limitProcesses(host, uid, most),
+    limitProcesses: (spare) => limitProcesses(host, uid, countProcesses(uid) + spare),
+    liftLimit: () => limitProcesses(host, uid, "unlimited"),
     async reset() {
       calm();
       await sweep(host);
@@ -84,6 +86,13 @@ async function startMachine(name: string, ownUid: number, loginShell: string): P
       await host.stop();
     },
   };
+}
+
+/** The rig may have given the home to a plain account already. */
+function uidOf({ homeDir }: TestHost, ownUid: number): number | null {
+  const [owner, self] = [statSync(homeDir).uid, process.getuid?.()];
+  if (owner !== self) return owner;
+  return self === 0 ? ownUid : null;
 }
 
 async function furnish(host: TestHost, uid: number | null): Promise<void> {
@@ -113,4 +122,10 @@ function limitProcesses(host: TestHost, uid: number | null, most: number | "unli
   const server = readFileSync(join(host.dir, "sshd.pid"), "utf8").trim();
   const script = `for pid; do prlimit --pid "$pid" "--nproc=${most}:unlimited" 2>/dev/null; done; true`;
   execFileSync("sh", ["-c", script, "sh", server, ...host.pids().map(String)]);
+}
+
+/** Of an account, on the whole computer: that is what the limit counts. */
+function countProcesses(uid: number | null): number {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid).length;
 }

@@ -15,6 +15,8 @@ const SHOWN = 12;
 export async function main(argv: readonly string[]): Promise<number> {
   const [seed = Date.now() % 1_000_000, rounds = 10, jobs = 1500] = argv.map(Number);
   const { machines, stop } = await startMachines();
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void stop().finally(() => process.exit(130)));
   const sums = { jobs: 0, starts: 0, faults: 0, clients: 0, problems: [] as Problem[] };
   try {
     for (let round = 0; round < rounds; round++) {

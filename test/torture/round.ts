@@ -40,10 +40,12 @@ interface ClientEnd extends CommandResult {
 }
 
 /** More clients than this that end by themselves, with jobs left, are too many. */
-const MOST_TRIES = 6;
+const MOST_TRIES = 4;
 /** When no job has begun for so long, the next fault strikes all the same. */
 const STALLED_MS = 5000;
-const CLIENT_DEADLINE_MS = 240_000;
+/** A client that prints nothing for so long, while no job begins, hangs. */
+const SILENT_MS = 90_000;
+const CLIENT_DEADLINE_MS = 900_000;
 const LOOK_MS = 15;
 
 export async function tortureRound(machines: readonly Machine[], round: Round): Promise<RoundOutcome> {
@@ -95,8 +97,10 @@ class Driver {
     for (let tries = 0; tries < MOST_TRIES; ) {
       await this.#prepare();
       const client = spawnCommand(args, { cwd: this.#workDir, deadlineMs: CLIENT_DEADLINE_MS });
+      const unwatch = this.#watch(client);
       const endedBy = await this.#disturb(client);
       const end = await this.#endOf(client);
+      unwatch();
       clients.push({ ...end, endedBy });
       if (endedBy !== null) continue;
       if (isFinished(end)) break;
@@ -143,6 +147,21 @@ class Driver {
       this.struck.push(`${at} ${await this.#inflictor.inflict(fault)}`);
     }
     return null;
+  }
+
+  /** Ends a client that hangs; returns how to stop watching. */
+  #watch(client: LiveCommand): () => void {
+    let [last, movedAt] = ["", performance.now()];
+    const look = () => {
+      const now = `${client.stdout().length} ${client.stderr().length} ${this.#progress.starts()}`;
+      if (now !== last) [last, movedAt] = [now, performance.now()];
+      if (performance.now() - movedAt < SILENT_MS) return;
+      this.problems.push({ kind: "client", text: `hangs: nothing happens for ${SILENT_MS} ms` });
+      client.child.kill("SIGKILL");
+      movedAt = performance.now();
+    };
+    const timer = setInterval(look, 1000);
+    return () => clearInterval(timer);
   }
 
   async #endOf(client: LiveCommand): Promise<CommandResult> {
