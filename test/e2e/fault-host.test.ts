@@ -218,6 +218,17 @@ describe("killed from outside, with the client watching:", () => {
     await expectFine(client, new Map([[1, 2]]));
   });
 
+  test("every process, by the signal of a shutdown or a logout: the job is lost, and tried again", async () => {
+    const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
+    relay.refuse();
+    relay.cut();
+    for (const pid of host.pids()) process.kill(pid, "SIGTERM");
+    await until("all of them are gone", () => host.pids().length === 0);
+    await ledger.seen.write("go", "");
+    relay.accept();
+    await expectFine(client, new Map([[1, 2]]));
+  });
+
   test("the job: it has failed, by that signal, and the slot goes on", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
     killAll([pidIn("slots/0/job")]);

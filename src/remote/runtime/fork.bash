@@ -1,5 +1,5 @@
 # Runs jobs that need no shell of their own: bash -p fork.bash SPOOL SLOT. Each line of stdin is "KEY PLACE KEEPER", and answered
-# by "KEY CODE PID" once the job has ended. The job's shell is a fork of this one, which is there already: to start another
+# by "KEY CODE PID" once the job has ended; the first word is "ready" and our pid. The job's shell is a fork of this one, which is there already: to start another
 # takes longer than many a job.
 
 # What the environment says to every bash, such as functions and a file to read first, is not said to this one, which is run
@@ -28,7 +28,7 @@ sshoal_run() {
   . "$spool/jobs/$key/command"
 }
 
-echo ready
+echo "ready $$"
 while read -r key place SSHOAL_KEEPER; do
   # With -m a fork leads a group of its own. But nobody waits with -m: then a job that is only stopped would have ended, too.
   set -m

@@ -18,6 +18,9 @@ shell='sh'
 ! command -v bash >/dev/null || shell=bash
 looked_at='' checked_at='' said='' killed='' untold='' has_fifos='' forker='' named='' as_copied='' can_ask='' find_tells='' has_room=''
 
+# To their jobs too, as in the background of any script. begin.sh relies on it: bash has its own ways with SIGINT.
+trap '' INT QUIT
+
 main() {
   with_lock "$lock" become_the_loop || exit 0
   if [ -z "$is_new" ]; then
@@ -108,11 +111,17 @@ see_to_end() {
   [ -z "$(marked "$attempt")" ] || end_tree "$live_pid" "$attempt"
   owner=
   { read -r _ _ _ owner <"$mine/keeper"; } 2>/dev/null
-  code='' told=''
-  { read -r told code <"$mine/code"; } 2>/dev/null
-  [ "$told" = "$attempt" ] || code=
+  read_last_word
   wind_up "${code:-lost}" 0
   tell
+}
+
+# A word without its newline was torn. And whoever killed the keeper may have killed the job's last command first: which
+# of the two it was, the job's shell cannot tell.
+read_last_word() {
+  code='' told=''
+  { read -r told code <"$mine/code"; } 2>/dev/null && [ "$told" = "$attempt" ] || code=
+  case $code in 129 | 130 | 137 | 143) code= ;; esac
 }
 
 is_under_way() {
@@ -545,8 +554,8 @@ run_command() {
 
 # There is none where bash is missing, or would find something in its environment that this shell does not know.
 can_fork() {
-  [ -n "$forker" ] || { read -r forker <&6 || forker=none; } 2>/dev/null
-  [ "$forker" = ready ]
+  [ -n "$forker" ] || { read -r forker forker_pid <&6 || forker=none; } 2>/dev/null
+  [ "$forker" = ready ] && kill -0 "$forker_pid" 2>/dev/null
 }
 
 have_it_forked() {

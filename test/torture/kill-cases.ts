@@ -1,0 +1,86 @@
+// Every way to kill the processes of a slot while it runs a job, and how that job may then be reported. Pure.
+
+export type Target = "loop" | "keeper" | "forker" | "job";
+export type KillSignal = "SIGTERM" | "SIGHUP" | "SIGINT" | "SIGKILL";
+
+export interface KillCase {
+  /** The shell that runs the loop; busybox has no bash, so that there is no forker. */
+  readonly shell: "dash" | "bash" | "busybox";
+  /** The job is run by a fork of the slot's bash, or by a shell of its own. */
+  readonly runner: "fork" | "own shell";
+  readonly signal: KillSignal;
+  /** In the order in which they are hit. */
+  readonly targets: readonly Target[];
+  /** Whether all processes of the job are hit, or its shell alone. */
+  readonly hitsGroup: boolean;
+  /** Whether the machine is rebooted before the next loop begins. */
+  readonly reboots: boolean;
+}
+
+/** The code that the job ends with once it is allowed to. */
+export const OWN_CODE = 4;
+
+const NUMBERS: Readonly<Record<KillSignal, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+
+export function allKillCases(): KillCase[] {
+  const cases: KillCase[] = [];
+  for (const shell of ["dash", "bash", "busybox"] as const)
+    for (const runner of shell === "busybox" ? (["own shell"] as const) : (["fork", "own shell"] as const))
+      for (const reboots of [false, true])
+        for (const signal of ["SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"] as const)
+          for (const targets of allTargets(shell !== "busybox"))
+            for (const hitsGroup of targets.includes("job") ? [false, true] : [false])
+              cases.push({ shell, runner, reboots, signal, targets, hitsGroup });
+  return cases;
+}
+
+/** Every subset; with the job last, and with the job first. */
+function allTargets(hasForker: boolean): Target[][] {
+  const others: Target[] = hasForker ? ["loop", "keeper", "forker"] : ["loop", "keeper"];
+  let subsets: Target[][] = [[]];
+  for (const each of others) subsets = subsets.concat(subsets.map((few) => [...few, each]));
+  return subsets.flatMap((few) =>
+    few.length === 0 ? [["job"]] : [few, [...few, "job" as const], ["job" as const, ...few]],
+  );
+}
+
+export function nameOfCase({ shell, runner, signal, targets, hitsGroup, reboots }: KillCase): string {
+  const whom = targets.map((each) => (each === "job" && hitsGroup ? "all of the job" : each)).join(", ");
+  return `${shell}, ${runner}: ${signal} to ${whom}${reboots ? ", then a reboot" : ""}`;
+}
+
+/** All processes of a slot ignore SIGINT, as background processes of a shell script do. */
+export function endsBy(signal: KillSignal): boolean {
+  return signal !== "SIGINT";
+}
+
+/** Whether a keeper is left that learns how the job ended. */
+export function isKept({ targets, signal, runner }: KillCase): boolean {
+  const isGone = (target: Target) => targets.includes(target) && endsBy(signal);
+  return !isGone("keeper") && !(runner === "fork" && isGone("forker"));
+}
+
+export function isJobKilled({ targets, signal }: KillCase): boolean {
+  return targets.includes("job") && endsBy(signal);
+}
+
+/** What may be written as the job's end. */
+export function allowedEnds(kill: KillCase): string[] {
+  const killed = String(128 + NUMBERS[kill.signal]);
+  if (!isJobKilled(kill)) return kill.reboots ? ["lost"] : [String(OWN_CODE)];
+  if (isKept(kill)) return [killed];
+  // Hit first, the job may be gone for a moment before its keeper is, which then still reports it.
+  return kill.targets[0] === "job" ? ["lost", killed] : ["lost"];
+}
+
+/** The same of the job behind it: where the slot goes on at once, it may be what runs when the machine is rebooted. */
+export function allowedNextEnds(kill: KillCase): string[] {
+  return kill.reboots && isJobKilled(kill) ? ["0", "lost"] : ["0"];
+}
+
+/** Quick enough for every test run, and with something of everything in it. */
+export function sampleKillCases(step = SAMPLE_STEP): KillCase[] {
+  return allKillCases().filter((_, index) => index % step === 0);
+}
+
+const SAMPLE_STEP = 45;

@@ -1,0 +1,29 @@
+// node test/torture/run-kill-matrix.mjs [every] [at once]: kills slots in all ways, or in every so-manieth of them.
+
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const cache = join(root, "node_modules", ".cache");
+await mkdir(cache, { recursive: true });
+const place = await mkdtemp(join(cache, "kills-"));
+try {
+  // Where the bundle looks for the scripts of the runtime, and for stand-ins. A copy: an edit meanwhile changes nothing.
+  await cp(join(root, "src/remote/runtime"), join(place, "runtime"), { recursive: true });
+  await symlink(join(root, "test/rig/bin"), join(place, "bin"));
+  const bundle = join(place, "kills.mjs");
+  await build({
+    entryPoints: [fileURLToPath(new URL("kill-matrix-main.ts", import.meta.url))],
+    outfile: bundle,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+  });
+  const { main } = await import(bundle);
+  process.exitCode = await main(process.argv.slice(2));
+} finally {
+  await rm(place, { recursive: true, force: true });
+}

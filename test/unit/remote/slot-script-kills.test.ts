@@ -1,0 +1,95 @@
+// Processes of a slot are killed while a job runs. A killed job never counts as done. SSHOAL_ALL_KILLS=1 tries every case.
+
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../../rig/until.js";
+import { allKillCases, sampleKillCases } from "../../torture/kill-cases.js";
+import { runKillCases } from "../../torture/kill-matrix.js";
+import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+
+const A = "0000001-1";
+const sample = process.env.SSHOAL_ALL_KILLS ? allKillCases() : sampleKillCases();
+
+test("the sample has every shell, runner, signal and set of targets in it, with a reboot and without", () => {
+  const features = (cases: typeof sample) =>
+    new Set(
+      cases.flatMap(({ shell, runner, signal, targets, hitsGroup, reboots }) => [
+        ...[shell, runner, `reboots ${reboots}`, `group ${hitsGroup}`, targets.toSorted().join(" ")],
+        ...[`${runner} ${signal}`, `${shell} ${reboots}`, `first ${targets[0]}`],
+      ]),
+    );
+  expect(features(sample)).toEqual(features(allKillCases()));
+});
+
+test("any processes of a slot are killed: the job is reported as it ended, or as lost", async () => {
+  expect(await runKillCases(sample, { atOnce: 3 })).toEqual([]);
+}, 3_600_000);
+
+describe.each(SHELLS)("the last word of a job without its keeper, under %s:", (_, shell) => {
+  let home: Home;
+  let spool: Spool;
+
+  beforeEach(async () => {
+    home = await makeHome(shell);
+    spool = await makeSpool(home, shell);
+  });
+  afterEach(() => home.close());
+
+  const pidIn = (name: string) =>
+    Number(readFileSync(join(spool.dir, "slots/0", name), "utf8").split(" ")[0]);
+
+  /** The keeper is killed once the line has made "begun"; the line goes on once there is "go". */
+  async function endOf(line: string, hits: NodeJS.Signals | null = null): Promise<string> {
+    await spool.job(
+      A,
+      line.replace("WAIT", "echo >../../../begun; until [ -e ../../../go ]; do sleep 0.01; done"),
+    );
+    const loop = spool.start();
+    await until("it has begun", () => spool.exists("begun"));
+    process.kill(pidIn("keeper"), "SIGKILL");
+    if (hits !== null) process.kill(pidIn("job"), hits);
+    await writeFile(join(spool.dir, "go"), "");
+    await loop.ended;
+    return (await spool.read(`jobs/${A}/exit`)).trim();
+  }
+
+  test.each([
+    ["the last command succeeds", "WAIT; true", "0"],
+    ["the last command fails", "WAIT; false", "1"],
+    ["exit in the middle", "WAIT; exit 7; true", "7"],
+    ["exit in a function", "f() { exit 8; }; WAIT; f", "8"],
+    ["set -e", "set -e; WAIT; false; true", "1"],
+    [
+      "its last command is killed by what a sweep of all processes uses",
+      "WAIT; sh -c 'kill -TERM $$'",
+      "lost",
+    ],
+    ["its last command crashes", "WAIT; sh -c 'kill -SEGV $$'", "139"],
+  ])("%s", async (_, line, end) => {
+    expect(await endOf(line)).toBe(end);
+  });
+
+  test("its own trap runs, and decides how it ends", async () => {
+    expect(await endOf("trap 'echo caught; exit 9' TERM; WAIT", "SIGTERM")).toBe("9");
+    expect(await spool.read(`jobs/${A}/out`)).toBe("caught\n");
+  });
+
+  test("a signal that it ignores does nothing to it", async () => {
+    expect(await endOf("trap '' TERM; WAIT; exit 6", "SIGTERM")).toBe("6");
+  });
+
+  test.each(["SIGUSR1", "SIGALRM", "SIGPIPE", "SIGTERM", "SIGHUP"] as const)(
+    "%s ends it: it has none",
+    async (signal) => {
+      expect(await endOf("true; WAIT; exit 0", signal)).toBe("lost");
+    },
+  );
+
+  test("a line finds no trap for a signal that could end it", async () => {
+    await spool.job(A, "trap | grep -vE 'EXIT|INT|QUIT'; true");
+    await spool.run();
+    expect(await spool.read(`jobs/${A}/out`)).toBe("");
+  });
+});
