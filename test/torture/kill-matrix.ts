@@ -70,7 +70,7 @@ async function hit(kill: KillCase, spool: Spool, home: Home): Promise<void> {
   const pids = pidsOf(spool, first.child.pid as number);
   for (const target of kill.targets) {
     const pid = pids[target];
-    process.kill(target === "job" && kill.hitsGroup ? -pid : pid, kill.signal);
+    send(target === "job" && kill.hitsGroup ? -pid : pid, kill.signal);
   }
   for (const target of kill.targets) {
     if (endsBy(kill.signal)) await until(`the ${target} is gone`, () => isGone(pids[target]));
@@ -81,6 +81,15 @@ async function hit(kill: KillCase, spool: Spool, home: Home): Promise<void> {
   const last = isLoopGone ? spool.start() : first;
   writeFileSync(join(spool.dir, "go"), "");
   await last.ended;
+}
+
+/** It may have ended already: the forker goes when its keeper does. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 function hasRun(home: Home): boolean {

@@ -143,7 +143,10 @@ wind_up() {
   code=$1
   [ -e "$dir/timed-out" ] && code=timed-out
   [ -e "$dir/stopped" ] && code=stopped
-  keep_results 2>>"$dir/err"
+  if ! keep_results 2>>"$dir/err"; then
+    echo "sshoal: the results of this job could not be kept: $spool/$mine/work" >>"$dir/err"
+    [ "$code" != 0 ] || code=125
+  fi
   end_with "$code" "$2"
 }
 
@@ -457,16 +460,25 @@ name_tree() {
 # The slot's jobs follow each other in one directory, as long as they leave it as it was: a copy is made once, not for
 # each. "copied" says of which tree it is, and whether that is all there; "fresh" is older than what any job changes.
 has_work_copy() {
-  [ "$tree" = @ ] || [ "$copied" = "$boot_id whole $tree" ]
+  [ "$tree" = @ ] || { [ "$copied" = "$boot_id whole $tree" ] && is_directory "$mine/work" && is_open "$mine/work"; }
+}
+
+# A job may have put a link to anywhere in place of a directory of ours, which must never be followed.
+is_directory() {
+  [ -d "$1" ] && [ ! -h "$1" ]
+}
+
+is_open() {
+  [ -r "$1" ] && [ -w "$1" ] && [ -x "$1" ]
 }
 
 make_work() {
   tell
   made=$copied as_copied=''
   note_copied ''
-  [ "$made" = "$boot_id part $tree" ] || remove "$mine/work"
-  if ! copy_tree; then
-    remove "$mine/work"
+  [ "$made" = "$boot_id part $tree" ] && is_directory "$mine/work" || made=
+  if { [ -z "$made" ] && ! clear_work; } || ! copy_tree; then
+    clear_work
     is_disk_full && put_back && return 1
     echo "sshoal: the working directory could not be copied for this job" >&2
     return 125
@@ -506,8 +518,13 @@ ask() {
   [ -n "$can_ask" ]
 }
 
+# What cannot be removed is put aside, or the tree would be copied into it.
+clear_work() {
+  remove "$mine/work" || mv "$mine/work" "$mine/aside.$key"
+}
+
 remove() {
-  [ ! -d "$1" ] || rm -rf "$1" 2>/dev/null || { chmod -R u+rwx "$1" && rm -rf "$1"; }
+  ! is_there "$1" || rm -rf "$1" 2>/dev/null || { is_directory "$1" && chmod -R u+rwx "$1" && rm -rf "$1"; }
 }
 
 copy_tree() {
@@ -693,19 +710,32 @@ suspect() {
 # What the job changed or made is its result. Of what it left as it was, the next job's copy is made. Whoever does this may
 # be killed in the midst of it: then it is done again, before any other job gets a copy here.
 keep_results() {
+  is_directory "$dir/work" || ! is_there "$dir/work" || rm -f "$dir/work"
   name_tree && [ "$tree" != @ ] && [ "$owner" = "${dir#jobs/}" ] || return 0
   fresh=$PWD/$mine/fresh
   if [ ! -d "$dir/work" ]; then
-    [ -d "$mine/work" ] && ! is_untouched || return 0
+    is_directory "$mine/work" || { miss_work; return 0; }
+    ! is_untouched || return 0
     note_copied ''
     mv "$mine/work" "$dir/work" 2>/dev/null || { chmod u+rwx "$mine/work" && mv "$mine/work" "$dir/work"; } || return
     [ "$tree_is_large" = 0 ] || [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || ! can_tell || has_clock_jumped || pass_on
   fi
   [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || drop_inputs
+  return 0
+}
+
+# The job has removed its directory, moved it, or put something else in its place.
+miss_work() {
+  # None was made for a job that was killed before, or stopped.
+  [ "$copied" = "$boot_id whole $tree" ] || return 0
+  note_copied ''
+  rm -f "$mine/work"
+  echo "sshoal: the job removed or replaced its working directory: what was in it is no result" >&2
 }
 
 is_untouched() {
   if [ "$tree" = - ]; then
+    is_open "$mine/work" || return 1
     for entry in "$mine/work/"* "$mine/work/".[!.]* "$mine/work/"..?*; do
       ! is_there "$entry" || return 1
     done
