@@ -24,6 +24,8 @@ export interface BatchHere {
   readonly batch: string;
   readonly script: string;
   readonly settings: BatchSettings;
+  /** Its jobs come from a file that grows. */
+  readonly isFollowed: boolean;
   /** Of its last run. */
   readonly jobs: readonly Job[];
   readonly machines: ReadonlyMap<string, RecordedMachine>;
@@ -74,6 +76,7 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
     batch,
     script,
     settings: past.settings,
+    isFollowed: past.position !== null,
     jobs,
     machines,
     state,

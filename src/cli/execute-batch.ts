@@ -31,7 +31,7 @@ export async function executeJobs(
   const machines = await machinesFor(options, surroundings);
   const copying = resolveCopying(options, surroundings.cwd);
   if (options.isDryRun) return dryRun({ jobs, machines, options, surroundings });
-  const tree = readTree(surroundings, copying);
+  const tree = readTree(surroundings, copying, options.follows ? options.script : null);
   tree.catch(() => {}); // heard by the run, while machines are connected to
   const results = new Results(surroundings.cwd);
   await results.prepare();

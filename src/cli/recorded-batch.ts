@@ -44,7 +44,9 @@ export async function orderFor(
     policy: POLICY,
     env: {},
     machines: startsJobs ? await reloadMachines([...here.machines.values()], surroundings) : [],
-    tree: startsJobs ? readTree(surroundings, settings) : Promise.resolve(noTree(surroundings.cwd)),
+    tree: startsJobs
+      ? readTree(surroundings, settings, here.isFollowed ? script : null)
+      : Promise.resolve(noTree(surroundings.cwd)),
   };
 }
 

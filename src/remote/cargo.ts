@@ -2,7 +2,7 @@
 // piece can be made anew, so that one which is slow or comes late holds up nobody and misses nothing.
 
 import { createHash, type Hash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -14,6 +14,17 @@ import { bytesOf, type TreeEntry } from "./tree.js";
 const PIECE_BYTES = 1 << 20;
 /** How far machines may be apart and still share what was read. */
 const KEPT_PIECES = 32;
+
+/** A file is no longer what was hashed: nothing of the tree stands where it was being sent. */
+export class FileChanged extends Error {
+  readonly path: string;
+
+  constructor(path: string, options: { cause?: unknown } = {}) {
+    super(`${path} changed while it was being copied`, options);
+    this.name = "FileChanged";
+    this.path = path;
+  }
+}
 
 /** A part of one entry: for most, all of it. */
 interface Slice {
@@ -54,7 +65,7 @@ export class Cargo {
     return this.#shrinks;
   }
 
-  /** Fails when a file is no longer what was hashed. `bytes`: how much of the archive it is. */
+  /** Throws FileChanged. `bytes`: how much of the archive it is. */
   async *stream(isZipped = false): AsyncGenerator<{ readonly data: Buffer; readonly bytes: number }> {
     for (let index = 0; index < this.#plan.length; index++) {
       const piece = this.#piece(index);
@@ -104,9 +115,16 @@ export class Cargo {
   #read(slice: Slice, content: Buffer): void {
     const { entry } = slice;
     if (entry.type !== "File") return;
-    const isRead = readSlice(path.join(this.#dir, entry.path), slice, content);
-    if (!isRead || !this.#isUnchanged(slice, content))
-      throw new Error(`${entry.path} changed while it was being copied`);
+    if (!this.#readSlice(entry.path, slice, content) || !this.#isUnchanged(slice, content))
+      throw new FileChanged(entry.path);
+  }
+
+  #readSlice(relative: string, slice: Slice, content: Buffer): boolean {
+    try {
+      return readSlice(path.join(this.#dir, relative), slice, content);
+    } catch (cause) {
+      throw new FileChanged(relative, { cause });
+    }
   }
 
   /** The first machine to get there takes slices in order, so that the whole of a large file is checked once. */
@@ -169,8 +187,8 @@ function paddingAfter({ entry, offset, length }: Slice): Buffer {
   return entry.type === "File" && offset + length === entry.size ? paddingOf(entry.size) : EMPTY;
 }
 
-/** False: the file is longer or shorter than it was. Emptiness has nothing to read, and may since be unreadable. */
-function readSlice(file: string, { entry, offset, length }: Slice, content: Buffer): boolean {
+/** False: the file is shorter than it was. What was appended since is not read. */
+function readSlice(file: string, { offset, length }: Slice, content: Buffer): boolean {
   if (length === 0) return true;
   const handle = openSync(file, "r");
   try {
@@ -180,7 +198,7 @@ function readSlice(file: string, { entry, offset, length }: Slice, content: Buff
       if (got === 0) return false;
       read += got;
     }
-    return entry.type === "File" && fstatSync(handle).size === entry.size;
+    return true;
   } finally {
     closeSync(handle);
   }

@@ -4,7 +4,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Running, Session } from "../transport/session.js";
-import type { Cargo } from "./cargo.js";
+import { type Cargo, FileChanged } from "./cargo.js";
 import { isSlow } from "./compressing.js";
 import { gatherTail } from "./gather-tail.js";
 import { type Place, prelude } from "./layout.js";
@@ -26,7 +26,7 @@ export interface StageOptions {
   readonly onProgress: (sentBytes: number, totalBytes: number) => void;
 }
 
-/** Resolves with whether anything had to be sent. */
+/** Resolves with whether anything had to be sent. Rejects with FileChanged when a file is not what was hashed. */
 export async function stage(session: Session, options: StageOptions): Promise<boolean> {
   const { signal } = options;
   signal.throwIfAborted();
@@ -141,6 +141,7 @@ async function send(running: Running, cargo: Cargo, { isZipped, onProgress }: Se
   } catch (error) {
     if (isBrokenPipe(error)) return; // The far end gave up first, or has it; what it said tells.
     running.close();
+    if (error instanceof FileChanged) throw error;
     throw new RemoteError((error as Error).message, "run the same command again", { cause: error });
   }
 }

@@ -35,6 +35,10 @@ export interface Tree {
   readonly entries: readonly TreeEntry[];
   readonly bytes: number;
   readonly leftOut: readonly string[];
+  /** What people should know of it. */
+  readonly warnings?: readonly string[];
+  /** Files that were read again since the batch began. */
+  readonly rereads?: ReadonlySet<string>;
   /** What the same directory was before, latest first, as far as is remembered. */
   readonly earlier?: readonly EarlierTree[];
 }
@@ -45,18 +49,25 @@ export interface EarlierTree {
   load(): Promise<readonly ListedEntry[] | null>;
 }
 
+/** Says of a file, by its full path, that it never travels. */
+export type IsFollowed = (full: string, stats: BigIntStats) => boolean;
+
 /** `paths` are relative to `dir` and lie inside it. Unreadable files are mistakes, reported all at once. */
 export async function scanTree(
   dir: string,
   paths: readonly string[],
   digests: DigestMemory | null = null,
+  isFollowed: IsFollowed = () => false,
 ): Promise<Tree> {
   const scan: Scan = {
     dir,
+    named: new Set(paths.map((each) => path.normalize(each).replace(/\/+$/, ""))),
     rules: new IgnoreRules(dir),
+    isFollowed,
     digests,
     found: new Map(),
     leftOut: new Set(),
+    warnings: [],
     problems: [],
     buffer: Buffer.allocUnsafe(READ_BYTES),
     breathedAt: performance.now(),
@@ -70,6 +81,7 @@ export async function scanTree(
     entries,
     bytes: bytesOf(entries),
     leftOut: [...scan.leftOut].sort(),
+    warnings: scan.warnings,
   };
 }
 
@@ -80,10 +92,14 @@ export function bytesOf(entries: readonly TreeEntry[]): number {
 /** Calls that wait are a fifth of the price of those that call back, for small files; others get a turn in between. */
 interface Scan {
   readonly dir: string;
+  /** What was asked for by its own name: it must be there. */
+  readonly named: ReadonlySet<string>;
   readonly rules: IgnoreRules;
+  readonly isFollowed: IsFollowed;
   readonly digests: DigestMemory | null;
   readonly found: Map<string, TreeEntry>;
   readonly leftOut: Set<string>;
+  readonly warnings: string[];
   readonly problems: Problem[];
   readonly buffer: Buffer;
   breathedAt: number;
@@ -116,8 +132,7 @@ async function visitFromTop(scan: Scan, relative: string): Promise<void> {
 
 /** Null: there is no more to be done about it. */
 function visit(scan: Scan, relative: string, isDeep: boolean): Promise<void> | null {
-  const fail = (error: unknown) =>
-    void scan.problems.push(unreadable(relative, error as NodeJS.ErrnoException));
+  const fail = (error: unknown) => noteFailure(scan, relative, error as NodeJS.ErrnoException);
   try {
     return look(scan, relative, isDeep)?.catch(fail) ?? null;
   } catch (error) {
@@ -132,6 +147,10 @@ function look(scan: Scan, relative: string, isDeep: boolean): Promise<void> | nu
   const isDirectory = stats.isDirectory();
   if (relative !== "" && scan.rules.ignores(relative, isDirectory)) {
     scan.leftOut.add(relative);
+    return null;
+  }
+  if (!isDirectory && scan.isFollowed(full, stats)) {
+    scan.leftOut.add(`${relative} (jobs come from it)`);
     return null;
   }
   const shared = { path: relative, mode: Number(stats.mode) & 0o777, mtime: stats.mtime };
@@ -159,14 +178,21 @@ async function visitChildren(scan: Scan, relative: string, full: string): Promis
   }
 }
 
-function unreadable(relative: string, error: NodeJS.ErrnoException): Problem {
-  const reason =
-    error.code === "ENOENT" ? "it vanished, or its name is not UTF-8" : (error.code ?? error.message);
-  return {
+/** What is removed while all is read, as editors and compilers do with their files, is not missed. */
+function noteFailure(scan: Scan, relative: string, { code, message }: NodeJS.ErrnoException): void {
+  const isGone = code === "ENOENT" || code === "ENOTDIR";
+  // Node reads other names than UTF-8 with this letter in them, and then finds no such file.
+  const isMisread = isGone && relative.includes("\ufffd");
+  if (isGone && !isMisread && relative !== "" && !scan.named.has(relative)) {
+    scan.warnings.push(`${relative} is left out: it was removed while the working directory was read`);
+    return;
+  }
+  const reason = isMisread ? "its name is not UTF-8" : (code ?? message);
+  scan.problems.push({
     where: relative === "" ? "." : relative,
     message: `cannot be read for copying: ${reason}`,
     hint: `make it readable, or leave it out by a line in ${IGNORE_FILE}`,
-  };
+  });
 }
 
 async function read(scan: Scan, relative: string, full: string, stats: BigIntStats): Promise<Digest> {

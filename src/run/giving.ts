@@ -5,10 +5,12 @@
 import { attemptKey, kindOf, parseAttemptKey } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
+import { FileChanged } from "../remote/cargo.js";
 import { handOver } from "../remote/hand-over.js";
 import { jobScript } from "../remote/job-script.js";
 import type { Manifest } from "../remote/manifest.js";
 import { needsOwnShell } from "../remote/own-shell.js";
+import { rereadTree } from "../remote/reread-tree.js";
 import { stage } from "../remote/stage.js";
 import type { Tree } from "../remote/tree.js";
 import { unstage } from "../remote/unstage.js";
@@ -34,14 +36,23 @@ const BLOCKS_BYTES = 1024;
 interface Prepared {
   readonly at: number;
   hasFailed: boolean;
-  readonly isSent: Promise<boolean>;
+  readonly isSent: Promise<Staged>;
   readonly goAhead: () => void;
   readonly cancel: AbortController;
+}
+
+interface Staged {
+  /** What stands there now. */
+  readonly tree: Tree;
+  /** It was not there before. */
+  readonly isSent: boolean;
 }
 
 export class Giver {
   readonly #context: RunContext;
   readonly #prepared = new WeakMap<Session, Prepared>();
+  /** By a tree of which files changed before they were sent: what is sent instead, the same to all machines. */
+  readonly #successors = new WeakMap<Tree, Promise<Tree>>();
   #isTreeTold = false;
   #isSizeTold = false;
 
@@ -58,8 +69,7 @@ export class Giver {
   ): Promise<number[]> {
     const { inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env, jobEnv } = this.#context;
     const { spec, place, signal } = link;
-    const tree = await this.#context.tree;
-    if (!link.isStaged) await this.#stage(link, tree, emit).catch((error) => refuse(lines, error));
+    const tree = link.staged ?? (await this.#stage(link, emit).catch((error) => refuse(lines, error)));
     const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) }));
     const jobs = lines.map((line) => {
       const job = jobOf(this.#context, line);
@@ -100,11 +110,12 @@ export class Giver {
     const untold: News[] = [];
     let tell: Emit = (news) => untold.push(news);
     const isSent = this.#context.tree.then((tree) => {
-      if (tree.hash === "") return false;
       if (tree.bytes <= SMALL_BYTES) resolve();
-      const onProgress = this.#progressOf(link, tree, (news) => tell(news));
-      const isTiny = tree.bytes + tree.entries.length * BLOCKS_BYTES <= TINY_ARCHIVE;
-      return stage(session, { place, tree, signal, goAhead, isTiny, onProgress });
+      return this.#settle(tree, emit, (current) => {
+        const onProgress = this.#progressOf(link, current, (news) => tell(news));
+        const isTiny = current.bytes + current.entries.length * BLOCKS_BYTES <= TINY_ARCHIVE;
+        return stage(session, { place, tree: current, signal, goAhead, isTiny, onProgress });
+      });
     });
     const proceed = () => {
       tell = emit;
@@ -119,23 +130,47 @@ export class Giver {
     return prepared;
   }
 
+  /** Sends a tree; where its files change meanwhile, its successor. */
+  async #settle(first: Tree, emit: Emit, send: (tree: Tree) => Promise<boolean>): Promise<Staged> {
+    for (let tree = first; ; ) {
+      if (tree.hash === "") return { tree, isSent: false };
+      try {
+        return { tree, isSent: await send(tree) };
+      } catch (error) {
+        if (!(error instanceof FileChanged)) throw error;
+        tree = await this.#succeed(tree, error.path, emit);
+      }
+    }
+  }
+
+  #succeed(tree: Tree, changed: string, emit: Emit): Promise<Tree> {
+    const known = this.#successors.get(tree);
+    if (known !== undefined) return known;
+    const successor = rereadTree(tree, changed);
+    this.#successors.set(tree, successor);
+    void successor.then((next) => tellWarnings(next, emit));
+    return successor;
+  }
+
   /** The machine gets no job: what it was sent in advance goes. If it does not, it goes one day, as other trees do. */
   async withdraw({ session, place, signal }: MachineLink): Promise<void> {
     const prepared = this.#takePrepared(session);
     const tree = await this.#context.tree;
     if (prepared === null || tree.bytes > SMALL_BYTES) return;
-    const isSent = await prepared.isSent.catch(() => false);
-    if (isSent) await unstage(session, { place, tree, signal }).catch(() => undefined);
+    const staged = await prepared.isSent.catch(() => null);
+    if (staged?.isSent) await unstage(session, { place, tree: staged.tree, signal }).catch(() => undefined);
   }
 
-  async #stage(link: MachineLink, tree: Tree, emit: Emit): Promise<void> {
+  async #stage(link: MachineLink, emit: Emit): Promise<Tree> {
     const machine = link.spec.name;
-    this.#tellTree(tree, emit);
-    const { goAhead, isSent } = this.#takePrepared(link.session) ?? this.prepare(link, emit);
-    goAhead();
-    if (!(await isSent) && tree.hash !== "") emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
-    link.isStaged = true;
+    this.#tellTree(await this.#context.tree, emit);
+    const prepared = this.#takePrepared(link.session) ?? this.prepare(link, emit);
+    prepared.goAhead();
+    const { tree, isSent } = await prepared.isSent;
+    if (!isSent && tree.hash !== "") emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
+    link.staged = tree;
     emit({ kind: "staged", machine });
+    return tree;
   }
 
   /** Once: should it fail, the next time begins anew. So it does if it failed while nobody waited for it. */
@@ -158,11 +193,13 @@ export class Giver {
     };
   }
 
-  #tellTree({ entries, bytes, leftOut }: Tree, emit: Emit): void {
-    if (this.#context.inPlace !== null) return;
-    const files = entries.filter(({ type }) => type !== "Directory").length;
-    if (!this.#isTreeTold) emit({ kind: "tree-read", files, bytes, leftOut });
+  #tellTree(tree: Tree, emit: Emit): void {
+    if (this.#context.inPlace !== null || this.#isTreeTold) return;
     this.#isTreeTold = true;
+    const { entries, bytes, leftOut } = tree;
+    const files = entries.filter(({ type }) => type !== "Directory").length;
+    emit({ kind: "tree-read", files, bytes, leftOut });
+    tellWarnings(tree, emit);
   }
 
   #tellSize(tree: Tree, totalBytes: number, emit: Emit): void {
@@ -171,4 +208,8 @@ export class Giver {
     this.#isSizeTold = true;
     emit({ kind: "warning", message });
   }
+}
+
+function tellWarnings({ warnings = [] }: Tree, emit: Emit): void {
+  for (const message of warnings) emit({ kind: "warning", message });
 }

@@ -5,6 +5,7 @@ import { Control } from "../remote/control.js";
 import { follow } from "../remote/follow.js";
 import type { Place } from "../remote/layout.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
+import type { Tree } from "../remote/tree.js";
 import type { Session } from "../transport/session.js";
 import { pause } from "./retrying.js";
 
@@ -24,7 +25,8 @@ interface Live {
 export class MachineLink {
   readonly spec: MachineSpec;
   readonly place: Place;
-  isStaged = false;
+  /** The copy of the working directory that is there for its jobs. */
+  staged: Tree | null = null;
   /** Its slots have what this run gives them beside jobs. */
   isFurnished = false;
   /** The process over there that stands for this client. */
@@ -63,7 +65,7 @@ export class MachineLink {
     this.#hasSpool = isThere;
     if (isThere) return;
     this.#logOffset = 0;
-    this.isStaged = false;
+    this.staged = null;
     this.isFurnished = false;
   }
 

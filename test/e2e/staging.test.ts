@@ -1,11 +1,16 @@
-// How much goes over the link when the working directory is copied.
+// How much goes over the link when the working directory is copied, and what changes meanwhile.
 
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { LIGHT_NO_GPU } from "../rig/batch.js";
-import { runCommand } from "../rig/command.js";
+import { existsSync } from "node:fs";
+import { appendFile, link, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { scanTree } from "../../src/remote/tree.js";
+import { LIGHT_NO_GPU, listTrees } from "../rig/batch.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
 let host: TestHost;
@@ -74,4 +79,69 @@ test.each([
     .map((line) => (JSON.parse(line) as { kind: string }).kind);
   const told = ["machine-ready", "jobs-assigned", "tree-read", "staging", "staged", "jobs-handed-over"];
   expect([...new Set(kinds.filter((kind) => told.includes(kind)))]).toEqual(told);
+});
+
+test("files that change while they travel stop no machine: grown, rewritten, shorter, removed", async () => {
+  const slow = await startSshd({ name: "slow" });
+  onTestFinished(() => slow.stop());
+  // The first to unpack waits, so that what comes late in the archive is read after it has changed.
+  const [begun, go] = [join(slow.dir, "begun"), join(slow.dir, "go")];
+  const wait = `case $1 in -x*) touch ${begun}; until [ -e ${go} ]; do sleep 0.02; done ;; esac`;
+  await writeFile(join(slow.binDir, "tar"), `#!/bin/sh\n${wait}\nexec /bin/tar "$@"\n`, { mode: 0o755 });
+  await work.write("data", randomBytes(30_000_000));
+  for (const name of ["grown", "rewritten", "shorter", "removed"])
+    await work.write(`z/${name}`, "as it was\n");
+  await work.write("jobs.sh", "cat z/grown z/rewritten z/shorter; ls z\n");
+  const args = ["jobs.sh", "--machines", await slow.machineFile(), ...LIGHT_NO_GPU];
+  const client = spawnCommand(args, { cwd: work.dir });
+  await until("it travels", () => existsSync(begun), 60_000);
+  await appendFile(work.path("z/grown"), "and more\n");
+  await writeFile(work.path("z/rewritten"), "as it is now, and longer\n");
+  await writeFile(work.path("z/shorter"), "short\n");
+  await rm(work.path("z/removed"));
+  await writeFile(go, "");
+  const { code, stdout, stderr } = await client.ended;
+  expect(code, stdout + stderr).toBe(0);
+  expect(await work.read("job_results/jobs.sh.1.out")).toBe(
+    "as it was\nas it is now, and longer\nshort\ngrown\nrewritten\nshorter\n",
+  );
+  for (const name of ["rewritten", "shorter"])
+    expect(stderr).toContain(`WARNING: z/${name} changed while it was copied: jobs get it as it is now\n`);
+  expect(stderr).toContain("WARNING: z/removed is left out: it was removed, or cannot be read any more\n");
+  expect(stderr).not.toContain("z/grown");
+  // What was cut off is no tree; the one that stands is named by what is in it.
+  const trees = listTrees(join(slow.homeDir, ".sshoal"));
+  const standing = await Promise.all(
+    trees.map((name) => scanTree(join(slow.homeDir, ".sshoal/trees", name), ["."])),
+  );
+  expect(standing.map(({ hash }) => hash)).toEqual(trees);
+  expect(trees).toHaveLength(1);
+});
+
+test("a queue inside the directory never travels, under any of its names, and all its jobs run", async () => {
+  const jobs = 40;
+  await work.write("real/q", "");
+  await symlink("real/q", work.path("q"));
+  await link(work.path("real/q"), work.path("also-q"));
+  await work.write("data", randomBytes(3_000_000));
+  const append = (from: number, to: number) =>
+    appendFile(
+      work.path("real/q"),
+      Array.from(
+        { length: to - from },
+        (_, at) => `find . -name '*q' -o -name data; echo ${from + at}\n`,
+      ).join(""),
+    );
+  await append(0, 1);
+  const args = ["--follow", "q", "--machines", await host.machineFile("max_jobs: 2"), ...LIGHT_NO_GPU];
+  const client = spawnCommand(args, { cwd: work.dir });
+  for (let at = 1; at < jobs; at++) await append(at, at + 1);
+  await client.until(({ stdout }) => (stdout().match(/^finished: /gm) ?? []).length === jobs);
+  client.child.kill("SIGINT");
+  const { stdout, stderr } = await client.ended;
+  expect(stdout + stderr).not.toMatch(/left out: it|is left out|changed while/);
+  const outputs = await Promise.all(
+    Array.from({ length: jobs }, (_, at) => work.read(`job_results/q.${at + 1}.out`)),
+  );
+  expect(outputs).toEqual(Array.from({ length: jobs }, (_, at) => `./data\n${at}\n`));
 });
