@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { chmod, mkdir, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ExitCode, UserError } from "../../../src/errors.js";
@@ -270,5 +271,25 @@ test("everything that cannot be read is named at once, with what to do", async (
       (name) =>
         `${name}: cannot be read for copying: EACCES (make it readable, or leave it out by a line in .sshoalignore)`,
     ),
+  );
+});
+
+test("what is removed while the directory is read is left out, and named", async () => {
+  const gone = Array.from({ length: 30 }, (_, at) => `gone-${at}`);
+  for (const name of gone) await box.write(name, "1");
+  // Their holes take a while to read, wherever the directory lists them.
+  for (let at = 0; at < 10; at++) await truncate(await box.write(`large-${at}`, ""), 32 << 20);
+  const scanning = scanTree(box.dir, ["."]);
+  for (const name of gone) rmSync(box.path(name));
+  const { entries, warnings = [] } = await scanning;
+  const found = entries.map(({ path }) => path).filter((path) => path.startsWith("gone-"));
+  const message = (name: string) =>
+    `${name} is left out: it was removed while the working directory was read`;
+  expect(warnings.length).toBeGreaterThan(0);
+  expect([...warnings].sort()).toEqual(
+    gone
+      .filter((name) => !found.includes(name))
+      .map(message)
+      .sort(),
   );
 });
