@@ -74,6 +74,9 @@ export interface Problem {
   readonly text: string;
 }
 
+/** The working directory of a round. */
+const INPUTS = ["input.txt", "jobs.sh"];
+
 export function audit(evidence: Evidence): Problem[] {
   const lines = groupBy(evidence.entries, ({ line }) => line);
   const statuses = new Map(evidence.statuses.map((status) => [status.line, status]));
@@ -153,8 +156,9 @@ function auditEnd(about: AboutJob): Problem[] {
     job.ends === "timed-out"
       ? outcome.kind === "timed-out"
       : outcome.kind === "exited" && outcome.code === job.ends && isDone;
-  if (isAsMeant) return auditResult(job, attempt, evidence.results.get(`jobs.sh.${line}`));
-  if (isExplained(outcome, evidence.suffered.get(status.machine ?? ""))) return [];
+  const suffered = evidence.suffered.get(status.machine ?? "");
+  if (isAsMeant) return auditResult(job, attempt, evidence.results.get(`jobs.sh.${line}`), suffered);
+  if (isExplained(outcome, suffered)) return [];
   return [problem("wrong-end", line, `${said} on ${status.machine}; meant: ${job.ends}, done: ${isDone}`)];
 }
 
@@ -166,14 +170,25 @@ function isExplained(outcome: Outcome, suffered: Suffering | undefined): boolean
   return outcome.kind === "exited" && outcome.code !== 0 && isBroken;
 }
 
-function auditResult(job: TrialJob, attempt: number, result: Result | undefined): Problem[] {
-  const { line, deed } = job;
+function auditResult(
+  { line, deed }: TrialJob,
+  attempt: number,
+  result: Result | undefined,
+  suffered: Suffering | undefined,
+): Problem[] {
   if (result === undefined) return [problem("lost", line, "has no result in job_results")];
-  const expected = expectedResult(deed, keyOf(line, attempt));
-  const [found, wanted] = [{ out: result.out, files: result.files }, expected].map((each) =>
-    JSON.stringify(each),
-  );
+  const wanted = JSON.stringify(expectedResult(deed, keyOf(line, attempt)));
+  const isHurt = suffered !== undefined && (suffered.isBroken || suffered.signals.size > 0);
+  const found = JSON.stringify({
+    out: result.out,
+    files: isHurt ? withoutInputs(result.files) : result.files,
+  });
   return found === wanted ? [] : [problem("lost", line, `its result is ${found} instead of ${wanted}`)];
+}
+
+/** Where the tool was killed that drops unchanged inputs, they come along. */
+function withoutInputs(files: Result["files"]): Result["files"] {
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !INPUTS.includes(path)));
 }
 
 function auditCounts({ jobs, statuses, counts }: Evidence): Problem[] {

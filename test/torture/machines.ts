@@ -67,7 +67,7 @@ async function startMachine(name: string, ownUid: number, loginShell: string): P
       rmSync(`${faults}/${tool}.slow`, { force: true });
     }
     relay.accept();
-    limitProcesses(host, uid, "unlimited");
+    limitProcesses(host, uid, "most");
   };
   return {
     ...{ name: `${name}.yaml`, host, relay, uid, calm },
@@ -75,7 +75,7 @@ async function startMachine(name: string, ownUid: number, loginShell: string): P
     putToken: (tool, token) => writeFileSync(join(faults, tool, token), ""),
     slowDown: (tool) => writeFileSync(`${faults}/${tool}.slow`, ""),
     limitProcesses: (spare) => limitProcesses(host, uid, countProcesses(uid) + spare),
-    liftLimit: () => limitProcesses(host, uid, "unlimited"),
+    liftLimit: () => limitProcesses(host, uid, "most"),
     async reset() {
       calm();
       await sweep(host);
@@ -116,12 +116,20 @@ function emptyDirectory(dir: string, uid: number | null): void {
   if (uid !== null) execFileSync("chown", [`${uid}:${uid}`, dir]);
 }
 
-/** Of all that runs there, and of sshd, from which later sessions have it. */
-function limitProcesses(host: TestHost, uid: number | null, most: number | "unlimited"): void {
+/**
+ * Of all that runs there, and of sshd, from which later sessions have it. Root of a container may not change the limits of
+ * other accounts, so each account changes its own.
+ */
+function limitProcesses(host: TestHost, uid: number | null, most: number | "most"): void {
   if (uid === null) return;
-  const server = readFileSync(join(host.dir, "sshd.pid"), "utf8").trim();
-  const script = `for pid; do prlimit --pid "$pid" "--nproc=${most}:unlimited" 2>/dev/null; done; true`;
-  execFileSync("sh", ["-c", script, "sh", server, ...host.pids().map(String)]);
+  const hard =
+    /^Max processes +\S+ +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? "unlimited";
+  const limit = `--nproc=${most === "most" ? hard : most}:${hard}`;
+  execFileSync("prlimit", ["--pid", readFileSync(join(host.dir, "sshd.pid"), "utf8").trim(), limit]);
+  // A process may have ended since.
+  const script = `for pid; do prlimit --pid "$pid" ${limit} 2>/dev/null; done; true`;
+  const account = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups"];
+  execFileSync("setpriv", [...account, "sh", "-c", script, "sh", ...host.pids().map(String)]);
 }
 
 /** Of an account, on the whole computer: that is what the limit counts. */

@@ -96,6 +96,13 @@ describe("lost:", () => {
     expect(found).toEqual([expect.stringMatching(/^lost: line 1: its result is .*0000001-2.* instead of /)]);
   });
 
+  test("an input among the results, unless the tool that drops inputs may have been killed", () => {
+    const more = { out: "", files: { "input.txt": "input\n", ...MADE.files } };
+    const results = new Map([...evidence().results, ["jobs.sh.1", more]]);
+    expect(problems({ results })).toEqual([expect.stringMatching(/^lost: line 1: its result is .*input/)]);
+    expect(problems({ results, suffered: suffering({ isBroken: true }) })).toEqual([]);
+  });
+
   test("a run that the record never mentions", () => {
     const found = problems({ record: [ended(2, SEVEN), ended(3, LATE)] });
     expect(found).toEqual(["lost: line 1: attempt 1 ran on one.yaml, and is not reported"]);
