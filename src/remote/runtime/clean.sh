@@ -11,7 +11,9 @@ clean() {
   done
   # Whoever asked may be gone, and the next client may be handing over: then this ends here, with a broken pipe.
   echo removing
-  # In one step, so that nobody finds half of it.
+  # What an earlier process of the same number left would take the spool in, beside what is in it.
+  [ ! -e "$root/removing.$$" ] || discard "$root/removing.$$" || return 1
+  # In one step, so that nobody finds half of it. A slot that is still there has moved along, but begins jobs by the old path.
   [ ! -d "$spool" ] || mv "$spool" "$root/removing.$$" || return 1
   discard_all || return 1
   [ ! -L "$base/batches/${spool##*/}" ] || rm -f "$base/batches/${spool##*/}"

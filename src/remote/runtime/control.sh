@@ -148,9 +148,17 @@ drain() {
   echo draining >>events
 }
 
-# free KEY…: their results are safe elsewhere. The log remembers that they were here.
+# free KEY…: their results are safe elsewhere. The log remembers that they were here, or they stay.
 free() {
   [ $# -gt 0 ] || return 0
-  printf 'freed %s\n' "$@" >>events
-  (cd jobs && { rm -rf "$@" 2>/dev/null || { chmod -R u+rwx "$@" 2>/dev/null; rm -rf "$@"; }; })
+  printf 'freed %s\n' "$@" >>events || return 1
+  with_lock events set_aside "$@"
+  # Also what a call that was cut off has left.
+  rm -rf removing/* 2>/dev/null || { chmod -R u+rwx removing; rm -rf removing/*; }
+}
+
+# One rename takes a job out of the slots' sight: of one that is half removed a slot might see the command, but not the claim.
+set_aside() {
+  [ -d removing ] || mkdir removing
+  (cd jobs && exec mv "$@" ../removing/) 2>/dev/null
 }

@@ -200,19 +200,22 @@ remove() {
 
 # Fails when it may not go. A directory that is closed even to its owner cannot be moved.
 set_aside() {
-  "$1" || return 1
+  [ ! -e "$aside" ] && "$1" || return 1
   mv "$dir" "$aside" 2>/dev/null || { chmod u+rwx "$dir" && mv "$dir" "$aside"; } || true
 }
 
+# Should it stay in part, and be moved back, no slot may take a half removed job of it for a waiting one.
 # Of files no mode is changed: other trees have them too.
 discard() {
+  [ ! -e "$aside/slot.sh" ] || [ ! -d "$aside/jobs" ] || mv "$aside/jobs" "$aside/gone" || return 1
   rm -rf "$aside" 2>/dev/null ||
     { find "$aside" -type d ! -perm -700 -exec chmod u+rwx {} \; 2>/dev/null && rm -rf "$aside"; }
 }
 
-# What a removal that was cut off has left.
+# What a removal that was cut off has left, perhaps one by an earlier process of our number.
 discard_old() {
   for aside in "$at"/removing.*; do
-    [ ! -d "$aside" ] || [ -d "$proc/${aside##*.}" ] || discard
+    [ -d "$aside" ] || continue
+    [ "${aside##*.}" != $$ ] && [ -d "$proc/${aside##*.}" ] || discard
   done
 }

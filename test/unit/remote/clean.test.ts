@@ -1,11 +1,15 @@
 // The end of a batch, for real: its spool goes, and of the trees only those that nobody uses.
 
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { chmod, link, mkdir, utimes } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { clean } from "../../../src/remote/clean.js";
+import { connectLocal } from "../../../src/transport/local.js";
+import { slowRm } from "../../rig/slow-rm.js";
+import { until } from "../../rig/until.js";
 import { type LocalMachine, makeLocalMachine, never } from "./a-local-machine.js";
-import { type Home, makeHome, SHELLS } from "./a-spool.js";
+import { BATCH, type Home, makeHome, makeSpool, SHELLS } from "./a-spool.js";
 
 const DAY = 86_400;
 const HUGE = 1e12;
@@ -90,4 +94,39 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
     expect(trees()).toEqual(["a"]);
     expect(statSync(shared).mode & 0o777).toBe(0o400);
   });
+});
+
+test("a slot that is still there while the spool is removed begins nothing", async () => {
+  const [, dash] = SHELLS[0] as (typeof SHELLS)[number];
+  const home = await makeHome(dash);
+  const spool = await makeSpool(home, dash);
+  // Between two looks the slot sleeps for as long as there is no such file, and its card is full.
+  const wake = `[ -e '${home.path("wake")}' ]`;
+  await home.write("bin/sleep", `#!/bin/sh\n[ "$1" != 5 ] || until ${wake}; do /bin/sleep 0.02; done\n`);
+  await home.write("bin/nvidia-smi", `#!/bin/sh\nif ${wake}; then echo 9999; else echo 0; fi\n`);
+  await spool.slot(1, { need: "1 1 500 1 0 0 card", env: "check_cards=0" });
+  await spool.job("0000001-1", 'echo ran >>"$HOME/ran"');
+  // Not by the rig, which reads the slot's log at its end.
+  const late = spawn("dash", ["slot.sh", spool.dir, "1"], {
+    cwd: spool.dir,
+    env: { ...home.env },
+    detached: true,
+    stdio: "ignore",
+  });
+  await spool.untilEvent("waiting 1");
+  await spool.run(0);
+  await home.write("bin/rm", slowRm({ half: home.path("half"), go: home.path("go") }));
+  vi.stubEnv("PATH", home.env.PATH);
+  const session = await connectLocal({ homeDir: home.dir });
+  const cleaning = clean(session, { batch: BATCH, scratch: null }, never);
+  await until("a half of it is removed", () => existsSync(home.path("half")));
+  await home.write("wake", "");
+  await until("the slot has ended", () => late.exitCode !== null);
+  await home.write("go", "");
+  await cleaning;
+  expect(await home.read("ran")).toBe("ran\n");
+  expect(readdirSync(home.path(".sshoal")).filter((name) => name.startsWith("removing"))).toEqual([]);
+  vi.unstubAllEnvs();
+  await session.close();
+  await home.close();
 });

@@ -1,12 +1,13 @@
 // The control channel with its real other end, on jobs that a real slot runs where they must run.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { appendFile, readFile } from "node:fs/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Control } from "../../../src/remote/control.js";
 import type { OutputPiece } from "../../../src/remote/control-stream.js";
 import { handOver } from "../../../src/remote/hand-over.js";
 import { RemoteError } from "../../../src/remote/remote-error.js";
+import { slowRm } from "../../rig/slow-rm.js";
 import { until } from "../../rig/until.js";
 import { anOrder, type LocalMachine, makeLocalMachine } from "./a-local-machine.js";
 import { liveLine } from "./a-spool.js";
@@ -22,6 +23,7 @@ beforeEach(async () => {
   machine = await makeLocalMachine();
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   control?.close();
   await machine.close();
 });
@@ -234,6 +236,33 @@ test("freeing removes a job, whatever it left, and the log remembers it", async 
   expect([exists(`jobs/${A}`), exists(`jobs/${B}`)]).toEqual([false, true]);
   expect((await read("events")).split("\n")).toContain(`freed ${A}`);
   await control.free([A]); // a link can drop after the work was done
+});
+
+test("a job that is being removed is never taken for a waiting one", async () => {
+  await running({ [A]: 'echo ran >>"$HOME/log"' });
+  await machine.untilEvent("idle 0");
+  control.close();
+  const [half, go] = [machine.path("half"), machine.path("go")];
+  await machine.write("bin/rm", slowRm({ half, go }));
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  control = await Control.open(machine.session, machine.place);
+  const freeing = control.free([A]);
+  await until("a half of it is removed", () => existsSync(half));
+  await handOver(machine.session, anOrder(machine, { [B]: "true" }));
+  await machine.untilEvent(`ended ${B}`);
+  await until("no slot is at work", async () => (await read("slots/0/loop")) === "");
+  await machine.write("go", "");
+  await freeing;
+  expect(await machine.read("log")).toBe("ran\n");
+  expect(readdirSync(machine.path(machine.spool, "removing"))).toEqual([]);
+});
+
+test("what a removal that was cut off has left goes with the next", async () => {
+  await running({ [A]: "true", [B]: "true" });
+  await machine.untilEvent("idle 0");
+  await write(`removing/${C}/work/x`, "");
+  await Promise.all([control.free([A]), control.free([A, B])]);
+  expect(readdirSync(machine.path(machine.spool, "removing"))).toEqual([]);
 });
 
 test("one client at a time holds the batch, and another one when that is gone", async () => {

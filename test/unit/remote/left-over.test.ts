@@ -1,9 +1,9 @@
 // The removal runs for real, on a home made by hand: what it must not touch matters more than what it removes.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { findLeftOver, parseLeftOver, removeLeftOver } from "../../../src/remote/left-over.js";
 import { readLog } from "../../../src/remote/read-log.js";
 import { connectLocal } from "../../../src/transport/local.js";
@@ -25,6 +25,7 @@ beforeEach(async () => {
   session = await connectLocal({ homeDir: home.dir });
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await session.close();
   await home.remove();
 });
@@ -213,6 +214,31 @@ test("what a removal that was cut off has left goes with the next one", async ()
   expect(await remove([])).toEqual({});
   expect(existsSync(home.path(".sshoal/removing.4194999"))).toBe(false);
   expect(existsSync(home.path(`.sshoal/removing.${process.pid}`))).toBe(true);
+});
+
+test("the same where that process had the number of ours", async () => {
+  const left = '"$HOME/.sshoal/removing.$$"';
+  const prepared: Session = {
+    ...session,
+    exec: (script) => session.exec(`mkdir -p ${left}; touch ${left}/data.txt\n${script}`),
+  };
+  const dir = await aSpool(DONE);
+  const removal = { scratch: null, batches: [{ name: DONE, isForced: false }], trees: [] };
+  expect(Object.fromEntries(await removeLeftOver(prepared, removal, signal))).toEqual({
+    [`batch ${DONE}`]: "removed",
+  });
+  expect(existsSync(dir)).toBe(false);
+  expect(readdirSync(home.path(".sshoal")).filter((name) => name.startsWith("removing"))).toEqual([]);
+});
+
+test("what could be removed in part only has no job that a slot could begin again", async () => {
+  const ended = job("0000001-1", { claim: "slot 0\n", exit: "0\n" });
+  const dir = await aSpool(HELD, { "slot.sh": "", ...ended });
+  await home.write("bin/rm", '#!/bin/sh\nfind "$2" -path "*-*/claim" -exec /bin/rm {} +\nexit 1\n');
+  vi.stubEnv("PATH", `${home.path("bin")}:${process.env.PATH}`);
+  expect(await remove([{ name: HELD, isForced: true }])).toEqual({ [`batch ${HELD}`]: "stuck" });
+  expect(existsSync(join(dir, "slot.sh"))).toBe(true);
+  expect(existsSync(join(dir, "jobs"))).toBe(false);
 });
 
 test("lines that a machine should not say count for nothing", () => {
