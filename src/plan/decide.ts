@@ -16,7 +16,12 @@ export type Decision = {
   /** It has been away too long: others get what it had not begun, as far as is known. */
   | { readonly kind: "give-up"; readonly lines: readonly number[] }
   | { readonly kind: "assign"; readonly lines: readonly number[] }
-  | { readonly kind: "hand-over"; readonly lines: readonly number[] }
+  /** `again`: of the lines, those that may be there from an earlier hand-over. */
+  | {
+      readonly kind: "hand-over";
+      readonly lines: readonly number[];
+      readonly again?: readonly number[];
+    }
   | { readonly kind: "collect"; readonly lines: readonly number[] }
   | { readonly kind: "free"; readonly keys: readonly string[] }
   /** Moves the results of these aside, to run them again. */
@@ -198,7 +203,7 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
   if (phase !== "ready") return retry;
   const decisions = [
     ...retry,
-    ...batch(machine, "hand-over", [toHandOver(state, machine)], HAND_OVER_AT_ONCE),
+    ...handOver(state, machine),
     ...takeBack(state, machine),
     ...(isToCollect(machine, now)
       ? batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE)
@@ -230,6 +235,14 @@ function giveUp(state: RunState, machine: MachineState, now: number): Decision[]
         true,
       )
     : [];
+}
+
+function handOver(state: RunState, machine: MachineState): Decision[] {
+  const { name, busy, unsent } = machine;
+  const lines = busy.has("hand-over") ? [] : first([toHandOver(state, machine)], HAND_OVER_AT_ONCE);
+  if (lines.length === 0) return [];
+  const again = lines.filter((line) => !unsent.has(line));
+  return [{ kind: "hand-over", machine: name, lines, ...(again.length > 0 && { again }) }];
 }
 
 /** While nothing is to begin: only what may have arrived already, so that there is somebody to ask about it. */
@@ -274,7 +287,7 @@ function free(machine: MachineState, isQuiet: boolean): Decision[] {
 
 function batch(
   { name, busy }: MachineState,
-  kind: "hand-over" | "collect" | "retry" | "take-back" | "withhold" | "stop" | "give-up",
+  kind: "collect" | "retry" | "take-back" | "withhold" | "stop" | "give-up",
   lines: readonly Iterable<number>[],
   most = Number.POSITIVE_INFINITY,
   mayBeEmpty = false,

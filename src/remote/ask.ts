@@ -4,7 +4,7 @@
 import type { Readable } from "node:stream";
 import { runScript } from "../transport/run-script.js";
 import type { Session } from "../transport/session.js";
-import { remoteErrorFrom } from "./remote-error.js";
+import { type RemoteError, remoteErrorFrom } from "./remote-error.js";
 
 export interface Question {
   /** For the error message: "handing over". */
@@ -18,9 +18,19 @@ export interface Question {
 
 /** The answers before "done". */
 export async function ask(session: Session, question: Question): Promise<string[]> {
+  const { answers, failure } = await tryToAsk(session, question);
+  if (failure !== null) throw failure;
+  return answers;
+}
+
+/** The same, with what was answered before it failed. */
+export async function tryToAsk(
+  session: Session,
+  question: Question,
+): Promise<{ readonly answers: string[]; readonly failure: RemoteError | null }> {
   const { doing, script, ...options } = question;
   const { stdout, stderr, end } = await runScript(session, script, options);
   const answers = stdout.trimEnd().split("\n");
-  if (answers.at(-1) === "done") return answers.slice(0, -1);
-  throw remoteErrorFrom(doing, end.kind === "lost" ? end.reason : stderr);
+  if (answers.at(-1) === "done") return { answers: answers.slice(0, -1), failure: null };
+  return { answers, failure: remoteErrorFrom(doing, end.kind === "lost" ? end.reason : stderr) };
 }

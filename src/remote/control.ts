@@ -6,6 +6,8 @@ import { type OutputPiece, readControl } from "./control-stream.js";
 import { type Place, prelude } from "./layout.js";
 import { RemoteError } from "./remote-error.js";
 import { runtimeFile } from "./runtime-files.js";
+import { parseTakenBack, type TakenBack } from "./take-back.js";
+import { wordsAfter } from "./words-after.js";
 
 export interface OutputPosition {
   readonly key: string;
@@ -70,14 +72,14 @@ export class Control {
     return { isOurs: true, pid: Number(wordsAfter("holding", lines)[0]) };
   }
 
-  /** The keys that nobody had begun, which are now ours again. */
-  async takeBack(keys: readonly string[]): Promise<string[]> {
-    return takenKeys(await this.#request(`take_back ${keys.join(" ")}`));
+  /** The keys that nobody had begun are now ours again. */
+  async takeBack(keys: readonly string[]): Promise<TakenBack> {
+    return parseTakenBack(await this.#request(`take_back ${keys.join(" ")}`));
   }
 
   /** The keys that were ever taken back. */
   async returned(): Promise<string[]> {
-    return takenKeys(await this.#request("returned"));
+    return wordsAfter("taken", await this.#request("returned"));
   }
 
   /** The keys that had been taken back by a client, and so are not there to be stopped. */
@@ -148,20 +150,12 @@ export class Control {
   }
 }
 
-function takenKeys(lines: readonly string[]): string[] {
-  return lines.filter((line) => line.startsWith("taken ")).map((line) => line.slice("taken ".length));
-}
-
 /** After a failure the rest is only read past. */
 async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
   if (request.failure !== null) return;
   await request.onOutput?.(piece).catch((error: Error) => {
     request.failure = error;
   });
-}
-
-function wordsAfter(word: string, lines: readonly string[]): string[] {
-  return lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
 }
 
 function controlScript(place: Place): string {

@@ -5,12 +5,14 @@ import { kindOf, type Requirement } from "../model/job.js";
 import type { SharedRoom, Slot } from "../model/machine.js";
 import { quote } from "../transport/quote.js";
 import type { Session } from "../transport/session.js";
-import { ask } from "./ask.js";
+import { tryToAsk } from "./ask.js";
 import { NOTE_LOGIN, type Place, prelude } from "./layout.js";
 import { formatManifest, type Manifest } from "./manifest.js";
 import { type PackEntry, pack } from "./pack.js";
+import { RemoteError } from "./remote-error.js";
 import { runtimeFile, SPOOL_SCRIPTS } from "./runtime-files.js";
 import type { Tree } from "./tree.js";
+import { wordsAfter } from "./words-after.js";
 
 export interface HandOver {
   readonly place: Place;
@@ -51,15 +53,31 @@ interface SpoolSettings {
   readonly inPlace: string | null;
 }
 
-/** Resolves with the keys there was no room for. Some thousands at most: one `mv` puts them into place. */
-export async function handOver(session: Session, order: HandOver): Promise<string[]> {
-  const answers = await ask(session, {
+/** Keys that did not get in. */
+interface LeftOut {
+  /** There was no room for them. */
+  readonly missing: readonly string[];
+  /** They had been taken back before they came. */
+  readonly taken: readonly string[];
+}
+
+/** The machine's word that no job of this hand-over is there, nor will be. Earlier hand-overs are another matter. */
+export class NothingArrived extends RemoteError {}
+
+/**
+ * Some thousands of jobs at most: one `mv` puts them into place. Rejects with NothingArrived, or with another error after which
+ * any of the jobs may be there, and may be running.
+ */
+export async function handOver(session: Session, order: HandOver): Promise<LeftOut> {
+  const { answers, failure } = await tryToAsk(session, {
     doing: "handing over",
     script: handOverScript(order),
     stdin: Readable.from(pack(spoolEntries(order)), { objectMode: false }),
     signal: order.signal,
   });
-  return answers.filter((line) => line.startsWith("missing ")).map((line) => line.slice("missing ".length));
+  if (failure !== null)
+    throw answers.at(-1) === "refused" ? new NothingArrived(failure.message, failure.hint) : failure;
+  return { missing: wordsAfter("missing", answers), taken: wordsAfter("taken", answers) };
 }
 
 function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): string {

@@ -12,17 +12,3 @@ export function isExpected(error: unknown): error is ExpectedError {
 
 /** Another client follows the batch on that machine. */
 export class HeldError extends RemoteError {}
-
-/** The machine could not take these lines: nothing of them is there, and others may have them. */
-export class Refusal extends RemoteError {
-  readonly lines: readonly number[];
-
-  constructor(lines: readonly number[], { message, hint }: ExpectedError) {
-    super(message, hint);
-    this.lines = lines;
-  }
-}
-
-export function refuse(lines: readonly number[], error: unknown): never {
-  throw isExpected(error) ? new Refusal(lines, error) : error;
-}

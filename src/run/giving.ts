@@ -2,11 +2,11 @@
 // What is there of the directory is asked for before anybody knows whether the machine gets a job; if it is small, what is not
 // is sent as well.
 
-import { attemptKey, kindOf, parseAttemptKey } from "../model/job.js";
+import { attemptKey, kindOf } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
 import { FileChanged } from "../remote/cargo.js";
-import { handOver } from "../remote/hand-over.js";
+import { handOver, NothingArrived } from "../remote/hand-over.js";
 import { jobScript } from "../remote/job-script.js";
 import type { Manifest } from "../remote/manifest.js";
 import { needsOwnShell } from "../remote/own-shell.js";
@@ -16,11 +16,11 @@ import type { Tree } from "../remote/tree.js";
 import { unstage } from "../remote/unstage.js";
 import { deferred } from "../transport/deferred.js";
 import type { Session } from "../transport/session.js";
-import { refuse } from "./expected-error.js";
+import { isExpected } from "./expected-error.js";
 import { warnOfSize } from "./large-tree.js";
 import type { Emit, News } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
-import { jobOf, keysOf, type RunContext } from "./run-context.js";
+import { jobOf, keysOf, linesOf, type RunContext } from "./run-context.js";
 
 /** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
 const ANSWER_COUNTS_MS = 60_000;
@@ -48,6 +48,13 @@ interface Staged {
   readonly isSent: boolean;
 }
 
+interface LeftOutLines {
+  /** There was no room for them. */
+  readonly missing: readonly number[];
+  /** They had been taken back before. */
+  readonly taken: readonly number[];
+}
+
 export class Giver {
   readonly #context: RunContext;
   readonly #prepared = new WeakMap<Session, Prepared>();
@@ -60,16 +67,16 @@ export class Giver {
     this.#context = context;
   }
 
-  /** Resolves with the lines there was no room for; rejects with a Refusal when none could be taken. */
+  /** Resolves with the lines that did not get in; rejects as the remote verb does. */
   async handOver(
     link: MachineLink,
     lines: readonly number[],
     slots: readonly Slot[],
     emit: Emit,
-  ): Promise<number[]> {
+  ): Promise<LeftOutLines> {
     const { inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env, jobEnv } = this.#context;
     const { spec, place, signal } = link;
-    const tree = link.staged ?? (await this.#stage(link, emit).catch((error) => refuse(lines, error)));
+    const tree = link.staged ?? (await this.#stage(link, emit).catch(failBefore));
     const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) }));
     const jobs = lines.map((line) => {
       const job = jobOf(this.#context, line);
@@ -85,13 +92,13 @@ export class Giver {
     const settings = { copiesUnchanged, timeoutSeconds, inPlace };
     const { isFurnished } = link;
     const order = { place, tree, requirement, settings, slots: places, isFurnished, jobs, manifest, signal };
-    const answer = await handOver(link.session, order).catch((error) => refuse(lines, error));
-    const missing = answer.map((key) => parseAttemptKey(key).line);
+    const leftOut = await handOver(link.session, order);
+    const [missing, taken] = [linesOf(leftOut.missing), linesOf(leftOut.taken)];
     link.noteSpool(true);
     link.isFurnished = true;
-    const arrived = lines.filter((line) => !missing.includes(line));
+    const arrived = lines.filter((line) => !missing.includes(line) && !taken.includes(line));
     emit({ kind: "jobs-handed-over", machine: spec.name, lines: arrived });
-    return missing;
+    return { missing, taken };
   }
 
   #manifest(link: MachineLink, lines: readonly number[], slots: readonly Slot[]): Manifest {
@@ -212,4 +219,9 @@ export class Giver {
 
 function tellWarnings({ warnings = [] }: Tree, emit: Emit): void {
   for (const message of warnings) emit({ kind: "warning", message });
+}
+
+/** Without the working directory no job is sent. */
+function failBefore(error: unknown): never {
+  throw isExpected(error) ? new NothingArrived(error.message, error.hint) : error;
 }

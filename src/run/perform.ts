@@ -7,21 +7,33 @@ import { explainShortages } from "../plan/explain.js";
 import { type KindsPlan, mustKnowCpuUse, planKinds } from "../plan/kinds.js";
 import { hasSpool } from "../remote/attach.js";
 import { clean } from "../remote/clean.js";
+import { NothingArrived } from "../remote/hand-over.js";
 import { probe } from "../remote/probe.js";
 import { RemoteError } from "../remote/remote-error.js";
 import type { Session } from "../transport/session.js";
 import { Collector } from "./collecting.js";
-import { type ExpectedError, HeldError, isExpected, Refusal, refuse } from "./expected-error.js";
+import { type ExpectedError, HeldError, isExpected } from "./expected-error.js";
 import { Giver } from "./giving.js";
 import type { Emit, News } from "./loop.js";
 import { LinkLost, MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
-import { isRetryable, retrying, wasDropped } from "./retrying.js";
+import { isRetryable, pause, retrying, wasDropped } from "./retrying.js";
 import { jobOf, keysOf, linesOfKind, type RunContext } from "./run-context.js";
+import { settleDoubt, takeBack } from "./taking-back.js";
 import { tellSpoolEvent } from "./telling.js";
 
 const MEASURE_AGAIN_MS = 5000;
 const LOGIN_TRIES = 3;
+const ASK_AGAIN_MS = 1000;
+
+type HandOver = Extract<Decision, { kind: "hand-over" }>;
+
+interface FailedHandOver {
+  readonly lines: readonly number[];
+  /** Of the lines: those that may be there all the same. */
+  readonly doubted: readonly number[];
+  readonly error: ExpectedError;
+}
 
 /** Owns the links to all machines; close() them when the run is over, however it went. */
 export class Performer {
@@ -63,7 +75,6 @@ export class Performer {
   #tellFailure(decision: Decision, error: ExpectedError, emit: Emit): void {
     const { machine } = decision;
     const why = { machine, reason: error.message, hint: error.hint };
-    if (error instanceof Refusal) return emit({ kind: "machine-refused", lines: error.lines, ...why });
     emit({ kind: "machine-failed", ...why, ...(error instanceof HeldError && { isHeld: true }) });
     void this.#links.get(machine)?.close();
   }
@@ -86,7 +97,7 @@ export class Performer {
       case "retry":
         return this.#retry(link, decision.lines, emit);
       case "hand-over":
-        return this.#handOver(link, decision.lines, emit);
+        return this.#handOver(link, decision, emit);
       case "collect":
         return this.#collect(link, decision.lines, emit);
       case "free":
@@ -225,11 +236,42 @@ export class Performer {
     if (lines.length > 0) emit({ kind: "jobs-taken-back", machine, lines, begun: [] });
   }
 
-  async #handOver(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const missing = await this.#giver.handOver(link, lines, this.#slots.get(link.spec.name) ?? [], emit);
+  async #handOver(link: MachineLink, { lines, again = [] }: HandOver, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    const losses = link.watchLosses();
+    let leftOut: Awaited<ReturnType<Giver["handOver"]>>;
+    try {
+      leftOut = await this.#giver.handOver(link, lines, this.#slots.get(machine) ?? [], emit);
+    } catch (error) {
+      if (!isExpected(error) || (await losses.hasLost())) throw error;
+      const doubted = error instanceof NothingArrived ? again : lines;
+      return this.#refuse(link, { lines, doubted, error }, emit);
+    }
+    const { missing, taken } = leftOut;
+    if (taken.length > 0) emit({ kind: "jobs-taken-back", machine, lines: taken, begun: [] });
     this.#follow(link, emit);
     await this.#hold(link);
-    if (missing.length > 0) refuse(missing, new RemoteError("there was no room for them"));
+    if (missing.length === 0) return;
+    const doubted = missing.filter((line) => again.includes(line));
+    const error = new RemoteError("there was no room for them");
+    await this.#refuse(link, { lines: missing, doubted, error }, emit);
+  }
+
+  /** Others get what is not there. What was begun stays, and what may be there is taken back first. */
+  async #refuse(link: MachineLink, { lines, doubted, error }: FailedHandOver, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    const settling = { lines: doubted, error, emit };
+    const { taken, begun } =
+      doubted.length === 0 ? { taken: [], begun: [] } : await settleDoubt(this.#context, link, settling);
+    const absent = [...lines.filter((line) => !doubted.includes(line)), ...taken];
+    emit({ kind: "machine-refused", machine, lines: absent, reason: error.message, hint: error.hint });
+    // What the record says of a machine is forgotten with the client, what it says of jobs is not.
+    emit({ kind: "jobs-taken-back", machine, lines: absent, begun });
+    if (begun.length === 0) return;
+    link.noteSpool(true);
+    emit({ kind: "jobs-handed-over", machine, lines: begun });
+    this.#follow(link, emit);
+    await this.#hold(link);
   }
 
   #follow(link: MachineLink, emit: Emit): void {
@@ -247,15 +289,10 @@ export class Performer {
   }
 
   async #takeBack(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const keys = keysOf(this.#context, link, lines);
-    const taken = new Set(link.hasSpool ? await (await link.control()).takeBack(keys) : keys);
-    const linesOf = (some: readonly string[]) => some.map((key) => parseAttemptKey(key).line);
-    emit({
-      kind: "jobs-taken-back",
-      machine: link.spec.name,
-      lines: linesOf(keys.filter((key) => taken.has(key))),
-      begun: linesOf(keys.filter((key) => !taken.has(key))),
-    });
+    const { taken, begun } = await takeBack(this.#context, link, lines);
+    emit({ kind: "jobs-taken-back", machine: link.spec.name, lines: taken, begun });
+    // The rest is asked for again.
+    if (taken.length + begun.length < lines.length) await pause(ASK_AGAIN_MS, link.signal);
   }
 
   async #retry(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {

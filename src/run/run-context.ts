@@ -1,7 +1,7 @@
 // What every verb of a run knows.
 
 import type { BatchSettings } from "../model/batch.js";
-import { attemptKey, type Job, kindOf, type Requirement } from "../model/job.js";
+import { attemptKey, type Job, kindOf, parseAttemptKey, type Requirement } from "../model/job.js";
 import type { MachineSpec, Slot } from "../model/machine.js";
 import type { Kinds } from "../plan/kinds.js";
 import type { Tree } from "../remote/tree.js";
@@ -59,6 +59,10 @@ export function jobOf({ jobs }: RunContext, line: number): Job {
 
 export function keysOf({ attemptOn }: RunContext, { spec }: MachineLink, lines: readonly number[]): string[] {
   return lines.map((line) => attemptKey(line, attemptOn(spec.name, line)));
+}
+
+export function linesOf(keys: readonly string[]): number[] {
+  return keys.map((key) => parseAttemptKey(key).line);
 }
 
 /** "line 7", "lines 7, 9 and 3 more". */

@@ -58,12 +58,30 @@ look() {
   [ -e events ] && [ -e "$spool/events" ] || echo gone
 }
 
-# take_back KEY…: of the jobs nobody has begun, says which are ours again. What never came is kept from coming late.
+# take_back KEY…: prints "taken" for jobs that no slot has begun, which are the client's again, and "begun" for those that it
+# has or had. Prints nothing about a job of which it cannot tell. A job that never came is kept from coming late.
 take_back() {
   for key; do
-    [ -d "jobs/$key" ] || grep -qx "freed $key" events || mkdir "jobs/$key"
-    if claim_for client "$key" || is_with_client "$key"; then echo "taken $key"; fi
+    keep_out "$key"
+    if claim_for client "$key" || is_with_client "$key"; then
+      echo "taken $key"
+    elif [ -e "jobs/$key/claim" ] || was_freed "$key"; then
+      echo "begun $key"
+    fi
   done
+}
+
+# Its directory is what keeps a job out: a hand-over puts none over another.
+keep_out() {
+  [ ! -d "jobs/$1" ] || return 0
+  was_freed "$1"
+  [ $? != 1 ] || mkdir -p "jobs/$1"
+}
+
+# Status 1: it was not; any other but 0: that is not known.
+was_freed() {
+  [ -e events ] || return 1
+  grep -qx "freed $1" events
 }
 
 # returned: says all that were ever taken back.

@@ -3,26 +3,14 @@
 # slots and scripts are there; $scripts, their names; and with the client at descriptor 3.
 
 incoming=$spool/incoming.$$
+is_first='' idle=$slots
 
 hand_over() {
-  for tool in setsid tar find xargs; do
-    command -v "$tool" >/dev/null || { echo "there is no $tool over there" >&2; return 1; }
-  done
-  # A slot without its scripts would never take them.
-  [ -z "$is_furnished" ] || [ -e "$spool/slot.sh" ] ||
-    { echo "what was handed over before is not there any more" >&2; return 1; }
-  make_own "$root" "$root/batches" "$spool" && mkdir -p "$incoming" && tar -xpof - -C "$incoming" <&3 && is_whole ||
-    { rm -rf "$incoming"; return 1; }
-  cd "$spool" || return 1
-  [ "$root" = "$base" ] || make_own "$base" "$base/batches" 2>/dev/null
-  [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
-  [ -n "$is_furnished" ] ||
-    printf "login_umask=%s login_locale='%s'\n" "$login_umask" "$login_locale" >>"$incoming/settings"
-  if [ -e jobs ] || [ -e slots ] || [ -e manifest ]; then add; else move_in; fi || return 1
-  true >>events
+  # A client that is gone is seen by what is printed, not by a signal: what is in place gets its slots, and the rest is removed.
+  trap : PIPE
+  receive && furnish_spool && with_lock events put_in_place || { print_refusal; return 1; }
+  [ -n "$is_first" ] || with_lock "$lock" find_idle
   [ ! -e drain ] || { rm -f drain && echo opened >>events; }
-  # Cleaning up elsewhere leaves the trees that are named here.
-  echo "$tree" >>trees
   # Once everything is in place.
   for slot in $idle; do
     [ "$most" -gt 0 ] || break
@@ -33,47 +21,110 @@ hand_over() {
   echo "done"
 }
 
+# Prints "refused" only where no job of this hand-over is in place: only this shell could put one there, and it ends.
+print_refusal() {
+  echo refused
+  rm -rf "$incoming"
+  rmdir "$spool" 2>/dev/null
+}
+
+receive() {
+  for tool in setsid tar find xargs; do
+    command -v "$tool" >/dev/null || { echo "there is no $tool over there" >&2; return 1; }
+  done
+  make_incoming && tar -xpof - -C "$incoming" <&3 && is_whole && cd "$spool" && is_heard
+}
+
+# Jobs that a killed hand-over left under the same name must not get in. A spool that was removed is made again only by a
+# hand-over that furnishes it.
+make_incoming() {
+  [ ! -e "$incoming" ] || rm -rf "$incoming" || return 1
+  if [ -z "$is_furnished" ]; then
+    make_own "$root" "$root/batches" "$spool" && mkdir "$incoming"
+  elif [ -e "$spool/slot.sh" ]; then
+    mkdir "$incoming"
+  else
+    echo "what was handed over before is not there any more" >&2
+    return 1
+  fi
+}
+
 # To tar an archive that breaks off between two files is no error.
 is_whole() {
   [ -e "$incoming/whole" ] || { echo "only a part of it arrived" >&2; return 1; }
 }
 
-# Nothing of this batch is here yet, nor a loop that could be working: a rename for each.
-move_in() {
-  idle=$slots
-  set --
-  for entry in "$incoming"/*; do
-    [ "$entry" = "$incoming/whole" ] || set -- "$@" "$entry"
-  done
-  mv "$@" "$spool/" && { [ -d jobs ] || mkdir jobs; }
+# The client may be gone by now, and another may have taken over, or the batch may be done: then this hand-over is too late.
+is_heard() {
+  echo received
 }
 
-add() {
+# Everything that slots, clients and cleaning look for is in place before the first job is.
+furnish_spool() {
+  [ "$root" = "$base" ] || make_own "$base" "$base/batches" 2>/dev/null
+  [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
   [ -n "$is_furnished" ] || furnish || return 1
   . ./lib.sh
-  cat "$incoming/manifest" >>manifest && add_jobs || return 1
-  with_lock "$lock" find_idle
+  # Cleaning up elsewhere leaves the trees that are named here.
+  true >>events && echo "$tree" >>trees && is_heard
 }
 
 furnish() {
-  for slot in $slots; do
-    mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
-  done
+  printf "login_umask=%s login_locale='%s'\n" "$login_umask" "$login_locale" >>"$incoming/settings" || return 1
+  new_slots=
+  if [ ! -e slots ] && [ -e "$incoming/slots" ]; then
+    new_slots=slots
+  else
+    for slot in $slots; do
+      mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
+    done
+  fi
   # shellcheck disable=SC2086
-  (cd "$incoming" && exec mv $scripts settings "$spool/")
+  (cd "$incoming" && exec mv $scripts settings $new_slots "$spool/")
 }
 
-# A job that is there already is not touched: mv refuses to put one directory over another.
-add_jobs() {
-  mkdir -p jobs || return 1
-  # Asked twice, since the link was lost before the answer, a job may have come and gone meanwhile.
-  [ ! -e events ] || sed -n 's/^freed //p' events | while read -r key; do
-    [ ! -d "$incoming/jobs/$key" ] || rm -rf "$incoming/jobs/$key"
-  done
+# Under the lock under which jobs are freed: a hand-over that was held up sees all jobs that have come and gone meanwhile.
+put_in_place() {
+  if [ -e jobs ] || [ -e manifest ]; then add; else move_in; fi
+}
+
+# Nothing of this batch is here yet, nor a loop that could be working: one rename for all jobs, which comes last.
+move_in() {
+  is_first=yes
+  [ -d "$incoming/jobs" ] || mkdir "$incoming/jobs" || return 1
+  mv "$incoming/manifest" "$incoming/jobs" "$spool/" || [ ! -d "$incoming/jobs" ]
+}
+
+add() {
+  cat "$incoming/manifest" >>manifest && drop_freed && { [ -d jobs ] || mkdir jobs; } || return 1
+  # From here on jobs may be in place: this is no refusal any more.
   [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
+  tell_left_out
+}
+
+# Asked twice, since the link was lost before the answer, a job may have come and gone meanwhile.
+drop_freed() {
+  [ -d "$incoming/jobs" ] || return 0
+  sed -n 's/^freed //p' events >"$incoming/freed" || return 1
+  while read -r key; do
+    [ ! -d "$incoming/jobs/$key" ] || rm -rf "$incoming/jobs/$key" || return 1
+  done <"$incoming/freed"
+}
+
+# A job that is there already is not touched: mv refuses to put one directory over another. Prints which jobs did not get in:
+# those for which there was no room, and those that the client had taken back before they came.
+tell_left_out() {
   for job in "$incoming"/jobs/*; do
-    [ ! -d "$job" ] || [ -d "jobs/${job##*/}" ] || echo "missing ${job##*/}"
+    [ -d "$job" ] || continue
+    key=${job##*/} taker=
+    { read -r taker <"jobs/$key/claim"; } 2>/dev/null
+    if [ "$taker" = client ]; then
+      echo "taken $key"
+    elif [ ! -d "jobs/$key" ]; then
+      echo "missing $key"
+    fi
   done
+  return 0
 }
 
 # Under the lock under which a loop decides to end: one that is there finds the jobs by itself, and would make a second

@@ -91,6 +91,17 @@ describe("dealing", () => {
     expect(run.decisions("hand-over")).toEqual([{ kind: "hand-over", machine: "a", lines: [1, 2] }]);
   });
 
+  test("of what is handed over once more it is said that it may be there", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(assigned("a", 1));
+    const begun = run.begin();
+    run.tell(lost("a"), assigned("a", 2), back("a"));
+    for (const decision of begun) run.settle(decision);
+    expect(run.decisions("hand-over")).toEqual([
+      { kind: "hand-over", machine: "a", lines: [1, 2], again: [1] },
+    ]);
+  });
+
   test("with nothing to run, nobody is bothered", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
     run.tell({ kind: "job-skipped", line: 1, outcome: null });

@@ -76,6 +76,8 @@ function aJob(line: number, isMixed: boolean): Job {
   return { line, name: `j.${line}`, command: "x", ...(isMixed && isLarge(line) && { requirement: MORE }) };
 }
 
+const linesOf = (keys: readonly string[]) => keys.map((key) => parseAttemptKey(key).line);
+
 export class Simulation {
   readonly #facts: SimulationFacts;
   readonly #choose: (count: number) => number;
@@ -272,20 +274,15 @@ export class Simulation {
         for (const line of decision.lines) this.#allow(line);
         return this.#emit({ kind: "jobs-retried", machine, lines: decision.lines });
       case "hand-over":
-        this.#arrive(remote, keys);
-        remote.link.hasSpool = true;
-        remote.link.isFollowing = true;
-        return this.#emit({ kind: "jobs-handed-over", machine, lines: decision.lines });
+        return this.#choose(6) === 0
+          ? this.#failHandOver(remote, decision, keys)
+          : this.#handOver(remote, keys);
       case "collect":
         return this.#collect(remote, keys, keys.length);
       case "free":
         return this.#free(remote, decision.keys);
-      case "take-back": {
-        const taken = remote.link.hasSpool ? keys.filter((key) => this.#takeBack(remote, key)) : keys;
-        const linesOf = (some: readonly string[]) => some.map((key) => parseAttemptKey(key).line);
-        const begun = keys.filter((key) => !taken.includes(key));
-        return this.#emit({ kind: "jobs-taken-back", machine, lines: linesOf(taken), begun: linesOf(begun) });
-      }
+      case "take-back":
+        return void this.#tellTaken(remote, keys);
       case "withhold":
         return this.#emit({ kind: "jobs-taken-back", machine, lines: decision.lines, begun: [] });
       case "stop":
@@ -306,7 +303,7 @@ export class Simulation {
     if (decision.kind === "collect") this.#collect(remote, keys, this.#choose(keys.length + 1));
     if (decision.kind === "free") this.#free(remote, decision.keys);
     if (decision.kind === "stop") this.#stop(remote, keys);
-    if (decision.kind === "take-back" && remote.hasSpool) for (const key of keys) this.#takeBack(remote, key);
+    if (decision.kind === "take-back") for (const key of keys) this.#takeBack(remote, key);
     if (decision.kind === "finish" && decision.cleans) this.#clean(remote);
   }
 
@@ -368,6 +365,49 @@ export class Simulation {
       remote.jobs.set(key, { status: "waiting", outcome: SUCCESS });
     }
     this.#tend(remote);
+  }
+
+  /** Those that had been taken back before they came do not get in. */
+  #handOver(remote: Remote, keys: readonly string[]): void {
+    const machine = remote.name;
+    this.#arrive(remote, keys);
+    Object.assign(remote.link, { hasSpool: true, isFollowing: true });
+    const taken = keys.filter((key) => remote.jobs.get(key)?.status === "taken");
+    const arrived = keys.filter((key) => !taken.includes(key));
+    this.#emit({ kind: "jobs-handed-over", machine, lines: linesOf(arrived) });
+    if (taken.length > 0) this.#emit({ kind: "jobs-taken-back", machine, lines: linesOf(taken), begun: [] });
+  }
+
+  /** Some arrive all the same, and may be begun at once. The machine's word that none did is about this hand-over alone. */
+  #failHandOver(
+    remote: Remote,
+    { lines, again = [] }: Extract<Decision, { kind: "hand-over" }>,
+    keys: readonly string[],
+  ): void {
+    const machine = remote.name;
+    const arrived = keys.slice(0, this.#choose(keys.length + 1));
+    if (arrived.length > 0) this.#arrive(remote, arrived);
+    for (let begun = this.#choose(3); begun > 0; begun--) this.#startJob(remote);
+    const isDoubted = (line: number) => arrived.length > 0 || again.includes(line);
+    const absent = lines.filter((line) => !isDoubted(line));
+    this.#emit({ kind: "machine-refused", machine, lines: absent, reason: "full", hint: null });
+    this.#emit({ kind: "jobs-taken-back", machine, lines: absent, begun: [] });
+    const begun = this.#tellTaken(
+      remote,
+      keys.filter((_, index) => isDoubted(lines[index] ?? 0)),
+    );
+    if (begun.length === 0) return;
+    Object.assign(remote.link, { hasSpool: true, isFollowing: true });
+    this.#emit({ kind: "jobs-handed-over", machine, lines: linesOf(begun) });
+  }
+
+  /** The keys that had been begun. */
+  #tellTaken(remote: Remote, keys: readonly string[]): string[] {
+    const taken = keys.filter((key) => this.#takeBack(remote, key));
+    const begun = keys.filter((key) => !taken.includes(key));
+    const lines = { lines: linesOf(taken), begun: linesOf(begun) };
+    if (keys.length > 0) this.#emit({ kind: "jobs-taken-back", machine: remote.name, ...lines });
+    return begun;
   }
 
   #collect(remote: Remote, keys: readonly string[], count: number): void {

@@ -122,7 +122,7 @@ describe("output", () => {
       control.takeBack([B]),
       pieces([A, "out", 999_990]),
     ]);
-    expect([total, taken, textOf(found)]).toEqual([1_000_000, [B], "x".repeat(10)]);
+    expect([total, taken.taken, textOf(found)]).toEqual([1_000_000, [B], "x".repeat(10)]);
   });
 });
 
@@ -130,7 +130,7 @@ describe("taking back", () => {
   test("what nobody has begun is ours again, and no slot takes it", async () => {
     await waiting(A, B, C);
     await write(`jobs/${B}/claim`, "slot 0\n");
-    expect(await control.takeBack([A, B])).toEqual([A]);
+    expect(await control.takeBack([A, B])).toEqual({ taken: [A], begun: [B] });
     await handOver(machine.session, anOrder(machine, {}));
     await machine.untilEvent(`ended ${C}`);
     await machine.untilEvent("idle 0");
@@ -139,10 +139,10 @@ describe("taking back", () => {
 
   test("asked again, since the link was lost before the answer, it is still ours", async () => {
     await waiting(A);
-    expect(await control.takeBack([A])).toEqual([A]);
+    expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
     control.close();
     control = await Control.open(machine.session, machine.place);
-    expect(await control.takeBack([A])).toEqual([A]);
+    expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
   });
 
   test("whoever comes later is told what was taken back", async () => {
@@ -157,7 +157,7 @@ describe("taking back", () => {
 
   test("what never arrived is ours, and is not run when it comes late", async () => {
     await waiting(B);
-    expect(await control.takeBack([A])).toEqual([A]);
+    expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
     await handOver(machine.session, anOrder(machine, { [A]: 'touch "$HOME/ran"' }));
     await machine.untilEvent(`ended ${B}`);
     await machine.untilEvent("idle 0");
@@ -168,13 +168,13 @@ describe("taking back", () => {
     await running({ [A]: "true" });
     await machine.untilEvent("idle 0");
     await control.free([A]);
-    expect(await control.takeBack([A])).toEqual([]);
+    expect(await control.takeBack([A])).toEqual({ taken: [], begun: [A] });
   });
 
   test("what was stopped meanwhile is not ours again", async () => {
     await waiting(A);
     await control.stop([A]);
-    expect(await control.takeBack([A])).toEqual([]);
+    expect(await control.takeBack([A])).toEqual({ taken: [], begun: [A] });
   });
 });
 

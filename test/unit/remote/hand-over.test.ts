@@ -2,9 +2,10 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { appendFile, rm } from "node:fs/promises";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type HandOver, handOver } from "../../../src/remote/hand-over.js";
+import { type HandOver, handOver, NothingArrived } from "../../../src/remote/hand-over.js";
 import { RemoteError } from "../../../src/remote/remote-error.js";
 import { stage } from "../../../src/remote/stage.js";
+import { takeBack } from "../../../src/remote/take-back.js";
 import { scanTree } from "../../../src/remote/tree.js";
 import type { Session } from "../../../src/transport/session.js";
 import { makeWorkspace } from "../../rig/workspace.js";
@@ -31,7 +32,7 @@ const exists = (path: string) => existsSync(machine.path(machine.spool, path));
 async function give(
   jobs: Readonly<Record<string, string>>,
   facts: Partial<HandOver> = {},
-): Promise<string[]> {
+): ReturnType<typeof handOver> {
   return handOver(machine.session, anOrder(machine, jobs, facts));
 }
 
@@ -85,6 +86,33 @@ test("a job that came and was freed meanwhile does not come again", async () => 
   await machine.untilEvent(`ended ${B}`);
   expect(exists(`jobs/${A}`)).toBe(false);
   expect(await machine.read("log")).toBe("ran\n");
+});
+
+test("jobs that a killed hand-over left under the same name do not get in", async () => {
+  const left = `"$HOME/${machine.spool}/incoming.$$/jobs/${B}"`;
+  const prepared: Session = {
+    ...machine.session,
+    exec: (script) => machine.session.exec(`mkdir -p ${left}; echo true >${left}/command\n${script}`),
+  };
+  await handOver(prepared, anOrder(machine, { [A]: "true" }));
+  await machine.untilEvent("idle 0");
+  expect(readdirSync(machine.path(machine.spool, "jobs"))).toEqual([A]);
+});
+
+test("a spool that was removed is not made again by a hand-over that brings jobs alone", async () => {
+  await giveAndWait({ [A]: "true" });
+  await rm(machine.path(machine.spool), { recursive: true });
+  await expect(give({ [B]: "true" }, { isFurnished: true })).rejects.toBeInstanceOf(NothingArrived);
+  expect(exists(".")).toBe(false);
+});
+
+test("what was taken back before it came is told, and stays away", async () => {
+  const { place, session } = machine;
+  expect(await takeBack(session, { place, keys: [A], signal: never })).toEqual({ taken: [A], begun: [] });
+  expect(await give({ [A]: 'touch "$HOME/ran"', [B]: "true" })).toEqual({ missing: [], taken: [A] });
+  await machine.untilEvent(`ended ${B}`);
+  await machine.untilEvent("idle 0");
+  expect(existsSync(machine.path("ran"))).toBe(false);
 });
 
 test("what comes later joins what is there", async () => {
@@ -218,8 +246,7 @@ describe("what goes wrong", () => {
       },
     };
     await errorOf(handOver(cut, anOrder(machine, { [A]: 'touch "$HOME/ran"' })));
-    expect(exists(`jobs/${A}`)).toBe(false);
-    expect(readdirSync(machine.path(machine.spool)).toSorted()).toEqual([]);
+    expect(exists(".")).toBe(false);
   });
 
   test("an abort is passed on", async () => {

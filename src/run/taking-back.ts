@@ -1,0 +1,75 @@
+// Takes jobs back from a machine. Of a hand-over that failed this settles what has arrived: only what is not there, and never will
+// be, goes to others.
+
+import { RemoteError } from "../remote/remote-error.js";
+import { takeBack as takeBackAlone } from "../remote/take-back.js";
+import { type ExpectedError, isExpected } from "./expected-error.js";
+import type { Emit } from "./loop.js";
+import { LinkLost, type MachineLink } from "./machine-link.js";
+import { retrying } from "./retrying.js";
+import { keysOf, linesOf, type RunContext } from "./run-context.js";
+
+/** About 20 s. */
+const ASKS = 20;
+
+/** A line that is in neither: the machine could not tell. */
+export interface TakenLines {
+  readonly taken: readonly number[];
+  readonly begun: readonly number[];
+}
+
+export async function takeBack(
+  context: RunContext,
+  link: MachineLink,
+  lines: readonly number[],
+): Promise<TakenLines> {
+  const { place, signal } = link;
+  const keys = keysOf(context, link, lines);
+  const { taken, begun } = link.hasSpool
+    ? await (await link.control()).takeBack(keys)
+    : await takeBackAlone(link.session, { place, keys, signal });
+  return { taken: linesOf(taken), begun: linesOf(begun) };
+}
+
+/** Asks until the machine knows of every line. Rejects when it cannot be asked: then the lines stay with it. */
+export async function settleDoubt(
+  context: RunContext,
+  link: MachineLink,
+  { lines, error, emit }: { lines: readonly number[]; error: ExpectedError; emit: Emit },
+): Promise<TakenLines> {
+  const losses = link.watchLosses();
+  const taken: number[] = [];
+  const begun: number[] = [];
+  let left = lines;
+  const askOnce = async () => {
+    const answer = await takeBack(context, link, left);
+    taken.push(...answer.taken);
+    begun.push(...answer.begun);
+    const known = new Set([...answer.taken, ...answer.begun]);
+    left = left.filter((line) => !known.has(line));
+    if (left.length > 0) throw new RemoteError("its disk may be full");
+  };
+  const isWorthAsking = (failure: unknown, tries: number) => {
+    if (!isExpected(failure) || tries >= ASKS) return false;
+    const message = `${link.spec.name}: ${error.message}; asking it which jobs have arrived: ${failure.message}`;
+    if (tries === 1) emit({ kind: "warning", message });
+    return true;
+  };
+  let isFirst = true;
+  try {
+    await retrying(
+      link.signal,
+      async () => {
+        if (!isFirst && (await losses.hasLost())) throw new LinkLost();
+        isFirst = false;
+        await askOnce();
+      },
+      isWorthAsking,
+    );
+  } catch (failure) {
+    if (!isExpected(failure)) throw failure;
+    const message = `${error.message}; it cannot be asked which jobs have arrived: ${failure.message}`;
+    throw new RemoteError(message, "the same command asks it again", { cause: failure });
+  }
+  return { taken, begun };
+}

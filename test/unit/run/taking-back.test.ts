@@ -1,0 +1,52 @@
+// What has arrived of a hand-over that failed, asked of a machine that cannot always answer.
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { MachineSpec } from "../../../src/model/machine.js";
+import { handOver } from "../../../src/remote/hand-over.js";
+import { RemoteError } from "../../../src/remote/remote-error.js";
+import type { News } from "../../../src/run/loop.js";
+import { MachineLink } from "../../../src/run/machine-link.js";
+import type { RunContext } from "../../../src/run/run-context.js";
+import { settleDoubt } from "../../../src/run/taking-back.js";
+import type { Session } from "../../../src/transport/session.js";
+import { anOrder, type LocalMachine, makeLocalMachine } from "../remote/a-local-machine.js";
+
+let machine: LocalMachine;
+let told: News[];
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+  told = [];
+});
+afterEach(() => machine.close());
+
+const context = { attemptOn: () => 1 } as unknown as RunContext;
+const error = new RemoteError("handing over failed");
+const emit = (news: News) => void told.push(news);
+
+/** So many scripts fail there before one does not, as at a process limit. */
+async function linkThatFails(times: number): Promise<MachineLink> {
+  let left = times;
+  const session: Session = {
+    ...machine.session,
+    exec: (script) => machine.session.exec(left-- > 0 ? "echo no more processes >&2; exit 1" : script),
+  };
+  const spec = { name: "a" } as MachineSpec;
+  const link = new MachineLink(spec, machine.place, async () => session);
+  await link.open(() => {});
+  return link;
+}
+
+test("the machine is asked again until it answers, and that is reported once", async () => {
+  await handOver(machine.session, anOrder(machine, { "0000001-1": "true" }));
+  await machine.untilEvent("idle 0");
+  const found = await settleDoubt(context, await linkThatFails(3), { lines: [1, 2], error, emit });
+  expect(found).toEqual({ taken: [2], begun: [1] });
+  expect(told).toEqual([{ kind: "warning", message: expect.stringContaining("no more processes") }]);
+});
+
+test("a machine that answers at once is not worth a word", async () => {
+  const found = await settleDoubt(context, await linkThatFails(0), { lines: [1, 2], error, emit });
+  expect(found).toEqual({ taken: [1, 2], begun: [] });
+  expect(told).toEqual([]);
+});
