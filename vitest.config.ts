@@ -26,6 +26,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
+          env: { SSHOAL_TEST_REMOTE: "none" },
           // Those of the shell scripts run real processes.
           testTimeout: 120_000,
           retry: 2,

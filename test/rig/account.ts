@@ -28,9 +28,17 @@ export function remoteAccount(): Account {
   return account;
 }
 
+/** Set for unit tests: all that they start runs as the account of the tests. */
+const hasRemote = process.env.SSHOAL_TEST_REMOTE !== "none";
+
 /** Lets the remote side write in a directory that root has made. */
 export function giveToRemote(path: string): void {
-  if (isRoot && account !== undefined) chownSync(path, account.uid, account.gid);
+  if (isRoot && hasRemote && account !== undefined) chownSync(path, account.uid, account.gid);
+}
+
+/** For the home of a client that runs jobs on this machine, as the account of the tests. */
+export function takeFromRemote(path: string): void {
+  if (isRoot) chownSync(path, 0, 0);
 }
 
 /** A directory with the same files that every account can read. Root's clone may be closed to others. */

@@ -1,6 +1,7 @@
 // For tests on this machine: a working directory and a home of their own, new for each test; what still runs is ended.
 
 import { afterEach, beforeEach } from "vitest";
+import { takeFromRemote } from "./account.js";
 import { killAll, pidsWithHome } from "./processes.js";
 import { makeWorkspace, type Workspace } from "./workspace.js";
 
@@ -14,6 +15,7 @@ export function useOwnHome(files: Readonly<Record<string, string>> = {}): OwnHom
   const own = {} as { work: Workspace; home: Workspace };
   beforeEach(async () => {
     [own.work, own.home] = await Promise.all([makeWorkspace(files), makeWorkspace()]);
+    takeFromRemote(own.home.dir);
   });
   afterEach(async () => {
     killAll(pidsWithHome(own.home.dir));
