@@ -193,7 +193,9 @@ function withoutInputs(files: Result["files"]): Result["files"] {
 
 function auditCounts({ jobs, statuses, counts }: Evidence): Problem[] {
   if (counts === null) return [{ kind: "client", text: "the last client printed no counts" }];
-  const succeeded = statuses.filter(({ outcome }) => outcome?.kind === "exited" && outcome.code === 0).length;
+  const succeeded = statuses.filter(
+    ({ state, outcome }) => state === "collected" && outcome?.kind === "exited" && outcome.code === 0,
+  ).length;
   const sum = counts.succeeded + counts.failed + counts.unfinished;
   if (sum === jobs.length && counts.succeeded === succeeded) return [];
   return [

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sweep } from "../rig/ledger.js";
+import { descendantsOf } from "../rig/processes.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { makeWorkspace } from "../rig/workspace.js";
@@ -118,18 +119,19 @@ function emptyDirectory(dir: string, uid: number | null): void {
 
 /**
  * Of all that runs there, and of sshd, from which later sessions have it. Root of a container may not change the limits of
- * other accounts, so each account changes its own.
+ * other accounts, so root and the account each change those of their own processes.
  */
 function limitProcesses(host: TestHost, uid: number | null, most: number | "most"): void {
   if (uid === null) return;
   const hard =
     /^Max processes +\S+ +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? "unlimited";
   const limit = `--nproc=${most === "most" ? hard : most}:${hard}`;
-  execFileSync("prlimit", ["--pid", readFileSync(join(host.dir, "sshd.pid"), "utf8").trim(), limit]);
-  // A process may have ended since.
-  const script = `for pid; do prlimit --pid "$pid" ${limit} 2>/dev/null; done; true`;
-  const account = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups"];
-  execFileSync("setpriv", [...account, "sh", "-c", script, "sh", ...host.pids().map(String)]);
+  const server = Number(readFileSync(join(host.dir, "sshd.pid"), "utf8"));
+  execFileSync("prlimit", ["--pid", String(server), limit]);
+  const pids = [...new Set([...descendantsOf(server), ...host.pids()])].map(String);
+  const words = ["sh", "-c", `for pid; do prlimit --pid "$pid" ${limit} 2>/dev/null; done; true`, "sh"];
+  for (const id of ["0", String(uid)])
+    execFileSync("setpriv", ["--reuid", id, "--regid", id, "--clear-groups", ...words, ...pids]);
 }
 
 /** Of an account, on the whole computer: that is what the limit counts. */

@@ -9,7 +9,7 @@ import { type Machine, startMachines } from "./machines.js";
 import { drawFaults } from "./plan.js";
 import { type RoundOutcome, tortureRound } from "./round.js";
 
-const SHOWN = 12;
+const SHOWN = 5;
 
 /** Resolves with the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -59,10 +59,14 @@ async function playRound(machines: readonly Machine[], seed: number, count: numb
   return outcome;
 }
 
+/** Some of each kind: one fault can cause hundreds of one kind. */
 function showProblems({ problems, struck }: RoundOutcome): void {
   for (const text of struck) console.log(`    ${text}`);
-  for (const { kind, text } of problems.slice(0, SHOWN)) console.log(`  ${kind}: ${text}`);
-  if (problems.length > SHOWN) console.log(`  and ${problems.length - SHOWN} more`);
+  for (const kind of PROBLEM_KINDS) {
+    const some = problems.filter((one) => one.kind === kind);
+    for (const { text } of some.slice(0, SHOWN)) console.log(`  ${kind}: ${text}`);
+    if (some.length > SHOWN) console.log(`  ${kind}: and ${some.length - SHOWN} more`);
+  }
 }
 
 function countProblems(problems: readonly Problem[]): string {
