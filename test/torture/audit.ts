@@ -80,14 +80,14 @@ const INPUTS = ["input.txt", "jobs.sh"];
 export function audit(evidence: Evidence): Problem[] {
   const lines = groupBy(evidence.entries, ({ line }) => line);
   const statuses = new Map(evidence.statuses.map((status) => [status.line, status]));
-  const told = attemptsTold(evidence.record);
+  const reported = reportedAttempts(evidence.record);
   const known = new Set(evidence.jobs.map(({ line }) => line));
   const strangers = [...lines.keys()].filter((line) => !known.has(line));
   return [
     ...evidence.jobs.flatMap((job) => {
       const entries = lines.get(job.line) ?? [];
       const about = { job, entries, status: statuses.get(job.line), evidence };
-      return [...auditRuns(about, told), ...auditEnd(about)];
+      return [...auditRuns(about, reported), ...auditEnd(about)];
     }),
     ...strangers.map((line) => problem("wrong-end", line, "is no job of this batch")),
     ...auditCounts(evidence),
@@ -102,12 +102,12 @@ interface AboutJob {
 }
 
 /** How often it ran, and whether each of these runs is reported. */
-function auditRuns(about: AboutJob, told: ReadonlyMap<string, Outcome | null>): Problem[] {
+function auditRuns(about: AboutJob, reported: ReadonlyMap<string, Outcome | null>): Problem[] {
   const { line } = about.job;
   const starts = about.entries.filter(({ what }) => what === "start");
   const attempts = [...groupBy(starts, ({ attempt }) => attempt)].sort(([a], [b]) => a - b);
   const again = attempts.filter(([, times]) => times.length > 1);
-  const untold = attempts.filter(([attempt]) => !told.has(`${line}-${attempt}`));
+  const unreported = attempts.filter(([attempt]) => !reported.has(`${line}-${attempt}`));
   const kept = [...about.evidence.results.keys()].filter((name) =>
     name.startsWith(`jobs.sh.${line}.`),
   ).length;
@@ -116,24 +116,24 @@ function auditRuns(about: AboutJob, told: ReadonlyMap<string, Outcome | null>): 
     ...again.map(([attempt, times]) =>
       problem("twice", line, `attempt ${attempt} began ${times.length} times on ${machinesOf(times)}`),
     ),
-    ...untold.map(([attempt, times]) =>
+    ...unreported.map(([attempt, times]) =>
       problem(
         attempts.length > 1 ? "twice" : "lost",
         line,
         `attempt ${attempt} ran on ${machinesOf(times)}, and is not reported`,
       ),
     ),
-    ...(unkept > 0 && untold.length === 0
+    ...(unkept > 0 && unreported.length === 0
       ? [problem("twice", line, `${attempts.length} attempts ran, ${kept} earlier results are kept`)]
       : []),
-    ...auditOverlap(about, told),
+    ...auditOverlap(about, reported),
   ];
 }
 
 /** An attempt that is reported as lost must have ended before the next one began. Clocks are those of one computer. */
-function auditOverlap({ job, entries }: AboutJob, told: ReadonlyMap<string, Outcome | null>): Problem[] {
+function auditOverlap({ job, entries }: AboutJob, reported: ReadonlyMap<string, Outcome | null>): Problem[] {
   return entries.flatMap(({ what, attempt, at }) => {
-    const isLost = told.get(`${job.line}-${attempt}`)?.kind === "lost";
+    const isLost = reported.get(`${job.line}-${attempt}`)?.kind === "lost";
     const next = entries.find((entry) => entry.what === "start" && entry.attempt > attempt);
     if (what !== "done" || !isLost || next === undefined || at <= next.at) return [];
     return [problem("twice", job.line, `lost attempt ${attempt} ran on beside attempt ${next.attempt}`)];
@@ -204,18 +204,18 @@ function auditCounts({ jobs, statuses, counts }: Evidence): Problem[] {
 }
 
 /** By line and attempt: how it ended, null while only its results are known to have come. */
-function attemptsTold(record: readonly JsonEvent[]): Map<string, Outcome | null> {
-  const told = new Map<string, Outcome | null>();
+function reportedAttempts(record: readonly JsonEvent[]): Map<string, Outcome | null> {
+  const reported = new Map<string, Outcome | null>();
   for (const event of record) {
     if (event.kind === "job-ended" || event.kind === "job-collected")
-      told.set(`${event.line}-${event.attempt}`, event.outcome as Outcome);
+      reported.set(`${event.line}-${event.attempt}`, event.outcome as Outcome);
     if (event.kind !== "jobs-arrived") continue;
     for (const [index, line] of event.lines.entries()) {
       const name = `${line}-${event.attempts[index]}`;
-      if (!told.has(name)) told.set(name, null);
+      if (!reported.has(name)) reported.set(name, null);
     }
   }
-  return told;
+  return reported;
 }
 
 function keyOf(line: number, attempt: number): string {

@@ -121,7 +121,7 @@ class Driver {
     }
   }
 
-  /** Strikes until the client has ended, or is told to: resolves with the signal, or null. */
+  /** Strikes until the client has ended, or gets a signal that ends it: resolves with the signal, or null. */
   async #disturb(client: LiveCommand): Promise<string | null> {
     let hasEnded = false;
     void client.ended.catch(() => {}).then(() => (hasEnded = true));

@@ -154,7 +154,7 @@ end_with() {
   [ "$1" = 0 ] || tell_full_disk
   # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
   until echo "$1" >"$dir/exit"; do make_room; done
-  # A job that could not begin ends before the end of the one before it is told.
+  # When a job cannot begin, the end of the job before it is not reported yet.
   untold="${untold:+$untold
 }ended ${dir#jobs/} $slot $1 $2"
   [ "$1" = 0 ] || tell

@@ -155,7 +155,7 @@ describe("wrong end:", () => {
     expect(found).toContainEqual(expect.stringMatching(/^wrong-end: line 2: .* exited 0 .*meant: 7/));
   });
 
-  test("a signal that nobody sent", () => {
+  test("a signal that was not sent", () => {
     expect(problems({ statuses })).toEqual([expect.stringMatching(/^wrong-end: line 2: .*killed SIGTERM/)]);
     expect(problems({ statuses, suffered: suffering({ signals: new Set(["SIGKILL"]) }) })).toHaveLength(1);
   });
