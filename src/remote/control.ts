@@ -3,8 +3,9 @@
 import { quote } from "../transport/quote.js";
 import type { Running, Session } from "../transport/session.js";
 import { type OutputPiece, readControl } from "./control-stream.js";
+import { gatherTail } from "./gather-tail.js";
 import { type Place, prelude } from "./layout.js";
-import { RemoteError } from "./remote-error.js";
+import { RemoteError, remoteErrorFrom } from "./remote-error.js";
 import { runtimeFile } from "./runtime-files.js";
 import { parseTakenBack, type TakenBack } from "./take-back.js";
 import { wordsAfter } from "./words-after.js";
@@ -39,13 +40,16 @@ export class Control {
   readonly #running: Running;
   readonly #pending: Pending[] = [];
   #isOver = false;
+  readonly #stderr: Promise<string>;
   /** Nothing more can be asked. Resolves with the reason; null: the link was lost. */
   readonly ended: Promise<string | null>;
 
   private constructor(running: Running) {
     this.#running = running;
-    running.stderr.resume();
-    this.ended = this.#read().catch((error: Error) => this.#fail(error));
+    this.#stderr = gatherTail(running.stderr);
+    this.ended = this.#read()
+      .catch((error: Error) => error)
+      .then((error) => (error === null ? null : this.#fail(error)));
   }
 
   static async open(session: Session, place: Place): Promise<Control> {
@@ -92,9 +96,10 @@ export class Control {
     await this.#request("halt");
   }
 
-  /** Slots whose loop was killed, or went down with the machine, get a new one. */
-  async tend(): Promise<void> {
-    await this.#request("tend");
+  /** Slots whose loop was killed, or went down with the machine, get a new one. Resolves with these, and their last words. */
+  async tend(): Promise<Map<number, string>> {
+    const dead = wordsAfter("dead", await this.#request("tend")).map((words) => /^(\d+) ?(.*)$/.exec(words));
+    return new Map(dead.map((match) => [Number(match?.[1]), match?.[2] ?? ""]));
   }
 
   /** Whether the spool is where it was: its directory may have been removed. */
@@ -124,7 +129,8 @@ export class Control {
     });
   }
 
-  async #read(): Promise<string | null> {
+  /** Resolves with why there is no more to read; null: the link was lost. */
+  async #read(): Promise<Error | null> {
     for await (const item of readControl(this.#running.stdout)) {
       const current = this.#pending[0];
       if (current === undefined) continue;
@@ -137,10 +143,9 @@ export class Control {
       }
     }
     const how = await this.#running.ended;
-    const reason = this.#fail(
-      new RemoteError(how.kind === "lost" ? how.reason : "the control channel ended"),
-    );
-    return how.kind === "lost" ? null : reason;
+    if (how.kind !== "lost") return remoteErrorFrom("the control channel", await this.#stderr);
+    this.#fail(new RemoteError(how.reason));
+    return null;
   }
 
   #fail(error: Error): string {

@@ -2,8 +2,10 @@
 
 import { finished } from "node:stream/promises";
 import type { Session } from "../transport/session.js";
+import { gatherTail } from "./gather-tail.js";
 import { type Place, prelude } from "./layout.js";
 import { LONGEST_LINE_BYTES } from "./line-limit.js";
+import { remoteErrorFrom } from "./remote-error.js";
 import { parseSpoolEvent, type SpoolEvent } from "./spool-event.js";
 
 export interface Following {
@@ -15,13 +17,16 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
-/** Returns when the channel ended or the signal came. */
-export async function follow(session: Session, { place, offset, onEvent, signal }: Following): Promise<void> {
+/** Resolves when the channel ended or the signal came, with what the machine said of it; null: the link was lost. */
+export async function follow(
+  session: Session,
+  { place, offset, onEvent, signal }: Following,
+): Promise<string | null> {
   const running = await session.exec(followScript(place, offset));
   const close = () => running.close();
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
-  running.stderr.resume();
+  const stderr = gatherTail(running.stderr);
   /** Where `rest` begins. */
   let position = offset;
   let rest: Buffer = Buffer.alloc(0);
@@ -45,6 +50,8 @@ export async function follow(session: Session, { place, offset, onEvent, signal 
   try {
     // Not by `for await`, which costs more than an event.
     await finished(running.stdout.on("data", take), { writable: false });
+    const end = await running.ended;
+    return end.kind === "lost" ? null : remoteErrorFrom("following the event log", await stderr).message;
   } finally {
     signal.removeEventListener("abort", close);
     running.close();
@@ -58,12 +65,12 @@ function lastEventIn(line: string): string {
   return line.slice(Math.max(0, line.lastIndexOf("started "), line.lastIndexOf("ended ")));
 }
 
-/** `tail` would outlive a closed channel; the shell sees its stdin end and takes it along. */
+/** `tail` would outlive a closed channel: a shell sees stdin end, and ends it. Without `tail` the channel ends. */
 function followScript(place: Place, offset: number): string {
   return `${prelude(place)}
 cd "$spool" || exit 1
-tail -c +${offset + 1} -f events </dev/null &
-read -r _
-kill $!
+exec 3<&0
+{ read -r _; kill $$; } <&3 >/dev/null 2>&1 &
+exec tail -c +${offset + 1} -f events </dev/null 3<&-
 `;
 }

@@ -3,7 +3,7 @@
 import { NO_HOME_EXIT_CODE } from "../transport/bootstrap.js";
 import type { Answer } from "../transport/run-script.js";
 import { cleanText } from "./probe-facts.js";
-import { RemoteError } from "./remote-error.js";
+import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "./remote-error.js";
 
 /** Without the nonce and the end marker. `failure`: how the error begins when there is none. */
 export function framedLines({ stdout, stderr, end }: Answer, nonce: string, failure: string): string[] {
@@ -27,6 +27,8 @@ export function framedLines({ stdout, stderr, end }: Answer, nonce: string, fail
       `a start-up file over there, ~/.bashrc perhaps, may exit, read its input or exec another shell; ${TRY}`,
     );
   }
+  if (isAtProcessLimit(stderr))
+    throw new RemoteError(`${failure}: it said "${said}"`, PROCESS_LIMIT_HINT, { isRetryable: true });
   throw new RemoteError(
     said === undefined ? failure : `${failure}: it said "${said}"`,
     `a POSIX sh must be able to run over there: ${TRY}`,

@@ -2,12 +2,26 @@
 
 export class RemoteError extends Error {
   readonly hint: string | null;
+  /** The same may succeed later, without anybody's help. */
+  readonly isRetryable: boolean;
 
-  constructor(message: string, hint: string | null = null, options: { cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    hint: string | null = null,
+    { isRetryable = false, ...options }: { cause?: unknown; isRetryable?: boolean } = {},
+  ) {
     super(message, options);
     this.name = "RemoteError";
     this.hint = hint;
+    this.isRetryable = isRetryable;
   }
+}
+
+export const PROCESS_LIMIT_HINT = "end processes of yours there, or have the limit raised (ulimit -u)";
+
+/** As dash, bash, busybox and other programs say that there may be no further process. */
+export function isAtProcessLimit(said: string): boolean {
+  return /\b(cannot|can't) fork\b|\bfork: |resource temporarily unavailable/i.test(said);
 }
 
 /** Turns what tools print about full disks and missing rights into a reason and what to do about it. */
@@ -27,6 +41,7 @@ export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
   if (/permission denied|read-only file system|operation not permitted/i.test(stderr)) {
     return new RemoteError(message, "give its machine file scratch: with a directory you may write to");
   }
+  if (isAtProcessLimit(stderr)) return new RemoteError(message, PROCESS_LIMIT_HINT, { isRetryable: true });
   if (/^not safe: /m.test(stderr)) {
     return new RemoteError(
       message,

@@ -11,7 +11,7 @@ import { isExpected } from "./expected-error.js";
 import type { Emit } from "./loop.js";
 import { LinkLost, type MachineLink } from "./machine-link.js";
 import type { OutputPoller } from "./output-poller.js";
-import { pause } from "./retrying.js";
+import { isRetryable, pause } from "./retrying.js";
 import { jobOf, keysOf, type RunContext } from "./run-context.js";
 
 const DISK_RETRY_MS = 5000;
@@ -39,7 +39,7 @@ export class Collector {
       await this.#collectTogether(link, keys, emit);
     } catch (error) {
       if (isOfThisDisk(error)) return this.#waitForRoom(link, error, emit);
-      if (!isExpected(error)) throw error;
+      if (isRetryable(error) || !isExpected(error)) throw error;
       // One bad job must not hold up the others that came with it.
       if (keys.length > 1) for (const line of lines) await this.collect(link, [line], poller, emit);
       else this.#tellStuck(link, keys[0] ?? "", error.message, emit);

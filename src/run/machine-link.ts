@@ -10,6 +10,8 @@ import type { Session } from "../transport/session.js";
 import { pause } from "./retrying.js";
 
 const LONGEST_REST_MS = 10_000;
+/** Sessions that are dropped within this time of each other are in a row. */
+const ROW_MS = 60_000;
 
 export type Connect = (spec: MachineSpec, signal: AbortSignal) => Promise<Session>;
 
@@ -17,8 +19,8 @@ interface Live {
   readonly session: Session;
   control: Promise<Control> | null;
   isFollowing: boolean;
-  /** Why we gave the session up; null: we did not. */
-  whyGivenUp: string | null;
+  /** Why it was dropped; null: it was not. */
+  why: string | null;
 }
 
 /** Owns the session; close() it. */
@@ -38,6 +40,9 @@ export class MachineLink {
   #logOffset = 0;
   /** How many sessions in a row broke before they were of any use. */
   #uselessInRow = 0;
+  /** How many sessions in a row were dropped, the last of them at this time. */
+  #dropsInRow = 0;
+  #droppedAt = 0;
   #losses = 0;
   #hasSpool = false;
 
@@ -71,19 +76,35 @@ export class MachineLink {
 
   /** `onLost` is called once, and not when close() was the reason. */
   async open(onLost: (reason: string) => void): Promise<Session> {
-    await pause(restMs(this.#uselessInRow), this.signal);
+    await pause(restMs(Math.max(this.#uselessInRow, this.#dropsInRow)), this.signal);
     const session = await this.#connect(this.spec, this.signal);
-    const live: Live = { session, control: null, isFollowing: false, whyGivenUp: null };
+    const live: Live = { session, control: null, isFollowing: false, why: null };
     this.#live = live;
+    // The probe, the question what is there of the tree, and what comes next: to hand over, and to follow. Each is a process.
+    if (this.#uselessInRow + this.#dropsInRow === 0) session.makeReady?.(4);
     this.#uselessInRow++;
-    // The probe, the question what is there of the tree, and what comes next: to hand over, and to follow.
-    session.makeReady?.(4);
     void session.gone.then((reason) => {
       if (this.#live === live) this.#live = null;
       this.#losses++;
-      if (!this.signal.aborted) onLost(live.whyGivenUp ?? reason);
+      if (!this.signal.aborted) onLost(live.why ?? reason);
     });
     return session;
+  }
+
+  /** The machine answers, but cannot do what is asked. The session's end is what starts a new one, after a pause. */
+  drop(reason: string): void {
+    if (this.#live !== null) this.#drop(this.#live, reason);
+  }
+
+  /** `reason` is null for a link that was lost by itself: there is no need to rest then. */
+  #drop(live: Live, reason: string | null): void {
+    if (reason === null) return void live.session.close();
+    if (live.why !== null || this.#live !== live || this.signal.aborted) return;
+    live.why = reason;
+    const isInRow = performance.now() - this.#droppedAt < ROW_MS;
+    this.#dropsInRow = isInRow ? this.#dropsInRow + 1 : 1;
+    this.#droppedAt = performance.now();
+    void live.session.close();
   }
 
   /** To be called before a verb begins: whether the session it used was lost, also if a new one stands since. */
@@ -101,6 +122,7 @@ export class MachineLink {
   /** To be called when all that a session is for has begun. */
   proveUseful(): void {
     this.#uselessInRow = 0;
+    if (performance.now() - this.#droppedAt > ROW_MS) this.#dropsInRow = 0;
   }
 
   get session(): Session {
@@ -118,13 +140,8 @@ export class MachineLink {
   /** A session whose control channel ended, as when somebody killed its shell, is of no use. */
   async #openControl(live: Live): Promise<Control> {
     const control = await Control.open(live.session, this.place);
-    void control.ended.then((reason) => giveUp(live, reason));
+    void control.ended.then((reason) => this.#drop(live, reason));
     return control;
-  }
-
-  /** The batch cannot be followed by this session: the next one finds out what is there. */
-  giveUp(reason: string): void {
-    if (this.#live !== null) giveUp(this.#live, reason);
   }
 
   /** Tells every event of the log that is not known yet, and those to come. */
@@ -143,8 +160,8 @@ export class MachineLink {
     };
     // When following ends without us, the session is of no use: its end is what starts a new one.
     void follow(live.session, following)
-      .catch(() => undefined)
-      .finally(() => live.session.close());
+      .catch((error: Error) => error.message)
+      .then((reason) => this.#drop(live, reason));
   }
 
   async close(): Promise<void> {
@@ -154,11 +171,6 @@ export class MachineLink {
     await live.control?.then((control) => control.close()).catch(() => undefined);
     await live.session.close();
   }
-}
-
-function giveUp(live: Live, reason: string | null): void {
-  live.whyGivenUp ??= reason;
-  void live.session.close();
 }
 
 /** Not every machine that lets us in can be used; it is not asked in a tight loop. */

@@ -3,6 +3,7 @@
 import { parseAttemptKey } from "../model/job.js";
 import type { OutputPosition } from "../remote/control.js";
 import type { OutputPiece } from "../remote/control-stream.js";
+import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../remote/remote-error.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import type { OutputFiles } from "./output-files.js";
@@ -13,6 +14,8 @@ const TEND_EVERY = 10;
 /** How often the spool is looked for: `tail` goes on following a log that was removed. */
 const LOOK_EVERY = 3;
 const TAIL_BYTES = 2000;
+/** A loop that was started so often, and was gone each time, cannot run there. */
+const VAIN_STARTS = 3;
 
 /** Owns a timer: stop() it. */
 export class OutputPoller {
@@ -26,6 +29,8 @@ export class OutputPoller {
   readonly #timer: NodeJS.Timeout;
   #isIdle = true;
   #ticks = 0;
+  /** How often in a row each slot was found without its loop. */
+  #vainStarts: ReadonlyMap<number, number> = new Map();
 
   constructor(link: MachineLink, outputs: OutputFiles, emit: Emit) {
     this.#link = link;
@@ -70,14 +75,25 @@ export class OutputPoller {
   async #poll(): Promise<void> {
     const tick = this.#ticks++;
     if (tick % LOOK_EVERY === LOOK_EVERY - 1 && !(await (await this.#link.control()).isThere()))
-      return this.#link.giveUp("the batch's directory was removed there");
-    if (tick % TEND_EVERY === TEND_EVERY - 1) await (await this.#link.control()).tend();
+      return this.#link.drop("the batch's directory was removed there");
+    if (tick % TEND_EVERY === TEND_EVERY - 1) this.#noteDead(await (await this.#link.control()).tend());
     if (this.#watched.size === 0) return;
     for (const [key, name] of this.#watched) await this.#outputs.begin(key, name);
     while ((await this.#read(this.#outputs.positions(this.#watched.keys()))) > TAIL_BYTES * 1000);
     for (const [key, text] of this.#lastSaid)
       this.#emit({ kind: "job-said", line: parseAttemptKey(key).line, text });
     this.#lastSaid.clear();
+  }
+
+  /** Waiting jobs go elsewhere; the slots are tried on, for what nobody else takes. */
+  #noteDead(dead: ReadonlyMap<number, string>): void {
+    this.#vainStarts = new Map([...dead.keys()].map((slot) => [slot, (this.#vainStarts.get(slot) ?? 0) + 1]));
+    const [slot] = [...this.#vainStarts].find(([, times]) => times === VAIN_STARTS) ?? [];
+    if (slot === undefined) return;
+    const said = dead.get(slot) ?? "";
+    const reason = `its slots end as soon as they begin${said === "" ? "" : `: ${said}`}`;
+    const hint = isAtProcessLimit(said) ? PROCESS_LIMIT_HINT : null;
+    this.#emit({ kind: "machine-refused", machine: this.#link.spec.name, lines: [], reason, hint });
   }
 
   async #read(positions: OutputPosition[]): Promise<number> {

@@ -68,6 +68,9 @@ export class Performer {
     } catch (error) {
       if (link.signal.aborted || (await losses.hasLost())) return;
       if (!isExpected(error)) throw error;
+      // As a lost link: what is there stays there, and is asked for again.
+      const isNew = decision.kind === "connect" && !decision.resumes;
+      if (isRetryable(error) && !isNew) return link.drop(error.message);
       this.#tellFailure(decision, error, emit);
     }
   };

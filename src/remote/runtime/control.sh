@@ -41,10 +41,11 @@ output() {
     offset=$1
     shift
     offsets=$*
-    [ "$size" -gt "$offset" ] && send "$file" "$offset" $((size - offset))
-  done
+    [ "$size" -le "$offset" ] || send "$file" "$offset" $((size - offset)) || exit 1
+  done || exit 1
 }
 
+# If this fails, what was announced may be missing, and the client would take the next answer for it: then the channel ends.
 send() {
   length=$3
   [ "$length" -gt "$limit_bytes" ] && length=$limit_bytes
@@ -140,17 +141,33 @@ stop_begun() {
   is_running "$1" && end_tree "$live_pid" "$batch/$1."
 }
 
-# tend: starts the loops of slots that have something to do and none that does it.
+# tend: starts the loops of slots that have something to do and none that does it. Prints these slots, and what each said last.
 tend() {
+  unfinished=''
   for place in slots/*; do
-    is_live "$place/loop" || ! has_use_for "${place#slots/}" ||
-      setsid sh slot.sh "$PWD" "${place#slots/}" >>"$place/log" 2>&1 &
+    is_live "$place/loop" && continue
+    [ -n "$unfinished" ] || list_unfinished
+    ! has_use_for "${place#slots/}" || revive
   done
 }
 
-has_use_for() {
+# Once for all slots: there may be many jobs.
+list_unfinished() {
+  unfinished=' '
   for dir in jobs/*; do
-    [ -e "$dir/command" ] && [ ! -s "$dir/exit" ] || continue
+    [ ! -e "$dir/command" ] || [ -s "$dir/exit" ] || unfinished="$unfinished$dir "
+  done
+}
+
+revive() {
+  last=
+  [ ! -e "$place/log" ] || while read -r line; do last=$line; done <"$place/log"
+  echo "dead ${place#slots/} $last"
+  setsid sh slot.sh "$PWD" "${place#slots/}" >>"$place/log" 2>&1 &
+}
+
+has_use_for() {
+  for dir in $unfinished; do
     if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
       [ "$taker" != "$1" ] || return 0
     elif [ ! -e drain ] && is_for "$1"; then

@@ -316,6 +316,31 @@ test("a slot whose loop is gone gets a new one", async () => {
   await machine.untilEvent("idle 0");
 });
 
+test("slots that could not be kept going are named, with what they said last", async () => {
+  await waiting(A);
+  await write("slots/0/env", "");
+  await write("slot.sh", "echo first\necho slot.sh: 7: Cannot fork >&2\nexit 2\n");
+  expect(await control.tend()).toEqual(new Map([[0, ""]]));
+  await until("it said so", async () => (await read("slots/0/log")).includes("fork"));
+  expect(await control.tend()).toEqual(new Map([[0, "slot.sh: 7: Cannot fork"]]));
+});
+
+test("output that was announced and cannot be sent ends the channel: nothing else is taken for it", async () => {
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  await machine.write("bin/head", "#!/bin/sh\nexit 1\n");
+  await waiting(A);
+  await write(`jobs/${A}/out`, "0123456789");
+  const found: OutputPiece[] = [];
+  const reading = control.readOutput(
+    [{ key: A, stream: "out", offset: 0 }],
+    async (piece) => void found.push(piece),
+  );
+  const next = control.tend();
+  await expect(reading).rejects.toBeInstanceOf(RemoteError);
+  await expect(next).rejects.toBeInstanceOf(RemoteError);
+  expect(found).toEqual([]);
+});
+
 describe("when the channel is gone", () => {
   test("what is asked is rejected, before and after", async () => {
     await waiting(A);

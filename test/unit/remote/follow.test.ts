@@ -1,10 +1,10 @@
 import { appendFile } from "node:fs/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { follow } from "../../../src/remote/follow.js";
 import type { SpoolEvent } from "../../../src/remote/spool-event.js";
-import { pidsWithHome } from "../../rig/processes.js";
+import { killAll, nameOf, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
-import { type LocalMachine, makeLocalMachine } from "./a-local-machine.js";
+import { type LocalMachine, makeLocalMachine, pathWithout } from "./a-local-machine.js";
 
 let machine: LocalMachine;
 
@@ -76,6 +76,21 @@ test("leaves nothing running behind, also when it was told to stop before it beg
   second.stop();
   await second.ended;
   await until("nothing is left", () => pidsWithHome(machine.dir).length === 0);
+});
+
+test("ends when tail is killed, and leaves nothing running behind", async () => {
+  await machine.write(`${machine.spool}/events`, "idle 0\n");
+  const { seen, ended } = start();
+  await until("it follows", () => seen.length === 1);
+  killAll(pidsWithHome(machine.dir).filter((pid) => nameOf(pid) === "tail"));
+  await ended;
+});
+
+test("ends where there is no tail, with the reason", async () => {
+  vi.stubEnv("PATH", pathWithout(machine, "tail"));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await machine.write(`${machine.spool}/events`, "idle 0\n");
+  expect(await start().ended).toMatch(/tail: not found$/);
 });
 
 test("returns when there is no log", async () => {

@@ -26,6 +26,19 @@ test.each([
   expect(remoteErrorFrom("staging", `before\n${stderr}\nafter`).hint).toMatch(hint);
 });
 
+test.each([
+  "sh: 1: Cannot fork",
+  "sh: fork: retry: Resource temporarily unavailable",
+  "sh: can't fork: Resource temporarily unavailable",
+  "setpriv: failed to execute /bin/sh: Resource temporarily unavailable",
+])("a machine at its process limit may do it later: %s", (stderr) => {
+  expect(remoteErrorFrom("staging", stderr)).toMatchObject({
+    isRetryable: true,
+    hint: expect.stringContaining("ulimit -u"),
+  });
+  expect(remoteErrorFrom("staging", "tar: no").isRetryable).toBe(false);
+});
+
 test("otherwise no advice is better than a wrong one", () => {
   expect(remoteErrorFrom("staging", "tar: unexpected end of file").hint).toBeNull();
 });
