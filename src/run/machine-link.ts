@@ -56,6 +56,10 @@ export class MachineLink {
     return this.#closing.signal;
   }
 
+  get dropsInRow(): number {
+    return this.#dropsInRow;
+  }
+
   get isLost(): boolean {
     return this.#live === null;
   }

@@ -9,7 +9,7 @@ import { hasSpool } from "../remote/attach.js";
 import { clean } from "../remote/clean.js";
 import { NothingArrived } from "../remote/hand-over.js";
 import { probe } from "../remote/probe.js";
-import { RemoteError } from "../remote/remote-error.js";
+import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "../remote/remote-error.js";
 import type { Session } from "../transport/session.js";
 import { Collector } from "./collecting.js";
 import { type ExpectedError, HeldError, isExpected } from "./expected-error.js";
@@ -24,6 +24,7 @@ import { tellSpoolEvent } from "./telling.js";
 
 const MEASURE_AGAIN_MS = 5000;
 const LOGIN_TRIES = 3;
+const VAIN_SESSIONS = 6;
 const ASK_AGAIN_MS = 1000;
 
 type HandOver = Extract<Decision, { kind: "hand-over" }>;
@@ -137,7 +138,13 @@ export class Performer {
   }
 
   #open(link: MachineLink, emit: Emit): Promise<Session> {
-    return link.open((reason) => emit({ kind: "machine-lost", machine: link.spec.name, reason }));
+    const machine = link.spec.name;
+    return link.open((reason) => {
+      emit({ kind: "machine-lost", machine, reason });
+      // It is back each time, and gone when a process is to start: others get what waits there.
+      if (link.dropsInRow !== VAIN_SESSIONS || !isAtProcessLimit(reason)) return;
+      emit({ kind: "machine-refused", machine, lines: [], reason, hint: PROCESS_LIMIT_HINT });
+    });
   }
 
   async #greet(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, chown } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { LIGHT_NO_GPU, listBelow } from "../rig/batch.js";
+import { LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
 import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
 import { killAll } from "../rig/processes.js";
@@ -87,27 +87,39 @@ describe.skipIf(!isRoot)("with so many processes allowed", () => {
   );
 });
 
+/** A machine on which `tool` fails, where `$*` is like `words`, until there is the file "go". */
+async function startWeak(tool: string, words: string, says: string): Promise<TestHost> {
+  const fails = `case $* in ${words}) echo '${says}' >&2; exit 2 ;; esac`;
+  const script = `#!/bin/sh\n[ -e ${ledger.seen.path("go")} ] || ${fails}\nexec /usr/bin/${tool} "$@"\n`;
+  const bin = await makeWorkspace({ [tool]: script });
+  const weak = await startSshd({ name: "weak", path: [bin.dir] });
+  onTestFinished(async () => {
+    await weak.stop();
+    await bin.remove();
+  });
+  return weak;
+}
+
+test("a machine that is lost whenever a process is to start gets no more jobs; what it has is followed", async () => {
+  const weak = await startWeak("head", "*", "head: Cannot fork");
+  await ledger.write([ledger.job(waitFor(ledger.seen.path("go")))]);
+  const client = spawnCommand(await argsFor(weak), { cwd: ledger.work.dir });
+  const warning = "WARNING: weak.yaml gets no jobs: the control channel failed: head: Cannot fork\n";
+  await client.until(({ stderr }) => stderr().includes(warning));
+  await ledger.seen.write("go", "");
+  const { code, stdout, stderr } = await client.ended;
+  expect(code, stdout + stderr).toBe(0);
+  expect(await ledger.audit([weak])).toEqual([]);
+});
+
 describe("slots that end as soon as they begin", () => {
-  /** A machine that starts slots only once there is the file "go", as one that is at its process limit until then. */
-  async function startWeak(): Promise<TestHost> {
-    const go = ledger.seen.path("go");
-    const fails = "case $* in *slot.sh*) echo 'slot.sh: 9: Cannot fork' >&2; exit 2 ;; esac";
-    const bin = await makeWorkspace({
-      setsid: `#!/bin/sh\n[ -e ${go} ] || ${fails}\nexec /usr/bin/setsid "$@"\n`,
-    });
-    const weak = await startSshd({ name: "weak", path: [bin.dir] });
-    onTestFinished(async () => {
-      await weak.stop();
-      await bin.remove();
-    });
-    return weak;
-  }
+  const start = () => startWeak("setsid", "*slot.sh*", "slot.sh: 9: Cannot fork");
 
   const WARNING =
     "WARNING: weak.yaml gets no jobs: its slots end as soon as they begin: slot.sh: 9: Cannot fork\n";
 
   test("their jobs go to another machine, with the reason", async () => {
-    const weak = await startWeak();
+    const weak = await start();
     await ledger.write(Array.from({ length: 6 }, () => ledger.job()));
     const { code, stdout, stderr } = await runCommand(await argsFor(weak, wide), { cwd: ledger.work.dir });
     expect(stderr).toContain(
@@ -118,7 +130,7 @@ describe("slots that end as soon as they begin", () => {
   });
 
   test("without another machine they are tried until they run", async () => {
-    const weak = await startWeak();
+    const weak = await start();
     await ledger.write(Array.from({ length: 6 }, () => ledger.job()));
     const client = spawnCommand(await argsFor(weak), { cwd: ledger.work.dir });
     await client.until(({ stderr }) => stderr().includes(WARNING));
