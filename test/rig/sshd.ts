@@ -6,7 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
 import { giveToRemote, isRoot, remoteAccount } from "./account.js";
-import { descendantsOf, killAll, nameOf, pidsWithHome } from "./processes.js";
+import { descendantsOf, killAll, nameOf, pidsWithHome, signalAll } from "./processes.js";
 import { makeWorkspace } from "./workspace.js";
 
 export interface SshdOptions {
@@ -70,8 +70,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
   const halt = async () => {
     const { child } = server;
     const ended = new Promise((resolve) => child.once("close", resolve));
-    const connections = descendantsOf(child.pid as number).filter((pid) => nameOf(pid).startsWith("sshd"));
-    killAll([...connections, child.pid as number]);
+    killAll(stopAll(child.pid as number));
     if (child.exitCode === null && child.signalCode === null) await ended;
   };
   return {
@@ -95,6 +94,16 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
       await remove();
     },
   };
+}
+
+/** The server and its connections. They are stopped first, so that none can start another one unseen. */
+function stopAll(server: number): number[] {
+  for (let known = -1; ; ) {
+    const pids = [server, ...descendantsOf(server).filter((pid) => nameOf(pid).startsWith("sshd"))];
+    if (pids.length === known) return pids;
+    signalAll(pids, "SIGSTOP");
+    known = pids.length;
+  }
 }
 
 export function makeKey(
