@@ -134,7 +134,7 @@ halt() {
 stop_begun() {
   true >"jobs/$1/stopped"
   tries=0
-  until [ -s "jobs/$1/exit" ] || is_running "$1" || [ "$tries" -ge 100 ]; do
+  until [ -s "jobs/$1/exit" ] || is_running "$1" || [ ! -d "jobs/$1" ] || [ "$tries" -ge 100 ]; do
     sleep 0.1
     tries=$((tries + 1))
   done

@@ -16,6 +16,7 @@ work_through() {
   checked_at=
   for dir in jobs/*; do
     is_waiting || continue
+    has_loop || break
     if has_room_now; then
       said=
       take || continue

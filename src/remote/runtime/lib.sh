@@ -70,10 +70,10 @@ with_lock() {
   return "$lock_status"
 }
 
-# marked ATTEMPT: pids of all that came from this attempt, also what has left its group and session.
+# marked ATTEMPT [VARIABLE]: pids of all that came from this attempt, also what has left its group and session.
 # -z: the words of an environment end with NUL, behind which busybox's grep would not look.
 marked() {
-  grep -lzF -- "SSHOAL_ATTEMPT=$1" "$proc"/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+  grep -lzF -- "${2:-SSHOAL_ATTEMPT}=$1" "$proc"/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
 }
 
 # end_tree PID ATTEMPT: TERM, up to ten seconds, then KILL, for the group of PID and all that is marked.

@@ -109,6 +109,7 @@ see_to_end() {
   # There is no group to end, only what is marked.
   [ "$live_job" = "$key" ] || live_pid=$nobody
   [ -z "$(marked "$attempt")" ] || end_tree "$live_pid" "$attempt"
+  end_watch
   owner=
   { read -r _ _ _ owner <"$mine/keeper"; } 2>/dev/null
   read_last_word
@@ -192,8 +193,8 @@ throw_ballast() {
 
 # Unless somebody has removed the batch: then there is nobody to tell.
 sleep_on() {
-  [ -d "$dir" ] || exit 1
-  sleep 5
+  [ -d "$dir" ] && is_in_place || exit 1
+  sleep 1
 }
 
 # What the job had to say about it may not have been written.
@@ -212,6 +213,7 @@ is_disk_full() {
 # Ending is decided under the same lock as beginning: no job falls between a loop that is about to end
 # and one that does not start because the first is still there.
 has_work() {
+  is_in_place || return 1
   for dir in jobs/*; do
     is_waiting || continue
     has_room=
@@ -302,7 +304,29 @@ wait_for_room() {
   tell
   [ "$reason" = "$said" ] || say "waiting $slot $reason"
   said=$reason
-  sleep 5
+  doze
+}
+
+# Five seconds, or until there is nothing to wait for: whoever removes the batch finds us gone soon.
+doze() {
+  for second in 1 2 3 4 5; do
+    sleep 1
+    is_any_waiting || return 0
+  done
+}
+
+is_any_waiting() {
+  is_in_place || return 1
+  ! is_waiting || return 0
+  for dir in jobs/*; do
+    ! is_waiting || return 0
+  done
+  return 1
+}
+
+# A spool that is removed is moved away first, and we with it.
+is_in_place() {
+  [ . -ef "$spool" ]
 }
 
 # The keeper: a subshell that runs the jobs, and outlives the loop with the one it has if somebody kills that, since it
@@ -371,15 +395,20 @@ keep() {
 work_through() {
   for dir in jobs/*; do
     is_waiting || continue
-    # Without a loop there is nobody to take over, should we be killed as well.
-    kill -0 $$ 2>/dev/null || return
+    has_loop || return
     until has_room_now; do
       wait_for_room
+      has_loop || return
       is_waiting || continue 2
     done
     said=
     take && run_job
   done
+}
+
+# Without a loop there is nobody to take over, should the keeper be killed as well: it takes no job.
+has_loop() {
+  kill -0 $$ 2>/dev/null
 }
 
 # Creating the claim is taking the job: of two slots, or a slot and a client that takes back, one succeeds.
@@ -623,17 +652,29 @@ start_watchdog() {
   job_limit=$limit
   [ ! -e "$dir/limit" ] || read -r job_limit <"$dir/limit"
   [ "$job_limit" -gt 0 ] || return 0
-  watch 5>&- 6<&- 7>&- 8<&- &
+  watch &
   watchdog=$!
 }
 
 watch() {
+  # By exec: what is redirected for a function, dash puts aside and holds open. The loop waits until nobody has these.
+  exec 5>&- 6<&- 7>&- 8<&-
   # Set before there is a sleeper, or a quick job would leave it behind; until then $! is an earlier one's. And KILL, since
   # a child that has not got to its exec yet can lose any other signal.
   earlier=$!
   trap '[ "$!" = "$earlier" ] || kill -KILL "$!"; exit' TERM
-  sleep "$job_limit" &
-  wait $! && true >"$dir/timed-out" && learn_job && end_tree "$job" "$attempt"
+  SSHOAL_WATCH=$attempt sleep "$job_limit" &
+  wait $! && true >"$dir/timed-out" || return
+  is_running "$key" || live_pid=$nobody
+  end_tree "$live_pid" "$attempt"
+}
+
+# For a keeper that was killed, and could not: whoever wakes the sleeper ends the watch.
+end_watch() {
+  # By exec: what is redirected for a function, dash puts aside and holds open. The loop waits until nobody has these.
+  exec 5>&- 6<&- 7>&- 8<&-
+  # shellcheck disable=SC2046
+  kill $(marked "$attempt" SSHOAL_WATCH) 2>/dev/null
 }
 
 # A slot's next job must find its card free: children that the job left behind end with it.

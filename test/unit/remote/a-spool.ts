@@ -2,6 +2,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -143,9 +144,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
         detached: true,
         stdio: ["ignore", openSync(log, "a"), openSync(log, "a")],
       });
-      const ended = new Promise<{ code: number | null; log: string }>((resolve) => {
-        child.once("close", (code) => resolve({ code, log: readFileSync(log, "utf8") }));
-      });
+      const ended = once(child, "close").then(([code]) => ({ code, log: readFileSync(log, "utf8") }));
       return { child, ended };
     },
     async run(index = 0, env = {}) {
