@@ -52,6 +52,11 @@ export interface Capacity {
   readonly gpuProblem: string | null;
   /** What the live slots of this user's other batches have claimed. */
   readonly claims: readonly Claim[];
+  /**
+   * Only where processes are killed when their connection closes. "scope": not those in a scope of the user's own
+   * systemd; "no-linger": that one ends, too; "no-scope": it starts nothing for us.
+   */
+  readonly logout?: "scope" | "no-linger" | "no-scope";
 }
 
 export interface Gpu {

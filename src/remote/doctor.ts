@@ -71,7 +71,7 @@ export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS):
     ...(spec.address.kind === "local" && { survivor_seconds: 0 }),
   };
   const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quote(String(value))}`);
-  const files = [runtimeFile("lib.sh"), runtimeFile("doctor.sh")];
+  const files = [runtimeFile("lib.sh"), runtimeFile("logout.sh"), runtimeFile("doctor.sh")];
   return [`${NOTE_LOGIN}${rootPrelude(spec.scratch)}`, ...assignments, ...files].join("\n");
 }
 

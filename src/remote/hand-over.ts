@@ -51,6 +51,8 @@ interface SpoolSettings {
   readonly timeoutSeconds: number | null;
   /** Where jobs run that have no directory of their own; null: there are no such jobs. */
   readonly inPlace: string | null;
+  /** Slots start in a scope of the user's own systemd: a logout would end them otherwise. */
+  readonly usesScopes?: boolean;
 }
 
 /** Keys that did not get in. */
@@ -129,6 +131,7 @@ function settingsText({ place, settings }: HandOver): string {
     `copy_unchanged=${settings.copiesUnchanged ? 1 : 0}`,
     `limit=${settings.timeoutSeconds ?? 0}`,
     `in_place=${quote(settings.inPlace ?? "")}`,
+    `in_scope=${settings.usesScopes ? "yes" : ""}`,
     "",
   ].join("\n");
 }

@@ -21,7 +21,15 @@ export function parseProbe(lines: readonly string[]): Capacity {
     gpus,
     gpuProblem: gpuProblem(facts, gpus, said),
     claims: parseClaims(facts),
+    ...parseLogout(facts),
   };
+}
+
+function parseLogout(facts: Facts): Pick<Capacity, "logout"> {
+  const logout = (["scope", "no-linger", "no-scope"] as const).find(
+    (each) => each === factsOf(facts, "logout")[0],
+  );
+  return logout === undefined ? {} : { logout };
 }
 
 function parseGpus(facts: Facts): { gpus: Gpu[]; said: readonly string[] } {

@@ -38,7 +38,7 @@ export function probeScript(nonce: string, bases: readonly string[], settings = 
     ([name, value]) => `${name}=${quote(value)}`,
   );
   const words = [...new Set(bases)].map(homeWord).join(" ");
-  return [...assignments, `set -- ${words}`, runtimeFile("probe.sh")].join("\n");
+  return [...assignments, `set -- ${words}`, runtimeFile("logout.sh"), runtimeFile("probe.sh")].join("\n");
 }
 
 function homeWord(path: string): string {

@@ -13,6 +13,7 @@ export type RuntimeFile =
   | "hand-over.sh"
   | "clean.sh"
   | "left-over.sh"
+  | "logout.sh"
   | "doctor.sh";
 
 export function runtimeFile(name: RuntimeFile): string {

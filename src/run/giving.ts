@@ -89,7 +89,7 @@ export class Giver {
       };
     });
     const manifest = this.#manifest(link, lines, slots);
-    const settings = { copiesUnchanged, timeoutSeconds, inPlace };
+    const settings = { copiesUnchanged, timeoutSeconds, inPlace, usesScopes: link.usesScopes };
     const { isFurnished } = link;
     const order = { place, tree, requirement, settings, slots: places, isFurnished, jobs, manifest, signal };
     const leftOut = await handOver(link.session, order);

@@ -31,6 +31,8 @@ export class MachineLink {
   staged: Tree | null = null;
   /** Its slots have what this run gives them beside jobs. */
   isFurnished = false;
+  /** What is started there survives the end of the connection only in a scope of the user's systemd. */
+  usesScopes = false;
   /** The process over there that stands for this client. */
   holderPid = 0;
   readonly #connect: Connect;

@@ -21,6 +21,7 @@ import { isRetryable, pause, retrying, wasDropped } from "./retrying.js";
 import { jobOf, keysOf, linesOfKind, type RunContext } from "./run-context.js";
 import { settleDoubt, takeBack } from "./taking-back.js";
 import { tellSpoolEvent } from "./telling.js";
+import { warnOfLogout } from "./warn-of-logout.js";
 
 const MEASURE_AGAIN_MS = 5000;
 const LOGIN_TRIES = 3;
@@ -171,6 +172,9 @@ export class Performer {
       const message = `${machine}: no card can be seen there; jobs are told to use those of --gpus all the same`;
       emit({ kind: "warning", message });
     }
+    const warning = warnOfLogout(machine, capacity);
+    if (warning !== null) emit({ kind: "warning", message: warning });
+    link.usesScopes = capacity.logout === "scope";
     for (const { kind, ...why } of short) {
       const reasons = explainShortages({ capacity, ...why }).join("; ");
       const message = `${machine} has no room for ${linesOfKind(this.#context, kind)}: ${reasons}`;

@@ -163,7 +163,7 @@ revive() {
   last=
   [ ! -e "$place/log" ] || while read -r line; do last=$line; done <"$place/log"
   echo "dead ${place#slots/} $last"
-  setsid sh slot.sh "$PWD" "${place#slots/}" >>"$place/log" 2>&1 &
+  start_slot "${place#slots/}"
 }
 
 has_use_for() {

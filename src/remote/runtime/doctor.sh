@@ -102,17 +102,19 @@ tell_environments() {
 
 # Of systemd-logind. Without systemd there is nobody who would kill at logout, nor anybody to ask.
 tell_logout() {
-  [ -d /run/systemd/system ] && command -v loginctl >/dev/null || return 0
+  command -v loginctl >/dev/null || return 0
   say at 'loginctl'
-  for fact in $(loginctl show-user -p KillUserProcesses) $(loginctl show-user "$(id -un)" -p Linger); do
+  for fact in $(in_time loginctl show-user -p KillUserProcesses) $(in_time loginctl show-user "$(id -un)" -p Linger); do
     say logind "$fact"
   done
+  find_logout
+  [ "$at_logout" != scope ] || in_scope=yes
 }
 
 # Started as slots are; somebody looks for it on the next connection. It ends by itself, should nobody come.
 start_survivor() {
   [ "$survivor_seconds" != 0 ] && command -v setsid >/dev/null || return 0
-  setsid sleep "$survivor_seconds" </dev/null >/dev/null 2>&1 &
+  detached sleep "$survivor_seconds" </dev/null >/dev/null 2>&1 &
   survivor=$!
   start_of "$survivor" && say survivor "$survivor $started $boot_id"
 }

@@ -15,7 +15,7 @@ hand_over() {
   for slot in $idle; do
     [ "$most" -gt 0 ] || break
     most=$((most - 1))
-    setsid sh slot.sh "$spool" "$slot" </dev/null >"slots/$slot/log" 2>&1 3<&- &
+    start_slot "$slot" 3<&-
   done
   rm -rf "$incoming"
   echo "done"
@@ -65,6 +65,7 @@ furnish_spool() {
   [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
   [ -n "$is_furnished" ] || furnish || return 1
   . ./lib.sh
+  . ./settings
   # Cleaning up elsewhere leaves the trees that are named here.
   true >>events && echo "$tree" >>trees && is_heard
 }

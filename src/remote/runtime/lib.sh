@@ -70,6 +70,19 @@ with_lock() {
   return "$lock_status"
 }
 
+# start_slot SLOT: its loop, in a session of its own; where a logout ends what it has started ($in_scope), in a scope, too.
+start_slot() {
+  detached sh slot.sh "$PWD" "$1" </dev/null >>"slots/$1/log" 2>&1 &
+}
+
+# detached COMMAND…: in place of this shell.
+detached() {
+  if [ -n "${in_scope-}" ] && systemd-run --user --scope --quiet true >/dev/null 2>&1; then
+    exec systemd-run --user --scope --quiet setsid "$@"
+  fi
+  exec setsid "$@"
+}
+
 # marked ATTEMPT [VARIABLE]: pids of all that came from this attempt, also what has left its group and session.
 # -z: the words of an environment end with NUL, behind which busybox's grep would not look.
 marked() {

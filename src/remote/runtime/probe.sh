@@ -13,6 +13,7 @@ probe() {
   tell_cpu_use
   begun_at=$now
   tell_host
+  tell_logout
   tell_memory
   tell_claims "$@"
   tell_gpus
@@ -108,6 +109,12 @@ tell_host() {
   while read -r key value; do
     [ "$key" = Cpus_allowed_list: ] && say allowed "$value"
   done <"$proc/self/status"
+}
+
+# By the functions of logout.sh.
+tell_logout() {
+  find_logout
+  [ "$at_logout" = survive ] || say logout "$at_logout"
 }
 
 tell_memory() {

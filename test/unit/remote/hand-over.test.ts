@@ -53,6 +53,21 @@ test("jobs that were handed over run, with nobody there", async () => {
   expect([await read(`jobs/${A}/exit`), await read(`jobs/${B}/exit`)]).toEqual(["0\n", "5\n"]);
 });
 
+test("where a logout ends what it started, slots start in scopes; if that fails, without", async () => {
+  await machine.write(
+    "bin/systemd-run",
+    '#!/bin/sh\necho "$*" >>"$HOME/scopes"\n[ -e "$HOME/works" ] || exit 1\nshift 3\nexec "$@"\n',
+  );
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  const settings = { copiesUnchanged: false, timeoutSeconds: null, inPlace: null, usesScopes: true };
+  await giveAndWait({ [A]: "echo one" }, { settings });
+  expect(await machine.read("scopes")).toBe("--user --scope --quiet true\n");
+  await machine.write("works", "");
+  await giveAndWait({ [B]: "echo two" }, { settings });
+  expect(await machine.read("scopes")).toContain("--user --scope --quiet setsid sh slot.sh ");
+  expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
+});
+
 test("it returns while its jobs run", async () => {
   await give({ [A]: `until [ -e "$HOME/go" ]; do sleep 0.02; done` });
   await machine.untilEvent(`started ${A}`);

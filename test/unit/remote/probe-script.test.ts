@@ -57,6 +57,41 @@ describe.each(SHELLS)("under %s", (shell) => {
     expect(stderr).toBe("");
   });
 
+  test.each([
+    ["what is started there survives", { kills: "no" }, undefined],
+    ["it is killed, and there is no way out", { kills: "yes", systemdRun: "exit 1" }, "no-scope"],
+    ["it is killed, and so is the user's systemd", { kills: "yes", linger: "no" }, "no-linger"],
+    ["it is killed, unless it is in a scope", { kills: "yes" }, "scope"],
+    ["the user is exempt", { kills: "yes", except: "root ann" }, undefined],
+    ["only others are meant", { kills: "yes", only: "bob" }, undefined],
+    ["the user is meant", { kills: "yes", only: "bob ann", linger: "no" }, "no-linger"],
+    ["root is exempt", { kills: "yes", user: "root" }, undefined],
+  ])("at logout: %s", async (_, facts, logout) => {
+    const {
+      kills,
+      linger = "yes",
+      systemdRun = "exit 0",
+      except = "root",
+      only = "",
+      user = "ann",
+    } = {
+      linger: "yes",
+      ...facts,
+    } as Record<string, string>;
+    await files.write(
+      "bin/loginctl",
+      `#!/bin/sh
+      case "$*" in
+        *" ann "*) echo Linger=${linger} ;;
+        *) printf '%s\\n' 'KillOnlyUsers=${only}' 'KillExcludeUsers=${except}' KillUserProcesses=${kills} ;;
+      esac`,
+    );
+    await files.write("bin/systemd-run", `#!/bin/sh\n${systemdRun}\n`);
+    await files.write("bin/id", `#!/bin/sh\necho ${user}\n`);
+    const { capacity, stderr } = box.run();
+    expect([capacity.logout, stderr]).toEqual([logout, ""]);
+  });
+
   test("limits of the own cgroup and of all above it, version 2", async () => {
     await files.write("proc/self/cgroup", "1:name=systemd:/x\n0::/a b/c:d\n");
     await files.write("sys/fs/cgroup/a b/c:d/memory.max", "max\n");
