@@ -1,11 +1,9 @@
-// A new file that is written block by block, while the next block arrives: past the system's cache where that can be
+// An empty file that is written block by block, while the next block arrives: past the system's cache where that can be
 // done. To copy gigabytes into the cache, and from there to the disk, costs more than to decrypt them.
 
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
-/** Never over another file, nor through a link. */
-export const FRESH = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
 /** Smaller ones are likely to be read soon. */
 const DIRECT_BYTES = 16 << 20;
 const FLUSH_BYTES = 64 << 20;
@@ -24,8 +22,9 @@ export class BlockFile {
     this.#direct = direct;
   }
 
-  static async create(file: string, size: number): Promise<BlockFile> {
-    const handle = await open(file, FRESH, 0o600);
+  /** The file is there, and empty. */
+  static async open(file: string, size: number): Promise<BlockFile> {
+    const handle = await open(file, constants.O_WRONLY | constants.O_NOFOLLOW);
     return new BlockFile(handle, size < DIRECT_BYTES ? null : await openDirect(file));
   }
 

@@ -1,23 +1,28 @@
 // Writes an archive from a machine into a fresh directory of ours. The archive is not trusted: names that lead
 // elsewhere reject it whole, links that lead elsewhere are left out, and links are made last, so that nothing is
-// ever written through one.
+// ever written through one. One name that this disk does not take never holds up the others.
 
-import { constants, mkdirSync } from "node:fs";
-import { copyFile, symlink } from "node:fs/promises";
+import { closeSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { Parser } from "tar/parse";
 import type { ReadEntry } from "tar/read-entry";
 import { deferred } from "../transport/deferred.js";
+import { ArrivalPlaces, NoPlace } from "./arrival-places.js";
 import { RemoteError } from "./remote-error.js";
 import { syncAll } from "./sync-all.js";
-import { writeEntry } from "./write-entry.js";
+import { createFile, type NewFile, writeEntry } from "./write-entry.js";
 
 export interface Unpacked {
   /** Of each first path component: what was written two levels below it. */
   readonly written: ReadonlyMap<string, { files: number; bytes: number }>;
-  /** What was not taken, in words. */
+  /** What no archive can bring, in words. */
   readonly leftOut: readonly string[];
+  /** Of each first path component: how many names were changed. Its note RENAMED lists them. */
+  readonly renamed: ReadonlyMap<string, number>;
+  /** Names of what could not be taken. */
+  readonly untaken: readonly string[];
   readonly kept: ReadonlyMap<string, Buffer>;
 }
 
@@ -29,6 +34,8 @@ export interface UnpackRules {
 }
 
 const KEPT_BYTES = 4096;
+/** Which of a job's results have another name here than on the machine. */
+export const RENAMED = "sshoal-renamed.txt";
 
 /** Whatever was written when this rejects is the caller's to remove. */
 export async function unpack(archive: Readable, into: string, rules: UnpackRules): Promise<Unpacked> {
@@ -77,7 +84,7 @@ async function takeAll(archive: Readable, unpacking: Unpacking): Promise<void> {
   }
 }
 
-/** Names that are files and directories at once, things that come twice, no archive at all. */
+/** No archive at all, or one in which our own files are something else. */
 const ARCHIVE_FAULTS = /^(TAR_\w+|Z_\w+|EEXIST|ENOTDIR|EISDIR|ENAMETOOLONG|EINVAL|ELOOP)$/;
 
 /** What this computer's disk refuses, for want of room or of rights, is no fault of the archive. */
@@ -93,28 +100,47 @@ class Unpacking {
   readonly #kept = new Map<string, Buffer>();
   readonly #written = new Map<string, { files: number; bytes: number }>();
   readonly #leftOut: string[] = [];
-  readonly #files = new Set<string>();
-  readonly #links = new Map<string, string>();
-  readonly #madeDirectories = new Set<string>();
+  readonly #untaken: string[] = [];
+  readonly #places: ArrivalPlaces;
+  readonly #files: string[] = [];
+  /** Where the file of a name is; null: there are several of that name. */
+  readonly #placeOf = new Map<string, string | null>();
+  readonly #links: { readonly name: string; readonly target: string }[] = [];
 
   constructor(into: string, rules: UnpackRules) {
     this.#into = into;
+    this.#places = new ArrivalPlaces(into);
     this.#rules = rules;
   }
 
   async take(entry: ReadEntry): Promise<void> {
     const name = this.#safeName(entry.path);
+    try {
+      await this.#takeAs(name, entry);
+    } catch (error) {
+      this.#leaveThere(name, error);
+      entry.resume();
+    }
+  }
+
+  #leaveThere(name: string, error: unknown): void {
+    if (!(error instanceof NoPlace)) throw error;
+    this.#untaken.push(name);
+  }
+
+  async #takeAs(name: string, entry: ReadEntry): Promise<void> {
     switch (entry.type) {
       case "Directory":
         entry.resume();
-        return this.#makeDirectory(name);
+        this.#places.makeDirectory(name);
+        return;
       case "File":
       case "OldFile":
       case "ContiguousFile":
         return this.#takeFile(name, entry);
       case "SymbolicLink":
         entry.resume();
-        this.#links.set(name, entry.linkpath ?? "");
+        this.#links.push({ name, target: entry.linkpath ?? "" });
         return;
       case "Link":
         entry.resume();
@@ -125,12 +151,46 @@ class Unpacking {
     }
   }
 
-  /** Links are made now, when nothing is written any more. */
+  /** Links are made now, when nothing is written any more. Their directories first: no link is made through another. */
   async finish(): Promise<Unpacked> {
-    for (const name of this.#links.keys()) this.#refuseBeneathLink(name);
-    for (const [name, target] of this.#links) await this.#makeLink(name, target);
-    await syncAll(this.#into, [...this.#files, ...this.#madeDirectories]);
-    return { written: this.#written, leftOut: this.#leftOut, kept: this.#kept };
+    const placed = this.#links.filter(({ name }) => this.#makeDirectoryOf(name));
+    for (const link of placed) this.#makeLink(link);
+    const renamed = this.#noteRenamed();
+    await syncAll(this.#into, [...this.#files, ...this.#places.directories]);
+    return {
+      written: this.#written,
+      leftOut: this.#leftOut,
+      renamed,
+      untaken: this.#untaken,
+      kept: this.#kept,
+    };
+  }
+
+  #makeDirectoryOf(name: string): boolean {
+    try {
+      this.#places.makeDirectory(path.posix.dirname(name));
+      return true;
+    } catch (error) {
+      this.#leaveThere(name, error);
+      return false;
+    }
+  }
+
+  /** Beside what was renamed: one line each, its place and its own name. */
+  #noteRenamed(): Map<string, number> {
+    const below = (name: string) => name.split("/").slice(2).join("/");
+    const lines = new Map<string, string[]>();
+    for (const [name, place] of this.#places.renamed) {
+      const some = lines.get(topOf(name)) ?? [];
+      some.push(`${below(place)}\t${JSON.stringify(below(name))}\n`);
+      lines.set(topOf(name), some);
+    }
+    for (const [top, some] of lines) {
+      const note = (_: string, file: string) =>
+        writeFileSync(file, some.join(""), { flag: "wx", mode: 0o600 });
+      this.#files.push(this.#places.put(`${top}/work/${RENAMED}`, note).place);
+    }
+    return new Map([...lines].map(([top, { length }]) => [top, length]));
   }
 
   #safeName(raw: string): string {
@@ -151,51 +211,40 @@ class Unpacking {
       this.#kept.set(name, await entry.concat());
       return;
     }
-    this.#makeDirectory(path.posix.dirname(name));
-    await writeEntry(path.join(this.#into, name), entry);
-    this.#files.add(name);
+    await writeEntry(entry, () => this.#create(name));
     this.#count(name, entry.size);
+  }
+
+  #create(name: string): NewFile {
+    const { place, made } = this.#places.put(name, (_, file) => createFile(file));
+    this.#files.push(place);
+    this.#placeOf.set(name, this.#placeOf.has(name) ? null : place);
+    return made;
   }
 
   /** A hard link within the archive becomes a file of its own. */
   async #copyLinked(name: string, original: string): Promise<void> {
-    if (!this.#files.has(original)) {
-      throw new RemoteError(
-        `the archive it sent is not to be trusted: it links to ${JSON.stringify(original)}`,
-      );
-    }
-    this.#makeDirectory(path.posix.dirname(name));
-    await copyFile(path.join(this.#into, original), path.join(this.#into, name), constants.COPYFILE_EXCL);
-    this.#files.add(name);
+    const from = this.#placeOf.get(original);
+    // It could not be read or taken, or it is not known which of several it is.
+    if (from === undefined || from === null) throw new NoPlace(name);
+    const { file, fd } = this.#create(name);
+    closeSync(fd);
+    await copyFile(path.join(this.#into, from), file);
     this.#count(name, 0);
   }
 
-  /** It would be made wherever that other link leads. */
-  #refuseBeneathLink(name: string): void {
-    for (let above = path.posix.dirname(name); above !== "."; above = path.posix.dirname(above)) {
-      if (!this.#links.has(above)) continue;
-      throw new RemoteError(`the archive it sent is not to be trusted: ${JSON.stringify(above)} is a link`);
-    }
-  }
-
-  async #makeLink(name: string, target: string): Promise<void> {
-    const [top = "", second = ""] = name.split("/");
-    const within = `${top}/${second}`;
-    const lands = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
-    const isInside = lands === within || lands.startsWith(`${within}/`);
-    if (target === "" || target.startsWith("/") || !isInside || goesDownAndUp(target)) {
+  #makeLink({ name, target }: { readonly name: string; readonly target: string }): void {
+    try {
+      this.#places.put(name, (place, file) => {
+        // Judged by where it is made: in a directory that was renamed it may lead elsewhere.
+        if (!leadsInside(place, target)) throw new LeadsOutside();
+        symlinkSync(target, file);
+      });
+      this.#count(name, 0);
+    } catch (error) {
+      if (!(error instanceof LeadsOutside)) return this.#leaveThere(name, error);
       this.#leftOut.push(`${name} (a link to ${target}, outside the results)`);
-      return;
     }
-    this.#makeDirectory(path.posix.dirname(name));
-    await symlink(target, path.join(this.#into, name));
-    this.#count(name, 0);
-  }
-
-  #makeDirectory(name: string): void {
-    if (this.#madeDirectories.has(name)) return;
-    mkdirSync(path.join(this.#into, name), { recursive: true, mode: 0o700 });
-    this.#madeDirectories.add(name);
   }
 
   /** Results are what is below the second directory; beside it are our own files. */
@@ -205,6 +254,19 @@ class Unpacking {
     const sum = this.#written.get(top) ?? { files: 0, bytes: 0 };
     this.#written.set(top, { files: sum.files + 1, bytes: sum.bytes + bytes });
   }
+}
+
+function topOf(name: string): string {
+  return name.split("/")[0] ?? "";
+}
+
+class LeadsOutside extends Error {}
+
+function leadsInside(place: string, target: string): boolean {
+  if (target === "" || target.startsWith("/") || goesDownAndUp(target)) return false;
+  const within = place.split("/").slice(0, 2).join("/");
+  const lands = path.posix.normalize(path.posix.join(path.posix.dirname(place), target));
+  return lands === within || lands.startsWith(`${within}/`);
 }
 
 /** Up again from what may itself be a link: that is not where the text says. */

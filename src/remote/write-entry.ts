@@ -1,17 +1,29 @@
-// Writes one file of an archive: never over another one, nor through a link.
+// Writes one file of an archive, into a file that was made for it.
 
-import { closeSync, fchmodSync, futimesSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fchmodSync, futimesSync, openSync, writeSync } from "node:fs";
 import type { ReadEntry } from "tar/read-entry";
 import { deferred } from "../transport/deferred.js";
 import { type Blocks, putBack, takeBlocks } from "./aligned-blocks.js";
-import { BlockFile, FRESH } from "./block-file.js";
+import { BlockFile } from "./block-file.js";
 
+const FRESH = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
 /** In one go: to wait for each write costs more than a small file takes. */
 const SMALL_BYTES = 256 << 10;
 
-export async function writeEntry(file: string, entry: ReadEntry): Promise<void> {
-  if (entry.size <= SMALL_BYTES) writeSmall(file, entry, await entry.concat());
-  else await writeLarge(file, entry);
+/** `create` is called once, and returns a new, empty file that is open. */
+export async function writeEntry(entry: ReadEntry, create: () => NewFile): Promise<void> {
+  if (entry.size <= SMALL_BYTES) writeSmall(entry, await entry.concat(), create());
+  else await writeLarge(entry, create());
+}
+
+export interface NewFile {
+  readonly file: string;
+  readonly fd: number;
+}
+
+/** Never over another file, nor through a link. */
+export function createFile(file: string): NewFile {
+  return { file, fd: openSync(file, FRESH, 0o600) };
 }
 
 /** The owner's bits alone: results are private. */
@@ -20,8 +32,7 @@ function modeOf({ mode = 0o600 }: ReadEntry): number {
 }
 
 /** A disk that is about to be full takes a part of what it is given, and says so only in the number of bytes. */
-function writeSmall(file: string, entry: ReadEntry, content: Buffer): void {
-  const fd = openSync(file, FRESH, 0o600);
+function writeSmall(entry: ReadEntry, content: Buffer, { fd }: NewFile): void {
   try {
     for (let done = 0; done < content.length; ) done += writeSync(fd, content, done);
     fchmodSync(fd, modeOf(entry));
@@ -31,8 +42,9 @@ function writeSmall(file: string, entry: ReadEntry, content: Buffer): void {
   }
 }
 
-async function writeLarge(file: string, entry: ReadEntry): Promise<void> {
-  const target = await BlockFile.create(file, entry.size);
+async function writeLarge(entry: ReadEntry, { file, fd }: NewFile): Promise<void> {
+  closeSync(fd);
+  const target = await BlockFile.open(file, entry.size);
   const blocks = takeBlocks();
   try {
     await pour(entry, blocks, (block) => target.write(block));
