@@ -34,6 +34,8 @@ export interface BatchHere {
   readonly seats: Map<string, Seat>;
   /** Of each line the attempt whose results came home last. */
   readonly collected: ReadonlyMap<number, number>;
+  /** Why the results of an attempt could not be taken, by attempt key. */
+  readonly stuck: ReadonlyMap<string, string>;
   /** The client that follows it; null: nobody. */
   readonly holder: Holder | null;
 }
@@ -103,9 +105,10 @@ function machineNames(events: readonly RunEvent[], past: Past): string[] {
   return [...new Set([...past.machines.keys(), ...named])];
 }
 
-function readAttempts(events: readonly RunEvent[]): Pick<BatchHere, "seats" | "collected"> {
+function readAttempts(events: readonly RunEvent[]): Pick<BatchHere, "seats" | "collected" | "stuck"> {
   const seats = new Map<string, Seat>();
   const collected = new Map<number, number>();
+  const stuck = new Map<string, string>();
   for (const event of events) {
     if (event.kind === "job-started") {
       const { line, attempt, machine, slot, at } = event;
@@ -114,8 +117,9 @@ function readAttempts(events: readonly RunEvent[]): Pick<BatchHere, "seats" | "c
       const { line, attempt, machine, at, durationMs, outcome } = event;
       takeSeat(seats, attemptKey(line, attempt), { machine, endedAt: at, durationMs, outcome });
     } else if (event.kind === "job-collected") collected.set(event.line, event.attempt);
+    else if (event.kind === "job-stuck") stuck.set(attemptKey(event.line, event.attempt), event.reason);
   }
-  return { seats, collected };
+  return { seats, collected, stuck };
 }
 
 /** Adds what is new to what is known of an attempt. */

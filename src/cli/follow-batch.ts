@@ -96,8 +96,9 @@ function exitCodeOf(state: RunState): ExitCode {
   if (state.isMoreToCome) return ExitCode.NoMachine;
   // A machine that answered, but cannot take a copy of the working directory, is of no use either.
   const hadMachine = [...state.machines.values()].some(({ slots, isOpen }) => slots > 0 && isOpen);
-  const isAnyUnknown = [...state.jobs.values()].some(({ kind }) => kind === "unknown");
-  if (unfinished > 0 && succeeded + failed === skipped && !hadMachine && !isAnyUnknown)
+  const isAnyThere = [...state.jobs.values()].some(({ kind }) => kind === "unknown" || kind === "stuck");
+  if (unfinished > 0 && succeeded + failed === skipped && !hadMachine && !isAnyThere)
     return ExitCode.NoMachine;
-  return failed + unfinished > 0 ? ExitCode.JobFailed : ExitCode.Success;
+  const isIncomplete = [...state.machines.values()].some(({ rests }) => rests.size > 0);
+  return failed + unfinished > 0 || isIncomplete ? ExitCode.JobFailed : ExitCode.Success;
 }

@@ -5,13 +5,19 @@ import type { JobState } from "../plan/run-state.js";
 import type { JobStatus } from "../report/status-lines.js";
 import type { BatchHere } from "./batches-here.js";
 
-export function jobStatuses(batch: Pick<BatchHere, "jobs" | "state" | "seats" | "collected">): JobStatus[] {
-  const { jobs, state, seats, collected } = batch;
+export function jobStatuses(
+  batch: Pick<BatchHere, "jobs" | "state" | "seats" | "collected" | "stuck">,
+): JobStatus[] {
+  const { jobs, state, seats, collected, stuck } = batch;
+  const rests = new Map([...state.machines.values()].flatMap((machine) => [...machine.rests]));
   return jobs.map(({ line, name, parameters }) => {
     const job = state.jobs.get(line) ?? { kind: "waiting" };
     const isHome = job.kind === "collected" || job.kind === "skipped";
     const attempt = (isHome ? collected.get(line) : undefined) ?? state.attempts.get(line) ?? 0;
-    const seat = hasSeat(job) ? seats.get(attemptKey(line, attempt)) : undefined;
+    const key = attemptKey(line, attempt);
+    const rest = rests.get(key);
+    const reason = job.kind === "ended" ? stuck.get(key) : undefined;
+    const seat = hasSeat(job) ? seats.get(key) : undefined;
     return {
       job: name,
       line,
@@ -21,6 +27,8 @@ export function jobStatuses(batch: Pick<BatchHere, "jobs" | "state" | "seats" | 
       attempt,
       outcome: "outcome" in job ? job.outcome : null,
       ...(parameters !== undefined && { parameters }),
+      ...(rest !== undefined && { missing: rest.missing }),
+      ...(reason !== undefined && { reason }),
     };
   });
 }

@@ -131,6 +131,18 @@ export type RunEvent = { readonly at: number } & (
       readonly outcome: Outcome;
       readonly files: number;
       readonly bytes: number;
+      /** Paths below its results that could not be taken: they stay on the machine. Left out: nothing is missing. */
+      readonly missing?: readonly string[];
+    }
+  /** The machine was asked again for what was missing. `files` came; `missing` still could not be taken. */
+  | {
+      readonly kind: "rest-collected";
+      readonly line: number;
+      readonly attempt: number;
+      readonly machine: string;
+      readonly files: number;
+      readonly bytes: number;
+      readonly missing: readonly string[];
     }
   /** Its archive is verified and about to be put into place: after a crash, results that are in place are these. */
   | {
@@ -139,6 +151,8 @@ export type RunEvent = { readonly at: number } & (
       readonly lines: readonly number[];
       /** Of these lines, in the same order. */
       readonly attempts: readonly number[];
+      /** By line, as in `job-collected`; left out: nothing is missing. */
+      readonly missing?: Readonly<Record<number, readonly string[]>>;
     }
   /** Its results cannot be taken, and stay over there. */
   | {
@@ -176,8 +190,21 @@ export type RunEvent = { readonly at: number } & (
   /** No new jobs until `continued`; what runs goes on. `pid` is this client. */
   | { readonly kind: "paused"; readonly pid: number }
   | { readonly kind: "continued" }
-  | { readonly kind: "run-ended"; readonly counts: Counts }
+  | {
+      readonly kind: "run-ended";
+      readonly counts: Counts;
+      /** Results of which something is still on a machine; left out: there are none. */
+      readonly incomplete?: readonly Incomplete[];
+    }
 );
+
+/** An attempt whose results are in place, but for what is `missing`. */
+export interface Incomplete {
+  readonly line: number;
+  readonly attempt: number;
+  readonly machine: string;
+  readonly missing: readonly string[];
+}
 
 export interface Counts {
   readonly succeeded: number;

@@ -1,5 +1,7 @@
 // What to do next, from what is known: every choice the client makes is made here.
 
+import type { Incomplete } from "../model/event.js";
+import { attemptKey } from "../model/job.js";
 import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
 import { startsNothing } from "./halt.js";
@@ -23,6 +25,8 @@ export type Decision = {
       readonly again?: readonly number[];
     }
   | { readonly kind: "collect"; readonly lines: readonly number[] }
+  /** Asks again for what was missing of results that are in place. */
+  | { readonly kind: "collect-rest"; readonly rests: readonly Rest[] }
   | { readonly kind: "free"; readonly keys: readonly string[] }
   /** Moves the results of these aside, to run them again. */
   | { readonly kind: "retry"; readonly lines: readonly number[] }
@@ -34,8 +38,13 @@ export type Decision = {
 );
 export type DecisionKind = Decision["kind"];
 
+/** `isInPlace`: the results of this attempt are those that count. */
+export type Rest = Incomplete & { readonly isInPlace: boolean };
+
 /** At most this many jobs in one archive: their names must fit one command line, here and over there. */
 const COLLECT_AT_ONCE = 500;
+/** Each names up to a hundred paths. */
+const RESTS_AT_ONCE = 20;
 const HAND_OVER_AT_ONCE = 2000;
 /** How long the first machine waits for the others to answer, so that each gets its share at once. */
 const PATIENCE_MS = 2000;
@@ -114,6 +123,8 @@ export function begin(state: RunState, decision: Decision): void {
   if (decision.kind === "finish") machine.phase = "finishing";
   if (decision.kind === "hand-over") for (const line of decision.lines) machine.unsent.delete(line);
   if (decision.kind === "stop") for (const line of decision.lines) machine.stopped.add(line);
+  if (decision.kind === "collect-rest")
+    for (const { line, attempt } of decision.rests) machine.restsToTry.delete(attemptKey(line, attempt));
   if (decision.kind === "free") for (const key of decision.keys) machine.toFree.delete(key);
 }
 
@@ -208,6 +219,7 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
     ...(isToCollect(machine, now)
       ? batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE)
       : []),
+    ...collectRests(state, machine),
     ...free(machine, isQuiet),
   ];
   return decisions.length === 0 && isFinished(machine, isQuiet)
@@ -276,6 +288,22 @@ function* unstopped({ running, stopped }: MachineState): Iterable<number> {
   for (const line of running) if (!stopped.has(line)) yield line;
 }
 
+function collectRests(state: RunState, { name, busy, rests, restsToTry }: MachineState): Decision[] {
+  if (restsToTry.size === 0 || busy.has("collect-rest")) return [];
+  const some = first([restsToTry], RESTS_AT_ONCE).flatMap((key) => rests.get(key) ?? []);
+  const isInPlace = ({ line, attempt }: Incomplete) => {
+    const kind = state.jobs.get(line)?.kind;
+    return (kind === "collected" || kind === "skipped") && state.attempts.get(line) === attempt;
+  };
+  return [
+    {
+      kind: "collect-rest",
+      machine: name,
+      rests: some.map((rest) => ({ ...rest, isInPlace: isInPlace(rest) })),
+    },
+  ];
+}
+
 /** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
 function free(machine: MachineState, isQuiet: boolean): Decision[] {
   const { name, toFree, busy } = machine;
@@ -319,8 +347,8 @@ function isThrough(machine: MachineState, isQuiet: boolean): boolean {
   return isEmpty(machine) && machine.toRetry.size === 0 && (isQuiet || !machine.isOpen);
 }
 
-function isToClean({ hasSpool, hasStuck }: MachineState): boolean {
-  return hasSpool && !hasStuck;
+function isToClean({ hasSpool, hasStuck, rests }: MachineState): boolean {
+  return hasSpool && !hasStuck && rests.size === 0;
 }
 
 /** No job is on its way any more, but for those on machines that were given up. */

@@ -1,6 +1,6 @@
 // What news of one attempt changes: of the one that counts, and of earlier ones that were given up and ran all the same.
 
-import type { RunEvent } from "../model/event.js";
+import type { Incomplete, RunEvent } from "../model/event.js";
 import { attemptKey, type Outcome, succeeded } from "../model/job.js";
 import { noteEnd } from "./halt.js";
 import type { MachineState } from "./machine-state.js";
@@ -19,7 +19,7 @@ export function applyToJob(state: RunState, event: JobEvent): void {
     return applyToOrphan(state, event);
   if (job.kind === "ended" && event.kind === "job-collected") {
     const machine = toChange(state, job.machine);
-    machine.toFree.add(attemptKey(line, event.attempt));
+    release(machine, event);
     setJob(state, line, { kind: "collected", outcome: job.outcome });
     if (isWorthRetrying(state, line, job.outcome)) machine.toRetry.add(line);
   } else if (job.kind === "ended" && event.kind === "job-stuck") {
@@ -32,6 +32,20 @@ export function applyToJob(state: RunState, event: JobEvent): void {
       setJob(state, line, { kind: "ended", machine, outcome: event.outcome });
       if (!isWorthRetrying(state, line, event.outcome)) noteEnd(state.halting, line, event.outcome);
     }
+  }
+}
+
+/** What is missing here must not be removed there. */
+export function release(
+  { rests, restsToTry, toFree }: MachineState,
+  { line, attempt, machine, missing = [] }: Omit<Incomplete, "missing"> & Partial<Incomplete>,
+): void {
+  const key = attemptKey(line, attempt);
+  restsToTry.delete(key);
+  if (missing.length > 0) rests.set(key, { line, attempt, machine, missing });
+  else {
+    rests.delete(key);
+    toFree.add(key);
   }
 }
 
@@ -62,7 +76,7 @@ function applyToOrphan(state: RunState, event: JobEvent): void {
   machine.strays.delete(line);
   if (event.kind === "job-stuck") machine.hasStuck = true;
   else {
-    machine.toFree.add(attemptKey(line, attempt));
+    release(machine, event);
     // What went down with a machine is no result while the job is tried elsewhere.
     if (stray.outcome.kind !== "lost") adopt(state, line, stray.outcome);
   }

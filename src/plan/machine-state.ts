@@ -1,5 +1,6 @@
 // One machine in a run, as far as the client knows.
 
+import type { Incomplete } from "../model/event.js";
 import type { Outcome } from "../model/job.js";
 import type { DecisionKind } from "./decide.js";
 
@@ -36,6 +37,10 @@ export interface MachineState {
   readonly toFree: Set<string>;
   /** Collected lines whose outcome asks for another try. */
   readonly toRetry: Set<number>;
+  /** By attempt key: collected results of which something stays there. Nothing is cleaned while there are any. */
+  readonly rests: Map<string, Incomplete>;
+  /** Of those: keys to ask for again. */
+  readonly restsToTry: Set<string>;
   /** Running lines that were told to stop. */
   readonly stopped: Set<number>;
   /** Queued lines that could not be taken back: they had been begun, which the log will tell. */
@@ -69,6 +74,8 @@ export function newMachine(name: string, order: number): MachineState {
     ended: new Set(),
     toFree: new Set(),
     toRetry: new Set(),
+    rests: new Map(),
+    restsToTry: new Set(),
     stopped: new Set(),
     kept: new Set(),
     orphans: new Map(),

@@ -18,6 +18,7 @@ const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
   "job-started",
   "job-ended",
   "job-collected",
+  "rest-collected",
   "machine-done",
 ]);
 
@@ -38,8 +39,8 @@ export interface Past {
   readonly commands: ReadonlyMap<number, string>;
   /** Attempts of which output may be on this disk already, as `line attempt`. */
   readonly begun: ReadonlySet<string>;
-  /** Attempts whose results may be in place although their collection was not recorded. */
-  readonly arrived: ReadonlySet<string>;
+  /** Attempts whose results may be in place although their collection was not recorded; and what is missing of them. */
+  readonly arrived: ReadonlyMap<string, readonly string[]>;
   readonly machines: ReadonlyMap<string, RecordedMachine>;
 }
 
@@ -69,7 +70,7 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     slots: new Map<string, readonly Slot[]>(),
     commands: new Map<number, string>(),
     begun: new Set<string>(),
-    arrived: new Set<string>(),
+    arrived: new Map<string, readonly string[]>(),
   };
   for (const event of events) {
     if (event.kind === "run-started") {
@@ -83,7 +84,8 @@ export function readPast(events: readonly RunEvent[]): Past | null {
       for (const line of event.lines) past.commands.set(line, past.jobs.get(line)?.command ?? "");
     }
     if (event.kind === "jobs-arrived") {
-      for (const [index, line] of event.lines.entries()) past.arrived.add(`${line} ${event.attempts[index]}`);
+      for (const [index, line] of event.lines.entries())
+        past.arrived.set(`${line} ${event.attempts[index]}`, event.missing?.[line] ?? []);
     }
   }
   return past;
@@ -128,4 +130,11 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
     // The last client may have sent them.
     machineOf(state, name).unsent.clear();
   }
+  tryRests(state);
+}
+
+/** What an earlier client could not take may be readable now. */
+export function tryRests(state: RunState): void {
+  for (const { name, rests } of state.machines.values())
+    for (const key of rests.keys()) toChange(state, name).restsToTry.add(key);
 }

@@ -3,7 +3,7 @@
 import type { RunEvent } from "../model/event.js";
 import { type Job, kindOf } from "../model/job.js";
 import { newHalting, sortLines } from "./halt.js";
-import { applyToJob, reclaim } from "./job-events.js";
+import { applyToJob, reclaim, release } from "./job-events.js";
 import type { MachineState } from "./machine-state.js";
 import { giveBack, kindOfLine, type RunState, setJob, toChange, WAITING } from "./run-state.js";
 
@@ -35,7 +35,8 @@ export function applyRecorded(state: RunState, event: RunEvent): void {
     case "machine-lost":
       return loseMachine(toChange(state, event.machine), event.at);
     case "machine-done":
-      toChange(state, event.machine).hasSpool = false;
+      // Results that could not be taken are still there.
+      toChange(state, event.machine).hasSpool = holdsResults(toChange(state, event.machine));
       toChange(state, event.machine).toFree.clear();
       return setPhase(state, event.machine, "done");
     case "machine-failed":
@@ -66,6 +67,8 @@ export function applyRecorded(state: RunState, event: RunEvent): void {
     case "job-collected":
     case "job-stuck":
       return applyToJob(state, event);
+    case "rest-collected":
+      return release(toChange(state, event.machine), event);
     case "interrupted":
       state.halting.reached = null;
       return interrupt(state, event.mode);
@@ -125,10 +128,16 @@ function dropHomeless(state: RunState): void {
     if (!served.has(kindOfLine(state, line))) setJob(state, line, { kind: "dropped" });
 }
 
+function holdsResults({ ended, strays, rests }: MachineState): boolean {
+  return ended.size + strays.size + rests.size > 0;
+}
+
 /** A link that falls again before it was of use has been lost all the time. */
 function loseMachine(machine: MachineState, at: number): void {
   if (machine.phase !== "lost") machine.lostAt = at;
   machine.phase = "lost";
+  // What was being asked for did not come.
+  for (const key of machine.rests.keys()) machine.restsToTry.add(key);
 }
 
 function setPhase(state: RunState, name: string, phase: MachineState["phase"]): void {

@@ -27,6 +27,7 @@ const QUESTIONS = {
     const { phase, busy, assigned, orphans, toFree, toRetry } = machine;
     if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
     if (phase !== "ready") return false;
+    if (machine.restsToTry.size > 0 && !busy.has("collect-rest")) return true;
     if (!machine.isOpen || (hasResults(machine) && isWorthATrip(machine))) return true;
     if (busy.has("hand-over")) return false;
     if (assigned.size > 0 || (orphans.size > 0 && !busy.has("take-back"))) return true;

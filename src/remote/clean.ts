@@ -13,13 +13,14 @@ export interface TreeLimits {
 
 const LIMITS: TreeLimits = { trees: 20, bytes: 20e9 };
 
+/** Resolves with where something is left that could not be removed; null: nothing is. */
 export async function clean(
   session: Session,
   place: Place,
   signal: AbortSignal,
   limits: TreeLimits = LIMITS,
-): Promise<void> {
-  await ask(session, {
+): Promise<string | null> {
+  const answers = await ask(session, {
     doing: "cleaning up",
     script: `${prelude(place)}
 ${runtimeFile("lib.sh")}
@@ -29,4 +30,5 @@ clean </dev/null
 `,
     signal,
   });
+  return answers.find((line) => line.startsWith("left "))?.slice("left ".length) ?? null;
 }

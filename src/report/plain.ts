@@ -141,6 +141,10 @@ function noticeLines(view: ViewState, event: RunEvent): string[] {
       const place = printable(event.machine);
       return [`WARNING: ${name} is lost on ${place}: ${printable(event.outcome.reason)}`];
     }
+    case "rest-collected": {
+      const name = printable(view.jobs.get(event.line)?.job.name ?? "");
+      return event.files === 0 ? [] : [`more of ${name} has come: ${count(event.files, "file")}`];
+    }
     case "tree-read":
       return [treeLine(event)];
     case "machine-lost":

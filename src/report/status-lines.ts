@@ -2,6 +2,7 @@
 
 import { describeOutcome, type Outcome, succeeded } from "../model/job.js";
 import { escapeC1 } from "./json.js";
+import { missingText } from "./missing-text.js";
 import { printable } from "./printable.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
 import { wrap } from "./wrap.js";
@@ -17,6 +18,10 @@ export interface JobStatus {
   readonly outcome: Outcome | null;
   /** Of a job of a sweep. */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** Of a job whose results are in place: what of them is still on its machine. */
+  readonly missing?: readonly string[];
+  /** Of a job that ended: why its results could not be taken so far. */
+  readonly reason?: string;
 }
 
 export interface BatchStatus {
@@ -41,11 +46,15 @@ const WIDEST_PLACE = 30;
 export function statusLines(status: BatchStatus, columns = 80): string[] {
   const running = status.jobs.filter(({ state }) => state === "running");
   const failed = status.jobs.filter(isFailed);
+  const stuck = status.jobs.filter(({ reason }) => reason !== undefined);
+  const incomplete = status.jobs.filter(({ missing }) => missing !== undefined);
   return [
     ...headLines(status, columns),
     ...status.unreached.flatMap((each) => indented(unreachedText(each), columns)),
     ...listed("running:", running, columns),
     ...listed("failed:", failed, columns),
+    ...listed("not collected:", stuck, columns, ({ reason = "" }) => reason),
+    ...listed("incomplete:", incomplete, columns, ({ missing = [] }) => missingText(missing)),
   ];
 }
 
@@ -81,6 +90,7 @@ function countsText(jobs: readonly JobStatus[]): string {
     [counted((job) => isOver(job) && !isFailed(job)), "done"],
     [counted(isFailed), "failed"],
     [counted(({ state }) => state === "ended"), "of them to collect"],
+    [counted(({ missing }) => missing !== undefined), "of them incomplete"],
     [counted(({ state }) => state === "running"), "running"],
     [counted(({ state }) => state === "waiting" || state === "queued"), "waiting"],
   ];
@@ -92,19 +102,23 @@ function countsText(jobs: readonly JobStatus[]): string {
 
 function followerText({ jobs, follower, command }: BatchStatus): string {
   if (follower !== null) return `followed by ${follower}`;
-  const isLeft = jobs.some(({ state }) => state !== "collected");
+  const isLeft = jobs.some(({ state, missing }) => state !== "collected" || missing !== undefined);
   return isLeft ? `nobody follows it: ${command} goes on with it` : "";
 }
 
-function listed(heading: string, jobs: readonly JobStatus[], columns: number): string[] {
+function listed(
+  heading: string,
+  jobs: readonly JobStatus[],
+  columns: number,
+  ending: (job: JobStatus) => string = ({ outcome }) => (outcome === null ? "" : describeOutcome(outcome)),
+): string[] {
   if (jobs.length === 0) return [];
   const shown = jobs.slice(0, LISTED);
   const names = column(shown.map(({ job }) => fitWidthKeepingEnd(printable(job), WIDEST_NAME)));
   const places = column(shown.map((job) => fitWidthKeepingEnd(printable(placeOf(job)), WIDEST_PLACE)));
-  const rows = shown.map(({ outcome }, index) => {
-    const ending = outcome === null ? "" : printable(describeOutcome(outcome));
-    return [names[index], places[index], ending].join(GAP).trimEnd();
-  });
+  const rows = shown.map((job, index) =>
+    [names[index], places[index], printable(ending(job))].join(GAP).trimEnd(),
+  );
   const more = jobs.length > LISTED ? [`… and ${jobs.length - LISTED} more`] : [];
   return [heading, ...[...rows, ...more].map((row) => INDENT + row)].map((line) =>
     fitWidth(INDENT + line, columns),
@@ -123,9 +137,9 @@ function column(cells: readonly string[]): string[] {
 
 /** One object a job, in the format that docs/json-events.md promises to keep. */
 export function statusJson({ batch, jobs }: BatchStatus): string[] {
-  return jobs.map(({ job, line, state, machine, slot, attempt, outcome, parameters }) =>
-    escapeC1(
-      JSON.stringify({ v: VERSION, batch, job, line, state, machine, slot, attempt, outcome, parameters }),
-    ),
-  );
+  return jobs.map((status) => {
+    const { job, line, state, machine, slot, attempt, outcome, parameters, missing, reason } = status;
+    const known = { job, line, state, machine, slot, attempt, outcome, parameters, missing, reason };
+    return escapeC1(JSON.stringify({ v: VERSION, batch, ...known }));
+  });
 }

@@ -3,6 +3,7 @@
 import type { Outcome } from "../model/job.js";
 import { describeOutcome, succeeded } from "../model/job.js";
 import { formatDuration } from "./amounts.js";
+import { missingText } from "./missing-text.js";
 import { printable } from "./printable.js";
 import type { JobView, ViewState } from "./view-state.js";
 import { fitWidth, padWidth, textWidth } from "./width.js";
@@ -19,6 +20,7 @@ export function summaryLines(view: ViewState, ellipsis = "…"): string[] {
     `${countsText(view, jobs)} in ${formatDuration(view.lastEventAt - view.startedAt)}`,
     ...failedLines(jobs, ellipsis),
     ...unfinishedLines(view, ellipsis),
+    ...incompleteLines(view, ellipsis),
   ];
 }
 
@@ -74,6 +76,20 @@ function unfinishedLines(view: ViewState, ellipsis: string): string[] {
   if (ended > 0) lines.push(`  ${ended} ended, results not collected yet`);
   if (unknown > 0) lines.push(`  ${unknown} of unknown fate: on a machine that was left out`);
   return lines.length === 0 ? [] : ["unfinished jobs:", ...lines];
+}
+
+function incompleteLines({ jobs, incomplete }: ViewState, ellipsis: string): string[] {
+  if (incomplete.length === 0) return [];
+  const lines = incomplete.slice(0, LISTED).map(({ line, machine, missing }) => {
+    const name = printable(jobs.get(line)?.job.name ?? `line ${line}`);
+    return `  ${RESULTS}/${name}  without what ${printable(machine)} keeps: ${missingText(missing)}`;
+  });
+  return [
+    "incomplete results:",
+    ...lines,
+    ...moreLine(incomplete.length, ellipsis),
+    "  make these files readable there, then type the same command again",
+  ];
 }
 
 function moreLine(count: number, ellipsis: string): string[] {

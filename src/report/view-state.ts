@@ -1,7 +1,7 @@
 // The run as people see it: events folded into counts, machines and running jobs. It is changed in place,
 // so that an event costs the same in a batch of ten jobs and of a hundred thousand.
 
-import type { RunEvent } from "../model/event.js";
+import type { Incomplete, RunEvent } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
 import { shortCommand, succeeded } from "../model/job.js";
 import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
@@ -16,6 +16,8 @@ export interface ViewState {
   readonly running: Map<number, RunningJob>;
   readonly machines: Map<string, MachineView>;
   readonly tally: Tally;
+  /** Results of which something stays on a machine; known when the run has ended. */
+  incomplete: readonly Incomplete[];
   /** Of the jobs that ended in this run. */
   readonly durations: { totalMs: number; count: number };
   /** What is said at the bottom while no new job begins. */
@@ -64,6 +66,7 @@ export function newView(machines: readonly string[]): ViewState {
     running: new Map(),
     machines: new Map(machines.map((name) => [name, newMachine(name)])),
     tally: { waiting: 0, running: 0, ended: 0, succeeded: 0, failed: 0, skipped: 0, unknown: 0 },
+    incomplete: [],
     durations: { totalMs: 0, count: 0 },
     stopping: null,
     paused: null,
@@ -85,6 +88,7 @@ export function applyToView(view: ViewState, event: RunEvent): boolean {
   if (event.kind === "halted") view.stopping = haltedLine(event);
   if (event.kind === "paused") view.paused = pausedLine(event);
   if (event.kind === "continued") view.paused = null;
+  if (event.kind === "run-ended") view.incomplete = event.incomplete ?? [];
   return true;
 }
 
@@ -134,7 +138,8 @@ function applyToJob(view: ViewState, event: Extract<RunEvent, { readonly line: n
   if (known === undefined) return false;
   if (event.kind === "job-skipped") setPhase(view, known, { kind: "skipped", outcome: event.outcome });
   else if (event.kind === "job-said") noteLastLine(view, event);
-  else if (event.kind !== "job-output") return applyToAttempt(view, known, event);
+  else if (event.kind !== "job-output" && event.kind !== "rest-collected")
+    return applyToAttempt(view, known, event);
   return true;
 }
 

@@ -3,6 +3,7 @@
 import type { RunEvent } from "../model/event.js";
 import { formatBytes, formatRoughDuration } from "./amounts.js";
 import type { TransferView } from "./machine-view.js";
+import { missingText } from "./missing-text.js";
 import { printable } from "./printable.js";
 
 export const STOPPING = {
@@ -56,6 +57,12 @@ export function warningLines(event: RunEvent): string[] {
     case "job-stuck":
       return [
         `WARNING: the results of line ${event.line} stay on ${printable(event.machine)}: ${printable(event.reason)}`,
+      ];
+    case "job-collected":
+    case "rest-collected":
+      if (event.missing === undefined || event.missing.length === 0) return [];
+      return [
+        `WARNING: some results of line ${event.line} could not be taken and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
       ];
     default:
       return [];

@@ -150,7 +150,9 @@ export function startRun(order: BatchOrder): BatchRun {
       await loop.run();
       tellSilent(loop, state);
       tellUncleaned(loop, state);
-      loop.emit({ kind: "run-ended", counts: countJobs(state) });
+      const incomplete = [...state.machines.values()].flatMap(({ rests }) => [...rests.values()]);
+      const counts = countJobs(state);
+      loop.emit({ kind: "run-ended", counts, ...(incomplete.length > 0 && { incomplete }) });
       await loop.flush();
       return state;
     } finally {

@@ -2,8 +2,10 @@
 
 import path from "node:path";
 import pLimit from "p-limit";
-import { type Outcome, parseAttemptKey } from "../model/job.js";
+import { attemptKey, type Outcome, parseAttemptKey } from "../model/job.js";
+import type { Rest } from "../plan/decide.js";
 import { type Collected, collect } from "../remote/collect.js";
+import { RENAMED } from "../remote/unpack.js";
 import { weigh } from "../remote/weigh.js";
 import { progressTeller } from "./collecting-progress.js";
 import { isOfThisDisk } from "./disk-error.js";
@@ -55,13 +57,15 @@ export class Collector {
       const asked = { place, jobs, copyBack, signal };
       const onProgress = progressTeller({ machine: spec.name, weigh: () => weigh(session, asked), emit });
       const collected = await collect(session, { ...asked, into: incoming.dir, onProgress });
-      for (const what of collected.leftOut) emit({ kind: "warning", message: `left out: ${what}` });
+      this.#warnOf(collected, emit);
       const arrived = keys.map(parseAttemptKey);
+      const missing = missingByLine(collected);
       commit({
         kind: "jobs-arrived",
         machine: spec.name,
         lines: arrived.map(({ line }) => line),
         attempts: arrived.map(({ attempt }) => attempt),
+        ...(missing !== null && { missing }),
       });
       await this.#placeAll(link, keys, collected, incoming.dir, emit);
     } finally {
@@ -73,7 +77,7 @@ export class Collector {
   async #placeAll(
     link: MachineLink,
     keys: readonly string[],
-    { outcomes, written }: Collected,
+    { outcomes, written, missing: allMissing }: Collected,
     incoming: string,
     emit: Emit,
   ): Promise<void> {
@@ -90,7 +94,9 @@ export class Collector {
       for (const key of placed) {
         const { files = 0, bytes = 0 } = written.get(key) ?? {};
         const [about, outcome] = [parseAttemptKey(key), outcomes.get(key) ?? UNTOLD];
-        emit({ kind: "job-collected", ...about, machine: link.spec.name, outcome, files, bytes });
+        const missing = allMissing.get(key);
+        const came = { outcome, files, bytes, ...(missing && { missing }) };
+        emit({ kind: "job-collected", ...about, machine: link.spec.name, ...came });
       }
     }
   }
@@ -107,6 +113,57 @@ export class Collector {
     await outputs.tellRest(key, !isBeside);
   }
 
+  /** One by one: what cannot be taken of one stays where it is, and the next is asked for. */
+  async collectRests(link: MachineLink, rests: readonly Rest[], emit: Emit): Promise<void> {
+    for (const rest of rests) {
+      try {
+        await this.#collectRest(link, rest, emit);
+      } catch (error) {
+        if (!isOfThisDisk(error) && !isExpected(error)) throw error;
+        if (link.isLost) throw new LinkLost();
+        const { name } = jobOf(this.#context, rest.line);
+        const message = `what is missing of ${name} stays on ${link.spec.name}: ${error.message}`;
+        emit({ kind: "warning", message });
+      }
+    }
+  }
+
+  async #collectRest(link: MachineLink, rest: Rest, emit: Emit): Promise<void> {
+    const { results, batch, copyBack } = this.#context;
+    const { place, session, signal, spec } = link;
+    const { line, attempt, isInPlace } = rest;
+    const { name } = jobOf(this.#context, line);
+    const about = { kind: "rest-collected", line, attempt, machine: spec.name } as const;
+    if (!link.hasSpool) {
+      emit({ kind: "warning", message: `what was missing of ${name} is not on ${spec.name} any more` });
+      return emit({ ...about, files: 0, bytes: 0, missing: [] });
+    }
+    const key = attemptKey(line, attempt);
+    const incoming = await results.makeIncoming(batch);
+    try {
+      const jobs = [{ key, streams: [], only: rest.missing }];
+      const collected = await collect(session, { place, jobs, copyBack, signal, into: incoming.dir });
+      this.#warnOf(collected, emit);
+      await this.#oneByOne(async () => {
+        results.placeRest(name, path.join(incoming.dir, key), isInPlace);
+        await results.sync();
+      });
+      const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
+      emit({ ...about, files, bytes, missing: collected.missing.get(key) ?? [] });
+    } finally {
+      await incoming.remove();
+    }
+  }
+
+  #warnOf({ leftOut, renamed }: Collected, emit: Emit): void {
+    for (const what of leftOut) emit({ kind: "warning", message: `left out: ${what}` });
+    for (const [key, count] of renamed) {
+      const { name } = jobOf(this.#context, parseAttemptKey(key).line);
+      const message = `${name}: this disk does not take ${count} of its file names; ${RENAMED} among its results lists what they became`;
+      emit({ kind: "warning", message });
+    }
+  }
+
   #tellStuck(link: MachineLink, key: string, reason: string, emit: Emit): void {
     if (link.isLost) throw new LinkLost();
     emit({ kind: "job-stuck", ...parseAttemptKey(key), machine: link.spec.name, reason });
@@ -119,4 +176,9 @@ export class Collector {
     this.#warned = message;
     await pause(DISK_RETRY_MS, link.signal);
   }
+}
+
+function missingByLine({ missing }: Collected): Record<number, readonly string[]> | null {
+  if (missing.size === 0) return null;
+  return Object.fromEntries([...missing].map(([key, paths]) => [parseAttemptKey(key).line, paths]));
 }

@@ -6,7 +6,7 @@ import type { Job, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { MachineState } from "../plan/machine-state.js";
-import type { Past } from "../plan/replay.js";
+import { type Past, tryRests } from "../plan/replay.js";
 import type { JobState, RunState } from "../plan/run-state.js";
 import { forgetResult, replaceQueued } from "../plan/state.js";
 import type { Loop } from "./loop.js";
@@ -43,6 +43,7 @@ export function openRun(loop: Loop, opening: Opening): void {
   const withStrays = [...state.machines.values()].filter(({ strays }) => strays.size > 0);
   for (const job of jobs) tellCollected(loop, job, opening, { hasResults, withStrays });
   loop.settle();
+  tryRests(state);
   const toRetry = new Set([...state.machines.values()].flatMap((machine) => [...machine.toRetry]));
   for (const job of jobs) openJob(loop, job, opening, { hasResults, toRetry });
   loop.settle();
@@ -65,15 +66,20 @@ function tellCollected(
   const job = state.jobs.get(line);
   if (past === null || job === undefined || job.kind === "collected" || !hasResults(name)) return;
   const attempt = state.attempts.get(line) ?? 0;
-  const inPlace = { line, files: 0, bytes: 0 };
-  if (job.kind === "ended" && past.arrived.has(`${line} ${attempt}`)) {
+  const inPlace = (missing: readonly string[]) => ({
+    ...{ line, files: 0, bytes: 0 },
+    ...(missing.length > 0 && { missing }),
+  });
+  const missing = past.arrived.get(`${line} ${attempt}`);
+  if (job.kind === "ended" && missing !== undefined) {
     const { machine, outcome } = job;
-    return loop.emit({ kind: "job-collected", ...inPlace, attempt, machine, outcome });
+    return loop.emit({ kind: "job-collected", ...inPlace(missing), attempt, machine, outcome });
   }
   for (const { name: machine, strays } of withStrays) {
     const stray = strays.get(line);
-    if (stray !== undefined && past.arrived.has(`${line} ${stray.attempt}`))
-      return loop.emit({ kind: "job-collected", ...inPlace, ...stray, machine });
+    const missingOfStray = stray && past.arrived.get(`${line} ${stray.attempt}`);
+    if (stray !== undefined && missingOfStray !== undefined)
+      return loop.emit({ kind: "job-collected", ...inPlace(missingOfStray), ...stray, machine });
   }
 }
 

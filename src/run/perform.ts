@@ -105,6 +105,8 @@ export class Performer {
         return this.#handOver(link, decision, emit);
       case "collect":
         return this.#collect(link, decision.lines, emit);
+      case "collect-rest":
+        return this.#collector.collectRests(link, decision.rests, emit);
       case "free":
         return link.hasSpool ? (await link.control()).free(decision.keys) : undefined;
       case "take-back":
@@ -316,7 +318,11 @@ export class Performer {
 
   async #finish(link: MachineLink, cleans: boolean, emit: Emit): Promise<void> {
     this.#pollers.get(link.spec.name)?.stop();
-    if (cleans) await clean(link.session, link.place, link.signal);
+    const left = cleans ? await clean(link.session, link.place, link.signal) : null;
+    if (left !== null) {
+      const message = `${link.spec.name}: you may not remove all of what jobs left: sudo rm -r ${left}`;
+      emit({ kind: "warning", message });
+    }
     await link.close();
     emit({ kind: "machine-done", machine: link.spec.name });
   }

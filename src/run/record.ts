@@ -29,6 +29,7 @@ const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "job-ended",
   "jobs-arrived",
   "job-collected",
+  "rest-collected",
   "job-stuck",
   "machine-done",
   "interrupted",

@@ -5,6 +5,7 @@ import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmdirSync, rmSy
 import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { UserError } from "../errors.js";
+import { mergeResults } from "./merge-results.js";
 
 const RESULTS_DIR = "job_results";
 
@@ -78,6 +79,14 @@ export class Results {
     }
     if (brings("work")) renameSync(path.join(arrived, "work"), path.join(this.dir, name));
     else mkdirSync(path.join(this.dir, name), { mode: 0o700 });
+  }
+
+  /** Adds what came later to results that are in place; where these are gone, it is kept beside. */
+  placeRest(job: string, arrived: string, isInPlace: boolean): void {
+    const work = path.join(arrived, "work");
+    if (!existsSync(work)) return;
+    if (isInPlace && this.has(job)) mergeResults(work, path.join(this.dir, job));
+    else this.place(job, arrived, true);
   }
 
   /** Makes room for another attempt: results are renamed, never removed. */

@@ -146,7 +146,31 @@ test("links in place of the job's own directory and files", async () => {
   }
 });
 
-test("no archive at all, half of one, one without an exit code, one that says things twice", async () => {
+test("names that clash or are too long get others, and harm nothing", async () => {
+  const cases: [what: string, entries: PackEntry[], names: string[]][] = [
+    ["twice", [file(`${KEY}/work/a`), file(`${KEY}/work/a`)], ["a", "a~2"]],
+    ["file as directory", [file(`${KEY}/work/a`), file(`${KEY}/work/a/b`)], ["a", "a~2/", "a~2/b"]],
+    ["directory as file", [file(`${KEY}/work/a/b`), file(`${KEY}/work/a`)], ["a/", "a/b", "a~2"]],
+    ["link as file", [file(`${KEY}/work/a`), link(`${KEY}/work/a`, "b")], ["a", "a~2"]],
+  ];
+  for (const [what, entries, names] of cases) {
+    await save([...HONEST, ...entries]);
+    const { code, stdout, stderr } = await run();
+    expect(code, what + stdout + stderr).toBe(0);
+    expect(listBelow(work.path("job_results/jobs.sh.1")), what).toEqual([...names, "sshoal-renamed.txt"]);
+    expect(stderr).toContain("WARNING: jobs.sh.1: this disk does not take 1 of its file names");
+    await work.remove();
+    work = await makeWorkspace();
+  }
+  await save([...HONEST, file(`${KEY}/work/${"a".repeat(300)}`)]);
+  expect((await run()).code).toBe(0);
+  expect(listBelow(work.path("job_results/jobs.sh.1"))).toEqual([
+    expect.stringMatching(/^a{80}~\w{8}$/),
+    "sshoal-renamed.txt",
+  ]);
+});
+
+test("no archive at all, half of one, one without an exit code, one that is something else", async () => {
   const path = join(host.homeDir, "evil.tar");
   const cases: [what: string, make: () => Promise<void>][] = [
     ["text", () => writeFile(path, "Segmentation fault\n".repeat(100))],
@@ -161,11 +185,8 @@ test("no archive at all, half of one, one without an exit code, one that says th
     ["no exit", () => save([file(`${KEY}/out`, "said\n")])],
     ["odd exit", () => save([file(`${KEY}/exit`, "maybe\n")])],
     ["exit is a link", () => save([link(`${KEY}/exit`, outside.path("mine.txt"))])],
-    ["twice", () => save([...HONEST, file(`${KEY}/work/a`), file(`${KEY}/work/a`)])],
-    ["file as directory", () => save([...HONEST, file(`${KEY}/work/a`), file(`${KEY}/work/a/evil.txt`)])],
-    ["directory as file", () => save([...HONEST, file(`${KEY}/work/a/b`), file(`${KEY}/work/a`)])],
-    ["link as file", () => save([...HONEST, file(`${KEY}/work/a`), link(`${KEY}/work/a`, "b")])],
-    ["too long a name", () => save([...HONEST, file(`${KEY}/work/${"a".repeat(300)}`)])],
+    ["output twice", () => save([...HONEST, file(`${KEY}/out`)])],
+    ["results as a file", () => save([...HONEST, file(`${KEY}/work`), file(`${KEY}/work/evil.txt`)])],
   ];
   for (const [what, make] of cases) {
     await make();

@@ -68,6 +68,29 @@ test("odd names of files and directories", async () => {
   expect((await readdir(join(results, "files"))).sort()).toEqual([...ODD_NAMES].sort());
 });
 
+test("names that are no UTF-8, too long when decoded, or too deep: all of it comes home", async () => {
+  const deep = 'd=$(printf "%0250d" 0); for i in $(seq 20); do mkdir $d; cd -P $d; done; echo deep > f';
+  const { stderr } = await run("jobs.sh", [
+    "echo 1 > $(printf 'a\\377'); echo 2 > $(printf 'a\\376'); echo 3 > $(printf '\\377%.0s' $(seq 250)); echo 4 > plain",
+    `dash -c '${deep}'`,
+  ]);
+  expect(stderr).toContain(
+    "WARNING: jobs.sh.1: this disk does not take 2 of its file names; sshoal-renamed.txt among",
+  );
+  const dir = work.path("job_results/jobs.sh.1");
+  const texts = (await readdir(dir)).filter((name) => name !== "sshoal-renamed.txt");
+  expect((await Promise.all(texts.map((name) => readFile(join(dir, name), "utf8")))).sort()).toEqual([
+    "1\n",
+    "2\n",
+    "3\n",
+    "4\n",
+  ]);
+  expect(await readFile(join(dir, "sshoal-renamed.txt"), "utf8")).toMatch(/^a\uFFFD~2\t"a\uFFFD"$/m);
+  const [found = ""] = listBelow(work.path("job_results/jobs.sh.2")).filter((path) => path.endsWith("/f"));
+  expect(await work.read(`job_results/jobs.sh.2/${found}`)).toBe("deep\n");
+  expect(listBelow(join(host.homeDir, ".sshoal/batches"))).toEqual([]);
+});
+
 test("odd names in --copy-forward and --copy-backwards", async () => {
   const names = ODD_NAMES.filter((name) => !name.includes("\n"));
   for (const name of names) await work.write(join(name, "in"), name);

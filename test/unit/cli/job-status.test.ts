@@ -16,7 +16,7 @@ function aBatch(...events: RunEvent[]) {
   const jobs = someJobs(4);
   const state = initialState(jobs, ["one.yaml", "two.yaml"], SOME_POLICY);
   for (const event of events) apply(state, event);
-  return { jobs, state, seats: new Map(), collected: new Map<number, number>() };
+  return { jobs, state, seats: new Map(), collected: new Map<number, number>(), stuck: new Map() };
 }
 
 function logOf(...lines: string[]) {

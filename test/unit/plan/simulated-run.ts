@@ -85,6 +85,8 @@ export class Simulation {
   readonly #record: RunEvent[] = [];
   /** Attempts whose results are in place here. */
   readonly placed = new Set<string>();
+  /** Of these: something of them could not be taken, and is still there. */
+  readonly #incomplete = new Set<string>();
   /** How often each line was begun, and how often that was allowed. */
   readonly #begun = new Map<number, number>();
   readonly #allowed = new Map<number, number>();
@@ -279,6 +281,9 @@ export class Simulation {
           : this.#handOver(remote, keys);
       case "collect":
         return this.#collect(remote, keys, keys.length);
+      case "collect-rest":
+        for (const { line, attempt } of decision.rests) this.#collectRest(remote, line, attempt);
+        return;
       case "free":
         return this.#free(remote, decision.keys);
       case "take-back":
@@ -418,14 +423,29 @@ export class Simulation {
         throw new Error(`${key} is collected from ${remote.name}, but it is ${job?.status}`);
       this.placed.add(`${remote.name} ${key}`);
       const about = { line, attempt, machine: remote.name, outcome: job.outcome };
-      this.#emit({ kind: "job-collected", ...about, files: 1, bytes: 1 });
+      const isWhole = this.#choose(5) > 0;
+      this.#incomplete[isWhole ? "delete" : "add"](`${remote.name} ${key}`);
+      const came = { files: 1, bytes: 1, ...(!isWhole && { missing: ["closed"] }) };
+      this.#emit({ kind: "job-collected", ...about, ...came });
     }
+  }
+
+  #collectRest(remote: Remote, line: number, attempt: number): void {
+    const key = attemptKey(line, attempt);
+    if (remote.jobs.get(key)?.status !== "ended")
+      throw new Error(`the rest of ${key} is not on ${remote.name} any more`);
+    const isWhole = this.#choose(2) > 0;
+    if (isWhole) this.#incomplete.delete(`${remote.name} ${key}`);
+    const about = { line, attempt, machine: remote.name, files: 1, bytes: 1 };
+    this.#emit({ kind: "rest-collected", ...about, missing: isWhole ? [] : ["closed"] });
   }
 
   #free(remote: Remote, keys: readonly string[]): void {
     for (const key of keys) {
       if (!this.placed.has(`${remote.name} ${key}`))
         throw new Error(`${key} is freed, but was never collected`);
+      if (this.#incomplete.has(`${remote.name} ${key}`))
+        throw new Error(`${key} is freed, but not all of it was collected`);
       remote.jobs.delete(key);
       remote.freed.add(key);
     }
@@ -454,7 +474,8 @@ export class Simulation {
 
   #clean(remote: Remote): void {
     for (const [key, { status }] of remote.jobs) {
-      const isHome = status === "ended" && this.placed.has(`${remote.name} ${key}`);
+      const attempt = `${remote.name} ${key}`;
+      const isHome = status === "ended" && this.placed.has(attempt) && !this.#incomplete.has(attempt);
       if (!isHome && status !== "taken")
         throw new Error(`${remote.name} is cleaned while ${key} there is ${status}`);
     }
