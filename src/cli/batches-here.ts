@@ -32,6 +32,8 @@ export interface BatchHere {
   readonly state: RunState;
   /** Where attempts ran, by attempt key, as far as it is known. */
   readonly seats: Map<string, Seat>;
+  /** As in Past. */
+  readonly kept: Past["kept"];
   /** Of each line the attempt whose results came home last. */
   readonly collected: ReadonlyMap<number, number>;
   /** Why the results of an attempt could not be taken, by attempt key. */
@@ -69,7 +71,7 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
   const last = events.findLast((event) => event.kind === "run-started");
   if (past === null || last === undefined) return null;
   const { script } = last;
-  const { batch, machines, lastJobs: jobs } = past;
+  const { batch, machines, kept, lastJobs: jobs } = past;
   const state = initialState(jobs, machineNames(events, past), NO_POLICY);
   replay(state, events);
   compareWithResults(state, jobs, past, new Set(listOrNothing(results.dir)));
@@ -82,6 +84,7 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
     jobs,
     machines,
     state,
+    kept,
     ...readAttempts(events),
     holder,
   };

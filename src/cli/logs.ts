@@ -11,7 +11,7 @@ import { type BatchHere, loadBatch, loadBatches, readBatchHolder, resumeCommand 
 import { ReaderLeft, type WriteBytes, writeTo } from "./byte-sink.js";
 import { findJob } from "./find-job.js";
 import { copyFromMachine } from "./machine-output.js";
-import { type Cursor, copyBeyond } from "./output-file.js";
+import { type Cursor, copyBeyond, newCursor, rewind } from "./output-file.js";
 import { reach, type Unreached } from "./reach.js";
 import { type Connector, connector, readSurroundings } from "./surroundings.js";
 
@@ -32,7 +32,7 @@ export async function showLogs(options: LogsOptions): Promise<ExitCode> {
     path: results.streamPath(job.name, stream),
     write: writeTo(process.stdout),
     connect: connector(surroundings, options, say),
-    cursor: { offset: 0, inode: null },
+    cursor: newCursor(),
     attempt: null,
     wasReached: false,
     isAway: false,
@@ -69,10 +69,21 @@ async function showFromWhereItIs(showing: Showing): Promise<boolean> {
     throw new UserError(`the record of ${showing.stem} is gone`, { hint: "was job_results removed?" });
   const { line } = showing.job;
   const attempt = batch.state.attempts.get(line) ?? 0;
-  if (showing.attempt !== null && showing.attempt !== attempt) showing.cursor.offset = 0;
+  if (showing.attempt !== null && showing.attempt !== attempt) rewind(showing.cursor);
   showing.attempt = attempt;
+  await showKept(showing, batch);
   const machine = machineToAsk(batch, line);
   return machine === null ? showFile(showing, batch) : showFromMachine(showing, batch, machine);
+}
+
+/** What the job has removed from its output on the machine is on this disk, if a client had fetched it. */
+async function showKept(
+  { job, attempt, stream, cursor, path, write }: Showing,
+  batch: BatchHere,
+): Promise<void> {
+  const kept = batch.kept.get(`${job.line} ${attempt} ${stream}`) ?? 0;
+  if (cursor.offset < kept) await copyBeyond(path, cursor, write, kept);
+  cursor.kept = Math.max(cursor.kept, Math.min(kept, cursor.offset));
 }
 
 /** Null: this disk has it, or will have it once somebody follows the batch. */

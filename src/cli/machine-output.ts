@@ -1,7 +1,9 @@
 // A job's output straight from its machine, for when no client brings it here.
 
 import { Control } from "../remote/control.js";
+import type { OutputPiece } from "../remote/control-stream.js";
 import { follow } from "../remote/follow.js";
+import { freshOutput } from "../remote/fresh-output.js";
 import type { Place } from "../remote/layout.js";
 import { readLog } from "../remote/read-log.js";
 import { RemoteError } from "../remote/remote-error.js";
@@ -9,7 +11,7 @@ import type { SpoolEvent } from "../remote/spool-event.js";
 import { pause } from "../run/retrying.js";
 import type { Session } from "../transport/session.js";
 import type { WriteBytes } from "./byte-sink.js";
-import type { Cursor } from "./output-file.js";
+import { advance, type Cursor } from "./output-file.js";
 
 export interface RemoteOutput {
   readonly place: Place;
@@ -45,9 +47,9 @@ export async function copyFromMachine(
   try {
     for (;;) {
       const isLast = progress.hasEnded || !output.follows;
-      const bytes = await readOnce(control, output);
-      if (bytes === 0 && isLast) return progress.isFreed ? "freed" : "shown";
-      if (bytes === 0) await pause(POLL_MS, signal);
+      const isNew = await readOnce(control, output, isLast);
+      if (!isNew && isLast) return progress.isFreed ? "freed" : "shown";
+      if (!isNew) await pause(POLL_MS, signal);
       if (progress.trouble !== undefined) throw progress.trouble;
     }
   } finally {
@@ -85,9 +87,24 @@ function watch(session: Session, { place, key }: RemoteOutput, progress: Progres
   return () => stopping.abort();
 }
 
-async function readOnce(control: Control, { key, stream, cursor, write }: RemoteOutput): Promise<number> {
-  return control.readOutput([{ key, stream, offset: cursor.offset }], async ({ bytes }) => {
-    await write(bytes);
-    cursor.offset += bytes.length;
-  });
+/** False: nothing was new. What was shown stays when the job empties its output; what it prints then follows. */
+async function readOnce(
+  control: Control,
+  { key, stream, cursor, write }: RemoteOutput,
+  surely: boolean,
+): Promise<boolean> {
+  const start = cursor.offset;
+  let isReplaced = false;
+  const onOutput = async (piece: OutputPiece) => {
+    const fresh = isReplaced ? null : freshOutput(piece, cursor.offset - cursor.kept, cursor.recent);
+    isReplaced = fresh === null;
+    if (fresh === null || fresh.length === 0) return;
+    await write(fresh);
+    advance(cursor, fresh);
+  };
+  const position = { key, stream, offset: cursor.offset - cursor.kept };
+  const cut = await control.readOutput([position], onOutput, surely);
+  isReplaced ||= cut.length > 0;
+  if (isReplaced) cursor.kept = cursor.offset;
+  return isReplaced || cursor.offset > start;
 }

@@ -1,28 +1,52 @@
 // A job's output as far as it is on this disk: job_results/<job>.out and .err, which grow while a client follows.
 
 import { type FileHandle, open } from "node:fs/promises";
+import { OVERLAP_BYTES } from "../remote/fresh-output.js";
 import type { WriteBytes } from "./byte-sink.js";
 
 /** How far one stream of one attempt has been shown. */
 export interface Cursor {
   offset: number;
+  /** So much of that the job has removed on its machine since. */
+  kept: number;
+  /** The last bytes that were shown. */
+  recent: Buffer;
   /** Of the file that was read last; null: none was. */
   inode: number | null;
 }
 
-/** Shows what the file has beyond the cursor, which moves along; null: there is no file. */
-export async function copyBeyond(path: string, cursor: Cursor, write: WriteBytes): Promise<number | null> {
+export function newCursor(): Cursor {
+  return { offset: 0, kept: 0, recent: Buffer.alloc(0), inode: null };
+}
+
+export function rewind(cursor: Cursor): void {
+  Object.assign(cursor, { ...newCursor(), inode: cursor.inode });
+}
+
+export function advance(cursor: Cursor, bytes: Buffer): void {
+  cursor.offset += bytes.length;
+  cursor.recent = Buffer.concat([cursor.recent, bytes.subarray(-OVERLAP_BYTES)]).subarray(-OVERLAP_BYTES);
+}
+
+/** Shows what the file has beyond the cursor, up to `end`; the cursor moves along. Null: there is no file. */
+export async function copyBeyond(
+  path: string,
+  cursor: Cursor,
+  write: WriteBytes,
+  end = Number.POSITIVE_INFINITY,
+): Promise<number | null> {
   const file = await openIfThere(path);
   if (file === null) return null;
   try {
     const { ino } = await file.stat();
     // Another attempt has begun: what the last one said was moved aside.
-    if (cursor.inode !== null && cursor.inode !== ino) cursor.offset = 0;
+    if (cursor.inode !== null && cursor.inode !== ino) rewind(cursor);
     cursor.inode = ino;
     const start = cursor.offset;
-    for await (const chunk of file.createReadStream({ start, autoClose: false })) {
+    if (start >= end) return 0;
+    for await (const chunk of file.createReadStream({ start, end: end - 1, autoClose: false })) {
       await write(chunk as Buffer);
-      cursor.offset += (chunk as Buffer).length;
+      advance(cursor, chunk as Buffer);
     }
     return cursor.offset - start;
   } finally {

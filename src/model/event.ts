@@ -107,6 +107,14 @@ export type RunEvent = { readonly at: number } & (
       readonly stream: "out" | "err";
       readonly text: string;
     }
+  /** The job has emptied its own output: `kept` bytes that were fetched before stay, and what it prints now is added. */
+  | {
+      readonly kind: "output-restarted";
+      readonly line: number;
+      readonly attempt: number;
+      readonly stream: "out" | "err";
+      readonly kept: number;
+    }
   | {
       readonly kind: "job-ended";
       readonly line: number;

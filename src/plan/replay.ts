@@ -39,6 +39,8 @@ export interface Past {
   readonly commands: ReadonlyMap<number, string>;
   /** Attempts of which output may be on this disk already, as `line attempt`. */
   readonly begun: ReadonlySet<string>;
+  /** Of streams, as `line attempt stream`: how much of what is on this disk was there when the job emptied its output. */
+  readonly kept: ReadonlyMap<string, number>;
   /** Attempts whose results may be in place although their collection was not recorded; and what is missing of them. */
   readonly arrived: ReadonlyMap<string, readonly string[]>;
   readonly machines: ReadonlyMap<string, RecordedMachine>;
@@ -70,6 +72,7 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     slots: new Map<string, readonly Slot[]>(),
     commands: new Map<number, string>(),
     begun: new Set<string>(),
+    kept: new Map<string, number>(),
     arrived: new Map<string, readonly string[]>(),
   };
   for (const event of events) {
@@ -80,6 +83,8 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     if (event.kind === "jobs-added") for (const job of event.jobs) past.jobs.set(job.line, job);
     if (event.kind === "machine-ready") past.slots.set(event.machine, event.slots);
     if (event.kind === "job-started") past.begun.add(`${event.line} ${event.attempt}`);
+    if (event.kind === "output-restarted")
+      past.kept.set(`${event.line} ${event.attempt} ${event.stream}`, event.kept);
     if (event.kind === "jobs-assigned") {
       for (const line of event.lines) past.commands.set(line, past.jobs.get(line)?.command ?? "");
     }

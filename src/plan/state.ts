@@ -93,6 +93,7 @@ export function applyRecorded(state: RunState, event: RunEvent): void {
     case "slot-waiting":
     case "job-said":
     case "job-output":
+    case "output-restarted":
     case "warning":
     case "run-ended":
       return;

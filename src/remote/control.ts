@@ -3,6 +3,7 @@
 import { quote } from "../transport/quote.js";
 import type { Running, Session } from "../transport/session.js";
 import { type OutputPiece, readControl } from "./control-stream.js";
+import { OVERLAP_BYTES } from "./fresh-output.js";
 import { gatherTail } from "./gather-tail.js";
 import { type Place, prelude } from "./layout.js";
 import { RemoteError, remoteErrorFrom } from "./remote-error.js";
@@ -56,15 +57,22 @@ export class Control {
     return new Control(await session.exec(controlScript(place)));
   }
 
-  /** Passes on what is there beyond the positions, a few MB of each at most; resolves with how many bytes that was. */
-  async readOutput(positions: readonly OutputPosition[], onOutput: OnOutput): Promise<number> {
-    let total = 0;
+  /**
+   * Passes on what is there beyond the positions, a few MB of each at most, after some bytes from before them. `surely`:
+   * these also where nothing is new. Resolves with the streams that are shorter than their positions.
+   */
+  async readOutput(
+    positions: readonly OutputPosition[],
+    onOutput: OnOutput,
+    surely = false,
+  ): Promise<Omit<OutputPosition, "offset">[]> {
     const words = positions.map(({ key, stream, offset }) => `${key} ${stream} ${offset}`);
-    await this.#request(`output ${MAX_OUTPUT_BYTES} ${words.join(" ")}`, (piece) => {
-      total += piece.bytes.length;
-      return onOutput(piece);
+    const how = `${MAX_OUTPUT_BYTES} ${OVERLAP_BYTES} ${surely ? 1 : 0}`;
+    const lines = await this.#request(`output ${how} ${words.join(" ")}`, onOutput);
+    return wordsAfter("cut", lines).map((cut) => {
+      const [key = "", stream = ""] = cut.split(" ");
+      return { key, stream: stream === "out" ? "out" : "err" };
     });
-    return total;
   }
 
   /** From now on the batch is this client's, until the channel ends. Resolves with the process that holds it. */

@@ -138,9 +138,15 @@ function applyToJob(view: ViewState, event: Extract<RunEvent, { readonly line: n
   if (known === undefined) return false;
   if (event.kind === "job-skipped") setPhase(view, known, { kind: "skipped", outcome: event.outcome });
   else if (event.kind === "job-said") noteLastLine(view, event);
-  else if (event.kind !== "job-output" && event.kind !== "rest-collected")
-    return applyToAttempt(view, known, event);
+  else if (!isBeside(event)) return applyToAttempt(view, known, event);
   return true;
+}
+
+type BesideEvent = EventOf<"job-output" | "output-restarted" | "rest-collected">;
+
+/** It changes no phase. */
+function isBeside(event: RunEvent): event is BesideEvent {
+  return event.kind === "job-output" || event.kind === "output-restarted" || event.kind === "rest-collected";
 }
 
 function noteLastLine(view: ViewState, event: EventOf<"job-said">): void {

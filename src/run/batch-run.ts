@@ -120,7 +120,7 @@ export function startRun(order: BatchOrder): BatchRun {
     kinds: kindsOf(order.jobs),
     jobs,
     mostJobs: feed === null ? jobs.size : Number.POSITIVE_INFINITY,
-    outputs: new OutputFiles(results, past?.begun ?? new Set(), tee),
+    outputs: new OutputFiles(results, past?.begun ?? new Set(), tee, past?.kept),
     pastSlots: past?.slots ?? new Map(),
     attemptOn: (name, line) => attemptOn(state, name, line),
     isUnderWay: (name, line, attempt) => isUnderWay(state, name, line, attempt),

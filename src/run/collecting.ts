@@ -109,6 +109,7 @@ export class Collector {
     const isLeftover = outcome.kind === "lost" && isSuperseded(link.spec.name, line, attempt);
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
+    if (!isBeside) outputs.join(key, name, path.join(incoming, key));
     results.place(name, path.join(incoming, key), isBeside);
     await outputs.tellRest(key, !isBeside);
   }

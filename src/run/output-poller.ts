@@ -52,8 +52,12 @@ export class OutputPoller {
   async finish(keys: readonly string[]): Promise<void> {
     for (const key of keys) this.unwatch(key);
     await this.#polling;
-    const begun = () => this.#outputs.positions(keys).filter(({ offset }) => offset > 0);
-    while (begun().length > 0 && (await this.#read(begun())) > 0);
+    const begun = () =>
+      this.#outputs
+        .positions(keys)
+        .filter(({ key, stream }) => !this.#outputs.untouched(key).includes(stream));
+    // Until what is here is what is there: a job may have replaced its output by as much.
+    while (begun().length > 0 && (await this.#read(begun(), true)));
     for (const key of keys) this.#lastSaid.delete(key);
   }
 
@@ -79,7 +83,7 @@ export class OutputPoller {
     if (tick % TEND_EVERY === TEND_EVERY - 1) this.#noteDead(await (await this.#link.control()).tend());
     if (this.#watched.size === 0) return;
     for (const [key, name] of this.#watched) await this.#outputs.begin(key, name);
-    while ((await this.#read(this.#outputs.positions(this.#watched.keys()))) > TAIL_BYTES * 1000);
+    while (await this.#read(this.#outputs.positions(this.#watched.keys())));
     for (const [key, text] of this.#lastSaid)
       this.#emit({ kind: "job-said", line: parseAttemptKey(key).line, text });
     this.#lastSaid.clear();
@@ -96,15 +100,37 @@ export class OutputPoller {
     this.#emit({ kind: "machine-refused", machine: this.#link.spec.name, lines: [], reason, hint });
   }
 
-  async #read(positions: OutputPosition[]): Promise<number> {
+  /** True: there may be more. `surely`: of jobs that have ended, which are read until nothing changes any more. */
+  async #read(positions: OutputPosition[], surely = false): Promise<boolean> {
     const control = await this.#link.control();
-    return control.readOutput(positions, (piece) => this.#take(piece));
+    const replaced = new Set<string>();
+    let bytes = 0;
+    const onOutput = async (piece: OutputPiece) => {
+      bytes += piece.bytes.length;
+      const id = `${piece.key} ${piece.stream}`;
+      if (!replaced.has(id) && !(await this.#take(piece))) replaced.add(id);
+    };
+    const cut = await control.readOutput(positions, onOutput, surely);
+    for (const { key, stream } of cut) replaced.add(`${key} ${stream}`);
+    const asked = positions.filter(({ key, stream }) => replaced.has(`${key} ${stream}`));
+    for (const { key, stream } of asked) {
+      const kept = this.#outputs.restart(key, stream);
+      this.#emit({ kind: "output-restarted", ...parseAttemptKey(key), stream, kept });
+    }
+    return surely ? asked.length > 0 || this.#hasMoved(positions) : bytes > TAIL_BYTES * 1000;
   }
 
-  async #take(piece: OutputPiece): Promise<void> {
+  #hasMoved(positions: readonly OutputPosition[]): boolean {
+    const now = this.#outputs.positions(positions.map(({ key }) => key));
+    return positions.some(({ key, stream, offset }) =>
+      now.some((each) => each.key === key && each.stream === stream && each.offset !== offset),
+    );
+  }
+
+  async #take(piece: OutputPiece): Promise<boolean> {
     const text = piece.bytes.subarray(-TAIL_BYTES).toString("utf8").trimEnd();
     const said = text.slice(Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1);
     if (said !== "") this.#lastSaid.set(piece.key, said);
-    await this.#outputs.write(piece);
+    return this.#outputs.write(piece);
   }
 }

@@ -27,6 +27,7 @@ const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "machine-refused",
   "job-started",
   "job-ended",
+  "output-restarted",
   "jobs-arrived",
   "job-collected",
   "rest-collected",

@@ -2,7 +2,7 @@ import { appendFile, rename } from "node:fs/promises";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ReaderLeft, writeTo } from "../../../src/cli/byte-sink.js";
-import { copyBeyond } from "../../../src/cli/output-file.js";
+import { copyBeyond, newCursor } from "../../../src/cli/output-file.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 
 let work: Workspace;
@@ -19,7 +19,7 @@ afterEach(() => work.remove());
 
 test("a growing file is shown piece by piece, whatever is in it", async () => {
   const path = work.path("out");
-  const cursor = { offset: 0, inode: null };
+  const cursor = newCursor();
   expect(await copyBeyond(path, cursor, write)).toBe(null);
   const bytes = Buffer.from([0, 255, 10, 27, 128]);
   await appendFile(path, bytes);
@@ -32,13 +32,13 @@ test("a growing file is shown piece by piece, whatever is in it", async () => {
 
 test("what was shown from elsewhere is not shown again", async () => {
   const path = await work.write("out", "first second");
-  expect(await copyBeyond(path, { offset: 6, inode: null }, write)).toBe(6);
+  expect(await copyBeyond(path, { ...newCursor(), offset: 6 }, write)).toBe(6);
   expect(shown.toString()).toBe("second");
 });
 
 test("another attempt's file is shown from its beginning", async () => {
   const path = await work.write("out", "a long first attempt");
-  const cursor = { offset: 0, inode: null };
+  const cursor = newCursor();
   await copyBeyond(path, cursor, write);
   await rename(path, `${path}.old-1`);
   await work.write("out", "second");

@@ -1,10 +1,11 @@
 // The control channel with its real other end, on jobs that a real slot runs where they must run.
 
 import { existsSync, readdirSync } from "node:fs";
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile, readFile, utimes } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Control } from "../../../src/remote/control.js";
 import type { OutputPiece } from "../../../src/remote/control-stream.js";
+import { freshOutput } from "../../../src/remote/fresh-output.js";
 import { handOver } from "../../../src/remote/hand-over.js";
 import { RemoteError } from "../../../src/remote/remote-error.js";
 import { slowRm } from "../../rig/slow-rm.js";
@@ -48,24 +49,26 @@ describe("output", () => {
   async function pieces(...positions: [string, "out" | "err", number][]): Promise<OutputPiece[]> {
     const found: OutputPiece[] = [];
     const asked = positions.map(([key, stream, offset]) => ({ key, stream, offset }));
-    const total = await control.readOutput(asked, async (piece) => void found.push(piece));
-    expect(total).toBe(found.reduce((sum, { bytes }) => sum + bytes.length, 0));
+    expect(await control.readOutput(asked, async (piece) => void found.push(piece))).toEqual([]);
     return found;
   }
 
   const textOf = (found: readonly OutputPiece[]) => Buffer.concat(found.map(({ bytes }) => bytes)).toString();
 
-  test("what lies beyond each position, and nothing of streams that are not there", async () => {
+  test("what lies beyond each position, after what is before it, and nothing of streams that are not there", async () => {
     await waiting(A, B);
     await write(`jobs/${A}/out`, "0123456789");
     await write(`jobs/${A}/err`, "old");
     await write(`jobs/${B}/out`, "");
+    await pieces([A, "out", 0]);
+    for (const stream of ["out", "err"])
+      await utimes(machine.path(machine.spool, `jobs/${A}/${stream}`), 1, 1);
     expect(await pieces([A, "out", 4], [A, "err", 3], [B, "out", 0], [B, "err", 0], [C, "out", 0])).toEqual([
-      { kind: "output", key: A, stream: "out", offset: 4, bytes: Buffer.from("456789") },
+      { kind: "output", key: A, stream: "out", offset: 0, bytes: Buffer.from("0123456789") },
     ]);
     await appendFile(machine.path(machine.spool, `jobs/${A}/err`), " and new");
     const found = await pieces([B, "out", 0], [A, "out", 10], [A, "err", 3]);
-    expect([found[0]?.stream, found[0]?.offset, textOf(found)]).toEqual(["err", 3, " and new"]);
+    expect([found[0]?.stream, found[0]?.offset, textOf(found)]).toEqual(["err", 0, "old and new"]);
   });
 
   test("any bytes at all, also such as look like the protocol", async () => {
@@ -94,12 +97,65 @@ describe("output", () => {
       expect(rounds).toBeLessThan(5);
       const found = await pieces([A, "out", offset], [B, "out", 0]);
       expect(textOf(found.filter(({ key }) => key === B))).toBe("short");
-      const part = Buffer.concat(found.filter(({ key }) => key === A).map((piece) => piece.bytes));
+      const mine = found.filter(({ key }) => key === A);
+      const part = Buffer.concat(mine.map((piece) => piece.bytes)).subarray(offset - (mine[0]?.offset ?? 0));
       expect(part.length).toBeLessThanOrEqual(4 << 20);
       whole.push(part);
       offset += part.length;
     }
     expect(Buffer.concat(whole).equals(bytes)).toBe(true);
+  });
+
+  test("at most 4096 bytes before a position come once more; where nothing is new, after a write or if asked for", async () => {
+    await waiting(A, B);
+    const bytes = Buffer.alloc(10_000, "0123456789");
+    await write(`jobs/${A}/out`, bytes);
+    const some = await pieces([A, "out", 9999]);
+    expect([some[0]?.offset, textOf(some).length]).toEqual([9999 - 4096, 4097]);
+    await utimes(machine.path(machine.spool, `jobs/${A}/out`), 1, 1);
+    expect(await pieces([A, "out", 10_000])).toEqual([]);
+    await write(`jobs/${A}/out`, Buffer.alloc(10_000, "abcdefghij"));
+    expect(textOf(await pieces([A, "out", 10_000]))).toBe(
+      "ghij".concat("abcdefghij".repeat(500)).slice(-4096),
+    );
+    await write(`jobs/${A}/out`, bytes);
+    const found: OutputPiece[] = [];
+    const asked = [
+      { key: A, stream: "out", offset: 10_000 },
+      { key: B, stream: "out", offset: 0 },
+    ] as const;
+    await control.readOutput(asked, async (each) => void found.push(each), true);
+    expect(found.map(({ key, offset }) => [key, offset])).toEqual([[A, 10_000 - 4096]]);
+    expect(textOf(found)).toBe(bytes.subarray(-4096).toString());
+  });
+
+  test("a stream that is shorter than its position is named", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/out`, "new");
+    await write(`jobs/${A}/err`, "");
+    const asked = [
+      { key: A, stream: "out", offset: 4 },
+      { key: A, stream: "err", offset: 1 },
+    ] as const;
+    const cut = await control.readOutput(asked, async () => expect.unreachable());
+    expect(cut).toEqual([
+      { key: A, stream: "out" },
+      { key: A, stream: "err" },
+    ]);
+  });
+
+  test("output that is emptied between measuring and sending holds nothing up", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/out`, "0123456789");
+    // The job empties it when its size has been announced.
+    const path = machine.path(machine.spool, `jobs/${A}/out`);
+    await machine.write("bin/tail", `#!/bin/sh\n: >'${path}'\nexec /usr/bin/tail "$@"\n`);
+    vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+    control.close();
+    control = await Control.open(machine.session, machine.place);
+    const [piece] = await pieces([A, "out", 3]);
+    expect(piece && freshOutput(piece, 3, Buffer.from("012"))).toBeNull();
+    await control.tend();
   });
 
   test("whoever cannot take it fails alone: the channel goes on", async () => {
@@ -111,18 +167,18 @@ describe("output", () => {
     await expect(control.readOutput([{ key: A, stream: "out", offset: 0 }], refuse)).rejects.toThrow(
       "disk full",
     );
-    expect(textOf(await pieces([A, "out", 299_999]))).toBe("x");
+    expect(textOf(await pieces([A, "out", 299_999]))).toBe("x".repeat(4097));
   });
 
   test("requests that come while others are under way are answered in order", async () => {
     await waiting(A, B, C);
     await write(`jobs/${A}/out`, Buffer.alloc(1_000_000, "x"));
-    const [total, taken, found] = await Promise.all([
+    const [cut, taken, found] = await Promise.all([
       control.readOutput([{ key: A, stream: "out", offset: 0 }], async () => {}),
       control.takeBack([B]),
       pieces([A, "out", 999_990]),
     ]);
-    expect([total, taken.taken, textOf(found)]).toEqual([1_000_000, [B], "x".repeat(10)]);
+    expect([cut, taken.taken, textOf(found)]).toEqual([[], [B], "x".repeat(4106)]);
   });
 });
 

@@ -92,6 +92,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "job-started": { kind: "job-started", at: AT, line: 2, attempt: 1, ...HOME, slot: 0 },
   "job-said": { kind: "job-said", at: AT, line: 2, text: "epoch 1" },
   "job-output": { kind: "job-output", at: AT, line: 2, attempt: 1, stream: "out", text: "epoch 1\n" },
+  "output-restarted": { kind: "output-restarted", at: AT, line: 2, attempt: 1, stream: "out", kept: 812 },
   "job-ended": {
     kind: "job-ended",
     at: AT,

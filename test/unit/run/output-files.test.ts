@@ -47,8 +47,34 @@ test("a piece that comes again, or too early, changes nothing", async () => {
   await out(0, "one ");
   await out(0, "one ");
   await out(40, "far ahead");
-  await out(2, "overlap");
   expect([await read(".out"), offsetOf("out")]).toEqual(["one ", 4]);
+});
+
+test("of a piece that is known in part, the rest is added", async () => {
+  await outputs.begin(FIRST, JOB);
+  await out(0, "one ");
+  expect(await out(2, "e two")).toBe(true);
+  expect([await read(".out"), offsetOf("out")]).toEqual(["one two", 7]);
+});
+
+test("a piece that does not follow what is here is not written; after a restart what is there now is added", async () => {
+  await outputs.begin(FIRST, JOB);
+  await out(0, "before");
+  expect(await out(2, "afterwards")).toBe(false);
+  expect(outputs.restart(FIRST, "out")).toBe(6);
+  expect([await read(".out"), offsetOf("out"), outputs.untouched(FIRST)]).toEqual(["before", 0, ["err"]]);
+  await out(0, "after");
+  await out(3, "erwards");
+  expect([await read(".out"), offsetOf("out")]).toEqual(["beforeafterwards", 10]);
+});
+
+test("a later client knows where the machine's file begins in what is here", async () => {
+  await work.write(`job_results/${JOB}.out`, "beforeafter");
+  outputs = new OutputFiles(results, new Set(["7 1"]), null, new Map([["7 1 out", 6]]));
+  await outputs.begin(FIRST, JOB);
+  expect(offsetOf("out")).toBe(5);
+  await out(0, "afterwards");
+  expect(await read(".out")).toBe("beforeafterwards");
 });
 
 test("pieces of jobs that have not begun, or have ended, are dropped", async () => {

@@ -22,7 +22,7 @@ test("a job that ended before it was asked for costs no file and no question", a
   const control = {
     async readOutput(positions: readonly OutputPosition[]) {
       asked.push(...positions);
-      return 0;
+      return [];
     },
   } as unknown as Control;
   const link = { isLost: false, spec: { name: "m" }, control: async () => control } as unknown as MachineLink;
