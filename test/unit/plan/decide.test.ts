@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { RunEvent } from "../../../src/model/event.js";
 import type { Decision } from "../../../src/plan/decide.js";
+import { replay } from "../../../src/plan/replay.js";
 import {
   aNewRun,
   aRun,
@@ -13,6 +15,7 @@ import {
   interrupted,
   LOST,
   lost,
+  type News,
   ready,
   started,
   takenBack,
@@ -243,6 +246,54 @@ describe("finishing", () => {
     run.tell(...given("a", 1), ended("a", 1));
     run.tell({ kind: "job-stuck", line: 1, attempt: 1, machine: "a", reason: "a device" });
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
+  });
+
+  test("results of which something is missing are neither freed nor cleaned away", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 2));
+    run.tell({ ...collected("a", 1), missing: ["closed/"] } as News);
+    const [free] = run.begin();
+    expect(free).toEqual({ kind: "free", machine: "a", keys: ["0000002-1"] });
+    run.settle(free as Decision);
+    expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
+  });
+
+  test("the next client asks for what is missing, and frees it when it has come", () => {
+    const past = [...given("a", 1), ended("a", 1), { ...collected("a", 1), missing: ["x"] }];
+    const run = aNewRun({ jobs: 1, machines: { a: 1 } });
+    replay(
+      run.state,
+      [...past, { kind: "machine-done", machine: "a" }].map((news) => ({ ...news, at: 0 }) as RunEvent),
+    );
+    expect(run.decisions()).toEqual([{ kind: "connect", machine: "a", resumes: true }]);
+    const [connect] = run.begin();
+    run.tell(ready("a", 1));
+    run.settle(connect as Decision);
+    const [collect] = run.begin();
+    const about = { line: 1, attempt: 1, machine: "a" };
+    expect(collect).toEqual({
+      kind: "collect-rest",
+      machine: "a",
+      rests: [{ ...about, missing: ["x"], isInPlace: true }],
+    });
+    run.tell({ kind: "rest-collected", ...about, files: 1, bytes: 1, missing: [] });
+    run.settle(collect as Decision);
+    expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: true }]);
+  });
+
+  test("the next client asks again for results that could not be taken, though the machine was done", () => {
+    const run = aNewRun({ jobs: 1, machines: { a: 1 } });
+    const past: News[] = [
+      ...given("a", 1),
+      ended("a", 1),
+      { kind: "job-stuck", line: 1, attempt: 1, machine: "a", reason: "tar failed" },
+      { kind: "machine-done", machine: "a" },
+    ];
+    replay(
+      run.state,
+      past.map((news) => ({ ...news, at: 0 }) as RunEvent),
+    );
+    expect(run.decisions()).toEqual([{ kind: "connect", machine: "a", resumes: true }]);
   });
 
   test("the run is over when everybody is done or has failed, and not while a verb is under way", () => {

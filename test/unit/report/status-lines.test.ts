@@ -112,3 +112,24 @@ test("--json: the document's example is exactly what is printed, and harmless to
   expect(hostile).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
   expect(JSON.parse(hostile).machine).toBe("a\u001b\u009b2J");
 });
+
+test("results that could not be taken, whole or in part, are listed with the reason or the names", () => {
+  const at = { machine: "one.yaml", slot: 0, attempt: 1, outcome: SUCCESS };
+  const jobs = [
+    aJob(1, { state: "ended", ...at, reason: "tar failed" }),
+    aJob(2, { state: "collected", ...at, missing: ["closed/", "x"] }),
+  ];
+  const status = aStatus({ jobs });
+  expect(statusLines(status)).toEqual([
+    "jobs.sh-1a2b3c4d: 2 done, 1 of them to collect, 1 of them incomplete",
+    "  nobody follows it: execute_batch jobs.sh … goes on with it",
+    "  not collected:",
+    "    jobs.sh.1  one.yaml slot 0  tar failed",
+    "  incomplete:",
+    "    jobs.sh.2  one.yaml slot 0  closed/, x",
+  ]);
+  expect(statusJson(status).map((line) => JSON.parse(line))).toMatchObject([
+    { reason: "tar failed" },
+    { missing: ["closed/", "x"] },
+  ]);
+});

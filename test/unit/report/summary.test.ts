@@ -107,3 +107,18 @@ test("names cannot smuggle escape sequences", () => {
 test("a run that never began has nothing to sum up", () => {
   expect(summaryLines(viewOf(["a.yaml"], []))).toEqual([]);
 });
+
+test("results of which something is still on a machine are named, with what to do about it", () => {
+  const missing = ["a", "b/", "c", "d"];
+  const incomplete = [{ line: 1, attempt: 1, machine: "a.yaml", missing }];
+  const view = viewOf(
+    ["a.yaml"],
+    [started(someJobs(1)), jobEnded(1), jobCollected(1), { ...RUN_ENDED, at: 0, incomplete }],
+  );
+  expect(summaryLines(view)).toEqual([
+    "1 succeeded, 0 failed in 0s",
+    "incomplete results:",
+    "  job_results/batch.sh.1  without what a.yaml keeps: a, b/, c and 1 more",
+    "  make these files readable there, then type the same command again",
+  ]);
+});
