@@ -131,14 +131,21 @@ is_with_client() {
 stop() {
   for key; do
     if claim_for stop "$key"; then
-      echo stopped >"jobs/$key/exit"
-      echo "ended $key 0 stopped 0" >>events
+      end_unbegun "$key"
     elif is_with_client "$key"; then
       echo "missed $key"
+    elif [ "$taker" = stop ]; then
+      # Whoever stopped it may have been killed before all was written.
+      grep -q "^ended $key " events || end_unbegun "$key"
     elif [ ! -s "jobs/$key/exit" ]; then
       stop_begun "$key" >/dev/null 2>&1 &
     fi
   done
+}
+
+end_unbegun() {
+  echo stopped >"jobs/$1/exit"
+  echo "ended $1 0 stopped 0" >>events
 }
 
 # halt: the client that follows the batch now is to stop all of it; one that comes later is not.
@@ -199,13 +206,28 @@ drain() {
   echo draining >>events
 }
 
-# free KEY…: their results are safe elsewhere. The log remembers that they were here, or they stay.
+# free KEY…: their results are safe elsewhere. The log remembers that they were here, or they stay, emptied.
 free() {
   [ $# -gt 0 ] || return 0
-  printf 'freed %s\n' "$@" >>events || return 1
+  log_freed "$@" || { empty "$@" && echo >>events && log_freed "$@"; } || return 1
   with_lock events set_aside "$@"
   # Also what a call that was cut off has left.
   rm -rf removing/* 2>/dev/null || { chmod -R u+rwx removing; rm -rf removing/*; }
+}
+
+# One write for each line: what slots append must not get into the middle of one.
+log_freed() {
+  for key; do
+    echo "freed $key" || return 1
+  done >>events
+}
+
+# On a full disk the results make room for the log. The claim stays: no slot takes the job, and no hand-over brings it again.
+empty() {
+  for key; do
+    rm -rf "jobs/$key/work" "jobs/$key/out" "jobs/$key/err" 2>/dev/null ||
+      { chmod -R u+rwx "jobs/$key/work"; rm -rf "jobs/$key/work"; }
+  done
 }
 
 # One rename takes a job out of the slots' sight: of one that is half removed a slot might see the command, but not the claim.

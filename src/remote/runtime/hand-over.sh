@@ -97,7 +97,7 @@ move_in() {
 }
 
 add() {
-  cat "$incoming/manifest" >>manifest && drop_freed && { [ -d jobs ] || mkdir jobs; } || return 1
+  drop_freed && { [ -d jobs ] || mkdir jobs; } && cat "$incoming/manifest" >>manifest || return 1
   # From here on jobs may be in place: this is no refusal any more.
   [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
   tell_left_out

@@ -1,7 +1,7 @@
 // The control channel with its real other end, on jobs that a real slot runs where they must run.
 
 import { existsSync, readdirSync } from "node:fs";
-import { appendFile, readFile, utimes } from "node:fs/promises";
+import { appendFile, readFile, rename, symlink, utimes } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Control } from "../../../src/remote/control.js";
 import type { OutputPiece } from "../../../src/remote/control-stream.js";
@@ -275,6 +275,17 @@ describe("stopping", () => {
     expect(exists(`jobs/${A}/out`)).toBe(false);
   });
 
+  test("what was stopped by a client that was killed meanwhile ends when it is stopped again", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/claim`, "stop\n");
+    await control.stop([A]);
+    await control.stop([A]);
+    expect((await read("events")).split("\n").filter((line) => line.startsWith("ended"))).toEqual([
+      `ended ${A} 0 stopped 0`,
+    ]);
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+  });
+
   test("a pid that is another process by now is left alone", async () => {
     await waiting(A);
     await write(`jobs/${A}/claim`, "slot 0\n");
@@ -319,6 +330,39 @@ test("what a removal that was cut off has left goes with the next", async () => 
   await write(`removing/${C}/work/x`, "");
   await Promise.all([control.free([A]), control.free([A, B])]);
   expect(readdirSync(machine.path(machine.spool, "removing"))).toEqual([]);
+});
+
+test("a job that cannot be moved away stays, and is not run again", async () => {
+  await running({ [A]: 'echo ran >>"$HOME/log"' });
+  await machine.untilEvent("idle 0");
+  control.close();
+  await machine.write("bin/mv", '#!/bin/sh\ncase "$*" in *removing/*) exit 1 ;; esac\nexec /bin/mv "$@"\n');
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  control = await Control.open(machine.session, machine.place);
+  await control.free([A]);
+  expect(exists(`jobs/${A}/claim`)).toBe(true);
+  await handOver(machine.session, anOrder(machine, { [B]: "true" }));
+  await machine.untilEvent(`ended ${B}`);
+  await until("no slot is at work", async () => (await read("slots/0/loop")) === "");
+  expect(await machine.read("log")).toBe("ran\n");
+});
+
+test("a job whose removal cannot be logged is emptied, and keeps its claim", async () => {
+  await running({ [A]: "mkdir made; touch made/x; chmod 500 made", [B]: "true" });
+  await machine.untilEvent("idle 0");
+  const log = machine.path(machine.spool, "events");
+  await rename(log, `${log}.kept`);
+  await symlink("/dev/full", log);
+  await control.free([A]);
+  expect(readdirSync(machine.path(machine.spool, "jobs", A)).toSorted()).toEqual([
+    "claim",
+    "command",
+    "exit",
+  ]);
+  expect(exists(`jobs/${B}/out`)).toBe(true);
+  await rename(`${log}.kept`, log);
+  await control.free([A]);
+  expect(exists(`jobs/${A}`)).toBe(false);
 });
 
 test("one client at a time holds the batch, and another one when that is gone", async () => {
