@@ -1,5 +1,5 @@
-// A stand-in `rm` that removes the claims of jobs first, and stops there until it is let go: the order in which a directory is
-// removed is nobody's promise, nor how long it takes.
+// A stand-in `rm` that removes the claims of jobs first, and stops there until it is let go: no `rm` promises an order, nor how
+// long it takes.
 
 /** `half` appears when claims are gone; it goes on when `go` does. */
 export function slowRm({ half, go }: { readonly half: string; readonly go: string }): string {
