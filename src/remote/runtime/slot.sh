@@ -22,7 +22,11 @@ looked_at='' checked_at='' said='' killed='' untold='' has_fifos='' forker='' na
 trap '' INT QUIT
 
 main() {
-  with_lock "$lock" become_the_loop || exit 0
+  until with_lock "$lock" become_the_loop; do
+    # On a full disk it could not be written who we are: another loop could come, and two would work here.
+    [ -n "$is_unwritten" ] && is_in_place || exit 0
+    sleep 1
+  done
   if [ -z "$is_new" ]; then
     recover
     with_lock "$lock" has_work || exit 0
@@ -51,9 +55,11 @@ become_the_loop() {
   for trace in loop job keeper; do
     [ ! -s "$mine/$trace" ] || is_new=
   done
+  # The job of a loop that was killed still uses what that one claimed.
+  is_live "$mine/keeper" || is_live "$mine/job" || true >"$mine/claim"
   start_of $$
-  true >"$mine/claim"
-  echo "$$ $started $boot_id" >"$mine/loop"
+  is_unwritten=
+  echo "$$ $started $boot_id" >"$mine/loop" || { is_unwritten=yes && return 1; }
   [ -n "$is_new" ] || return 0
   [ ! -e "$mine/copied" ] || note_copied ''
   has_work
@@ -82,7 +88,7 @@ see_to_begun() {
     read -r who taker <"$dir/claim"
     case $who in
       slot) [ "$taker" = "$slot" ] && see_to_end ;;
-      '') sleep 1 && with_lock "$lock" take_over && see_to_end ;;
+      '') sleep 1 && with_lock "$lock" take_over && sleep 1 && is_taken_over && see_to_end ;;
     esac
   done
 }
@@ -95,6 +101,11 @@ is_kept() {
 # A claim that says nothing was being made when the machine went down. Nobody runs the job any more: it is lost.
 take_over() {
   [ -e "$dir/claim" ] && [ ! -s "$dir/claim" ] && echo "slot $slot" >"$dir/claim"
+}
+
+# Unless it was only slow, and has written its name since.
+is_taken_over() {
+  read -r claimed <"$dir/claim" && [ "$claimed" = "slot $slot" ]
 }
 
 # For a job without a keeper: once it is gone, its own last word counts; without one it is lost, and known to be.
@@ -379,7 +390,7 @@ keep() {
   start_of "$keeper"
   keeper_line="$keeper $started $boot_id"
   # From here on another loop waits for us, so that it is known who works here before anything is taken.
-  echo "$keeper_line" >"$mine/keeper"
+  until echo "$keeper_line" >"$mine/keeper"; do make_room; done
   find_ancestors
   # The job writes to it, under another umask.
   true >>"$mine/job"
@@ -418,7 +429,11 @@ take() {
   taken=$?
   set +C
   [ "$taken" = 0 ] || return 1
-  echo "slot $slot" >"$dir/claim" && return
+  if echo "slot $slot" >"$dir/claim"; then
+    # Were we that slow, another loop has taken it over, and given it up.
+    [ ! -e "$dir/exit" ]
+    return
+  fi
   # A full disk lets a file be made, but not written: it is nobody's again.
   rm -f "$dir/claim"
   wait_for_disk
@@ -460,7 +475,7 @@ run_job() {
     end_with lost 0
     return
   fi
-  echo "$keeper_line $key" >"$mine/keeper"
+  until echo "$keeper_line $key" >"$mine/keeper"; do make_room; done
   owner=$key
   begun=$now
   load_ballast
@@ -789,7 +804,8 @@ is_as_copied() {
   if [ -n "$as_copied" ] && ask "$mine/work"; then
     [ "$answer" = "$as_copied" ]
   else
-    can_tell && [ -z "$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1)" ]
+    # Of a find that was killed, silence says nothing.
+    can_tell && found=$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1) && [ -z "$found" ]
   fi
 }
 
@@ -815,7 +831,7 @@ pass_on() {
   (cd "$dir/work" && find . ! -name . -cnewer "$fresh" -exec sh -c 'changed=$1; shift
     for path; do
       path=${path#./}
-      true >"$changed/${path%%/*}"
+      true >"$changed/${path%%/*}" || exit 1
     done' sh "${fresh%/*}/changed" {} +) || return
   set --
   for entry in "$tree"/* "$tree"/.[!.]* "$tree"/..?*; do

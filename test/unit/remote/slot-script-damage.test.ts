@@ -106,6 +106,17 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     for (const key of [A, B]) expect(await spool.read(`jobs/${key}/out`)).toBe("./d/in\n./in\n");
   });
 
+  test.skipIf(shell.hasOnlyBusybox)("who looks for results is killed: the job keeps them all", async () => {
+    await home.write("bin/du", "#!/bin/sh\nexit 1\n");
+    await home.write(
+      "bin/find",
+      `#!/bin/sh\ncase "$*" in *"-print -quit") kill -KILL $$ ;; esac\nexec /usr/bin/find "$@"\n`,
+    );
+    await spool.job(A, "echo result >made", "t");
+    await spool.start().ended; // the shell may print "Killed"
+    expect(await spool.results(A)).toEqual(["made"]);
+  });
+
   test("results that cannot be put apart: the job fails, and says so", async () => {
     await home.write("bin/mv", `#!/bin/sh\ncase "$*" in *slots/0/work*) exit 1 ;; esac\nexec /bin/mv "$@"\n`);
     await spool.job(A, "echo result >made", "t");

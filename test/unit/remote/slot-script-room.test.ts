@@ -8,7 +8,17 @@ import { saveGpus } from "../../rig/gpus.js";
 import { pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import { makeWorkspace } from "../../rig/workspace.js";
-import { BOOT_ID, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import {
+  BATCH,
+  BOOT_ID,
+  HOST,
+  type Home,
+  liveLine,
+  makeHome,
+  makeSpool,
+  SHELLS,
+  type Spool,
+} from "./a-spool.js";
 
 const A = "0000001-1";
 const GPU_JOB = "1 1 1000 0.75 1 0 GPU-7";
@@ -81,6 +91,23 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await spool.run();
     expect(await exitOf(A)).toBe("0\n");
     expect(existsSync(home.path("ran"))).toBe(false);
+  });
+
+  test("the claim of a loop that was killed counts on while its job runs", async () => {
+    await spool.slot(0, { need: GPU_JOB });
+    await spool.job(A, "until [ -e ../../../go ]; do sleep 0.01; done");
+    const killed = spool.start();
+    await spool.untilEvent(`started ${A}`);
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    const next = spool.start();
+    await until("the new loop is there", async () =>
+      (await spool.read("slots/0/loop")).startsWith(`${next.child.pid} `),
+    );
+    expect(await spool.read("slots/0/claim")).toBe(`${GPU_JOB}\n`);
+    await home.write(`.sshoal/batches/${BATCH}@${HOST}/go`, "");
+    await next.ended;
+    expect(await exitOf(A)).toBe("0\n");
   });
 
   const clashes: [string, string, string, string][] = [

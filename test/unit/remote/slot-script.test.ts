@@ -229,6 +229,48 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       return existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[0]) : 0;
     }
 
+    test.each(["loop", "keeper"])(
+      "nothing is begun before the %s could write down who it is",
+      async (name) => {
+        await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
+        await spool.job(A, "true");
+        // As on a full disk: it cannot be written.
+        await mkdir(join(spool.dir, "slots/0", name));
+        const loop = spool.start();
+        await until("it waits, or does not", () => spool.exists(`jobs/${A}/exit`) || hasSlept(3));
+        expect(spool.exists(`jobs/${A}/claim`)).toBe(false);
+        await rm(join(spool.dir, "slots/0", name), { recursive: true });
+        await loop.ended;
+        expect(await exitOf(A)).toBe("0\n");
+      },
+    );
+
+    function hasSlept(times: number): boolean {
+      return existsSync(home.path("slept")) && readFileSync(home.path("slept"), "utf8").length >= times;
+    }
+
+    test("a job that has an end is not begun, whoever was too slow to claim it", async () => {
+      await spool.job(A, 'echo ran >"$HOME/log"');
+      await writeFile(join(spool.dir, "jobs", A, "exit"), "lost\n");
+      await spool.run();
+      expect(existsSync(home.path("log"))).toBe(false);
+      expect(await exitOf(A)).toBe("lost\n");
+    });
+
+    test("a claim whose taker was only slow to write its name stays that taker's", async () => {
+      await spool.slot(1);
+      await spool.job(A, "true");
+      await writeFile(join(spool.dir, "jobs", A, "claim"), "");
+      await writeFile(join(spool.dir, "slots/0/job"), `1 1 ${BOOT_ID} ${A}\n`);
+      // The name comes while the loop waits for it a second time.
+      await home.write(
+        "bin/sleep",
+        `#!/bin/sh\n[ ! -s ${spool.dir}/jobs/${A}/claim ] || echo slot 1 >${spool.dir}/jobs/${A}/claim\n`,
+      );
+      await spool.run();
+      expect(spool.exists(`jobs/${A}/exit`)).toBe(false);
+    });
+
     test("what ran when the machine went down is lost, and said to be", async () => {
       await spool.job(A, "true");
       await spool.job(B, "true");
