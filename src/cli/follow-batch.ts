@@ -35,16 +35,16 @@ export async function followBatch(following: Following): Promise<ExitCode> {
       return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? order.requirement);
     },
   );
-  const onEvent = (event: RunEvent) => {
+  const onEvent = (event: RunEvent, isNews: boolean) => {
     if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
-    reporter.show(event);
+    reporter.show(event, { state: run.state, isNews });
     if (isEnough?.(run, event)) run.abandon(new Detached());
   };
   const { connect, audience } = connector;
   audience.onNote = (message) => run.emit({ kind: "warning", message });
   audience.view = reporter;
   const onOutput: BatchOrder["onOutput"] = async (output, signal) => {
-    reporter.show(output);
+    reporter.show(output, { state: run.state, isNews: true });
     await drained([process.stdout, process.stderr], signal);
   };
   const run = startRun({
@@ -84,7 +84,7 @@ function farewell(run: BatchRun): string {
 }
 
 function exitCodeOf(state: RunState): ExitCode {
-  const { succeeded, failed, unfinished, skipped } = countJobs(state);
+  const { succeeded, failed, stopped, lost, unfinished, skipped } = countJobs(state);
   if (isHaltedWell(state)) return ExitCode.Success;
   if (state.interrupted !== "no")
     return state.halting.reached === null ? ExitCode.Interrupted : ExitCode.JobFailed;
@@ -92,8 +92,7 @@ function exitCodeOf(state: RunState): ExitCode {
   if (state.isMoreToCome) return ExitCode.NoMachine;
   // A machine that answered, but cannot take a copy of the working directory, is of no use either.
   const hadMachine = [...state.machines.values()].some(({ slots, isOpen }) => slots > 0 && isOpen);
-  const isAnyUnknown = [...state.jobs.values()].some(({ kind }) => kind === "unknown");
-  if (unfinished > 0 && succeeded + failed === skipped && !hadMachine && !isAnyUnknown)
+  if (unfinished > 0 && succeeded + failed + stopped + lost === skipped && !hadMachine && state.tally.unknown === 0)
     return ExitCode.NoMachine;
-  return failed + unfinished > 0 ? ExitCode.JobFailed : ExitCode.Success;
+  return failed + stopped + lost + unfinished > 0 ? ExitCode.JobFailed : ExitCode.Success;
 }

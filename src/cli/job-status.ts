@@ -1,46 +1,39 @@
 // A batch's state, job by job, as `sshoal status` shows it. Pure.
 
-import { attemptKey } from "../model/job.js";
-import type { JobState } from "../plan/run-state.js";
+import { courseOf } from "../model/attempt.js";
+import { type BatchState, lastAttempt, runsOf, type TrackedJob, wordOf } from "../model/batch-state.js";
+import type { Job, Outcome } from "../model/job.js";
 import type { JobStatus } from "../report/status-lines.js";
-import type { BatchHere } from "./batches-here.js";
 
-export function jobStatuses(batch: Pick<BatchHere, "jobs" | "state" | "seats" | "collected">): JobStatus[] {
-  const { jobs, state, seats, collected } = batch;
-  return jobs.map(({ line, name, parameters }) => {
-    const job = state.jobs.get(line) ?? { kind: "waiting" };
-    const isHome = job.kind === "collected" || job.kind === "skipped";
-    const attempt = (isHome ? collected.get(line) : undefined) ?? state.attempts.get(line) ?? 0;
-    const seat = hasSeat(job) ? seats.get(attemptKey(line, attempt)) : undefined;
-    return {
-      job: name,
-      line,
-      state: stateWord(job),
-      machine: "machine" in job ? job.machine : (seat?.machine ?? null),
-      slot: seat?.slot ?? null,
-      attempt,
-      outcome: "outcome" in job ? job.outcome : null,
-      ...(parameters !== undefined && { parameters }),
-    };
+interface KnownBatch {
+  readonly jobs: readonly Job[];
+  readonly state: BatchState;
+}
+
+export function jobStatuses({ jobs, state }: KnownBatch): JobStatus[] {
+  return jobs.flatMap((job) => {
+    const tracked = state.jobs.get(job.line);
+    return tracked === undefined ? [] : [jobStatus(tracked)];
   });
 }
 
-/** What waits may have had one in an attempt that was given up. */
-function hasSeat({ kind }: JobState): boolean {
-  return kind !== "waiting" && kind !== "queued" && kind !== "dropped";
+function jobStatus(tracked: TrackedJob): JobStatus {
+  const { line, name, parameters } = tracked.job;
+  const attempt = lastAttempt(tracked);
+  return {
+    job: name,
+    line,
+    state: wordOf(tracked),
+    isHere: tracked.fate.kind === "skipped" || attempt?.stage.kind === "collected",
+    machine: attempt?.machine ?? null,
+    slot: attempt === null ? null : courseOf(attempt.stage).slot,
+    attempt: attempt?.run ?? runsOf(tracked),
+    outcome: outcomeOf(tracked),
+    ...(parameters !== undefined && { parameters }),
+  };
 }
 
-function stateWord({ kind }: JobState): JobStatus["state"] {
-  switch (kind) {
-    case "skipped":
-      return "collected";
-    case "dropped":
-      return "waiting";
-    // Neither is replayed from a record: what became of these jobs is asked of their machines.
-    case "stuck":
-    case "unknown":
-      return "ended";
-    default:
-      return kind;
-  }
+function outcomeOf({ fate }: TrackedJob): Outcome | null {
+  if (fate.kind === "skipped") return fate.outcome;
+  return fate.kind === "tried" && "outcome" in fate.attempt.stage ? fate.attempt.stage.outcome : null;
 }

@@ -5,8 +5,11 @@ import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
-import { machineOf, type RunState, toChange } from "./run-state.js";
-import { applyRecorded } from "./state.js";
+import { type Attempt, SENT } from "../model/attempt.js";
+import type { TrackedJob } from "../model/batch-state.js";
+import { applyRecorded } from "./apply.js";
+import { setStage, untrack } from "./attempts.js";
+import { type RunState, toChange } from "./run-state.js";
 
 /** The rest was about that client and its links. Stuck results are tried again. */
 const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
@@ -18,6 +21,8 @@ const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
   "job-started",
   "job-ended",
   "job-collected",
+  "job-reopened",
+  "job-replaced",
   "machine-done",
 ]);
 
@@ -99,8 +104,38 @@ function lastJobs(events: readonly RunEvent[]): Job[] {
 export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const event of events) if (REPLAYED.has(event.kind)) applyRecorded(state, event);
   for (const name of state.machines.keys()) {
-    Object.assign(toChange(state, name), { phase: "new", isGivenUp: false });
+    const machine = toChange(state, name);
+    Object.assign(machine, { phase: "new", isGivenUp: false });
     // The last client may have sent them.
-    machineOf(state, name).unsent.clear();
+    for (const attempt of [...machine.current.assigned])
+      setStage(state, state.jobs.get(attempt.line) as TrackedJob, attempt, SENT);
   }
 }
+
+/** Lines that are no longer in the batch file stay only while something of them is on a machine. */
+export function forgetLines(state: RunState, lines: Iterable<number>): void {
+  for (const line of lines) {
+    const tracked = state.jobs.get(line);
+    if (tracked === undefined || isOnMachine(tracked)) continue;
+    untrack(state, tracked);
+  }
+}
+
+function isOnMachine({ fate }: TrackedJob): boolean {
+  return fate.kind === "tried" && fate.attempt.stage.kind !== "collected" && fate.attempt.stage.kind !== "stuck";
+}
+
+/** An earlier client had put its results into place, and was killed before it could record that; null: there is none. */
+export function arrivedAttempt({ job: { line }, attempts }: TrackedJob, { arrived }: Past): Attempt | null {
+  const isInPlace = ({ number, stage }: Attempt) =>
+    stage.kind === "ended" && arrived.has(`${line} ${number}`);
+  return attempts.find(isInPlace) ?? null;
+}
+
+export function collectedNews({ line, number, machine, stage }: Attempt): NewsOf<"job-collected"> {
+  if (stage.kind !== "ended") throw new Error(`attempt ${number} of line ${line} has not ended`);
+  const { outcome } = stage;
+  return { kind: "job-collected", line, attempt: number, machine, outcome, files: 0, bytes: 0 };
+}
+
+type NewsOf<K extends RunEvent["kind"]> = Omit<Extract<RunEvent, { kind: K }>, "at">;

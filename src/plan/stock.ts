@@ -1,8 +1,9 @@
 // Which machines matter to which question, so that deciding need not look at all of them after every event. All of it
 // follows from the machines themselves: it is worked out anew for those that have changed.
 
+import type { MachineState } from "../model/batch-state.js";
+import { countWaiting } from "./holdings.js";
 import { LoadHeap } from "./load-heap.js";
-import type { MachineState } from "./machine-state.js";
 
 const QUESTIONS = {
   /** May be given jobs and has room for them. */
@@ -10,13 +11,13 @@ const QUESTIONS = {
   /** Of the takers: has nothing left to begin, and slots that stand idle. */
   dry: (machine) =>
     canTakeJobs(machine) &&
-    machine.queued.size === 0 &&
-    machine.running.size < machine.slots &&
+    countWaiting(machine) === 0 &&
+    machine.current.running.size < machine.slots &&
     !machine.busy.has("hand-over"),
   /** Of the takers: has waiting jobs that could be taken back. */
-  movable: (machine) => canTakeJobs(machine) && machine.queued.size > 0 && isSettled(machine),
+  movable: (machine) => canTakeJobs(machine) && countWaiting(machine) > 0 && isSettled(machine),
   /** Has waiting jobs. */
-  queueing: ({ queued }) => queued.size > 0,
+  queueing: (machine) => countWaiting(machine) > 0,
   /** Has not answered yet. */
   unheard: ({ phase }) => phase === "new" || phase === "connecting",
   /** Jobs are on their way there, or from there; nobody waits for those of a machine that was given up. */
@@ -24,12 +25,13 @@ const QUESTIONS = {
     machine.toRetry.size > 0 || (!machine.isGivenUp && machine.phase !== "failed" && hasJobs(machine)),
   /** There may be something to do that has to do with this machine alone. */
   due: (machine) => {
-    const { phase, busy, assigned, orphans, toFree, toRetry } = machine;
+    const { phase, busy, current, overtaken, toFree, toRetry } = machine;
     if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
     if (phase !== "ready") return false;
     if (!machine.isOpen || (hasResults(machine) && isWorthATrip(machine))) return true;
     if (busy.has("hand-over")) return false;
-    if (assigned.size > 0 || (orphans.size > 0 && !busy.has("take-back"))) return true;
+    if (current.assigned.size + current.sent.size > 0) return true;
+    if (overtaken.queued.size > 0 && !busy.has("take-back")) return true;
     return toFree.size > 0 && !busy.has("free");
   },
   /** Has a few results of short jobs, and more to come: they wait for the next trip, in the order they began to. */
@@ -48,6 +50,8 @@ const ALL = Object.entries(QUESTIONS) as [Question, (machine: MachineState) => b
 export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
   /** Since stock was taken last. */
   readonly changed: Set<MachineState>;
+  /** Since when some machine could do with more. */
+  dryAt: number | null;
   /** Takers that may be dealt to. */
   readonly ready: LoadHeap;
   /** What all of the takers have together. */
@@ -65,14 +69,15 @@ export function newStock(machines: Iterable<MachineState>): Stock {
   return {
     ...(Object.fromEntries(sets) as Record<Question, Set<MachineState>>),
     changed: new Set(machines),
+    dryAt: null,
     ready: new LoadHeap(),
     total: { jobs: 0, slots: 0 },
     counted: new Map(),
   };
 }
 
-/** O(log m) for each machine that has changed. */
-export function takeStock(stock: Stock): void {
+/** After events, and before a decision. O(log m) for each machine that has changed. */
+export function takeStock(stock: Stock, now: number): void {
   for (const machine of stock.changed) {
     for (const [question, isTrueOf] of ALL) {
       if (isTrueOf(machine)) stock[question].add(machine);
@@ -83,6 +88,7 @@ export function takeStock(stock: Stock): void {
     count(stock, machine);
   }
   stock.changed.clear();
+  stock.dryAt = stock.dry.size === 0 ? null : (stock.dryAt ?? now);
 }
 
 function count({ total, counted }: Stock, machine: MachineState): void {
@@ -91,22 +97,23 @@ function count({ total, counted }: Stock, machine: MachineState): void {
   total.jobs -= load.jobs;
   total.slots -= load.slots;
   const isCounted = canTakeJobs(machine);
-  load.jobs = isCounted ? machine.queued.size + machine.running.size : 0;
+  load.jobs = isCounted ? countWaiting(machine) + machine.current.running.size : 0;
   load.slots = isCounted ? machine.slots : 0;
   total.jobs += load.jobs;
   total.slots += load.slots;
 }
 
-function hasResults({ ended, strays, busy }: MachineState): boolean {
-  return ended.size + strays.size > 0 && !busy.has("collect");
+function hasResults({ current, overtaken, busy }: MachineState): boolean {
+  return current.ended.size + overtaken.ended.size > 0 && !busy.has("collect");
 }
 
 const WORTH_A_TRIP = 200;
 const BETWEEN_TRIPS_MS = 300;
 
 /** Short jobs come home many at a time: a trip costs more than they do. Nobody waits for the last ones. */
-function isWorthATrip({ queued, running, ended }: MachineState): boolean {
-  return queued.size + running.size === 0 || ended.size >= WORTH_A_TRIP;
+function isWorthATrip(machine: MachineState): boolean {
+  const { running, ended } = machine.current;
+  return countWaiting(machine) + running.size === 0 || ended.size >= WORTH_A_TRIP;
 }
 
 /** Whether its results come home now. */
@@ -124,24 +131,25 @@ export function* gathered({ gathering }: Stock, now: number): Iterable<MachineSt
 
 /** Not while jobs are handed over there: the answer could be taken for that of a later attempt. */
 function canBeDealtTo(machine: MachineState): boolean {
-  return canTakeJobs(machine) && !machine.busy.has("assign") && !machine.busy.has("hand-over");
+  return canTakeJobs(machine) && !machine.busy.has("hand-over");
 }
 
 function canTakeJobs({ phase, isOpen, slots }: MachineState): boolean {
   return phase === "ready" && isOpen && slots > 0;
 }
 
-/** Orphans are being taken back as well: two requests at once for one line, and the later answer would be stale. */
-function isSettled({ busy, assigned, orphans }: MachineState): boolean {
-  return !busy.has("take-back") && !busy.has("hand-over") && assigned.size + orphans.size === 0;
+/** Overtaken attempts are taken back as well: of two requests at once for one line, the later answer would be stale. */
+function isSettled({ busy, current, overtaken }: MachineState): boolean {
+  if (busy.has("take-back") || busy.has("hand-over")) return false;
+  return current.assigned.size + current.sent.size + overtaken.queued.size === 0;
 }
 
 /** Nothing is there that is still wanted. */
 export function isEmpty(machine: MachineState): boolean {
-  const { orphans, begunOrphans, strays } = machine;
-  return !hasJobs(machine) && orphans.size + begunOrphans.size + strays.size === 0;
+  const { queued, running, ended } = machine.overtaken;
+  return !hasJobs(machine) && queued.size + running.size + ended.size === 0;
 }
 
-function hasJobs({ queued, running, ended }: MachineState): boolean {
-  return queued.size + running.size + ended.size > 0;
+function hasJobs(machine: MachineState): boolean {
+  return countWaiting(machine) + machine.current.running.size + machine.current.ended.size > 0;
 }

@@ -16,7 +16,8 @@ import { deferred } from "../transport/deferred.js";
 import type { Session } from "../transport/session.js";
 import { refuse } from "./expected-error.js";
 import { warnOfSize } from "./large-tree.js";
-import type { Emit, News } from "./loop.js";
+import type { News } from "../model/event.js";
+import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import { jobOf, keysOf, type RunContext } from "./run-context.js";
 

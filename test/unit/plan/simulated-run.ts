@@ -1,21 +1,24 @@
 // A client and its machines, simulated: decisions are carried out as the verbs would, late, in any order, or not at all
 // when a link is lost in the middle. What must never happen throws.
 
-import type { RunEvent } from "../../../src/model/event.js";
+import type { Decision, VerbNews } from "../../../src/model/decision.js";
+import type { News, RunEvent } from "../../../src/model/event.js";
 import { attemptKey, type Job, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
-import { begin, type Decision, decide, isOver, settle } from "../../../src/plan/decide.js";
+import { apply } from "../../../src/plan/apply.js";
+import { decide, isOver } from "../../../src/plan/decide.js";
 import { haltDue } from "../../../src/plan/halt.js";
+import { isHolding } from "../../../src/plan/holdings.js";
+import { initialState } from "../../../src/plan/initial-state.js";
 import { replay } from "../../../src/plan/replay.js";
 import {
   attemptOn,
-  initialState,
   isUnderWay,
   machineOf,
   type Policy,
   type RunState,
 } from "../../../src/plan/run-state.js";
-import { apply } from "../../../src/plan/state.js";
-import { type News, ready } from "./a-run.js";
+import { takeStock } from "../../../src/plan/stock.js";
+import { ready } from "./a-run.js";
 
 interface RemoteJob {
   status: "waiting" | "running" | "ended" | "taken";
@@ -51,8 +54,6 @@ interface Pending {
   readonly epoch: number;
 }
 
-type Item = { readonly event: RunEvent } | { readonly done: Decision };
-
 const SUCCESS: Outcome = { kind: "exited", code: 0 };
 const FAILURE: Outcome = { kind: "exited", code: 1 };
 const STOPPED: Outcome = { kind: "stopped" };
@@ -87,7 +88,7 @@ export class Simulation {
   readonly #begun = new Map<number, number>();
   readonly #allowed = new Map<number, number>();
   readonly #trace: string[] = [];
-  #inbox: Item[] = [];
+  #inbox: (RunEvent | VerbNews)[] = [];
   #pending: Pending[] = [];
   /** The number of the line that came last. */
   #come = 0;
@@ -128,10 +129,13 @@ export class Simulation {
       ...Array.from({ length: this.#facts.jobs }, (_, n) => aJob(n + 1, this.#facts.isMixed)),
       ...added,
     ];
-    const state = initialState(jobs, [...this.#remotes.keys()], this.#facts.policy);
-    state.isMoreToCome = this.#facts.late > 0;
     this.#come = jobs.length;
-    return state;
+    return initialState({
+      jobs,
+      machines: [...this.#remotes.keys()],
+      policy: this.#facts.policy,
+      isMoreToCome: this.#facts.late > 0,
+    });
   }
 
   /** The next line of whatever feeds the batch, or its end. */
@@ -172,7 +176,7 @@ export class Simulation {
     for (let left = this.#facts.late; left >= 0; left--) this.#feed();
     for (let round = 0; round < 300; round++) {
       this.#clientTurn();
-      if (this.#pending.length === 0 && this.#inbox.length === 0 && isOver(this.state, this.now)) return true;
+      if (this.#pending.length === 0 && this.#inbox.length === 0 && this.isOver()) return true;
       while (this.#pending.length > 0) this.#finishOne();
       for (const remote of this.#remotes.values()) {
         this.#startJob(remote);
@@ -191,7 +195,7 @@ export class Simulation {
 
   /** What happened, for whoever has to understand it. */
   explain(): string {
-    const jobs = [...this.state.jobs].map(([line, job]) => `${line}: ${JSON.stringify(job)}`);
+    const jobs = [...this.state.jobs].map(([line, { fate }]) => `${line}: ${JSON.stringify(fate)}`);
     const machines = [...this.state.machines.values()].map((machine) =>
       JSON.stringify(machine, (_, value: unknown) =>
         value instanceof Set ? [...value] : value instanceof Map ? Object.fromEntries(value) : value,
@@ -200,29 +204,41 @@ export class Simulation {
     return [...this.#trace.slice(-120), ...jobs, ...machines].join("\n");
   }
 
+  isOver(): boolean {
+    takeStock(this.state.stock, this.now);
+    return isOver(this.state, this.now);
+  }
+
   #clientTurn(): void {
     this.#takeIn();
-    for (const decision of decide(this.state, this.now)) {
+    takeStock(this.state.stock, this.now);
+    const { news, verbs } = decide(this.state, this.now);
+    for (const each of news) {
+      if (each.kind === "jobs-reassigned") for (const line of each.lines) this.#allow(line);
+      this.#emit(each);
+    }
+    for (const decision of verbs) {
       this.#note(`decide ${JSON.stringify(decision)}`);
-      begin(this.state, decision);
+      apply(this.state, { kind: "verb-begun", decision, at: this.now });
       const { link } = this.#remote(decision.machine);
       const keys = "lines" in decision ? decision.lines.map((line) => this.#key(decision.machine, line)) : [];
       const pending = { decision, keys, epoch: link.epoch };
-      // These only tell what was decided, at once.
-      if (["assign", "give-up", "retry", "withhold"].includes(decision.kind)) {
+      // It needs no link.
+      if (decision.kind === "retry") {
         this.#perform(pending, this.#remote(decision.machine));
-        this.#inbox.push({ done: decision });
+        this.#endVerb(decision);
       } else this.#pending.push(pending);
     }
   }
 
+  #endVerb(decision: Decision): void {
+    this.#inbox.push({ kind: "verb-ended", decision, at: this.now });
+  }
+
   #takeIn(): void {
     for (const item of this.#inbox.splice(0)) {
-      if ("done" in item) settle(this.state, item.done, this.now);
-      else {
-        this.#record.push(item.event);
-        apply(this.state, item.event);
-      }
+      if (item.kind !== "verb-begun" && item.kind !== "verb-ended") this.#record.push(item);
+      apply(this.state, item);
     }
     const halt = haltDue(this.state);
     if (halt === null) return;
@@ -234,7 +250,7 @@ export class Simulation {
     this.#note(`news ${JSON.stringify(news)}`);
     if (news.kind === "job-stuck" || news.kind === "machine-failed")
       throw new Error(`unexpected ${JSON.stringify(news)}`);
-    this.#inbox.push({ event: { ...news, at: this.now } as RunEvent });
+    this.#inbox.push({ ...news, at: this.now } as RunEvent);
   }
 
   #key(machine: string, line: number): string {
@@ -254,7 +270,7 @@ export class Simulation {
     const isConnecting = decision.kind === "connect" || decision.kind === "reconnect";
     const isCut = !isConnecting && (!remote.link.isUp || remote.link.epoch !== epoch);
     if (!isCut) this.#perform(pending, remote);
-    this.#inbox.push({ done: decision });
+    this.#endVerb(decision);
   }
 
   #perform({ decision, keys }: Pending, remote: Remote): void {
@@ -263,11 +279,6 @@ export class Simulation {
       case "connect":
       case "reconnect":
         return this.#connect(decision, remote);
-      case "assign":
-        return this.#emit({ kind: "jobs-assigned", machine, lines: decision.lines });
-      case "give-up":
-        for (const line of decision.lines) this.#allow(line);
-        return this.#emit({ kind: "jobs-reassigned", machine, lines: decision.lines });
       case "retry":
         for (const line of decision.lines) this.#allow(line);
         return this.#emit({ kind: "jobs-retried", machine, lines: decision.lines });
@@ -286,8 +297,6 @@ export class Simulation {
         const begun = keys.filter((key) => !taken.includes(key));
         return this.#emit({ kind: "jobs-taken-back", machine, lines: linesOf(taken), begun: linesOf(begun) });
       }
-      case "withhold":
-        return this.#emit({ kind: "jobs-taken-back", machine, lines: decision.lines, begun: [] });
       case "stop":
         return this.#stop(remote, keys);
       case "finish":
@@ -333,9 +342,8 @@ export class Simulation {
     link.hasSpool = remote.hasSpool;
     if (!remote.hasSpool) {
       link.offset = 0;
-      const { queued, assigned, running, ended, begunOrphans, strays } = machineOf(this.state, name);
-      const held = queued.size - assigned.size + running.size + ended.size + begunOrphans.size + strays.size;
-      if (held > 0) throw new Error(`what was handed over to ${name} is not there any more`);
+      if (isHolding(machineOf(this.state, name)))
+        throw new Error(`what was handed over to ${name} is not there any more`);
       return;
     }
     const returned = [...remote.jobs]

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decide, isOver } from "../../../src/plan/decide.js";
-import { newStock } from "../../../src/plan/stock.js";
+import { newStock, takeStock } from "../../../src/plan/stock.js";
 import { aHaltRule } from "./a-halt-rule.js";
 import { Simulation } from "./simulated-run.js";
 
@@ -26,7 +26,11 @@ test("what is decided from the machines that have changed is what a look at all 
       const run = new Simulation(about, (count) => (numbers[at++ % numbers.length] ?? 0) % count);
       while (at < numbers.length) {
         run.step();
-        const afresh = { ...run.state, stock: newStock(run.state.machines.values()) };
+        takeStock(run.state.stock, run.now);
+        const stock = newStock(run.state.machines.values());
+        takeStock(stock, run.now);
+        stock.dryAt = run.state.stock.dryAt;
+        const afresh = { ...run.state, stock };
         expect(decide(run.state, run.now)).toEqual(decide(afresh, run.now));
         expect(decide(run.state, run.now), "asking changes nothing").toEqual(decide(afresh, run.now));
         expect(isOver(run.state, run.now)).toBe(isOver(afresh, run.now));
