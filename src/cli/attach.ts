@@ -1,7 +1,7 @@
 // `sshoal attach`: goes on with a batch, also on a computer that has never seen it.
 
-import { standingOf } from "../model/batch-state.js";
 import { type ExitCode, UserError } from "../errors.js";
+import { standingOf } from "../model/batch-state.js";
 import { Results } from "../run/results.js";
 import type { AttachOptions } from "./acting-commands.js";
 import { type BatchHere, chooseBatch, findBatch, loadBatches } from "./batches-here.js";

@@ -12,7 +12,14 @@ import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import { apply } from "../plan/apply.js";
 import { initialState } from "../plan/initial-state.js";
-import { arrivedAttempt, collectedNews, type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
+import {
+  arrivedAttempt,
+  collectedNews,
+  type Past,
+  type RecordedMachine,
+  readPast,
+  replay,
+} from "../plan/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import { type Holder, readHolder } from "../run/lock.js";
 import { loadRecord } from "../run/record.js";

@@ -92,7 +92,12 @@ function exitCodeOf(state: RunState): ExitCode {
   if (state.isMoreToCome) return ExitCode.NoMachine;
   // A machine that answered, but cannot take a copy of the working directory, is of no use either.
   const hadMachine = [...state.machines.values()].some(({ slots, isOpen }) => slots > 0 && isOpen);
-  if (unfinished > 0 && succeeded + failed + stopped + lost === skipped && !hadMachine && state.tally.unknown === 0)
+  if (
+    unfinished > 0 &&
+    succeeded + failed + stopped + lost === skipped &&
+    !hadMachine &&
+    state.tally.unknown === 0
+  )
     return ExitCode.NoMachine;
   return failed + stopped + lost + unfinished > 0 ? ExitCode.JobFailed : ExitCode.Success;
 }

@@ -1,8 +1,8 @@
 // `sshoal logs`: what a job has printed so far, from this disk where a client brings it, else from its machine.
 
-import { phaseOf } from "../model/batch-state.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExitCode, UserError } from "../errors.js";
+import { phaseOf } from "../model/batch-state.js";
 import { attemptKey, type Job } from "../model/job.js";
 import { printable } from "../report/printable.js";
 import { Results } from "../run/results.js";
@@ -110,7 +110,9 @@ function sayWhy(batch: BatchHere, { line, name }: Job): void {
   if (batch.holder === null)
     say(`${name} has not begun, and nobody follows its batch: ${resumeCommand(batch)} goes on with it`);
   else
-    say(`${name} has not begun: it waits ${fate.kind === "tried" ? `on ${fate.attempt.machine}` : "for a machine"}`);
+    say(
+      `${name} has not begun: it waits ${fate.kind === "tried" ? `on ${fate.attempt.machine}` : "for a machine"}`,
+    );
 }
 
 async function showFromMachine(showing: Showing, batch: BatchHere, name: string): Promise<boolean> {

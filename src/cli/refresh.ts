@@ -41,8 +41,7 @@ async function refreshFrom(
   const reached = await reach(recorded, connect, (session, signal) => readLog(session, place, signal));
   if (reached.kind === "unreached") return reached;
   if (reached.answer !== null) foldLog(known, name, reached.answer, Date.now());
-  else if (isHolding(machine))
-    return { ...unreached, reason: "what was handed over is not there any more" };
+  else if (isHolding(machine)) return { ...unreached, reason: "what was handed over is not there any more" };
   return null;
 }
 

@@ -1,7 +1,7 @@
 // `sshoal retry`: runs jobs again with the settings they had; what they left moves aside.
 
-import { outcomeAtHome } from "../model/batch-state.js";
 import { type ExitCode, UserError } from "../errors.js";
+import { outcomeAtHome } from "../model/batch-state.js";
 import { succeeded } from "../model/job.js";
 import { Results } from "../run/results.js";
 import type { RetryOptions } from "./acting-commands.js";

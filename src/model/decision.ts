@@ -1,7 +1,9 @@
 // What the client does next: one verb on one machine.
 
-export type Decision = { readonly machine: string } & (
-  /** `resumes`: jobs of this batch may be there already. */
+export type Decision = {
+  readonly machine: string;
+} & /** `resumes`: jobs of this batch may be there already. */
+(
   | { readonly kind: "connect"; readonly resumes: boolean }
   /** The link was lost: get it back, for as long as it takes. */
   | { readonly kind: "reconnect"; readonly resumes: boolean }

@@ -3,8 +3,9 @@
 import type { VerbNews } from "../model/decision.js";
 import type { RunEvent } from "../model/event.js";
 import { applyToAttempt } from "./attempt-events.js";
-import { addJobs, assign, dropHomeless, interrupt, reopen, replace, retry, skip } from "./job-events.js";
 import { newHalting, sortLines } from "./halt.js";
+import { addJob } from "./initial-state.js";
+import { addJobs, assign, dropHomeless, interrupt, reopen, replace, retry, skip } from "./job-events.js";
 import {
   beginVerb,
   endVerb,
@@ -18,7 +19,6 @@ import {
   unassign,
   welcome,
 } from "./machine-events.js";
-import { addJob } from "./initial-state.js";
 import { type RunState, toChange } from "./run-state.js";
 
 /** False when the event is no news: after a lost link, machines report again what they reported before. */

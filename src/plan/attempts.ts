@@ -166,4 +166,3 @@ function indexOf({ current, overtaken }: MachineState, { stage, isCurrent }: Att
       return null;
   }
 }
-

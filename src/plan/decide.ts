@@ -117,8 +117,7 @@ function deal(state: RunState, now: number): News[] {
   const lines = isPatient ? first([dealable(state)], total.slots - total.jobs) : dealable(state);
   const hands = dealJobs(lines, ready, {
     avoided: (line) => state.jobs.get(line)?.avoids ?? undefined,
-    isBarred: (name, line) =>
-      machineOf(state, name).attempts.has(line) || !isServedBy(state, name, line),
+    isBarred: (name, line) => machineOf(state, name).attempts.has(line) || !isServedBy(state, name, line),
   });
   return [...hands].map(([{ name }, lines]) => {
     const attempts = lines.map((line) => (state.jobs.get(line)?.lastNumber ?? 0) + 1);
@@ -192,7 +191,11 @@ function withholdOrGiveUp(state: RunState, machine: MachineState, now: number): 
   return [{ kind: "jobs-taken-back", machine: name, lines: [...linesOf(current.assigned)], begun: [] }];
 }
 
-function isToGiveUp({ policy: { reassignAfterMs }, stock }: RunState, machine: MachineState, now: number): boolean {
+function isToGiveUp(
+  { policy: { reassignAfterMs }, stock }: RunState,
+  machine: MachineState,
+  now: number,
+): boolean {
   if (machine.isGivenUp || reassignAfterMs === null || now - machine.lostAt < reassignAfterMs) return false;
   return stock.takers.size > 0;
 }

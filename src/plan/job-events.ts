@@ -94,4 +94,3 @@ export function dropHomeless(state: RunState): void {
   for (const line of [...state.waiting])
     if (!served.has(kindOfLine(state, line))) drop(state, state.jobs.get(line) as TrackedJob);
 }
-

@@ -1,12 +1,12 @@
 // Where a batch stood when its last client left, from that client's record. What has happened since is on the
 // machines, and is told by their event logs once they are reached.
 
+import { type Attempt, SENT } from "../model/attempt.js";
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
+import type { TrackedJob } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
-import { type Attempt, SENT } from "../model/attempt.js";
-import type { TrackedJob } from "../model/batch-state.js";
 import { applyRecorded } from "./apply.js";
 import { setStage, untrack } from "./attempts.js";
 import { type RunState, toChange } from "./run-state.js";
@@ -122,7 +122,9 @@ export function forgetLines(state: RunState, lines: Iterable<number>): void {
 }
 
 function isOnMachine({ fate }: TrackedJob): boolean {
-  return fate.kind === "tried" && fate.attempt.stage.kind !== "collected" && fate.attempt.stage.kind !== "stuck";
+  return (
+    fate.kind === "tried" && fate.attempt.stage.kind !== "collected" && fate.attempt.stage.kind !== "stuck"
+  );
 }
 
 /** An earlier client had put its results into place, and was killed before it could record that; null: there is none. */

@@ -4,8 +4,8 @@ import type { Slot } from "../model/machine.js";
 import type { MachineView } from "./machine-view.js";
 import { printable } from "./printable.js";
 import { type Canvas, formatSpans, type Span, span } from "./spans.js";
-import { fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
 import type { RunningJob } from "./view-state.js";
+import { fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
 import { transferText } from "./wording.js";
 
 export function machineLines(
@@ -18,7 +18,10 @@ export function machineLines(
   const nameWidth = Math.min(Math.floor(columns * 0.4), Math.max(...names.map(textWidth)));
   return machines.map((machine, index) => {
     const name = fitWidthKeepingEnd(names[index] ?? "", nameWidth, look.ellipsis);
-    return formatSpans([span(padWidth(name, nameWidth)), span("  "), ...conditionOf(machine, slotsInUse(machine, jobs))], canvas);
+    return formatSpans(
+      [span(padWidth(name, nameWidth)), span("  "), ...conditionOf(machine, slotsInUse(machine, jobs))],
+      canvas,
+    );
   });
 }
 

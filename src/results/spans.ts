@@ -16,7 +16,8 @@ export function spansOf(attempts: Iterable<Attempt>, now: number): Map<string, S
     if (slot === null) continue;
     const place = JSON.stringify([machine, slot]);
     const isRunning = stage.kind === "running" && isCurrent;
-    const time = "outcome" in stage ? closedTime(stage, nextStart.get(place)) : openTime(stage, now, isRunning);
+    const time =
+      "outcome" in stage ? closedTime(stage, nextStart.get(place)) : openTime(stage, now, isRunning);
     if (time === null) continue;
     nextStart.set(place, time.start);
     spans.push({ line, attempt: number, machine, slot, ...time, state: stateOf(stage) });

@@ -12,7 +12,14 @@ import { isHolding } from "../plan/holdings.js";
 import { initialState } from "../plan/initial-state.js";
 import { kindsOf } from "../plan/kinds.js";
 import { forgetLines, type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
-import { attemptOn, countJobs, isUnderWay, machineOf, type Policy, type RunState } from "../plan/run-state.js";
+import {
+  attemptOn,
+  countJobs,
+  isUnderWay,
+  machineOf,
+  type Policy,
+  type RunState,
+} from "../plan/run-state.js";
 import { isEmpty } from "../plan/stock.js";
 import { isOfThisDisk, writingTo } from "./disk-error.js";
 import { type Arrival, Feed, type FeedOrder } from "./feed.js";

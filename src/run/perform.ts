@@ -1,8 +1,9 @@
 // One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
 
+import type { Decision } from "../model/decision.js";
+import type { News } from "../model/event.js";
 import { parseAttemptKey } from "../model/job.js";
 import type { Capacity, MachineSpec, Slot } from "../model/machine.js";
-import type { Decision } from "../model/decision.js";
 import { explainShortages } from "../plan/explain.js";
 import { type KindsPlan, mustKnowCpuUse, planKinds } from "../plan/kinds.js";
 import { hasSpool } from "../remote/attach.js";
@@ -13,7 +14,6 @@ import type { Session } from "../transport/session.js";
 import { Collector } from "./collecting.js";
 import { type ExpectedError, isExpected, Refusal, refuse } from "./expected-error.js";
 import { Giver } from "./giving.js";
-import type { News } from "../model/event.js";
 import type { Emit } from "./loop.js";
 import { LinkLost, MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";

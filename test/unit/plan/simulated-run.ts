@@ -10,13 +10,7 @@ import { haltDue } from "../../../src/plan/halt.js";
 import { isHolding } from "../../../src/plan/holdings.js";
 import { initialState } from "../../../src/plan/initial-state.js";
 import { replay } from "../../../src/plan/replay.js";
-import {
-  attemptOn,
-  isUnderWay,
-  machineOf,
-  type Policy,
-  type RunState,
-} from "../../../src/plan/run-state.js";
+import { attemptOn, isUnderWay, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
 import { takeStock } from "../../../src/plan/stock.js";
 import { ready } from "./a-run.js";
 
