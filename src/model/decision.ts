@@ -1,9 +1,9 @@
 // What the client does next: one verb on one machine.
 
-export type Decision = {
-  readonly machine: string;
-} & /** `resumes`: jobs of this batch may be there already. */
-(
+export type Decision = Verb & { readonly machine: string };
+
+type Verb =
+  /** `resumes`: jobs of this batch may be there already. */
   | { readonly kind: "connect"; readonly resumes: boolean }
   /** The link was lost: get it back, for as long as it takes. */
   | { readonly kind: "reconnect"; readonly resumes: boolean }
@@ -14,8 +14,7 @@ export type Decision = {
   | { readonly kind: "retry"; readonly lines: readonly number[] }
   | { readonly kind: "take-back"; readonly lines: readonly number[] }
   | { readonly kind: "stop"; readonly lines: readonly number[] }
-  | { readonly kind: "finish"; readonly cleans: boolean }
-);
+  | { readonly kind: "finish"; readonly cleans: boolean };
 
 export type DecisionKind = Decision["kind"];
 
