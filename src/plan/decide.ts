@@ -5,10 +5,11 @@ import type { Decision } from "../model/decision.js";
 import type { News } from "../model/event.js";
 import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
+import { isToCollect } from "./gathering.js";
 import { startsNothing } from "./halt.js";
 import { countWaiting, linesOf } from "./holdings.js";
 import { kindOfLine, machineOf, type RunState } from "./run-state.js";
-import { gathered, isEmpty, isToCollect } from "./stock.js";
+import { isEmpty } from "./stock.js";
 
 /** `news` changes only what is known, and comes first. */
 export interface Plan {
@@ -46,7 +47,7 @@ function concerned(state: RunState, now: number, isQuiet: boolean): MachineState
   const { machines, stock } = state;
   if (startsNothing(state)) return [...machines.values()];
   // One that is due for another reason may have gathered, too.
-  const some = [...new Set([...stock.due, ...(isQuiet ? stock.idle : []), ...gathered(stock, now)])];
+  const some = [...new Set([...stock.due, ...(isQuiet ? stock.idle : []), ...stock.gathering.gathered(now)])];
   return some.sort((one, other) => one.order - other.order);
 }
 

@@ -2,6 +2,7 @@
 // follows from the machines themselves: it is worked out anew for those that have changed.
 
 import type { MachineState } from "../model/batch-state.js";
+import { Gathering, isWorthATrip } from "./gathering.js";
 import { countWaiting } from "./holdings.js";
 import { LoadHeap } from "./load-heap.js";
 
@@ -34,8 +35,6 @@ const QUESTIONS = {
     if (overtaken.queued.size > 0 && !busy.has("take-back")) return true;
     return toFree.size > 0 && !busy.has("free");
   },
-  /** Has a few results of short jobs, and more to come: they wait for the next trip, in the order they began to. */
-  gathering: (machine) => machine.phase === "ready" && hasResults(machine) && !isWorthATrip(machine),
   /** Open, but without anything to do: it goes when the last job of the batch is home. */
   idle: (machine) =>
     machine.phase === "ready" &&
@@ -52,6 +51,8 @@ export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
   readonly changed: Set<MachineState>;
   /** Since when some machine could do with more. */
   dryAt: number | null;
+  /** Have a few results of short jobs, and more to come. */
+  readonly gathering: Gathering;
   /** Takers that may be dealt to. */
   readonly ready: LoadHeap;
   /** What all of the takers have together. */
@@ -70,6 +71,7 @@ export function newStock(machines: Iterable<MachineState>): Stock {
     ...(Object.fromEntries(sets) as Record<Question, Set<MachineState>>),
     changed: new Set(machines),
     dryAt: null,
+    gathering: new Gathering(),
     ready: new LoadHeap(),
     total: { jobs: 0, slots: 0 },
     counted: new Map(),
@@ -83,6 +85,8 @@ export function takeStock(stock: Stock, now: number): void {
       if (isTrueOf(machine)) stock[question].add(machine);
       else stock[question].delete(machine);
     }
+    if (isGathering(machine)) stock.gathering.put(machine);
+    else stock.gathering.remove(machine);
     if (canBeDealtTo(machine)) stock.ready.put(machine);
     else stock.ready.remove(machine);
     count(stock, machine);
@@ -103,30 +107,12 @@ function count({ total, counted }: Stock, machine: MachineState): void {
   total.slots += load.slots;
 }
 
+function isGathering(machine: MachineState): boolean {
+  return machine.phase === "ready" && hasResults(machine) && !isWorthATrip(machine);
+}
+
 function hasResults({ current, overtaken, busy }: MachineState): boolean {
   return current.ended.size + overtaken.ended.size > 0 && !busy.has("collect");
-}
-
-const WORTH_A_TRIP = 200;
-const BETWEEN_TRIPS_MS = 300;
-
-/** Short jobs come home many at a time: a trip costs more than they do. Nobody waits for the last ones. */
-function isWorthATrip(machine: MachineState): boolean {
-  const { running, ended } = machine.current;
-  return countWaiting(machine) + running.size === 0 || ended.size >= WORTH_A_TRIP;
-}
-
-/** Whether its results come home now. */
-export function isToCollect(machine: MachineState, now: number): boolean {
-  return isWorthATrip(machine) || now - machine.collectedAt >= BETWEEN_TRIPS_MS;
-}
-
-/** Those whose results have waited long enough. One that has only begun to wait may hold up a few behind it, not for long. */
-export function* gathered({ gathering }: Stock, now: number): Iterable<MachineState> {
-  for (const machine of gathering) {
-    if (!isToCollect(machine, now)) return;
-    yield machine;
-  }
 }
 
 /** Not while jobs are handed over there: the answer could be taken for that of a later attempt. */
