@@ -168,7 +168,8 @@ export function phaseOf({ fate }: TrackedJob): Phase {
 
 type EndPhase = "succeeded" | "failed" | "stopped" | "lost";
 
-function endingOf(outcome: Outcome): EndPhase {
+/** The word for an outcome. */
+export function endingOf(outcome: Outcome): EndPhase {
   if (outcome.kind === "stopped" || outcome.kind === "lost") return outcome.kind;
   return succeeded(outcome) ? "succeeded" : "failed";
 }

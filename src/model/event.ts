@@ -197,8 +197,8 @@ export interface Counts {
   readonly stopped: number;
   /** Went down with their machines. */
   readonly lost: number;
-  /** Neither: not begun, or of unknown fate. */
+  /** Not begun, not collected, or of unknown fate. */
   readonly unfinished: number;
-  /** Of those that succeeded or failed: how many were there before this run. */
+  /** Of those that are over: how many had their results before this run. */
   readonly skipped: number;
 }

@@ -1,9 +1,9 @@
 // What a run knows beside its jobs and machines: what the user wants, what waits, and where to look next.
 
-import type { BatchState, MachineState } from "../model/batch-state.js";
+import { type BatchState, endingOf, type MachineState } from "../model/batch-state.js";
 import type { Counts } from "../model/event.js";
 import type { HaltRule } from "../model/halt-rule.js";
-import { kindOf, succeeded } from "../model/job.js";
+import { kindOf } from "../model/job.js";
 import type { Stock } from "./stock.js";
 
 /** What the user wants to happen when things go wrong. */
@@ -73,15 +73,19 @@ export function kindOfLine({ kinds }: RunState, line: number): string {
 }
 
 export function countJobs({ tally, jobs }: BatchState): Counts {
-  const { waiting, running, ended, unknown, stopped, lost, skipped } = tally;
-  let [good, bad] = [tally.succeeded, tally.failed];
-  // Results without a record were put there by an older tool or by hand: they count as done.
-  if (skipped > 0)
-    for (const { fate } of jobs.values()) {
-      if (fate.kind !== "skipped") continue;
-      if (fate.outcome === null || succeeded(fate.outcome)) good++;
-      else bad++;
-    }
-  const unfinished = waiting + running + ended + unknown;
-  return { succeeded: good, failed: bad, stopped, lost, unfinished, skipped };
+  const { waiting, running, ended, unknown, succeeded, failed, stopped, lost, skipped } = tally;
+  const counts = {
+    succeeded,
+    failed,
+    stopped,
+    lost,
+    skipped,
+    unfinished: waiting + running + ended + unknown,
+  };
+  if (skipped === 0) return counts;
+  for (const { fate } of jobs.values()) {
+    // Results without a record were put there by an older tool or by hand: they count as done.
+    if (fate.kind === "skipped") counts[fate.outcome === null ? "succeeded" : endingOf(fate.outcome)]++;
+  }
+  return counts;
 }
