@@ -48,7 +48,7 @@ export function drop(state: RunState, tracked: TrackedJob): void {
 export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt): void {
   const machine = toChange(state, attempt.machine);
   unlist(machine, attempt);
-  machine.attempts.delete(attempt.line);
+  forget(machine, attempt);
   tracked.attempts = tracked.attempts.filter((each) => each !== attempt);
   if (isCurrentOf(tracked, attempt)) giveBack(state, tracked);
 }
@@ -85,6 +85,25 @@ export function setStage(state: RunState, tracked: TrackedJob, attempt: Attempt,
   list(machine, attempt);
 }
 
+/** Its results are on the machine no more. */
+export function noteFreed(state: RunState, attempt: Attempt): void {
+  const { stage } = attempt;
+  if (stage.kind !== "collected") return;
+  const machine = toChange(state, attempt.machine);
+  unlist(machine, attempt);
+  attempt.stage = { ...stage, isThere: false };
+  list(machine, attempt);
+}
+
+/** None of its attempts asks for another try any more. */
+export function settleRetry(state: RunState, tracked: TrackedJob): void {
+  for (const attempt of tracked.attempts) {
+    const { stage } = attempt;
+    if (stage.kind === "collected" && stage.isToRetry)
+      setStage(state, tracked, attempt, { ...stage, isToRetry: false });
+  }
+}
+
 export function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
   const before = phaseOf(tracked);
   tracked.fate = fate;
@@ -110,7 +129,9 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   return tracked;
 }
 
+/** All of its attempts are collected. What the machines still have of them is freed. */
 export function untrack(state: RunState, tracked: TrackedJob): void {
+  settleRetry(state, tracked);
   state.tally[phaseOf(tracked)]--;
   state.waiting.delete(tracked.job.line);
   state.jobs.delete(tracked.job.line);
@@ -139,9 +160,14 @@ function list(machine: MachineState, attempt: Attempt): void {
   indexOf(machine, attempt)?.add(attempt);
   if (stage.kind === "stuck") machine.stuck++;
   if (stage.kind !== "collected") return;
-  machine.attempts.delete(attempt.line);
+  forget(machine, attempt);
   if (stage.isThere) machine.toFree.set(keyOf(attempt), attempt);
   if (stage.isToRetry) machine.toRetry.add(attempt.line);
+}
+
+/** The machine may have a later attempt of the line by now. */
+function forget({ attempts }: MachineState, attempt: Attempt): void {
+  if (attempts.get(attempt.line) === attempt) attempts.delete(attempt.line);
 }
 
 function unlist(machine: MachineState, attempt: Attempt): void {

@@ -3,7 +3,7 @@
 import type { MachineState, TrackedJob } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
-import { assignTo, discard, drop, giveBack, overtake, setStage, WAITING } from "./attempts.js";
+import { assignTo, discard, drop, giveBack, overtake, settleRetry, WAITING } from "./attempts.js";
 import { addJob } from "./initial-state.js";
 import { kindOfLine, type RunState } from "./run-state.js";
 
@@ -66,14 +66,6 @@ export function retry(state: RunState, { lines, machine }: EventOf<"jobs-retried
     tracked.avoids = machine;
     overtake(state, tracked, WAITING);
     giveBack(state, tracked);
-  }
-}
-
-function settleRetry(state: RunState, tracked: TrackedJob): void {
-  for (const attempt of tracked.attempts) {
-    const { stage } = attempt;
-    if (stage.kind === "collected" && stage.isToRetry)
-      setStage(state, tracked, attempt, { ...stage, isToRetry: false });
   }
 }
 

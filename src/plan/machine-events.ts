@@ -6,7 +6,7 @@ import type { Decision, VerbNews } from "../model/decision.js";
 import type { RunEvent } from "../model/event.js";
 import { kindOf } from "../model/job.js";
 import { isReclaimed } from "./attempt-events.js";
-import { discard, giveBack, overtake, setStage, WAITING } from "./attempts.js";
+import { discard, giveBack, noteFreed, overtake, setStage, WAITING } from "./attempts.js";
 import { type RunState, toChange } from "./run-state.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
@@ -25,7 +25,11 @@ export function beginVerb(state: RunState, decision: Decision): void {
       const { stage } = attempt;
       if (stage.kind === "running") setStage(state, tracked, attempt, { ...stage, isStopping: true });
     });
-  if (decision.kind === "free") for (const key of decision.keys) forget(state, machine.toFree.get(key));
+  if (decision.kind === "free")
+    for (const key of decision.keys) {
+      const attempt = machine.toFree.get(key);
+      if (attempt !== undefined) noteFreed(state, attempt);
+    }
 }
 
 export function endVerb(state: RunState, { decision, at }: VerbNews): void {
@@ -55,7 +59,7 @@ export function loseMachine(machine: MachineState, at: number): void {
 export function finishMachine(state: RunState, machine: MachineState): void {
   machine.hasSpool = false;
   machine.phase = "done";
-  for (const attempt of [...machine.toFree.values()]) forget(state, attempt);
+  for (const attempt of [...machine.toFree.values()]) noteFreed(state, attempt);
 }
 
 /** What it was given may have arrived, and may be running: its fate is unknown, and no other machine gets it. */
@@ -121,11 +125,4 @@ function forEachOf(
     const [tracked, attempt] = [state.jobs.get(line), machine.attempts.get(line)];
     if (tracked !== undefined && attempt !== undefined) act(tracked, attempt);
   }
-}
-
-/** Its results are on the machine no more. */
-function forget(state: RunState, attempt: Attempt | undefined): void {
-  if (attempt?.stage.kind !== "collected") return;
-  const { stage, line } = attempt;
-  setStage(state, state.jobs.get(line) as TrackedJob, attempt, { ...stage, isThere: false });
 }

@@ -8,7 +8,7 @@ import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
 import { applyRecorded } from "./apply.js";
-import { setStage, untrack } from "./attempts.js";
+import { makeCurrent, setStage, untrack } from "./attempts.js";
 import { type RunState, toChange } from "./run-state.js";
 
 /** The rest was about that client and its links. Stuck results are tried again. */
@@ -116,15 +116,12 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
 export function forgetLines(state: RunState, lines: Iterable<number>): void {
   for (const line of lines) {
     const tracked = state.jobs.get(line);
-    if (tracked === undefined || isOnMachine(tracked)) continue;
-    untrack(state, tracked);
+    if (tracked === undefined) continue;
+    const left = tracked.attempts.findLast(({ stage }) => stage.kind !== "collected");
+    if (left === undefined) untrack(state, tracked);
+    // It is not run anew: what is left of it is what there is.
+    else if (tracked.fate.kind === "waiting") makeCurrent(state, tracked, left);
   }
-}
-
-function isOnMachine({ fate }: TrackedJob): boolean {
-  return (
-    fate.kind === "tried" && fate.attempt.stage.kind !== "collected" && fate.attempt.stage.kind !== "stuck"
-  );
 }
 
 /** An earlier client had put its results into place, and was killed before it could record that; null: there is none. */
