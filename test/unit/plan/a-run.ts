@@ -3,7 +3,7 @@
 import type { Fate } from "../../../src/model/batch-state.js";
 import type { Decision, DecisionKind } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
-import type { Outcome } from "../../../src/model/job.js";
+import type { Job, Outcome } from "../../../src/model/job.js";
 import { apply } from "../../../src/plan/apply.js";
 import { decide, isOver } from "../../../src/plan/decide.js";
 import { initialState } from "../../../src/plan/initial-state.js";
@@ -95,6 +95,21 @@ export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
     },
   };
   return run;
+}
+
+/** Nothing that is decided depends on them. */
+const SETTINGS = {
+  requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
+  timeoutSeconds: null,
+  inPlace: null,
+  copyForward: [],
+  copyBack: [],
+  copiesUnchanged: false,
+  envNames: [],
+};
+
+export function runStarted(jobs: readonly Job[] = []): News {
+  return { kind: "run-started", batch: "j-1", script: "jobs.sh", jobs, machines: [], settings: SETTINGS };
 }
 
 export function ready(machine: string, slots: number): News {

@@ -1,6 +1,7 @@
 // A client and its machines, simulated: decisions are carried out as the verbs would, late, in any order, or not at all
 // when a link is lost in the middle. What must never happen throws.
 
+import { standingOf } from "../../../src/model/batch-state.js";
 import type { Decision, VerbNews } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
 import { attemptKey, type Job, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
@@ -12,7 +13,7 @@ import { initialState } from "../../../src/plan/initial-state.js";
 import { replay } from "../../../src/plan/replay.js";
 import { attemptOn, isUnderWay, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
 import { takeStock } from "../../../src/plan/stock.js";
-import { ready } from "./a-run.js";
+import { ready, runStarted } from "./a-run.js";
 
 interface RemoteJob {
   status: "waiting" | "running" | "ended" | "taken";
@@ -71,11 +72,20 @@ function aJob(line: number, isMixed: boolean): Job {
   return { line, name: `j.${line}`, command: "x", ...(isMixed && isLarge(line) && { requirement: MORE }) };
 }
 
+/** Sees what a reporter sees. */
+export interface Audience {
+  /** A client begins, the first one or the next. */
+  begin(run: Simulation): void;
+  /** After the event was applied. */
+  hear(event: RunEvent, isNews: boolean): void;
+}
+
 export class Simulation {
   readonly #facts: SimulationFacts;
   readonly #choose: (count: number) => number;
   readonly #remotes: Map<string, Remote>;
-  readonly #record: RunEvent[] = [];
+  readonly #audience: Audience | undefined;
+  readonly record: RunEvent[] = [];
   /** Attempts whose results are in place here. */
   readonly placed = new Set<string>();
   /** How often each line was begun, and how often that was allowed. */
@@ -90,9 +100,10 @@ export class Simulation {
   now = 0;
 
   /** `choose` answers with a number below the one it is given. */
-  constructor(facts: SimulationFacts, choose: (count: number) => number) {
+  constructor(facts: SimulationFacts, choose: (count: number) => number, audience?: Audience) {
     this.#facts = facts;
     this.#choose = choose;
+    this.#audience = audience;
     this.#remotes = new Map(
       facts.slots.map((slots, index) => {
         const name = String.fromCharCode(97 + index);
@@ -115,14 +126,20 @@ export class Simulation {
       }),
     );
     this.state = this.#newState();
+    this.#open();
   }
 
-  #newState(): RunState {
-    const added = this.#record.flatMap((event) => (event.kind === "jobs-added" ? event.jobs : []));
-    const jobs = [
+  /** Those that have come so far. */
+  jobs(): Job[] {
+    const added = this.record.flatMap((event) => (event.kind === "jobs-added" ? event.jobs : []));
+    return [
       ...Array.from({ length: this.#facts.jobs }, (_, n) => aJob(n + 1, this.#facts.isMixed)),
       ...added,
     ];
+  }
+
+  #newState(): RunState {
+    const jobs = this.jobs();
     this.#come = jobs.length;
     return initialState({
       jobs,
@@ -130,6 +147,30 @@ export class Simulation {
       policy: this.#facts.policy,
       isMoreToCome: this.#facts.late > 0,
     });
+  }
+
+  /** As a client does when it begins: some users have removed results meanwhile, or changed a line. */
+  #open(): void {
+    this.#audience?.begin(this);
+    this.#emit(runStarted(this.jobs()));
+    const toRetry = new Set([...this.state.machines.values()].flatMap((machine) => [...machine.toRetry]));
+    for (const [line, tracked] of this.state.jobs) {
+      const standing = standingOf(tracked);
+      const isUnbegun =
+        standing.kind === "assigned" || standing.kind === "sent" || standing.kind === "queued";
+      const isTouched = standing.kind !== "waiting" && this.#choose(8) === 0;
+      if (standing.kind === "collected" && isTouched) this.#runAnew({ kind: "job-reopened", line });
+      else if (toRetry.has(line)) continue;
+      else if (isUnbegun && isTouched) this.#runAnew({ kind: "job-replaced", line });
+      else if (standing.kind === "collected")
+        this.#emit({ kind: "job-skipped", line, outcome: standing.outcome });
+    }
+    this.#takeIn();
+  }
+
+  #runAnew(news: News & { readonly line: number }): void {
+    this.#allow(news.line);
+    this.#emit(news);
   }
 
   /** The next line of whatever feeds the batch, or its end. */
@@ -231,8 +272,10 @@ export class Simulation {
 
   #takeIn(): void {
     for (const item of this.#inbox.splice(0)) {
-      if (item.kind !== "verb-begun" && item.kind !== "verb-ended") this.#record.push(item);
-      apply(this.state, item);
+      const isNews = apply(this.state, item);
+      if ("decision" in item) continue;
+      this.record.push(item);
+      this.#audience?.hear(item, isNews);
     }
     const halt = haltDue(this.state);
     if (halt === null) return;
@@ -511,7 +554,8 @@ export class Simulation {
     this.#pending = [];
     this.#inbox = [];
     this.state = this.#newState();
-    replay(this.state, this.#record);
+    replay(this.state, this.record);
+    this.#open();
   }
 
   #note(text: string): void {
