@@ -84,9 +84,9 @@ export interface MachineState {
   stuck: number;
 }
 
-export type CurrentStage = "assigned" | "sent" | "queued" | "running" | "ended";
+type CurrentStage = "assigned" | "sent" | "queued" | "running" | "ended";
 /** Queued: also what was only sent. */
-export type OvertakenStage = "queued" | "running" | "ended";
+type OvertakenStage = "queued" | "running" | "ended";
 
 export function newTally(): Record<Phase, number> {
   const over = { succeeded: 0, failed: 0, stopped: 0, lost: 0, skipped: 0 };
@@ -174,8 +174,9 @@ export function endingOf(outcome: Outcome): EndPhase {
   return succeeded(outcome) ? "succeeded" : "failed";
 }
 
-/** The words for a job's state, in every place that shows one. */
-export type JobWord = "waiting" | "running" | EndPhase | "skipped";
+/** The words for a job's state, in every place that shows one, and in the order in which they are counted up. */
+export const JOB_WORDS = ["succeeded", "failed", "stopped", "lost", "skipped", "running", "waiting"] as const;
+export type JobWord = (typeof JOB_WORDS)[number];
 
 export function wordOf(tracked: TrackedJob): JobWord {
   const { fate } = tracked;

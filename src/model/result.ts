@@ -34,7 +34,7 @@ export interface Span {
   readonly slot: number;
   readonly start: number;
   readonly end: number;
-  readonly state: "running" | "succeeded" | "failed";
+  readonly state: Exclude<JobWord, "waiting" | "skipped">;
 }
 
 export type Column =

@@ -104,7 +104,7 @@ export function settleRetry(state: RunState, tracked: TrackedJob): void {
   }
 }
 
-export function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
+function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
   const before = phaseOf(tracked);
   tracked.fate = fate;
   recount(state, before, phaseOf(tracked));

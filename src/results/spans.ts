@@ -2,7 +2,8 @@
 // is late if no client followed then; durations are right. So an attempt is put where all three can be true.
 
 import { type Attempt, courseOf, type Ending } from "../model/attempt.js";
-import { attemptKey, succeeded } from "../model/job.js";
+import { endingOf } from "../model/batch-state.js";
+import { attemptKey } from "../model/job.js";
 import type { Span } from "../model/result.js";
 
 /** By attempt key, in the order in which they began. */
@@ -10,7 +11,7 @@ export function spansOf(attempts: Iterable<Attempt>, now: number): Map<string, S
   const spans: Span[] = [];
   /** Of each slot: when what came after began. A slot has one job at a time. */
   const nextStart = new Map<string, number>();
-  const begun = [...attempts].sort((one, other) => learnedAt(one) - learnedAt(other));
+  const begun = [...attempts].sort(byStart);
   for (const { line, number, machine, stage, isCurrent } of begun.reverse()) {
     const { slot } = courseOf(stage);
     if (slot === null) continue;
@@ -30,6 +31,12 @@ interface Time {
   readonly end: number;
 }
 
+/** Of what was learned at once, slots take early lines first, and later attempts come later. */
+function byStart(one: Attempt, other: Attempt): number {
+  const [before, after] = [learnedAt(one), learnedAt(other)];
+  return before === after ? one.number - other.number || one.line - other.line : before - after;
+}
+
 function learnedAt({ stage }: Attempt): number {
   return courseOf(stage).startedAt ?? ("endedAt" in stage ? stage.endedAt : Number.POSITIVE_INFINITY);
 }
@@ -46,5 +53,5 @@ function closedTime({ startedAt, endedAt, durationMs }: Ending, next = Number.PO
 
 function stateOf(stage: Attempt["stage"]): Span["state"] {
   if (!("outcome" in stage)) return "running";
-  return succeeded(stage.outcome) ? "succeeded" : "failed";
+  return endingOf(stage.outcome);
 }
