@@ -116,6 +116,8 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
   const run = async () => {
     for (;;) {
       await write(takeIn);
+      // What came during the wait may undo the reason for a decision.
+      if (inbox.length > 0) continue;
       takeStock(state.stock, now());
       const { news, verbs } = decide(state, now());
       // To make every event safe at once would take longer than many a job.
