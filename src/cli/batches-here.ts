@@ -113,12 +113,12 @@ function compareWithResults(
   for (const { line, name } of jobs) {
     const tracked = state.jobs.get(line);
     if (tracked === undefined) continue;
-    const { kind } = standingOf(tracked);
-    if (kind === "collected" && !there.has(name)) apply(state, { kind: "job-reopened", line, at: 0 });
-    if (!there.has(name)) continue;
-    if (kind === "waiting") apply(state, { kind: "job-skipped", line, outcome: null, at: 0 });
-    const arrived = arrivedAttempt(tracked, past);
+    const isThere = there.has(name);
+    const arrived = isThere ? arrivedAttempt(tracked, past) : null;
     if (arrived !== null) apply(state, { ...collectedNews(arrived), at: 0 });
+    const { kind } = standingOf(tracked);
+    if (kind === "collected" && !isThere) apply(state, { kind: "job-reopened", line, at: 0 });
+    if (kind === "waiting" && isThere) apply(state, { kind: "job-skipped", line, outcome: null, at: 0 });
   }
 }
 
