@@ -28,7 +28,6 @@ export default defineConfig({
           include: ["test/unit/**/*.test.ts"],
           // Those of the shell scripts run real processes.
           testTimeout: 120_000,
-          retry: 2,
         },
         define: { SSHOAL_VERSION: '"0.0.0-test"' },
       },
