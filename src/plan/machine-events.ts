@@ -55,9 +55,9 @@ export function loseMachine(machine: MachineState, at: number): void {
   machine.phase = "lost";
 }
 
-/** Nothing of the batch is left there. */
+/** Nothing of the batch is left there, but for results that cannot be taken: the next client tries again. */
 export function finishMachine(state: RunState, machine: MachineState): void {
-  machine.hasSpool = false;
+  machine.hasSpool = machine.attempts.size > 0;
   machine.phase = "done";
   for (const attempt of [...machine.toFree.values()]) noteFreed(state, attempt);
 }

@@ -3,8 +3,9 @@
 import fc from "fast-check";
 import { aHaltRule } from "./a-halt-rule.js";
 
-export function simulationFacts(most: { jobs: number; machines: number }) {
+export function simulationFacts(most: { jobs: number; machines: number; canFail?: true }) {
   return fc.record({
+    canFail: most.canFail ? fc.boolean() : fc.constant(false),
     jobs: fc.integer({ min: 1, max: most.jobs }),
     late: fc.integer({ min: 0, max: 3 }),
     slots: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: most.machines }),

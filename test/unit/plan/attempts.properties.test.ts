@@ -9,7 +9,7 @@ import { Simulation } from "./simulated-run.js";
 
 test("whatever happens: each index of a machine is what a look at all attempts gives, and so are the counts", () => {
   fc.assert(
-    fc.property(simulationFacts({ jobs: 6, machines: 3 }), aTape(600), (facts, tape) => {
+    fc.property(simulationFacts({ jobs: 6, machines: 3, canFail: true }), aTape(600), (facts, tape) => {
       const run = new Simulation(facts, tape.choose);
       while (!tape.isOver) {
         run.step();
@@ -18,7 +18,7 @@ test("whatever happens: each index of a machine is what a look at all attempts g
       expect(run.comesToItsEnd()).toBe(true);
       check(run.state);
     }),
-    { numRuns: 100, endOnFailure: true },
+    { numRuns: 60, endOnFailure: true },
   );
 });
 

@@ -1,6 +1,34 @@
 import { describe, expect, test } from "vitest";
-import { forgetLines } from "../../../src/plan/replay.js";
-import { aRun, back, collected, ended, FAILURE, given, lost, SUCCESS, started, takenBack } from "./a-run.js";
+import type { RunEvent } from "../../../src/model/event.js";
+import { forgetLines, replay } from "../../../src/plan/replay.js";
+import {
+  aNewRun,
+  aRun,
+  back,
+  collected,
+  ended,
+  FAILURE,
+  given,
+  lost,
+  ready,
+  SUCCESS,
+  started,
+  takenBack,
+} from "./a-run.js";
+
+test("results that could not be taken are tried again by the next client", () => {
+  const run = aNewRun({ jobs: 1, machines: { a: 1 } });
+  const stuck = { kind: "job-stuck", line: 1, attempt: 1, machine: "a", reason: "a device" } as const;
+  const record = [...given("a", 1), ended("a", 1), stuck, { kind: "machine-done", machine: "a" } as const];
+  replay(
+    run.state,
+    record.map((news) => ({ ...news, at: 0 }) as RunEvent),
+  );
+  const [connect] = run.begin();
+  expect(connect).toEqual({ kind: "connect", machine: "a", resumes: true });
+  run.tell(ready("a", 1));
+  expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [1] }]);
+});
 
 describe("a line that is no longer in the batch file", () => {
   test("is forgotten when its results are here, and they are freed all the same", () => {

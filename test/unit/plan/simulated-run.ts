@@ -61,6 +61,8 @@ export interface SimulationFacts {
   readonly slots: readonly number[];
   /** Every third job needs more, for which the first and the third machine have slots. */
   readonly isMixed: boolean;
+  /** Machines may be left out, and results may be stuck: then not all jobs come home. */
+  readonly canFail?: boolean;
   readonly policy: Policy;
 }
 
@@ -96,6 +98,7 @@ export class Simulation {
   #pending: Pending[] = [];
   /** The number of the line that came last. */
   #come = 0;
+  #isCalm = false;
   state: RunState;
   now = 0;
 
@@ -194,6 +197,7 @@ export class Simulation {
       ...Array<() => void>(4).fill(() => this.#deliver(remote)),
       () => this.#feed(),
       () => this.#cut(remote),
+      () => this.#goesWrong(6) && this.#leaveOut(remote),
       () => this.#pass([500, 3000, 20_000, 700_000][this.#choose(4)] as number),
       () => this.#choose(3) === 0 && this.#reboot(remote),
       () => this.#choose(3) === 0 && this.#restartClient(),
@@ -207,6 +211,7 @@ export class Simulation {
 
   /** From now on nothing goes wrong any more: true if the run then comes to its end. */
   comesToItsEnd(): boolean {
+    this.#isCalm = true;
     this.#emit({ kind: "continued" });
     for (let left = this.#facts.late; left >= 0; left--) this.#feed();
     for (let round = 0; round < 300; round++) {
@@ -285,8 +290,8 @@ export class Simulation {
 
   #emit(news: News): void {
     this.#note(`news ${JSON.stringify(news)}`);
-    if (news.kind === "job-stuck" || news.kind === "machine-failed")
-      throw new Error(`unexpected ${JSON.stringify(news)}`);
+    const isFailure = news.kind === "job-stuck" || news.kind === "machine-failed";
+    if (isFailure && this.#facts.canFail !== true) throw new Error(`unexpected ${JSON.stringify(news)}`);
     this.#inbox.push({ ...news, at: this.now } as RunEvent);
   }
 
@@ -421,9 +426,13 @@ export class Simulation {
       const job = remote.jobs.get(key);
       if (job?.status !== "ended")
         throw new Error(`${key} is collected from ${remote.name}, but it is ${job?.status}`);
+      const about = { line, attempt, machine: remote.name };
+      if (this.#goesWrong(6)) {
+        this.#emit({ kind: "job-stuck", ...about, reason: "a device" });
+        continue;
+      }
       this.placed.add(`${remote.name} ${key}`);
-      const about = { line, attempt, machine: remote.name, outcome: job.outcome };
-      this.#emit({ kind: "job-collected", ...about, files: 1, bytes: 1 });
+      this.#emit({ kind: "job-collected", ...about, outcome: job.outcome, files: 1, bytes: 1 });
     }
   }
 
@@ -518,6 +527,17 @@ export class Simulation {
     if (!remote.link.isUp) return;
     this.#dropLink(remote);
     this.#emit({ kind: "machine-lost", machine: remote.name, reason: "cut" });
+  }
+
+  /** Until the next client tries again. */
+  #leaveOut(remote: Remote): void {
+    if (!remote.link.isUp) return;
+    this.#dropLink(remote);
+    this.#emit({ kind: "machine-failed", machine: remote.name, reason: "sick", hint: null });
+  }
+
+  #goesWrong(onceIn: number): boolean {
+    return this.#facts.canFail === true && !this.#isCalm && this.#choose(onceIn) === 0;
   }
 
   /** What is under way there may be done all the same, but nobody hears of it. */

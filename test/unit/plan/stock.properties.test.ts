@@ -7,7 +7,7 @@ import { Simulation } from "./simulated-run.js";
 
 test("what is decided from the machines that have changed is what a look at all of them would decide", () => {
   fc.assert(
-    fc.property(simulationFacts({ jobs: 12, machines: 4 }), aTape(300), (about, tape) => {
+    fc.property(simulationFacts({ jobs: 12, machines: 4, canFail: true }), aTape(300), (about, tape) => {
       const run = new Simulation(about, tape.choose);
       while (!tape.isOver) {
         run.step();

@@ -29,13 +29,14 @@ class Onlookers implements Audience {
 
 test("whatever happens, and however often the client is killed: all that is shown agrees with the run", () => {
   fc.assert(
-    fc.property(simulationFacts({ jobs: 6, machines: 3 }), aTape(400), (facts, tape) => {
+    fc.property(simulationFacts({ jobs: 6, machines: 3, canFail: true }), aTape(400), (facts, tape) => {
       const onlookers = new Onlookers();
       const run = new Simulation(facts, tape.choose, onlookers);
       while (!tape.isOver) run.step();
       expect(run.comesToItsEnd()).toBe(true);
       onlookers.close();
-      expect(recordedWords(run)).toEqual(wordsOf(run.state));
+      // A machine that was left out is asked again by the next client.
+      if (run.state.tally.unknown === 0) expect(recordedWords(run)).toEqual(wordsOf(run.state));
     }),
     { numRuns: 100, endOnFailure: true },
   );
