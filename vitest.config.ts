@@ -29,7 +29,6 @@ export default defineConfig({
           env: { SSHOAL_TEST_REMOTE: "none" },
           // Those of the shell scripts run real processes.
           testTimeout: 120_000,
-          retry: 2,
         },
         define: { SSHOAL_VERSION: '"0.0.0-test"' },
       },

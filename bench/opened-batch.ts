@@ -53,7 +53,7 @@ export async function openBatch(
     timeoutSeconds: null,
     tree: Promise.resolve({ hash: "", dir, entries: [], bytes: 0, leftOut: [] }),
     results,
-    onEvent: (event) => reporter.show(event),
+    onEvent: (event, isNews) => reporter.show(event, { state: run.state, isNews }),
     connect: (_, signal) => {
       if (opened === null) {
         const { user, system } = process.cpuUsage(cpu);

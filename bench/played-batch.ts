@@ -1,11 +1,14 @@
 // A large batch played from its first decision to its last with simulated machines: by what plan/ does alone, and by the
 // client's whole loop with its reporter. No ssh, no disk.
 
+import type { Decision, VerbNews } from "../src/model/decision.js";
 import type { RunEvent } from "../src/model/event.js";
 import type { Job } from "../src/model/job.js";
-import { begin, type Decision, decide, isOver, settle } from "../src/plan/decide.js";
-import { attemptOn, countJobs, initialState, type RunState } from "../src/plan/run-state.js";
-import { apply } from "../src/plan/state.js";
+import { apply } from "../src/plan/apply.js";
+import { decide, isOver } from "../src/plan/decide.js";
+import { initialState } from "../src/plan/initial-state.js";
+import { attemptOn, countJobs, type RunState } from "../src/plan/run-state.js";
+import { takeStock } from "../src/plan/stock.js";
 import { createPlainReporter } from "../src/report/plain.js";
 import { type Emit, makeLoop } from "../src/run/loop.js";
 import { SimulatedMachines } from "./simulated-machines.js";
@@ -42,26 +45,27 @@ export interface Played {
   readonly turns: number;
 }
 
-type Item = { readonly event: RunEvent } | { readonly done: Decision };
-
-/** As the loop does it, without its promises, record and reporter: apply, settle, decide, begin. */
+/** As the loop does it, without its promises, record and reporter: apply, decide, begin. */
 export function playPlan(batch: Batch): Played {
   const meter = startMeter();
   const { state, machines } = newRun(batch);
-  let inbox: Item[] = [];
-  const emit: Emit = (news) => inbox.push({ event: { ...news, at: machines.now() } as RunEvent });
+  let inbox: (RunEvent | VerbNews)[] = [];
+  const emit: Emit = (news) => inbox.push({ ...news, at: machines.now() } as RunEvent);
   do {
     const items = inbox;
     inbox = [];
     for (const item of items) {
-      if ("done" in item) settle(state, item.done, machines.now());
-      else apply(state, item.event);
+      apply(state, item);
+      meter.noteEvent(item);
     }
     meter.noteTurn(items.length);
-    for (const decision of decide(state, machines.now())) {
+    takeStock(state.stock, machines.now());
+    const { news, verbs } = decide(state, machines.now());
+    for (const each of news) emit(each);
+    for (const decision of verbs) {
       meter.note(decision);
-      begin(state, decision);
-      machines.start(decision, emit, () => inbox.push({ done: decision }));
+      apply(state, { kind: "verb-begun", decision, at: machines.now() });
+      machines.start(decision, emit, () => inbox.push({ kind: "verb-ended", decision, at: machines.now() }));
     }
   } while (inbox.length > 0 || (!isOver(state, machines.now()) && machines.step(batch.isEachAlone)));
   return finish(state, batch, meter);
@@ -90,8 +94,9 @@ export async function playLoop(batch: Batch, onEvent: (event: RunEvent) => void 
         events = 0;
       },
     },
-    onEvent: (event) => {
-      reporter.show(event);
+    onEvent: (event, isNews) => {
+      meter.noteEvent(event);
+      reporter.show(event, { state, isNews });
       onEvent(event);
     },
     now: machines.now,
@@ -107,7 +112,7 @@ export async function playLoop(batch: Batch, onEvent: (event: RunEvent) => void 
 
 function newRun({ jobs, machines: count, slots }: Batch) {
   const names = Array.from({ length: count }, (_, n) => `machine-${n}.yaml`);
-  const state = initialState(jobs, names, POLICY);
+  const state = initialState({ jobs, machines: names, policy: POLICY });
   const machines = new SimulatedMachines({
     names,
     slots,
@@ -123,9 +128,13 @@ function startMeter() {
   const cpu = process.cpuUsage();
   const counts = { events: 0, decisions: 0, turns: 0, firstAssignMs: Number.NaN };
   return {
+    /** An assignment is decided on as well, although it is told and not done. */
+    noteEvent(event: RunEvent | VerbNews): void {
+      if (event.kind !== "jobs-assigned") return;
+      if (Number.isNaN(counts.firstAssignMs)) counts.firstAssignMs = performance.now() - begun;
+      counts.decisions += event.lines.length;
+    },
     note(decision: Decision): void {
-      if (decision.kind === "assign" && Number.isNaN(counts.firstAssignMs))
-        counts.firstAssignMs = performance.now() - begun;
       if ("lines" in decision) counts.decisions += decision.lines.length;
       if ("keys" in decision) counts.decisions += decision.keys.length;
     },

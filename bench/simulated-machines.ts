@@ -1,7 +1,7 @@
 // Machines without ssh: decisions are carried out as the verbs would, a little later by a clock of their own, which
 // stands still while the client thinks. Nothing is left to chance.
 
-import type { Decision } from "../src/plan/decide.js";
+import type { Decision } from "../src/model/decision.js";
 import type { Emit } from "../src/run/loop.js";
 
 /** There and back, by the simulated clock. */
@@ -71,13 +71,10 @@ export class SimulatedMachines {
   start(decision: Decision, emit: Emit, done: () => void): void {
     const machine = this.#machines.get(decision.machine);
     if (machine === undefined) throw new Error(`no machine ${decision.machine}`);
-    const act = () => {
+    this.#after(VERB_MS, () => {
       this.#do(decision, machine, emit);
       done();
-    };
-    // An assignment is told, not done.
-    if (decision.kind === "assign") act();
-    else this.#after(VERB_MS, act);
+    });
   }
 
   #do(decision: Decision, machine: Machine, emit: Emit): void {
@@ -85,8 +82,6 @@ export class SimulatedMachines {
     switch (decision.kind) {
       case "connect":
         return emit({ kind: "machine-ready", machine: name, capacity: CAPACITY, slots: this.#slots });
-      case "assign":
-        return emit({ kind: "jobs-assigned", machine: name, lines: decision.lines });
       case "hand-over":
         for (const line of decision.lines) machine.waiting.add(line);
         emit({ kind: "jobs-handed-over", machine: name, lines: decision.lines });

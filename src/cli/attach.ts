@@ -1,6 +1,7 @@
 // `sshoal attach`: goes on with a batch, also on a computer that has never seen it.
 
 import { type ExitCode, UserError } from "../errors.js";
+import { standingOf } from "../model/batch-state.js";
 import { Results } from "../run/results.js";
 import type { AttachOptions } from "./acting-commands.js";
 import { type BatchHere, chooseBatch, findBatch, loadBatches } from "./batches-here.js";
@@ -51,10 +52,11 @@ async function findOrRebuild(options: AttachOptions, means: Means): Promise<Batc
   throw new UserError(`which batch? There are ${names}`, { hint: `sshoal attach ${only.batch}` });
 }
 
+const OPEN: ReadonlySet<string> = new Set(["waiting", "assigned", "sent", "queued", "running", "ended"]);
+
 function hasWork({ jobs, machines }: BatchHere["state"]): boolean {
-  const open = ["waiting", "queued", "running", "ended"];
   return (
-    [...jobs.values()].some(({ kind }) => open.includes(kind)) ||
+    [...jobs.values()].some((tracked) => OPEN.has(standingOf(tracked).kind)) ||
     [...machines.values()].some((machine) => machine.hasSpool)
   );
 }

@@ -7,12 +7,20 @@ import { UserError } from "../errors.js";
 import { formatJobStem } from "../input/job-name.js";
 import { suggest } from "../input/suggest.js";
 import type { BatchSettings } from "../model/batch.js";
+import { standingOf } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
-import { attemptKey, type Job } from "../model/job.js";
-import type { Seat } from "../model/result.js";
-import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
-import { initialState, type RunState } from "../plan/run-state.js";
-import { apply, forgetResult } from "../plan/state.js";
+import type { Job } from "../model/job.js";
+import { apply } from "../plan/apply.js";
+import { initialState } from "../plan/initial-state.js";
+import {
+  arrivedAttempt,
+  collectedNews,
+  type Past,
+  type RecordedMachine,
+  readPast,
+  replay,
+} from "../plan/replay.js";
+import type { RunState } from "../plan/run-state.js";
 import { type Holder, readHolder } from "../run/lock.js";
 import { loadRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
@@ -30,14 +38,9 @@ export interface BatchHere {
   readonly jobs: readonly Job[];
   readonly machines: ReadonlyMap<string, RecordedMachine>;
   readonly state: RunState;
-  /** Where attempts ran, by attempt key, as far as it is known. */
-  readonly seats: Map<string, Seat>;
   /** As in Past. */
   readonly kept: Past["kept"];
-  /** Of each line the attempt whose results came home last. */
-  readonly collected: ReadonlyMap<number, number>;
-  /** Why the results of an attempt could not be taken, by attempt key. */
-  readonly stuck: ReadonlyMap<string, string>;
+  readonly stuck: Past["stuck"];
   /** The client that follows it; null: nobody. */
   readonly holder: Holder | null;
 }
@@ -71,8 +74,8 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
   const last = events.findLast((event) => event.kind === "run-started");
   if (past === null || last === undefined) return null;
   const { script } = last;
-  const { batch, machines, kept, lastJobs: jobs } = past;
-  const state = initialState(jobs, machineNames(events, past), NO_POLICY);
+  const { batch, machines, kept, stuck, lastJobs: jobs } = past;
+  const state = initialState({ jobs, machines: machineNames(events, past), policy: NO_POLICY });
   replay(state, events);
   compareWithResults(state, jobs, past, new Set(listOrNothing(results.dir)));
   return {
@@ -85,7 +88,7 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
     machines,
     state,
     kept,
-    ...readAttempts(events),
+    stuck,
     holder,
   };
 }
@@ -108,35 +111,6 @@ function machineNames(events: readonly RunEvent[], past: Past): string[] {
   return [...new Set([...past.machines.keys(), ...named])];
 }
 
-function readAttempts(events: readonly RunEvent[]): Pick<BatchHere, "seats" | "collected" | "stuck"> {
-  const seats = new Map<string, Seat>();
-  const collected = new Map<number, number>();
-  const stuck = new Map<string, string>();
-  for (const event of events) {
-    if (event.kind === "job-started") {
-      const { line, attempt, machine, slot, at } = event;
-      takeSeat(seats, attemptKey(line, attempt), { machine, slot, startedAt: at });
-    } else if (event.kind === "job-ended") {
-      const { line, attempt, machine, at, durationMs, outcome } = event;
-      takeSeat(seats, attemptKey(line, attempt), { machine, endedAt: at, durationMs, outcome });
-    } else if (event.kind === "job-collected") collected.set(event.line, event.attempt);
-    else if (event.kind === "job-stuck") stuck.set(attemptKey(event.line, event.attempt), event.reason);
-  }
-  return { seats, collected, stuck };
-}
-
-/** Adds what is new to what is known of an attempt. */
-export function takeSeat(
-  seats: Map<string, Seat>,
-  key: string,
-  news: Partial<Seat> & Pick<Seat, "machine">,
-): void {
-  const known = seats.get(key) ?? NOTHING_KNOWN;
-  seats.set(key, { ...known, ...news });
-}
-
-const NOTHING_KNOWN = { slot: null, startedAt: null, endedAt: null, durationMs: null, outcome: null };
-
 /** Deleted results are how people say that a job is to be run again; unknown ones count as done. */
 function compareWithResults(
   state: RunState,
@@ -145,13 +119,14 @@ function compareWithResults(
   there: ReadonlySet<string>,
 ): void {
   for (const { line, name } of jobs) {
-    const job = state.jobs.get(line);
-    const hasArrived = past.arrived.has(`${line} ${state.attempts.get(line)}`);
-    if (job?.kind === "collected" && !there.has(name)) forgetResult(state, line);
-    if (!there.has(name)) continue;
-    if (job?.kind === "waiting") apply(state, { kind: "job-skipped", line, outcome: null, at: 0 });
-    if (job?.kind === "ended" && hasArrived)
-      apply(state, { kind: "job-skipped", line, outcome: job.outcome, at: 0 });
+    const tracked = state.jobs.get(line);
+    if (tracked === undefined) continue;
+    const isThere = there.has(name);
+    const arrived = isThere ? arrivedAttempt(tracked, past) : null;
+    if (arrived !== null) apply(state, { ...collectedNews(arrived, past), at: 0 });
+    const { kind } = standingOf(tracked);
+    if (kind === "collected" && !isThere) apply(state, { kind: "job-reopened", line, at: 0 });
+    if (kind === "waiting" && isThere) apply(state, { kind: "job-skipped", line, outcome: null, at: 0 });
   }
 }
 

@@ -1,6 +1,8 @@
 // `--dry-run`: the slots there would be and the commands that would start first. Leaves nothing anywhere.
 
 import { ExitCode } from "../errors.js";
+import { emptyState } from "../model/batch-state.js";
+import type { RunEvent } from "../model/event.js";
 import { type Job, kindOf } from "../model/job.js";
 import type { MachineSpec, Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
@@ -28,7 +30,7 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
   const reporter = isJson
     ? createJsonReporter(stdout)
     : createPlainReporter({ stdout, stderr, machines: names, devicesOf: () => ({}), isVerbose: false });
-  const note = (message: string) => reporter.show({ kind: "warning", message, at: Date.now() });
+  const note = (message: string) => show(reporter, { kind: "warning", message, at: Date.now() });
   const surveyed = await survey(machines, requirement, connector(surroundings, options, note));
   const planned = surveyed.map((each) => plan(each, jobs, options));
   for (const each of planned) showPlanned(each, reporter);
@@ -59,17 +61,22 @@ function plan(surveyed: Surveyed, jobs: readonly Job[], { requirement }: RunOpti
 function showPlanned({ surveyed, slots, short }: Planned, reporter: Reporter): void {
   const about = { machine: surveyed.spec.name, at: Date.now() };
   if (surveyed.kind === "failed") {
-    return reporter.show({ kind: "machine-failed", reason: surveyed.reason, hint: surveyed.hint, ...about });
+    return show(reporter, { kind: "machine-failed", reason: surveyed.reason, hint: surveyed.hint, ...about });
   }
   const { capacity } = surveyed;
   const reasons = [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
   if (slots.length === 0) {
-    return reporter.show({ kind: "machine-failed", reason: reasons, hint: null, ...about });
+    return show(reporter, { kind: "machine-failed", reason: reasons, hint: null, ...about });
   }
-  reporter.show({ kind: "machine-ready", capacity, slots, ...about });
+  show(reporter, { kind: "machine-ready", capacity, slots, ...about });
   if (reasons === "") return;
   const message = `${about.machine} has no room for some of the jobs: ${reasons}`;
-  reporter.show({ kind: "warning", message, at: about.at });
+  show(reporter, { kind: "warning", message, at: about.at });
+}
+
+/** No job has begun, and none will. */
+function show(reporter: Reporter, event: RunEvent): void {
+  reporter.show(event, { state: emptyState(), isNews: true });
 }
 
 interface Seat {

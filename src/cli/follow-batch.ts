@@ -36,17 +36,17 @@ export async function followBatch(following: Following): Promise<ExitCode> {
     },
   );
   let isHeld = false;
-  const onEvent = (event: RunEvent) => {
+  const onEvent = (event: RunEvent, isNews: boolean) => {
     if (event.kind === "machine-failed" && event.isHeld) isHeld = true;
     if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
-    reporter.show(event);
+    reporter.show(event, { state: run.state, isNews });
     if (isEnough?.(run, event)) run.abandon(new Detached());
   };
   const { connect, audience } = connector;
   audience.onNote = (message) => run.emit({ kind: "warning", message });
   audience.view = reporter;
   const onOutput: BatchOrder["onOutput"] = async (output, signal) => {
-    reporter.show(output);
+    reporter.show(output, { state: run.state, isNews: true });
     await drained([process.stdout, process.stderr], signal);
   };
   const run = startRun({
@@ -88,17 +88,19 @@ function farewell(run: BatchRun): string {
 }
 
 function exitCodeOf(state: RunState): ExitCode {
-  const { succeeded, failed, unfinished, skipped } = countJobs(state);
+  const { succeeded, failed, stopped, lost, unfinished, skipped } = countJobs(state);
   if (isHaltedWell(state)) return ExitCode.Success;
   if (state.interrupted !== "no")
     return state.halting.reached === null ? ExitCode.Interrupted : ExitCode.JobFailed;
   // Nobody was left to take what might have come.
   if (state.isMoreToCome) return ExitCode.NoMachine;
   // A machine that answered, but cannot take a copy of the working directory, is of no use either.
-  const hadMachine = [...state.machines.values()].some(({ slots, isOpen }) => slots > 0 && isOpen);
-  const isAnyThere = [...state.jobs.values()].some(({ kind }) => kind === "unknown" || kind === "stuck");
-  if (unfinished > 0 && succeeded + failed === skipped && !hadMachine && !isAnyThere)
-    return ExitCode.NoMachine;
-  const isIncomplete = [...state.machines.values()].some(({ rests }) => rests.size > 0);
-  return failed + unfinished > 0 || isIncomplete ? ExitCode.JobFailed : ExitCode.Success;
+  const machines = [...state.machines.values()];
+  const hadMachine = machines.some(({ slots, isOpen }) => slots > 0 && isOpen);
+  const done = succeeded + failed + stopped + lost;
+  const isAnyThere = state.tally.unknown > 0 || machines.some(({ stuck }) => stuck > 0);
+  if (unfinished > 0 && done === skipped && !hadMachine && !isAnyThere) return ExitCode.NoMachine;
+  const isIncomplete = machines.some(({ rests }) => rests.size > 0);
+  const isAllGood = failed + stopped + lost + unfinished === 0 && !isIncomplete;
+  return isAllGood ? ExitCode.Success : ExitCode.JobFailed;
 }

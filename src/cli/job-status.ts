@@ -1,54 +1,45 @@
 // A batch's state, job by job, as `sshoal status` shows it. Pure.
 
-import { attemptKey } from "../model/job.js";
-import type { JobState } from "../plan/run-state.js";
+import { courseOf } from "../model/attempt.js";
+import { type BatchState, lastAttempt, runsOf, type TrackedJob, wordOf } from "../model/batch-state.js";
+import { attemptKey, type Job, type Outcome } from "../model/job.js";
 import type { JobStatus } from "../report/status-lines.js";
-import type { BatchHere } from "./batches-here.js";
 
-export function jobStatuses(
-  batch: Pick<BatchHere, "jobs" | "state" | "seats" | "collected" | "stuck">,
-): JobStatus[] {
-  const { jobs, state, seats, collected, stuck } = batch;
-  const rests = new Map([...state.machines.values()].flatMap((machine) => [...machine.rests]));
-  return jobs.map(({ line, name, parameters }) => {
-    const job = state.jobs.get(line) ?? { kind: "waiting" };
-    const isHome = job.kind === "collected" || job.kind === "skipped";
-    const attempt = (isHome ? collected.get(line) : undefined) ?? state.attempts.get(line) ?? 0;
-    const key = attemptKey(line, attempt);
-    const rest = rests.get(key);
-    const reason = job.kind === "ended" ? stuck.get(key) : undefined;
-    const seat = hasSeat(job) ? seats.get(key) : undefined;
-    return {
-      job: name,
-      line,
-      state: stateWord(job),
-      machine: "machine" in job ? job.machine : (seat?.machine ?? null),
-      slot: seat?.slot ?? null,
-      attempt,
-      outcome: "outcome" in job ? job.outcome : null,
-      ...(parameters !== undefined && { parameters }),
-      ...(rest !== undefined && { missing: rest.missing }),
-      ...(reason !== undefined && { reason }),
-    };
+interface KnownBatch {
+  readonly jobs: readonly Job[];
+  readonly state: BatchState;
+  /** Why the results of an attempt could not be taken, by attempt key. */
+  readonly stuck: ReadonlyMap<string, string>;
+}
+
+export function jobStatuses({ jobs, state, stuck }: KnownBatch): JobStatus[] {
+  return jobs.flatMap((job) => {
+    const tracked = state.jobs.get(job.line);
+    return tracked === undefined ? [] : [jobStatus(tracked, stuck)];
   });
 }
 
-/** What waits may have had one in an attempt that was given up. */
-function hasSeat({ kind }: JobState): boolean {
-  return kind !== "waiting" && kind !== "queued" && kind !== "dropped";
+function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"]): JobStatus {
+  const { line, name, parameters } = tracked.job;
+  const attempt = lastAttempt(tracked);
+  const missing = attempt?.stage.kind === "collected" ? attempt.stage.missing : [];
+  const reason = attempt?.stage.kind === "ended" ? stuck.get(attemptKey(line, attempt.number)) : undefined;
+  return {
+    job: name,
+    line,
+    state: wordOf(tracked),
+    isHere: tracked.fate.kind === "skipped" || attempt?.stage.kind === "collected",
+    machine: attempt?.machine ?? null,
+    slot: attempt === null ? null : courseOf(attempt.stage).slot,
+    attempt: attempt?.run ?? runsOf(tracked),
+    outcome: outcomeOf(tracked),
+    ...(parameters !== undefined && { parameters }),
+    ...(missing.length > 0 && { missing }),
+    ...(reason !== undefined && { reason }),
+  };
 }
 
-function stateWord({ kind }: JobState): JobStatus["state"] {
-  switch (kind) {
-    case "skipped":
-      return "collected";
-    case "dropped":
-      return "waiting";
-    // Neither is replayed from a record: what became of these jobs is asked of their machines.
-    case "stuck":
-    case "unknown":
-      return "ended";
-    default:
-      return kind;
-  }
+function outcomeOf({ fate }: TrackedJob): Outcome | null {
+  if (fate.kind === "skipped") return fate.outcome;
+  return fate.kind === "tried" && "outcome" in fate.attempt.stage ? fate.attempt.stage.outcome : null;
 }

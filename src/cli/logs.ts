@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExitCode, UserError } from "../errors.js";
+import { phaseOf } from "../model/batch-state.js";
 import { attemptKey, type Job } from "../model/job.js";
-import { machineOf } from "../plan/run-state.js";
 import { printable } from "../report/printable.js";
 import { Results } from "../run/results.js";
 import type { LogsOptions } from "./batch-commands.js";
@@ -68,7 +68,7 @@ async function showFromWhereItIs(showing: Showing): Promise<boolean> {
   if (batch === null)
     throw new UserError(`the record of ${showing.stem} is gone`, { hint: "was job_results removed?" });
   const { line } = showing.job;
-  const attempt = batch.state.attempts.get(line) ?? 0;
+  const attempt = batch.state.jobs.get(line)?.lastNumber ?? 0;
   if (showing.attempt !== null && showing.attempt !== attempt) rewind(showing.cursor);
   showing.attempt = attempt;
   await showKept(showing, batch);
@@ -91,10 +91,12 @@ export function machineToAsk(
   { state, holder }: Pick<BatchHere, "state" | "holder">,
   line: number,
 ): string | null {
-  const job = state.jobs.get(line);
-  if (holder !== null || job === undefined || !("machine" in job)) return null;
+  const tracked = state.jobs.get(line);
+  if (holder !== null || tracked?.fate.kind !== "tried") return null;
+  const { machine, stage } = tracked.fate.attempt;
   // A client that was killed may have meant it for a machine, but never handed it over.
-  return machineOf(state, job.machine).assigned.has(line) ? null : job.machine;
+  const isElsewhere = stage.kind === "collected" || stage.kind === "assigned" || stage.kind === "sent";
+  return isElsewhere ? null : machine;
 }
 
 async function showFile(showing: Showing, batch: BatchHere): Promise<boolean> {
@@ -113,12 +115,15 @@ async function showFile(showing: Showing, batch: BatchHere): Promise<boolean> {
 }
 
 function sayWhy(batch: BatchHere, { line, name }: Job): void {
-  const job = batch.state.jobs.get(line);
-  if (job?.kind !== "waiting" && job?.kind !== "queued") return;
+  const tracked = batch.state.jobs.get(line);
+  if (tracked === undefined || phaseOf(tracked) !== "waiting") return;
+  const { fate } = tracked;
   if (batch.holder === null)
     say(`${name} has not begun, and nobody follows its batch: ${resumeCommand(batch)} goes on with it`);
   else
-    say(`${name} has not begun: it waits ${job.kind === "queued" ? `on ${job.machine}` : "for a machine"}`);
+    say(
+      `${name} has not begun: it waits ${fate.kind === "tried" ? `on ${fate.attempt.machine}` : "for a machine"}`,
+    );
 }
 
 async function showFromMachine(showing: Showing, batch: BatchHere, name: string): Promise<boolean> {

@@ -1,12 +1,13 @@
 // What has happened on the machines since a batch's last client left: asked for once, kept in memory only.
 
+import type { MachineState } from "../model/batch-state.js";
 import { parseAttemptKey } from "../model/job.js";
-import type { MachineState } from "../plan/machine-state.js";
+import { apply } from "../plan/apply.js";
+import { isHolding } from "../plan/holdings.js";
 import { isUnderWay } from "../plan/run-state.js";
-import { apply } from "../plan/state.js";
 import { readLog } from "../remote/read-log.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
-import { type BatchHere, takeSeat } from "./batches-here.js";
+import type { BatchHere } from "./batches-here.js";
 import { reach, type Unreached } from "./reach.js";
 import type { Connector } from "./surroundings.js";
 
@@ -17,8 +18,8 @@ export async function refresh(batch: BatchHere, connect: Connector): Promise<Unr
   return trouble.filter((each) => each !== null);
 }
 
-function holdsJobs({ queued, running, ended, orphans, begunOrphans }: MachineState): boolean {
-  return queued.size + running.size + ended.size + orphans.size + begunOrphans.size > 0;
+function holdsJobs({ attempts }: MachineState): boolean {
+  return attempts.size > 0;
 }
 
 async function refreshFrom(
@@ -39,33 +40,25 @@ async function refreshFrom(
   const place = { batch: known.batch, scratch: recorded.scratch };
   const reached = await reach(recorded, connect, (session, signal) => readLog(session, place, signal));
   if (reached.kind === "unreached") return reached;
-  if (reached.answer !== null) foldLog(known, name, reached.answer);
-  else if (wasHandedOver(machine))
-    return { ...unreached, reason: "what was handed over is not there any more" };
+  if (reached.answer !== null) foldLog(known, name, reached.answer, Date.now());
+  else if (isHolding(machine)) return { ...unreached, reason: "what was handed over is not there any more" };
   return null;
 }
 
-/** A client that was killed may have assigned jobs that never got there. */
-function wasHandedOver({ queued, assigned, running, ended }: MachineState): boolean {
-  return queued.size - assigned.size + running.size + ended.size > 0;
-}
-
 export function foldLog(
-  { state, seats }: Pick<BatchHere, "state" | "seats">,
+  { state }: Pick<BatchHere, "state">,
   machine: string,
   events: readonly SpoolEvent[],
+  now: number,
 ): void {
   for (const event of events) {
     if (event.kind !== "started" && event.kind !== "ended") continue;
     const { line, attempt } = parseAttemptKey(event.key);
     if (!isUnderWay(state, machine, line, attempt)) continue;
-    const about = { line, attempt, machine, at: 0 };
-    takeSeat(seats, event.key, { machine, slot: event.slot });
-    if (event.kind === "started") apply(state, { kind: "job-started", slot: event.slot, ...about });
-    else {
-      const { outcome, durationMs } = event;
-      takeSeat(seats, event.key, { machine, durationMs, outcome });
-      apply(state, { kind: "job-ended", outcome, durationMs, ...about });
-    }
+    const about = { line, attempt, machine, at: now };
+    apply(state, { kind: "job-started", slot: event.slot, ...about });
+    if (event.kind === "started") continue;
+    const { outcome, durationMs } = event;
+    apply(state, { kind: "job-ended", outcome, durationMs, ...about });
   }
 }

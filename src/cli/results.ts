@@ -47,19 +47,17 @@ function choose(batches: readonly BatchHere[], word: string | null): BatchHere {
   throw new UserError(`which batch? There are ${stems.join(", ")}`, { hint: `sshoal results ${stems[0]}` });
 }
 
-function timeline({ seats, state }: BatchHere, now: number): Map<string, Span> {
-  const isRunning = (line: number, attempt: number) =>
-    state.jobs.get(line)?.kind === "running" && state.attempts.get(line) === attempt;
-  return spansOf({ seats, isRunning, now });
+function timeline({ state }: BatchHere, now: number): Map<string, Span> {
+  return spansOf(
+    [...state.jobs.values()].flatMap(({ attempts }) => attempts),
+    now,
+  );
 }
 
 function readRows(batch: BatchHere, results: Results, spans: ReadonlyMap<string, Span>): ResultRow[] {
-  const statuses = jobStatuses(batch);
-  return batch.jobs.flatMap((job, index) => {
-    const status = statuses[index];
-    if (status === undefined) return [];
-    const metrics = loadMetrics(results, job.name);
-    return [resultRow({ ...status, ...job, metrics }, batch.seats, spans)];
+  return jobStatuses(batch).flatMap((status) => {
+    const tracked = batch.state.jobs.get(status.line);
+    return tracked === undefined ? [] : [resultRow(tracked, status, loadMetrics(results, status.job), spans)];
   });
 }
 

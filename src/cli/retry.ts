@@ -1,6 +1,7 @@
 // `sshoal retry`: runs jobs again with the settings they had; what they left moves aside.
 
 import { type ExitCode, UserError } from "../errors.js";
+import { outcomeAtHome } from "../model/batch-state.js";
 import { succeeded } from "../model/job.js";
 import { Results } from "../run/results.js";
 import type { RetryOptions } from "./acting-commands.js";
@@ -44,7 +45,7 @@ function choose(
 }
 
 function hasFailed({ state }: BatchHere, line: number): boolean {
-  const job = state.jobs.get(line);
-  if (job?.kind !== "collected" && job?.kind !== "skipped") return false;
-  return job.outcome !== null && !succeeded(job.outcome);
+  const tracked = state.jobs.get(line);
+  const outcome = tracked && outcomeAtHome(tracked);
+  return !!outcome && !succeeded(outcome);
 }

@@ -67,10 +67,11 @@ function choose(
 /** What is queued or running, as far as the record knows, by machine. */
 function machinesOf({ state }: BatchHere, lines: readonly number[] | null): Map<string, number[]> {
   const places = new Map<string, number[]>();
-  for (const [line, job] of state.jobs) {
-    if ((job.kind !== "queued" && job.kind !== "running") || (lines !== null && !lines.includes(line)))
-      continue;
-    places.set(job.machine, [...(places.get(job.machine) ?? []), line]);
+  for (const { name, current } of state.machines.values()) {
+    const { assigned, sent, queued, running } = current;
+    const there = [...assigned, ...sent, ...queued, ...running].map(({ line }) => line);
+    const wanted = lines === null ? there : there.filter((line) => lines.includes(line));
+    if (wanted.length > 0) places.set(name, wanted);
   }
   return places;
 }

@@ -36,6 +36,10 @@ export type RunEvent = { readonly at: number } & (
     }
   /** Results were there before this run; `outcome` is null when no record tells how the job ended. */
   | { readonly kind: "job-skipped"; readonly line: number; readonly outcome: Outcome | null }
+  /** Its results were removed, or moved aside to run it again. */
+  | { readonly kind: "job-reopened"; readonly line: number }
+  /** Its command or its need has changed before it began. */
+  | { readonly kind: "job-replaced"; readonly line: number }
   | {
       readonly kind: "machine-ready";
       readonly machine: string;
@@ -82,7 +86,13 @@ export type RunEvent = { readonly at: number } & (
     }
   | { readonly kind: "staged"; readonly machine: string }
   /** Each assignment of a job is a new attempt. */
-  | { readonly kind: "jobs-assigned"; readonly machine: string; readonly lines: readonly number[] }
+  | {
+      readonly kind: "jobs-assigned";
+      readonly machine: string;
+      readonly lines: readonly number[];
+      /** The numbers of these attempts, in the same order; records of version 0.1 have none. */
+      readonly attempts?: readonly number[];
+    }
   | { readonly kind: "jobs-handed-over"; readonly machine: string; readonly lines: readonly number[] }
   | {
       readonly kind: "slot-waiting";
@@ -214,11 +224,18 @@ export interface Incomplete {
   readonly missing: readonly string[];
 }
 
+/** An event before it has a time. */
+export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<Event, "at"> : never) : never;
+
 export interface Counts {
   readonly succeeded: number;
   readonly failed: number;
-  /** Neither: not begun, or of unknown fate. */
+  /** Ended by Ctrl-C, `sshoal stop` or `--halt now`. */
+  readonly stopped: number;
+  /** Went down with their machines. */
+  readonly lost: number;
+  /** Not begun, not collected, or of unknown fate. */
   readonly unfinished: number;
-  /** Of those that succeeded or failed: how many were there before this run. */
+  /** Of those that are over: how many had their results before this run. */
   readonly skipped: number;
 }

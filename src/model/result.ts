@@ -1,5 +1,6 @@
 // The results of a batch as a table: one row a job, with what it was given, how it went and what it found out.
 
+import type { JobWord } from "./batch-state.js";
 import type { Outcome } from "./job.js";
 
 export type Cell = number | string | null;
@@ -11,8 +12,8 @@ export interface ResultRow {
   readonly job: string;
   readonly line: number;
   readonly command: string;
-  /** `done`: its results are here, but no record tells how it went. */
-  readonly state: "waiting" | "queued" | "running" | "ended" | "succeeded" | "failed" | "done";
+  /** `skipped`: its results are here, but no record says how it went. */
+  readonly state: JobWord;
   readonly outcome: Outcome | null;
   readonly parameters: ReadonlyMap<string, string>;
   readonly metrics: Metrics;
@@ -25,16 +26,6 @@ export interface ResultRow {
   readonly durationMs: number | null;
 }
 
-/** Where and when an attempt ran, as far as it is known. Times are when this computer learned of it. */
-export interface Seat {
-  readonly machine: string;
-  readonly slot: number | null;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-  readonly durationMs: number | null;
-  readonly outcome: Outcome | null;
-}
-
 /** An attempt's place in the timeline of its slot. */
 export interface Span {
   readonly line: number;
@@ -43,7 +34,7 @@ export interface Span {
   readonly slot: number;
   readonly start: number;
   readonly end: number;
-  readonly state: "running" | "succeeded" | "failed";
+  readonly state: Exclude<JobWord, "waiting" | "skipped">;
 }
 
 export type Column =

@@ -1,5 +1,6 @@
 // While the client is connected: waiting jobs of machines that are behind are taken back for those that have run dry.
 
+import { countWaiting, linesOf } from "./holdings.js";
 import type { Stock } from "./stock.js";
 
 export interface TakeBack {
@@ -19,11 +20,12 @@ export function balance(
   const share = total.jobs / total.slots;
   const orders: TakeBack[] = [];
   const inOrder = [...movable].sort((one, other) => one.order - other.order);
-  for (const { name, slots: own, queued, running, kept } of inOrder) {
-    const surplus = Math.floor(queued.size + running.size - Math.max(own, share * own));
+  for (const machine of inOrder) {
+    const { name, slots: own, current } = machine;
+    const surplus = Math.floor(countWaiting(machine) + current.running.size - Math.max(own, share * own));
     if (surplus <= 0) continue;
-    // The last ones: the first are about to be begun.
-    const lines = [...movableLines(queued)].filter((line) => !kept.has(line)).slice(-surplus);
+    // The last ones: the first are about to begin.
+    const lines = [...movableLines(linesOf(current.queued))].slice(-surplus);
     if (lines.length > 0) orders.push({ machine: name, lines });
   }
   return orders;

@@ -1,8 +1,8 @@
 // Which machine each waiting job goes to: always the one with the least work a slot, so that early lines start
 // early everywhere and whoever has run dry is served first.
 
+import type { MachineState } from "../model/batch-state.js";
 import type { LoadHeap } from "./load-heap.js";
-import type { MachineState } from "./machine-state.js";
 
 export interface DealRules {
   /** The machine a line should not go to again, if there is another. */

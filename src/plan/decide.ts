@@ -1,45 +1,22 @@
 // What to do next, from what is known: every choice the client makes is made here.
 
-import type { Incomplete } from "../model/event.js";
-import { attemptKey } from "../model/job.js";
+import type { Attempt } from "../model/attempt.js";
+import { lastAttempt, type MachineState } from "../model/batch-state.js";
+import type { Decision, Rest } from "../model/decision.js";
+import type { News } from "../model/event.js";
 import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
+import { isToCollect } from "./gathering.js";
 import { startsNothing } from "./halt.js";
-import type { MachineState } from "./machine-state.js";
-import { hasOlder, kindOfLine, machineOf, type RunState, toChange } from "./run-state.js";
-import { gathered, isEmpty, isToCollect, takeStock } from "./stock.js";
+import { countWaiting, incompleteOf, linesOf } from "./holdings.js";
+import { kindOfLine, machineOf, type RunState } from "./run-state.js";
+import { isEmpty } from "./stock.js";
 
-export type Decision = {
-  readonly machine: string;
-} /** `resumes`: jobs of this batch may be there already. */ & (
-  | { readonly kind: "connect"; readonly resumes: boolean }
-  /** The link was lost: get it back, for as long as it takes. */
-  | { readonly kind: "reconnect"; readonly resumes: boolean }
-  /** It has been away too long: others get what it had not begun, as far as is known. */
-  | { readonly kind: "give-up"; readonly lines: readonly number[] }
-  | { readonly kind: "assign"; readonly lines: readonly number[] }
-  /** `again`: of the lines, those that may be there from an earlier hand-over. */
-  | {
-      readonly kind: "hand-over";
-      readonly lines: readonly number[];
-      readonly again?: readonly number[];
-    }
-  | { readonly kind: "collect"; readonly lines: readonly number[] }
-  /** Asks again for what was missing of results that are in place. */
-  | { readonly kind: "collect-rest"; readonly rests: readonly Rest[] }
-  | { readonly kind: "free"; readonly keys: readonly string[] }
-  /** Moves the results of these aside, to run them again. */
-  | { readonly kind: "retry"; readonly lines: readonly number[] }
-  | { readonly kind: "take-back"; readonly lines: readonly number[] }
-  /** They were assigned, and are not sent: there is nobody to ask. */
-  | { readonly kind: "withhold"; readonly lines: readonly number[] }
-  | { readonly kind: "stop"; readonly lines: readonly number[] }
-  | { readonly kind: "finish"; readonly cleans: boolean }
-);
-export type DecisionKind = Decision["kind"];
-
-/** `isInPlace`: the results of this attempt are those that count. */
-export type Rest = Incomplete & { readonly isInPlace: boolean };
+/** `news` changes only what is known, and comes first. */
+export interface Plan {
+  readonly news: readonly News[];
+  readonly verbs: readonly Decision[];
+}
 
 /** At most this many jobs in one archive: their names must fit one command line, here and over there. */
 const COLLECT_AT_ONCE = 500;
@@ -55,15 +32,17 @@ const DRY_MS = 300;
 /** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
 const FAREWELL_MS = 5000;
 
-/** Costs what the machines cost that have changed, not what all of them would. */
-export function decide(state: RunState, now: number): Decision[] {
-  takeStock(state.stock);
+/** Costs what the machines cost that have changed, not what all of them would. Stock must have been taken. */
+export function decide(state: RunState, now: number): Plan {
   const isQuiet = isQuietEverywhere(state);
-  return [
-    ...deal(state, now),
-    ...rebalance(state, now),
-    ...concerned(state, now, isQuiet).flatMap((machine) => decideFor(state, machine, now, isQuiet)),
-  ];
+  const machines = concerned(state, now, isQuiet);
+  return {
+    news: [...deal(state, now), ...machines.flatMap((machine) => withholdOrGiveUp(state, machine, now))],
+    verbs: [
+      ...rebalance(state, now),
+      ...machines.flatMap((machine) => decideFor(state, machine, now, isQuiet)),
+    ],
+  };
 }
 
 /** The machines that something may have to be done about. */
@@ -71,13 +50,12 @@ function concerned(state: RunState, now: number, isQuiet: boolean): MachineState
   const { machines, stock } = state;
   if (startsNothing(state)) return [...machines.values()];
   // One that is due for another reason may have gathered, too.
-  const some = [...new Set([...stock.due, ...(isQuiet ? stock.idle : []), ...gathered(stock, now)])];
+  const some = [...new Set([...stock.due, ...(isQuiet ? stock.idle : []), ...stock.gathering.gathered(now)])];
   return some.sort((one, other) => one.order - other.order);
 }
 
 /** Nothing is under way and nothing more can be done. */
 export function isOver(state: RunState, now: number): boolean {
-  takeStock(state.stock);
   if (areAll(state, (machine) => isOut(machine) || isUnneeded(state, machine))) return true;
   // Some are still being tried, but nobody waits for them alone.
   const isDispensable = (machine: MachineState) => machine.isGivenUp || isLeftToClean(machine, now);
@@ -99,40 +77,16 @@ function isLeftToClean(machine: MachineState, now: number): boolean {
 
 /** From here on the machines need no client: every job is over there, or done. */
 export function isHandedOver(state: RunState): boolean {
-  const isPending = ({ assigned, phase }: MachineState) => assigned.size > 0 || phase === "connecting";
+  const isPending = ({ current: { assigned, sent }, phase }: MachineState) =>
+    assigned.size + sent.size > 0 || phase === "connecting";
   return !isMoreToDeal(state) && ![...state.machines.values()].some(isPending);
 }
 
 /** Here or over there. */
 export function countUnbegun({ waiting, stock }: RunState): number {
   let count = waiting.size;
-  for (const { queued } of stock.queueing) count += queued.size;
+  for (const machine of stock.queueing) count += countWaiting(machine);
   return count;
-}
-
-/** What it does cannot be done a second time, nor undone: what led to it must be remembered, whatever happens to us. */
-export function reliesOnRecord({ kind }: Decision): boolean {
-  return kind === "hand-over" || kind === "free" || kind === "retry" || kind === "finish";
-}
-
-/** Marks a decision as under way, so that it is not made twice. */
-export function begin(state: RunState, decision: Decision): void {
-  const machine = toChange(state, decision.machine);
-  machine.busy.add(decision.kind);
-  if (decision.kind === "connect") machine.phase = "connecting";
-  if (decision.kind === "finish") machine.phase = "finishing";
-  if (decision.kind === "hand-over") for (const line of decision.lines) machine.unsent.delete(line);
-  if (decision.kind === "stop") for (const line of decision.lines) machine.stopped.add(line);
-  if (decision.kind === "collect-rest")
-    for (const { line, attempt } of decision.rests) machine.restsToTry.delete(attemptKey(line, attempt));
-  if (decision.kind === "free") for (const key of decision.keys) machine.toFree.delete(key);
-}
-
-/** However it went. */
-export function settle(state: RunState, { machine: name, kind }: Decision, now: number): void {
-  const machine = toChange(state, name);
-  machine.busy.delete(kind);
-  if (kind === "collect") machine.collectedAt = now;
 }
 
 function isOut({ phase, busy, toRetry }: MachineState): boolean {
@@ -158,7 +112,7 @@ function isMoreToDeal({ waiting, isMoreToCome }: RunState): boolean {
 }
 
 /** All of the waiting jobs go out at once, so that from then on no client is needed. */
-function deal(state: RunState, now: number): Decision[] {
+function deal(state: RunState, now: number): News[] {
   if (state.waiting.size === 0 || startsNothing(state)) return [];
   const { unheard, ready, total } = state.stock;
   const waitedMs = state.firstReadyAt === null ? 0 : now - state.firstReadyAt;
@@ -166,10 +120,13 @@ function deal(state: RunState, now: number): Decision[] {
   if (isPatient && waitedMs < HUNGER_MS) return [];
   const lines = isPatient ? first([dealable(state)], total.slots - total.jobs) : dealable(state);
   const hands = dealJobs(lines, ready, {
-    avoided: (line) => state.avoids.get(line),
-    isBarred: (name, line) => hasOlder(state, name, line) || !isServedBy(state, name, line),
+    avoided: (line) => state.jobs.get(line)?.avoids ?? undefined,
+    isBarred: (name, line) => machineOf(state, name).attempts.has(line) || !isServedBy(state, name, line),
   });
-  return [...hands].map(([{ name }, lines]) => ({ kind: "assign", machine: name, lines }));
+  return [...hands].map(([{ name }, lines]) => {
+    const attempts = lines.map((line) => (state.jobs.get(line)?.lastNumber ?? 0) + 1);
+    return { kind: "jobs-assigned", machine: name, lines, attempts };
+  });
 }
 
 function isServedBy(state: RunState, name: string, line: number): boolean {
@@ -193,8 +150,7 @@ function servedBy(
 
 function rebalance(state: RunState, now: number): Decision[] {
   const { waiting, stock } = state;
-  state.dryAt = stock.dry.size === 0 ? null : (state.dryAt ?? now);
-  if (state.dryAt === null || now - state.dryAt < DRY_MS) return [];
+  if (stock.dryAt === null || now - stock.dryAt < DRY_MS) return [];
   if (waiting.size > 0 || startsNothing(state)) return [];
   return balance(stock, (lines) => servedBy(state, stock.dry, lines)).map((order) => ({
     kind: "take-back",
@@ -203,21 +159,21 @@ function rebalance(state: RunState, now: number): Decision[] {
 }
 
 function decideFor(state: RunState, machine: MachineState, now: number, isQuiet: boolean): Decision[] {
-  const { name, phase, hasSpool } = machine;
+  const { name, phase, hasSpool, current, overtaken } = machine;
   const retry = batch(machine, "retry", [machine.toRetry]);
   if (phase === "new") {
     return isNeeded(state, machine)
       ? [...retry, { kind: "connect", machine: name, resumes: hasSpool }]
       : retry;
   }
-  if (phase === "lost") return [...retry, ...reconnect(machine), ...giveUp(state, machine, now)];
+  if (phase === "lost") return [...retry, ...reconnect(machine)];
   if (phase !== "ready") return retry;
   const decisions = [
     ...retry,
     ...handOver(state, machine),
     ...takeBack(state, machine),
     ...(isToCollect(machine, now)
-      ? batch(machine, "collect", [machine.ended, machine.strays.keys()], COLLECT_AT_ONCE)
+      ? batch(machine, "collect", [linesOf(current.ended), linesOf(overtaken.ended)], COLLECT_AT_ONCE)
       : []),
     ...collectRests(state, machine),
     ...free(machine, isQuiet),
@@ -232,76 +188,75 @@ function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {
   return [{ kind: "reconnect", machine: name, resumes: hasSpool }];
 }
 
-function giveUp(state: RunState, machine: MachineState, now: number): Decision[] {
-  const {
-    policy: { reassignAfterMs },
-    stock,
-  } = state;
-  if (machine.isGivenUp || reassignAfterMs === null || now - machine.lostAt < reassignAfterMs) return [];
-  return stock.takers.size > 0
-    ? batch(
-        machine,
-        "give-up",
-        [servedBy(state, stock.takers, machine.queued)],
-        Number.POSITIVE_INFINITY,
-        true,
-      )
-    : [];
+/** What has no effect on the world: the machine is given up, or keeps what was never sent from it. */
+function withholdOrGiveUp(state: RunState, machine: MachineState, now: number): News[] {
+  const { name, phase, current } = machine;
+  if (phase === "lost") return isToGiveUp(state, machine, now) ? [giveUp(state, machine)] : [];
+  if (phase !== "ready" || !startsNothing(state) || current.assigned.size === 0) return [];
+  return [{ kind: "jobs-taken-back", machine: name, lines: [...linesOf(current.assigned)], begun: [] }];
+}
+
+function isToGiveUp(
+  { policy: { reassignAfterMs }, stock }: RunState,
+  machine: MachineState,
+  now: number,
+): boolean {
+  if (machine.isGivenUp || reassignAfterMs === null || now - machine.lostAt < reassignAfterMs) return false;
+  return stock.takers.size > 0;
+}
+
+function giveUp(state: RunState, { name, current: { assigned, sent, queued } }: MachineState): News {
+  const waiting = linesOf([...assigned, ...sent, ...queued]);
+  return {
+    kind: "jobs-reassigned",
+    machine: name,
+    lines: [...servedBy(state, state.stock.takers, waiting)],
+  };
 }
 
 function handOver(state: RunState, machine: MachineState): Decision[] {
-  const { name, busy, unsent } = machine;
-  const lines = busy.has("hand-over") ? [] : first([toHandOver(state, machine)], HAND_OVER_AT_ONCE);
+  const { name, busy, current } = machine;
+  const lines = busy.has("hand-over") ? [] : first(toHandOver(state, machine), HAND_OVER_AT_ONCE);
   if (lines.length === 0) return [];
-  const again = lines.filter((line) => !unsent.has(line));
+  // What was sent comes first.
+  const again = lines.slice(0, current.sent.size);
   return [{ kind: "hand-over", machine: name, lines, ...(again.length > 0 && { again }) }];
 }
 
-/** While nothing is to begin: only what may have arrived already, so that there is somebody to ask about it. */
-function toHandOver(state: RunState, { assigned, unsent }: MachineState): Iterable<number> {
-  return startsNothing(state) ? [...assigned].filter((line) => !unsent.has(line)) : assigned;
+/** While nothing is to begin: only what may have arrived already, so that the machine can be asked about it. */
+function toHandOver(state: RunState, { current: { assigned, sent } }: MachineState): Iterable<number>[] {
+  return startsNothing(state) ? [linesOf(sent)] : [linesOf(sent), linesOf(assigned)];
 }
 
 function takeBack(state: RunState, machine: MachineState): Decision[] {
   const { stock } = state;
-  const withheld = startsNothing(state) ? batch(machine, "withhold", [machine.unsent]) : [];
-  const isHandingOver = machine.busy.has("hand-over");
+  const { current, overtaken, isOpen, busy } = machine;
+  const isHandingOver = busy.has("hand-over");
   if (isHandingOver && !startsNothing(state)) return [];
-  // A machine that is being drained keeps what nobody else could take.
-  const isDrained = !machine.isOpen && stock.takers.size > 0;
-  const left = isDrained ? servedBy(state, stock.takers, untouched(machine)) : [];
-  const returned = startsNothing(state) ? untouched(machine) : left;
-  const orphans = isHandingOver ? [] : machine.orphans.keys();
+  // A machine that is being drained keeps what no other could take.
+  const isDrained = !isOpen && stock.takers.size > 0;
+  const left = isDrained ? servedBy(state, stock.takers, linesOf(current.queued)) : [];
+  const returned = startsNothing(state) ? linesOf(current.queued) : left;
+  const orphans = isHandingOver ? [] : linesOf(overtaken.queued);
   return [
-    ...withheld,
     ...batch(machine, "take-back", [returned, orphans]),
     ...(state.interrupted === "stop" ? batch(machine, "stop", [unstopped(machine)]) : []),
   ];
 }
 
-/** What has arrived there, and was not begun as far as is known. */
-function* untouched({ queued, assigned, kept }: MachineState): Iterable<number> {
-  for (const line of queued) if (!assigned.has(line) && !kept.has(line)) yield line;
-}
-
-function* unstopped({ running, stopped }: MachineState): Iterable<number> {
-  for (const line of running) if (!stopped.has(line)) yield line;
+function* unstopped({ current: { running } }: MachineState): Iterable<number> {
+  for (const { line, stage } of running) if (stage.kind === "running" && !stage.isStopping) yield line;
 }
 
 function collectRests(state: RunState, { name, busy, rests, restsToTry }: MachineState): Decision[] {
   if (restsToTry.size === 0 || busy.has("collect-rest")) return [];
   const some = first([restsToTry], RESTS_AT_ONCE).flatMap((key) => rests.get(key) ?? []);
-  const isInPlace = ({ line, attempt }: Incomplete) => {
-    const kind = state.jobs.get(line)?.kind;
-    return (kind === "collected" || kind === "skipped") && state.attempts.get(line) === attempt;
-  };
-  return [
-    {
-      kind: "collect-rest",
-      machine: name,
-      rests: some.map((rest) => ({ ...rest, isInPlace: isInPlace(rest) })),
-    },
-  ];
+  return [{ kind: "collect-rest", machine: name, rests: some.map((attempt) => restOf(state, attempt)) }];
+}
+
+function restOf({ jobs }: RunState, attempt: Attempt): Rest {
+  const tracked = jobs.get(attempt.line);
+  return { ...incompleteOf(attempt), isInPlace: tracked !== undefined && lastAttempt(tracked) === attempt };
 }
 
 /** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
@@ -310,19 +265,18 @@ function free(machine: MachineState, isQuiet: boolean): Decision[] {
   if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return [];
   // The last ones go with all the rest.
   if (isThrough(machine, isQuiet) && isToClean(machine)) return [];
-  return [{ kind: "free", machine: name, keys: first([toFree], COLLECT_AT_ONCE) }];
+  return [{ kind: "free", machine: name, keys: first([toFree.keys()], COLLECT_AT_ONCE) }];
 }
 
 function batch(
   { name, busy }: MachineState,
-  kind: "collect" | "retry" | "take-back" | "withhold" | "stop" | "give-up",
+  kind: "collect" | "retry" | "take-back" | "stop",
   lines: readonly Iterable<number>[],
   most = Number.POSITIVE_INFINITY,
-  mayBeEmpty = false,
 ): Decision[] {
   if (busy.has(kind)) return [];
   const some = first(lines, most);
-  return some.length === 0 && !mayBeEmpty ? [] : [{ kind, machine: name, lines: some }];
+  return some.length === 0 ? [] : [{ kind, machine: name, lines: some }];
 }
 
 function first<T>(sources: readonly Iterable<T>[], most: number): T[] {
@@ -347,8 +301,8 @@ function isThrough(machine: MachineState, isQuiet: boolean): boolean {
   return isEmpty(machine) && machine.toRetry.size === 0 && (isQuiet || !machine.isOpen);
 }
 
-function isToClean({ hasSpool, hasStuck, rests }: MachineState): boolean {
-  return hasSpool && !hasStuck && rests.size === 0;
+function isToClean({ hasSpool, stuck, rests }: MachineState): boolean {
+  return hasSpool && stuck + rests.size === 0;
 }
 
 /** No job is on its way any more, but for those on machines that were given up. */

@@ -1,20 +1,11 @@
 // When a run halts of itself (`--halt`), and what keeps new jobs from beginning. Only what ends in this run counts, so that
 // a batch that was halted can go on; a job that is tried again counts when it is given up.
 
+import type { Fate } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import { formatHaltRule, type HaltRule } from "../model/halt-rule.js";
 import { type Outcome, succeeded } from "../model/job.js";
-import type { RunState } from "./run-state.js";
-
-export interface Halting {
-  /** Lines that ended in this run, for good. */
-  readonly ended: Set<number>;
-  failed: number;
-  /** Had their results before this run: no share of them is asked for. */
-  skipped: number;
-  /** The rule that ended the run, unless the user did so since. */
-  reached: HaltRule | null;
-}
+import type { Halting, RunState } from "./run-state.js";
 
 export function newHalting(): Halting {
   return { ended: new Set(), failed: 0, skipped: 0, reached: null };
@@ -61,16 +52,21 @@ export function isMet({ amount, unit }: HaltRule, count: number, jobs: number): 
 }
 
 /** Whether a run that halted did what it was asked to: what was left out, or stopped for that, is no failure then. */
-export function isHaltedWell({ halting: { reached }, jobs }: RunState): boolean {
+export function isHaltedWell({ halting: { reached }, tally, jobs }: RunState): boolean {
   if (reached === null || reached.why === "fail") return false;
   if (reached.why === "success") return true;
-  for (const job of jobs.values()) {
-    if (job.kind === "dropped") continue;
-    const outcome = job.kind === "collected" || job.kind === "skipped" ? job.outcome : LEFT;
-    if (outcome !== null && !succeeded(outcome) && outcome.kind !== "stopped") return false;
-  }
+  const { running, ended, failed, lost, unknown } = tally;
+  if (running + ended + failed + lost + unknown > 0) return false;
+  for (const { fate } of jobs.values()) if (!isFine(fate)) return false;
   return true;
 }
 
-/** It is somewhere, and not with us. */
-const LEFT: Outcome = { kind: "lost", reason: "" };
+/** Dropped, skipped with success, or over. */
+function isFine(fate: Fate): boolean {
+  if (fate.kind === "skipped") return fate.outcome === null || isGood(fate.outcome);
+  return fate.kind === "dropped" || (fate.kind === "tried" && fate.attempt.stage.kind === "collected");
+}
+
+function isGood(outcome: Outcome): boolean {
+  return succeeded(outcome) || outcome.kind === "stopped";
+}

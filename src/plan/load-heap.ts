@@ -1,6 +1,7 @@
 // The machines that may be dealt to, the least loaded first; equals in the order they were named. O(log m) a step.
 
-import type { MachineState } from "./machine-state.js";
+import type { MachineState } from "../model/batch-state.js";
+import { countWaiting } from "./holdings.js";
 
 interface Seat {
   readonly machine: MachineState;
@@ -26,7 +27,7 @@ export class LoadHeap {
       this.#seatOf.set(machine, seat);
       this.#seats.push(seat);
     }
-    seat.jobs = machine.queued.size + machine.running.size;
+    seat.jobs = countWaiting(machine) + machine.current.running.size;
     seat.slots = machine.slots;
     this.#settle(seat);
   }

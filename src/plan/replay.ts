@@ -1,12 +1,15 @@
 // Where a batch stood when its last client left, from that client's record. What has happened since is on the
 // machines, and is told by their event logs once they are reached.
 
+import { type Attempt, SENT } from "../model/attempt.js";
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
+import type { TrackedJob } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
-import type { Job } from "../model/job.js";
+import { attemptKey, type Job } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
-import { machineOf, type RunState, toChange } from "./run-state.js";
-import { applyRecorded } from "./state.js";
+import { applyRecorded } from "./apply.js";
+import { makeCurrent, setStage, untrack } from "./attempts.js";
+import { type RunState, toChange } from "./run-state.js";
 
 /** The rest was about that client and its links. Stuck results are tried again. */
 const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
@@ -19,6 +22,8 @@ const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
   "job-ended",
   "job-collected",
   "rest-collected",
+  "job-reopened",
+  "job-replaced",
   "machine-done",
 ]);
 
@@ -43,6 +48,8 @@ export interface Past {
   readonly kept: ReadonlyMap<string, number>;
   /** Attempts whose results may be in place although their collection was not recorded; and what is missing of them. */
   readonly arrived: ReadonlyMap<string, readonly string[]>;
+  /** Why the results of an attempt could not be taken, by attempt key. */
+  readonly stuck: ReadonlyMap<string, string>;
   readonly machines: ReadonlyMap<string, RecordedMachine>;
 }
 
@@ -74,6 +81,7 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     begun: new Set<string>(),
     kept: new Map<string, number>(),
     arrived: new Map<string, readonly string[]>(),
+    stuck: new Map<string, string>(),
   };
   for (const event of events) {
     if (event.kind === "run-started") {
@@ -83,6 +91,7 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     if (event.kind === "jobs-added") for (const job of event.jobs) past.jobs.set(job.line, job);
     if (event.kind === "machine-ready") past.slots.set(event.machine, event.slots);
     if (event.kind === "job-started") past.begun.add(`${event.line} ${event.attempt}`);
+    if (event.kind === "job-stuck") past.stuck.set(attemptKey(event.line, event.attempt), event.reason);
     if (event.kind === "output-restarted")
       past.kept.set(`${event.line} ${event.attempt} ${event.stream}`, event.kept);
     if (event.kind === "jobs-assigned") {
@@ -131,9 +140,11 @@ function lastPile(events: readonly RunEvent[]): Pile {
 export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const event of events) if (REPLAYED.has(event.kind)) applyRecorded(state, event);
   for (const name of state.machines.keys()) {
-    Object.assign(toChange(state, name), { phase: "new", isGivenUp: false });
+    const machine = toChange(state, name);
+    Object.assign(machine, { phase: "new", isGivenUp: false });
     // The last client may have sent them.
-    machineOf(state, name).unsent.clear();
+    for (const attempt of [...machine.current.assigned])
+      setStage(state, state.jobs.get(attempt.line) as TrackedJob, attempt, SENT);
   }
   tryRests(state);
 }
@@ -143,3 +154,35 @@ export function tryRests(state: RunState): void {
   for (const { name, rests } of state.machines.values())
     for (const key of rests.keys()) toChange(state, name).restsToTry.add(key);
 }
+
+/** Lines that are no longer in the batch file stay only while something of them is on a machine. */
+export function forgetLines(state: RunState, lines: Iterable<number>): void {
+  for (const line of lines) {
+    const tracked = state.jobs.get(line);
+    if (tracked === undefined) continue;
+    const left = tracked.attempts.findLast(({ stage }) => stage.kind !== "collected");
+    if (left === undefined) untrack(state, tracked);
+    // It is not run anew: what is left of it is what there is.
+    else if (tracked.fate.kind === "waiting") makeCurrent(state, tracked, left);
+  }
+}
+
+/** An earlier client had put its results into place, and was killed before it could record that; null: there is none. */
+export function arrivedAttempt({ job: { line }, attempts }: TrackedJob, { arrived }: Past): Attempt | null {
+  const isInPlace = ({ number, stage }: Attempt) =>
+    stage.kind === "ended" && arrived.has(`${line} ${number}`);
+  return attempts.find(isInPlace) ?? null;
+}
+
+export function collectedNews(
+  { line, number, machine, stage }: Attempt,
+  { arrived }: Past,
+): NewsOf<"job-collected"> {
+  if (stage.kind !== "ended") throw new Error(`attempt ${number} of line ${line} has not ended`);
+  const missing = arrived.get(`${line} ${number}`) ?? [];
+  const rest = missing.length > 0 && { missing };
+  const about = { line, attempt: number, machine, outcome: stage.outcome, files: 0, bytes: 0 };
+  return { kind: "job-collected", ...about, ...rest };
+}
+
+type NewsOf<K extends RunEvent["kind"]> = Omit<Extract<RunEvent, { kind: K }>, "at">;

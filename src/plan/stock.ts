@@ -1,8 +1,10 @@
 // Which machines matter to which question, so that deciding need not look at all of them after every event. All of it
 // follows from the machines themselves: it is worked out anew for those that have changed.
 
+import type { MachineState } from "../model/batch-state.js";
+import { Gathering, isWorthATrip } from "./gathering.js";
+import { countWaiting } from "./holdings.js";
 import { LoadHeap } from "./load-heap.js";
-import type { MachineState } from "./machine-state.js";
 
 const QUESTIONS = {
   /** May be given jobs and has room for them. */
@@ -10,13 +12,13 @@ const QUESTIONS = {
   /** Of the takers: has nothing left to begin, and slots that stand idle. */
   dry: (machine) =>
     canTakeJobs(machine) &&
-    machine.queued.size === 0 &&
-    machine.running.size < machine.slots &&
+    countWaiting(machine) === 0 &&
+    machine.current.running.size < machine.slots &&
     !machine.busy.has("hand-over"),
   /** Of the takers: has waiting jobs that could be taken back. */
-  movable: (machine) => canTakeJobs(machine) && machine.queued.size > 0 && isSettled(machine),
+  movable: (machine) => canTakeJobs(machine) && countWaiting(machine) > 0 && isSettled(machine),
   /** Has waiting jobs. */
-  queueing: ({ queued }) => queued.size > 0,
+  queueing: (machine) => countWaiting(machine) > 0,
   /** Has not answered yet. */
   unheard: ({ phase }) => phase === "new" || phase === "connecting",
   /** Jobs are on their way there, or from there; nobody waits for those of a machine that was given up. */
@@ -24,17 +26,16 @@ const QUESTIONS = {
     machine.toRetry.size > 0 || (!machine.isGivenUp && machine.phase !== "failed" && hasJobs(machine)),
   /** There may be something to do that has to do with this machine alone. */
   due: (machine) => {
-    const { phase, busy, assigned, orphans, toFree, toRetry } = machine;
+    const { phase, busy, current, overtaken, toFree, toRetry } = machine;
     if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
     if (phase !== "ready") return false;
     if (machine.restsToTry.size > 0 && !busy.has("collect-rest")) return true;
     if (!machine.isOpen || (hasResults(machine) && isWorthATrip(machine))) return true;
     if (busy.has("hand-over")) return false;
-    if (assigned.size > 0 || (orphans.size > 0 && !busy.has("take-back"))) return true;
+    if (current.assigned.size + current.sent.size > 0) return true;
+    if (overtaken.queued.size > 0 && !busy.has("take-back")) return true;
     return toFree.size > 0 && !busy.has("free");
   },
-  /** Has a few results of short jobs, and more to come: they wait for the next trip, in the order they began to. */
-  gathering: (machine) => machine.phase === "ready" && hasResults(machine) && !isWorthATrip(machine),
   /** Open, but without anything to do: it goes when the last job of the batch is home. */
   idle: (machine) =>
     machine.phase === "ready" &&
@@ -49,6 +50,10 @@ const ALL = Object.entries(QUESTIONS) as [Question, (machine: MachineState) => b
 export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
   /** Since stock was taken last. */
   readonly changed: Set<MachineState>;
+  /** Since when some machine could do with more. */
+  dryAt: number | null;
+  /** Have a few results of short jobs, and more to come. */
+  readonly gathering: Gathering;
   /** Takers that may be dealt to. */
   readonly ready: LoadHeap;
   /** What all of the takers have together. */
@@ -66,24 +71,29 @@ export function newStock(machines: Iterable<MachineState>): Stock {
   return {
     ...(Object.fromEntries(sets) as Record<Question, Set<MachineState>>),
     changed: new Set(machines),
+    dryAt: null,
+    gathering: new Gathering(),
     ready: new LoadHeap(),
     total: { jobs: 0, slots: 0 },
     counted: new Map(),
   };
 }
 
-/** O(log m) for each machine that has changed. */
-export function takeStock(stock: Stock): void {
+/** After events, and before a decision. O(log m) for each machine that has changed. */
+export function takeStock(stock: Stock, now: number): void {
   for (const machine of stock.changed) {
     for (const [question, isTrueOf] of ALL) {
       if (isTrueOf(machine)) stock[question].add(machine);
       else stock[question].delete(machine);
     }
+    if (isGathering(machine)) stock.gathering.put(machine);
+    else stock.gathering.remove(machine);
     if (canBeDealtTo(machine)) stock.ready.put(machine);
     else stock.ready.remove(machine);
     count(stock, machine);
   }
   stock.changed.clear();
+  stock.dryAt = stock.dry.size === 0 ? null : (stock.dryAt ?? now);
 }
 
 function count({ total, counted }: Stock, machine: MachineState): void {
@@ -92,57 +102,41 @@ function count({ total, counted }: Stock, machine: MachineState): void {
   total.jobs -= load.jobs;
   total.slots -= load.slots;
   const isCounted = canTakeJobs(machine);
-  load.jobs = isCounted ? machine.queued.size + machine.running.size : 0;
+  load.jobs = isCounted ? countWaiting(machine) + machine.current.running.size : 0;
   load.slots = isCounted ? machine.slots : 0;
   total.jobs += load.jobs;
   total.slots += load.slots;
 }
 
-function hasResults({ ended, strays, busy }: MachineState): boolean {
-  return ended.size + strays.size > 0 && !busy.has("collect");
+function isGathering(machine: MachineState): boolean {
+  return machine.phase === "ready" && hasResults(machine) && !isWorthATrip(machine);
 }
 
-const WORTH_A_TRIP = 200;
-const BETWEEN_TRIPS_MS = 300;
-
-/** Short jobs come home many at a time: a trip costs more than they do. Nobody waits for the last ones. */
-function isWorthATrip({ queued, running, ended }: MachineState): boolean {
-  return queued.size + running.size === 0 || ended.size >= WORTH_A_TRIP;
-}
-
-/** Whether its results come home now. */
-export function isToCollect(machine: MachineState, now: number): boolean {
-  return isWorthATrip(machine) || now - machine.collectedAt >= BETWEEN_TRIPS_MS;
-}
-
-/** Those whose results have waited long enough. One that has only begun to wait may hold up a few behind it, not for long. */
-export function* gathered({ gathering }: Stock, now: number): Iterable<MachineState> {
-  for (const machine of gathering) {
-    if (!isToCollect(machine, now)) return;
-    yield machine;
-  }
+function hasResults({ current, overtaken, busy }: MachineState): boolean {
+  return current.ended.size + overtaken.ended.size > 0 && !busy.has("collect");
 }
 
 /** Not while jobs are handed over there: the answer could be taken for that of a later attempt. */
 function canBeDealtTo(machine: MachineState): boolean {
-  return canTakeJobs(machine) && !machine.busy.has("assign") && !machine.busy.has("hand-over");
+  return canTakeJobs(machine) && !machine.busy.has("hand-over");
 }
 
 function canTakeJobs({ phase, isOpen, slots }: MachineState): boolean {
   return phase === "ready" && isOpen && slots > 0;
 }
 
-/** Orphans are being taken back as well: two requests at once for one line, and the later answer would be stale. */
-function isSettled({ busy, assigned, orphans }: MachineState): boolean {
-  return !busy.has("take-back") && !busy.has("hand-over") && assigned.size + orphans.size === 0;
+/** Overtaken attempts are taken back as well: of two requests at once for one line, the later answer would be stale. */
+function isSettled({ busy, current, overtaken }: MachineState): boolean {
+  if (busy.has("take-back") || busy.has("hand-over")) return false;
+  return current.assigned.size + current.sent.size + overtaken.queued.size === 0;
 }
 
 /** Nothing is there that is still wanted. */
 export function isEmpty(machine: MachineState): boolean {
-  const { orphans, begunOrphans, strays } = machine;
-  return !hasJobs(machine) && orphans.size + begunOrphans.size + strays.size === 0;
+  const { queued, running, ended } = machine.overtaken;
+  return !hasJobs(machine) && queued.size + running.size + ended.size === 0;
 }
 
-function hasJobs({ queued, running, ended }: MachineState): boolean {
-  return queued.size + running.size + ended.size > 0;
+function hasJobs(machine: MachineState): boolean {
+  return countWaiting(machine) + machine.current.running.size + machine.current.ended.size > 0;
 }

@@ -4,16 +4,19 @@ import { machineLines } from "./machine-lines.js";
 import { progressLines } from "./progress.js";
 import { runningLines } from "./running-lines.js";
 import { type Canvas, formatSpans, type Span, span } from "./spans.js";
-import type { ViewState } from "./view-state.js";
+import { runningJobs, type ViewState } from "./view-state.js";
 
 /** At most `rows - 1` lines: the last row is where the cursor rests. */
 export function frameLines(view: ViewState, canvas: Canvas): string[] {
   const height = Math.max(0, canvas.rows - 1);
   const head = progressLines(view, canvas);
   const foot = [formatSpans([footOf(view)], canvas)];
-  const room = shareOut(height - head.length - foot.length, view.machines.size, view.running.size);
-  const machines = listed([...view.machines.values()], room.machines, (some) => machineLines(some, canvas));
-  const running = listed([...view.running.values()], room.running, (some) => runningLines(some, canvas));
+  const jobs = runningJobs(view);
+  const room = shareOut(height - head.length - foot.length, view.machines.size, jobs.length);
+  const machines = listed([...view.machines.values()], room.machines, (some) =>
+    machineLines(some, jobs, canvas),
+  );
+  const running = listed(jobs, room.running, (some) => runningLines(some, canvas));
   return stacked(
     [
       head,
@@ -33,10 +36,10 @@ function footOf(view: ViewState): Span {
 }
 
 /** Every job that is not done is on a machine, which needs no client for it. */
-function isWithMachines({ machines, tally }: ViewState): boolean {
-  const open = tally.waiting + tally.running + tally.ended;
-  const held = [...machines.values()].reduce((sum, { jobs }) => sum + jobs.size, 0);
-  return open > 0 && held >= open;
+function isWithMachines({ state }: ViewState): boolean {
+  const { waiting, running, ended } = state.tally;
+  const queued = [...state.machines.values()].reduce((sum, { current }) => sum + current.queued.size, 0);
+  return waiting + running + ended > 0 && queued === waiting;
 }
 
 /** When not all fit, machines get up to half of the lines, or more if the running jobs leave it. */

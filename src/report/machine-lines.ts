@@ -4,20 +4,32 @@ import type { Slot } from "../model/machine.js";
 import type { MachineView } from "./machine-view.js";
 import { printable } from "./printable.js";
 import { type Canvas, formatSpans, type Span, span } from "./spans.js";
+import type { RunningJob } from "./view-state.js";
 import { fitWidthKeepingEnd, padWidth, textWidth } from "./width.js";
 import { transferText } from "./wording.js";
 
-export function machineLines(machines: readonly MachineView[], canvas: Canvas): string[] {
+export function machineLines(
+  machines: readonly MachineView[],
+  jobs: readonly RunningJob[],
+  canvas: Canvas,
+): string[] {
   const { columns, look } = canvas;
   const names = machines.map(({ name }) => printable(name));
   const nameWidth = Math.min(Math.floor(columns * 0.4), Math.max(...names.map(textWidth)));
   return machines.map((machine, index) => {
     const name = fitWidthKeepingEnd(names[index] ?? "", nameWidth, look.ellipsis);
-    return formatSpans([span(padWidth(name, nameWidth)), span("  "), ...conditionOf(machine)], canvas);
+    return formatSpans(
+      [span(padWidth(name, nameWidth)), span("  "), ...conditionOf(machine, slotsInUse(machine, jobs))],
+      canvas,
+    );
   });
 }
 
-function conditionOf(machine: MachineView): Span[] {
+function slotsInUse({ name }: MachineView, jobs: readonly RunningJob[]): Set<number> {
+  return new Set(jobs.filter(({ machine }) => machine === name).map(({ slot }) => slot));
+}
+
+function conditionOf(machine: MachineView, busy: ReadonlySet<number>): Span[] {
   const { answer, staging, lostBecause } = machine;
   if (answer?.kind === "failed") return [span(`left out: ${printable(answer.reason)}`, "bad")];
   if (lostBecause !== null) return [span(`link lost, jobs there go on: ${printable(lostBecause)}`, "warn")];
@@ -26,10 +38,14 @@ function conditionOf(machine: MachineView): Span[] {
     return [span(`staging ${transferText(staging)}`.trimEnd(), "dim")];
   }
   if (answer.slots.length === 0) return [span("no room for a job now", "warn")];
-  return machine.isDone ? [span("done", "dim")] : occupationOf(machine, answer.slots);
+  return machine.isDone ? [span("done", "dim")] : occupationOf(machine, busy, answer.slots);
 }
 
-function occupationOf({ busy, held, collecting }: MachineView, slots: readonly Slot[]): Span[] {
+function occupationOf(
+  { held, collecting }: MachineView,
+  busy: ReadonlySet<number>,
+  slots: readonly Slot[],
+): Span[] {
   const inUse = slots.filter(({ index }) => busy.has(index));
   const cards = new Set(inUse.flatMap(({ gpus }) => gpus.map(({ index }) => index)));
   const spans = [span(`${inUse.length}/${slots.length} busy`, inUse.length > 0 ? "busy" : "normal")];

@@ -14,10 +14,6 @@ export interface MachineView {
   collecting: TransferView | null;
   /** Nothing of this batch is left there. */
   isDone: boolean;
-  /** Lines of the jobs that are there: queued, running, or not yet collected. */
-  readonly jobs: Set<number>;
-  /** Slot to the line of the job in it. */
-  readonly busy: Map<number, number>;
   /** Slot to why it takes no job for now. */
   readonly held: Map<number, string>;
 }
@@ -47,8 +43,6 @@ export function newMachine(name: string): MachineView {
     isStaged: false,
     collecting: null,
     isDone: false,
-    jobs: new Set(),
-    busy: new Map(),
     held: new Map(),
   };
 }
@@ -82,9 +76,6 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
     case "jobs-assigned":
       machine.isDone = false;
       return;
-    case "jobs-handed-over":
-      for (const line of event.lines) machine.jobs.add(line);
-      return;
     case "collecting":
       machine.collecting = transferOf({ ...event, doneBytes: event.receivedBytes }, machine.collecting);
       return;
@@ -93,12 +84,11 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       return;
     case "machine-draining":
     case "machine-opened":
-    case "jobs-retried":
-      return;
     case "machine-refused":
+    case "jobs-handed-over":
     case "jobs-reassigned":
+    case "jobs-retried":
     case "jobs-taken-back":
-      for (const line of event.lines) machine.jobs.delete(line);
       return;
     case "machine-done":
       machine.isDone = true;

@@ -1,5 +1,6 @@
 // For pipes and log files: the lines that people grep for and the summary on stdout, everything else on stderr.
 
+import { outcomeAtHome } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import { type Job, shortCommand, succeeded } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
@@ -39,8 +40,9 @@ export function createPlainReporter(options: PlainOptions): Reporter {
   let hasLimits = false;
   const tellTransfers = transferTeller(view);
   return {
-    show(event) {
-      if (!applyToView(view, event)) return;
+    show(event, known) {
+      applyToView(view, event, known);
+      if (!known.isNews) return;
       if (event.kind === "job-output") {
         const { stdout, stderr } = options;
         return write(event.stream === "out" ? stdout : stderr, outputLines(view, event));
@@ -78,7 +80,7 @@ function hasEveryAnswer(view: ViewState): boolean {
 }
 
 function outputLines(view: ViewState, event: Extract<RunEvent, { kind: "job-output" }>): string[] {
-  return teeLines(view.jobs.get(event.line)?.job.name ?? "", event.text);
+  return teeLines(view.state.jobs.get(event.line)?.job.name ?? "", event.text);
 }
 
 function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): string[] {
@@ -89,14 +91,16 @@ function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): s
   }
   if (event.kind === "run-resumed") return [resumedLine(event)];
   if (event.kind !== "job-started" && event.kind !== "job-collected") return [];
-  const known = view.jobs.get(event.line);
-  if (known === undefined) return [];
+  const tracked = view.state.jobs.get(event.line);
+  if (tracked === undefined) return [];
+  const { job } = tracked;
   if (event.kind === "job-started") {
-    return [`started: ${startedLine(known.job, options.devicesOf(event.machine, event.slot))}`];
+    return [`started: ${startedLine(job, options.devicesOf(event.machine, event.slot))}`];
   }
-  if (known.phase.kind !== "collected") return [];
-  const ending = succeeded(known.phase.outcome) ? "finished" : "failed";
-  return [`${ending}: ${printable(known.job.name)}; ${printable(shortCommand(known.job))}`];
+  const outcome = outcomeAtHome(tracked);
+  if (!outcome) return [];
+  const ending = succeeded(outcome) ? "finished" : "failed";
+  return [`${ending}: ${printable(job.name)}; ${printable(shortCommand(job))}`];
 }
 
 /** `name;  export CUDA_VISIBLE_DEVICES=0 && command`. */
@@ -137,12 +141,12 @@ function noticeLines(view: ViewState, event: RunEvent): string[] {
   switch (event.kind) {
     case "job-ended": {
       if (event.outcome.kind !== "lost") return [];
-      const name = printable(view.jobs.get(event.line)?.job.name ?? "");
+      const name = printable(view.state.jobs.get(event.line)?.job.name ?? "");
       const place = printable(event.machine);
       return [`WARNING: ${name} is lost on ${place}: ${printable(event.outcome.reason)}`];
     }
     case "rest-collected": {
-      const name = printable(view.jobs.get(event.line)?.job.name ?? "");
+      const name = printable(view.state.jobs.get(event.line)?.job.name ?? "");
       return event.files === 0 ? [] : [`more of ${name} has come: ${count(event.files, "file")}`];
     }
     case "tree-read":

@@ -18,9 +18,9 @@ function barLine(view: ViewState, elapsedMs: number, canvas: Canvas): string {
   const { now, columns, look } = canvas;
   const leftMs = timeLeftMs(view, now);
   const left = leftMs === null ? look.dash : `~${formatRoughDuration(leftMs)}`;
-  const { succeeded, failed, skipped } = view.tally;
-  const done = succeeded + failed + skipped;
-  const parts = [`${done}/${view.jobs.size}`, formatDuration(elapsedMs), `${left} left`];
+  const { succeeded, failed, stopped, lost, skipped } = view.state.tally;
+  const done = succeeded + failed + stopped + lost + skipped;
+  const parts = [`${done}/${view.state.jobs.size}`, formatDuration(elapsedMs), `${left} left`];
   const text = parts.join(look.separator);
   const barWidth = Math.min(WIDEST_BAR, Math.floor(columns / 2), columns - textWidth(text) - 2);
   if (barWidth < NARROWEST_BAR) return formatSpans([span(text)], canvas);
@@ -28,11 +28,13 @@ function barLine(view: ViewState, elapsedMs: number, canvas: Canvas): string {
 }
 
 function barSpans(view: ViewState, width: number, look: Look): Span[] {
-  const { succeeded, skipped, failed, running, ended } = view.tally;
-  const cellsUpTo = (count: number) => Math.round((count / Math.max(1, view.jobs.size)) * width);
-  const doneEnd = cellsUpTo(succeeded + skipped);
-  const failedEnd = cellsUpTo(succeeded + skipped + failed);
-  const runningEnd = cellsUpTo(succeeded + skipped + failed + running + ended);
+  const { succeeded, skipped, failed, stopped, lost, running, ended } = view.state.tally;
+  const cellsUpTo = (count: number) => Math.round((count / Math.max(1, view.state.jobs.size)) * width);
+  const good = succeeded + skipped;
+  const bad = failed + stopped + lost;
+  const doneEnd = cellsUpTo(good);
+  const failedEnd = cellsUpTo(good + bad);
+  const runningEnd = cellsUpTo(good + bad + running + ended);
   return [
     span(look.bar.done.repeat(doneEnd), "good"),
     span(look.bar.failed.repeat(failedEnd - doneEnd), "bad"),
@@ -43,13 +45,15 @@ function barSpans(view: ViewState, width: number, look: Look): Span[] {
 
 function countsLine(view: ViewState, canvas: Canvas): string {
   const { columns, look } = canvas;
-  const { succeeded, skipped, failed, running, waiting, ended, unknown } = view.tally;
+  const { succeeded, skipped, failed, stopped, lost, running, waiting, ended, unknown } = view.state.tally;
   const counts = [
-    span(`${succeeded} done`, succeeded > 0 ? "good" : "normal"),
+    span(`${succeeded} succeeded`, succeeded > 0 ? "good" : "normal"),
     span(`${running} running`, running > 0 ? "busy" : "normal"),
     span(`${failed} failed`, failed > 0 ? "bad" : "normal"),
     span(`${waiting} waiting`),
   ];
+  if (stopped > 0) counts.push(span(`${stopped} stopped`));
+  if (lost > 0) counts.push(span(`${lost} lost`, "warn"));
   if (skipped > 0) counts.push(span(`${skipped} skipped`));
   if (ended > 0) counts.push(span(`${ended} to collect`));
   if (unknown > 0) counts.push(span(`${unknown} unknown`, "warn"));

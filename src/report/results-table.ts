@@ -1,5 +1,6 @@
 // `sshoal results`: one line a job, as many columns as the terminal has room for.
 
+import { JOB_WORDS } from "../model/batch-state.js";
 import { shortCommand } from "../model/job.js";
 import { type Column, cellOf, type ResultRow, type ResultTable } from "../model/result.js";
 import { isNumber } from "../model/sweep.js";
@@ -12,7 +13,6 @@ const GAP = "  ";
 const WIDEST = 20;
 /** What follows it is of no use any more. */
 const NARROWEST_COMMAND = 16;
-const STATES = ["succeeded", "failed", "done", "ended", "running", "queued", "waiting"] as const;
 
 /** Lines of at most `columns`, without their newlines. `sorted`: is shown before all others, or null. */
 export function resultLines(table: ResultTable, sorted: Column | null, columns = 80): string[] {
@@ -102,7 +102,7 @@ function formatLine(cells: readonly string[]): string {
 }
 
 function countsLine({ batch, rows }: ResultTable): string {
-  const counts = STATES.map((state) => [rows.filter((row) => row.state === state).length, state] as const);
+  const counts = JOB_WORDS.map((state) => [rows.filter((row) => row.state === state).length, state] as const);
   const parts = counts.filter(([amount]) => amount > 0).map(([amount, state]) => `${amount} ${state}`);
   return printable(`${batch}: ${parts.join(", ")}`);
 }

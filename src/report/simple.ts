@@ -1,7 +1,7 @@
 // As simple_gpu_scheduler has it: a line for each command that begins, and what commands print, as they print it.
 
 import type { RunEvent } from "../model/event.js";
-import { shortCommand, succeeded } from "../model/job.js";
+import { shortCommand } from "../model/job.js";
 import type { PlainOptions } from "./plain.js";
 import { printable } from "./printable.js";
 import type { Reporter, TextSink } from "./reporter.js";
@@ -14,13 +14,14 @@ export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): 
   const { stdout, stderr, devicesOf } = options;
   const view = newView(options.machines);
   return {
-    show(event) {
-      if (!applyToView(view, event)) return;
+    show(event, known) {
+      applyToView(view, event, known);
+      if (!known.isNews) return;
       write(stderr, noticeLines(event));
       if (event.kind === "job-output")
         write(event.stream === "out" ? stdout : stderr, harmlessLines(event.text));
       if (event.kind !== "job-started") return;
-      const command = printable(shortCommand(view.jobs.get(event.line)?.job ?? { command: "" }));
+      const command = printable(shortCommand(view.state.jobs.get(event.line)?.job ?? { command: "" }));
       const cards = Object.values(devicesOf(event.machine, event.slot))[0] ?? "";
       write(stdout, [`Processing command \`${command}\` on gpu ${cards}`]);
     },
@@ -39,8 +40,8 @@ function noticeLines(event: RunEvent): string[] {
 }
 
 /** Then there is nothing to say. */
-function isAllWell({ jobs }: ViewState): boolean {
-  return [...jobs.values()].every(({ phase }) => phase.kind === "collected" && succeeded(phase.outcome));
+function isAllWell({ state: { jobs, tally } }: ViewState): boolean {
+  return tally.succeeded === jobs.size;
 }
 
 function write(sink: TextSink, lines: readonly string[]): void {

@@ -1,6 +1,7 @@
 // `sshoal status`: of each batch how many jobs are how far, who follows it, and where the running and failed ones are.
 
-import { describeOutcome, type Outcome, succeeded } from "../model/job.js";
+import type { JobWord } from "../model/batch-state.js";
+import { describeOutcome, type Outcome } from "../model/job.js";
 import { escapeC1 } from "./json.js";
 import { missingText } from "./missing-text.js";
 import { printable } from "./printable.js";
@@ -10,7 +11,9 @@ import { wrap } from "./wrap.js";
 export interface JobStatus {
   readonly job: string;
   readonly line: number;
-  readonly state: "waiting" | "queued" | "running" | "ended" | "collected";
+  readonly state: JobWord;
+  /** Its results are on this computer. */
+  readonly isHere: boolean;
   readonly machine: string | null;
   readonly slot: number | null;
   readonly attempt: number;
@@ -35,7 +38,7 @@ export interface BatchStatus {
   readonly unreached: readonly { readonly machine: string; readonly reason: string }[];
 }
 
-const VERSION = 1;
+const VERSION = 2;
 const LISTED = 20;
 const INDENT = "  ";
 const GAP = "  ";
@@ -45,7 +48,7 @@ const WIDEST_PLACE = 30;
 /** Lines of at most `columns`, without their newlines. */
 export function statusLines(status: BatchStatus, columns = 80): string[] {
   const running = status.jobs.filter(({ state }) => state === "running");
-  const failed = status.jobs.filter(isFailed);
+  const failed = status.jobs.filter(({ state }) => BAD.has(state));
   const stuck = status.jobs.filter(({ reason }) => reason !== undefined);
   const incomplete = status.jobs.filter(({ missing }) => missing !== undefined);
   return [
@@ -75,24 +78,17 @@ function indented(text: string, columns: number): string[] {
   return wrap(text, columns - textWidth(INDENT)).map((line) => INDENT + line);
 }
 
-function isFailed({ outcome }: JobStatus): boolean {
-  return outcome !== null && !succeeded(outcome);
-}
+const BAD: ReadonlySet<JobWord> = new Set(["failed", "stopped", "lost"]);
 
-function isOver({ state }: JobStatus): boolean {
-  return state === "ended" || state === "collected";
-}
-
-/** "12 done, 1 failed, 2 to collect, 4 running, 30 waiting": what is to be collected is done or failed too. */
+/** "12 succeeded, 1 failed, 2 of them to collect, 4 running, 30 waiting". */
 function countsText(jobs: readonly JobStatus[]): string {
-  const counted = (test: (job: JobStatus) => boolean) => jobs.filter(test).length;
+  const counted = (word: JobWord) => jobs.filter(({ state }) => state === word).length;
   const parts: [number, string][] = [
-    [counted((job) => isOver(job) && !isFailed(job)), "done"],
-    [counted(isFailed), "failed"],
-    [counted(({ state }) => state === "ended"), "of them to collect"],
-    [counted(({ missing }) => missing !== undefined), "of them incomplete"],
-    [counted(({ state }) => state === "running"), "running"],
-    [counted(({ state }) => state === "waiting" || state === "queued"), "waiting"],
+    ...ENDINGS.map((word): [number, string] => [counted(word), word]),
+    [jobs.filter(isToCollect).length, "of them to collect"],
+    [jobs.filter(({ missing }) => missing !== undefined).length, "of them incomplete"],
+    [counted("running"), "running"],
+    [counted("waiting"), "waiting"],
   ];
   return parts
     .filter(([amount], index) => index === 0 || amount > 0)
@@ -100,9 +96,15 @@ function countsText(jobs: readonly JobStatus[]): string {
     .join(", ");
 }
 
+const ENDINGS = ["succeeded", "failed", "stopped", "lost", "skipped"] as const;
+
+function isToCollect({ outcome, isHere }: JobStatus): boolean {
+  return outcome !== null && !isHere;
+}
+
 function followerText({ jobs, follower, command }: BatchStatus): string {
   if (follower !== null) return `followed by ${follower}`;
-  const isLeft = jobs.some(({ state, missing }) => state !== "collected" || missing !== undefined);
+  const isLeft = jobs.some(({ isHere, missing }) => !isHere || missing !== undefined);
   return isLeft ? `nobody follows it: ${command} goes on with it` : "";
 }
 
@@ -137,9 +139,7 @@ function column(cells: readonly string[]): string[] {
 
 /** One object a job, in the format that docs/json-events.md promises to keep. */
 export function statusJson({ batch, jobs }: BatchStatus): string[] {
-  return jobs.map((status) => {
-    const { job, line, state, machine, slot, attempt, outcome, parameters, missing, reason } = status;
-    const known = { job, line, state, machine, slot, attempt, outcome, parameters, missing, reason };
-    return escapeC1(JSON.stringify({ v: VERSION, batch, ...known }));
-  });
+  return jobs.map(({ isHere, ...status }) =>
+    escapeC1(JSON.stringify({ v: VERSION, batch, ...status, collected: isHere })),
+  );
 }

@@ -1,11 +1,12 @@
 // What is left on the screen after a run: how many, how long, and where to look next.
 
+import { outcomeAtHome, type TrackedJob } from "../model/batch-state.js";
 import type { Outcome } from "../model/job.js";
 import { describeOutcome, succeeded } from "../model/job.js";
 import { formatDuration } from "./amounts.js";
 import { missingText } from "./missing-text.js";
 import { printable } from "./printable.js";
-import type { JobView, ViewState } from "./view-state.js";
+import { runningJobs, type ViewState } from "./view-state.js";
 import { fitWidth, padWidth, textWidth } from "./width.js";
 
 const COLUMNS = 80;
@@ -15,7 +16,7 @@ const RESULTS = "job_results";
 /** Nothing for a run that never began. */
 export function summaryLines(view: ViewState, ellipsis = "…"): string[] {
   if (view.startedAt === null) return [];
-  const jobs = [...view.jobs.values()];
+  const jobs = [...view.state.jobs.values()];
   return [
     `${countsText(view, jobs)} in ${formatDuration(view.lastEventAt - view.startedAt)}`,
     ...failedLines(jobs, ellipsis),
@@ -24,26 +25,29 @@ export function summaryLines(view: ViewState, ellipsis = "…"): string[] {
   ];
 }
 
-function countsText(view: ViewState, jobs: readonly JobView[]): string {
-  const { succeeded: good, failed, skipped, waiting, running, ended, unknown } = view.tally;
+function countsText({ state: { tally } }: ViewState, jobs: readonly TrackedJob[]): string {
+  const { succeeded: good, failed, stopped, lost, skipped, waiting, running, ended, unknown } = tally;
   const unfinished = waiting + running + ended + unknown;
   const parts = [`${good} succeeded`, `${failed} failed`];
+  if (stopped > 0) parts.push(`${stopped} stopped`);
+  if (lost > 0) parts.push(`${lost} lost`);
   if (skipped > 0) parts.push(`${skipped} skipped${failedBefore(jobs)}`);
   if (unfinished > 0) parts.push(`${unfinished} unfinished`);
   return parts.join(", ");
 }
 
-function failedBefore(jobs: readonly JobView[]): string {
+function failedBefore(jobs: readonly TrackedJob[]): string {
   const count = jobs.filter(
-    ({ phase }) => phase.kind === "skipped" && phase.outcome !== null && !succeeded(phase.outcome),
+    ({ fate }) => fate.kind === "skipped" && fate.outcome !== null && !succeeded(fate.outcome),
   ).length;
   return count === 0 ? "" : ` (${count} of them failed before)`;
 }
 
-function failedLines(jobs: readonly JobView[], ellipsis: string): string[] {
-  const failed = jobs.flatMap(({ job, phase }): Failure[] => {
-    if (phase.kind !== "collected" || succeeded(phase.outcome)) return [];
-    return [{ path: `${RESULTS}/${printable(job.name)}.err`, outcome: phase.outcome }];
+function failedLines(jobs: readonly TrackedJob[], ellipsis: string): string[] {
+  const failed = jobs.flatMap((tracked): Failure[] => {
+    const outcome = tracked.fate.kind === "skipped" ? null : outcomeAtHome(tracked);
+    if (!outcome || succeeded(outcome)) return [];
+    return [{ path: `${RESULTS}/${printable(tracked.job.name)}.err`, outcome }];
   });
   if (failed.length === 0) return [];
   const listed = failed.slice(0, LISTED);
@@ -67,18 +71,19 @@ function alignedFailures(failures: readonly Failure[], ellipsis: string): string
 }
 
 function unfinishedLines(view: ViewState, ellipsis: string): string[] {
-  const { waiting, ended, unknown } = view.tally;
-  const lines = [...view.running.values()]
+  const { waiting, ended, unknown } = view.state.tally;
+  const running = runningJobs(view);
+  const lines = running
     .slice(0, LISTED)
     .map(({ job, machine }) => `  ${printable(job.name)}  running on ${printable(machine)} when last seen`);
-  lines.push(...moreLine(view.running.size, ellipsis));
+  lines.push(...moreLine(running.length, ellipsis));
   if (waiting > 0) lines.push(`  ${waiting} not begun`);
   if (ended > 0) lines.push(`  ${ended} ended, results not collected yet`);
   if (unknown > 0) lines.push(`  ${unknown} of unknown fate: on a machine that was left out`);
   return lines.length === 0 ? [] : ["unfinished jobs:", ...lines];
 }
 
-function incompleteLines({ jobs, incomplete }: ViewState, ellipsis: string): string[] {
+function incompleteLines({ state: { jobs }, incomplete }: ViewState, ellipsis: string): string[] {
   if (incomplete.length === 0) return [];
   const lines = incomplete.slice(0, LISTED).map(({ line, machine, missing }) => {
     const name = printable(jobs.get(line)?.job.name ?? `line ${line}`);

@@ -1,11 +1,12 @@
 // The live view on a terminal: redrawn in place, with failures and warnings left standing above it.
 
+import { outcomeAtHome } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import { describeOutcome, shortCommand, succeeded } from "../model/job.js";
 import { frameLines } from "./frame.js";
 import { LiveRegion, type TerminalStream } from "./live-region.js";
 import { printable } from "./printable.js";
-import type { Reporter } from "./reporter.js";
+import type { Known, Reporter } from "./reporter.js";
 import { type Canvas, formatSpans, type Look, lookOf, span } from "./spans.js";
 import { summaryLines } from "./summary.js";
 import { teeLines } from "./tee-lines.js";
@@ -53,8 +54,9 @@ class TerminalReporter implements Reporter {
     this.#draw();
   }
 
-  show(event: RunEvent): void {
-    if (!applyToView(this.#view, event)) return;
+  show(event: RunEvent, known: Known): void {
+    applyToView(this.#view, event, known);
+    if (!known.isNews) return;
     for (const line of warningLines(event)) this.#lasting.push(this.#look.paint(line, "warn"));
     if (event.kind === "tree-read") this.#lasting.push(treeLine(event));
     if (event.kind === "job-output") return this.#showOutput(event);
@@ -87,7 +89,7 @@ class TerminalReporter implements Reporter {
 
   /** Above the live part, as it comes; a flood is not gathered until the next redraw. */
   #showOutput({ line, text }: Extract<RunEvent, { kind: "job-output" }>): void {
-    const lines = teeLines(this.#view.jobs.get(line)?.job.name ?? "", text);
+    const lines = teeLines(this.#view.state.jobs.get(line)?.job.name ?? "", text);
     for (const each of lines) this.#lasting.push(each);
     this.#isDirty = true;
     if (this.#lasting.length >= MOST_WAITING) this.#draw();
@@ -117,9 +119,10 @@ class TerminalReporter implements Reporter {
   }
 
   #failedLines(line: number): string[] {
-    const known = this.#view.jobs.get(line);
-    if (known?.phase.kind !== "collected" || succeeded(known.phase.outcome)) return [];
-    const ending = printable(describeOutcome(known.phase.outcome));
+    const known = this.#view.state.jobs.get(line);
+    const outcome = known && outcomeAtHome(known);
+    if (!known || !outcome || succeeded(outcome)) return [];
+    const ending = printable(describeOutcome(outcome));
     const spans = [
       span("failed:", "bad"),
       span(` ${printable(known.job.name)} (${ending});`),

@@ -1,21 +1,23 @@
-// The run as people see it: events folded into counts, machines and running jobs. It is changed in place,
-// so that an event costs the same in a batch of ten jobs and of a hundred thousand.
+// The run as people see it: the state of the batch, and what only the eye needs beside it, such as last lines and transfers.
 
+import type { Attempt } from "../model/attempt.js";
+import { type BatchState, emptyState } from "../model/batch-state.js";
 import type { Incomplete, RunEvent } from "../model/event.js";
-import type { Job, Outcome } from "../model/job.js";
-import { shortCommand, succeeded } from "../model/job.js";
+import type { Job } from "../model/job.js";
+import { shortCommand } from "../model/job.js";
 import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
 import { lastSaid, printableStart } from "./printable.js";
+import type { Known } from "./reporter.js";
 import { haltedLine, pausedLine, STOPPING } from "./wording.js";
 
 export interface ViewState {
+  /** As the last event left it. */
+  state: BatchState;
   startedAt: number | null;
   lastEventAt: number;
-  readonly jobs: Map<number, JobView>;
-  /** By line, longest running first. */
-  readonly running: Map<number, RunningJob>;
   readonly machines: Map<string, MachineView>;
-  readonly tally: Tally;
+  /** The last line of output of each running job, fit to show. */
+  readonly lastLines: Map<number, string>;
   /** Results of which something stays on a machine; known when the run has ended. */
   incomplete: readonly Incomplete[];
   /** Of the jobs that ended in this run. */
@@ -25,47 +27,22 @@ export interface ViewState {
   paused: string | null;
 }
 
-export interface JobView {
-  readonly job: Job;
-  /** The latest one known of. */
-  attempt: number;
-  phase: JobPhase;
-}
-
-type JobPhase =
-  | { readonly kind: "waiting" }
-  | { readonly kind: "running" }
-  /** Its results are still on the machine. */
-  | { readonly kind: "ended"; readonly machine: string; readonly outcome: Outcome }
-  | { readonly kind: "collected"; readonly outcome: Outcome }
-  | { readonly kind: "skipped"; readonly outcome: Outcome | null }
-  /** Its machine was left out while it had the job. */
-  | { readonly kind: "unknown" };
-
-/** One for all, since there may be very many. */
-const WAITING: JobPhase = { kind: "waiting" };
-const RUNNING: JobPhase = { kind: "running" };
-
 export interface RunningJob {
   readonly job: Job;
   readonly machine: string;
   readonly slot: number;
   readonly startedAt: number;
-  /** Its last line of output, fit to show; until there is one, its command. */
-  lastLine: string;
+  /** Its last line of output; until there is one, its command. */
+  readonly lastLine: string;
 }
-
-/** How many jobs are in each phase; collected ones told apart by how they ended. */
-type Tally = Record<Exclude<JobPhase["kind"], "collected"> | "succeeded" | "failed", number>;
 
 export function newView(machines: readonly string[]): ViewState {
   return {
+    state: emptyState(),
     startedAt: null,
     lastEventAt: 0,
-    jobs: new Map(),
-    running: new Map(),
     machines: new Map(machines.map((name) => [name, newMachine(name)])),
-    tally: { waiting: 0, running: 0, ended: 0, succeeded: 0, failed: 0, skipped: 0, unknown: 0 },
+    lastLines: new Map(),
     incomplete: [],
     durations: { totalMs: 0, count: 0 },
     stopping: null,
@@ -73,159 +50,46 @@ export function newView(machines: readonly string[]): ViewState {
   };
 }
 
-/** False when the event told nothing new: after a lost link, slots tell again what they told before. */
-export function applyToView(view: ViewState, event: RunEvent): boolean {
+/** `known`: what the event has led to. */
+export function applyToView(view: ViewState, event: RunEvent, { state, isNews }: Known): void {
+  view.state = state;
   view.lastEventAt = event.at;
-  if ("line" in event) return applyToJob(view, event);
-  if ("machine" in event) applyToMachine(machineOf(view, event.machine), event);
+  if (!isNews) return;
+  if (event.kind === "job-said") view.lastLines.set(event.line, lastSaid(event.text));
+  if (event.kind === "job-started") machineOf(view, event.machine).held.delete(event.slot);
+  if (event.kind === "job-ended") noteEnd(view, event);
+  if ("machine" in event && !("line" in event)) applyToMachine(machineOf(view, event.machine), event);
   if (event.kind === "run-started") view.startedAt = event.at;
-  if (event.kind === "run-started" || event.kind === "jobs-added") addJobs(view, event.jobs);
-  if (event.kind === "jobs-retried") for (const line of event.lines) waitAgain(view, line);
-  if (event.kind === "jobs-assigned") for (const line of event.lines) nextAttempt(view, line);
-  if (event.kind === "run-resumed") noteHeld(view, event);
-  if (event.kind === "machine-failed") loseSight(view, machineOf(view, event.machine));
   if (event.kind === "interrupted") view.stopping = STOPPING[event.mode];
   if (event.kind === "halted") view.stopping = haltedLine(event);
   if (event.kind === "paused") view.paused = pausedLine(event);
   if (event.kind === "continued") view.paused = null;
   if (event.kind === "run-ended") view.incomplete = event.incomplete ?? [];
-  return true;
 }
 
-type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { readonly kind: K }>;
-
-function addJobs(view: ViewState, jobs: readonly Job[]): void {
-  for (const job of jobs) {
-    if (view.jobs.has(job.line)) continue;
-    view.jobs.set(job.line, { job, attempt: 0, phase: WAITING });
-    view.tally.waiting += 1;
-  }
+/** Longest running first. */
+export function runningJobs(view: ViewState): RunningJob[] {
+  const running = [...view.state.machines.values()].flatMap(({ current }) => [...current.running]);
+  return running
+    .flatMap((attempt) => runningJob(view, attempt))
+    .sort((one, other) => one.startedAt - other.startedAt);
 }
 
-function nextAttempt(view: ViewState, line: number): void {
-  const known = view.jobs.get(line);
-  if (known !== undefined) beginAttempt(view, known, known.attempt + 1);
+function runningJob(
+  { state, lastLines }: ViewState,
+  { line, machine, stage }: Attempt,
+): RunningJob | never[] {
+  const job = state.jobs.get(line)?.job;
+  // That it has begun may be known before where.
+  if (job === undefined || stage.kind !== "running" || stage.slot === null) return [];
+  const lastLine = lastLines.get(line) ?? printableStart(shortCommand(job));
+  return { job, machine, slot: stage.slot, startedAt: stage.startedAt ?? 0, lastLine };
 }
 
-function waitAgain(view: ViewState, line: number): void {
-  const known = view.jobs.get(line);
-  if (known !== undefined) setPhase(view, known, WAITING);
-}
-
-function beginAttempt(view: ViewState, known: JobView, attempt: number): void {
-  known.attempt = attempt;
-  leaveSlot(view, known.job.line);
-  setPhase(view, known, WAITING);
-}
-
-function noteHeld(view: ViewState, { held }: EventOf<"run-resumed">): void {
-  for (const [name, lines] of Object.entries(held))
-    for (const line of lines) machineOf(view, name).jobs.add(line);
-}
-
-function loseSight(view: ViewState, machine: MachineView): void {
-  for (const line of machine.jobs) {
-    const known = view.jobs.get(line);
-    if (known === undefined) continue;
-    leaveSlot(view, line);
-    setPhase(view, known, { kind: "unknown" });
-  }
-  machine.jobs.clear();
-}
-
-function applyToJob(view: ViewState, event: Extract<RunEvent, { readonly line: number }>): boolean {
-  const known = view.jobs.get(event.line);
-  if (known === undefined) return false;
-  if (event.kind === "job-skipped") setPhase(view, known, { kind: "skipped", outcome: event.outcome });
-  else if (event.kind === "job-said") noteLastLine(view, event);
-  else if (!isBeside(event)) return applyToAttempt(view, known, event);
-  return true;
-}
-
-type BesideEvent = EventOf<"job-output" | "output-restarted" | "rest-collected">;
-
-/** It changes no phase. */
-function isBeside(event: RunEvent): event is BesideEvent {
-  return event.kind === "job-output" || event.kind === "output-restarted" || event.kind === "rest-collected";
-}
-
-function noteLastLine(view: ViewState, event: EventOf<"job-said">): void {
-  const running = view.running.get(event.line);
-  if (running !== undefined) running.lastLine = lastSaid(event.text);
-}
-
-/** How far on its way an attempt is in each phase: news of it is what takes it further. */
-const PROGRESS = { waiting: 0, unknown: 0, running: 1, ended: 2, collected: 3, skipped: 3 } as const;
-
-type AttemptEvent = EventOf<"job-started" | "job-ended" | "job-collected" | "job-stuck">;
-
-function applyToAttempt(view: ViewState, known: JobView, event: AttemptEvent): boolean {
-  if (event.attempt < known.attempt) return adopt(view, known, event);
-  if (event.attempt > known.attempt) beginAttempt(view, known, event.attempt);
-  const progress = PROGRESS[known.phase.kind];
-  switch (event.kind) {
-    case "job-started":
-      if (progress < PROGRESS.running) startJob(view, known, event);
-      return progress < PROGRESS.running;
-    case "job-ended":
-      if (progress < PROGRESS.ended) endJob(view, known, event);
-      return progress < PROGRESS.ended;
-    case "job-collected":
-      if (known.phase.kind !== "ended") return false;
-      machineOf(view, known.phase.machine).jobs.delete(event.line);
-      setPhase(view, known, { kind: "collected", outcome: known.phase.outcome });
-      return true;
-    case "job-stuck":
-      return true;
-    default:
-      return event satisfies never;
-  }
-}
-
-/** An earlier attempt that was given up came home first: its result is the one that counts. */
-function adopt(view: ViewState, known: JobView, event: AttemptEvent): boolean {
-  if (event.kind !== "job-collected" || PROGRESS[known.phase.kind] === PROGRESS.collected) return false;
-  leaveSlot(view, event.line);
-  setPhase(view, known, { kind: "collected", outcome: event.outcome });
-  return true;
-}
-
-function startJob(view: ViewState, known: JobView, event: EventOf<"job-started">): void {
-  const { line, machine, slot, at } = event;
-  const lastLine = printableStart(shortCommand(known.job));
-  view.running.set(line, { job: known.job, machine, slot, startedAt: at, lastLine });
-  const place = machineOf(view, machine);
-  place.jobs.add(line);
-  place.busy.set(slot, line);
-  place.held.delete(slot);
-  setPhase(view, known, RUNNING);
-}
-
-function endJob(view: ViewState, known: JobView, event: EventOf<"job-ended">): void {
-  leaveSlot(view, event.line);
-  machineOf(view, event.machine).jobs.add(event.line);
-  view.durations.totalMs += event.durationMs;
+function noteEnd(view: ViewState, { line, durationMs }: Extract<RunEvent, { kind: "job-ended" }>): void {
+  view.lastLines.delete(line);
+  view.durations.totalMs += durationMs;
   view.durations.count += 1;
-  setPhase(view, known, { kind: "ended", machine: event.machine, outcome: event.outcome });
-}
-
-function leaveSlot(view: ViewState, line: number): void {
-  const running = view.running.get(line);
-  if (running === undefined) return;
-  const { busy } = machineOf(view, running.machine);
-  if (busy.get(running.slot) === line) busy.delete(running.slot);
-  view.running.delete(line);
-}
-
-function setPhase(view: ViewState, known: JobView, phase: JobPhase): void {
-  view.tally[countedAs(known.phase)] -= 1;
-  view.tally[countedAs(phase)] += 1;
-  known.phase = phase;
-}
-
-function countedAs(phase: JobPhase): keyof Tally {
-  if (phase.kind !== "collected") return phase.kind;
-  return succeeded(phase.outcome) ? "succeeded" : "failed";
 }
 
 function machineOf(view: ViewState, name: string): MachineView {

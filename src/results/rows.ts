@@ -1,37 +1,32 @@
 // The rows of a table of results, from what is known of each job.
 
-import { attemptKey, type Job, type Outcome, succeeded } from "../model/job.js";
-import type { Metrics, ResultRow, Seat, Span } from "../model/result.js";
+import { type JobWord, lastAttempt, type TrackedJob } from "../model/batch-state.js";
+import { attemptKey, type Outcome } from "../model/job.js";
+import type { Metrics, ResultRow, Span } from "../model/result.js";
 
-export interface KnownJob extends Job {
-  readonly state: "waiting" | "queued" | "running" | "ended" | "collected";
+/** As `sshoal status` has it. */
+export interface JobFacts {
+  readonly state: JobWord;
   readonly outcome: Outcome | null;
   readonly machine: string | null;
   readonly slot: number | null;
   readonly attempt: number;
-  readonly metrics: Metrics;
 }
 
-/** Seats and spans are by attempt key. */
+/** Spans are by attempt key. */
 export function resultRow(
-  job: KnownJob,
-  seats: ReadonlyMap<string, Seat>,
+  tracked: TrackedJob,
+  { state, outcome, machine, slot, attempt }: JobFacts,
+  metrics: Metrics,
   spans: ReadonlyMap<string, Span>,
 ): ResultRow {
-  const { name, line, command, outcome, machine, slot, attempt, metrics } = job;
-  const key = attemptKey(line, attempt);
-  const hasBegun = job.state !== "waiting" && job.state !== "queued";
+  const { line, name, command, parameters = {} } = tracked.job;
+  const last = lastAttempt(tracked);
   return {
     job: name,
-    parameters: new Map(Object.entries(job.parameters ?? {})),
-    state: stateOf(job),
-    startedAt: hasBegun ? (spans.get(key)?.start ?? null) : null,
-    durationMs: hasBegun ? (seats.get(key)?.durationMs ?? null) : null,
-    ...{ line, command, outcome, machine, slot, attempt, metrics },
+    parameters: new Map(Object.entries(parameters)),
+    startedAt: last === null ? null : (spans.get(attemptKey(line, last.number))?.start ?? null),
+    durationMs: last !== null && "durationMs" in last.stage ? last.stage.durationMs : null,
+    ...{ line, command, state, outcome, machine, slot, attempt, metrics },
   };
-}
-
-function stateOf({ state, outcome }: KnownJob): ResultRow["state"] {
-  if (outcome !== null) return succeeded(outcome) ? "succeeded" : "failed";
-  return state === "collected" ? "done" : state;
 }

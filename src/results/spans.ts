@@ -1,31 +1,27 @@
 // The timeline: when each attempt ran in its slot. Starts and ends are known by when this computer learned of them, which
 // is late if no client followed then; durations are right. So an attempt is put where all three can be true.
 
-import { attemptKey, parseAttemptKey, succeeded } from "../model/job.js";
-import type { Seat, Span } from "../model/result.js";
+import { type Attempt, courseOf, type Ending } from "../model/attempt.js";
+import { endingOf } from "../model/batch-state.js";
+import { attemptKey } from "../model/job.js";
+import type { Span } from "../model/result.js";
 
-export interface Timeline {
-  /** By attempt key, in the order in which they began. */
-  readonly seats: ReadonlyMap<string, Seat>;
-  readonly isRunning: (line: number, attempt: number) => boolean;
-  readonly now: number;
-}
-
-export function spansOf({ seats, isRunning, now }: Timeline): Map<string, Span> {
+/** By attempt key, in the order in which they began. */
+export function spansOf(attempts: Iterable<Attempt>, now: number): Map<string, Span> {
   const spans: Span[] = [];
   /** Of each slot: when what came after began. A slot has one job at a time. */
   const nextStart = new Map<string, number>();
-  for (const [key, seat] of [...seats].reverse()) {
-    const { machine, slot } = seat;
-    const { line, attempt } = parseAttemptKey(key);
+  const begun = [...attempts].sort(byStart);
+  for (const { line, number, machine, stage, isCurrent } of begun.reverse()) {
+    const { slot } = courseOf(stage);
+    if (slot === null) continue;
     const place = JSON.stringify([machine, slot]);
+    const isRunning = stage.kind === "running" && isCurrent;
     const time =
-      seat.outcome === null && isRunning(line, attempt)
-        ? openTime(seat, now)
-        : closedTime(seat, nextStart.get(place));
-    if (slot === null || time === null) continue;
+      "outcome" in stage ? closedTime(stage, nextStart.get(place)) : openTime(stage, now, isRunning);
+    if (time === null) continue;
     nextStart.set(place, time.start);
-    spans.push({ line, attempt, machine, slot, ...time, state: stateOf(seat) });
+    spans.push({ line, attempt: number, machine, slot, ...time, state: stateOf(stage) });
   }
   return new Map(spans.reverse().map((span) => [attemptKey(span.line, span.attempt), span]));
 }
@@ -35,17 +31,27 @@ interface Time {
   readonly end: number;
 }
 
-function openTime({ startedAt }: Seat, now: number): Time | null {
-  return startedAt === null ? null : { start: startedAt, end: Math.max(startedAt, now) };
+/** Of what was learned at once, slots take early lines first, and later attempts come later. */
+function byStart(one: Attempt, other: Attempt): number {
+  const [before, after] = [learnedAt(one), learnedAt(other)];
+  return before === after ? one.number - other.number || one.line - other.line : before - after;
 }
 
-function closedTime({ startedAt, endedAt, durationMs }: Seat, next = Number.POSITIVE_INFINITY): Time | null {
-  if (endedAt === null || durationMs === null) return null;
+function learnedAt({ stage }: Attempt): number {
+  return courseOf(stage).startedAt ?? ("endedAt" in stage ? stage.endedAt : Number.POSITIVE_INFINITY);
+}
+
+function openTime(stage: Attempt["stage"], now: number, isRunning: boolean): Time | null {
+  const { startedAt } = courseOf(stage);
+  return !isRunning || startedAt === null ? null : { start: startedAt, end: Math.max(startedAt, now) };
+}
+
+function closedTime({ startedAt, endedAt, durationMs }: Ending, next = Number.POSITIVE_INFINITY): Time {
   const start = Math.min(startedAt ?? endedAt, endedAt - durationMs, next - durationMs);
   return { start, end: start + durationMs };
 }
 
-function stateOf({ outcome }: Seat): Span["state"] {
-  if (outcome === null) return "running";
-  return succeeded(outcome) ? "succeeded" : "failed";
+function stateOf(stage: Attempt["stage"]): Span["state"] {
+  if (!("outcome" in stage)) return "running";
+  return endingOf(stage.outcome);
 }

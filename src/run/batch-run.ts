@@ -8,19 +8,18 @@ import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { countUnbegun, isHandedOver } from "../plan/decide.js";
+import { incompleteOf, isHolding } from "../plan/holdings.js";
+import { initialState } from "../plan/initial-state.js";
 import { kindsOf } from "../plan/kinds.js";
-import { type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
+import { forgetLines, type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import {
   attemptOn,
   countJobs,
-  initialState,
   isUnderWay,
   machineOf,
   type Policy,
   type RunState,
-  toChange,
 } from "../plan/run-state.js";
-import { forgetLines } from "../plan/state.js";
 import { isEmpty } from "../plan/stock.js";
 import { isOfThisDisk, writingTo } from "./disk-error.js";
 import { type Arrival, Feed, type FeedOrder } from "./feed.js";
@@ -60,12 +59,14 @@ export interface BatchOrder extends Omit<RunContext, Derived> {
   readonly policy: Policy;
   /** Which of the jobs that are done are to be run again. */
   readonly rerun: Rerun;
-  readonly onEvent: (event: RunEvent) => void;
+  /** After it was applied; `isNews` is false for what was known before. */
+  readonly onEvent: (event: RunEvent, isNews: boolean) => void;
   /** What jobs print is told here; left out: it is not. */
   readonly onOutput?: ShowOutput;
 }
 
 export interface BatchRun {
+  readonly state: RunState;
   /** Resolves with the state at the end. Rejects when abandoned. Closes every connection either way. */
   finish(): Promise<RunState>;
   readonly emit: Loop["emit"];
@@ -91,17 +92,17 @@ export function startRun(order: BatchOrder): BatchRun {
   const past = readPast(events);
   const machines = [...order.machines, ...leftBehind(order.machines, past)];
   const known = [...order.jobs, ...removedJobs(order.jobs, past)];
-  const state = initialState(
-    known,
-    machines.map(({ name }) => name),
-    order.policy,
-  );
+  const state = initialState({
+    jobs: known,
+    machines: machines.map(({ name }) => name),
+    closed: machines.slice(order.machines.length).map(({ name }) => name),
+    policy: order.policy,
+    isMoreToCome: order.feed !== null,
+  });
   replay(state, events);
   const feed = order.feed && new Feed({ ...order, order: order.feed, past, state });
   const given = feed?.given ?? order.jobs;
   const removed = removedJobs(given, past);
-  state.isMoreToCome = feed !== null;
-  for (const { name } of machines.slice(order.machines.length)) toChange(state, name).isOpen = false;
   forgetLines(
     state,
     removed.map(({ line }) => line),
@@ -124,11 +125,11 @@ export function startRun(order: BatchOrder): BatchRun {
     pastSlots: past?.slots ?? new Map(),
     attemptOn: (name, line) => attemptOn(state, name, line),
     isUnderWay: (name, line, attempt) => isUnderWay(state, name, line, attempt),
-    isSuperseded: (name, line, attempt) => machineOf(state, name).strays.get(line)?.attempt === attempt,
-    isHolding: (name) => {
-      const { queued, assigned, running, ended, begunOrphans, strays } = machineOf(state, name);
-      return queued.size - assigned.size + running.size + ended.size + begunOrphans.size + strays.size > 0;
+    isSuperseded: (name, line, number) => {
+      const attempt = machineOf(state, name).attempts.get(line);
+      return attempt?.number === number && !attempt.isCurrent;
     },
+    isHolding: (name) => isHolding(machineOf(state, name)),
     commit: (news) => loop.commit(news),
   });
   const loop = makeLoop({ state, perform: performer.perform, record, onEvent: order.onEvent, now: Date.now });
@@ -150,7 +151,9 @@ export function startRun(order: BatchOrder): BatchRun {
       await loop.run();
       tellSilent(loop, state);
       tellUncleaned(loop, state);
-      const incomplete = [...state.machines.values()].flatMap(({ rests }) => [...rests.values()]);
+      const incomplete = [...state.machines.values()].flatMap(({ rests }) =>
+        [...rests.values()].map(incompleteOf),
+      );
       const counts = countJobs(state);
       loop.emit({ kind: "run-ended", counts, ...(incomplete.length > 0 && { incomplete }) });
       await loop.flush();
@@ -162,7 +165,7 @@ export function startRun(order: BatchOrder): BatchRun {
       results.removeIncoming(batch);
       close(loop, record);
       // No machine got a job, now or ever: nothing is worth remembering.
-      if (past === null && state.attempts.size === 0) results.removeUnused(recordPath, unlock);
+      if (past === null && !wasAnyTried(state)) results.removeUnused(recordPath, unlock);
       else unlock();
     }
   };
@@ -173,6 +176,7 @@ export function startRun(order: BatchOrder): BatchRun {
     for (const { line, outcome } of taken.done) loop.emit({ kind: "job-skipped", line, outcome });
   };
   return {
+    state,
     finish,
     emit: loop.emit,
     abandon: loop.abandon,
@@ -181,6 +185,11 @@ export function startRun(order: BatchOrder): BatchRun {
     add,
     countUnbegun: () => countUnbegun(state),
   };
+}
+
+function wasAnyTried({ jobs }: RunState): boolean {
+  for (const { lastNumber } of jobs.values()) if (lastNumber > 0) return true;
+  return false;
 }
 
 function tellUncleaned(loop: Loop, { machines }: RunState): void {

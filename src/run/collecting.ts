@@ -2,8 +2,8 @@
 
 import path from "node:path";
 import pLimit from "p-limit";
+import type { Rest } from "../model/decision.js";
 import { attemptKey, type Outcome, parseAttemptKey } from "../model/job.js";
-import type { Rest } from "../plan/decide.js";
 import { type Collected, collect } from "../remote/collect.js";
 import { RENAMED } from "../remote/unpack.js";
 import { weigh } from "../remote/weigh.js";

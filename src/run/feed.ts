@@ -1,6 +1,7 @@
 // Jobs that come while the batch runs: which of an earlier client's go on, and what each that comes is to this run.
 
 import type { FeedPosition } from "../model/batch.js";
+import { outcomeAtHome } from "../model/batch-state.js";
 import type { Job, Outcome } from "../model/job.js";
 import { Arrivals } from "../plan/arrivals.js";
 import type { Past } from "../plan/replay.js";
@@ -50,8 +51,9 @@ export class Feed {
     const { order, past, state, rerun } = parts;
     const last = (order.startsOver ? past?.pile.jobs : past?.lastJobs) ?? [];
     for (const { line } of last) {
-      const job = state.jobs.get(line);
-      if (job?.kind === "collected") this.#outcomes.set(line, job.outcome);
+      const tracked = state.jobs.get(line);
+      const outcome = tracked && outcomeAtHome(tracked);
+      if (outcome) this.#outcomes.set(line, outcome);
     }
     const open = last.filter(({ line }) => !this.#outcomes.has(line));
     const isWaiting = ({ line }: Job) => state.waiting.has(line);

@@ -2,6 +2,7 @@
 // What is there of the directory is asked for before anybody knows whether the machine gets a job; if it is small, what is not
 // is sent as well.
 
+import type { News } from "../model/event.js";
 import { attemptKey, kindOf } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/devices.js";
@@ -18,7 +19,7 @@ import { deferred } from "../transport/deferred.js";
 import type { Session } from "../transport/session.js";
 import { isExpected } from "./expected-error.js";
 import { warnOfSize } from "./large-tree.js";
-import type { Emit, News } from "./loop.js";
+import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import { jobOf, keysOf, linesOf, type RunContext } from "./run-context.js";
 

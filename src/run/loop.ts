@@ -1,15 +1,16 @@
 // event -> record -> apply -> decide -> perform, until nothing is left. Prints nothing.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunEvent } from "../model/event.js";
-import { begin, type Decision, decide, isOver, reliesOnRecord, settle } from "../plan/decide.js";
+import { type Decision, reliesOnRecord, type VerbNews } from "../model/decision.js";
+import type { News, RunEvent } from "../model/event.js";
+import { apply } from "../plan/apply.js";
+import { decide, isOver } from "../plan/decide.js";
 import { haltDue } from "../plan/halt.js";
 import type { RunState } from "../plan/run-state.js";
-import { apply } from "../plan/state.js";
+import { takeStock } from "../plan/stock.js";
 import { isOfThisDisk } from "./disk-error.js";
 
-/** An event as whoever saw it tells it; the loop adds when. */
-export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<Event, "at"> : never) : never;
+/** The loop adds when it happened. */
 export type Emit = (news: News) => void;
 
 const TICK_MS = 250;
@@ -19,7 +20,8 @@ export interface LoopParts {
   readonly state: RunState;
   readonly perform: (decision: Decision, emit: Emit) => Promise<void>;
   readonly record: { append(events: readonly RunEvent[]): void; sync(): void };
-  readonly onEvent: (event: RunEvent) => void;
+  /** After it was applied; `isNews` is false for what was known before. */
+  readonly onEvent: (event: RunEvent, isNews: boolean) => void;
   readonly now: () => number;
 }
 
@@ -39,11 +41,9 @@ export interface Loop {
   idle(): Promise<void>;
 }
 
-/** What is waiting to be taken in, in order: what a verb tells comes before that it is done. */
-type Item = { readonly event: RunEvent } | { readonly done: Decision };
-
 export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): Loop {
-  let inbox: Item[] = [];
+  /** In order: what a verb reports comes before its end. */
+  let inbox: (RunEvent | VerbNews)[] = [];
   /** Up to here the inbox is taken in: removing its first item again and again would cost what is left in it. */
   let taken = 0;
   const underWay = new Set<Promise<void>>();
@@ -52,11 +52,11 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
   let wake = () => {};
   let timer: NodeJS.Timeout | undefined;
 
-  const put = (item: Item) => {
+  const put = (item: RunEvent | VerbNews) => {
     inbox.push(item);
     wake();
   };
-  const emit: Emit = (news) => put({ event: { ...news, at: now() } as RunEvent });
+  const emit: Emit = (news) => put({ ...news, at: now() } as RunEvent);
   const abandon = (error: unknown) => {
     failure ??= { error };
     wake();
@@ -65,14 +65,11 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     while (taken < inbox.length) {
       const items = inbox.slice(taken);
       // What cannot be recorded has not happened yet: it stays, and so does all that came after it.
-      record.append(items.flatMap((item) => ("event" in item ? [item.event] : [])));
+      record.append(items.filter(isEvent));
       for (const item of items) {
         taken++;
-        if ("done" in item) settle(state, item.done, now());
-        else {
-          apply(state, item.event);
-          onEvent(item.event);
-        }
+        const isNews = apply(state, item);
+        if (isEvent(item)) onEvent(item, isNews);
       }
     }
     inbox = [];
@@ -83,12 +80,12 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     takeIn();
   };
   const start = (decision: Decision) => {
-    begin(state, decision);
+    apply(state, { kind: "verb-begun", decision, at: now() });
     const performing = perform(decision, emit)
       .catch(abandon)
       .finally(() => {
         underWay.delete(performing);
-        put({ done: decision });
+        put({ kind: "verb-ended", decision, at: now() });
       });
     underWay.add(performing);
   };
@@ -101,7 +98,7 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     } catch (error) {
       if (!isOfThisDisk(error)) throw error;
       const message = `the record cannot be written here: ${error.message}; trying again until it can`;
-      if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() });
+      if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() }, true);
       stalledBy = message;
       return false;
     }
@@ -119,13 +116,17 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
   const run = async () => {
     for (;;) {
       await write(takeIn);
-      const decisions = decide(state, now());
+      // What came during the wait may undo the reason for a decision.
+      if (inbox.length > 0) continue;
+      takeStock(state.stock, now());
+      const { news, verbs } = decide(state, now());
       // To make every event safe at once would take longer than many a job.
-      if (decisions.some(reliesOnRecord) && !isWritten(() => record.sync())) {
+      if (verbs.some(reliesOnRecord) && !isWritten(() => record.sync())) {
         await sleep(DISK_RETRY_MS);
         continue;
       }
-      for (const decision of decisions) start(decision);
+      for (const each of news) emit(each);
+      for (const decision of verbs) start(decision);
       if (inbox.length > 0) continue;
       if (isOver(state, now())) return;
       await new Promise<void>((resolve) => {
@@ -146,4 +147,8 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     while (underWay.size > 0) await Promise.all(underWay);
   };
   return { emit, commit, settle: takeIn, flush, run, abandon, idle };
+}
+
+function isEvent(item: RunEvent | VerbNews): item is RunEvent {
+  return item.kind !== "verb-begun" && item.kind !== "verb-ended";
 }

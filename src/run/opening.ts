@@ -2,13 +2,12 @@
 
 import { readdirSync } from "node:fs";
 import type { BatchSettings } from "../model/batch.js";
+import { type MachineState, type Standing, standingOf } from "../model/batch-state.js";
 import type { Job, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
-import type { MachineState } from "../plan/machine-state.js";
-import { type Past, tryRests } from "../plan/replay.js";
-import type { JobState, RunState } from "../plan/run-state.js";
-import { forgetResult, replaceQueued } from "../plan/state.js";
+import { arrivedAttempt, collectedNews, type Past, tryRests } from "../plan/replay.js";
+import type { RunState } from "../plan/run-state.js";
 import type { Loop } from "./loop.js";
 import type { Results } from "./results.js";
 
@@ -30,7 +29,6 @@ export interface Opening {
 /** What is asked of each job, gathered once. */
 interface Gathered {
   readonly hasResults: (name: string) => boolean;
-  readonly withStrays: readonly MachineState[];
   /** Lines that were collected, and are about to be tried again. */
   readonly toRetry: ReadonlySet<number>;
 }
@@ -40,8 +38,7 @@ export function openRun(loop: Loop, opening: Opening): void {
   const addresses = machines.map(({ name, address, scratch, file }) => ({ name, address, scratch, file }));
   loop.emit({ kind: "run-started", batch, script, jobs, machines: addresses, settings });
   const hasResults = listResults(results);
-  const withStrays = [...state.machines.values()].filter(({ strays }) => strays.size > 0);
-  for (const job of jobs) tellCollected(loop, job, opening, { hasResults, withStrays });
+  for (const job of jobs) tellCollected(loop, job, opening, hasResults);
   loop.settle();
   tryRests(state);
   const toRetry = new Set([...state.machines.values()].flatMap((machine) => [...machine.toRetry]));
@@ -56,57 +53,46 @@ function listResults(results: Results): (name: string) => boolean {
   return (name) => names.has(name) && results.has(name);
 }
 
-/** An earlier client had put its results into place, and was killed before it could say so in the record. */
+/** An earlier client had put its results into place, and was killed before it could record that. */
 function tellCollected(
   loop: Loop,
   { line, name }: Job,
   { state, past }: Opening,
-  { hasResults, withStrays }: Pick<Gathered, "hasResults" | "withStrays">,
+  hasResults: (name: string) => boolean,
 ): void {
-  const job = state.jobs.get(line);
-  if (past === null || job === undefined || job.kind === "collected" || !hasResults(name)) return;
-  const attempt = state.attempts.get(line) ?? 0;
-  const inPlace = (missing: readonly string[]) => ({
-    ...{ line, files: 0, bytes: 0 },
-    ...(missing.length > 0 && { missing }),
-  });
-  const missing = past.arrived.get(`${line} ${attempt}`);
-  if (job.kind === "ended" && missing !== undefined) {
-    const { machine, outcome } = job;
-    return loop.emit({ kind: "job-collected", ...inPlace(missing), attempt, machine, outcome });
-  }
-  for (const { name: machine, strays } of withStrays) {
-    const stray = strays.get(line);
-    const missingOfStray = stray && past.arrived.get(`${line} ${stray.attempt}`);
-    if (stray !== undefined && missingOfStray !== undefined)
-      return loop.emit({ kind: "job-collected", ...inPlace(missingOfStray), ...stray, machine });
-  }
+  const tracked = state.jobs.get(line);
+  if (past === null || tracked === undefined || !hasResults(name)) return;
+  if (standingOf(tracked).kind === "collected") return;
+  const arrived = arrivedAttempt(tracked, past);
+  if (arrived !== null) loop.emit(collectedNews(arrived, past));
 }
 
 function openJob(
   loop: Loop,
   { line, name, command, requirement }: Job,
   { results, rerun, state, past }: Opening,
-  gathered: Pick<Gathered, "hasResults" | "toRetry">,
+  gathered: Gathered,
 ): void {
-  const job = state.jobs.get(line);
+  const tracked = state.jobs.get(line);
   const hasResults = gathered.hasResults(name);
-  if (job === undefined) return;
+  if (tracked === undefined) return;
+  const job = standingOf(tracked);
   // They were deleted, which is how people say that a job is to be run again.
   if (job.kind === "collected" && !hasResults) {
     results.moveAside(name);
-    return forgetResult(state, line);
+    return loop.emit({ kind: "job-reopened", line });
   }
   const ran = past?.commands.get(line);
   const isChanged = ran !== undefined && ran !== command;
   const outcome = outcomeInPlace(job);
   if (hasResults && outcome !== undefined && isToRerun(rerun, line, outcome, isChanged)) {
     results.moveAside(name);
-    return forgetResult(state, line);
+    return loop.emit({ kind: "job-reopened", line });
   }
   if (gathered.toRetry.has(line)) return;
   const hasOtherNeeds = kindOf(past?.jobs.get(line)?.requirement) !== kindOf(requirement);
-  if ((isChanged || hasOtherNeeds) && job.kind === "queued") return replaceQueued(state, line);
+  const isUnbegun = job.kind === "assigned" || job.kind === "sent" || job.kind === "queued";
+  if ((isChanged || hasOtherNeeds) && isUnbegun) return loop.emit({ kind: "job-replaced", line });
   if (isChanged && (hasResults || job.kind !== "waiting")) {
     const message = `line ${line} has changed: its results are those of: ${shortCommand({ command: ran })} (--rerun changed runs it anew)`;
     loop.emit({ kind: "warning", message });
@@ -115,7 +101,7 @@ function openJob(
 }
 
 /** How results that are in place came about; undefined: they are not this job's, which is still under way. */
-function outcomeInPlace(job: JobState): Outcome | null | undefined {
+function outcomeInPlace(job: Standing): Outcome | null | undefined {
   if (job.kind === "collected") return job.outcome;
   return job.kind === "waiting" ? null : undefined;
 }
@@ -127,20 +113,19 @@ export function isToRerun(rerun: Rerun, line: number, outcome: Outcome | null, i
 }
 
 function tellResumed(loop: Loop, state: RunState): void {
-  const holding = [...state.machines.values()].filter(
-    ({ queued, running, ended }) => queued.size + running.size + ended.size > 0,
-  );
+  const holding = [...state.machines.values()].filter(({ current }) => currentOf(current).length > 0);
   if (holding.length === 0) return;
-  const jobs = [...state.jobs.values()];
-  const count = (...kinds: JobState["kind"][]) => jobs.filter(({ kind }) => kinds.includes(kind)).length;
+  const { tally } = state;
   loop.emit({
     kind: "run-resumed",
-    done: count("collected", "skipped", "ended"),
-    running: count("running"),
-    waiting: count("waiting", "queued"),
+    done: state.jobs.size - tally.waiting - tally.running - tally.unknown,
+    running: tally.running,
+    waiting: tally.waiting,
     machines: holding.map(({ name }) => name),
-    held: Object.fromEntries(
-      holding.map(({ name, queued, running, ended }) => [name, [...queued, ...running, ...ended]]),
-    ),
+    held: Object.fromEntries(holding.map(({ name, current }) => [name, currentOf(current)])),
   });
+}
+
+function currentOf({ assigned, sent, queued, running, ended }: MachineState["current"]): number[] {
+  return [...assigned, ...sent, ...queued, ...running, ...ended].map(({ line }) => line);
 }

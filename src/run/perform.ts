@@ -1,8 +1,9 @@
 // One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
 
+import type { Decision } from "../model/decision.js";
+import type { News } from "../model/event.js";
 import { parseAttemptKey } from "../model/job.js";
 import type { Capacity, MachineSpec, Slot } from "../model/machine.js";
-import type { Decision } from "../plan/decide.js";
 import { explainShortages } from "../plan/explain.js";
 import { type KindsPlan, mustKnowCpuUse, planKinds } from "../plan/kinds.js";
 import { hasSpool } from "../remote/attach.js";
@@ -14,7 +15,7 @@ import type { Session } from "../transport/session.js";
 import { Collector } from "./collecting.js";
 import { type ExpectedError, HeldError, isExpected } from "./expected-error.js";
 import { Giver } from "./giving.js";
-import type { Emit, News } from "./loop.js";
+import type { Emit } from "./loop.js";
 import { LinkLost, MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
 import { isRetryable, pause, retrying, wasDropped } from "./retrying.js";
@@ -95,10 +96,6 @@ export class Performer {
         return this.#connect(link, decision.resumes, emit);
       case "reconnect":
         return this.#reconnect(link, decision.resumes, emit);
-      case "assign":
-        return emit({ kind: "jobs-assigned", machine: decision.machine, lines: decision.lines });
-      case "give-up":
-        return emit({ kind: "jobs-reassigned", machine: decision.machine, lines: decision.lines });
       case "retry":
         return this.#retry(link, decision.lines, emit);
       case "hand-over":
@@ -111,8 +108,6 @@ export class Performer {
         return link.hasSpool ? (await link.control()).free(decision.keys) : undefined;
       case "take-back":
         return this.#takeBack(link, decision.lines, emit);
-      case "withhold":
-        return emit({ kind: "jobs-taken-back", machine: decision.machine, lines: decision.lines, begun: [] });
       case "stop":
         return void (await (await link.control()).stop(keysOf(this.#context, link, decision.lines)));
       case "finish":

@@ -4,9 +4,10 @@ import { expect, test } from "vitest";
 import { feedRun } from "../../../src/cli/feeding.js";
 import { linesOf } from "../../../src/input/line-source.js";
 import type { FeedPosition } from "../../../src/model/batch.js";
+import type { News } from "../../../src/model/event.js";
+import { initialState } from "../../../src/plan/initial-state.js";
 import type { BatchRun } from "../../../src/run/batch-run.js";
 import type { Arrival } from "../../../src/run/feed.js";
-import type { News } from "../../../src/run/loop.js";
 import { until } from "../../rig/until.js";
 
 /** Whoever takes the jobs; none is begun before `begin` says so. */
@@ -14,7 +15,9 @@ function aTaker(position: FeedPosition | null = null) {
   const told: News[] = [];
   const arrivals: Arrival[] = [];
   let begun = 0;
+  const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
   const run: BatchRun = {
+    state: initialState({ jobs: [], machines: [], policy }),
     finish: () => Promise.reject(new Error("not in this test")),
     abandon() {},
     isHandedOver: () => false,

@@ -3,8 +3,8 @@ import { jobStatuses } from "../../../src/cli/job-status.js";
 import { machineToAsk } from "../../../src/cli/logs.js";
 import { foldLog } from "../../../src/cli/refresh.js";
 import type { RunEvent } from "../../../src/model/event.js";
-import { initialState } from "../../../src/plan/run-state.js";
-import { apply } from "../../../src/plan/state.js";
+import { apply } from "../../../src/plan/apply.js";
+import { initialState } from "../../../src/plan/initial-state.js";
 import { parseSpoolEvent } from "../../../src/remote/spool-event.js";
 import { assigned, FAILURE, SUCCESS, someJobs } from "../report/builders.js";
 
@@ -14,9 +14,9 @@ const SOME_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null 
 /** What a client that has left had recorded. */
 function aBatch(...events: RunEvent[]) {
   const jobs = someJobs(4);
-  const state = initialState(jobs, ["one.yaml", "two.yaml"], SOME_POLICY);
+  const state = initialState({ jobs, machines: ["one.yaml", "two.yaml"], policy: SOME_POLICY });
   for (const event of events) apply(state, event);
-  return { jobs, state, seats: new Map(), collected: new Map<number, number>(), stuck: new Map() };
+  return { jobs, state, stuck: new Map<string, string>() };
 }
 
 function logOf(...lines: string[]) {
@@ -42,13 +42,15 @@ test("the log of a machine tells what its last client could not know", () => {
       "started 0000002-1 1",
       "torn 00",
     ),
+    500,
   );
-  const at = { machine: "one.yaml", attempt: 1 };
+  const begun = { machine: "one.yaml", attempt: 1, isHere: false };
+  const unbegun = { state: "waiting", slot: null, attempt: 0, outcome: null, isHere: false };
   expect(jobStatuses(batch)).toEqual([
-    { job: "batch.sh.1", line: 1, state: "ended", ...at, slot: 0, outcome: FAILURE },
-    { job: "batch.sh.2", line: 2, state: "running", ...at, slot: 1, outcome: null },
-    { job: "batch.sh.3", line: 3, state: "queued", ...at, slot: null, outcome: null },
-    { job: "batch.sh.4", line: 4, state: "waiting", machine: null, slot: null, attempt: 0, outcome: null },
+    { job: "batch.sh.1", line: 1, state: "failed", ...begun, slot: 0, outcome: FAILURE },
+    { job: "batch.sh.2", line: 2, state: "running", ...begun, slot: 1, outcome: null },
+    { job: "batch.sh.3", line: 3, machine: "one.yaml", ...unbegun },
+    { job: "batch.sh.4", line: 4, machine: null, ...unbegun },
   ]);
 });
 
@@ -58,27 +60,40 @@ test("news of attempts that do not count any more changes nothing", () => {
     { kind: "jobs-taken-back", at: 0, machine: "one.yaml", lines: [1], begun: [] },
     assigned("two.yaml", [1]),
   );
-  foldLog(batch, "one.yaml", logOf("started 0000001-1 0", "ended 0000001-1 0 0 10"));
+  foldLog(batch, "one.yaml", logOf("started 0000001-1 0", "ended 0000001-1 0 0 10"), 500);
   expect(jobStatuses(batch)[0]).toMatchObject({
-    state: "queued",
+    state: "waiting",
     machine: "two.yaml",
-    attempt: 2,
+    attempt: 0,
     slot: null,
   });
 });
 
-test("a collected job was where the attempt that counts ran", () => {
-  const batch = aBatch();
-  apply(batch.state, { kind: "job-skipped", at: 0, line: 2, outcome: SUCCESS });
-  batch.collected.set(2, 3);
-  batch.seats.set("0000002-3", { machine: "two.yaml", slot: 5 });
-  expect(jobStatuses(batch)[1]).toMatchObject({
-    state: "collected",
+test("a job that was skipped was where it ran last, and attempts count its runs", () => {
+  const batch = aBatch(
+    assigned("one.yaml", [2]),
+    { kind: "jobs-taken-back", at: 0, machine: "one.yaml", lines: [2], begun: [] },
+    assigned("two.yaml", [2]),
+  );
+  foldLog(batch, "two.yaml", logOf("started 0000002-2 5", "ended 0000002-2 5 0 10"), 500);
+  const about = { line: 2, attempt: 2, machine: "two.yaml", outcome: SUCCESS, at: 0 };
+  apply(batch.state, { kind: "job-collected", files: 1, bytes: 1, ...about });
+  const collected = jobStatuses(batch)[1];
+  expect(collected).toMatchObject({
+    state: "succeeded",
+    isHere: true,
     machine: "two.yaml",
     slot: 5,
-    attempt: 3,
+    attempt: 1,
     outcome: SUCCESS,
   });
+  apply(batch.state, { kind: "job-skipped", at: 0, line: 2, outcome: SUCCESS });
+  expect(jobStatuses(batch)[1]).toEqual(collected);
+});
+
+test("results that no record describes are skipped, and here", () => {
+  const batch = aBatch({ kind: "job-skipped", at: 0, line: 1, outcome: null });
+  expect(jobStatuses(batch)[0]).toMatchObject({ state: "skipped", isHere: true, machine: null, attempt: 0 });
 });
 
 test("output is read from the machine only when nobody brings it here", () => {

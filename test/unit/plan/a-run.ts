@@ -1,30 +1,35 @@
 // A run for the tests of what is known and what is done next: its state, told events in few words.
 
-import type { RunEvent } from "../../../src/model/event.js";
-import type { Outcome } from "../../../src/model/job.js";
-import { begin, type Decision, type DecisionKind, decide, isOver, settle } from "../../../src/plan/decide.js";
-import { initialState, type JobState, type Policy, type RunState } from "../../../src/plan/run-state.js";
-import { apply } from "../../../src/plan/state.js";
+import type { Fate } from "../../../src/model/batch-state.js";
+import type { Decision, DecisionKind } from "../../../src/model/decision.js";
+import type { News, RunEvent } from "../../../src/model/event.js";
+import type { Job, Outcome } from "../../../src/model/job.js";
+import { apply } from "../../../src/plan/apply.js";
+import { decide, isOver } from "../../../src/plan/decide.js";
+import { initialState } from "../../../src/plan/initial-state.js";
+import type { Policy, RunState } from "../../../src/plan/run-state.js";
+import { takeStock } from "../../../src/plan/stock.js";
 import { aCapacity } from "./a-machine.js";
 
 export const SUCCESS: Outcome = { kind: "exited", code: 0 };
 export const FAILURE: Outcome = { kind: "exited", code: 1 };
 export const LOST: Outcome = { kind: "lost", reason: "it went down with its machine" };
 
-export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<Event, "at"> : never) : never;
-
 export interface ARun {
   readonly state: RunState;
   /** At what time the next event happens and decisions are made. */
   at: number;
   tell(...news: News[]): void;
-  /** What would be decided now, of one kind or all. */
+  /** Which verbs would be decided on now, of one kind or all. */
   decisions(kind?: DecisionKind): Decision[];
-  /** Begins all that is decided, and returns it. */
+  /** What would be decided that changes only what is known, of one kind or all. */
+  news(kind?: News["kind"]): News[];
+  /** Begins every verb that is decided on, and returns it. */
   begin(): Decision[];
   settle(decision: Decision): void;
   isOver(): boolean;
-  job(line: number): JobState | undefined;
+  /** Its fate, or where its current attempt is and what is true of it there. */
+  job(line: number): Fate | Record<string, unknown> | undefined;
 }
 
 export interface RunFacts {
@@ -39,7 +44,7 @@ export function aRun({ jobs, machines, policy }: RunFacts): ARun {
   const run = aNewRun({ jobs, machines, ...(policy && { policy }) });
   for (const [name, slots] of Object.entries(machines)) {
     for (const connect of run.decisions("connect").filter(({ machine }) => machine === name)) {
-      begin(run.state, connect);
+      apply(run.state, { kind: "verb-begun", decision: connect, at: run.at });
       run.tell(ready(name, slots));
       run.settle(connect);
     }
@@ -55,7 +60,11 @@ export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
     command: "true",
   }));
   const rules = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, ...policy };
-  const state = initialState(all, Object.keys(machines), rules);
+  const state = initialState({ jobs: all, machines: Object.keys(machines), policy: rules });
+  const plan = () => {
+    takeStock(state.stock, run.at);
+    return decide(state, run.at);
+  };
   const run: ARun = {
     state,
     at: 0,
@@ -63,18 +72,44 @@ export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
       for (const each of news) apply(state, { ...each, at: run.at } as RunEvent);
     },
     decisions(kind) {
-      return decide(state, run.at).filter((decision) => kind === undefined || decision.kind === kind);
+      return plan().verbs.filter((decision) => kind === undefined || decision.kind === kind);
+    },
+    news(kind) {
+      return plan().news.filter((each) => kind === undefined || each.kind === kind);
     },
     begin() {
-      const decisions = decide(state, run.at);
-      for (const decision of decisions) begin(state, decision);
-      return decisions;
+      const { verbs } = plan();
+      for (const decision of verbs) apply(state, { kind: "verb-begun", decision, at: run.at });
+      return [...verbs];
     },
-    settle: (decision) => settle(state, decision, run.at),
-    isOver: () => isOver(state, run.at),
-    job: (line) => state.jobs.get(line),
+    settle: (decision) => apply(state, { kind: "verb-ended", decision, at: run.at }),
+    isOver() {
+      takeStock(state.stock, run.at);
+      return isOver(state, run.at);
+    },
+    job(line) {
+      const fate = state.jobs.get(line)?.fate;
+      if (fate?.kind !== "tried") return fate;
+      const { machine, stage } = fate.attempt;
+      return { machine, ...stage };
+    },
   };
   return run;
+}
+
+/** Nothing that is decided depends on them. */
+const SETTINGS = {
+  requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
+  timeoutSeconds: null,
+  inPlace: null,
+  copyForward: [],
+  copyBack: [],
+  copiesUnchanged: false,
+  envNames: [],
+};
+
+export function runStarted(jobs: readonly Job[] = []): News {
+  return { kind: "run-started", batch: "j-1", script: "jobs.sh", jobs, machines: [], settings: SETTINGS };
 }
 
 export function ready(machine: string, slots: number): News {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { RunEvent } from "../../../src/model/event.js";
-import type { Decision } from "../../../src/plan/decide.js";
+import type { Decision } from "../../../src/model/decision.js";
+import type { News, RunEvent } from "../../../src/model/event.js";
 import { replay } from "../../../src/plan/replay.js";
 import {
   aNewRun,
@@ -12,23 +12,24 @@ import {
   FAILURE,
   failed,
   given,
+  handedOver,
   interrupted,
   LOST,
   lost,
-  type News,
   ready,
   started,
   takenBack,
 } from "./a-run.js";
 
-const linesFor = (decisions: readonly Decision[], machine: string): readonly number[] =>
-  decisions.flatMap((decision) =>
-    decision.machine === machine && "lines" in decision ? decision.lines : [],
+/** Of all that is decided about a machine. */
+const linesFor = (decided: readonly (Decision | News)[], machine: string): readonly number[] =>
+  decided.flatMap((each) =>
+    "machine" in each && each.machine === machine && "lines" in each ? each.lines : [],
   );
 
 describe("dealing", () => {
   test("all of the jobs at once, by slots, early lines early everywhere", () => {
-    const dealt = aRun({ jobs: 9, machines: { a: 2, b: 1 } }).decisions("assign");
+    const dealt = aRun({ jobs: 9, machines: { a: 2, b: 1 } }).news("jobs-assigned");
     expect(linesFor(dealt, "a")).toHaveLength(6);
     expect(linesFor(dealt, "b")).toHaveLength(3);
     for (const machine of ["a", "b"]) {
@@ -43,12 +44,12 @@ describe("dealing", () => {
   });
 
   test("fewer jobs than slots: nobody gets two while another has none", () => {
-    const dealt = aRun({ jobs: 3, machines: { a: 8, b: 8, c: 8 } }).decisions("assign");
-    expect(dealt.map(({ machine }) => linesFor(dealt, machine).length)).toEqual([1, 1, 1]);
+    const dealt = aRun({ jobs: 3, machines: { a: 8, b: 8, c: 8 } }).news("jobs-assigned");
+    expect(["a", "b", "c"].map((machine) => linesFor(dealt, machine).length)).toEqual([1, 1, 1]);
   });
 
   test("a machine without slots gets none", () => {
-    expect(linesFor(aRun({ jobs: 4, machines: { a: 0, b: 1 } }).decisions("assign"), "a")).toEqual([]);
+    expect(linesFor(aRun({ jobs: 4, machines: { a: 0, b: 1 } }).news("jobs-assigned"), "a")).toEqual([]);
   });
 
   test("whoever answers a moment later gets a share too; whoever takes long does not keep the others waiting", () => {
@@ -56,9 +57,9 @@ describe("dealing", () => {
     const connects = run.begin();
     expect(connects.map(({ kind, machine }) => `${kind} ${machine}`)).toEqual(["connect a", "connect b"]);
     run.tell(ready("a", 1));
-    expect(run.decisions("assign")).toEqual([]);
+    expect(run.news("jobs-assigned")).toEqual([]);
     run.at += 60_000;
-    expect(linesFor(run.decisions("assign"), "a")).toEqual([1, 2, 3, 4]);
+    expect(linesFor(run.news("jobs-assigned"), "a")).toEqual([1, 2, 3, 4]);
   });
 
   test("while others are waited for, slots do not stand idle: each gets one job, and the rest is dealt later", () => {
@@ -66,32 +67,41 @@ describe("dealing", () => {
     run.begin();
     run.tell(ready("a", 2), ready("b", 1));
     run.at += 500;
-    const helping = run.begin().filter(({ kind }) => kind === "assign");
-    expect(helping.map(({ machine }) => linesFor(helping, machine).length)).toEqual([2, 1]);
+    const helping = run.news("jobs-assigned");
+    expect(["a", "b", "c"].map((machine) => linesFor(helping, machine).length)).toEqual([2, 1, 0]);
     run.tell(...given("a", ...linesFor(helping, "a")), ...given("b", ...linesFor(helping, "b")));
-    for (const assign of helping) run.settle(assign);
-    expect(run.decisions("assign")).toEqual([]);
+    expect(run.news("jobs-assigned")).toEqual([]);
     run.tell(ready("c", 1));
-    const rest = run.decisions("assign");
+    const rest = run.news("jobs-assigned");
     expect(linesFor(rest, "c")).toHaveLength(2);
-    expect(rest.flatMap(({ machine }) => linesFor(rest, machine))).toHaveLength(6);
+    expect(["a", "b", "c"].flatMap((machine) => linesFor(rest, machine))).toHaveLength(6);
   });
 
   test("one that failed to answer is not waited for", () => {
     const run = aNewRun({ jobs: 2, machines: { a: 1, b: 1 } });
     run.begin();
     run.tell(ready("a", 1), failed("b"));
-    expect(linesFor(run.decisions("assign"), "a")).toEqual([1, 2]);
+    expect(linesFor(run.news("jobs-assigned"), "a")).toEqual([1, 2]);
   });
 
-  test("not while the machine's last share is under way, and never twice", () => {
+  test("never twice, and each time with the number of its attempt", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
-    const [assign] = run.begin();
-    expect(run.decisions("assign")).toEqual([]);
-    run.tell(assigned("a", 1, 2));
-    run.settle(assign as Decision);
-    expect(run.decisions("assign")).toEqual([]);
+    const dealt = run.news("jobs-assigned");
+    expect(dealt).toEqual([{ kind: "jobs-assigned", machine: "a", lines: [1, 2], attempts: [1, 1] }]);
+    run.tell(...dealt);
+    expect(run.news("jobs-assigned")).toEqual([]);
     expect(run.decisions("hand-over")).toEqual([{ kind: "hand-over", machine: "a", lines: [1, 2] }]);
+    run.tell(handedOver("a", 1, 2), takenBack("a", [2]));
+    expect(run.news("jobs-assigned")).toMatchObject([{ lines: [2], attempts: [2] }]);
+  });
+
+  test("not to a machine that is being given the last share", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(assigned("a", 1), takenBack("a", [2]));
+    const [handOver] = run.begin();
+    expect(run.news("jobs-assigned")).toEqual([]);
+    run.settle(handOver as Decision);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", lines: [2] }]);
   });
 
   test("of what is handed over once more it is said that it may be there", () => {
@@ -214,7 +224,7 @@ describe("interrupts", () => {
   test("nothing more is assigned, and the run ends when what ran is home", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 } });
     run.tell(...given("a", 1), started("a", 1), interrupted("drain"));
-    expect(run.decisions("assign")).toEqual([]);
+    expect(run.news("jobs-assigned")).toEqual([]);
     expect(run.decisions("finish")).toEqual([]);
     run.tell(ended("a", 1), collected("a", 1));
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: true }]);
@@ -331,11 +341,11 @@ describe("a lost link", () => {
     run.tell(...given("a", 1, 2), started("a", 1), ...given("b", 3), lost("a"));
     run.begin();
     run.at = 999;
-    expect(run.decisions("give-up")).toEqual([]);
+    expect(run.news("jobs-reassigned")).toEqual([]);
     run.at = 1000;
-    expect(run.decisions("give-up")).toEqual([{ kind: "give-up", machine: "a", lines: [2] }]);
+    expect(run.news("jobs-reassigned")).toEqual([{ kind: "jobs-reassigned", machine: "a", lines: [2] }]);
     run.tell({ kind: "jobs-reassigned", machine: "a", lines: [2] });
-    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "b", lines: [2] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", lines: [2] }]);
     expect(run.job(1)).toMatchObject({ kind: "running", machine: "a" });
   });
 
@@ -343,11 +353,11 @@ describe("a lost link", () => {
     const patient = aRun({ jobs: 1, machines: { a: 1, b: 1 }, policy: { reassignAfterMs: null } });
     patient.tell(...given("a", 1), lost("a"));
     patient.at = 1e12;
-    expect(patient.decisions("give-up")).toEqual([]);
+    expect(patient.news("jobs-reassigned")).toEqual([]);
     const alone = aRun({ jobs: 1, machines: { a: 1 }, policy: { reassignAfterMs: 1000 } });
     alone.tell(...given("a", 1), lost("a"));
     alone.at = 1e12;
-    expect(alone.decisions("give-up")).toEqual([]);
+    expect(alone.news("jobs-reassigned")).toEqual([]);
   });
 
   test("when it comes back it is asked for what others have got, which it may have begun", () => {
@@ -378,7 +388,7 @@ describe("trying again", () => {
     run.tell(...given("a", 1), ended("a", 1, LOST), collected("a", 1, LOST));
     expect(run.decisions("retry")).toEqual([{ kind: "retry", machine: "a", lines: [1] }]);
     run.tell({ kind: "jobs-retried", machine: "a", lines: [1] });
-    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "b", lines: [1] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", lines: [1] }]);
     run.tell(...given("b", 1), ended("b", 1, LOST, 2), collected("b", 1, LOST, 2));
     expect(run.decisions("retry")).toEqual([]);
   });
@@ -396,7 +406,7 @@ describe("trying again", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1, LOST), collected("a", 1, LOST));
     run.tell({ kind: "jobs-retried", machine: "a", lines: [1] });
-    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "a", lines: [1] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", lines: [1] }]);
   });
 });
 
@@ -456,9 +466,9 @@ describe("jobs that come while the batch runs", () => {
   test("one that comes is dealt at once; one that is known already is none", () => {
     const run = anOpenRun();
     run.tell(ready("a", 1), { kind: "jobs-added", jobs: [late], position: null });
-    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "a", lines: [1] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", lines: [1] }]);
     run.tell(assigned("a", 1), { kind: "jobs-added", jobs: [late], position: null });
-    expect(run.job(1)?.kind).toBe("queued");
+    expect(run.job(1)?.kind).toBe("assigned");
   });
 
   test("a machine is finished with when no more will come", () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseHalt } from "../../../src/cli/halt-option.js";
+import type { News } from "../../../src/model/event.js";
 import type { Outcome } from "../../../src/model/job.js";
 import { succeeded } from "../../../src/model/job.js";
 import { haltDue, isHaltedWell, isMet } from "../../../src/plan/halt.js";
@@ -18,7 +19,7 @@ import {
   handedOver,
   interrupted,
   LOST,
-  type News,
+  runStarted,
   SUCCESS,
   started,
   takenBack,
@@ -27,27 +28,9 @@ import {
 /** Ten jobs are on one machine. */
 function aHaltingRun(halt: string, policy: Partial<Policy> = {}, jobs = 10): ARun {
   const run = aRun({ jobs, machines: { a: 2 }, policy: { halt: parseHalt(halt), ...policy } });
-  run.tell(RUN_STARTED, ...given("a", ...Array.from({ length: jobs }, (_, n) => n + 1)));
+  run.tell(runStarted(), ...given("a", ...Array.from({ length: jobs }, (_, n) => n + 1)));
   return run;
 }
-
-const SETTINGS = {
-  requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
-  timeoutSeconds: null,
-  inPlace: null,
-  copyForward: [],
-  copyBack: [],
-  copiesUnchanged: false,
-  envNames: [],
-};
-const RUN_STARTED: News = {
-  kind: "run-started",
-  batch: "b",
-  script: "jobs.sh",
-  jobs: [],
-  machines: [],
-  settings: SETTINGS,
-};
 
 /** As the loop does: what is due is told. */
 function halt(run: ARun): News | null {
@@ -97,7 +80,7 @@ describe("a rule is met", () => {
     ];
     const run = aRun({ jobs: 3, machines: { a: 1 }, policy: { halt: parseHalt("now,fail=1") } });
     replay(run.state, before as Parameters<typeof replay>[1]);
-    run.tell(RUN_STARTED, { kind: "job-skipped", line: 3, outcome: FAILURE }, collected("a", 1, FAILURE));
+    run.tell(runStarted(), { kind: "job-skipped", line: 3, outcome: FAILURE }, collected("a", 1, FAILURE));
     expect(halt(run)).toBeNull();
     run.tell(started("a", 2), ended("a", 2, FAILURE));
     expect(halt(run)).toMatchObject({ count: 1 });
@@ -120,7 +103,7 @@ test("property: a run halts at the job at which counting by hand says so", () =>
     fc.property(aHaltRule, fc.array(anOutcome, { minLength: 1, maxLength: 30 }), (rule, outcomes) => {
       const jobs = outcomes.length;
       const run = aRun({ jobs, machines: { a: 1 }, policy: { halt: rule, retries: 0 } });
-      run.tell(RUN_STARTED, ...given("a", ...outcomes.map((_, index) => index + 1)));
+      run.tell(runStarted(), ...given("a", ...outcomes.map((_, index) => index + 1)));
       const haltedAt = outcomes.findIndex((outcome, index) => {
         run.tell(started("a", index + 1), ended("a", index + 1, outcome));
         return halt(run) !== null;
@@ -167,10 +150,10 @@ describe("halting", () => {
 
   test("what is on no machine yet is not sent there", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 }, policy: { halt: parseHalt("soon,fail=1") } });
-    run.tell(RUN_STARTED, ...given("a", 1), assigned("a", 2, 3), started("a", 1), ended("a", 1, FAILURE));
+    run.tell(runStarted(), ...given("a", 1), assigned("a", 2, 3), started("a", 1), ended("a", 1, FAILURE));
     halt(run);
     expect(run.decisions("hand-over")).toEqual([]);
-    expect(run.decisions("withhold")).toEqual([{ kind: "withhold", machine: "a", lines: [2, 3] }]);
+    expect(run.news("jobs-taken-back")).toEqual([takenBack("a", [2, 3])]);
   });
 
   test("Ctrl-C does not bring running jobs back that `now` has stopped", () => {
@@ -223,7 +206,7 @@ describe("a pause", () => {
     run.tell(started("a", 2), ended("a", 1), collected("a", 1));
     expect(run.decisions().map(({ kind }) => kind)).toEqual(["free"]);
     run.tell({ kind: "continued" });
-    expect(run.decisions("assign")).toEqual([{ kind: "assign", machine: "a", lines: [3, 4, 5] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", lines: [3, 4, 5] }]);
   });
 
   test("with nothing running the run is not over", () => {
@@ -245,6 +228,6 @@ describe("a pause", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell({ kind: "paused", pid: 1 }, interrupted("drain"), { kind: "continued" });
     expect(run.job(1)).toEqual({ kind: "dropped" });
-    expect(run.decisions("assign")).toEqual([]);
+    expect(run.news("jobs-assigned")).toEqual([]);
   });
 });

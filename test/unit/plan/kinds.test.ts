@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { type Job, kindOf, type Requirement } from "../../../src/model/job.js";
 import type { MachineSpec, Slot } from "../../../src/model/machine.js";
-import { begin, decide, isOver, settle } from "../../../src/plan/decide.js";
+import { apply } from "../../../src/plan/apply.js";
+import { decide, isOver } from "../../../src/plan/decide.js";
+import { initialState } from "../../../src/plan/initial-state.js";
 import { kindsOf, mustKnowCpuUse, planKinds } from "../../../src/plan/kinds.js";
-import { initialState, type RunState } from "../../../src/plan/run-state.js";
-import { apply } from "../../../src/plan/state.js";
+import type { RunState } from "../../../src/plan/run-state.js";
+import { takeStock } from "../../../src/plan/stock.js";
 import { aCapacity, aClaim, aGpuNeed, aNeed, aSpec, gpus } from "./a-machine.js";
 
 const SMALL = aNeed({ gpu: aGpuNeed() });
@@ -87,19 +89,26 @@ function slotsFor(...requirements: (Requirement | undefined)[]): Slot[] {
 
 function aRunOf(jobs: Job[], machines: Record<string, Slot[]>): RunState {
   const policy = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
-  const state = initialState(jobs, Object.keys(machines), policy);
-  for (const connect of decide(state, 0)) {
-    begin(state, connect);
+  const state = initialState({ jobs, machines: Object.keys(machines), policy });
+  for (const connect of decided(state).verbs) {
+    apply(state, { kind: "verb-begun", decision: connect, at: 0 });
     const slots = machines[connect.machine] ?? [];
     apply(state, { kind: "machine-ready", machine: connect.machine, capacity: CARDS, slots, at: 0 });
-    settle(state, connect, 0);
+    apply(state, { kind: "verb-ended", decision: connect, at: 0 });
   }
   return state;
 }
 
+function decided(state: RunState) {
+  takeStock(state.stock, 0);
+  return decide(state, 0);
+}
+
 function dealt(state: RunState): Record<string, readonly number[]> {
   return Object.fromEntries(
-    decide(state, 0).flatMap((each) => (each.kind === "assign" ? [[each.machine, each.lines]] : [])),
+    decided(state).news.flatMap((each) =>
+      each.kind === "jobs-assigned" ? [[each.machine, each.lines]] : [],
+    ),
   );
 }
 
@@ -115,22 +124,20 @@ describe("dealing", () => {
 
   test("once everybody has answered, jobs without any slot are not waited for", () => {
     const state = aRunOf([aJob(1), aJob(2, BIG)], { a: slotsFor(undefined) });
-    expect(state.jobs.get(2)).toEqual({ kind: "dropped" });
+    expect(state.jobs.get(2)?.fate).toEqual({ kind: "dropped" });
     expect(dealt(state)).toEqual({ a: [1] });
     expect(isOver(state, 0)).toBe(false);
   });
 
   test("while somebody has not answered, they are", () => {
-    const state = initialState([aJob(1, BIG)], ["a", "b"], {
-      retries: 0,
-      retriesFailures: false,
-      reassignAfterMs: null,
-    });
-    for (const connect of decide(state, 0)) begin(state, connect);
+    const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+    const state = initialState({ jobs: [aJob(1, BIG)], machines: ["a", "b"], policy });
+    for (const connect of decided(state).verbs)
+      apply(state, { kind: "verb-begun", decision: connect, at: 0 });
     apply(state, { kind: "machine-ready", machine: "a", capacity: CARDS, slots: slotsFor(undefined), at: 0 });
-    expect(state.jobs.get(1)).toEqual({ kind: "waiting" });
+    expect(state.jobs.get(1)?.fate).toEqual({ kind: "waiting" });
     apply(state, { kind: "machine-failed", machine: "b", reason: "", hint: null, at: 0 });
-    expect(state.jobs.get(1)).toEqual({ kind: "dropped" });
+    expect(state.jobs.get(1)?.fate).toEqual({ kind: "dropped" });
   });
 
   test("a machine that has run dry is not given what it could not take", () => {
@@ -139,7 +146,7 @@ describe("dealing", () => {
     const lines = jobs.map(({ line }) => line);
     apply(state, { kind: "jobs-assigned", machine: "a", lines, at: 0 });
     apply(state, { kind: "jobs-handed-over", machine: "a", lines, at: 0 });
-    expect(decide(state, 0)).toEqual([]);
+    expect(decided(state)).toEqual({ news: [], verbs: [] });
   });
 
   test("a machine that is drained keeps what nobody else could take", () => {
@@ -147,7 +154,7 @@ describe("dealing", () => {
     apply(state, { kind: "jobs-assigned", machine: "a", lines: [1, 2], at: 0 });
     apply(state, { kind: "jobs-handed-over", machine: "a", lines: [1, 2], at: 0 });
     apply(state, { kind: "machine-draining", machine: "a", at: 0 });
-    expect(decide(state, 0)).toEqual([{ kind: "take-back", machine: "a", lines: [1] }]);
+    expect(decided(state).verbs).toEqual([{ kind: "take-back", machine: "a", lines: [1] }]);
   });
 });
 

@@ -1,21 +1,19 @@
 // A client and its machines, simulated: decisions are carried out as the verbs would, late, in any order, or not at all
 // when a link is lost in the middle. What must never happen throws.
 
-import type { RunEvent } from "../../../src/model/event.js";
+import { standingOf } from "../../../src/model/batch-state.js";
+import type { Decision, VerbNews } from "../../../src/model/decision.js";
+import type { News, RunEvent } from "../../../src/model/event.js";
 import { attemptKey, type Job, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
-import { begin, type Decision, decide, isOver, settle } from "../../../src/plan/decide.js";
+import { apply } from "../../../src/plan/apply.js";
+import { decide, isOver } from "../../../src/plan/decide.js";
 import { haltDue } from "../../../src/plan/halt.js";
+import { isHolding } from "../../../src/plan/holdings.js";
+import { initialState } from "../../../src/plan/initial-state.js";
 import { replay } from "../../../src/plan/replay.js";
-import {
-  attemptOn,
-  initialState,
-  isUnderWay,
-  machineOf,
-  type Policy,
-  type RunState,
-} from "../../../src/plan/run-state.js";
-import { apply } from "../../../src/plan/state.js";
-import { type News, ready } from "./a-run.js";
+import { attemptOn, isUnderWay, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
+import { takeStock } from "../../../src/plan/stock.js";
+import { ready, runStarted } from "./a-run.js";
 
 interface RemoteJob {
   status: "waiting" | "running" | "ended" | "taken";
@@ -51,8 +49,6 @@ interface Pending {
   readonly epoch: number;
 }
 
-type Item = { readonly event: RunEvent } | { readonly done: Decision };
-
 const SUCCESS: Outcome = { kind: "exited", code: 0 };
 const FAILURE: Outcome = { kind: "exited", code: 1 };
 const STOPPED: Outcome = { kind: "stopped" };
@@ -65,6 +61,8 @@ export interface SimulationFacts {
   readonly slots: readonly number[];
   /** Every third job needs more, for which the first and the third machine have slots. */
   readonly isMixed: boolean;
+  /** Machines may be left out, and results may be stuck: then not all jobs come home. */
+  readonly canFail?: boolean;
   readonly policy: Policy;
 }
 
@@ -78,11 +76,20 @@ function aJob(line: number, isMixed: boolean): Job {
 
 const linesOf = (keys: readonly string[]) => keys.map((key) => parseAttemptKey(key).line);
 
+/** Sees what a reporter sees. */
+export interface Audience {
+  /** A client begins, the first one or the next. */
+  begin(run: Simulation): void;
+  /** After the event was applied. */
+  hear(event: RunEvent, isNews: boolean): void;
+}
+
 export class Simulation {
   readonly #facts: SimulationFacts;
   readonly #choose: (count: number) => number;
   readonly #remotes: Map<string, Remote>;
-  readonly #record: RunEvent[] = [];
+  readonly #audience: Audience | undefined;
+  readonly record: RunEvent[] = [];
   /** Attempts whose results are in place here. */
   readonly placed = new Set<string>();
   /** Of these: something of them could not be taken, and is still there. */
@@ -91,17 +98,19 @@ export class Simulation {
   readonly #begun = new Map<number, number>();
   readonly #allowed = new Map<number, number>();
   readonly #trace: string[] = [];
-  #inbox: Item[] = [];
+  #inbox: (RunEvent | VerbNews)[] = [];
   #pending: Pending[] = [];
   /** The number of the line that came last. */
   #come = 0;
+  #isCalm = false;
   state: RunState;
   now = 0;
 
   /** `choose` answers with a number below the one it is given. */
-  constructor(facts: SimulationFacts, choose: (count: number) => number) {
+  constructor(facts: SimulationFacts, choose: (count: number) => number, audience?: Audience) {
     this.#facts = facts;
     this.#choose = choose;
+    this.#audience = audience;
     this.#remotes = new Map(
       facts.slots.map((slots, index) => {
         const name = String.fromCharCode(97 + index);
@@ -124,18 +133,51 @@ export class Simulation {
       }),
     );
     this.state = this.#newState();
+    this.#open();
   }
 
-  #newState(): RunState {
-    const added = this.#record.flatMap((event) => (event.kind === "jobs-added" ? event.jobs : []));
-    const jobs = [
+  /** Those that have come so far. */
+  jobs(): Job[] {
+    const added = this.record.flatMap((event) => (event.kind === "jobs-added" ? event.jobs : []));
+    return [
       ...Array.from({ length: this.#facts.jobs }, (_, n) => aJob(n + 1, this.#facts.isMixed)),
       ...added,
     ];
-    const state = initialState(jobs, [...this.#remotes.keys()], this.#facts.policy);
-    state.isMoreToCome = this.#facts.late > 0;
+  }
+
+  #newState(): RunState {
+    const jobs = this.jobs();
     this.#come = jobs.length;
-    return state;
+    return initialState({
+      jobs,
+      machines: [...this.#remotes.keys()],
+      policy: this.#facts.policy,
+      isMoreToCome: this.#facts.late > 0,
+    });
+  }
+
+  /** As a client does when it begins: some users have removed results meanwhile, or changed a line. */
+  #open(): void {
+    this.#audience?.begin(this);
+    this.#emit(runStarted(this.jobs()));
+    const toRetry = new Set([...this.state.machines.values()].flatMap((machine) => [...machine.toRetry]));
+    for (const [line, tracked] of this.state.jobs) {
+      const standing = standingOf(tracked);
+      const isUnbegun =
+        standing.kind === "assigned" || standing.kind === "sent" || standing.kind === "queued";
+      const isTouched = standing.kind !== "waiting" && this.#choose(8) === 0;
+      if (standing.kind === "collected" && isTouched) this.#runAnew({ kind: "job-reopened", line });
+      else if (toRetry.has(line)) continue;
+      else if (isUnbegun && isTouched) this.#runAnew({ kind: "job-replaced", line });
+      else if (standing.kind === "collected")
+        this.#emit({ kind: "job-skipped", line, outcome: standing.outcome });
+    }
+    this.#takeIn();
+  }
+
+  #runAnew(news: News & { readonly line: number }): void {
+    this.#allow(news.line);
+    this.#emit(news);
   }
 
   /** The next line of whatever feeds the batch, or its end. */
@@ -159,6 +201,7 @@ export class Simulation {
       ...Array<() => void>(4).fill(() => this.#deliver(remote)),
       () => this.#feed(),
       () => this.#cut(remote),
+      () => this.#goesWrong(6) && this.#leaveOut(remote),
       () => this.#pass([500, 3000, 20_000, 700_000][this.#choose(4)] as number),
       () => this.#choose(3) === 0 && this.#reboot(remote),
       () => this.#choose(3) === 0 && this.#restartClient(),
@@ -172,11 +215,12 @@ export class Simulation {
 
   /** From now on nothing goes wrong any more: true if the run then comes to its end. */
   comesToItsEnd(): boolean {
+    this.#isCalm = true;
     this.#emit({ kind: "continued" });
     for (let left = this.#facts.late; left >= 0; left--) this.#feed();
     for (let round = 0; round < 300; round++) {
       this.#clientTurn();
-      if (this.#pending.length === 0 && this.#inbox.length === 0 && isOver(this.state, this.now)) return true;
+      if (this.#pending.length === 0 && this.#inbox.length === 0 && this.isOver()) return true;
       while (this.#pending.length > 0) this.#finishOne();
       for (const remote of this.#remotes.values()) {
         this.#startJob(remote);
@@ -195,7 +239,7 @@ export class Simulation {
 
   /** What happened, for whoever has to understand it. */
   explain(): string {
-    const jobs = [...this.state.jobs].map(([line, job]) => `${line}: ${JSON.stringify(job)}`);
+    const jobs = [...this.state.jobs].map(([line, { fate }]) => `${line}: ${JSON.stringify(fate)}`);
     const machines = [...this.state.machines.values()].map((machine) =>
       JSON.stringify(machine, (_, value: unknown) =>
         value instanceof Set ? [...value] : value instanceof Map ? Object.fromEntries(value) : value,
@@ -204,29 +248,43 @@ export class Simulation {
     return [...this.#trace.slice(-120), ...jobs, ...machines].join("\n");
   }
 
+  isOver(): boolean {
+    takeStock(this.state.stock, this.now);
+    return isOver(this.state, this.now);
+  }
+
   #clientTurn(): void {
     this.#takeIn();
-    for (const decision of decide(this.state, this.now)) {
+    takeStock(this.state.stock, this.now);
+    const { news, verbs } = decide(this.state, this.now);
+    for (const each of news) {
+      if (each.kind === "jobs-reassigned") for (const line of each.lines) this.#allow(line);
+      this.#emit(each);
+    }
+    for (const decision of verbs) {
       this.#note(`decide ${JSON.stringify(decision)}`);
-      begin(this.state, decision);
+      apply(this.state, { kind: "verb-begun", decision, at: this.now });
       const { link } = this.#remote(decision.machine);
       const keys = "lines" in decision ? decision.lines.map((line) => this.#key(decision.machine, line)) : [];
       const pending = { decision, keys, epoch: link.epoch };
-      // These only tell what was decided, at once.
-      if (["assign", "give-up", "retry", "withhold"].includes(decision.kind)) {
+      // It needs no link.
+      if (decision.kind === "retry") {
         this.#perform(pending, this.#remote(decision.machine));
-        this.#inbox.push({ done: decision });
+        this.#endVerb(decision);
       } else this.#pending.push(pending);
     }
   }
 
+  #endVerb(decision: Decision): void {
+    this.#inbox.push({ kind: "verb-ended", decision, at: this.now });
+  }
+
   #takeIn(): void {
     for (const item of this.#inbox.splice(0)) {
-      if ("done" in item) settle(this.state, item.done, this.now);
-      else {
-        this.#record.push(item.event);
-        apply(this.state, item.event);
-      }
+      const isNews = apply(this.state, item);
+      if ("decision" in item) continue;
+      this.record.push(item);
+      this.#audience?.hear(item, isNews);
     }
     const halt = haltDue(this.state);
     if (halt === null) return;
@@ -236,9 +294,9 @@ export class Simulation {
 
   #emit(news: News): void {
     this.#note(`news ${JSON.stringify(news)}`);
-    if (news.kind === "job-stuck" || news.kind === "machine-failed")
-      throw new Error(`unexpected ${JSON.stringify(news)}`);
-    this.#inbox.push({ event: { ...news, at: this.now } as RunEvent });
+    const isFailure = news.kind === "job-stuck" || news.kind === "machine-failed";
+    if (isFailure && this.#facts.canFail !== true) throw new Error(`unexpected ${JSON.stringify(news)}`);
+    this.#inbox.push({ ...news, at: this.now } as RunEvent);
   }
 
   #key(machine: string, line: number): string {
@@ -258,7 +316,7 @@ export class Simulation {
     const isConnecting = decision.kind === "connect" || decision.kind === "reconnect";
     const isCut = !isConnecting && (!remote.link.isUp || remote.link.epoch !== epoch);
     if (!isCut) this.#perform(pending, remote);
-    this.#inbox.push({ done: decision });
+    this.#endVerb(decision);
   }
 
   #perform({ decision, keys }: Pending, remote: Remote): void {
@@ -267,11 +325,6 @@ export class Simulation {
       case "connect":
       case "reconnect":
         return this.#connect(decision, remote);
-      case "assign":
-        return this.#emit({ kind: "jobs-assigned", machine, lines: decision.lines });
-      case "give-up":
-        for (const line of decision.lines) this.#allow(line);
-        return this.#emit({ kind: "jobs-reassigned", machine, lines: decision.lines });
       case "retry":
         for (const line of decision.lines) this.#allow(line);
         return this.#emit({ kind: "jobs-retried", machine, lines: decision.lines });
@@ -288,8 +341,6 @@ export class Simulation {
         return this.#free(remote, decision.keys);
       case "take-back":
         return void this.#tellTaken(remote, keys);
-      case "withhold":
-        return this.#emit({ kind: "jobs-taken-back", machine, lines: decision.lines, begun: [] });
       case "stop":
         return this.#stop(remote, keys);
       case "finish":
@@ -335,9 +386,8 @@ export class Simulation {
     link.hasSpool = remote.hasSpool;
     if (!remote.hasSpool) {
       link.offset = 0;
-      const { queued, assigned, running, ended, begunOrphans, strays } = machineOf(this.state, name);
-      const held = queued.size - assigned.size + running.size + ended.size + begunOrphans.size + strays.size;
-      if (held > 0) throw new Error(`what was handed over to ${name} is not there any more`);
+      if (isHolding(machineOf(this.state, name)))
+        throw new Error(`what was handed over to ${name} is not there any more`);
       return;
     }
     const returned = [...remote.jobs]
@@ -421,12 +471,16 @@ export class Simulation {
       const job = remote.jobs.get(key);
       if (job?.status !== "ended")
         throw new Error(`${key} is collected from ${remote.name}, but it is ${job?.status}`);
+      const about = { line, attempt, machine: remote.name };
+      if (this.#goesWrong(6)) {
+        this.#emit({ kind: "job-stuck", ...about, reason: "a device" });
+        continue;
+      }
       this.placed.add(`${remote.name} ${key}`);
-      const about = { line, attempt, machine: remote.name, outcome: job.outcome };
       const isWhole = this.#choose(5) > 0;
       this.#incomplete[isWhole ? "delete" : "add"](`${remote.name} ${key}`);
       const came = { files: 1, bytes: 1, ...(!isWhole && { missing: ["closed"] }) };
-      this.#emit({ kind: "job-collected", ...about, ...came });
+      this.#emit({ kind: "job-collected", ...about, outcome: job.outcome, ...came });
     }
   }
 
@@ -536,6 +590,17 @@ export class Simulation {
     this.#emit({ kind: "machine-lost", machine: remote.name, reason: "cut" });
   }
 
+  /** Until the next client tries again. */
+  #leaveOut(remote: Remote): void {
+    if (!remote.link.isUp) return;
+    this.#dropLink(remote);
+    this.#emit({ kind: "machine-failed", machine: remote.name, reason: "sick", hint: null });
+  }
+
+  #goesWrong(onceIn: number): boolean {
+    return this.#facts.canFail === true && !this.#isCalm && this.#choose(onceIn) === 0;
+  }
+
   /** What is under way there may be done all the same, but nobody hears of it. */
   #dropLink(remote: Remote): void {
     const { link, name } = remote;
@@ -570,7 +635,8 @@ export class Simulation {
     this.#pending = [];
     this.#inbox = [];
     this.state = this.#newState();
-    replay(this.state, this.#record);
+    replay(this.state, this.record);
+    this.#open();
   }
 
   #note(text: string): void {

@@ -1,9 +1,14 @@
 // Events and views for the tests of report/, with only the facts that matter to a test spelled out.
 
 import type { BatchSettings } from "../../../src/model/batch.js";
+import { newMachine } from "../../../src/model/batch-state.js";
 import type { RunEvent } from "../../../src/model/event.js";
 import type { Job, Outcome } from "../../../src/model/job.js";
 import type { Capacity, Gpu, Slot } from "../../../src/model/machine.js";
+import { apply } from "../../../src/plan/apply.js";
+import { initialState } from "../../../src/plan/initial-state.js";
+import type { RunState } from "../../../src/plan/run-state.js";
+import type { Reporter } from "../../../src/report/reporter.js";
 import { applyToView, newView, type ViewState } from "../../../src/report/view-state.js";
 
 export const SUCCESS: Outcome = { kind: "exited", code: 0 };
@@ -97,30 +102,71 @@ export const jobStarted = (line: number, machine: string, slot: number, at = 0, 
   slot,
 });
 export const jobSaid = (line: number, text: string): RunEvent => ({ kind: "job-said", at: 0, line, text });
-export const jobEnded = (line: number, outcome: Outcome = SUCCESS, durationMs = 1000): RunEvent => ({
+export const jobEnded = (
+  line: number,
+  outcome: Outcome = SUCCESS,
+  durationMs = 1000,
+  machine = "a.yaml",
+): RunEvent => ({
   kind: "job-ended",
   at: 0,
   line,
   attempt: 1,
-  machine: "a.yaml",
+  machine,
   outcome,
   durationMs,
 });
-export const jobCollected = (line: number, at = 0): RunEvent => ({
+export const jobCollected = (line: number, at = 0, machine = "a.yaml"): RunEvent => ({
   kind: "job-collected",
   at,
   line,
   attempt: 1,
-  machine: "a.yaml",
+  machine,
   outcome: { kind: "exited", code: 0 },
   files: 1,
   bytes: 10,
 });
 
-export function viewOf(machines: readonly string[], events: readonly RunEvent[]): ViewState {
+/** Applies events as a client does, and shows each together with what it has led to. Answers which of them were news. */
+export type Tell = (...events: RunEvent[]) => boolean[];
+
+export function teller(show: Reporter["show"]): Tell {
+  const state = initialState({ jobs: [], machines: [], policy: POLICY });
+  return (...events) =>
+    events.map((event) => {
+      prepare(state, event);
+      const isNews = apply(state, event);
+      show(event, { state, isNews });
+      return isNews;
+    });
+}
+
+const POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+
+/** Tests leave out what goes without saying: that there is such a machine, and that it was given the job. */
+function prepare(state: RunState, event: RunEvent): void {
+  if (!("machine" in event)) return;
+  const { machine } = event;
+  if (!state.machines.has(machine)) state.machines.set(machine, newMachine(machine, state.machines.size));
+  if (event.kind === "jobs-handed-over") for (const line of event.lines) give(state, machine, line, 1);
+  if ("attempt" in event) give(state, machine, event.line, event.attempt);
+}
+
+function give(state: RunState, machine: string, line: number, attempt: number): void {
+  const tracked = state.jobs.get(line);
+  if (tracked === undefined || tracked.lastNumber >= attempt) return;
+  apply(state, { kind: "jobs-assigned", at: 0, machine, lines: [line], attempts: [attempt] });
+}
+
+export function aView(machines: readonly string[], events: readonly RunEvent[]) {
   const view = newView(machines);
-  for (const event of events) applyToView(view, event);
-  return view;
+  const tell = teller((event, known) => applyToView(view, event, known));
+  tell(...events);
+  return { view, tell };
+}
+
+export function viewOf(machines: readonly string[], events: readonly RunEvent[]): ViewState {
+  return aView(machines, events).view;
 }
 
 export function textSink(): { text: string; write(text: string): void } {

@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../src/model/event.js";
 import { frameLines } from "../../../src/report/frame.js";
 import { lookOf } from "../../../src/report/spans.js";
-import { applyToView, type ViewState } from "../../../src/report/view-state.js";
+import type { ViewState } from "../../../src/report/view-state.js";
 import { textWidth } from "../../../src/report/width.js";
 import {
+  aView,
   FAILURE,
   jobCollected,
   jobEnded,
@@ -80,7 +81,7 @@ test("how fast large results come home, beside what the machine does meanwhile, 
 test("80 by 24", () => {
   expect(frame(BUSY, 80, 24)).toEqual([
     "━━━━╳╳╳╳╍╍╍╍╍╍╍╍╍╍╍╍────────────────────  2/10 · 1m 05s · ~45s left",
-    "0 done · 2 running · 1 failed · 5 waiting · 1 skipped · 1 to collect",
+    "0 succeeded · 2 running · 1 failed · 5 waiting · 1 skipped · 1 to collect",
     "",
     "a.yaml    2/2 busy  gpu 0,1",
     "big.yaml  staging 12.3 MB of 50.0 MB, 24%",
@@ -97,7 +98,7 @@ test("80 by 24", () => {
 test("40 columns", () => {
   expect(frame(BUSY, 40, 24)).toEqual([
     "━╳╳╍╍╍╍──────  2/10 · 1m 05s · ~45s left",
-    "0 done 2 running 1 failed 5 waiting",
+    "0 succeeded 2 running 1 failed 5 waiting",
     "",
     "a.yaml    2/2 busy  gpu 0,1",
     "big.yaml  staging 12.3 MB of 50.0 MB, 2…",
@@ -173,7 +174,7 @@ test("a slot that waits for a card says why, and a machine without room says so"
 });
 
 test("a lost link, and a machine that has nothing left to do", () => {
-  const view = viewOf(
+  const { view, tell } = aView(
     ["a.yaml", "b.yaml"],
     [
       ready("a.yaml", slotsWith([0])),
@@ -186,8 +187,8 @@ test("a lost link, and a machine that has nothing left to do", () => {
     "a.yaml  link lost, jobs there go on: no answer for 30 s",
     "b.yaml  done",
   ]);
-  applyToView(view, { kind: "machine-back", at: 0, machine: "a.yaml" });
-  applyToView(view, { kind: "jobs-assigned", at: 0, machine: "b.yaml", lines: [1] });
+  tell({ kind: "machine-back", at: 0, machine: "a.yaml" });
+  tell({ kind: "jobs-assigned", at: 0, machine: "b.yaml", lines: [1] });
   expect(frame(view, 80, 24).slice(0, 2)).toEqual(["a.yaml  0/1 busy", "b.yaml  0/1 busy"]);
 });
 
@@ -254,9 +255,9 @@ describe("lines never exceed the columns", () => {
 });
 
 test("once every open job is with a machine, closing the window is said to be safe", () => {
-  const view = viewOf(["a.yaml"], [started(someJobs(2)), ready("a.yaml", slotsWith([], []))]);
+  const { view, tell } = aView(["a.yaml"], [started(someJobs(2)), ready("a.yaml", slotsWith([], []))]);
   expect(frame(view, 80, 24).at(-1)).toBe("Ctrl-C: no new jobs, running ones finish");
-  applyToView(view, { kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2] });
+  tell({ kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2] });
   expect(frame(view, 80, 24).at(-1)).toBe(
     "Ctrl-C: no new jobs, running ones finish; closing this window stops nothing",
   );

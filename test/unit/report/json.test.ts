@@ -11,6 +11,7 @@ import {
   SUCCESS,
   someJobs,
   started,
+  teller,
   textSink,
 } from "./builders.js";
 
@@ -53,6 +54,8 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     held: { "my_machine.yaml": [13, 14] },
   },
   "job-skipped": { kind: "job-skipped", at: AT, line: 1, outcome: SUCCESS },
+  "job-reopened": { kind: "job-reopened", at: AT, line: 1 },
+  "job-replaced": { kind: "job-replaced", at: AT, line: 2 },
   "machine-ready": {
     kind: "machine-ready",
     at: AT,
@@ -83,7 +86,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "tree-read": { kind: "tree-read", at: AT, files: 120, bytes: 5242880, leftOut: [".git", "data"] },
   staging: { kind: "staging", at: AT, ...HOME, sentBytes: 1048576, totalBytes: 5242880 },
   staged: { kind: "staged", at: AT, ...HOME },
-  "jobs-assigned": { kind: "jobs-assigned", at: AT, ...HOME, lines: [1, 2] },
+  "jobs-assigned": { kind: "jobs-assigned", at: AT, ...HOME, lines: [1, 2], attempts: [1, 1] },
   "jobs-handed-over": { kind: "jobs-handed-over", at: AT, ...HOME, lines: [1, 2] },
   "jobs-taken-back": { kind: "jobs-taken-back", at: AT, ...HOME, lines: [2], begun: [1] },
   "jobs-reassigned": { kind: "jobs-reassigned", at: AT, ...HOME, lines: [2] },
@@ -133,14 +136,14 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "run-ended": {
     kind: "run-ended",
     at: AT,
-    counts: { succeeded: 1, failed: 1, unfinished: 0, skipped: 1 },
+    counts: { succeeded: 1, failed: 1, stopped: 0, lost: 0, unfinished: 0, skipped: 1 },
   },
 };
 
 function printed(events: readonly RunEvent[]): string[] {
   const stdout = textSink();
   const reporter = createJsonReporter(stdout);
-  for (const event of events) reporter.show(event);
+  teller(reporter.show)(...events);
   reporter.close();
   return stdout.text.split("\n").slice(0, -1);
 }

@@ -9,9 +9,11 @@ import {
   jobSaid,
   jobStarted,
   ready,
+  SUCCESS,
   slotsWith,
   someJobs,
   started,
+  teller,
   textSink,
   unreachable,
 } from "./builders.js";
@@ -25,7 +27,7 @@ function shown(
   const devicesOf = () => ({});
   const machines = ["a.yaml"];
   const reporter = createPlainReporter({ stdout, stderr, machines, devicesOf, isVerbose: false, ...options });
-  for (const event of events) reporter.show(event);
+  teller(reporter.show)(...events);
   return { out: linesOf(stdout.text), err: linesOf(stderr.text) };
 }
 
@@ -46,8 +48,8 @@ test("the lines people grep for, letter by letter", () => {
       ready("my_machine.yaml", slotsWith([0], [1])),
       { kind: "job-skipped", at: 0, line: 3, outcome: null },
       jobStarted(1, "my_machine.yaml", 0),
-      jobEnded(1),
-      jobCollected(1),
+      jobEnded(1, SUCCESS, 1000, "my_machine.yaml"),
+      jobCollected(1, 0, "my_machine.yaml"),
       jobEnded(2, FAILURE),
       jobCollected(2),
     ],
@@ -223,8 +225,8 @@ test("nothing of what scripts and machines say reaches the terminal as a control
       unreachable(evil, evil),
       jobStarted(1, evil, 0),
       jobSaid(1, evil),
-      jobEnded(1),
-      jobCollected(1),
+      jobEnded(1, SUCCESS, 1000, evil),
+      jobCollected(1, 0, evil),
       { kind: "slot-waiting", at: 0, machine: evil, slot: 0, reason: evil },
     ],
     { isVerbose: true, devicesOf: () => ({ CUDA_VISIBLE_DEVICES: evil }) },
@@ -243,9 +245,7 @@ test("the summary closes the run, once", () => {
     devicesOf: () => ({}),
     isVerbose: false,
   });
-  reporter.show(started(someJobs(1)));
-  reporter.show(jobEnded(1, FAILURE));
-  reporter.show(jobCollected(1));
+  teller(reporter.show)(started(someJobs(1)), jobEnded(1, FAILURE), jobCollected(1));
   reporter.close();
   reporter.close();
   expect(linesOf(stdout.text)).toEqual([

@@ -9,6 +9,7 @@ import {
   ready,
   slotsWith,
   started,
+  teller,
   unreachable,
 } from "./builders.js";
 
@@ -21,7 +22,7 @@ function show(commands: readonly string[], events: readonly RunEvent[]) {
     devicesOf: (_, slot) => ({ CUDA_VISIBLE_DEVICES: String(slot + 2), CUDA_DEVICE_ORDER: "PCI_BUS_ID" }),
   });
   const jobs = commands.map((command, index) => ({ line: index + 1, name: `stdin.${index + 1}`, command }));
-  for (const event of [started(jobs), ready("a.yaml", slotsWith([2], [3])), ...events]) reporter.show(event);
+  teller(reporter.show)(started(jobs), ready("a.yaml", slotsWith([2], [3])), ...events);
   reporter.close();
   return text;
 }

@@ -12,7 +12,7 @@ import { FAILURE, SUCCESS } from "./builders.js";
 const DOCUMENT = readFileSync(new URL("../../../docs/json-events.md", import.meta.url), "utf8");
 
 function aJob(line: number, facts: Partial<JobStatus> = {}): JobStatus {
-  const nowhere = { machine: null, slot: null, attempt: 0, outcome: null };
+  const nowhere = { machine: null, slot: null, attempt: 0, outcome: null, isHere: false };
   return { job: `jobs.sh.${line}`, line, state: "waiting", ...nowhere, ...facts };
 }
 
@@ -30,13 +30,13 @@ function aStatus(facts: Partial<BatchStatus> = {}): BatchStatus {
 const running = (line: number, slot = 0) =>
   aJob(line, { state: "running", machine: "one.yaml", slot, attempt: 1 });
 const failed = (line: number) =>
-  aJob(line, { state: "collected", machine: "two.yaml", slot: 1, attempt: 1, outcome: FAILURE });
-const done = (line: number) => aJob(line, { state: "collected", outcome: SUCCESS });
+  aJob(line, { state: "failed", machine: "two.yaml", slot: 1, attempt: 1, outcome: FAILURE, isHere: true });
+const done = (line: number) => aJob(line, { state: "succeeded", outcome: SUCCESS, isHere: true });
 
 test("how many are how far, who follows, and where the running and failed ones are", () => {
-  const jobs = [done(1), failed(2), running(3), running(10, 12), aJob(11), aJob(12, { state: "queued" })];
+  const jobs = [done(1), failed(2), running(3), running(10, 12), aJob(11), aJob(12, { machine: "one.yaml" })];
   expect(statusLines(aStatus({ jobs, follower: "process 1234" }))).toEqual([
-    "jobs.sh-1a2b3c4d: 1 done, 1 failed, 2 running, 2 waiting",
+    "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 running, 2 waiting",
     "  followed by process 1234",
     "  running:",
     "    jobs.sh.3   one.yaml slot 0",
@@ -46,31 +46,51 @@ test("how many are how far, who follows, and where the running and failed ones a
   ]);
 });
 
-test("results that are still over there are done, and to be collected", () => {
+test("jobs whose results are still on the machine are over, and to be collected", () => {
   const ended = [
-    aJob(1, { state: "ended", machine: "one.yaml", outcome: SUCCESS }),
-    aJob(2, { state: "ended", machine: "one.yaml", slot: 0, outcome: { kind: "killed", signal: "SIGKILL" } }),
+    aJob(1, { state: "succeeded", machine: "one.yaml", outcome: SUCCESS }),
+    aJob(2, {
+      state: "failed",
+      machine: "one.yaml",
+      slot: 0,
+      outcome: { kind: "killed", signal: "SIGKILL" },
+    }),
   ];
   expect(statusLines(aStatus({ jobs: ended }))).toEqual([
-    "jobs.sh-1a2b3c4d: 1 done, 1 failed, 2 of them to collect",
+    "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 of them to collect",
     "  nobody follows it: execute_batch jobs.sh … goes on with it",
     "  failed:",
     "    jobs.sh.2  one.yaml slot 0  killed by SIGKILL",
   ]);
 });
 
-test("a batch that is all here needs nobody; results without a record count as done", () => {
-  const jobs = [done(1), aJob(2, { state: "collected" })];
-  expect(statusLines(aStatus({ jobs }))).toEqual(["jobs.sh-1a2b3c4d: 2 done"]);
+test("a batch whose results are all here needs no client; results without a record count as skipped", () => {
+  const jobs = [done(1), aJob(2, { state: "skipped", isHere: true })];
+  expect(statusLines(aStatus({ jobs }))).toEqual(["jobs.sh-1a2b3c4d: 1 succeeded, 1 skipped"]);
+});
+
+test("what was stopped or lost is counted apart, and listed with how it ended", () => {
+  const about = { machine: "one.yaml", slot: 0, isHere: true };
+  const jobs = [
+    aJob(1, { state: "stopped", outcome: { kind: "stopped" }, ...about }),
+    aJob(2, { state: "lost", outcome: { kind: "lost", reason: "reboot" }, ...about }),
+  ];
+  const [head, ...lines] = statusLines(aStatus({ jobs }));
+  expect(head).toBe("jobs.sh-1a2b3c4d: 0 succeeded, 1 stopped, 1 lost");
+  expect(lines).toEqual([
+    "  failed:",
+    "    jobs.sh.1  one.yaml slot 0  stopped",
+    "    jobs.sh.2  one.yaml slot 0  lost: reboot",
+  ]);
 });
 
 test("one line where it fits", () => {
   const short = { batch: "j-1a2b3c4d", jobs: [running(1)] };
   expect(statusLines(aStatus({ ...short, follower: "process 1" }))[0]).toBe(
-    "j-1a2b3c4d: 0 done, 1 running; followed by process 1",
+    "j-1a2b3c4d: 0 succeeded, 1 running; followed by process 1",
   );
   expect(statusLines(aStatus(short), 100)[0]).toBe(
-    "j-1a2b3c4d: 0 done, 1 running; nobody follows it: execute_batch jobs.sh … goes on with it",
+    "j-1a2b3c4d: 0 succeeded, 1 running; nobody follows it: execute_batch jobs.sh … goes on with it",
   );
 });
 
@@ -116,12 +136,12 @@ test("--json: the document's example is exactly what is printed, and harmless to
 test("results that could not be taken, whole or in part, are listed with the reason or the names", () => {
   const at = { machine: "one.yaml", slot: 0, attempt: 1, outcome: SUCCESS };
   const jobs = [
-    aJob(1, { state: "ended", ...at, reason: "tar failed" }),
-    aJob(2, { state: "collected", ...at, missing: ["closed/", "x"] }),
+    aJob(1, { state: "succeeded", isHere: false, ...at, reason: "tar failed" }),
+    aJob(2, { state: "succeeded", isHere: true, ...at, missing: ["closed/", "x"] }),
   ];
   const status = aStatus({ jobs });
   expect(statusLines(status)).toEqual([
-    "jobs.sh-1a2b3c4d: 2 done, 1 of them to collect, 1 of them incomplete",
+    "jobs.sh-1a2b3c4d: 2 succeeded, 1 of them to collect, 1 of them incomplete",
     "  nobody follows it: execute_batch jobs.sh … goes on with it",
     "  not collected:",
     "    jobs.sh.1  one.yaml slot 0  tar failed",

@@ -14,7 +14,7 @@ import {
 
 const RUN_ENDED = {
   kind: "run-ended",
-  counts: { succeeded: 0, failed: 0, unfinished: 0, skipped: 0 },
+  counts: { succeeded: 0, failed: 0, stopped: 0, lost: 0, unfinished: 0, skipped: 0 },
 } as const;
 
 test("counts, wall time, and where the failed jobs left their errors", () => {

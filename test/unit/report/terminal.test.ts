@@ -11,6 +11,7 @@ import {
   slotsWith,
   someJobs,
   started,
+  teller,
   unreachable,
 } from "./builders.js";
 import { Screen } from "./screen.js";
@@ -24,9 +25,10 @@ function open(columns: number, rows: number, events: readonly RunEvent[] = []) {
   const screen = new Screen(columns, rows);
   const look = { useColour: true, useUnicode: true };
   const reporter = createTerminalReporter({ stream: screen, machines: ["a.yaml"], now: Date.now, ...look });
-  for (const event of events) reporter.show(event);
+  const tell = teller((event, known) => reporter.show(event, known));
+  tell(...events);
   vi.advanceTimersByTime(100);
-  return { screen, reporter };
+  return { screen, reporter, tell };
 }
 
 const BUSY = [started(someJobs(4)), ready("a.yaml", slotsWith([0], [1])), jobStarted(1, "a.yaml", 0)];
@@ -36,19 +38,19 @@ function openBusy(columns: number, rows: number) {
 }
 
 test("the view is redrawn in place", () => {
-  const { screen, reporter } = openBusy(80, 24);
+  const { screen, tell } = openBusy(80, 24);
   const before = screen.lines;
   expect(before).toContain("batch.sh.1       0s  echo 1");
-  reporter.show(jobSaid(1, "halfway"));
+  tell(jobSaid(1, "halfway"));
   vi.advanceTimersByTime(100);
   expect(screen.lines).toEqual(before.map((line) => line.replace("echo 1", "halfway")));
 });
 
 test("what jobs print is left standing above the view, at once if it is much", () => {
-  const { screen, reporter } = openBusy(80, 24);
+  const { screen, tell } = openBusy(80, 24);
   const view = screen.lines;
   const print = (text: string) =>
-    reporter.show({ kind: "job-output", at: 0, line: 1, attempt: 1, stream: "out", text });
+    tell({ kind: "job-output", at: 0, line: 1, attempt: 1, stream: "out", text });
   print("one\n\x1b[2Jtwo\n");
   vi.advanceTimersByTime(100);
   expect(screen.lines).toEqual(["batch.sh.1: one", "batch.sh.1: two", ...view]);
@@ -60,9 +62,9 @@ test("what jobs print is left standing above the view, at once if it is much", (
 });
 
 test("a warning wider than the terminal leaves nothing of what stood there before", () => {
-  const { screen, reporter } = openBusy(40, 24);
+  const { screen, tell } = openBusy(40, 24);
   const view = screen.lines;
-  reporter.show({ kind: "warning", at: 0, message: `${"x".repeat(60)} end` });
+  tell({ kind: "warning", at: 0, message: `${"x".repeat(60)} end` });
   vi.advanceTimersByTime(100);
   expect(screen.lines).toEqual([`WARNING: ${"x".repeat(31)}`, `${"x".repeat(29)} end`, ...view]);
 });
@@ -74,22 +76,22 @@ test("elapsed times go on while nothing happens", () => {
 });
 
 test("a flood of events is drawn no more than ten times a second", () => {
-  const { screen, reporter } = openBusy(80, 24);
+  const { screen, tell } = openBusy(80, 24);
   const before = screen.writes;
   for (let step = 0; step < 10_000; step += 1) {
-    reporter.show(jobSaid(1, `step ${step}`));
+    tell(jobSaid(1, `step ${step}`));
     if (step % 10 === 0) vi.advanceTimersByTime(1);
   }
   expect(screen.writes - before).toBeLessThanOrEqual(10);
 });
 
 test("failures and warnings are left standing above the view", () => {
-  const { screen, reporter } = openBusy(80, 24);
-  reporter.show(unreachable("b.yaml"));
-  reporter.show(jobEnded(1, FAILURE));
-  reporter.show(jobCollected(1));
-  reporter.show(jobEnded(2));
-  reporter.show(jobCollected(2));
+  const { screen, tell } = openBusy(80, 24);
+  tell(unreachable("b.yaml"));
+  tell(jobEnded(1, FAILURE));
+  tell(jobCollected(1));
+  tell(jobEnded(2));
+  tell(jobCollected(2));
   vi.advanceTimersByTime(100);
   expect(screen.lines.slice(0, 3)).toEqual([
     "WARNING: b.yaml is left out: connection refused",
@@ -100,13 +102,13 @@ test("failures and warnings are left standing above the view", () => {
 });
 
 test("while somebody is asked nothing is drawn, and what happened meanwhile is shown afterwards", () => {
-  const { screen, reporter } = openBusy(80, 24);
+  const { screen, reporter, tell } = openBusy(80, 24);
   reporter.suspend();
   reporter.suspend();
   expect(screen.lines).toEqual([]);
   screen.write("Enter passphrase: ");
   const before = screen.writes;
-  reporter.show(unreachable("b.yaml"));
+  tell(unreachable("b.yaml"));
   vi.advanceTimersByTime(5000);
   screen.emit("resize");
   expect(screen.writes).toBe(before);
@@ -130,21 +132,21 @@ test("a view that is closed while somebody is asked still says how it ended, and
 });
 
 test("more failures than the terminal has rows are all left standing", () => {
-  const { screen, reporter } = open(80, 10);
-  reporter.show(started(someJobs(100)));
+  const { screen, tell } = open(80, 10);
+  tell(started(someJobs(100)));
   for (let line = 1; line <= 100; line += 1) {
-    reporter.show(jobEnded(line, FAILURE));
-    reporter.show(jobCollected(line));
+    tell(jobEnded(line, FAILURE));
+    tell(jobCollected(line));
   }
   vi.advanceTimersByTime(100);
   expect(screen.lines.filter((line) => line.startsWith("failed: "))).toHaveLength(100);
 });
 
 test("the line of a failed job is cut to the width", () => {
-  const { screen, reporter } = open(40, 24);
-  reporter.show(started(someJobs(1, { command: "x".repeat(5000) })));
-  reporter.show(jobEnded(1, FAILURE));
-  reporter.show(jobCollected(1));
+  const { screen, tell } = open(40, 24);
+  tell(started(someJobs(1, { command: "x".repeat(5000) })));
+  tell(jobEnded(1, FAILURE));
+  tell(jobCollected(1));
   vi.advanceTimersByTime(100);
   expect(screen.lines[0]).toBe("failed: batch.sh.1 (exit code 1); xxxxx…");
 });
@@ -155,14 +157,14 @@ test("whatever comes and goes, the screen shows what a fresh one would show", ()
   events.push(
     jobEnded(2),
     jobStarted(4, "a.yaml", 0),
-    jobEnded(3),
-    jobCollected(3),
+    jobEnded(3, undefined, 1000, "b.yaml"),
+    jobCollected(3, 0, "b.yaml"),
     jobCollected(2),
     jobEnded(4),
   );
-  const { screen, reporter } = open(80, 24);
+  const { screen, tell } = open(80, 24);
   for (const [index, event] of events.entries()) {
-    reporter.show(event);
+    tell(event);
     vi.advanceTimersByTime(100);
     vi.setSystemTime(0);
     const fresh = open(80, 24, events.slice(0, index + 1));
@@ -189,18 +191,18 @@ describe("a change of size", () => {
 });
 
 test("the ^C that the terminal echoes does not stay", () => {
-  const { screen, reporter } = openBusy(80, 24);
+  const { screen, tell } = openBusy(80, 24);
   screen.write("^C");
-  reporter.show({ kind: "interrupted", at: 0, mode: "drain" });
+  tell({ kind: "interrupted", at: 0, mode: "drain" });
   vi.advanceTimersByTime(100);
   expect(screen.lines.at(-1)).toBe("stopping: no new jobs; running jobs finish (Ctrl-C again stops them)");
   expect(screen.cursorLine).toBe("");
 });
 
 test("closing leaves the summary and nothing of the view", () => {
-  const { screen, reporter } = openBusy(80, 24);
-  reporter.show(jobEnded(1, FAILURE));
-  reporter.show(jobCollected(1, 61_000));
+  const { screen, reporter, tell } = openBusy(80, 24);
+  tell(jobEnded(1, FAILURE));
+  tell(jobCollected(1, 61_000));
   reporter.close();
   reporter.close();
   vi.advanceTimersByTime(5000);
@@ -218,13 +220,13 @@ test("closing leaves the summary and nothing of the view", () => {
 });
 
 test("10,000 jobs run through the view", () => {
-  const { screen, reporter } = open(80, 24);
-  reporter.show(started(someJobs(10_000)));
-  reporter.show(ready("a.yaml", slotsWith([0])));
+  const { screen, reporter, tell } = open(80, 24);
+  tell(started(someJobs(10_000)));
+  tell(ready("a.yaml", slotsWith([0])));
   for (let line = 1; line <= 10_000; line += 1) {
-    reporter.show(jobStarted(line, "a.yaml", 0, Date.now()));
-    reporter.show(jobEnded(line, undefined, 10));
-    reporter.show(jobCollected(line));
+    tell(jobStarted(line, "a.yaml", 0, Date.now()));
+    tell(jobEnded(line, undefined, 10));
+    tell(jobCollected(line));
     vi.advanceTimersByTime(1);
   }
   vi.advanceTimersByTime(100);

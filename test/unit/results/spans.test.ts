@@ -1,40 +1,39 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Seat } from "../../../src/model/result.js";
+import type { Attempt, Stage } from "../../../src/model/attempt.js";
 import { spansOf } from "../../../src/results/spans.js";
 
-const GOOD = { kind: "exited", code: 0 } as const;
 const NOW = 1_000_000;
 
-function aSeat(startedAt: number | null, endedAt: number | null, durationMs: number | null): Seat {
-  const outcome = endedAt === null ? null : GOOD;
-  return { machine: "one", slot: 0, startedAt, endedAt, durationMs, outcome };
+function anAttempt(line: number, stage: Stage, isCurrent = true): Attempt {
+  return { line, number: 1, machine: "one", isCurrent, run: 1, stage };
 }
 
-function timesOf(seats: Record<string, Seat>, isRunning = false) {
-  const spans = spansOf({ seats: new Map(Object.entries(seats)), isRunning: () => isRunning, now: NOW });
+function anEnded(line: number, startedAt: number, endedAt: number, durationMs: number): Attempt {
+  const outcome = { kind: "exited", code: 0 } as const;
+  return anAttempt(line, { kind: "ended", slot: 0, startedAt, endedAt, durationMs, outcome });
+}
+
+function timesOf(...attempts: Attempt[]) {
+  const spans = spansOf(attempts, NOW);
   return [...spans.values()].map(({ line, start, end, state }) => [line, start, end, state]);
 }
 
 test("what was followed is where it was seen", () => {
-  expect(timesOf({ "0000001-1": aSeat(100, 200, 100), "0000002-1": aSeat(205, 305, 100) })).toEqual([
+  expect(timesOf(anEnded(1, 100, 200, 100), anEnded(2, 205, 305, 100))).toEqual([
     [1, 100, 200, "succeeded"],
     [2, 205, 305, "succeeded"],
   ]);
 });
 
 test("an end that was learned late does not make a job longer than it was", () => {
-  expect(timesOf({ "0000001-1": aSeat(100, 90_000, 500) })).toEqual([[1, 100, 600, "succeeded"]]);
+  expect(timesOf(anEnded(1, 100, 90_000, 500))).toEqual([[1, 100, 600, "succeeded"]]);
 });
 
 test("jobs that ran while nobody looked come one after the other, before they were heard of", () => {
   const at = 50_000;
   expect(
-    timesOf({
-      "0000001-1": aSeat(at, at, 1000),
-      "0000002-1": aSeat(at + 1, at + 1, 2000),
-      "0000003-1": aSeat(at + 2, at + 9000, 8998),
-    }),
+    timesOf(anEnded(1, at, at, 1000), anEnded(2, at + 1, at + 1, 2000), anEnded(3, at + 2, at + 9000, 8998)),
   ).toEqual([
     [1, 47_001, 48_001, "succeeded"],
     [2, 48_001, 50_001, "succeeded"],
@@ -42,10 +41,26 @@ test("jobs that ran while nobody looked come one after the other, before they we
   ]);
 });
 
-test("what runs has lasted until now, if it is known since when", () => {
-  expect(timesOf({ "0000001-1": aSeat(900_000, null, null) }, true)).toEqual([[1, 900_000, NOW, "running"]]);
-  expect(timesOf({ "0000001-1": aSeat(null, null, null) }, true)).toEqual([]);
-  expect(timesOf({ "0000001-1": aSeat(900_000, null, null) }, false)).toEqual([]);
+test("what runs has lasted until now, if it is known since when, and if it counts", () => {
+  const running = { kind: "running", slot: 0, isStopping: false } as const;
+  const since = { ...running, startedAt: 900_000 };
+  expect(timesOf(anAttempt(1, since))).toEqual([[1, 900_000, NOW, "running"]]);
+  expect(timesOf(anAttempt(1, { ...running, slot: null, startedAt: null }))).toEqual([]);
+  expect(timesOf(anAttempt(1, since, false))).toEqual([]);
+});
+
+test("of what was heard of at once, first attempts come first, in the order of their lines", () => {
+  const retried = { ...anEnded(1, 50_000, 50_000, 10), number: 2 };
+  const attempts = [retried, anEnded(3, 50_000, 50_000, 10), anEnded(2, 50_000, 50_000, 10)];
+  expect(timesOf(...attempts).map(([line]) => line)).toEqual([2, 3, 1]);
+});
+
+test("how an attempt ended is told in the words for jobs", () => {
+  const about = { kind: "ended", slot: 0, startedAt: 1, endedAt: 2, durationMs: 1 } as const;
+  const states = [{ kind: "stopped" }, { kind: "lost", reason: "reboot" }, { kind: "timed-out" }] as const;
+  expect(
+    states.map((outcome) => timesOf(anAttempt(1, { ...about, outcome })).map(([, , , state]) => state)),
+  ).toEqual([["stopped"], ["lost"], ["failed"]]);
 });
 
 test("a slot never has two jobs at a time, and each lasts as long as its machine says", () => {
@@ -53,15 +68,19 @@ test("a slot never has two jobs at a time, and each lasts as long as its machine
   fc.assert(
     fc.property(fc.array(seat, { maxLength: 20 }), (drawn) => {
       let at = 0;
-      const seats = drawn.map(({ gap, late, durationMs }, index) => {
-        const start = at + gap;
-        at = start + durationMs;
-        return [
-          `${String(index + 1).padStart(7, "0")}-1`,
-          aSeat(start + late, at + late, durationMs),
-        ] as const;
+      let learnedAt = 0;
+      // A machine's log is read in order, however late.
+      const learn = (late: number) => {
+        learnedAt = Math.max(learnedAt, at + late);
+        return learnedAt;
+      };
+      const attempts = drawn.map(({ gap, late, durationMs }, index) => {
+        at += gap;
+        const startedAt = learn(late);
+        at += durationMs;
+        return anEnded(index + 1, startedAt, learn(late), durationMs);
       });
-      const spans = [...spansOf({ seats: new Map(seats), isRunning: () => false, now: NOW }).values()];
+      const spans = [...spansOf(attempts, NOW).values()];
       expect(spans).toHaveLength(drawn.length);
       spans.forEach(({ start, end }, index) => {
         expect(end - start).toBe(drawn[index]?.durationMs);

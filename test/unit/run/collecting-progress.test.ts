@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
+import type { News } from "../../../src/model/event.js";
 import { progressTeller } from "../../../src/run/collecting-progress.js";
-import type { News } from "../../../src/run/loop.js";
 
 function aTeller(weigh: () => Promise<number>) {
   const told: News[] = [];

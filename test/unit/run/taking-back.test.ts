@@ -1,10 +1,10 @@
 // What has arrived of a hand-over that failed, asked of a machine that cannot always answer.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { News } from "../../../src/model/event.js";
 import type { MachineSpec } from "../../../src/model/machine.js";
 import { handOver } from "../../../src/remote/hand-over.js";
 import { RemoteError } from "../../../src/remote/remote-error.js";
-import type { News } from "../../../src/run/loop.js";
 import { MachineLink } from "../../../src/run/machine-link.js";
 import type { RunContext } from "../../../src/run/run-context.js";
 import { settleDoubt } from "../../../src/run/taking-back.js";

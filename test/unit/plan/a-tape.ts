@@ -1,0 +1,42 @@
+// Simulated runs for property tests: of which size they are, and what happens when.
+
+import fc from "fast-check";
+import { aHaltRule } from "./a-halt-rule.js";
+
+export function simulationFacts(most: { jobs: number; machines: number; canFail?: true }) {
+  return fc.record({
+    canFail: most.canFail ? fc.boolean() : fc.constant(false),
+    jobs: fc.integer({ min: 1, max: most.jobs }),
+    late: fc.integer({ min: 0, max: 3 }),
+    slots: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: most.machines }),
+    isMixed: fc.boolean(),
+    policy: fc.record({
+      retries: fc.integer({ min: 0, max: 2 }),
+      retriesFailures: fc.boolean(),
+      reassignAfterMs: fc.option(fc.constantFrom(1000, 600_000)),
+      halt: fc.option(aHaltRule, { freq: 8 }),
+    }),
+  });
+}
+
+/** One number for each choice. */
+export class Tape {
+  readonly #numbers: readonly number[];
+  #at = 0;
+
+  constructor(numbers: readonly number[]) {
+    this.#numbers = numbers;
+  }
+
+  get isOver(): boolean {
+    return this.#at >= this.#numbers.length;
+  }
+
+  readonly choose = (count: number): number =>
+    (this.#numbers[this.#at++ % this.#numbers.length] ?? 0) % count;
+}
+
+export function aTape(maxLength: number): fc.Arbitrary<Tape> {
+  const numbers = fc.array(fc.nat(9999), { minLength: 20, maxLength, size: "max" });
+  return numbers.map((each) => new Tape(each));
+}

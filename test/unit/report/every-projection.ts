@@ -1,0 +1,165 @@
+// Every way of showing a run, fed like a client feeds its reporter, and compared with what the run itself has counted.
+
+import { expect } from "vitest";
+import { jobStatuses } from "../../../src/cli/job-status.js";
+import { type BatchState, JOB_WORDS, type JobWord } from "../../../src/model/batch-state.js";
+import type { Counts, RunEvent } from "../../../src/model/event.js";
+import { type Outcome, succeeded } from "../../../src/model/job.js";
+import type { ResultTable } from "../../../src/model/result.js";
+import { countJobs } from "../../../src/plan/run-state.js";
+import { frameLines } from "../../../src/report/frame.js";
+import { createPlainReporter } from "../../../src/report/plain.js";
+import type { Reporter } from "../../../src/report/reporter.js";
+import { pageData } from "../../../src/report/results-page.js";
+import { resultLines } from "../../../src/report/results-table.js";
+import { createSimpleReporter } from "../../../src/report/simple.js";
+import { lookOf } from "../../../src/report/spans.js";
+import { type JobStatus, statusLines } from "../../../src/report/status-lines.js";
+import { createTerminalReporter } from "../../../src/report/terminal.js";
+import { applyToView, newView, type ViewState } from "../../../src/report/view-state.js";
+import { columnsOf } from "../../../src/results/columns.js";
+import { resultRow } from "../../../src/results/rows.js";
+import { spansOf } from "../../../src/results/spans.js";
+import { textSink } from "./builders.js";
+import { Screen } from "./screen.js";
+
+/** How many jobs a text, or a list, says are in which state. */
+type Said = Readonly<Record<string, number>>;
+
+/** One client's. */
+export class EveryProjection {
+  readonly #state: BatchState;
+  readonly #view: ViewState = newView([]);
+  readonly #sinks = {
+    plain: textSink(),
+    plainNotices: textSink(),
+    simple: textSink(),
+    simpleEnd: textSink(),
+  };
+  readonly #screen = new Screen(200, 50);
+  readonly #reporters: readonly Reporter[];
+
+  constructor(state: BatchState) {
+    this.#state = state;
+    const { plain, plainNotices, simple, simpleEnd } = this.#sinks;
+    const about = { machines: [...state.machines.keys()], devicesOf: () => ({}) };
+    this.#reporters = [
+      createPlainReporter({ stdout: plain, stderr: plainNotices, isVerbose: false, ...about }),
+      createSimpleReporter({ stdout: simple, stderr: simpleEnd, ...about }),
+      createTerminalReporter({
+        ...{ stream: this.#screen, machines: about.machines, now: () => 0 },
+        ...{ useColour: false, useUnicode: false },
+      }),
+    ];
+  }
+
+  hear(event: RunEvent, isNews: boolean): void {
+    const known = { state: this.#state, isNews };
+    applyToView(this.#view, event, known);
+    for (const reporter of this.#reporters) reporter.show(event, known);
+    this.#compareLiveView();
+  }
+
+  /** The client ends here, however it does. */
+  close(): void {
+    for (const reporter of this.#reporters) reporter.close();
+    this.#compareSummaries();
+    this.#comparePlainLines();
+    compareStatus(this.#state);
+    compareResults(this.#state);
+  }
+
+  #compareLiveView(): void {
+    const look = lookOf({ useColour: false, useUnicode: false });
+    const [bar = "", counts = ""] = frameLines(this.#view, { columns: 200, rows: 50, now: 0, look });
+    const own = ownCounts(this.#state);
+    const { running = 0, waiting = 0, "to collect": ended = 0, unknown = 0, ...over } = said(counts);
+    expect({ ...NONE, ...over, unfinished: running + waiting + ended + unknown }).toEqual(own);
+    expect(bar).toContain(` ${this.#state.jobs.size - own.unfinished}/${this.#state.jobs.size}, `);
+  }
+
+  #compareSummaries(): void {
+    const { plain, simpleEnd } = this.#sinks;
+    const own = ownCounts(this.#state);
+    expect({ ...NONE, ...said(summaryIn(plain.text)) }).toEqual(own);
+    expect({ ...NONE, ...said(summaryIn(this.#screen.lines.join("\n"))) }).toEqual(own);
+    const isAllWell = own.succeeded === this.#state.jobs.size;
+    if (isAllWell) expect(simpleEnd.text).not.toMatch(SUMMARY);
+    else expect({ ...NONE, ...said(summaryIn(simpleEnd.text)) }).toEqual(own);
+  }
+
+  /** The last that was said of a job is true. */
+  #comparePlainLines(): void {
+    for (const { job, fate } of this.#state.jobs.values()) {
+      const about = this.#sinks.plain.text.split("\n").filter((line) => line.split(/[ ;]+/)[1] === job.name);
+      const ending = about.findLast((line) => /^(finished|failed): /.test(line));
+      if (ending === undefined || fate.kind !== "tried" || fate.attempt.stage.kind !== "collected") continue;
+      expect(ending.startsWith("finished: ")).toBe(succeeded(fate.attempt.stage.outcome));
+    }
+  }
+}
+
+const NONE = { succeeded: 0, failed: 0, stopped: 0, lost: 0, unfinished: 0, skipped: 0 };
+const SUMMARY = /^\d+ succeeded, .* in \d.*$/m;
+
+function summaryIn(text: string): string {
+  return SUMMARY.exec(text)?.[0] ?? "";
+}
+
+/** "4 succeeded, 1 skipped (1 of them failed before)": what is in brackets is counted already. */
+function said(text: string): Said {
+  const parts = text.replace(/\(.*?\)|\d+ of them incomplete/g, "").matchAll(/(\d+) (to collect|[a-z]+)/g);
+  return Object.fromEntries([...parts].map(([, amount, word = ""]) => [word, Number(amount)]));
+}
+
+/** As reports have it: those that were skipped are not counted a second time by how they ended. */
+function ownCounts(state: BatchState): Counts {
+  const counts: Record<keyof Counts, number> = { ...countJobs(state) };
+  for (const { fate } of state.jobs.values()) if (fate.kind === "skipped") counts[endingOf(fate.outcome)]--;
+  return counts;
+}
+
+function endingOf(outcome: Outcome | null): "succeeded" | "failed" | "stopped" | "lost" {
+  if (outcome === null || succeeded(outcome)) return "succeeded";
+  return outcome.kind === "stopped" || outcome.kind === "lost" ? outcome.kind : "failed";
+}
+
+/** Of jobs whose results are here; the others are unfinished for a run. */
+function compareStatus(state: BatchState): void {
+  const statuses = statusesOf(state);
+  const here = statuses.filter(({ isHere }) => isHere);
+  const { skipped, ...counts } = countJobs(state);
+  const of = (word: JobWord) => here.filter((status) => status.state === word).length;
+  const unfinished = statuses.length - here.length;
+  const words = { failed: of("failed"), stopped: of("stopped"), lost: of("lost"), unfinished };
+  expect({ succeeded: of("succeeded") + of("skipped"), ...words }).toEqual(counts);
+  const [head = ""] = statusLines(
+    { batch: "j", jobs: here, follower: null, command: "", unreached: [] },
+    200,
+  );
+  expect(said(head)).toEqual(inWords(here));
+}
+
+function compareResults(state: BatchState): void {
+  const attempts = [...state.jobs.values()].flatMap((tracked) => tracked.attempts);
+  const spans = spansOf(attempts, 0);
+  const statuses = statusesOf(state);
+  const rows = statuses.flatMap((status) => {
+    const tracked = state.jobs.get(status.line);
+    return tracked === undefined ? [] : [resultRow(tracked, status, new Map(), spans)];
+  });
+  const table: ResultTable = { batch: "j", rows, ...columnsOf(rows) };
+  const line = resultLines(table, null, 200).find((each) => each.startsWith("j: ")) ?? "";
+  expect({ succeeded: 0, ...said(line) }).toEqual(inWords(statuses));
+  expect(inWords(pageData(table, spans.values(), 0).rows)).toEqual(inWords(statuses));
+}
+
+function statusesOf(state: BatchState): JobStatus[] {
+  return jobStatuses({ jobs: [...state.jobs.values()].map(({ job }) => job), state, stuck: new Map() });
+}
+
+/** Without those that are none, but always how many succeeded. */
+function inWords(items: readonly { readonly state: JobWord }[]): Said {
+  const counts = JOB_WORDS.map((word) => [word, items.filter(({ state }) => state === word).length] as const);
+  return Object.fromEntries(counts.filter(([word, amount]) => amount > 0 || word === "succeeded"));
+}

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { wordOf } from "../../../src/model/batch-state.js";
+import type { RunEvent } from "../../../src/model/event.js";
+import { initialState } from "../../../src/plan/initial-state.js";
+import { replay } from "../../../src/plan/replay.js";
+import { aTape, simulationFacts } from "../plan/a-tape.js";
+import { type Audience, Simulation } from "../plan/simulated-run.js";
+import { EveryProjection } from "./every-projection.js";
+
+/** Each client has reporters of its own. */
+class Onlookers implements Audience {
+  #shown: EveryProjection | null = null;
+
+  begin({ state }: Simulation): void {
+    this.close();
+    this.#shown = new EveryProjection(state);
+  }
+
+  hear(event: RunEvent, isNews: boolean): void {
+    this.#shown?.hear(event, isNews);
+  }
+
+  close(): void {
+    this.#shown?.close();
+    this.#shown = null;
+  }
+}
+
+test("whatever happens, and however often the client is killed: all that is shown agrees with the run", () => {
+  fc.assert(
+    fc.property(simulationFacts({ jobs: 6, machines: 3, canFail: true }), aTape(400), (facts, tape) => {
+      const onlookers = new Onlookers();
+      const run = new Simulation(facts, tape.choose, onlookers);
+      while (!tape.isOver) run.step();
+      expect(run.comesToItsEnd()).toBe(true);
+      onlookers.close();
+      // A machine that was left out is asked again by the next client.
+      if (run.state.tally.unknown === 0) expect(recordedWords(run)).toEqual(wordsOf(run.state));
+    }),
+    { numRuns: 100, endOnFailure: true },
+  );
+});
+
+/** What `sshoal status` makes of the record, which is all it has. */
+function recordedWords(run: Simulation): string[] {
+  const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+  const state = initialState({ jobs: run.jobs(), machines: [...run.state.machines.keys()], policy });
+  replay(state, run.record);
+  return wordsOf(state);
+}
+
+function wordsOf({ jobs }: Simulation["state"]): string[] {
+  return [...jobs].map(([line, tracked]) => `${line} ${wordOf(tracked)}`);
+}
