@@ -8,7 +8,7 @@ import { LIGHT, LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
 import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
-import { killAll } from "../rig/processes.js";
+import { killAll, signalAll } from "../rig/processes.js";
 import { rebootHost } from "../rig/reboot-host.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
@@ -222,7 +222,7 @@ describe("killed from outside, with the client watching:", () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
     relay.refuse();
     relay.cut();
-    for (const pid of host.pids()) process.kill(pid, "SIGTERM");
+    signalAll(host.pids(), "SIGTERM");
     await until("all of them are gone", () => host.pids().length === 0);
     await ledger.seen.write("go", "");
     relay.accept();

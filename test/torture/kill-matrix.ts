@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
-import { killAll, pidsWithHome } from "../rig/processes.js";
+import { killAll, pidsWithHome, signalAll } from "../rig/processes.js";
 import { until } from "../rig/until.js";
 import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "../unit/remote/a-spool.js";
 import {
@@ -67,29 +67,16 @@ function waitingJob(runner: KillCase["runner"]): string {
 async function hit(kill: KillCase, spool: Spool, home: Home): Promise<void> {
   const first = spool.start();
   await until("the job runs", () => hasRun(home) && isNamed(spool, A));
-  const pids = pidsOf(spool, first.child.pid as number);
-  for (const target of kill.targets) {
-    const pid = pids[target];
-    send(target === "job" && kill.hitsGroup ? -pid : pid, kill.signal);
-  }
-  for (const target of kill.targets) {
-    if (endsBy(kill.signal)) await until(`the ${target} is gone`, () => isGone(pids[target]));
-  }
+  const pids = kill.targets.map((target) => pidOf(target, spool, first.child.pid as number));
+  const aims = pids.map((pid, index) => (kill.targets[index] === "job" && kill.hitsGroup ? -pid : pid));
+  signalAll(aims, kill.signal);
+  if (endsBy(kill.signal)) await until("those that were hit are gone", () => pids.every(isGone));
   if (isJobKilled(kill) && isKept(kill)) await until("its end is known", () => hasEnd(spool, A));
   if (kill.reboots) reboot(spool, home);
   const isLoopGone = kill.reboots || (kill.targets.includes("loop") && endsBy(kill.signal));
   const last = isLoopGone ? spool.start() : first;
   writeFileSync(join(spool.dir, "go"), "");
   await last.ended;
-}
-
-/** It may have ended already: the forker goes when its keeper does. */
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }
 
 function hasRun(home: Home): boolean {
@@ -105,17 +92,19 @@ function hasEnd(spool: Spool, key: string): boolean {
   return spool.exists(`jobs/${key}/exit`);
 }
 
-function pidsOf(spool: Spool, loop: number): Record<Target, number> {
-  const pidIn = (file: string) =>
-    Number(readFileSync(join(spool.dir, "slots/0", file), "utf8").split(" ")[0]);
-  return { loop, keeper: pidIn("keeper"), job: pidIn("job"), forker: forkerOf(loop) };
+function pidOf(target: Target, spool: Spool, loop: number): number {
+  if (target === "loop") return loop;
+  if (target === "forker") return forkerOf(loop);
+  return Number(readFileSync(join(spool.dir, "slots/0", target), "utf8").split(" ")[0]);
 }
 
-/** 0 where there is none. */
+/** Throws where there is none. */
 function forkerOf(loop: number): number {
   const children = readFileSync(`/proc/${loop}/task/${loop}/children`, "utf8").trim().split(" ");
   const isForker = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("fork.bash");
-  return Number(children.find((pid) => pid !== "" && isForker(pid)) ?? 0);
+  const forker = children.find((pid) => pid !== "" && isForker(pid));
+  if (forker === undefined) throw new Error("the slot has no forker");
+  return Number(forker);
 }
 
 function isGone(pid: number): boolean {
