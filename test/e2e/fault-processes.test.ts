@@ -45,7 +45,7 @@ describe.skipIf(!isRoot)("with so many processes allowed", () => {
 
   beforeAll(async () => {
     box = await makeWorkspace();
-    tight = await startSshd({ name: "tight", loginShell: box.path("sh") });
+    tight = await startSshd({ name: "tight", username: "root", loginShell: box.path("sh") });
     await Promise.all([chmod(box.dir, 0o755), chmod(tight.dir, 0o755), chown(tight.homeDir, uid, uid)]);
   });
   afterAll(async () => {
