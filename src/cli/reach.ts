@@ -68,7 +68,8 @@ export async function withControl(
     }
   });
   if (reached.kind === "reached") return;
-  throw new UserError(`${machine.name} cannot be reached: ${reached.reason}`, {
+  const what = reached.failure === null ? machine.name : `${machine.name} cannot be reached`;
+  throw new UserError(`${what}: ${reached.reason}`, {
     ...(reached.hint !== null && { hint: reached.hint }),
   });
 }

@@ -171,9 +171,11 @@ async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
   });
 }
 
+const SPOOL_GONE = "what was handed over is not there any more";
+
 function controlScript(place: Place): string {
   return `${prelude(place)}
-cd "$spool" || exit 1
+cd "$spool" 2>/dev/null || { echo "${SPOOL_GONE}" >&2; exit 1; }
 ${runtimeFile("lib.sh")}
 . ./settings
 ${runtimeFile("control.sh")}

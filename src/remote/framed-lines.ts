@@ -27,6 +27,12 @@ export function framedLines({ stdout, stderr, end }: Answer, nonce: string, fail
       `a start-up file over there, ~/.bashrc perhaps, may exit, read its input or exec another shell; ${TRY}`,
     );
   }
+  // A shell that cannot fork while its stderr is redirected ends like this.
+  if (said === undefined && end.kind === "exited" && end.code !== 0)
+    throw new RemoteError(
+      `${failure}: its shell ended with code ${end.code} and gave no reason`,
+      PROCESS_LIMIT_HINT,
+    );
   if (isAtProcessLimit(stderr))
     throw new RemoteError(`${failure}: it said "${said}"`, PROCESS_LIMIT_HINT, { isRetryable: true });
   throw new RemoteError(

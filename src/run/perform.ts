@@ -220,8 +220,9 @@ export class Performer {
       this.#follow(link, emit);
       await (await link.control()).tend();
     } else if (this.#context.isHolding(link.spec.name)) {
-      const hint =
-        "another computer may have fetched it, or ~/.sshoal was removed there; rm -r job_results/.sshoal forgets the batch";
+      const [job] = this.#context.jobs.values();
+      const record = `job_results/.sshoal/${job?.name.replace(/\.\d+$/, "")}.jsonl`;
+      const hint = `another computer may have fetched it, or ~/.sshoal was removed there; rm ${record} forgets the batch`;
       throw new RemoteError("what was handed over is not there any more", hint);
     }
   }

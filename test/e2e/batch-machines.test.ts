@@ -16,6 +16,7 @@ import {
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
 import { type BatchHost, hasManyMachines, startHost } from "../rig/host.js";
+import { makeHome } from "../rig/own-home.js";
 import { killAll, pidsWithHome } from "../rig/processes.js";
 import { startSshd } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
@@ -190,7 +191,7 @@ test("a second batch is told who has what it needs", async () => {
 });
 
 test("without --machines jobs run here, without ssh", async () => {
-  const home = await makeWorkspace();
+  const home = await makeHome();
   onTestFinished(() => {
     killAll(pidsWithHome(home.dir));
     return home.remove();

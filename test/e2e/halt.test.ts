@@ -4,6 +4,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { EMPTY_SPOOL, LIGHT_NO_GPU, listBelow, listSpool, parseEvents, waitFor } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { makeHome } from "../rig/own-home.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
@@ -11,14 +12,15 @@ import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 let host: TestHost;
 let work: Workspace;
 let seen: Workspace;
+let home: Workspace;
 
 beforeAll(async () => {
   host = await startSshd({ name: "one" });
 });
 beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
+  [work, seen, home] = await Promise.all([makeWorkspace(), makeWorkspace(), makeHome()]);
 });
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
+afterEach(() => Promise.all([work.remove(), seen.remove(), home.remove()]));
 afterAll(() => host.stop());
 
 /** Two slots. Line 1 ends with `code` once there is a file "first"; the others once there is one called "go". */
@@ -101,7 +103,7 @@ test("now,success=1 on this machine: one that succeeds is enough", async () => {
   const args = await argsFor(0, "now,success=1");
   await work.write("here.yaml", "transport: local\nmax_jobs: 2\n");
   const here = args.map((word) => (word.endsWith("one.yaml") ? "here.yaml" : word));
-  const command = spawnCommand(here, { cwd: work.dir, home: work.path("home") });
+  const command = spawnCommand(here, { cwd: work.dir, home: home.dir });
   await untilTwoRun(command);
   await seen.write("first", "");
   const { code, stderr, stdout } = await command.ended;
@@ -114,7 +116,7 @@ test("a batch whose rule is met by its last job is as any other", async () => {
   await work.write("jobs.sh", "true\nfalse\n");
   await work.write("here.yaml", "transport: local\nmax_jobs: 1\n");
   const args = ["jobs.sh", "--machines", "here.yaml", ...LIGHT_NO_GPU, "--halt", "soon,fail=1"];
-  const { code, stdout } = await runCommand(args, { cwd: work.dir, home: work.path("home") });
+  const { code, stdout } = await runCommand(args, { cwd: work.dir, home: home.dir });
   expect(stdout).toContain("1 succeeded, 1 failed in ");
   expect(code).toBe(1);
 });

@@ -49,7 +49,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
   /** Sessions are those of a plain account, to whom not every file is open. */
   beforeEach(async () => {
     const shell = "setpriv --reuid=65534 --regid=65534 --clear-groups sh";
-    host = await startSshd({ name: "box", loginShell: shell });
+    host = await startSshd({ name: "box", username: "root", loginShell: shell });
     for (const dir of [host.dir, host.homeDir, host.binDir]) chmodSync(dir, 0o755);
     chownSync(host.homeDir, NOBODY, NOBODY);
     await work.write(

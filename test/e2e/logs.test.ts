@@ -108,7 +108,7 @@ test("following outlives the client that brought the output here", async () => {
 
 test("a link that is cut is taken up again, and nothing is shown twice", async () => {
   const relay = await startRelay(host.port);
-  const file = `ip: 127.0.0.1\nport: ${relay.port}\nssh_key_path: ${host.keyPath}\nmax_jobs: 1\n`;
+  const file = `username: ${host.username}\nip: 127.0.0.1\nport: ${relay.port}\nssh_key_path: ${host.keyPath}\nmax_jobs: 1\n`;
   await work.write("far.yaml", file);
   await work.write("jobs.sh", `echo first; ${waitFor(seen.path("go"))}; echo last\n`);
   const args = ["jobs.sh", "--machines", work.path("far.yaml"), ...LIGHT_NO_GPU];

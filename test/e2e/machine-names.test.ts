@@ -5,6 +5,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { EMPTY_SPOOL, listBelow, listSpool, parseEvents, waitFor } from "../rig/batch.js";
 import { type CommandOptions, type CommandResult, runCommand } from "../rig/command.js";
+import { makeHome } from "../rig/own-home.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
@@ -20,7 +21,7 @@ beforeAll(async () => {
   host = await startSshd({ name: "box" });
 });
 beforeEach(async () => {
-  home = await makeWorkspace();
+  home = await makeHome();
   goFile = `${host.dir}/go-${++tests}`;
   work = await makeWorkspace({
     "jobs.sh": `touch '${goFile}.begun' && echo "on $SSHOAL_MACHINE" && ${waitFor(goFile)}\n`,

@@ -1,13 +1,17 @@
 // A uid that the system has no account for, as containers run with: a batch works as for any other user.
 
 import { spawnSync } from "node:child_process";
+import { userInfo } from "node:os";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { takeFromRemote } from "../rig/account.js";
 import { LIGHT_NO_GPU } from "../rig/batch.js";
 import { useOwnHome } from "../rig/own-home.js";
 import { startSshd } from "../rig/sshd.js";
 
 const own = useOwnHome({ "jobs.sh": "echo one\n" });
+// In the namespace only the test's own files have an owner.
+beforeEach(() => takeFromRemote(own.work.dir));
 
 /** A user namespace gives this process's own files to a uid without an account, and needs no root. */
 const STRANGER = ["--user", "--map-user=54321", "--map-group=54321"];
@@ -34,7 +38,7 @@ test.runIf(canBeStranger)("jobs run on this machine for a uid without an account
 });
 
 test.runIf(canBeStranger)("jobs run by ssh for a uid without an account", async () => {
-  const host = await startSshd();
+  const host = await startSshd({ username: userInfo().username });
   try {
     const args = ["jobs.sh", "--machines", await host.machineFile(), ...LIGHT_NO_GPU];
     const { status, stdout, stderr } = runAsStranger(args, { HOME: own.home.dir });

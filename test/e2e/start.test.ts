@@ -4,13 +4,14 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type CommandOptions, runCommand } from "../rig/command.js";
-import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+import { makeHome } from "../rig/own-home.js";
+import type { Workspace } from "../rig/workspace.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 let home: Workspace;
 beforeEach(async () => {
-  home = await makeWorkspace({ "work/jobs.sh": "echo hi\n" });
+  home = await makeHome({ "work/jobs.sh": "echo hi\n" });
 });
 afterEach(() => home?.remove());
 

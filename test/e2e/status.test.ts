@@ -89,7 +89,7 @@ test("after --detach the machines are asked; one that cannot be reached is named
   const file = await host.machineFile("max_jobs: 1");
   await work.write(
     "far.yaml",
-    `ip: 127.0.0.1\nport: ${relay.port}\nssh_key_path: ${far.keyPath}\nmax_jobs: 1\n`,
+    `username: ${far.username}\nip: 127.0.0.1\nport: ${relay.port}\nssh_key_path: ${far.keyPath}\nmax_jobs: 1\n`,
   );
   await work.write(
     "jobs.sh",

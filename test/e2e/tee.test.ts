@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
+import { makeHome } from "../rig/own-home.js";
 import { type Relay, startRelay } from "../rig/relay.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
@@ -12,15 +13,16 @@ let host: TestHost;
 let relay: Relay;
 let work: Workspace;
 let seen: Workspace;
+let home: Workspace;
 
 beforeAll(async () => {
   host = await startSshd({ name: "one" });
   relay = await startRelay(host.port);
 });
 beforeEach(async () => {
-  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
+  [work, seen, home] = await Promise.all([makeWorkspace(), makeWorkspace(), makeHome()]);
 });
-afterEach(() => Promise.all([work.remove(), seen.remove()]));
+afterEach(() => Promise.all([work.remove(), seen.remove(), home.remove()]));
 afterAll(async () => {
   await relay.stop();
   await host.stop();
@@ -94,7 +96,7 @@ test("on this machine, as events", async () => {
   await work.write("jobs.sh", "echo one; echo two; echo wrong >&2; printf '\\033[31mred\\r'\n");
   await work.write("here.yaml", "transport: local\nmax_jobs: 1\n");
   const args = ["jobs.sh", "--machines", "here.yaml", ...LIGHT_NO_GPU, "--tee", "--json"];
-  const { code, stdout } = await runCommand(args, { cwd: work.dir, home: work.path("home") });
+  const { code, stdout } = await runCommand(args, { cwd: work.dir, home: home.dir });
   expect(code).toBe(0);
   const said = parseEvents(stdout).filter(({ kind }) => kind === "job-output");
   const textOf = (name: string) =>

@@ -10,12 +10,18 @@ export interface OwnHome {
   readonly home: Workspace;
 }
 
+/** The home of a client that runs jobs on this machine, as the account of the tests: no other account may own it. */
+export async function makeHome(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
+  const home = await makeWorkspace(files);
+  takeFromRemote(home.dir);
+  return home;
+}
+
 /** To be called at the top of a test file; what it returns is filled before each test. */
 export function useOwnHome(files: Readonly<Record<string, string>> = {}): OwnHome {
   const own = {} as { work: Workspace; home: Workspace };
   beforeEach(async () => {
-    [own.work, own.home] = await Promise.all([makeWorkspace(files), makeWorkspace()]);
-    takeFromRemote(own.home.dir);
+    [own.work, own.home] = await Promise.all([makeWorkspace(files), makeHome()]);
   });
   afterEach(async () => {
     killAll(pidsWithHome(own.home.dir));

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
-import { giveToRemote, isRoot, remoteAccount } from "./account.js";
+import { giveToRemote, isRoot, remoteAccount, takeFromRemote } from "./account.js";
 import { descendantsOf, killAll, nameOf, pidsWithHome, signalAll } from "./processes.js";
 import { makeWorkspace } from "./workspace.js";
 
@@ -17,6 +17,8 @@ export interface SshdOptions {
   readonly path?: readonly string[];
   /** The shell that runs the commands, `fish`. Left out: the account's own, whichever that is. */
   readonly loginShell?: string;
+  /** The account that is let in; left out: the plain one. Root's sessions may become any other account's by `loginShell`. */
+  readonly username?: string;
   /** More variables of every session; values without spaces. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -57,7 +59,8 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
   const { dir, remove } = await makeWorkspace();
   const [homeDir, binDir, keyPath] = [join(dir, "home"), join(dir, "bin"), join(dir, "user_key")];
   await Promise.all([mkdir(homeDir), mkdir(binDir)]);
-  giveToRemote(homeDir);
+  if (options.username === undefined) giveToRemote(homeDir);
+  else takeFromRemote(dir);
   makeKey(join(dir, "host_key"));
   makeKey(keyPath);
   await writeFile(join(dir, "authorized_keys"), await readFile(`${keyPath}.pub`));
@@ -65,7 +68,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
   const config = formatConfig(dir, options);
   let server = await listen(dir, config);
   const { port } = server;
-  const username = remoteAccount().name;
+  const username = options.username ?? remoteAccount().name;
   const name = options.name ?? "host";
   const halt = async () => {
     const { child } = server;

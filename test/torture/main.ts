@@ -13,6 +13,10 @@ const SHOWN = 5;
 
 /** Resolves with the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
+  if (argv.some((word) => !/^[1-9]\d*$/.test(word))) {
+    console.error("usage: npm run torture [seed] [rounds] [jobs]; 10 rounds of 1500 jobs unless given");
+    return 2;
+  }
   const [seed = Date.now() % 1_000_000, rounds = 10, jobs = 1500] = argv.map(Number);
   const { machines, stop } = await startMachines();
   for (const signal of ["SIGINT", "SIGTERM"] as const)
