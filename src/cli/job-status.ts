@@ -32,6 +32,7 @@ function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"]): JobStatus {
     machine: attempt?.machine ?? null,
     slot: attempt === null ? null : courseOf(attempt.stage).slot,
     attempt: attempt?.run ?? runsOf(tracked),
+    key: attempt === null ? null : attemptKey(line, attempt.number),
     outcome: outcomeOf(tracked),
     ...(parameters !== undefined && { parameters }),
     ...(missing.length > 0 && { missing }),

@@ -182,7 +182,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
       reassignAfterMs: Number.isFinite(raw.reassignAfter) ? raw.reassignAfter * 1000 : null,
       halt: raw.halt === "never" ? null : attendedHalt(raw.halt, raw.detach ?? false),
     },
-    rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "none"),
+    rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "stopped"),
     voice: "sshoal",
   };
 }

@@ -16,7 +16,10 @@ export interface JobStatus {
   readonly isHere: boolean;
   readonly machine: string | null;
   readonly slot: number | null;
+  /** Which run of the job it is, from 1; 0: it has not begun. */
   readonly attempt: number;
+  /** Names the attempt on its machine. */
+  readonly key: string | null;
   /** Null while it has none, and for results that no record tells of. */
   readonly outcome: Outcome | null;
   /** Of a job of a sweep. */

@@ -59,7 +59,8 @@ export class Feed {
     const isWaiting = ({ line }: Job) => state.waiting.has(line);
     // What nobody has begun comes again, from whoever feeds the batch now; or does not, and is not wanted any more.
     this.given = order.startsOver ? open.filter((job) => !isWaiting(job)) : open;
-    const goesOn = open.length > 0 || past?.pile.isDone === false || rerun !== "none";
+    const goesOn =
+      open.length > 0 || past?.pile.isDone === false || !(rerun === "none" || rerun === "stopped");
     const known = order.startsOver && goesOn ? last : [];
     let highest = 0;
     for (const line of past?.jobs.keys() ?? []) highest = Math.max(highest, line);

@@ -12,7 +12,7 @@ import type { Loop } from "./loop.js";
 import type { Results } from "./results.js";
 
 /** Which of the jobs that are done are run again. */
-export type Rerun = "none" | "changed" | "failed" | "all" | ReadonlySet<number>;
+export type Rerun = "none" | "stopped" | "changed" | "failed" | "all" | ReadonlySet<number>;
 
 export interface Opening {
   readonly batch: string;
@@ -109,6 +109,7 @@ function outcomeInPlace(job: Standing): Outcome | null | undefined {
 export function isToRerun(rerun: Rerun, line: number, outcome: Outcome | null, isChanged: boolean): boolean {
   if (typeof rerun !== "string") return rerun.has(line);
   if (rerun === "all") return true;
+  if (outcome?.kind === "stopped") return rerun !== "none";
   return rerun === "changed" ? isChanged : rerun === "failed" && outcome !== null && !succeeded(outcome);
 }
 

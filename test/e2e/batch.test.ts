@@ -169,7 +169,7 @@ test.runIf(hasManyMachines)("--json tells all of a run, one event a line", async
   });
   expect(events.at(-1)).toMatchObject({
     kind: "run-ended",
-    counts: { succeeded: 1, failed: 1, unfinished: 0, skipped: 0 },
+    counts: { succeeded: 1, failed: 1, stopped: 0, lost: 0, unfinished: 0, skipped: 0 },
   });
   expect(code).toBe(1);
   for (const machine of ["one.yaml", "two.yaml"]) {

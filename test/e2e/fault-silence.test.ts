@@ -91,7 +91,14 @@ test("while jobs run: the client notices, and is back when the link is", async (
   const before = relay.connections();
   await until("it tries", () => relay.connections() > before);
   relay.resume();
-  expect(countJobs(await finished)).toEqual({ succeeded: 5, failed: 0, unfinished: 0, skipped: 0 });
+  expect(countJobs(await finished)).toEqual({
+    succeeded: 5,
+    failed: 0,
+    stopped: 0,
+    lost: 0,
+    unfinished: 0,
+    skipped: 0,
+  });
   expect(await ledger.audit([host])).toEqual([]);
 });
 

@@ -114,7 +114,7 @@ test("jobs that wait or run are rows too, and metrics are those printed so far",
     rows = await show();
     return rows.filter(({ metrics }) => metrics?.acc === 0.5).length === 3;
   });
-  expect(rows.map(({ state }) => state)).toEqual(["running", "running", "running", "queued"]);
+  expect(rows.map(({ state }) => state)).toEqual(["running", "running", "running", "waiting"]);
   expect(rows[0]).toMatchObject({ parameters: {}, durationMs: null, startedAt: expect.any(Number) });
   expect(rows[3]).toMatchObject({ startedAt: null, durationMs: null, slot: null });
   await here.write("go", "");

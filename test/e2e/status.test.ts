@@ -42,7 +42,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
 
   const followed = await status();
   expect(followed.lines).toEqual([
-    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 0 done, 1 failed, 1 running, 1 waiting$/),
+    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 0 succeeded, 1 failed, 1 running, 1 waiting$/),
     `  followed by process ${client.child.pid}`,
     "  running:",
     "    jobs.sh.2  one.yaml slot 0",
@@ -56,7 +56,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   const before = await record();
   const left = await status("jobs.sh");
   expect(left.stdout).toContain(
-    ": 0 done, 1 failed, 1 running, 1 waiting\n  nobody follows it: execute_batch jobs.sh … goes on with it\n",
+    ": 0 succeeded, 1 failed, 1 running, 1 waiting\n  nobody follows it: execute_batch jobs.sh … goes on with it\n",
   );
   expect(left.stdout).toContain("    jobs.sh.2  one.yaml slot 0\n");
 
@@ -64,23 +64,44 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   await seen.write("go", "");
   await until("nothing runs there any more", () => host.pids().length === 0);
   const ended = await status();
-  expect(ended.stdout).toContain(": 2 done, 1 failed, 2 of them to collect\n  nobody follows it:");
+  expect(ended.stdout).toContain(": 2 succeeded, 1 failed, 2 of them to collect\n  nobody follows it:");
   expect(ended.stdout).not.toContain("running");
   expect(await record()).toBe(before);
 
   expect((await runCommand(args, { cwd: work.dir })).code).toBe(1);
   const over = await status();
   expect(over.lines).toEqual([
-    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 2 done, 1 failed$/),
+    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 2 succeeded, 1 failed$/),
     "  failed:",
     "    jobs.sh.1  one.yaml slot 0  exit code 3",
   ]);
   const batch = over.lines[0]?.split(":")[0];
-  const about = { v: 1, batch, state: "collected", machine: "one.yaml", slot: 0, attempt: 1 };
+  const about = { v: 2, batch, collected: true, machine: "one.yaml", slot: 0, attempt: 1 };
   expect(parseEvents((await status("--json")).stdout)).toEqual([
-    { ...about, job: "jobs.sh.1", line: 1, outcome: { kind: "exited", code: 3 } },
-    { ...about, job: "jobs.sh.2", line: 2, outcome: { kind: "exited", code: 0 } },
-    { ...about, job: "jobs.sh.3", line: 3, outcome: { kind: "exited", code: 0 } },
+    {
+      ...about,
+      job: "jobs.sh.1",
+      line: 1,
+      key: "0000001-1",
+      state: "failed",
+      outcome: { kind: "exited", code: 3 },
+    },
+    {
+      ...about,
+      job: "jobs.sh.2",
+      line: 2,
+      key: "0000002-1",
+      state: "succeeded",
+      outcome: { kind: "exited", code: 0 },
+    },
+    {
+      ...about,
+      job: "jobs.sh.3",
+      line: 3,
+      key: "0000003-1",
+      state: "succeeded",
+      outcome: { kind: "exited", code: 0 },
+    },
   ]);
 });
 
@@ -101,7 +122,7 @@ test("after --detach the machines are asked; one that cannot be reached is named
 
   const asked = await status("--json");
   const jobs = parseEvents(asked.stdout);
-  expect(jobs.map(({ state }) => state).sort()).toEqual(["queued", "queued", "running", "running"]);
+  expect(jobs.map(({ state }) => state).sort()).toEqual(["running", "running", "waiting", "waiting"]);
   expect(
     jobs
       .filter(({ state }) => state === "running")
@@ -112,7 +133,7 @@ test("after --detach the machines are asked; one that cannot be reached is named
   relay.refuse();
   const unreached = await status();
   expect(unreached.code).toBe(0);
-  expect(unreached.stdout).toContain(": 0 done, 1 running, 3 waiting\n  nobody follows it:");
+  expect(unreached.stdout).toContain(": 0 succeeded, 1 running, 3 waiting\n  nobody follows it:");
   expect(unreached.stdout).toContain("\n  far.yaml cannot tell, its jobs are as last known: ");
   for (const line of unreached.lines) expect(line.length).toBeLessThanOrEqual(80);
   const json = await status("--json");
@@ -131,9 +152,9 @@ test("two batches of a directory are told apart, by name or by script", async ()
   const options = ["--machines", await host.machineFile("max_jobs: 2"), ...LIGHT_NO_GPU];
   for (const script of ["a.sh", "sub/b.sh"]) await runCommand([script, ...options], { cwd: work.dir });
   const all = await status();
-  expect(all.stdout).toMatch(/^a\.sh-\w{8}: 1 done\nsub_b\.sh-\w{8}: 1 done, 1 failed\n/);
+  expect(all.stdout).toMatch(/^a\.sh-\w{8}: 1 succeeded\nsub_b\.sh-\w{8}: 1 succeeded, 1 failed\n/);
   const one = await status("sub/b.sh");
-  expect(one.stdout).toMatch(/^sub_b\.sh-\w{8}: 1 done, 1 failed\n/);
+  expect(one.stdout).toMatch(/^sub_b\.sh-\w{8}: 1 succeeded, 1 failed\n/);
   expect((await status(one.lines[0]?.split(":")[0] ?? "")).stdout).toBe(one.stdout);
   const typo = await status("sub/c.sh");
   expect(typo).toMatchObject({ code: 2, stdout: "" });

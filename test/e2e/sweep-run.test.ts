@@ -113,7 +113,9 @@ test("a sweep that was left is picked up, here and elsewhere, with its parameter
   const picked = ["attach", job?.batch, ...machines.slice(0, 2)];
   expect((await sshoal(picked, other.dir)).code).toBe(0);
   expect(await other.read(`job_results/${stem}.1.out`)).toBe("0.1\n");
-  expect(await statusOf(other.dir)).toMatchObject([{ state: "collected", parameters: { lr: "0.1" } }]);
+  expect(await statusOf(other.dir)).toMatchObject([
+    { state: "succeeded", collected: true, parameters: { lr: "0.1" } },
+  ]);
 });
 
 test("what cannot be meant is told before anything runs", async () => {

@@ -18,8 +18,10 @@ export interface Suffering {
 export interface Status {
   readonly line: number;
   readonly state: string;
+  readonly collected: boolean;
   readonly machine: string | null;
-  readonly attempt: number;
+  /** Names the attempt on its machine: `0000007-2`. */
+  readonly key: string | null;
   readonly outcome: Outcome | null;
 }
 
@@ -145,8 +147,9 @@ function auditEnd(about: AboutJob): Problem[] {
   const { job, entries, status, evidence } = about;
   const { line } = job;
   if (status === undefined) return [problem("lost", line, "is not reported at all")];
-  const { outcome, state, attempt } = status;
-  if (state !== "collected" || outcome === null)
+  const { outcome, state, collected, key } = status;
+  const attempt = Number(key?.split("-")[1]);
+  if (!collected || outcome === null)
     return [problem("stranded", line, `is reported as ${state}, outcome ${JSON.stringify(outcome)}`)];
   const isDone = entries.some((entry) => entry.what === "done" && entry.attempt === attempt);
   const said = `attempt ${attempt} is reported as ${describe(outcome)}`;
@@ -194,9 +197,10 @@ function withoutInputs(files: Result["files"]): Result["files"] {
 function auditCounts({ jobs, statuses, counts }: Evidence): Problem[] {
   if (counts === null) return [{ kind: "client", text: "the last client printed no counts" }];
   const succeeded = statuses.filter(
-    ({ state, outcome }) => state === "collected" && outcome?.kind === "exited" && outcome.code === 0,
+    ({ collected, outcome }) => collected && outcome?.kind === "exited" && outcome.code === 0,
   ).length;
-  const sum = counts.succeeded + counts.failed + counts.unfinished;
+  const { failed, stopped, lost, unfinished } = counts;
+  const sum = counts.succeeded + failed + stopped + lost + unfinished;
   if (sum === jobs.length && counts.succeeded === succeeded) return [];
   return [
     { kind: "client", text: `${JSON.stringify(counts)} for ${jobs.length} jobs, ${succeeded} succeeded` },

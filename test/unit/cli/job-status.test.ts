@@ -47,10 +47,10 @@ test("the log of a machine tells what its last client could not know", () => {
   const begun = { machine: "one.yaml", attempt: 1, isHere: false };
   const unbegun = { state: "waiting", slot: null, attempt: 0, outcome: null, isHere: false };
   expect(jobStatuses(batch)).toEqual([
-    { job: "batch.sh.1", line: 1, state: "failed", ...begun, slot: 0, outcome: FAILURE },
-    { job: "batch.sh.2", line: 2, state: "running", ...begun, slot: 1, outcome: null },
-    { job: "batch.sh.3", line: 3, machine: "one.yaml", ...unbegun },
-    { job: "batch.sh.4", line: 4, machine: null, ...unbegun },
+    { job: "batch.sh.1", line: 1, state: "failed", ...begun, key: "0000001-1", slot: 0, outcome: FAILURE },
+    { job: "batch.sh.2", line: 2, state: "running", ...begun, key: "0000002-1", slot: 1, outcome: null },
+    { job: "batch.sh.3", line: 3, machine: "one.yaml", key: "0000003-1", ...unbegun },
+    { job: "batch.sh.4", line: 4, machine: null, key: null, ...unbegun },
   ]);
 });
 

@@ -52,7 +52,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
     detaches: false,
     tees: false,
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, halt: null },
-    rerun: "none",
+    rerun: "stopped",
     voice: "sshoal",
   });
 });

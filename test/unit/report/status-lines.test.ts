@@ -12,7 +12,7 @@ import { FAILURE, SUCCESS } from "./builders.js";
 const DOCUMENT = readFileSync(new URL("../../../docs/json-events.md", import.meta.url), "utf8");
 
 function aJob(line: number, facts: Partial<JobStatus> = {}): JobStatus {
-  const nowhere = { machine: null, slot: null, attempt: 0, outcome: null, isHere: false };
+  const nowhere = { machine: null, slot: null, attempt: 0, key: null, outcome: null, isHere: false };
   return { job: `jobs.sh.${line}`, line, state: "waiting", ...nowhere, ...facts };
 }
 
@@ -124,7 +124,7 @@ test.each([40, 80, 120])("%i columns are never exceeded, and nothing moves the c
 test("--json: the document's example is exactly what is printed, and harmless to a terminal", () => {
   const status = aStatus({
     batch: "train.sh-4f1d2c9a",
-    jobs: [{ ...failed(2), job: "train.sh.2", machine: "my_machine.yaml", slot: 0 }],
+    jobs: [{ ...failed(2), job: "train.sh.2", machine: "my_machine.yaml", slot: 0, key: "0000002-1" }],
   });
   const [line = ""] = statusJson(status);
   expect(DOCUMENT).toContain(`\n    ${line}\n`);

@@ -23,7 +23,7 @@ function ended(line: number, outcome: object, attempt = 1): JsonEvent {
 }
 
 function status(line: number, outcome: object | null, over: Partial<Status> = {}): Status {
-  const known = { line, state: "collected", machine: "one.yaml", attempt: 1, ...over };
+  const known = { line, state: "over", collected: true, machine: "one.yaml", key: `${line}-1`, ...over };
   return { ...known, outcome: outcome as Status["outcome"] };
 }
 
@@ -39,7 +39,7 @@ function evidence(over: Partial<Evidence> = {}): Evidence {
     entries: ledger(LEDGER),
     record: [ended(1, FINE), ended(2, SEVEN), ended(3, LATE)],
     statuses: [status(1, FINE), status(2, SEVEN), status(3, LATE)],
-    counts: { succeeded: 1, failed: 2, unfinished: 0 },
+    counts: { succeeded: 1, failed: 2, stopped: 0, lost: 0, unfinished: 0 },
     results: new Map([
       ["jobs.sh.1", MADE],
       ["jobs.sh.2", EMPTY],
@@ -62,7 +62,7 @@ function problems(over: Partial<Evidence>): string[] {
 const RETRIED: Partial<Evidence> = {
   entries: ledger(["start 1-1 9.00", ...LEDGER.map((line) => line.replace("1-1", "1-2"))]),
   record: [ended(1, LOST), ended(1, FINE, 2), ended(2, SEVEN), ended(3, LATE)],
-  statuses: [status(1, FINE, { attempt: 2 }), status(2, SEVEN), status(3, LATE)],
+  statuses: [status(1, FINE, { key: "1-2" }), status(2, SEVEN), status(3, LATE)],
   results: new Map([
     ...evidence().results,
     ["jobs.sh.1", { out: "", files: { "made.txt": "made by 0000001-2\n" } }],
@@ -80,7 +80,7 @@ test("a lost attempt that is reported, kept and retried is no problem", () => {
 
 describe("lost:", () => {
   test("a job that no report knows", () => {
-    const counts = { succeeded: 0, failed: 2, unfinished: 1 };
+    const counts = { succeeded: 0, failed: 2, stopped: 0, lost: 0, unfinished: 1 };
     const found = problems({ statuses: [status(2, SEVEN), status(3, LATE)], counts });
     expect(found).toEqual(["lost: line 1: is not reported at all"]);
   });
@@ -141,9 +141,16 @@ test("killed as succeeded: a success without the job's own last word", () => {
 });
 
 test("stranded: a job that is reported as not finished", () => {
-  const statuses = [status(1, null, { state: "ended" }), status(2, SEVEN), status(3, LATE)];
-  const found = problems({ statuses, counts: { succeeded: 0, failed: 2, unfinished: 1 } });
-  expect(found).toEqual(["stranded: line 1: is reported as ended, outcome null"]);
+  const statuses = [
+    status(1, null, { state: "succeeded", collected: false }),
+    status(2, SEVEN),
+    status(3, LATE),
+  ];
+  const found = problems({
+    statuses,
+    counts: { succeeded: 0, failed: 2, stopped: 0, lost: 0, unfinished: 1 },
+  });
+  expect(found).toEqual(["stranded: line 1: is reported as succeeded, outcome null"]);
 });
 
 describe("wrong end:", () => {
@@ -173,12 +180,12 @@ describe("wrong end:", () => {
 
 describe("client:", () => {
   test("counts that do not add up", () => {
-    const found = problems({ counts: { succeeded: 1, failed: 1, unfinished: 0 } });
+    const found = problems({ counts: { succeeded: 1, failed: 1, stopped: 0, lost: 0, unfinished: 0 } });
     expect(found).toEqual([expect.stringMatching(/^client: .* for 3 jobs/)]);
   });
 
   test("more successes than there are", () => {
-    const found = problems({ counts: { succeeded: 2, failed: 1, unfinished: 0 } });
+    const found = problems({ counts: { succeeded: 2, failed: 1, stopped: 0, lost: 0, unfinished: 0 } });
     expect(found).toEqual([expect.stringMatching(/^client: .*1 succeeded$/)]);
   });
 
