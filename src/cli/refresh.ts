@@ -40,7 +40,7 @@ async function refreshFrom(
   const place = { batch: known.batch, scratch: recorded.scratch };
   const reached = await reach(recorded, connect, (session, signal) => readLog(session, place, signal));
   if (reached.kind === "unreached") return reached;
-  if (reached.answer !== null) foldLog(known, name, reached.answer, Date.now());
+  if (reached.answer !== null) foldLog(known, name, reached.answer);
   else if (isHolding(machine)) return { ...unreached, reason: "what was handed over is not there any more" };
   return null;
 }
@@ -49,13 +49,12 @@ export function foldLog(
   { state }: Pick<BatchHere, "state">,
   machine: string,
   events: readonly SpoolEvent[],
-  now: number,
 ): void {
   for (const event of events) {
     if (event.kind !== "started" && event.kind !== "ended") continue;
     const { line, attempt } = parseAttemptKey(event.key);
     if (!isUnderWay(state, machine, line, attempt)) continue;
-    const about = { line, attempt, machine, at: now };
+    const about = { line, attempt, machine, at: 0 };
     apply(state, { kind: "job-started", slot: event.slot, ...about });
     if (event.kind === "started") continue;
     const { outcome, durationMs } = event;

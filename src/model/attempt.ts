@@ -40,12 +40,13 @@ export type Stage =
 
 export interface Course {
   readonly slot: number | null;
-  /** When this computer learned of it. */
+  /** When this computer learned of it; null: it is not known when. */
   readonly startedAt: number | null;
 }
 
 export interface Ending extends Course {
-  readonly endedAt: number;
+  /** When this computer learned of it; null: it is not known when. */
+  readonly endedAt: number | null;
   /** By the machine's clock. */
   readonly durationMs: number;
   readonly outcome: Outcome;

@@ -48,7 +48,7 @@ function start(
   if (isKnown) return false;
   isReclaimed(state, tracked, attempt);
   const isStopping = stage.kind === "running" && stage.isStopping;
-  setStage(state, tracked, attempt, { kind: "running", slot, startedAt: at, isStopping });
+  setStage(state, tracked, attempt, { kind: "running", slot, startedAt: timeOf(at), isStopping });
   return attempt.isCurrent;
 }
 
@@ -61,10 +61,22 @@ function end(
   if (!isBefore(attempt.stage, "ended")) return false;
   isReclaimed(state, tracked, attempt);
   const { slot, startedAt } = courseOf(attempt.stage);
-  setStage(state, tracked, attempt, { kind: "ended", slot, startedAt, endedAt: at, durationMs, outcome });
+  setStage(state, tracked, attempt, {
+    kind: "ended",
+    slot,
+    startedAt,
+    endedAt: timeOf(at),
+    durationMs,
+    outcome,
+  });
   if (attempt.isCurrent && !isWorthRetrying(state, tracked, outcome))
     noteEnd(state.halting, attempt.line, outcome);
   return attempt.isCurrent;
+}
+
+/** Events without a time are read from a machine's log, long after they happened. */
+function timeOf(at: number): number | null {
+  return at === 0 ? null : at;
 }
 
 function collect(

@@ -38,7 +38,7 @@ function byStart(one: Attempt, other: Attempt): number {
 }
 
 function learnedAt({ stage }: Attempt): number {
-  return courseOf(stage).startedAt ?? ("endedAt" in stage ? stage.endedAt : Number.POSITIVE_INFINITY);
+  return courseOf(stage).startedAt ?? ("endedAt" in stage ? stage.endedAt : null) ?? Number.POSITIVE_INFINITY;
 }
 
 function openTime(stage: Attempt["stage"], now: number, isRunning: boolean): Time | null {
@@ -46,7 +46,11 @@ function openTime(stage: Attempt["stage"], now: number, isRunning: boolean): Tim
   return !isRunning || startedAt === null ? null : { start: startedAt, end: Math.max(startedAt, now) };
 }
 
-function closedTime({ startedAt, endedAt, durationMs }: Ending, next = Number.POSITIVE_INFINITY): Time {
+function closedTime(
+  { startedAt, endedAt, durationMs }: Ending,
+  next = Number.POSITIVE_INFINITY,
+): Time | null {
+  if (endedAt === null) return null;
   const start = Math.min(startedAt ?? endedAt, endedAt - durationMs, next - durationMs);
   return { start, end: start + durationMs };
 }

@@ -139,7 +139,7 @@ test("stopping a batch that a client follows: the client collects everything and
   expect(stopped.code, stopped.stdout + stopped.stderr).toBe(0);
   const { code, stdout } = await client.ended;
   expect(code, stdout).toBe(130);
-  expect(stdout).toMatch(/^0 succeeded, 2 failed, 2 unfinished/m);
+  expect(stdout).toMatch(/^0 succeeded, 0 failed, 2 stopped, 2 unfinished/m);
   expect(await ran()).toHaveLength(2);
   await until("nothing is left", async () => (await isCleanOverThere(a)) && (await isCleanOverThere(b)));
 });

@@ -1,6 +1,7 @@
 // Commands from stdin: they start while it is open, in the order in which they come, and never see it.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
@@ -204,6 +205,7 @@ describe("the same again", () => {
     await until("the first runs", () => existsSync(own.work.path("begun")));
     first.child.kill("SIGINT");
     await first.until(({ stderr }) => stderr().includes("stopping: no new jobs"));
+    await until("the second is taken back", () => claimOf("0000002-1") === "client\n");
     await own.work.write("go", "");
     expect((await first.ended).code).toBe(130);
     expect((await runCommand(ONE_SLOT, { ...options(), stdin: "echo other\n" })).code).toBe(0);
@@ -259,3 +261,11 @@ test("--dry-run has nothing to look at", async () => {
   expect(code).toBe(2);
   expect(stderr).toContain("--dry-run looks at a script, not at stdin");
 });
+
+/** Of a job in the only spool on this machine. */
+function claimOf(key: string): string {
+  const batches = own.home.path(".sshoal/batches");
+  const [batch = ""] = readdirSync(batches);
+  const claim = join(batches, batch, "jobs", key, "claim");
+  return existsSync(claim) ? readFileSync(claim, "utf8") : "";
+}

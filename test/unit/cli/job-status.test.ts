@@ -42,7 +42,6 @@ test("the log of a machine tells what its last client could not know", () => {
       "started 0000002-1 1",
       "torn 00",
     ),
-    500,
   );
   const begun = { machine: "one.yaml", attempt: 1, isHere: false };
   const unbegun = { state: "waiting", slot: null, attempt: 0, outcome: null, isHere: false };
@@ -60,7 +59,7 @@ test("news of attempts that do not count any more changes nothing", () => {
     { kind: "jobs-taken-back", at: 0, machine: "one.yaml", lines: [1], begun: [] },
     assigned("two.yaml", [1]),
   );
-  foldLog(batch, "one.yaml", logOf("started 0000001-1 0", "ended 0000001-1 0 0 10"), 500);
+  foldLog(batch, "one.yaml", logOf("started 0000001-1 0", "ended 0000001-1 0 0 10"));
   expect(jobStatuses(batch)[0]).toMatchObject({
     state: "waiting",
     machine: "two.yaml",
@@ -75,7 +74,7 @@ test("a job that was skipped was where it ran last, and attempts count its runs"
     { kind: "jobs-taken-back", at: 0, machine: "one.yaml", lines: [2], begun: [] },
     assigned("two.yaml", [2]),
   );
-  foldLog(batch, "two.yaml", logOf("started 0000002-2 5", "ended 0000002-2 5 0 10"), 500);
+  foldLog(batch, "two.yaml", logOf("started 0000002-2 5", "ended 0000002-2 5 0 10"));
   const about = { line: 2, attempt: 2, machine: "two.yaml", outcome: SUCCESS, at: 0 };
   apply(batch.state, { kind: "job-collected", files: 1, bytes: 1, ...about });
   const collected = jobStatuses(batch)[1];
