@@ -186,14 +186,15 @@ revive() {
   last=
   [ ! -e "$place/log" ] || while read -r line; do last=$line; done <"$place/log"
   echo "dead ${place#slots/} $last"
-  start_slot "${place#slots/}"
+  start_slot "${place#slots/}" revived
 }
 
 has_use_for() {
   for dir in $unfinished; do
     if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
       [ "$taker" != "$1" ] || return 0
-    elif [ ! -e drain ] && is_for "$1"; then
+    elif [ -e "$dir/claim" ] || { [ ! -e drain ] && is_for "$1"; }; then
+      # Whoever made a claim that says nothing may be gone.
       return 0
     fi
   done

@@ -416,6 +416,26 @@ test("a slot whose loop is gone gets a new one", async () => {
   await machine.untilEvent("idle 0");
 });
 
+/** As when the machine, or a client's shell over there, stops in the moment in which it takes a job. */
+describe.each(["", "slot 0\n"])("a job whose taker left no trace but a claim of %j", (claim) => {
+  test.each(["", "drain"])("is lost, and known to be, once slots are tended %s", async (drain) => {
+    await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done', [B]: "true" });
+    await machine.untilEvent(`started ${A}`);
+    await write(`jobs/${B}/claim`, claim);
+    await machine.write("go", "");
+    await machine.untilEvent("idle 0");
+    if (drain !== "") await control.drain();
+    expect([...(await control.tend()).keys()]).toEqual([0]);
+    await machine.untilEvent(`ended ${B} 0 lost`);
+    await until("nothing is left to do", async () => (await control.tend()).size === 0);
+    expect((await read("events")).match(/^(started|ended) .*$/gm)).toEqual([
+      expect.stringMatching(`started ${A} 0`),
+      expect.stringMatching(`ended ${A} 0 0`),
+      `ended ${B} 0 lost 0`,
+    ]);
+  });
+});
+
 test("slots that could not be kept going are named, with what they said last", async () => {
   await waiting(A);
   await write("slots/0/env", "");
