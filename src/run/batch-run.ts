@@ -43,7 +43,7 @@ type Derived =
   | "commit"
   | "mostJobs"
   | "pastSlots"
-  | "isHolding"
+  | "heldBy"
   | "isUnderWay"
   | "isSuperseded"
   | "settings";
@@ -125,9 +125,10 @@ export function startRun(order: BatchOrder): BatchRun {
     attemptOn: (name, line) => attemptOn(state, name, line),
     isUnderWay: (name, line, attempt) => isUnderWay(state, name, line, attempt),
     isSuperseded: (name, line, attempt) => machineOf(state, name).strays.get(line)?.attempt === attempt,
-    isHolding: (name) => {
+    heldBy: (name) => {
       const { queued, assigned, running, ended, begunOrphans, strays } = machineOf(state, name);
-      return queued.size - assigned.size + running.size + ended.size + begunOrphans.size + strays.size > 0;
+      const arrived = [...queued].filter((line) => !assigned.has(line));
+      return [...arrived, ...running, ...ended, ...begunOrphans.keys(), ...strays.keys()];
     },
     commit: (news) => loop.commit(news),
   });

@@ -222,14 +222,22 @@ export class Performer {
     if (link.hasSpool) {
       await this.#hold(link);
       await this.#tellReturned(link, emit);
-      this.#follow(link, emit);
-      await (await link.control()).tend();
-    } else if (this.#context.isHolding(link.spec.name)) {
-      const [job] = this.#context.jobs.values();
-      const record = `job_results/.sshoal/${job?.name.replace(/\.\d+$/, "")}.jsonl`;
-      const hint = `another computer may have fetched it, or ~/.sshoal was removed there; rm ${record} forgets the batch`;
-      throw new RemoteError("what was handed over is not there any more", hint);
     }
+    await this.#expectHeld(link);
+    if (!link.hasSpool) return;
+    this.#follow(link, emit);
+    await (await link.control()).tend();
+  }
+
+  /** The spool may be gone, also if another client has made one of the same name since: nothing would ever be heard of the jobs. */
+  async #expectHeld(link: MachineLink): Promise<void> {
+    const held = keysOf(this.#context, link, this.#context.heldBy(link.spec.name));
+    if (held.length === 0) return;
+    if (link.hasSpool && (await (await link.control()).absent(held)).length < held.length) return;
+    const [job] = this.#context.jobs.values();
+    const record = `job_results/.sshoal/${job?.name.replace(/\.\d+$/, "")}.jsonl`;
+    const hint = `another computer may have fetched it, or ~/.sshoal was removed there; rm ${record} forgets the batch`;
+    throw new RemoteError("what was handed over is not there any more", hint);
   }
 
   /** One client at a time, also of several computers; of this directory there is no other, which the lock sees to. */

@@ -1,6 +1,15 @@
 // Things die over there: the whole machine, a slot's loop, the keeper of a job, a job. Nobody has to be told.
 
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { giveToRemote } from "../rig/account.js";
@@ -301,6 +310,26 @@ test("a spool that is removed while it is followed: noticed, its jobs are unknow
   await ledger.seen.write("go", "");
   const { code, stdout } = await client.ended;
   expect(stdout).toContain("of unknown fate");
+  expect(code).toBe(1);
+});
+
+test("a spool that is removed while it is followed, and made again by another client: its jobs are unknown", async () => {
+  await ledger.write([1, 2].map(() => ledger.job(waitFor(ledger.seen.path("go")))));
+  const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
+  const client = spawnCommand(args, { cwd: ledger.work.dir });
+  await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
+  const [there, aside] = [spool(), join(host.homeDir, "aside")];
+  // As after `attach` elsewhere, which has brought all results home and tried one job again.
+  execFileSync("cp", ["-a", there, aside]);
+  renameSync(join(aside, "jobs/0000002-1"), join(aside, "jobs/0000002-2"));
+  for (const path of ["jobs/0000001-1", "slots/0/loop", "slots/0/keeper", "slots/0/job"])
+    rmSync(join(aside, path), { recursive: true });
+  truncateSync(join(aside, "events"), 0);
+  rmSync(there, { recursive: true, force: true, maxRetries: 5 });
+  renameSync(aside, there);
+  const { code, stdout, stderr } = await client.ended;
+  expect(stderr).toContain("one.yaml is left out: what was handed over is not there any more");
+  expect(stdout).toContain("2 of unknown fate");
   expect(code).toBe(1);
 });
 

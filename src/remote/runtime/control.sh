@@ -108,6 +108,15 @@ returned() {
   done
 }
 
+# absent KEY…: says which are not here, and were not freed here either: this is not the spool that they came to.
+absent() {
+  for key; do
+    [ ! -d "jobs/$key" ] || continue
+    was_freed "$key"
+    [ $? != 1 ] || echo "absent $key"
+  done
+}
+
 # claim_for TAKER KEY: fails when the job is taken. The name is not needed for the taking: a full disk lets a file
 # be made, but not written.
 claim_for() {
