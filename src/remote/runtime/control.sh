@@ -144,12 +144,16 @@ stop() {
     elif is_with_client "$key"; then
       echo "missed $key"
     elif [ "$taker" = stop ]; then
-      # Whoever stopped it may have been killed before all was written.
-      grep -q "^ended $key " events || end_unbegun "$key"
+      end_stopped "$key"
     elif [ ! -s "jobs/$key/exit" ]; then
       stop_begun "$key" >/dev/null 2>&1 &
     fi
   done
+}
+
+# Whoever stopped it may have been killed before all was written.
+end_stopped() {
+  grep -q "^ended $1 " events || end_unbegun "$1"
 }
 
 end_unbegun() {
@@ -187,7 +191,10 @@ tend() {
 list_unfinished() {
   unfinished=' '
   for dir in jobs/*; do
-    [ ! -e "$dir/command" ] || [ -s "$dir/exit" ] || unfinished="$unfinished$dir "
+    [ -e "$dir/command" ] && [ ! -s "$dir/exit" ] || continue
+    taker=
+    { read -r taker <"$dir/claim"; } 2>/dev/null
+    if [ "$taker" = stop ]; then end_stopped "${dir#jobs/}"; else unfinished="$unfinished$dir "; fi
   done
 }
 

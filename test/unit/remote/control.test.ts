@@ -286,6 +286,18 @@ describe("stopping", () => {
     expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
   });
 
+  test("what was stopped by a client that was killed meanwhile ends when slots are tended", async () => {
+    await waiting(A, B);
+    await write("slots/0/env", "");
+    await control.takeBack([B]);
+    await write(`jobs/${A}/claim`, "stop\n");
+    expect([...(await control.tend()), ...(await control.tend())]).toEqual([]);
+    expect((await read("events")).split("\n").filter((line) => line.startsWith("ended"))).toEqual([
+      `ended ${A} 0 stopped 0`,
+    ]);
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+  });
+
   test("a pid that is another process by now is left alone", async () => {
     await waiting(A);
     await write(`jobs/${A}/claim`, "slot 0\n");
