@@ -3,7 +3,7 @@
 import type { MachineState } from "../model/batch-state.js";
 import { parseAttemptKey } from "../model/job.js";
 import { apply } from "../plan/apply.js";
-import { isHolding } from "../plan/holdings.js";
+import { heldBy } from "../plan/holdings.js";
 import { isUnderWay } from "../plan/run-state.js";
 import { readLog } from "../remote/read-log.js";
 import type { SpoolEvent } from "../remote/spool-event.js";
@@ -41,7 +41,8 @@ async function refreshFrom(
   const reached = await reach(recorded, connect, (session, signal) => readLog(session, place, signal));
   if (reached.kind === "unreached") return reached;
   if (reached.answer !== null) foldLog(known, name, reached.answer);
-  else if (isHolding(machine)) return { ...unreached, reason: "what was handed over is not there any more" };
+  else if (heldBy(machine).length > 0)
+    return { ...unreached, reason: "what was handed over is not there any more" };
   return null;
 }
 

@@ -192,6 +192,8 @@ export type RunEvent = { readonly at: number } & (
   | { readonly kind: "jobs-reassigned"; readonly machine: string; readonly lines: readonly number[] }
   /** They are tried once more; what the last attempt left has moved aside. */
   | { readonly kind: "jobs-retried"; readonly machine: string; readonly lines: readonly number[] }
+  /** They were handed over, and are not there any more: their fate is unknown, and no other machine gets them. */
+  | { readonly kind: "jobs-gone"; readonly machine: string; readonly lines: readonly number[] }
   /** Nothing of this batch is left over there. */
   | { readonly kind: "machine-done"; readonly machine: string }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */

@@ -12,6 +12,7 @@ import {
   failMachine,
   finishMachine,
   loseMachine,
+  loseSight,
   noteArrived,
   reassign,
   returnMachine,
@@ -93,6 +94,8 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return takeBack(state, toChange(state, event.machine), event);
     case "jobs-reassigned":
       return reassign(state, toChange(state, event.machine), event.lines);
+    case "jobs-gone":
+      return loseSight(state, toChange(state, event.machine), event.lines);
     case "jobs-retried":
       return retry(state, event);
     case "rest-collected":

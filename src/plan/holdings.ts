@@ -13,10 +13,10 @@ export function* linesOf(attempts: Iterable<Attempt>): Iterable<number> {
   for (const { line } of attempts) yield line;
 }
 
-/** Whether the machine has, or had, what must not be lost: it has begun, or is known to have arrived. */
-export function isHolding({ current, overtaken }: MachineState): boolean {
+/** What a machine has that must not be lost: it has begun, or is known to have arrived. */
+export function heldBy({ current, overtaken }: MachineState): number[] {
   const { queued, running, ended } = current;
-  return queued.size + running.size + ended.size + overtaken.running.size + overtaken.ended.size > 0;
+  return [...linesOf([...queued, ...running, ...ended, ...overtaken.running, ...overtaken.ended])];
 }
 
 /** Results of which something is still on the machine. */

@@ -75,6 +75,14 @@ export function failMachine(state: RunState, machine: MachineState): void {
     setStage(state, state.jobs.get(attempt.line) as TrackedJob, attempt, UNKNOWN);
 }
 
+/** What the machine has lost of these is of unknown fate; one that another machine has by now is as if it had never been. */
+export function loseSight(state: RunState, machine: MachineState, lines: readonly number[]): void {
+  forEachOf(state, machine, lines, (tracked, attempt) => {
+    if (attempt.isCurrent) setStage(state, tracked, attempt, UNKNOWN);
+    else discard(state, tracked, attempt);
+  });
+}
+
 /** The machine could not take these. One that it had all along stays as it is. */
 export function unassign(state: RunState, machine: MachineState, lines: readonly number[]): void {
   forEachOf(state, machine, lines, (tracked, attempt) => {

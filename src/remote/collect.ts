@@ -106,6 +106,10 @@ function collectScript(collection: Collection): string {
     ? "tar --no-unquote --version >/dev/null 2>&1 && as_written=--no-unquote"
     : "";
   return `${listScript(collection)}
+if [ $# = 0 ]; then
+  echo "they are not there any more: another computer may have fetched them" >&2
+  exit 1
+fi
 # A job may leave what even its owner cannot read as it is: directories at once, or nobody would see what is in them.
 find "$@" -type d ! -perm -u+rx -exec chmod u+rwx {} \\; -o -type f ! -perm -u+r -exec chmod u+rw {} + </dev/null
 as_written=

@@ -94,6 +94,11 @@ export class Control {
     return wordsAfter("taken", await this.#request("returned"));
   }
 
+  /** The keys of which nothing is there, nor ever was as far as the log knows. */
+  async absent(keys: readonly string[]): Promise<string[]> {
+    return wordsAfter("absent", await this.#request(`absent ${keys.join(" ")}`));
+  }
+
   /** The keys that had been taken back by a client, and so are not there to be stopped. */
   async stop(keys: readonly string[]): Promise<string[]> {
     return wordsAfter("missed", await this.#request(`stop ${keys.join(" ")}`));

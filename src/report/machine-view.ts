@@ -87,6 +87,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
     case "machine-refused":
     case "jobs-handed-over":
     case "jobs-reassigned":
+    case "jobs-gone":
     case "jobs-retried":
     case "jobs-taken-back":
       return;

@@ -50,6 +50,10 @@ export function warningLines(event: RunEvent): string[] {
       return [
         `WARNING: ${printable(event.machine)} is still out of reach; ${count(event.lines.length, "waiting job")} of it go to others`,
       ];
+    case "jobs-gone":
+      return [
+        `WARNING: ${listLines(event.lines)} of this batch ${event.lines.length === 1 ? "is" : "are"} not on ${printable(event.machine)} any more: what became of it is unknown`,
+      ];
     case "machine-draining":
       return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
     case "jobs-retried":

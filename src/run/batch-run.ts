@@ -8,7 +8,7 @@ import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { countUnbegun, isHandedOver } from "../plan/decide.js";
-import { incompleteOf, isHolding } from "../plan/holdings.js";
+import { heldBy, incompleteOf } from "../plan/holdings.js";
 import { initialState } from "../plan/initial-state.js";
 import { kindsOf } from "../plan/kinds.js";
 import { forgetLines, type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
@@ -42,7 +42,7 @@ type Derived =
   | "commit"
   | "mostJobs"
   | "pastSlots"
-  | "isHolding"
+  | "heldBy"
   | "isUnderWay"
   | "isSuperseded"
   | "settings";
@@ -129,7 +129,7 @@ export function startRun(order: BatchOrder): BatchRun {
       const attempt = machineOf(state, name).attempts.get(line);
       return attempt?.number === number && !attempt.isCurrent;
     },
-    isHolding: (name) => isHolding(machineOf(state, name)),
+    heldBy: (name) => heldBy(machineOf(state, name)),
     commit: (news) => loop.commit(news),
   });
   const loop = makeLoop({ state, perform: performer.perform, record, onEvent: order.onEvent, now: Date.now });

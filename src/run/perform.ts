@@ -19,7 +19,7 @@ import type { Emit } from "./loop.js";
 import { LinkLost, MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
 import { isRetryable, pause, retrying, wasDropped } from "./retrying.js";
-import { jobOf, keysOf, linesOfKind, type RunContext } from "./run-context.js";
+import { jobOf, keysOf, linesOf, linesOfKind, type RunContext } from "./run-context.js";
 import { settleDoubt, takeBack } from "./taking-back.js";
 import { tellSpoolEvent } from "./telling.js";
 import { warnOfLogout } from "./warn-of-logout.js";
@@ -217,14 +217,27 @@ export class Performer {
     if (link.hasSpool) {
       await this.#hold(link);
       await this.#tellReturned(link, emit);
-      this.#follow(link, emit);
-      await (await link.control()).tend();
-    } else if (this.#context.isHolding(link.spec.name)) {
-      const [job] = this.#context.jobs.values();
-      const record = `job_results/.sshoal/${job?.name.replace(/\.\d+$/, "")}.jsonl`;
-      const hint = `another computer may have fetched it, or ~/.sshoal was removed there; rm ${record} forgets the batch`;
-      throw new RemoteError("what was handed over is not there any more", hint);
     }
+    await this.#expectHeld(link, emit);
+    if (!link.hasSpool) return;
+    this.#follow(link, emit);
+    await (await link.control()).tend();
+  }
+
+  /** The spool may be gone, also if another client has made one of the same name since: nothing would ever be heard of the jobs. */
+  async #expectHeld(link: MachineLink, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    const held = keysOf(this.#context, link, this.#context.heldBy(machine));
+    if (held.length === 0) return;
+    const absent = link.hasSpool ? await (await link.control()).absent(held) : held;
+    if (absent.length < held.length) {
+      if (absent.length > 0) emit({ kind: "jobs-gone", machine, lines: linesOf(absent) });
+      return;
+    }
+    const [job] = this.#context.jobs.values();
+    const record = `job_results/.sshoal/${job?.name.replace(/\.\d+$/, "")}.jsonl`;
+    const hint = `another computer may have fetched it, or ~/.sshoal was removed there; rm ${record} forgets the batch`;
+    throw new RemoteError("what was handed over is not there any more", hint);
   }
 
   /** One client at a time, also of several computers; of this directory there is no other, which the lock sees to. */

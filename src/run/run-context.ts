@@ -44,8 +44,8 @@ export interface RunContext {
   readonly isSuperseded: (machine: string, line: number, attempt: number) => boolean;
   /** Of machines that an earlier client gave jobs to. */
   readonly pastSlots: ReadonlyMap<string, readonly Slot[]>;
-  /** Whether the machine was given jobs that are not back. */
-  readonly isHolding: (machine: string) => boolean;
+  /** The lines that the machine was given, and that are not back. */
+  readonly heldBy: (machine: string) => readonly number[];
   /** Emits, and returns once it is safe in the record. */
   readonly commit: Emit;
   readonly connect: Connect;

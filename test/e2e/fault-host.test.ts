@@ -1,6 +1,15 @@
 // Things die over there: the whole machine, a slot's loop, the keeper of a job, a job. Nobody has to be told.
 
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { giveToRemote } from "../rig/account.js";
@@ -124,7 +133,7 @@ describe("a machine that is rebooted", () => {
     reboot();
     relay.accept();
     const { code, stdout } = await client.ended;
-    expect(stdout).toContain("3 succeeded, 2 failed in");
+    expect(stdout).toContain("3 succeeded, 0 failed, 2 lost in");
     expect(stdout).toMatch(/^ {2}job_results\/jobs\.sh\.2\.err {2}lost: /m);
     expect(code).toBe(1);
   });
@@ -140,7 +149,7 @@ describe("a machine that is rebooted", () => {
       relay.accept();
     }
     const { code, stdout, stderr } = await client.ended;
-    expect(stdout, stderr).toContain("0 succeeded, 1 failed in");
+    expect(stdout, stderr).toContain("0 succeeded, 0 failed, 1 lost in");
     expect(code).toBe(1);
     expect((await ledger.runs()).get(1)).toBe(3);
   });
@@ -288,6 +297,24 @@ test("a spool that somebody removed: its jobs are unknown, and nobody runs them 
   expect((await ledger.runs()).size).toBeLessThanOrEqual(1);
 });
 
+test("one job that is missing in its spool: its fate is unknown, and the others come home", async () => {
+  await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job()]);
+  const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
+  const first = spawnCommand(args, { cwd: ledger.work.dir });
+  await first.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
+  first.child.kill("SIGKILL");
+  await first.ended;
+  rmSync(spool("jobs/0000002-1"), { recursive: true });
+  await ledger.seen.write("go", "");
+  const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
+  expect(stderr).toContain(
+    "WARNING: line 2 of this batch is not on one.yaml any more: what became of it is unknown\n",
+  );
+  expect(stdout).toContain("finished: jobs.sh.1;");
+  expect(stdout).toContain("1 of unknown fate");
+  expect(code).toBe(1);
+});
+
 test("a spool that is removed while it is followed: noticed, its jobs are unknown, the other machine goes on", async () => {
   const other = await startSshd({ name: "other" });
   onTestFinished(() => other.stop());
@@ -301,6 +328,26 @@ test("a spool that is removed while it is followed: noticed, its jobs are unknow
   await ledger.seen.write("go", "");
   const { code, stdout } = await client.ended;
   expect(stdout).toContain("of unknown fate");
+  expect(code).toBe(1);
+});
+
+test("a spool that is removed while it is followed, and made again by another client: its jobs are unknown", async () => {
+  await ledger.write([1, 2].map(() => ledger.job(waitFor(ledger.seen.path("go")))));
+  const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
+  const client = spawnCommand(args, { cwd: ledger.work.dir });
+  await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
+  const [there, aside] = [spool(), join(host.homeDir, "aside")];
+  // As after `attach` elsewhere, which has brought all results home and tried one job again.
+  execFileSync("cp", ["-a", there, aside]);
+  renameSync(join(aside, "jobs/0000002-1"), join(aside, "jobs/0000002-2"));
+  for (const path of ["jobs/0000001-1", "slots/0/loop", "slots/0/keeper", "slots/0/job"])
+    rmSync(join(aside, path), { recursive: true });
+  truncateSync(join(aside, "events"), 0);
+  rmSync(there, { recursive: true, force: true, maxRetries: 5 });
+  renameSync(aside, there);
+  const { code, stdout, stderr } = await client.ended;
+  expect(stderr).toContain("one.yaml is left out: what was handed over is not there any more");
+  expect(stdout).toContain("2 of unknown fate");
   expect(code).toBe(1);
 });
 

@@ -108,6 +108,15 @@ returned() {
   done
 }
 
+# absent KEY…: says which are not here, and were not freed here either: this is not the spool that they came to.
+absent() {
+  for key; do
+    [ ! -d "jobs/$key" ] || continue
+    was_freed "$key"
+    [ $? != 1 ] || echo "absent $key"
+  done
+}
+
 # claim_for TAKER KEY: fails when the job is taken. The name is not needed for the taking: a full disk lets a file
 # be made, but not written.
 claim_for() {
@@ -135,12 +144,16 @@ stop() {
     elif is_with_client "$key"; then
       echo "missed $key"
     elif [ "$taker" = stop ]; then
-      # Whoever stopped it may have been killed before all was written.
-      grep -q "^ended $key " events || end_unbegun "$key"
+      end_stopped "$key"
     elif [ ! -s "jobs/$key/exit" ]; then
       stop_begun "$key" >/dev/null 2>&1 &
     fi
   done
+}
+
+# Whoever stopped it may have been killed before all was written.
+end_stopped() {
+  grep -q "^ended $1 " events || end_unbegun "$1"
 }
 
 end_unbegun() {
@@ -178,7 +191,10 @@ tend() {
 list_unfinished() {
   unfinished=' '
   for dir in jobs/*; do
-    [ ! -e "$dir/command" ] || [ -s "$dir/exit" ] || unfinished="$unfinished$dir "
+    [ -e "$dir/command" ] && [ ! -s "$dir/exit" ] || continue
+    taker=
+    { read -r taker <"$dir/claim"; } 2>/dev/null
+    if [ "$taker" = stop ]; then end_stopped "${dir#jobs/}"; else unfinished="$unfinished$dir "; fi
   done
 }
 
@@ -186,14 +202,15 @@ revive() {
   last=
   [ ! -e "$place/log" ] || while read -r line; do last=$line; done <"$place/log"
   echo "dead ${place#slots/} $last"
-  start_slot "${place#slots/}"
+  start_slot "${place#slots/}" revived
 }
 
 has_use_for() {
   for dir in $unfinished; do
     if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
       [ "$taker" != "$1" ] || return 0
-    elif [ ! -e drain ] && is_for "$1"; then
+    elif [ -e "$dir/claim" ] || { [ ! -e drain ] && is_for "$1"; }; then
+      # Whoever made a claim that says nothing may be gone.
       return 0
     fi
   done

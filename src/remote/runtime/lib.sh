@@ -70,9 +70,10 @@ with_lock() {
   return "$lock_status"
 }
 
-# start_slot SLOT: its loop, in a session of its own; where a logout ends what it has started ($in_scope), in a scope, too.
+# start_slot SLOT [revived]: its loop, in a session of its own; where a logout ends what it has started ($in_scope), in a scope,
+# too.
 start_slot() {
-  detached sh slot.sh "$PWD" "$1" </dev/null >>"slots/$1/log" 2>&1 &
+  detached sh slot.sh "$PWD" "$@" </dev/null >>"slots/$1/log" 2>&1 &
 }
 
 # detached COMMAND…: in place of this shell.

@@ -1,7 +1,7 @@
-# The slot loop: sh slot.sh BATCH_DIR SLOT. Takes the next job, runs it, writes how it ended, takes the next, until
+# The slot loop: sh slot.sh BATCH_DIR SLOT [revived]. Takes the next job, runs it, writes how it ended, takes the next, until
 # none is left. It needs no client: all it knows is in files, and all it does is written to files.
 
-slot=$2
+slot=$2 is_revived=${3-}
 cd "$1" || exit 1
 root=${1%/batches/*}
 . ./own.sh
@@ -48,10 +48,11 @@ say() {
 }
 
 # One loop a slot: whoever comes second leaves. The first one ever, and one after a loop that came to its end, has nothing
-# to recover, and looks for work at once.
+# to recover, and looks for work at once. Unless it was started since a job has no end: its taker may have left no other trace.
 become_the_loop() {
   is_live "$mine/loop" && return 1
   is_new=yes
+  [ -z "$is_revived" ] || is_new=
   for trace in loop job keeper; do
     [ ! -s "$mine/$trace" ] || is_new=
   done

@@ -8,7 +8,7 @@ import { attemptKey, type Job, type Outcome, parseAttemptKey } from "../../../sr
 import { apply } from "../../../src/plan/apply.js";
 import { decide, isOver } from "../../../src/plan/decide.js";
 import { haltDue } from "../../../src/plan/halt.js";
-import { isHolding } from "../../../src/plan/holdings.js";
+import { heldBy } from "../../../src/plan/holdings.js";
 import { initialState } from "../../../src/plan/initial-state.js";
 import { replay } from "../../../src/plan/replay.js";
 import { attemptOn, isUnderWay, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
@@ -386,7 +386,7 @@ export class Simulation {
     link.hasSpool = remote.hasSpool;
     if (!remote.hasSpool) {
       link.offset = 0;
-      if (isHolding(machineOf(this.state, name)))
+      if (heldBy(machineOf(this.state, name)).length > 0)
         throw new Error(`what was handed over to ${name} is not there any more`);
       return;
     }

@@ -224,6 +224,11 @@ test("no spool over there", async () => {
   expect((await errorOf(bring([A]))).message).toMatch(/^collecting results failed: .*cd/);
 });
 
+test("a job that another client has fetched: that is the reason", async () => {
+  await ended(A);
+  expect((await errorOf(bring([B]))).message).toContain("they are not there any more: another computer");
+});
+
 test("a job that is not there among some that are", async () => {
   await ended(A);
   await errorOf(bring([A, B]));

@@ -286,6 +286,18 @@ describe("stopping", () => {
     expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
   });
 
+  test("what was stopped by a client that was killed meanwhile ends when slots are tended", async () => {
+    await waiting(A, B);
+    await write("slots/0/env", "");
+    await control.takeBack([B]);
+    await write(`jobs/${A}/claim`, "stop\n");
+    expect([...(await control.tend()), ...(await control.tend())]).toEqual([]);
+    expect((await read("events")).split("\n").filter((line) => line.startsWith("ended"))).toEqual([
+      `ended ${A} 0 stopped 0`,
+    ]);
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+  });
+
   test("a pid that is another process by now is left alone", async () => {
     await waiting(A);
     await write(`jobs/${A}/claim`, "slot 0\n");
@@ -416,12 +428,32 @@ test("a slot whose loop is gone gets a new one", async () => {
   await machine.untilEvent("idle 0");
 });
 
+/** As when the machine, or a client's shell over there, stops in the moment in which it takes a job. */
+describe.each(["", "slot 0\n"])("a job whose taker left no trace but a claim of %j", (claim) => {
+  test.each(["", "drain"])("is lost, and known to be, once slots are tended %s", async (drain) => {
+    await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done', [B]: "true" });
+    await machine.untilEvent(`started ${A}`);
+    await write(`jobs/${B}/claim`, claim);
+    await machine.write("go", "");
+    await machine.untilEvent("idle 0");
+    if (drain !== "") await control.drain();
+    expect([...(await control.tend()).keys()]).toEqual([0]);
+    await machine.untilEvent(`ended ${B} 0 lost`);
+    await until("nothing is left to do", async () => (await control.tend()).size === 0);
+    expect((await read("events")).match(/^(started|ended) .*$/gm)).toEqual([
+      expect.stringMatching(`started ${A} 0`),
+      expect.stringMatching(`ended ${A} 0 0`),
+      `ended ${B} 0 lost 0`,
+    ]);
+  });
+});
+
 test("slots that could not be kept going are named, with what they said last", async () => {
   await waiting(A);
   await write("slots/0/env", "");
   await write("slot.sh", "echo first\necho slot.sh: 7: Cannot fork >&2\nexit 2\n");
   expect(await control.tend()).toEqual(new Map([[0, ""]]));
-  await until("it said so", async () => (await read("slots/0/log")).includes("fork"));
+  await until("it said so", async () => (await read("slots/0/log").catch(() => "")).includes("fork"));
   expect(await control.tend()).toEqual(new Map([[0, "slot.sh: 7: Cannot fork"]]));
 });
 

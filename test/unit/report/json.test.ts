@@ -89,6 +89,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "jobs-assigned": { kind: "jobs-assigned", at: AT, ...HOME, lines: [1, 2], attempts: [1, 1] },
   "jobs-handed-over": { kind: "jobs-handed-over", at: AT, ...HOME, lines: [1, 2] },
   "jobs-taken-back": { kind: "jobs-taken-back", at: AT, ...HOME, lines: [2], begun: [1] },
+  "jobs-gone": { kind: "jobs-gone", at: AT, ...HOME, lines: [2] },
   "jobs-reassigned": { kind: "jobs-reassigned", at: AT, ...HOME, lines: [2] },
   "jobs-retried": { kind: "jobs-retried", at: AT, ...HOME, lines: [2] },
   "slot-waiting": { kind: "slot-waiting", at: AT, ...HOME, slot: 0, reason: "GPU 0 is in use" },
