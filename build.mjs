@@ -82,7 +82,7 @@ await build({
 });
 // The page of results: one script for browsers, which the command reads like the text beside it.
 await build({
-  entryPoints: ["src/page/main.ts"],
+  entryPoints: ["src/page/draw-page.ts"],
   outdir: "dist/page",
   bundle: true,
   format: "iife",

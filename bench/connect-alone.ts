@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 const begunMs = performance.now();
 const [, , configFile = "", host = ""] = process.argv;
 const { createConnect } = await import("../src/transport/connect.js");
-const { runScript } = await import("../src/transport/run-script.js");
+const { runScript } = await import("../src/transport/script/run-script.js");
 const connect = createConnect({
   homeDir: homedir(),
   agentSocket: process.env.SSH_AUTH_SOCK ?? null,

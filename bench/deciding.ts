@@ -2,8 +2,8 @@
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { bashAt } from "../src/input/ask-bash.js";
-import { parseBatch } from "../src/input/batch-file.js";
+import { bashAt } from "../src/input/batch/ask-bash.js";
+import { parseBatch } from "../src/input/batch/batch-file.js";
 import { makeWorkspace } from "../test/rig/workspace.js";
 import { waitForCalm } from "./calm.js";
 import { type Opened, openBatch } from "./opened-batch.js";

@@ -1,10 +1,10 @@
 // A client of a large batch up to the first machine it turns to: lock, record on disk, state and first decisions, as a
 // command makes them. Nobody answers.
 
-import { bashAt } from "../src/input/ask-bash.js";
-import { parseBatch } from "../src/input/batch-file.js";
-import { plainMachine } from "../src/input/plain-machine.js";
-import { createPlainReporter } from "../src/report/plain.js";
+import { bashAt } from "../src/input/batch/ask-bash.js";
+import { parseBatch } from "../src/input/batch/batch-file.js";
+import { plainMachine } from "../src/input/machine/plain-machine.js";
+import { createPlainReporter } from "../src/report/lines/plain.js";
 import { startRun } from "../src/run/batch-run.js";
 import { Results } from "../src/run/results.js";
 

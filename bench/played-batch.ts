@@ -4,12 +4,12 @@
 import type { Decision, VerbNews } from "../src/model/decision.js";
 import type { RunEvent } from "../src/model/event.js";
 import type { Job } from "../src/model/job.js";
-import { apply } from "../src/plan/apply.js";
 import { decide, isOver } from "../src/plan/decide.js";
-import { initialState } from "../src/plan/initial-state.js";
+import { apply } from "../src/plan/fold/apply.js";
+import { initialState } from "../src/plan/fold/initial-state.js";
 import { attemptOn, countJobs, type RunState } from "../src/plan/run-state.js";
 import { takeStock } from "../src/plan/stock.js";
-import { createPlainReporter } from "../src/report/plain.js";
+import { createPlainReporter } from "../src/report/lines/plain.js";
 import { type Emit, makeLoop } from "../src/run/loop.js";
 import { SimulatedMachines } from "./simulated-machines.js";
 

@@ -1,6 +1,6 @@
 // argv in, exit code out: the only file that ends the process.
 
-import { type Program, parseOptions } from "./cli/options.js";
+import { type Program, parseOptions } from "./cli/options/options.js";
 import { ExitCode, UserError } from "./errors.js";
 
 export async function main(program: Program): Promise<void> {
@@ -16,51 +16,51 @@ async function dispatch(program: Program): Promise<ExitCode> {
   const invocation = parseOptions({ program, argv: process.argv.slice(2), env: process.env });
   switch (invocation.command) {
     case "run": {
-      const { executeBatch } = await import("./cli/execute-batch.js");
+      const { executeBatch } = await import("./cli/commands/execute-script.js");
       return executeBatch(invocation.options, invocation.revise);
     }
     case "probe": {
-      const { probeMachines } = await import("./cli/probe-machines.js");
+      const { probeMachines } = await import("./cli/commands/probe-machines.js");
       return probeMachines(invocation.options);
     }
     case "doctor": {
-      const { doctor } = await import("./cli/doctor.js");
+      const { doctor } = await import("./cli/commands/doctor.js");
       return doctor(invocation.options);
     }
     case "status": {
-      const { showStatus } = await import("./cli/status.js");
+      const { showStatus } = await import("./cli/commands/status.js");
       return showStatus(invocation.options);
     }
     case "results": {
-      const { showResults } = await import("./cli/results.js");
+      const { showResults } = await import("./cli/commands/show-results.js");
       return showResults(invocation.options);
     }
     case "logs": {
-      const { showLogs } = await import("./cli/logs.js");
+      const { showLogs } = await import("./cli/commands/logs.js");
       return showLogs(invocation.options);
     }
     case "clean": {
-      const { cleanMachines } = await import("./cli/clean.js");
+      const { cleanMachines } = await import("./cli/commands/clean.js");
       return cleanMachines(invocation.options);
     }
     case "attach": {
-      const { attach } = await import("./cli/attach.js");
+      const { attach } = await import("./cli/commands/attach.js");
       return attach(invocation.options);
     }
     case "stop": {
-      const { stop } = await import("./cli/stop.js");
+      const { stop } = await import("./cli/commands/stop.js");
       return stop(invocation.options);
     }
     case "retry": {
-      const { retry } = await import("./cli/retry.js");
+      const { retry } = await import("./cli/commands/retry.js");
       return retry(invocation.options);
     }
     case "drain": {
-      const { drain } = await import("./cli/drain.js");
+      const { drain } = await import("./cli/commands/drain.js");
       return drain(invocation.options);
     }
     case "sweep": {
-      const { sweep } = await import("./cli/sweep.js");
+      const { sweep } = await import("./cli/commands/print-sweep.js");
       return sweep(invocation.options);
     }
     case "answered":

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Script } from "node:vm";
 import { cacheDir } from "./cache-dir.js";
-import type { Program } from "./cli/options.js";
+import type { Program } from "./cli/options/options.js";
 import { CodeFile } from "./code-file.js";
 import type { main } from "./main.js";
 

@@ -4,14 +4,14 @@ import { readdirSync } from "node:fs";
 import { hostname } from "node:os";
 import path from "node:path";
 import { UserError } from "../errors.js";
-import { formatJobStem } from "../input/job-name.js";
+import { formatJobStem } from "../input/batch/job-name.js";
 import { suggest } from "../input/suggest.js";
 import type { BatchSettings } from "../model/batch.js";
 import { standingOf } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
-import { apply } from "../plan/apply.js";
-import { initialState } from "../plan/initial-state.js";
+import { apply } from "../plan/fold/apply.js";
+import { initialState } from "../plan/fold/initial-state.js";
 import {
   arrivedAttempt,
   collectedNews,
@@ -19,7 +19,7 @@ import {
   type RecordedMachine,
   readPast,
   replay,
-} from "../plan/replay.js";
+} from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import { type Holder, readHolder } from "../run/lock.js";
 import { loadRecord } from "../run/record.js";

@@ -1,9 +1,9 @@
 // Jobs for a batch that runs already: lines from stdin or from a file that grows, cut into commands as they come.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { bashAt } from "../input/ask-bash.js";
-import { JobSplitter, type Piece } from "../input/job-splitter.js";
-import type { LineChunk, LineSource } from "../input/line-source.js";
+import { bashAt } from "../input/batch/ask-bash.js";
+import { JobSplitter, type Piece } from "../input/batch/job-splitter.js";
+import type { LineChunk, LineSource } from "../input/feed/line-source.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { Arrival } from "../run/feed.js";
 

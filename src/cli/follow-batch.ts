@@ -4,14 +4,14 @@
 import { ExitCode } from "../errors.js";
 import type { RunEvent } from "../model/event.js";
 import type { Slot } from "../model/machine.js";
-import { deviceEnv } from "../plan/devices.js";
 import { isHaltedWell } from "../plan/halt.js";
 import { countJobs, type RunState } from "../plan/run-state.js";
+import { deviceEnv } from "../plan/slots/devices.js";
 import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
-import { drained } from "./drained.js";
-import { createReporter, type ReporterChoice } from "./reporters.js";
-import { Detached, listenForSignals } from "./signals.js";
 import type { LastingConnector, Surroundings } from "./surroundings.js";
+import { drained } from "./terminal/drained.js";
+import { createReporter, type ReporterChoice } from "./terminal/reporters.js";
+import { Detached, listenForSignals } from "./terminal/signals.js";
 
 export interface Following {
   readonly order: Omit<BatchOrder, "onEvent" | "connect" | "client">;

@@ -2,13 +2,13 @@
 
 import { stat } from "node:fs/promises";
 import { UserError } from "../errors.js";
-import { followFile } from "../input/follow-file.js";
-import { formatJobStem } from "../input/job-name.js";
-import { linesOf } from "../input/line-source.js";
+import { formatJobStem } from "../input/batch/job-name.js";
+import { followFile } from "../input/feed/follow-file.js";
+import { linesOf } from "../input/feed/line-source.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { FeedOrder } from "../run/feed.js";
 import { feedRun } from "./feeding.js";
-import type { RunOptions } from "./run-options.js";
+import type { RunOptions } from "./options/run-options.js";
 
 export interface JobFeed {
   readonly order: FeedOrder;

@@ -1,17 +1,17 @@
 // A job's output straight from its machine, for when no client brings it here.
 
-import { Control } from "../remote/control.js";
-import type { OutputPiece } from "../remote/control-stream.js";
-import { follow } from "../remote/follow.js";
-import { freshOutput } from "../remote/fresh-output.js";
-import type { Place } from "../remote/layout.js";
-import { readLog } from "../remote/read-log.js";
-import { RemoteError } from "../remote/remote-error.js";
-import type { SpoolEvent } from "../remote/spool-event.js";
+import type { Place } from "../remote/engine/layout.js";
+import { RemoteError } from "../remote/engine/remote-error.js";
+import { Control } from "../remote/spool/control.js";
+import type { OutputPiece } from "../remote/spool/control-stream.js";
+import { follow } from "../remote/spool/follow.js";
+import { freshOutput } from "../remote/spool/fresh-output.js";
+import { readLog } from "../remote/spool/read-log.js";
+import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import { pause } from "../run/retrying.js";
 import type { Session } from "../transport/session.js";
-import type { WriteBytes } from "./byte-sink.js";
 import { advance, type Cursor } from "./output-file.js";
+import type { WriteBytes } from "./terminal/byte-sink.js";
 
 export interface RemoteOutput {
   readonly place: Place;

@@ -1,8 +1,8 @@
 // A job's output as far as it is on this disk: job_results/<job>.out and .err, which grow while a client follows.
 
 import { type FileHandle, open } from "node:fs/promises";
-import { OVERLAP_BYTES } from "../remote/fresh-output.js";
-import type { WriteBytes } from "./byte-sink.js";
+import { OVERLAP_BYTES } from "../remote/spool/fresh-output.js";
+import type { WriteBytes } from "./terminal/byte-sink.js";
 
 /** How far one stream of one attempt has been shown. */
 export interface Cursor {

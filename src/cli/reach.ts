@@ -2,7 +2,7 @@
 
 import { UserError } from "../errors.js";
 import type { MachineSpec } from "../model/machine.js";
-import { Control } from "../remote/control.js";
+import { Control } from "../remote/spool/control.js";
 import { pause } from "../run/retrying.js";
 import { ConnectError, type ConnectErrorKind } from "../transport/connect-error.js";
 import type { Session } from "../transport/session.js";

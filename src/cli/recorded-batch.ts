@@ -2,11 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { UserError } from "../errors.js";
-import { loadMachines } from "../input/load-machines.js";
-import { plainMachine } from "../input/plain-machine.js";
+import { loadMachines } from "../input/machine/load-machines.js";
+import { plainMachine } from "../input/machine/plain-machine.js";
 import type { MachineSpec } from "../model/machine.js";
-import type { RecordedMachine } from "../plan/replay.js";
-import { noTree } from "../remote/tree.js";
+import type { RecordedMachine } from "../plan/fold/replay.js";
+import { noTree } from "../remote/tree/tree.js";
 import type { Rerun } from "../run/opening.js";
 import type { Results } from "../run/results.js";
 import { type BatchHere, isSweep } from "./batches-here.js";

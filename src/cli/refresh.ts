@@ -2,11 +2,11 @@
 
 import type { MachineState } from "../model/batch-state.js";
 import { parseAttemptKey } from "../model/job.js";
-import { apply } from "../plan/apply.js";
+import { apply } from "../plan/fold/apply.js";
 import { heldBy } from "../plan/holdings.js";
 import { isUnderWay } from "../plan/run-state.js";
-import { readLog } from "../remote/read-log.js";
-import type { SpoolEvent } from "../remote/spool-event.js";
+import { readLog } from "../remote/spool/read-log.js";
+import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { BatchHere } from "./batches-here.js";
 import { reach, type Unreached } from "./reach.js";
 import type { Connector } from "./surroundings.js";

@@ -3,16 +3,16 @@
 import { hostname } from "node:os";
 import { readAccount, readHomeDir } from "../account.js";
 import { cacheDir } from "../cache-dir.js";
-import type { MachineContext } from "../input/find-machine.js";
-import { loadMachines } from "../input/load-machines.js";
-import { localMachine } from "../input/plain-machine.js";
+import type { MachineContext } from "../input/machine/find-machine.js";
+import { loadMachines } from "../input/machine/load-machines.js";
+import { localMachine } from "../input/machine/plain-machine.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Suspendable } from "../report/reporter.js";
+import type { KnowsHost } from "../transport/config/knows-host.js";
 import { createConnect } from "../transport/connect.js";
-import type { KnowsHost } from "../transport/knows-host.js";
 import type { Session } from "../transport/session.js";
-import { createPrompt } from "./prompt.js";
-import type { MachineChoice, SshOptions } from "./ssh-options.js";
+import type { MachineChoice, SshOptions } from "./options/ssh-options.js";
+import { createPrompt } from "./terminal/prompt.js";
 
 export interface Surroundings {
   readonly cwd: string;
@@ -54,7 +54,7 @@ export function machineContext(configFile: string | null, { cwd, homeDir }: Surr
 function askSsh(homeDir: string): KnowsHost {
   let knowsHost: Promise<KnowsHost> | null = null;
   return async (host, configFile) => {
-    knowsHost ??= import("../transport/knows-host.js").then(({ createKnowsHost }) =>
+    knowsHost ??= import("../transport/config/knows-host.js").then(({ createKnowsHost }) =>
       createKnowsHost(homeDir),
     );
     return (await knowsHost)(host, configFile);

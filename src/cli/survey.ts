@@ -2,8 +2,8 @@
 
 import type { Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
-import { planSlots, type SlotPlan } from "../plan/slots.js";
-import { probe } from "../remote/probe.js";
+import { planSlots, type SlotPlan } from "../plan/slots/slots.js";
+import { probe } from "../remote/probe/probe.js";
 import type { About } from "../transport/session.js";
 import { reach } from "./reach.js";
 import type { Connector } from "./surroundings.js";

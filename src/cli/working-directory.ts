@@ -3,9 +3,9 @@
 import { realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import type { BatchSettings } from "../model/batch.js";
-import { DigestMemory } from "../remote/digest-memory.js";
-import { type IsFollowed, noTree, scanTree, type Tree } from "../remote/tree.js";
-import { recallTrees, rememberTree } from "../remote/tree-memory.js";
+import { DigestMemory } from "../remote/tree/digest-memory.js";
+import { type IsFollowed, noTree, scanTree, type Tree } from "../remote/tree/tree.js";
+import { recallTrees, rememberTree } from "../remote/tree/tree-memory.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** `followed`: a file that jobs are read from while it grows; it never travels. Null: there is none. */

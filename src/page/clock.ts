@@ -1,6 +1,6 @@
 // Ticks of a time axis, at times people count in. Pure.
 
-import { formatDuration } from "../report/amounts.js";
+import { formatDuration } from "../report/text/amounts.js";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

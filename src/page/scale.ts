@@ -2,7 +2,7 @@
 
 import type { Cell } from "../model/result.js";
 import { isNumber } from "../model/sweep.js";
-import { formatNumber } from "../report/amounts.js";
+import { formatNumber } from "../report/text/amounts.js";
 import { compareCells } from "../results/compare-cells.js";
 
 interface Tick {

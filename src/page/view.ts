@@ -1,7 +1,7 @@
 // The page's data, and words for it.
 
 import type { Cell, PageData, PageRow } from "../model/result.js";
-import { formatNumber } from "../report/amounts.js";
+import { formatNumber } from "../report/text/amounts.js";
 
 /** A column, and where its cells are. */
 export interface Field {

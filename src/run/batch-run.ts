@@ -8,10 +8,9 @@ import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { countUnbegun, isHandedOver } from "../plan/decide.js";
+import { initialState } from "../plan/fold/initial-state.js";
+import { forgetLines, type Past, type RecordedMachine, readPast, replay } from "../plan/fold/replay.js";
 import { heldBy, incompleteOf } from "../plan/holdings.js";
-import { initialState } from "../plan/initial-state.js";
-import { kindsOf } from "../plan/kinds.js";
-import { forgetLines, type Past, type RecordedMachine, readPast, replay } from "../plan/replay.js";
 import {
   attemptOn,
   countJobs,
@@ -20,6 +19,7 @@ import {
   type Policy,
   type RunState,
 } from "../plan/run-state.js";
+import { kindsOf } from "../plan/slots/kinds.js";
 import { isEmpty } from "../plan/stock.js";
 import { isOfThisDisk, writingTo } from "./disk-error.js";
 import { type Arrival, Feed, type FeedOrder } from "./feed.js";

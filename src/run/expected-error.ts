@@ -1,7 +1,7 @@
 // What a machine did wrong, told apart from our own bugs.
 
 import { UserError } from "../errors.js";
-import { RemoteError } from "../remote/remote-error.js";
+import { RemoteError } from "../remote/engine/remote-error.js";
 
 export type ExpectedError = Error & { readonly hint: string | null };
 

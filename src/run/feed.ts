@@ -4,7 +4,7 @@ import type { FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
 import type { Job, Outcome } from "../model/job.js";
 import { Arrivals } from "../plan/arrivals.js";
-import type { Past } from "../plan/replay.js";
+import type { Past } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import { isToRerun, type Rerun } from "./opening.js";
 import type { Results } from "./results.js";

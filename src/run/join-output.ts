@@ -2,7 +2,7 @@
 // since: then the archive has less than what is here, and both are kept.
 
 import { appendFileSync, closeSync, copyFileSync, openSync, readSync, renameSync, statSync } from "node:fs";
-import { freshOutput, OVERLAP_BYTES } from "../remote/fresh-output.js";
+import { freshOutput, OVERLAP_BYTES } from "../remote/spool/fresh-output.js";
 
 const BLOCK_BYTES = 1 << 20;
 

@@ -1,6 +1,6 @@
 // A working directory with data in it, found out before it travels: what is large, and how to leave it here.
 
-import type { Tree } from "../remote/tree.js";
+import type { Tree } from "../remote/tree/tree.js";
 
 const LARGE_BYTES = 1e9;
 const NAMED = 5;

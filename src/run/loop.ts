@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Decision, reliesOnRecord, type VerbNews } from "../model/decision.js";
 import type { News, RunEvent } from "../model/event.js";
-import { apply } from "../plan/apply.js";
 import { decide, isOver } from "../plan/decide.js";
+import { apply } from "../plan/fold/apply.js";
 import { haltDue } from "../plan/halt.js";
 import type { RunState } from "../plan/run-state.js";
 import { takeStock } from "../plan/stock.js";

@@ -1,11 +1,11 @@
 // The live connection to one machine in a run: its session, its control channel and its event log being followed.
 
 import type { MachineSpec } from "../model/machine.js";
-import { Control } from "../remote/control.js";
-import { follow } from "../remote/follow.js";
-import type { Place } from "../remote/layout.js";
-import type { SpoolEvent } from "../remote/spool-event.js";
-import type { Tree } from "../remote/tree.js";
+import type { Place } from "../remote/engine/layout.js";
+import { Control } from "../remote/spool/control.js";
+import { follow } from "../remote/spool/follow.js";
+import type { SpoolEvent } from "../remote/spool/spool-event.js";
+import type { Tree } from "../remote/tree/tree.js";
 import type { Session } from "../transport/session.js";
 import { pause } from "./retrying.js";
 

@@ -6,7 +6,7 @@ import { type MachineState, type Standing, standingOf } from "../model/batch-sta
 import type { Job, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
-import { arrivedAttempt, collectedNews, type Past, tryRests } from "../plan/replay.js";
+import { arrivedAttempt, collectedNews, type Past, tryRests } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import type { Loop } from "./loop.js";
 import type { Results } from "./results.js";

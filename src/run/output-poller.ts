@@ -1,9 +1,9 @@
 // Asks a machine, about once a second, for what its running jobs have printed since, and writes it where people look.
 
 import { parseAttemptKey } from "../model/job.js";
-import type { OutputPosition } from "../remote/control.js";
-import type { OutputPiece } from "../remote/control-stream.js";
-import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../remote/remote-error.js";
+import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../remote/engine/remote-error.js";
+import type { OutputPosition } from "../remote/spool/control.js";
+import type { OutputPiece } from "../remote/spool/control-stream.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import type { OutputFiles } from "./output-files.js";

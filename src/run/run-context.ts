@@ -3,8 +3,8 @@
 import type { BatchSettings } from "../model/batch.js";
 import { attemptKey, type Job, kindOf, parseAttemptKey, type Requirement } from "../model/job.js";
 import type { MachineSpec, Slot } from "../model/machine.js";
-import type { Kinds } from "../plan/kinds.js";
-import type { Tree } from "../remote/tree.js";
+import type { Kinds } from "../plan/slots/kinds.js";
+import type { Tree } from "../remote/tree/tree.js";
 import type { Emit } from "./loop.js";
 import type { Connect, MachineLink } from "./machine-link.js";
 import type { OutputFiles } from "./output-files.js";

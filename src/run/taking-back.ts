@@ -1,8 +1,8 @@
 // Takes jobs back from a machine. Of a hand-over that failed this settles what has arrived: only what is not there, and never will
 // be, goes to others.
 
-import { RemoteError } from "../remote/remote-error.js";
-import { takeBack as takeBackAlone } from "../remote/take-back.js";
+import { RemoteError } from "../remote/engine/remote-error.js";
+import { takeBack as takeBackAlone } from "../remote/spool/take-back.js";
 import { type ExpectedError, isExpected } from "./expected-error.js";
 import type { Emit } from "./loop.js";
 import { LinkLost, type MachineLink } from "./machine-link.js";

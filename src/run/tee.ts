@@ -6,7 +6,7 @@ import { open } from "node:fs/promises";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { RunEvent } from "../model/event.js";
 import { parseAttemptKey } from "../model/job.js";
-import type { OutputPosition } from "../remote/control.js";
+import type { OutputPosition } from "../remote/spool/control.js";
 import { LineGatherer } from "./line-gatherer.js";
 
 type Stream = OutputPosition["stream"];

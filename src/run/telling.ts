@@ -1,7 +1,7 @@
 // What a machine's event log says, as news of the run.
 
 import { parseAttemptKey } from "../model/job.js";
-import type { SpoolEvent } from "../remote/spool-event.js";
+import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import type { OutputPoller } from "./output-poller.js";

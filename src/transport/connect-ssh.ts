@@ -1,19 +1,19 @@
 // From an address to a Session over ssh: what the configuration says, the way there, the choice of transport.
 
-import { loginNeedsOpenssh } from "./auth.js";
 import { type Choice, choose } from "./choose.js";
-import type { ConnectOptions } from "./connect.js";
+import type { SshConfig } from "./config/ssh-config.js";
+import { describeTarget } from "./config/target.js";
 import { ConnectError, type SshAddress } from "./connect-error.js";
+import type { ConnectOptions } from "./connect-options.js";
 import { Gate } from "./gate.js";
-import { KeyRing } from "./key-ring.js";
-import { hostNeedsOpenssh } from "./known-hosts-file.js";
-import type { OpensshSession } from "./openssh-session.js";
+import { loginNeedsOpenssh } from "./login/auth.js";
+import { KeyRing } from "./login/key-ring.js";
+import type { OpensshSession } from "./openssh/openssh-session.js";
 import type { Session } from "./session.js";
-import type { SshConfig } from "./ssh-config.js";
-import { connectSsh2 } from "./ssh2.js";
-import type { Ssh2Session } from "./ssh2-session.js";
-import { describeTarget } from "./target.js";
+import { connectSsh2 } from "./ssh2/ssh2.js";
+import type { Ssh2Session } from "./ssh2/ssh2-session.js";
 import { Travel } from "./travel.js";
+import { hostNeedsOpenssh } from "./trust/known-hosts-file.js";
 import { findWay, stopsOf, type Way } from "./way.js";
 
 export type ConnectSsh = (address: SshAddress, signal?: AbortSignal) => Promise<Session>;
@@ -51,7 +51,7 @@ function createTravels(options: ConnectOptions) {
     connectSsh2(target, { ...options, ...leg, keys }, signal),
   );
   const openssh = new Travel<OpensshSession>(gate, async ({ target, ...leg }, signal) => {
-    const { connectOpenssh } = await import("./openssh.js");
+    const { connectOpenssh } = await import("./openssh/openssh.js");
     return connectOpenssh(target, { ...options, ...leg }, signal);
   });
   return { ssh2, openssh };

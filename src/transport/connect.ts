@@ -1,25 +1,11 @@
 // The one way to a Session, whichever transport the address asks for.
 
 import type { Address } from "../model/machine.js";
-import type { Ask } from "./ask.js";
+import type { SshConfig } from "./config/ssh-config.js";
+import type { ConnectOptions } from "./connect-options.js";
 import type { ConnectSsh } from "./connect-ssh.js";
 import { connectLocal } from "./local.js";
 import type { Session } from "./session.js";
-import type { SshConfig } from "./ssh-config.js";
-import type { HostKeyPolicy } from "./target.js";
-
-export interface ConnectOptions {
-  /** Where .ssh is, and where scripts start on this computer. */
-  readonly homeDir: string;
-  /** SSH_AUTH_SOCK; null: there is no agent. */
-  readonly agentSocket: string | null;
-  /** Host keys seen for the first time, and the like, are told here. */
-  readonly onNote: (message: string) => void;
-  /** Null: as the ssh configuration says. */
-  readonly hostKeys: HostKeyPolicy | null;
-  /** Null: nobody can be asked. */
-  readonly ask: Ask | null;
-}
 
 /** Rejects with a ConnectError, or with the signal's reason. Whoever calls it closes the session. */
 export type Connect = (address: Address, signal?: AbortSignal) => Promise<Session>;
@@ -41,7 +27,7 @@ export function createConnect(options: ConnectOptions): Connect {
 
 /** Loaded for those who need it: without --machines there is no ssh at all. */
 async function loadConfig(options: ConnectOptions): Promise<SshConfig> {
-  const { createSshConfig } = await import("./ssh-config.js");
+  const { createSshConfig } = await import("./config/ssh-config.js");
   return createSshConfig(options);
 }
 

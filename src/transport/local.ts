@@ -2,11 +2,11 @@
 
 import { spawn } from "node:child_process";
 import { readHomeDir } from "../account.js";
-import { LOGIN_SHELL_WORDS } from "./bootstrap.js";
 import { deferred } from "./deferred.js";
-import { lostRunning } from "./lost-running.js";
+import { LOGIN_SHELL_WORDS } from "./script/bootstrap.js";
+import { lostRunning } from "./script/lost-running.js";
+import { startScript } from "./script/start-script.js";
 import type { ExecEnd, Running, Session } from "./session.js";
-import { startScript } from "./start-script.js";
 
 export async function connectLocal(options: { homeDir?: string } = {}): Promise<Session> {
   const homeDir = options.homeDir ?? readHomeDir();

@@ -1,11 +1,11 @@
 // Connecting stop by stop on the way to a machine. All stops but the last are shared: one connection to a jump host
 // serves every machine behind it.
 
+import { describeTarget, type SshTarget } from "./config/target.js";
 import { ConnectError } from "./connect-error.js";
 import type { Gate } from "./gate.js";
 import type { Session } from "./session.js";
 import { type Lease, type Shareable, Shared } from "./shared.js";
-import { describeTarget, type SshTarget } from "./target.js";
 import { stopsOf, type Way } from "./way.js";
 
 interface Leg<S> {

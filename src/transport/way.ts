@@ -1,8 +1,8 @@
 // The way to a machine: its jump hosts, each as OpenSSH would connect to it, and the machine itself.
 
+import type { Resolve } from "./config/ssh-config.js";
+import type { SshTarget } from "./config/target.js";
 import { ConnectError, type SshAddress } from "./connect-error.js";
-import type { Resolve } from "./ssh-config.js";
-import type { SshTarget } from "./target.js";
 
 export interface Way {
   readonly target: SshTarget;

@@ -2,11 +2,11 @@
 // same run with shorter ones.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { loadBatch } from "../../src/input/load-batch.js";
-import { loadMachines } from "../../src/input/load-machines.js";
+import { loadBatch } from "../../src/input/batch/load-batch.js";
+import { loadMachines } from "../../src/input/machine/load-machines.js";
 import type { RunEvent } from "../../src/model/event.js";
 import { countJobs } from "../../src/plan/run-state.js";
-import { scanTree } from "../../src/remote/tree.js";
+import { scanTree } from "../../src/remote/tree/tree.js";
 import { type BatchRun, startRun } from "../../src/run/batch-run.js";
 import { Results } from "../../src/run/results.js";
 import { waitFor } from "../rig/batch.js";

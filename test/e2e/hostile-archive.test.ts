@@ -5,7 +5,7 @@ import { createWriteStream, existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { type PackEntry, pack } from "../../src/remote/pack.js";
+import { type PackEntry, pack } from "../../src/remote/tree/pack.js";
 import { LIGHT_NO_GPU, listBelow } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";

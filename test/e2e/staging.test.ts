@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { appendFile, link, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { scanTree } from "../../src/remote/tree.js";
+import { scanTree } from "../../src/remote/tree/tree.js";
 import { LIGHT_NO_GPU, listTrees } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
 import { type Relay, startRelay } from "../rig/relay.js";

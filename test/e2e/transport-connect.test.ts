@@ -7,9 +7,9 @@ import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/p
 import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { ConnectOptions } from "../../src/transport/connect.js";
 import { ConnectError, type SshAddress } from "../../src/transport/connect-error.js";
-import { runScript } from "../../src/transport/run-script.js";
+import type { ConnectOptions } from "../../src/transport/connect-options.js";
+import { runScript } from "../../src/transport/script/run-script.js";
 import { addressOf, connectFrom } from "../rig/connect.js";
 import { startRelay } from "../rig/relay.js";
 import { makeKey, startSshd, type TestHost } from "../rig/sshd.js";

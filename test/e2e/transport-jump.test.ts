@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Connect } from "../../src/transport/connect.js";
 import { ConnectError, type SshAddress } from "../../src/transport/connect-error.js";
-import { runScript } from "../../src/transport/run-script.js";
+import { runScript } from "../../src/transport/script/run-script.js";
 import type { Session } from "../../src/transport/session.js";
 import { connectFrom } from "../rig/connect.js";
 import { type Relay, startRelay } from "../rig/relay.js";

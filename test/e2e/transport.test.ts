@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { runScript } from "../../src/transport/run-script.js";
+import { runScript } from "../../src/transport/script/run-script.js";
 import type { Session } from "../../src/transport/session.js";
 import { addressOf, connectFrom } from "../rig/connect.js";
 import { type Relay, startRelay } from "../rig/relay.js";

@@ -1,7 +1,8 @@
 // Connecting as somebody with a home of their own, no agent, and nobody to ask.
 
-import { type Connect, type ConnectOptions, createConnect } from "../../src/transport/connect.js";
+import { type Connect, createConnect } from "../../src/transport/connect.js";
 import type { SshAddress } from "../../src/transport/connect-error.js";
+import type { ConnectOptions } from "../../src/transport/connect-options.js";
 import type { TestHost } from "./sshd.js";
 
 export function connectFrom(homeDir: string, options: Partial<ConnectOptions> = {}): Connect {

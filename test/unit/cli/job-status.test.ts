@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { machineToAsk } from "../../../src/cli/commands/logs.js";
 import { jobStatuses } from "../../../src/cli/job-status.js";
-import { machineToAsk } from "../../../src/cli/logs.js";
 import { foldLog } from "../../../src/cli/refresh.js";
 import type { RunEvent } from "../../../src/model/event.js";
-import { apply } from "../../../src/plan/apply.js";
-import { initialState } from "../../../src/plan/initial-state.js";
-import { parseSpoolEvent } from "../../../src/remote/spool-event.js";
+import { apply } from "../../../src/plan/fold/apply.js";
+import { initialState } from "../../../src/plan/fold/initial-state.js";
+import { parseSpoolEvent } from "../../../src/remote/spool/spool-event.js";
 import { assigned, FAILURE, SUCCESS, someJobs } from "../report/builders.js";
 
 const HELD = { pid: 1, startedAt: "1", host: "here" };

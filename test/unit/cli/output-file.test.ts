@@ -1,8 +1,8 @@
 import { appendFile, rename } from "node:fs/promises";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ReaderLeft, writeTo } from "../../../src/cli/byte-sink.js";
 import { copyBeyond, newCursor } from "../../../src/cli/output-file.js";
+import { ReaderLeft, writeTo } from "../../../src/cli/terminal/byte-sink.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 
 let work: Workspace;

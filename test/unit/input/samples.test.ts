@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { loadBatch } from "../../../src/input/load-batch.js";
-import { loadSweep } from "../../../src/input/load-sweep.js";
-import { parseMachine } from "../../../src/input/machine-file.js";
-import { parseSweep } from "../../../src/input/sweep-file.js";
+import { loadBatch } from "../../../src/input/batch/load-batch.js";
+import { parseMachine } from "../../../src/input/machine/machine-file.js";
+import { loadSweep } from "../../../src/input/sweep/load-sweep.js";
+import { parseSweep } from "../../../src/input/sweep/sweep-file.js";
 import { commandsOf } from "../sweep/a-sweep.js";
 
 const source = { file: "m.yaml", name: "m.yaml", directory: "/d", homeDir: "/home/me", configFile: null };

@@ -2,7 +2,7 @@
 
 import type { GpuRequirement, Requirement } from "../../../src/model/job.js";
 import type { Capacity, Claim, Gpu, MachineSpec } from "../../../src/model/machine.js";
-import { planSlots, type SlotPlan } from "../../../src/plan/slots.js";
+import { planSlots, type SlotPlan } from "../../../src/plan/slots/slots.js";
 
 export function aSpec(facts: Partial<MachineSpec> = {}): MachineSpec {
   return {

@@ -1,9 +1,9 @@
 // What doctor finds on a machine that is in order, but for what a test says.
 
+import { diagnose } from "../../../src/fitness/diagnose.js";
 import type { Check, Connection, Examination, HostFacts } from "../../../src/model/examination.js";
 import type { Requirement } from "../../../src/model/job.js";
 import type { Capacity, MachineSpec } from "../../../src/model/machine.js";
-import { diagnose } from "../../../src/plan/diagnose.js";
 import { aCapacity, aNeed, aSpec } from "./a-machine.js";
 
 const SCRATCH = {

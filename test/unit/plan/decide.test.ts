@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Decision } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
-import { replay } from "../../../src/plan/replay.js";
+import { replay } from "../../../src/plan/fold/replay.js";
 import {
   aNewRun,
   aRun,

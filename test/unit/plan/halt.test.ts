@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseHalt } from "../../../src/cli/halt-option.js";
+import { parseHalt } from "../../../src/cli/options/halt-option.js";
 import type { News } from "../../../src/model/event.js";
 import type { Outcome } from "../../../src/model/job.js";
 import { succeeded } from "../../../src/model/job.js";
+import { replay } from "../../../src/plan/fold/replay.js";
 import { haltDue, isHaltedWell, isMet } from "../../../src/plan/halt.js";
-import { replay } from "../../../src/plan/replay.js";
 import type { Policy } from "../../../src/plan/run-state.js";
 import { aHaltRule } from "./a-halt-rule.js";
 import {

@@ -3,10 +3,10 @@
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { BatchSettings } from "../../../src/model/batch.js";
-import type { HandOver } from "../../../src/remote/hand-over.js";
-import type { Place } from "../../../src/remote/layout.js";
-import { needsOwnShell } from "../../../src/remote/own-shell.js";
-import { noTree } from "../../../src/remote/tree.js";
+import type { Place } from "../../../src/remote/engine/layout.js";
+import type { HandOver } from "../../../src/remote/spool/hand-over.js";
+import { needsOwnShell } from "../../../src/remote/spool/own-shell.js";
+import { noTree } from "../../../src/remote/tree/tree.js";
 import { connectLocal } from "../../../src/transport/local.js";
 import type { Session } from "../../../src/transport/session.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";

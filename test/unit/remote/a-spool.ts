@@ -7,9 +7,9 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs
 import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BEGIN } from "../../../src/remote/hand-over.js";
-import { needsOwnShell } from "../../../src/remote/own-shell.js";
 import { runtimeFile, SPOOL_SCRIPTS } from "../../../src/remote/runtime-files.js";
+import { BEGIN } from "../../../src/remote/spool/hand-over.js";
+import { needsOwnShell } from "../../../src/remote/spool/own-shell.js";
 import { STAND_IN_BIN } from "../../rig/gpus.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";

@@ -3,9 +3,9 @@
 
 import { mkdirSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Control } from "../../../src/remote/control.js";
-import { handOver, NothingArrived } from "../../../src/remote/hand-over.js";
-import { takeBack } from "../../../src/remote/take-back.js";
+import { Control } from "../../../src/remote/spool/control.js";
+import { handOver, NothingArrived } from "../../../src/remote/spool/hand-over.js";
+import { takeBack } from "../../../src/remote/spool/take-back.js";
 import { type Fault, type FaultyHandOver, installFaultyHandOver } from "../../rig/faulty-hand-over.js";
 import { pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Gpu } from "../../../src/model/machine.js";
-import { parseProbe } from "../../../src/remote/parse-probe.js";
+import { parseProbe } from "../../../src/remote/probe/parse-probe.js";
 
 const FIELDS =
   "smi-fields index,uuid,memory.total,memory.free,utilization.gpu,compute_mode,mig.mode.current,name";

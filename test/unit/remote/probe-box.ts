@@ -1,8 +1,8 @@
 // Runs probe.sh for real, under each shell it must run under, on trees that stand for /proc and /sys.
 
 import { spawnSync } from "node:child_process";
-import { parseProbe } from "../../../src/remote/parse-probe.js";
-import { probeScript } from "../../../src/remote/probe.js";
+import { parseProbe } from "../../../src/remote/probe/parse-probe.js";
+import { probeScript } from "../../../src/remote/probe/probe.js";
 import { STAND_IN_BIN, type StandInState, saveGpus } from "../../rig/gpus.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 

@@ -5,11 +5,11 @@ import { newMachine } from "../../../src/model/batch-state.js";
 import type { RunEvent } from "../../../src/model/event.js";
 import type { Job, Outcome } from "../../../src/model/job.js";
 import type { Capacity, Gpu, Slot } from "../../../src/model/machine.js";
-import { apply } from "../../../src/plan/apply.js";
-import { initialState } from "../../../src/plan/initial-state.js";
+import { apply } from "../../../src/plan/fold/apply.js";
+import { initialState } from "../../../src/plan/fold/initial-state.js";
 import type { RunState } from "../../../src/plan/run-state.js";
+import { applyToView, newView, type ViewState } from "../../../src/report/live/view-state.js";
 import type { Reporter } from "../../../src/report/reporter.js";
-import { applyToView, newView, type ViewState } from "../../../src/report/view-state.js";
 
 export const SUCCESS: Outcome = { kind: "exited", code: 0 };
 export const FAILURE: Outcome = { kind: "exited", code: 1 };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { News, RunEvent } from "../../../src/model/event.js";
-import { apply } from "../../../src/plan/apply.js";
+import { apply } from "../../../src/plan/fold/apply.js";
 import { countJobs } from "../../../src/plan/run-state.js";
-import { createPlainReporter } from "../../../src/report/plain.js";
+import { createPlainReporter } from "../../../src/report/lines/plain.js";
 import {
   aNewRun,
   back,

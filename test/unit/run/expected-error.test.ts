@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask } from "../../../src/remote/ask.js";
+import { ask } from "../../../src/remote/engine/ask.js";
 import { isExpected } from "../../../src/run/expected-error.js";
 import { connectLocal } from "../../../src/transport/local.js";
 

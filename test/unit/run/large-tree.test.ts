@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Tree } from "../../../src/remote/tree.js";
+import type { Tree } from "../../../src/remote/tree/tree.js";
 import { warnOfSize } from "../../../src/run/large-tree.js";
 
 function entries(sizes: Readonly<Record<string, number>>): Tree["entries"] {

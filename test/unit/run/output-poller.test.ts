@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Control, OutputPosition } from "../../../src/remote/control.js";
+import type { Control, OutputPosition } from "../../../src/remote/spool/control.js";
 import type { MachineLink } from "../../../src/run/machine-link.js";
 import { OutputFiles } from "../../../src/run/output-files.js";
 import { OutputPoller } from "../../../src/run/output-poller.js";

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { standingOf } from "../../../src/model/batch-state.js";
-import { initialState } from "../../../src/plan/initial-state.js";
-import { readPast, replay } from "../../../src/plan/replay.js";
+import { initialState } from "../../../src/plan/fold/initial-state.js";
+import { readPast, replay } from "../../../src/plan/fold/replay.js";
 import { machineOf } from "../../../src/plan/run-state.js";
 import { loadRecord } from "../../../src/run/record.js";
 

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { News } from "../../../src/model/event.js";
 import type { MachineSpec } from "../../../src/model/machine.js";
-import { handOver } from "../../../src/remote/hand-over.js";
-import { RemoteError } from "../../../src/remote/remote-error.js";
+import { RemoteError } from "../../../src/remote/engine/remote-error.js";
+import { handOver } from "../../../src/remote/spool/hand-over.js";
 import { MachineLink } from "../../../src/run/machine-link.js";
 import type { RunContext } from "../../../src/run/run-context.js";
 import { settleDoubt } from "../../../src/run/taking-back.js";

@@ -1,7 +1,7 @@
 // Sweeps for tests, from what is typed.
 
-import { parseRule } from "../../../src/input/sweep-rule.js";
-import { parseSweepWords } from "../../../src/input/sweep-words.js";
+import { parseRule } from "../../../src/input/sweep/sweep-rule.js";
+import { parseSweepWords } from "../../../src/input/sweep/sweep-words.js";
 import type { Rule, Sweep } from "../../../src/model/sweep.js";
 import { type Defaults, formatCommands } from "../../../src/sweep/commands.js";
 

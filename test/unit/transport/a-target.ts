@@ -1,6 +1,6 @@
 // An SshTarget as plain as can be; a test names what matters to it.
 
-import type { SshTarget } from "../../../src/transport/target.js";
+import type { SshTarget } from "../../../src/transport/config/target.js";
 
 export function aTarget(parts: Partial<SshTarget> = {}): SshTarget {
   return {

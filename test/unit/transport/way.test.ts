@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSshConfig, type SshConfig } from "../../../src/transport/config/ssh-config.js";
 import type { SshAddress } from "../../../src/transport/connect-error.js";
-import { createSshConfig, type SshConfig } from "../../../src/transport/ssh-config.js";
 import { findWay, stopsOf } from "../../../src/transport/way.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 

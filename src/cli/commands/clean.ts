@@ -1,0 +1,136 @@
+// `sshoal clean`: shows what batches left on machines, and removes what nobody needs any more.
+
+import { ExitCode, UserError } from "../../errors.js";
+import { localMachine } from "../../input/machine/plain-machine.js";
+import {
+  type CleaningPlan,
+  decideCleaning,
+  restSeconds,
+  type Verdict,
+  type Wishes,
+} from "../../plan/what-to-clean.js";
+import { findLeftOver, type Removed, removeLeftOver } from "../../remote/spool/leftovers.js";
+import { type CleanedMachine, formatLeftOver, type LeftRow } from "../../report/tables/left-over-table.js";
+import { printable } from "../../report/text/printable.js";
+import { Results } from "../../run/results.js";
+import type { Session } from "../../transport/session.js";
+import { type BatchHere, describeHolder, findBatch, hintAtNames, loadAnyBatches } from "../batches-here.js";
+import type { CleanOptions } from "../options/batch-commands.js";
+import { type Reached, type ReachedMachine, reach } from "../reach.js";
+import { connector, machinesFor, readSurroundings } from "../surroundings.js";
+import { note } from "../terminal/note.js";
+
+export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {
+  const { machines, batches, isDryRun } = options;
+  const surroundings = readSurroundings();
+  const here = loadAnyBatches(new Results(surroundings.cwd));
+  const places = machines.length > 0 ? await machinesFor(options, surroundings) : machinesOf(here);
+  const wishes = {
+    named: new Set(batches.map((word) => findBatch(here, word)?.batch ?? word)),
+    followed: new Map(
+      here.flatMap(({ batch, holder }) =>
+        holder === null ? [] : [[batch, `followed by ${describeHolder(holder)}`] as const],
+      ),
+    ),
+  };
+  const connect = connector(surroundings, options, note);
+  const looks = await Promise.all(
+    places.map(async (machine): Promise<Look> => {
+      const reached = await reach(machine, connect, (session, signal) =>
+        cleanOne(session, { scratch: machine.scratch, wishes, isDryRun, signal }),
+      );
+      return { machine: machine.name, reached };
+    }),
+  );
+  process.stdout.write(formatLeftOver(looks.map(toTable), process.stdout.columns || 80));
+  complainAboutNames(looks, wishes.named);
+  return looks.some(({ reached }) => reached.kind === "reached") ? ExitCode.Success : ExitCode.NoMachine;
+}
+
+/** Each machine once, in whichever batches it was used; without any batch, this computer. */
+function machinesOf(batches: readonly BatchHere[]): ReachedMachine[] {
+  const machines = batches.flatMap((batch) => [...batch.machines.values()]);
+  const places = new Map(
+    machines.map((machine) => [JSON.stringify([machine.address, machine.scratch]), machine]),
+  );
+  return places.size === 0 ? [localMachine()] : [...places.values()];
+}
+
+interface Look {
+  readonly machine: string;
+  readonly reached: Reached<Cleaned>;
+}
+
+interface Cleaned {
+  readonly plan: CleaningPlan;
+  /** Null: nothing was to be removed, only to be shown. */
+  readonly removed: ReadonlyMap<string, Removed> | null;
+}
+
+interface Cleaning {
+  readonly scratch: string | null;
+  readonly wishes: Wishes;
+  readonly isDryRun: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function cleanOne(session: Session, { scratch, wishes, isDryRun, signal }: Cleaning): Promise<Cleaned> {
+  const plan = decideCleaning(await findLeftOver(session, scratch, signal), wishes);
+  if (isDryRun) return { plan, removed: null };
+  const isToGo = ({ verdict }: { verdict: Verdict }) => verdict.kind === "remove";
+  const removal = {
+    scratch,
+    batches: plan.batches
+      .filter(isToGo)
+      .map(({ batch: { name } }) => ({ name, isForced: wishes.named.has(name) })),
+    trees: plan.trees
+      .filter(isToGo)
+      .map(({ tree }) => ({ name: tree.name, minAgeSeconds: restSeconds(tree) })),
+  };
+  return { plan, removed: await removeLeftOver(session, removal, signal) };
+}
+
+function toTable({ machine, reached }: Look): CleanedMachine {
+  if (reached.kind === "unreached")
+    return { kind: "failed", machine, reason: reached.reason, hint: reached.hint };
+  const { plan, removed } = reached.answer;
+  const rows = [
+    ...plan.batches.map(({ batch: { name, bytes }, verdict }): LeftRow => {
+      const became = removed && (removed.get(`batch ${name}`) ?? "removed");
+      return { what: "batch", name, bytes, ageSeconds: null, ...endOf(verdict, became) };
+    }),
+    ...plan.trees.map(({ tree: { name, bytes, ageSeconds }, verdict }): LeftRow => {
+      const became = removed && (removed.get(`tree ${name}`) ?? "removed");
+      return { what: "tree", name, bytes, ageSeconds, ...endOf(verdict, became) };
+    }),
+  ];
+  return { kind: "looked", machine, rows };
+}
+
+/** `became`: what the machine said of it; null: it was not asked. */
+function endOf(verdict: Verdict, became: Removed | null): Pick<LeftRow, "end" | "reason"> {
+  if (verdict.kind !== "remove") return { end: "kept", reason: verdict.reason };
+  if (became === null) return { end: "would be removed", reason: null };
+  if (became === "kept") return { end: "kept", reason: "in use by now" };
+  return { end: became === "stuck" ? "could not be removed" : "removed", reason: null };
+}
+
+/** After the table, which tells what was done all the same. */
+function complainAboutNames(looks: readonly Look[], named: ReadonlySet<string>): void {
+  const found = looks.flatMap(({ machine, reached }) =>
+    reached.kind === "reached" ? reached.answer.plan.batches.map((each) => ({ machine, ...each })) : [],
+  );
+  for (const { machine, batch, verdict } of found) {
+    if (verdict.kind === "refuse")
+      throw new UserError(`${batch.name} stays on ${printable(machine)}: ${printable(verdict.reason)}`, {
+        hint: `sshoal stop ${batch.name}`,
+      });
+  }
+  const names = new Set(found.map(({ batch }) => batch.name));
+  for (const name of named) {
+    if (names.has(name) || looks.some(({ reached }) => reached.kind === "unreached")) continue;
+    throw new UserError(`no batch ${name} is left on ${looks.map(({ machine }) => machine).join(", ")}`, {
+      hint: names.size === 0 ? "sshoal clean shows what there is" : hintAtNames(name, [...names]),
+    });
+  }
+}

@@ -1,0 +1,28 @@
+// `sshoal drain`: the batches of this directory give a machine no more jobs.
+
+import { ExitCode, UserError } from "../../errors.js";
+import { Results } from "../../run/results.js";
+import { hintAtNames, loadBatches } from "../batches-here.js";
+import type { DrainOptions } from "../options/acting-commands.js";
+import { withControl } from "../reach.js";
+import { connector, readSurroundings } from "../surroundings.js";
+import { note } from "../terminal/note.js";
+
+export async function drain(options: DrainOptions): Promise<ExitCode> {
+  const { machine: name } = options;
+  const surroundings = readSurroundings();
+  const batches = loadBatches(new Results(surroundings.cwd));
+  const there = batches.filter(({ state }) => state.machines.get(name)?.hasSpool);
+  if (there.length === 0) {
+    const known = [...new Set(batches.flatMap(({ machines }) => [...machines.keys()]))];
+    throw new UserError(`no batch of this directory has jobs on ${name}`, { hint: hintAtNames(name, known) });
+  }
+  const connect = connector(surroundings, options, note);
+  for (const { batch, machines } of there) {
+    const machine = machines.get(name);
+    if (machine === undefined) continue;
+    await withControl(machine, batch, connect, (control) => control.drain());
+    process.stdout.write(`draining: ${name}; ${batch}\n`);
+  }
+  return ExitCode.Success;
+}

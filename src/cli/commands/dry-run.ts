@@ -1,0 +1,102 @@
+// `--dry-run`: the slots there would be and the commands that would start first. Leaves nothing anywhere.
+
+import { ExitCode } from "../../errors.js";
+import { emptyState } from "../../model/batch-state.js";
+import type { RunEvent } from "../../model/event.js";
+import { type Job, kindOf } from "../../model/job.js";
+import type { MachineSpec, Slot } from "../../model/machine.js";
+import { deviceEnv } from "../../plan/slots/devices.js";
+import { explainShortages } from "../../plan/slots/explain.js";
+import { type KindsPlan, kindsOf, planKinds } from "../../plan/slots/kinds.js";
+import { createJsonReporter } from "../../report/lines/json-lines.js";
+import { createPlainReporter, startedLine } from "../../report/lines/plain.js";
+import type { Reporter } from "../../report/reporter.js";
+import { Results } from "../../run/results.js";
+import type { RunOptions } from "../options/run-options.js";
+import { connector, type Surroundings } from "../surroundings.js";
+import { type Surveyed, survey } from "../survey.js";
+
+export interface DryRun {
+  readonly jobs: readonly Job[];
+  readonly machines: readonly MachineSpec[];
+  readonly options: RunOptions;
+  readonly surroundings: Surroundings;
+}
+
+export async function dryRun({ jobs, machines, options, surroundings }: DryRun): Promise<ExitCode> {
+  const { requirement, isJson } = options;
+  const { stdout, stderr } = process;
+  const names = machines.map(({ name }) => name);
+  const reporter = isJson
+    ? createJsonReporter(stdout)
+    : createPlainReporter({ stdout, stderr, machines: names, devicesOf: () => ({}), isVerbose: false });
+  const note = (message: string) => show(reporter, { kind: "warning", message, at: Date.now() });
+  const surveyed = await survey(machines, requirement, connector(surroundings, options, note));
+  const planned = surveyed.map((each) => plan(each, jobs, options));
+  for (const each of planned) showPlanned(each, reporter);
+  const results = new Results(surroundings.cwd);
+  const waiting = jobs.filter(({ name }) => !results.has(name));
+  for (const { job, machine, slot } of firstSeats(waiting, planned)) {
+    const { line, name } = job;
+    const devices = deviceEnv(slot, slot.requirement ?? requirement);
+    const text = `would start on ${machine}: ${startedLine(job, devices)}`;
+    const object = { v: 1, kind: "would-start", line, job: name, machine, slot: slot.index };
+    stdout.write(`${isJson ? JSON.stringify(object) : text}\n`);
+  }
+  return planned.some(({ slots }) => slots.length > 0) ? ExitCode.Success : ExitCode.NoMachine;
+}
+
+interface Planned {
+  readonly surveyed: Surveyed;
+  readonly slots: readonly Slot[];
+  readonly short: KindsPlan["short"];
+}
+
+function plan(surveyed: Surveyed, jobs: readonly Job[], { requirement }: RunOptions): Planned {
+  if (surveyed.kind === "failed") return { surveyed, slots: [], short: [] };
+  const { spec, capacity } = surveyed;
+  return { surveyed, ...planKinds({ spec, capacity, requirement, kinds: kindsOf(jobs) }) };
+}
+
+function showPlanned({ surveyed, slots, short }: Planned, reporter: Reporter): void {
+  const about = { machine: surveyed.spec.name, at: Date.now() };
+  if (surveyed.kind === "failed") {
+    return show(reporter, { kind: "machine-failed", reason: surveyed.reason, hint: surveyed.hint, ...about });
+  }
+  const { capacity } = surveyed;
+  const reasons = [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
+  if (slots.length === 0) {
+    return show(reporter, { kind: "machine-failed", reason: reasons, hint: null, ...about });
+  }
+  show(reporter, { kind: "machine-ready", capacity, slots, ...about });
+  if (reasons === "") return;
+  const message = `${about.machine} has no room for some of the jobs: ${reasons}`;
+  show(reporter, { kind: "warning", message, at: about.at });
+}
+
+/** No job has begun, and none will. */
+function show(reporter: Reporter, event: RunEvent): void {
+  reporter.show(event, { state: emptyState(), isNews: true });
+}
+
+interface Seat {
+  readonly job: Job;
+  readonly machine: string;
+  readonly slot: Slot;
+}
+
+/** In the order in which jobs are dealt: first slots of all machines, then second ones. */
+function firstSeats(jobs: readonly Job[], planned: readonly Planned[]): Seat[] {
+  const places = planned.flatMap(({ surveyed, slots }) =>
+    slots.map((slot) => ({ machine: surveyed.spec.name, slot })),
+  );
+  places.sort((a, b) => a.slot.index - b.slot.index);
+  const seats: Seat[] = [];
+  for (const job of jobs) {
+    if (places.length === 0) break;
+    const kind = kindOf(job.requirement);
+    const at = places.findIndex(({ slot }) => kindOf(slot.requirement) === kind);
+    if (at !== -1) seats.push(...places.splice(at, 1).map((place) => ({ job, ...place })));
+  }
+  return seats;
+}

@@ -1,0 +1,58 @@
+// `execute_batch`: reads what was asked for, and follows it to its end.
+
+import type { ExitCode } from "../../errors.js";
+import { loadBatch } from "../../input/batch/load-batch.js";
+import type { BatchOrder } from "../../run/batch-run.js";
+import { Results } from "../../run/results.js";
+import { resolveCopying } from "../copy-paths.js";
+import { followBatch } from "../follow-batch.js";
+import { type JobFeed, jobFeedFor } from "../job-feeds.js";
+import type { Revise, RunOptions } from "../options/run-options.js";
+import { applyScriptOptions } from "../options/script-options.js";
+import { machinesFor, openConnector, readSurroundings } from "../surroundings.js";
+import { note } from "../terminal/note.js";
+import { readTree } from "../working-directory.js";
+import { dryRun } from "./dry-run.js";
+
+export async function executeBatch(typed: RunOptions, revise: Revise): Promise<ExitCode> {
+  const feed = await jobFeedFor(typed);
+  if (feed !== null) return executeJobs({ jobs: [] }, typed, feed);
+  const { options, ...given } = applyScriptOptions(await loadBatch(typed.script), revise, process.env);
+  return executeJobs(given, options);
+}
+
+/** `script` of the options: what the jobs are named for. `feed`: brings more of them. */
+export async function executeJobs(
+  { jobs, jobEnv }: Pick<BatchOrder, "jobs" | "jobEnv">,
+  options: RunOptions,
+  feed: JobFeed | null = null,
+): Promise<ExitCode> {
+  const surroundings = readSurroundings();
+  const machines = await machinesFor(options, surroundings);
+  const copying = resolveCopying(options, surroundings.cwd);
+  if (options.isDryRun) return dryRun({ jobs, machines, options, surroundings });
+  const tree = readTree(surroundings, copying, options.follows ? options.script : null);
+  tree.catch(() => {}); // heard by the run, while machines are connected to
+  const results = new Results(surroundings.cwd);
+  await results.prepare();
+  const takesStdin = feed?.takesStdin ?? false;
+  return followBatch({
+    order: {
+      ...options,
+      jobs,
+      ...(jobEnv && { jobEnv }),
+      feed: feed?.order ?? null,
+      machines,
+      ...copying,
+      tree,
+      results,
+    },
+    surroundings,
+    options: { ...options, isTyped: takesStdin && process.stdin.isTTY },
+    connector: openConnector(surroundings, options, note, !takesStdin),
+    feed: feed?.bring,
+    isEnough: (run, { kind }) => options.detaches && MAY_BE_ENOUGH.has(kind) && run.isHandedOver(),
+  });
+}
+
+const MAY_BE_ENOUGH: ReadonlySet<string> = new Set(["jobs-handed-over", "run-resumed", "jobs-complete"]);

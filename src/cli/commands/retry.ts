@@ -1,0 +1,51 @@
+// `sshoal retry`: runs jobs again with the settings they had; what they left moves aside.
+
+import { type ExitCode, UserError } from "../../errors.js";
+import { outcomeAtHome } from "../../model/batch-state.js";
+import { succeeded } from "../../model/job.js";
+import { Results } from "../../run/results.js";
+import { type BatchHere, hintAtNames, loadBatches } from "../batches-here.js";
+import { followBatch } from "../follow-batch.js";
+import type { RetryOptions } from "../options/acting-commands.js";
+import { orderFor } from "../recorded-batch.js";
+import { openConnector, readSurroundings } from "../surroundings.js";
+import { note } from "../terminal/note.js";
+
+export async function retry(options: RetryOptions): Promise<ExitCode> {
+  const surroundings = readSurroundings();
+  const results = new Results(surroundings.cwd);
+  const { here, lines } = choose(loadBatches(results), options.jobs);
+  const order = await orderFor(here, results, surroundings, new Set(lines));
+  const connector = openConnector(surroundings, options, note);
+  return followBatch({ order, surroundings, options, connector });
+}
+
+function choose(
+  batches: readonly BatchHere[],
+  names: readonly string[],
+): { here: BatchHere; lines: number[] } {
+  const isWanted = (here: BatchHere, line: number, name: string) =>
+    names.length === 0 ? hasFailed(here, line) : names.includes(name);
+  const wanted = batches
+    .map((here) => ({
+      here,
+      lines: here.jobs.filter(({ line, name }) => isWanted(here, line, name)).map(({ line }) => line),
+    }))
+    .filter(({ lines }) => lines.length > 0);
+  const [first, ...others] = wanted;
+  const known = new Set(batches.flatMap(({ jobs }) => jobs.map(({ name }) => name)));
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    throw new UserError(`there is no job ${unknown} here`, { hint: hintAtNames(unknown, [...known]) });
+  }
+  if (first === undefined) throw new UserError("no job here has failed", { hint: "sshoal status" });
+  if (others.length === 0) return first;
+  const scripts = wanted.map(({ here }) => here.script).join(", ");
+  throw new UserError(`that would be jobs of several batches: ${scripts}`, { hint: "name the jobs of one" });
+}
+
+function hasFailed({ state }: BatchHere, line: number): boolean {
+  const tracked = state.jobs.get(line);
+  const outcome = tracked && outcomeAtHome(tracked);
+  return !!outcome && !succeeded(outcome);
+}

@@ -1,0 +1,98 @@
+// `sshoal results`: what came out of a batch, one row a job. It only looks: nothing is written, here or over there.
+
+import { ExitCode, UserError } from "../../errors.js";
+import type { ResultRow, ResultTable, Span } from "../../model/result.js";
+import { formatCsv } from "../../report/tables/results-csv.js";
+import { resultsJson } from "../../report/tables/results-json.js";
+import { formatPage, loadPageParts, pageData } from "../../report/tables/results-page.js";
+import { resultLines } from "../../report/tables/results-table.js";
+import { unreachedText } from "../../report/tables/status-lines.js";
+import { columnsOf, findColumn } from "../../results/columns.js";
+import { resultRow } from "../../results/rows.js";
+import { sortRows } from "../../results/sort-rows.js";
+import { spansOf } from "../../results/spans.js";
+import { Results } from "../../run/results.js";
+import { type BatchHere, chooseBatch, loadBatches } from "../batches-here.js";
+import { loadMetrics } from "../job-metrics.js";
+import { jobStatuses } from "../job-status.js";
+import type { ResultsOptions } from "../options/batch-commands.js";
+import { refresh } from "../refresh.js";
+import { connector, readSurroundings } from "../surroundings.js";
+import { note } from "../terminal/note.js";
+
+export async function showResults(options: ResultsOptions): Promise<ExitCode> {
+  if (options.format === "html" && process.stdout.isTTY) {
+    throw new UserError("a page is for a browser, not for a terminal", {
+      hint: "sshoal results --html > results.html",
+    });
+  }
+  const surroundings = readSurroundings();
+  const results = new Results(surroundings.cwd);
+  const batch = choose(loadBatches(results), options.batch);
+  const connect = connector(surroundings, options, warn);
+  // A client that follows the batch writes all it learns to the record at once: nobody else need be asked.
+  const unreached = batch.holder === null ? await refresh(batch, connect) : [];
+  for (const each of unreached) warn(unreachedText(each));
+  const now = Date.now();
+  const spans = timeline(batch, now);
+  process.stdout.write(format(readRows(batch, results, spans), { batch, spans, now }, options));
+  return ExitCode.Success;
+}
+
+function choose(batches: readonly BatchHere[], word: string | null): BatchHere {
+  if (word !== null) return chooseBatch(batches, word);
+  const [only, ...others] = batches;
+  if (only !== undefined && others.length === 0) return only;
+  const stems = batches.map(({ stem }) => stem);
+  throw new UserError(`which batch? There are ${stems.join(", ")}`, { hint: `sshoal results ${stems[0]}` });
+}
+
+function timeline({ state }: BatchHere, now: number): Map<string, Span> {
+  return spansOf(
+    [...state.jobs.values()].flatMap(({ attempts }) => attempts),
+    now,
+  );
+}
+
+function readRows(batch: BatchHere, results: Results, spans: ReadonlyMap<string, Span>): ResultRow[] {
+  return jobStatuses(batch).flatMap((status) => {
+    const tracked = batch.state.jobs.get(status.line);
+    return tracked === undefined ? [] : [resultRow(tracked, status, loadMetrics(results, status.job), spans)];
+  });
+}
+
+interface Facts {
+  readonly batch: BatchHere;
+  readonly spans: ReadonlyMap<string, Span>;
+  readonly now: number;
+}
+
+function format(
+  unsorted: readonly ResultRow[],
+  { batch, spans, now }: Facts,
+  options: ResultsOptions,
+): string {
+  const { columns, leftOut } = columnsOf(unsorted);
+  const column = options.sort === null ? null : findColumn(columns, options.sort.column);
+  const isDescending = options.sort?.isDescending ?? false;
+  const rows = column === null ? unsorted : sortRows(unsorted, { column, isDescending });
+  const table: ResultTable = { batch: batch.batch, columns, rows };
+  if (options.format === "json")
+    return resultsJson(table)
+      .map((line) => `${line}\n`)
+      .join("");
+  if (leftOut > 0) warn(`${leftOut} of the metrics are left out: --json has all`);
+  if (options.format === "csv") return formatCsv(table);
+  if (options.format === "html") return formatPage(loadPageParts(), pageData(table, spans.values(), now));
+  if (rows.every(({ metrics }) => metrics.size === 0)) note(HOW_TO_LEAVE_METRICS);
+  return resultLines(table, column, process.stdout.columns || 80)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+const HOW_TO_LEAVE_METRICS =
+  'no job has left a metric: let it print a line such as "sshoal: acc=0.91 loss=0.2"';
+
+function warn(message: string): void {
+  note(`WARNING: ${message}`);
+}

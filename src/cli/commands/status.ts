@@ -1,0 +1,46 @@
+// `sshoal status`: how far the batches of this directory are. It only looks: nothing is written, here or over there.
+
+import { ExitCode } from "../../errors.js";
+import {
+  type BatchStatus,
+  statusJson,
+  statusLines,
+  unreachedText,
+} from "../../report/tables/status-lines.js";
+import { printable } from "../../report/text/printable.js";
+import { Results } from "../../run/results.js";
+import { type BatchHere, chooseBatch, describeHolder, loadBatches, resumeCommand } from "../batches-here.js";
+import { jobStatuses } from "../job-status.js";
+import type { StatusOptions } from "../options/batch-commands.js";
+import { refresh } from "../refresh.js";
+import { type Connector, connector, readSurroundings } from "../surroundings.js";
+
+export async function showStatus(options: StatusOptions): Promise<ExitCode> {
+  const { batch, isJson } = options;
+  const surroundings = readSurroundings();
+  const all = loadBatches(new Results(surroundings.cwd));
+  const chosen = batch === null ? all : [chooseBatch(all, batch)];
+  const connect = connector(surroundings, options, warn);
+  const statuses = await Promise.all(chosen.map((each) => statusOf(each, connect)));
+  if (isJson) for (const each of statuses.flatMap(({ unreached }) => unreached)) warn(unreachedText(each));
+  const columns = process.stdout.columns || 80;
+  const lines = statuses.flatMap((each) => (isJson ? statusJson(each) : statusLines(each, columns)));
+  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  return ExitCode.Success;
+}
+
+/** A client that follows the batch writes all it learns to the record at once: nobody else need be asked. */
+async function statusOf(batch: BatchHere, connect: Connector): Promise<BatchStatus> {
+  const unreached = batch.holder === null ? await refresh(batch, connect) : [];
+  return {
+    batch: batch.batch,
+    jobs: jobStatuses(batch),
+    follower: batch.holder === null ? null : describeHolder(batch.holder),
+    command: resumeCommand(batch),
+    unreached,
+  };
+}
+
+function warn(message: string): void {
+  process.stderr.write(`WARNING: ${printable(message)}\n`);
+}

@@ -1,7 +1,0 @@
-// A word beside what was asked for: to stderr, with nothing in it that a terminal would obey.
-
-import { printable } from "../report/printable.js";
-
-export function note(message: string): void {
-  process.stderr.write(`${printable(message)}\n`);
-}

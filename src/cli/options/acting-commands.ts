@@ -1,0 +1,103 @@
+// The commands that act on a batch of this directory: read into one resolved value each.
+
+import { Command } from "commander";
+import { UserError } from "../../errors.js";
+import {
+  describeChoice,
+  describeSsh,
+  type MachineChoice,
+  type RawChoice,
+  type RawSsh,
+  resolveChoice,
+  resolveSsh,
+  type SshOptions,
+} from "./ssh-options.js";
+
+export type ActingInvocation =
+  | { readonly command: "attach"; readonly options: AttachOptions }
+  | { readonly command: "stop"; readonly options: StopOptions }
+  | { readonly command: "retry"; readonly options: RetryOptions }
+  | { readonly command: "drain"; readonly options: DrainOptions };
+
+interface Showing extends SshOptions {
+  readonly isJson: boolean;
+  readonly isVerbose: boolean;
+  readonly tees: boolean;
+}
+
+/** Machines are for a batch that has no record here. */
+export interface AttachOptions extends Showing, MachineChoice {
+  /** Null: the one that is here. */
+  readonly batch: string | null;
+}
+
+export interface StopOptions extends Showing {
+  /** A job's name or a batch's. */
+  readonly name: string;
+}
+
+export interface RetryOptions extends Showing {
+  /** Names of jobs; empty: all that failed. */
+  readonly jobs: readonly string[];
+}
+
+export interface DrainOptions extends SshOptions {
+  readonly machine: string;
+}
+
+interface RawShowing extends RawSsh {
+  readonly json?: true;
+  readonly verbose?: true;
+  readonly tee?: true;
+}
+
+/** `choose` is called with what was asked for. */
+export function actingCommands(choose: (invocation: ActingInvocation) => void): Command[] {
+  const attach = describeAttach(choose);
+  const stop = showing(new Command("stop"))
+    .description("Ends a job, or a whole batch, with all its processes; collects what is there.")
+    .argument("<name>", "of a job or a batch")
+    .action((name: string, raw: RawShowing) => choose({ command: "stop", options: { ...shown(raw), name } }));
+  const retry = showing(new Command("retry"))
+    .description("Runs jobs again; what they left before moves aside.")
+    .argument("[jobs...]", "their names")
+    .option("--failed", "all that failed")
+    .action((jobs: string[], raw: RawShowing & { failed?: true }) => {
+      if ((jobs.length === 0) !== (raw.failed ?? false)) {
+        throw new UserError("which jobs?", { hint: "sshoal retry --failed, or the names of jobs" });
+      }
+      choose({ command: "retry", options: { ...shown(raw), jobs } });
+    });
+  const drain = describeSsh(new Command("drain"))
+    .description("Gives a machine no more jobs; those that run there finish, those that wait go to others.")
+    .argument("<machine>", "its name, as status tells it")
+    .action((machine: string, raw: RawSsh) =>
+      choose({ command: "drain", options: { ...resolveSsh(raw), machine } }),
+    );
+  return [attach, stop, retry, drain];
+}
+
+function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
+  const command = new Command("attach")
+    .description("Follows a batch: collects what has ended, goes on with what waits.")
+    .argument("[batch]", "its name, as status tells it; not needed when there is one here");
+  describeChoice(command, "where it runs, when there is no record of it here");
+  return showing(command).action((batch: string | undefined, raw: RawShowing & RawChoice) =>
+    choose({
+      command: "attach",
+      options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null },
+    }),
+  );
+}
+
+function showing(command: Command): Command {
+  return describeSsh(command)
+    .option("--tee", "show what jobs print, too, line by line")
+    .option("--json", "one event a line instead of text")
+    .option("-v, --verbose", "say more");
+}
+
+function shown(raw: RawShowing): Showing {
+  const { json = false, verbose = false, tee = false } = raw;
+  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee };
+}

@@ -1,0 +1,160 @@
+// The commands that look at or act on a batch that is under way or done: read into one resolved value each.
+
+import { Command } from "commander";
+import { UserError } from "../../errors.js";
+import {
+  describeChoice,
+  describeSsh,
+  type MachineChoice,
+  type RawChoice,
+  type RawSsh,
+  resolveChoice,
+  resolveSsh,
+  type SshOptions,
+} from "./ssh-options.js";
+
+export type BatchInvocation =
+  | { readonly command: "status"; readonly options: StatusOptions }
+  | { readonly command: "results"; readonly options: ResultsOptions }
+  | { readonly command: "logs"; readonly options: LogsOptions }
+  | { readonly command: "clean"; readonly options: CleanOptions };
+
+export interface StatusOptions extends SshOptions {
+  /** A batch's name, or its script; null: all of this directory. */
+  readonly batch: string | null;
+  readonly isJson: boolean;
+}
+
+export interface ResultsOptions extends SshOptions {
+  /** A batch's name, or its script; null: the only one of this directory. */
+  readonly batch: string | null;
+  readonly format: "table" | "csv" | "json" | "html";
+  /** Null: in the order of the jobs. */
+  readonly sort: { readonly column: string; readonly isDescending: boolean } | null;
+}
+
+export interface LogsOptions extends SshOptions {
+  /** A job's name, or its line number. */
+  readonly job: string;
+  readonly stream: "out" | "err";
+  /** Until the job ends. */
+  readonly follows: boolean;
+}
+
+/** No machines: those of this directory's records, or this computer. */
+export interface CleanOptions extends MachineChoice, SshOptions {
+  /** The only ones to remove, collected or not; empty: all of which nothing is left to collect. */
+  readonly batches: readonly string[];
+  readonly isDryRun: boolean;
+}
+
+/** `choose` is called with what was asked for. */
+export function batchCommands(choose: (invocation: BatchInvocation) => void): Command[] {
+  return [describeStatus(choose), describeResults(choose), describeLogs(choose), describeClean(choose)];
+}
+
+type Choose = Parameters<typeof batchCommands>[0];
+
+function describeStatus(choose: Choose): Command {
+  return describeSsh(new Command("status"))
+    .description("Shows how far the batches of this directory are.")
+    .argument("[batch]", "one of them, by its name or its script")
+    .option("--json", "one object a job")
+    .action((batch: string | undefined, raw: RawSsh & { json?: true }) =>
+      choose({
+        command: "status",
+        options: { ...resolveSsh(raw), batch: batch ?? null, isJson: raw.json ?? false },
+      }),
+    );
+}
+
+interface RawResults extends RawSsh {
+  readonly sort?: string;
+  readonly csv?: true;
+  readonly json?: true;
+  readonly html?: true;
+}
+
+function describeResults(choose: Choose): Command {
+  return describeSsh(new Command("results"))
+    .description("Shows what came out of a batch: one row a job, with its parameters and metrics.")
+    .argument("[batch]", "by its name or its script, if there are several here")
+    .option("--sort <column>", "by a metric, a parameter or another column; -NAME: the largest first")
+    .option("--csv", "for a spreadsheet or a data frame")
+    .option("--json", "one object a job")
+    .option("--html", "a page for a browser, with plots and timeline")
+    .addHelpText("after", METRICS_HELP)
+    .action((batch: string | undefined, raw: RawResults) =>
+      choose({
+        command: "results",
+        options: {
+          ...resolveSsh(raw),
+          batch: batch ?? null,
+          format: resolveFormat(raw),
+          sort: raw.sort === undefined ? null : resolveSort(raw.sort),
+        },
+      }),
+    );
+}
+
+const METRICS_HELP = `
+Examples:
+  sshoal results --sort -acc
+  sshoal results --html > results.html
+
+A job leaves metrics by printing a line such as
+  sshoal: acc=0.91 loss=0.2
+or a JSON object as the last line of its output, or in a file metrics.json.
+`;
+
+function resolveFormat(raw: RawResults): ResultsOptions["format"] {
+  const asked = (["csv", "json", "html"] as const).filter((format) => raw[format]);
+  if (asked.length < 2) return asked[0] ?? "table";
+  throw new UserError(`${asked.map((format) => `--${format}`).join(" and ")}: one at a time`, {
+    hint: `sshoal results --${asked[0]}`,
+  });
+}
+
+function resolveSort(text: string): ResultsOptions["sort"] {
+  const [, minus, column = ""] = /^(-?)(.*)$/s.exec(text) ?? [];
+  return { column, isDescending: minus === "-" };
+}
+
+function describeLogs(choose: Choose): Command {
+  return describeSsh(new Command("logs"))
+    .description("Prints what a job has printed so far, wherever it is.")
+    .argument("<job>", "its name, or its line number if there is one batch here")
+    .option("-f, --follow", "go on until the job ends")
+    .option("--err", "what it printed as errors instead")
+    .action((job: string, raw: RawSsh & { follow?: true; err?: true }) =>
+      choose({
+        command: "logs",
+        options: {
+          ...resolveSsh(raw),
+          job,
+          stream: raw.err ? "err" : "out",
+          follows: raw.follow ?? false,
+        },
+      }),
+    );
+}
+
+function describeClean(choose: Choose): Command {
+  const command = new Command("clean")
+    .description("Shows what is left on machines, and removes what nobody needs any more.")
+    .argument("[batches...]", "remove these alone, their uncollected results too");
+  describeChoice(command, "without any, those of this directory's batches");
+  return describeSsh(command)
+    .option("--dry-run", "only show it")
+    .action((batches: string[], raw: RawChoice & RawSsh & { dryRun?: true }) =>
+      choose({
+        command: "clean",
+        options: {
+          ...resolveChoice(raw),
+          ...resolveSsh(raw),
+          batches,
+          isDryRun: raw.dryRun ?? false,
+        },
+      }),
+    );
+}

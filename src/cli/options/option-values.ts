@@ -1,0 +1,93 @@
+// Values of options as people type them, checked while the command line is read.
+
+import { Option } from "commander";
+import { UserError } from "../../errors.js";
+import { parseDuration } from "./duration.js";
+
+/** For `--env NAME`, which passes on what this shell has. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Without a default: what is left out depends on the rest. */
+export function numberOption(flags: string, description: string, byDefault?: number): Option {
+  return new Option(flags, description)
+    .default(byDefault)
+    .argParser((text) => toNumber(flags, text, /^\d+(\.\d+)?$/));
+}
+
+export function wholeOption(flags: string, description: string, byDefault: number): Option {
+  return new Option(flags, description)
+    .default(byDefault)
+    .argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
+}
+
+/** Left out, there is none. */
+export function countOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
+}
+
+export function seedOption(description: string): Option {
+  return new Option("--seed <n>", description).argParser((text) => {
+    if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+    throw new UserError(`--seed takes a whole number of 0 or more, got "${text}"`, {
+      hint: "for example --seed 7",
+    });
+  });
+}
+
+export function retriesOption(): Option {
+  return new Option("--retries <n>", "tries again for a job that went down with its machine")
+    .default(2)
+    .argParser((text) => toNumber("--retries <n>", text, /^\d{1,3}$/));
+}
+
+export function durationOption(flags: string, description: string): Option {
+  const [name = ""] = flags.split(" ");
+  return new Option(flags, description).argParser((text) => toDuration(name, text));
+}
+
+export function reassignOption(): Option {
+  return (
+    new Option(
+      "--reassign-after <duration>",
+      "others get the waiting jobs of a machine out of reach, or never",
+    )
+      .default(600, "10m")
+      // Not null: commander takes that for an empty word.
+      .argParser((text) =>
+        text === "never" ? Number.POSITIVE_INFINITY : toDuration("--reassign-after", text),
+      )
+  );
+}
+
+function toNumber(flags: string, text: string, shape: RegExp): number {
+  const [name = "", unit = ""] = flags.split(" ");
+  if (shape.test(text) && Number(text) < 1e9) return Number(text);
+  throw new UserError(`${name} takes a number ${unit}, got "${text}"`, {
+    hint: `for example ${name} ${/util/.test(name) ? "0.5" : "2"}`,
+  });
+}
+
+function toDuration(flag: string, text: string): number {
+  const seconds = parseDuration(text);
+  if (seconds !== null) return seconds;
+  throw new UserError(`${flag} takes a duration with a unit, got "${text}"`, {
+    hint: `for example ${flag} 90s, 10m or 1h30m`,
+  });
+}
+
+export function gather(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+export function toAssignment(text: string, env: Environment): [string, string] {
+  const [, name = "", value] = /^([A-Za-z_][A-Za-z0-9_]*)(?:=([\s\S]*))?$/.exec(text) ?? [];
+  if (name === "")
+    throw new UserError(`--env takes NAME=VALUE, got "${text.split("=")[0]}"`, {
+      hint: "for example --env SEED=1",
+    });
+  const resolved = value ?? env[name];
+  if (resolved !== undefined) return [name, resolved];
+  throw new UserError(`--env ${name}: this shell has no ${name} to pass on`, {
+    hint: `export ${name}=…, or --env ${name}=VALUE`,
+  });
+}

@@ -1,0 +1,64 @@
+// What one job needs, as options say it: memory, cores, GPUs.
+
+import type { Command } from "commander";
+import { UserError } from "../../errors.js";
+import type { GpuRequirement, Requirement } from "../../model/job.js";
+import { parseGpuList } from "./gpu-list.js";
+import { numberOption, wholeOption } from "./option-values.js";
+
+export interface RawRequirement {
+  readonly numCpus: number;
+  readonly memoryRequired?: number;
+  readonly reserve?: true;
+  readonly reserveGpu: boolean;
+  readonly gpuRequired: boolean;
+  readonly gpuMemoryRequired?: number;
+  readonly gpus?: string[];
+  readonly gpuUtilization: number;
+  readonly gpusPerJob: number;
+}
+
+const MEMORY_MB = 7000;
+const GPU_MEMORY_MB = 1000;
+
+export function describeRequirement(command: Command): Command {
+  return command
+    .addOption(numberOption("--num-cpus <n>", "cores one job uses", 1))
+    .addOption(numberOption("--memory-required <MB>", `memory one job uses (default: ${MEMORY_MB})`))
+    .option("--reserve", "one job has a whole machine")
+    .option("--no-reserve-gpu", "let several jobs share a GPU")
+    .option("--no-gpu-required", "jobs need no GPU")
+    .option("--gpus <indices...>", "run on these cards, a job at a time on each: 0,1,2")
+    .addOption(
+      numberOption("--gpu-memory-required <MB>", `GPU memory one job uses (default: ${GPU_MEMORY_MB})`),
+    )
+    .addOption(numberOption("--gpu-utilization <share>", "share of a GPU one job uses", 0.75))
+    .addOption(wholeOption("--gpus-per-job <n>", "GPUs each job gets", 1));
+}
+
+/** Whoever lists cards has reckoned already: nothing but what was asked for is asked of them. */
+export function resolveRequirement(raw: RawRequirement): Requirement {
+  const { gpus, reserve = false, numCpus: cpus } = raw;
+  if (gpus === undefined) {
+    const memoryMb = raw.memoryRequired ?? MEMORY_MB;
+    return { cpus, memoryMb, reservesMachine: reserve, gpu: raw.gpuRequired ? resolveGpu(raw) : null };
+  }
+  if (!raw.gpuRequired || reserve) {
+    throw new UserError(`--gpus and ${reserve ? "--reserve" : "--no-gpu-required"} contradict each other`, {
+      hint: "leave one of them out",
+    });
+  }
+  const listed = parseGpuList(gpus, raw.gpusPerJob);
+  const isReserved = raw.reserveGpu && new Set(listed).size === listed.length;
+  const gpu = { ...resolveGpu(raw), memoryMb: raw.gpuMemoryRequired ?? 0, isReserved, listed };
+  return { cpus, memoryMb: raw.memoryRequired ?? 0, reservesMachine: false, gpu };
+}
+
+function resolveGpu(raw: RawRequirement): GpuRequirement {
+  return {
+    count: raw.gpusPerJob,
+    memoryMb: raw.gpuMemoryRequired ?? GPU_MEMORY_MB,
+    utilization: raw.gpuUtilization,
+    isReserved: raw.reserveGpu,
+  };
+}

@@ -1,0 +1,243 @@
+// What `run` and `probe` can be asked for, and what it means.
+
+import { type Command, Option } from "commander";
+import { UserError } from "../../errors.js";
+import type { HaltRule } from "../../model/halt-rule.js";
+import type { Requirement } from "../../model/job.js";
+import type { Policy } from "../../plan/run-state.js";
+import type { Rerun } from "../../run/opening.js";
+import { attendedHalt, haltOption } from "./halt-option.js";
+import { EXAMPLES } from "./help-text.js";
+import {
+  durationOption,
+  type Environment,
+  gather,
+  reassignOption,
+  retriesOption,
+  toAssignment,
+} from "./option-values.js";
+import { describeRequirement, type RawRequirement, resolveRequirement } from "./requirement-options.js";
+import {
+  describeChoice,
+  describeSsh,
+  type MachineChoice,
+  type RawChoice,
+  type RawSsh,
+  resolveChoice,
+  resolveSsh,
+  type SshOptions,
+} from "./ssh-options.js";
+
+/** No machines: this computer. */
+export interface MachineOptions extends MachineChoice, SshOptions {
+  readonly requirement: Requirement;
+  readonly isJson: boolean;
+  readonly isVerbose: boolean;
+}
+
+/** The tools whose users know their lines. */
+export type Voice = "sshoal" | "simple_gpu_scheduler";
+
+export interface RunOptions extends MachineOptions {
+  /** As typed; "-": stdin. */
+  readonly script: string;
+  /** The script grows: jobs come as long as others append to it. */
+  readonly follows: boolean;
+  /** Null, here and below: nothing was said. */
+  readonly copyForward: readonly string[] | null;
+  readonly copyBackwards: readonly string[] | null;
+  readonly copiesUnchanged: boolean;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number | null;
+  readonly isDryRun: boolean;
+  /** Return once everything is handed over. */
+  readonly detaches: boolean;
+  /** What jobs print is shown, too. */
+  readonly tees: boolean;
+  readonly policy: Policy;
+  readonly rerun: Rerun;
+  /** Whose lines are printed. */
+  readonly voice: Voice;
+}
+
+export interface RawMachines extends RawChoice, RawSsh, RawRequirement {
+  readonly json?: true;
+  readonly verbose?: true;
+}
+
+export interface RawRun extends RawMachines {
+  readonly follow?: string;
+  readonly copyForward?: string[];
+  readonly copyBackwards?: string[];
+  readonly copyUnchanged?: true;
+  readonly env?: string[];
+  readonly timeout?: number;
+  readonly dryRun?: true;
+  readonly detach?: true;
+  readonly tee?: true;
+  readonly retries: number;
+  readonly retryOnFailure?: true;
+  readonly retryFailed?: true;
+  readonly rerun?: Rerun;
+  /** Infinity: never. */
+  readonly reassignAfter: number;
+  readonly halt: HaltRule | "never";
+}
+
+export function describeRun(command: Command): Command {
+  command
+    .description(
+      "Runs every command of a script as a job on free slots of your machines; results come to job_results/.",
+    )
+    .argument("[script]", "one job a command, in bash syntax; - reads them from stdin as they come");
+  return describeRunOptions(command)
+    .option("--follow <file>", "a script that others append to: its jobs start as they come, until Ctrl-C")
+    .addHelpText("after", EXAMPLES);
+}
+
+/** All but what is run. */
+export function describeRunOptions(command: Command): Command {
+  return describeMachines(command)
+    .option(
+      "--copy-forward <paths...>",
+      "what jobs get a copy of (default: ./; nothing when they run on this machine)",
+    )
+    .option("--copy-backwards <paths...>", "where a job leaves results in its copy (default: ./)")
+    .option("--copy-unchanged", "bring inputs back too that the job did not change")
+    .option("--env <NAME=VALUE>", "set a variable for jobs; NAME alone passes on yours (repeatable)", gather)
+    .addOption(durationOption("--timeout <duration>", "end a job that runs longer: 90s, 10m, 2h"))
+    .addOption(retriesOption())
+    .option("--retry-on-failure", "let --retries go for jobs that fail, too")
+    .option("--retry-failed", "run jobs again that failed before; their results move aside")
+    .addOption(
+      new Option("--rerun <which>", "run jobs again that are done; their results move aside").choices([
+        "changed",
+        "failed",
+        "all",
+      ]),
+    )
+    .addOption(reassignOption())
+    .addOption(haltOption())
+    .option("--detach", "hand everything over and return; the same command again follows it")
+    .option("--tee", "show what jobs print, too, line by line")
+    .option("--dry-run", "show slots and first commands, touch nothing")
+    .option("--json", "one event a line instead of text")
+    .option("-v, --verbose", "say more");
+}
+
+export function describeProbe(command: Command): Command {
+  command.description("Shows what is free where, and how many jobs would fit.");
+  return describeMachines(command)
+    .option("--json", "one object a machine")
+    .option("-v, --verbose", "also how each machine was reached");
+}
+
+export function describeDoctor(command: Command): Command {
+  command.description("Looks whether a batch would run on each machine, and says how to mend what is wrong.");
+  return describeMachines(command)
+    .option("--json", "one object a machine")
+    .addHelpText("after", "\nExit codes: 0 all are fit, 1 some are not, 2 bad usage or input, 3 none is.");
+}
+
+function describeMachines(command: Command): Command {
+  describeChoice(command, "without any, jobs run on this machine");
+  return describeRequirement(describeSsh(command));
+}
+
+export function resolveMachines(raw: RawMachines): MachineOptions {
+  return {
+    ...resolveChoice(raw),
+    ...resolveSsh(raw),
+    requirement: resolveRequirement(raw),
+    isJson: raw.json ?? false,
+    isVerbose: raw.verbose ?? false,
+  };
+}
+
+export function resolveRun(
+  script: string | undefined,
+  raw: RawRun,
+  command: Command,
+  env: Environment,
+): RunOptions {
+  const follows = raw.follow !== undefined;
+  return { ...resolveRunOptions(raw, env), script: requireScript(script, raw, command), follows };
+}
+
+export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOptions, "script"> {
+  return {
+    ...resolveMachines(raw),
+    follows: false,
+    copyForward: raw.copyForward ?? null,
+    copyBackwards: raw.copyBackwards ?? null,
+    copiesUnchanged: raw.copyUnchanged ?? false,
+    env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
+    timeoutSeconds: raw.timeout ?? null,
+    isDryRun: raw.dryRun ?? false,
+    detaches: raw.detach ?? false,
+    tees: raw.tee ?? false,
+    policy: {
+      retries: raw.retries,
+      retriesFailures: raw.retryOnFailure ?? false,
+      reassignAfterMs: Number.isFinite(raw.reassignAfter) ? raw.reassignAfter * 1000 : null,
+      halt: raw.halt === "never" ? null : attendedHalt(raw.halt, raw.detach ?? false),
+    },
+    rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "stopped"),
+    voice: "sshoal",
+  };
+}
+
+/** What a batch file says, for all of its jobs and for one of them. */
+export type Revise = (forAll: Partial<RawRun>, own?: Partial<RawRun>) => RunOptions;
+
+/** The command line comes before what a batch file says for all; what a job says of its own, before both. */
+export function reviser(script: string | undefined, raw: RawRun, command: Command, env: Environment): Revise {
+  const typed = Object.fromEntries(
+    Object.entries(raw).filter(([name]) => command.getOptionValueSource(name) === "cli"),
+  );
+  return (forAll, own = {}) => {
+    const variables = [...(forAll.env ?? []), ...(raw.env ?? []), ...(own.env ?? [])];
+    const whole = { ...raw, ...forAll, ...typed, ...needingGpu(own), ...own, env: variables };
+    // A job that wants no card, or all of them, is not one for the cards that are listed.
+    if (own.gpuRequired === false || own.reserve) delete whole.gpus;
+    return resolveRun(script, whole, command, env);
+  };
+}
+
+/** A job that says what it needs of a GPU needs one. */
+function needingGpu({ gpuMemoryRequired, gpuUtilization, gpusPerJob }: Partial<RawRun>): Partial<RawRun> {
+  const isNeeded = gpuMemoryRequired ?? gpuUtilization ?? gpusPerJob;
+  return isNeeded === undefined ? {} : { gpuRequired: true };
+}
+
+/** Lists such as --machines take every word that follows, the script's name too if it comes last. */
+function requireScript(script: string | undefined, raw: RawRun, command: Command): string {
+  if (raw.follow !== undefined) {
+    if (script === undefined && raw.follow !== "-" && raw.dryRun === undefined) return raw.follow;
+    throw new UserError(`--follow takes its jobs from ${raw.follow} alone, and runs them`, {
+      hint: raw.follow === "-" ? "execute_batch - reads stdin" : `execute_batch --follow ${raw.follow}`,
+    });
+  }
+  if (script !== undefined) return script;
+  const [flag, swallowed] = lastSwallowed(raw);
+  const program = [command.parent, command].flatMap((each) => each?.name() ?? []).join(" ");
+  const usage = `${program} script.sh --machines a.yaml b.yaml`;
+  if (swallowed === undefined) throw new UserError("which script?", { hint: usage });
+  throw new UserError(`which script? ${flag} has taken "${swallowed}" too`, {
+    hint: `put the script first: ${program} ${swallowed} ${flag} …`,
+  });
+}
+
+function lastSwallowed({
+  machines = [],
+  copyForward = [],
+  copyBackwards = [],
+}: RawRun): [string, string | undefined] {
+  const lists: [string, string[]][] = [
+    ["--machines", machines.filter((name) => /\.(ba)?sh$|\.txt$/.test(name))],
+    ["--copy-forward", copyForward.slice(1)],
+    ["--copy-backwards", copyBackwards.slice(1)],
+  ];
+  const [flag, words] = lists.find(([, list]) => list.length > 0) ?? ["--machines", []];
+  return [flag, words.at(-1)];
+}

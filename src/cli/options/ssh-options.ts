@@ -1,0 +1,53 @@
+// What every command that connects can be asked for: which machines, by which ssh configuration, trusting which keys.
+
+import { type Command, Option } from "commander";
+import { UserError } from "../../errors.js";
+import type { HostKeyPolicy } from "../../transport/config/target.js";
+
+export interface SshOptions {
+  /** Null: as the ssh configuration says. */
+  readonly hostKeys: HostKeyPolicy | null;
+}
+
+/** Machines as they were typed. */
+export interface MachineChoice {
+  readonly machines: readonly string[];
+  /** Of the ssh configuration; null: the user's own. */
+  readonly configFile: string | null;
+}
+
+export interface RawSsh {
+  readonly hostKeys?: HostKeyPolicy;
+}
+
+export interface RawChoice {
+  readonly machines?: string[];
+  readonly F?: string;
+}
+
+export function describeSsh(command: Command): Command {
+  const policies: readonly HostKeyPolicy[] = ["strict", "accept-new"];
+  return command.addOption(
+    new Option("--host-keys <policy>", "hosts to trust: known ones only, or new ones too").choices(policies),
+  );
+}
+
+/** `without`: what happens when none is named. */
+export function describeChoice(command: Command, without: string): Command {
+  return command
+    .option("--machines <names...>", `machine files, ssh aliases or user@host:port; ${without}`)
+    .option("-F <file>", "ssh configuration instead of ~/.ssh/config");
+}
+
+export function resolveSsh(raw: RawSsh): SshOptions {
+  return { hostKeys: raw.hostKeys ?? null };
+}
+
+export function resolveChoice({ machines = [], F }: RawChoice): MachineChoice {
+  if (F !== undefined && machines.length === 0) {
+    throw new UserError("-F has no meaning without --machines", {
+      hint: `add --machines and a name that ${F} has`,
+    });
+  }
+  return { machines, configFile: F ?? null };
+}

@@ -1,0 +1,154 @@
+// What `sshoal sweep` and `simple_hypersearch` can be asked for. Both print the commands of a sweep; the second does
+// as the tool of that name: in random order, another one each time, with values as they are. The first can run them.
+
+import { Command, Option } from "commander";
+import { UserError } from "../../errors.js";
+import { SAMPLING_MODES, type SamplingMode } from "../../model/sweep.js";
+import { countOption, type Environment, seedOption } from "./option-values.js";
+import { describeRunOptions, type RawRun, type RunOptions, resolveRunOptions } from "./run-options.js";
+
+export interface SweepInvocation {
+  readonly command: "sweep";
+  readonly options: SweepOptions;
+}
+
+export interface SweepOptions {
+  readonly source:
+    | { readonly kind: "file"; readonly path: string }
+    | {
+        readonly kind: "words";
+        readonly command: string;
+        readonly parameters: readonly (readonly string[])[];
+      };
+  /** Null: as the sweep file says, or by default. */
+  readonly samplingMode: SamplingMode | null;
+  readonly samples: number | null;
+  readonly seed: number | null;
+  /** Where neither the command line nor the file says. */
+  readonly byDefault: {
+    readonly samplingMode: SamplingMode | null;
+    /** Null: another one each time. */
+    readonly seed: number | null;
+    readonly quotes: boolean;
+  };
+  /** Null: the commands are printed. */
+  readonly run: Omit<RunOptions, "script"> | null;
+}
+
+interface RawSweep {
+  readonly samplingMode?: SamplingMode;
+  readonly nSamples?: number;
+  readonly seed?: number;
+}
+
+type Parameters = readonly (readonly string[])[];
+type Choose = (invocation: SweepInvocation) => void;
+
+/** `parameters`: the words of each -p, which are not left for commander. */
+export function describeSweep(parameters: Parameters, env: Environment, choose: Choose): Command {
+  const command = new Command("sweep")
+    .description("Prints one command a line for each combination of parameters, or runs them.")
+    .argument("[command]", "with {name} where values go; or a sweep file, whose name ends in .yaml or .yml");
+  describeSampling(command, "grid, but shuffled_grid with --n-samples", "0")
+    .option("--run", "run the commands as a batch; the same command again resumes it")
+    .optionsGroup("With --run, as for sshoal run:");
+  const isOfRun = optionsAddedBy(describeRunOptions, command);
+  return command
+    .addHelpText("after", EXAMPLES)
+    .action((typed: string | undefined, raw: RawSweep & RawRun & { run?: true }) => {
+      const byDefault = { samplingMode: null, seed: 0, quotes: true };
+      const swallowed: Swallowed[] = [
+        ["-p", parameters.flat()],
+        ["--machines", raw.machines ?? []],
+      ];
+      const source = isFile(typed, parameters)
+        ? { kind: "file" as const, path: typed }
+        : { kind: "words" as const, command: requireCommand("sshoal sweep", typed, swallowed), parameters };
+      if (!raw.run) refuseWithoutRun(command, isOfRun);
+      const run = raw.run ? resolveRunOptions(raw, env) : null;
+      choose({ command: "sweep", options: { source, ...settingsOf(raw), byDefault, run } });
+    });
+}
+
+function optionsAddedBy(describe: (command: Command) => Command, command: Command): readonly Option[] {
+  const before = new Set(command.options);
+  return describe(command).options.filter((option) => !before.has(option));
+}
+
+function refuseWithoutRun(command: Command, options: readonly Option[]): void {
+  const typed = options.filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
+  if (typed.length === 0) return;
+  const flags = typed.map(({ long, short }) => long ?? short).join(", ");
+  throw new UserError(`${flags}: of no use without --run, since the commands are only printed`, {
+    hint: "add --run to run them",
+  });
+}
+
+export function describeHypersearch(parameters: Parameters, choose: Choose): Command {
+  const command = new Command("simple_hypersearch")
+    .description("Prints one command a line for each combination of parameters, in random order.")
+    .argument("[command_pattern]", "with {name} where values go");
+  return describeSampling(command, "shuffled_grid", "another one each time").action(
+    (typed: string | undefined, raw: RawSweep) => {
+      const byDefault = { samplingMode: "shuffled_grid" as const, seed: null, quotes: false };
+      const pattern = requireCommand("simple_hypersearch", typed, [["-p", parameters.flat()]]);
+      const source = { kind: "words" as const, command: pattern, parameters };
+      choose({ command: "sweep", options: { source, ...settingsOf(raw), byDefault, run: null } });
+    },
+  );
+}
+
+const EXAMPLES = `
+Examples:
+  sshoal sweep "python train.py --lr {lr} --bs {bs}" -p lr 1e-3 1e-4 -p bs 32 64
+  sshoal sweep "python train.py --lr {lr}" -p lr=log:1e-5..1e-1 --n-samples 20
+  sshoal sweep sweep.yaml > jobs.sh
+  sshoal sweep sweep.yaml --run --machines gpu1 gpu2
+`;
+
+function describeSampling(command: Command, byDefault: string, seedByDefault: string): Command {
+  return command
+    .option(
+      "-p, --parameter <words...>",
+      "NAME VALUE…, or NAME=log:1e-5..1e-1, =uniform:0..1, =int:1..10, =normal:MEAN,SD; repeatable",
+    )
+    .addOption(
+      new Option(
+        "--sampling-mode <mode>",
+        `order of the commands: grid or shuffled_grid (default: ${byDefault})`,
+      ).choices([...SAMPLING_MODES]),
+    )
+    .addOption(countOption("--n-samples <n>", "only so many, all different"))
+    .addOption(seedOption(`the same commands each time (default: ${seedByDefault})`));
+}
+
+function settingsOf({ samplingMode, nSamples, seed }: RawSweep) {
+  return { samplingMode: samplingMode ?? null, samples: nSamples ?? null, seed: seed ?? null };
+}
+
+/** A command without a place for a value is of no use, so that nothing else can be meant. */
+function isFile(typed: string | undefined, parameters: Parameters): typed is string {
+  if (typed === undefined || !/^[^{]*\.ya?ml$/s.test(typed)) return false;
+  if (parameters.length === 0) return true;
+  if (/\s/.test(typed)) return false;
+  throw new UserError("-p goes with a command, not with a sweep file", {
+    hint: `write the parameters into ${typed}`,
+  });
+}
+
+/** An option that takes every word that follows, and the words it took. */
+type Swallowed = readonly [flag: string, words: readonly string[]];
+
+function requireCommand(program: string, typed: string | undefined, lists: readonly Swallowed[]): string {
+  if (typed !== undefined) return typed;
+  for (const [flag, words] of lists) {
+    const swallowed = words.find((word) => /\{.*\}/s.test(word));
+    if (swallowed === undefined) continue;
+    throw new UserError(`which command? ${flag} has taken "${swallowed}" too`, {
+      hint: `put the command first: ${program} "…" ${flag} …`,
+    });
+  }
+  throw new UserError("which command?", {
+    hint: `${program} "python train.py --lr {lr}" -p lr 0.1 0.01`,
+  });
+}

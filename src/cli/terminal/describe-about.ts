@@ -1,0 +1,14 @@
+// How a machine was reached, in one line for people who ask.
+
+import type { About } from "../../transport/session.js";
+
+/** "by openssh, since the configuration has a ProxyCommand; logged in with …; host key …" */
+export function describeAbout({ transport, why, via, login, hostKey }: About): string {
+  if (transport === "local") return "reached without ssh: it is this computer";
+  return [
+    `reached by ${transport}${why === null ? "" : `, since ${why}`}`,
+    ...(via.length === 0 ? [] : [`by way of ${via.join(", ")}`]),
+    ...(login === null ? [] : [`logged in with ${login}`]),
+    ...(hostKey === null ? [] : [`host key ${hostKey}`]),
+  ].join("; ");
+}

@@ -1,0 +1,93 @@
+// Asks the person at the terminal, unseen, one question at a time; the live view makes room meanwhile.
+
+import type { Readable } from "node:stream";
+import type { Suspendable } from "../../report/reporter.js";
+import type { Ask } from "../../transport/login/ask-person.js";
+
+/** Such as process.stdin. */
+interface TerminalInput extends Readable {
+  readonly isTTY?: boolean;
+  setRawMode(isRaw: boolean): unknown;
+}
+
+export interface PromptOptions {
+  readonly stdin: TerminalInput;
+  readonly stderr: { readonly isTTY?: boolean; write(text: string): unknown };
+  /** What draws on the terminal; null: nothing does. */
+  readonly view: Suspendable | null;
+}
+
+/** Null when nobody sits there: in a pipe nothing is ever asked. */
+export function createPrompt({ stdin, stderr, view }: PromptOptions): Ask | null {
+  if (!stdin.isTTY || !stderr.isTTY) return null;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    passphrase(prompt) {
+      const answer = last.then(() => askUnseen(prompt, { stdin, stderr, view }));
+      last = answer.catch(() => {});
+      return answer;
+    },
+  };
+}
+
+async function askUnseen(prompt: string, { stdin, stderr, view }: PromptOptions): Promise<string | null> {
+  view?.suspend();
+  stderr.write(prompt);
+  try {
+    return await readUnseen(stdin);
+  } finally {
+    stderr.write("\n");
+    view?.resume();
+  }
+}
+
+/** Raw, so that nothing is echoed and Ctrl-C is a key. Node itself sets the terminal right again if it is ended here. */
+async function readUnseen(stdin: TerminalInput): Promise<string | null> {
+  const line = new UnseenLine();
+  let onData: (chunk: Buffer) => void = () => {};
+  let onEnd = () => {};
+  stdin.setRawMode(true);
+  try {
+    return await new Promise((resolve) => {
+      onData = (chunk) => {
+        line.type(chunk);
+        if (line.answer !== undefined) resolve(line.answer);
+      };
+      onEnd = () => resolve(null);
+      stdin.on("data", onData).on("end", onEnd).resume();
+    });
+  } finally {
+    stdin.off("data", onData).off("end", onEnd).pause();
+    stdin.setRawMode(false);
+  }
+}
+
+const [INTERRUPT, END, BACKSPACE, TAB, ERASE_LINE, DELETE] = [0x03, 0x04, 0x08, 0x09, 0x15, 0x7f];
+const ENTER = [0x0a, 0x0d];
+
+/** A line being typed, in bytes: a letter may arrive in two pieces. */
+export class UnseenLine {
+  /** Null: they would rather not say. Undefined: not done yet. */
+  answer: string | null | undefined;
+  #bytes: number[] = [];
+
+  type(chunk: Iterable<number>): void {
+    for (const byte of chunk) {
+      if (this.answer === undefined) this.#press(byte);
+    }
+  }
+
+  #press(byte: number): void {
+    if (ENTER.includes(byte)) this.answer = Buffer.from(this.#bytes).toString();
+    else if (byte === INTERRUPT || (byte === END && this.#bytes.length === 0)) this.answer = null;
+    else if (byte === BACKSPACE || byte === DELETE) this.#erase();
+    else if (byte === ERASE_LINE) this.#bytes = [];
+    else if (byte >= 0x20 || byte === TAB) this.#bytes.push(byte);
+  }
+
+  /** A whole letter: in UTF-8 all its bytes but the first begin with the bits 10. */
+  #erase(): void {
+    const start = this.#bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
+    this.#bytes.splice(Math.max(start, 0));
+  }
+}

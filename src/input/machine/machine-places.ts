@@ -1,0 +1,69 @@
+// Where a machine file may be, and what its machine is then called.
+
+import { posix } from "node:path";
+import { suggest } from "../suggest.js";
+
+const ENDINGS = [".yaml", ".yml"];
+
+export function looksLikeMachineFile(path: string): boolean {
+  return ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
+}
+
+/** Paths to try, in order; relative ones are seen from the working directory. */
+export function candidatePaths(name: string, homeDir: string): string[] {
+  const spellings = spellingsOf(expandHome(name, homeDir));
+  return searchedDirectories(name, homeDir).flatMap((directory) =>
+    spellings.map((spelling) => (directory === "." ? spelling : posix.join(directory, spelling))),
+  );
+}
+
+/** "m1, m1.yaml, m1.yml in ., machines, /home/me/.local/var" */
+export function describeSearch(name: string, homeDir: string): string {
+  const spellings = spellingsOf(name).join(", ");
+  return isRooted(name) ? spellings : `${spellings} in ${searchedDirectories(name, homeDir).join(", ")}`;
+}
+
+function searchedDirectories(name: string, homeDir: string): string[] {
+  return isRooted(name) ? ["."] : [".", "machines", posix.join(homeDir, ".local/var")];
+}
+
+/** A path that says where it begins is looked up there alone. */
+function isRooted(name: string): boolean {
+  return /^(\/|\.\.?\/|~\/)/.test(name);
+}
+
+function spellingsOf(name: string): string[] {
+  return looksLikeMachineFile(name) ? [name] : [name, ...ENDINGS.map((ending) => name + ending)];
+}
+
+/** What to type instead of a name that was not found, given the machine files and the ssh aliases that are there. */
+export function hintAtExisting(
+  name: string,
+  existing: readonly string[],
+  aliases: readonly string[],
+): string | null {
+  const stems = suggest(stemOf(name), new Set([...existing.map(stemOf), ...aliases]));
+  const near = stems.flatMap((stem) => [
+    ...existing.filter((path) => stemOf(path) === stem),
+    ...aliases.filter((alias) => alias === stem),
+  ]);
+  if (near.length > 0) return `did you mean ${near.slice(0, 3).join(" or ")}?`;
+  const all = [...existing, ...aliases];
+  return all.length > 0 ? `there are ${all.slice(0, 5).join(", ")}` : null;
+}
+
+function stemOf(path: string): string {
+  return posix.parse(path).name;
+}
+
+/** A machine is called as its file is; files that share a name, or have that of a host, by their paths. */
+export function nameMachines(paths: readonly string[], hosts: readonly string[]): string[] {
+  const count = new Map<string, number>();
+  for (const name of [...paths.map((path) => posix.basename(path)), ...hosts])
+    count.set(name, (count.get(name) ?? 0) + 1);
+  return paths.map((path) => (count.get(posix.basename(path)) === 1 ? posix.basename(path) : path));
+}
+
+export function expandHome(path: string, homeDir: string): string {
+  return path === "~" || path.startsWith("~/") ? posix.join(homeDir, path.slice(1)) : path;
+}

@@ -1,0 +1,48 @@
+// What a machine file says about the jobs over there: their surroundings, and what is left for people.
+
+import type { MachineSpec } from "../../model/machine.js";
+import type { Mistake } from "../mistake.js";
+import {
+  type Field,
+  optional,
+  readFields,
+  readText,
+  readTexts,
+  readWholeNumber,
+  refuse,
+} from "../yaml/yaml-fields.js";
+
+/** `~` is expanded over there, where it may be another place: here it stays as it is. */
+export function readScratch(field: Field, mistakes: Mistake[]): string | null {
+  const text = readText(field, mistakes);
+  if (text === null || (/^~?\//.test(text) && !/\p{Cc}/u.test(text))) return text;
+  return refuse(field.value, `${field.label} must be an absolute path, or begin with ~/`, mistakes);
+}
+
+export function readEnv({ label, value }: Field, mistakes: Mistake[]): MachineSpec["env"] | null {
+  if (value.kind !== "map")
+    return refuse(value, `${label} must hold lines of the form NAME: value`, mistakes);
+  for (const { key } of value.entries) {
+    if (key.kind === "text" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(key.text)) {
+      refuse(key, `a name in ${label} must be letters, digits and _, with no digit in front`, mistakes);
+    }
+  }
+  const fields = readFields(value, { known: null, parent: label }, mistakes);
+  return Object.fromEntries([...fields].map(([name, field]) => [name, readText(field, mistakes) ?? ""]));
+}
+
+/** The line end of a YAML block is no part of the shell lines. */
+export function readSetup(field: Field, mistakes: Mistake[]): string[] {
+  return readTexts(field, mistakes)
+    .map((text) => text.trimEnd())
+    .filter((text) => text !== "");
+}
+
+export function readKeepFree({ label, value }: Field, mistakes: Mistake[]): MachineSpec["keepFree"] | null {
+  if (value.kind !== "map") return refuse(value, `${label} must hold memory:, cpus: or gpus:`, mistakes);
+  const fields = readFields(value, { known: ["memory", "cpus", "gpus"], parent: label }, mistakes);
+  const count = (key: string, unit?: "MB") =>
+    optional(fields, key, (field) => readWholeNumber(field, { min: 0, ...(unit && { unit }) }, mistakes)) ??
+    0;
+  return { memoryMb: count("memory", "MB"), cpus: count("cpus"), gpus: count("gpus") };
+}

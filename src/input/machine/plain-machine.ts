@@ -1,0 +1,25 @@
+// Machines without a machine file.
+
+import type { Address, MachineSpec } from "../../model/machine.js";
+import { NOTHING_KEPT } from "./machine-file.js";
+
+/** There are no limits, and nothing to set up. */
+export function plainMachine(name: string, address: Address): MachineSpec {
+  return {
+    name,
+    address,
+    file: null,
+    gpus: null,
+    excludeGpus: [],
+    maxJobs: null,
+    scratch: null,
+    env: {},
+    setup: [],
+    keepFree: NOTHING_KEPT,
+  };
+}
+
+/** The machine that is used when none is named: this one, without ssh. */
+export function localMachine(): MachineSpec {
+  return plainMachine("localhost", { kind: "local" });
+}

@@ -1,0 +1,47 @@
+// A sweep file from disk.
+
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { problemsError, UserError } from "../../errors.js";
+import type { Sweep } from "../../model/sweep.js";
+import { listDirectory, look } from "../look.js";
+import { suggest } from "../suggest.js";
+import { parseSweep } from "./sweep-file.js";
+
+/** Far more than a sweep file needs: what is larger was named by mistake. */
+const MAX_SWEEP_FILE_BYTES = 1_048_576n;
+
+/** Throws one error with all the mistakes of the file. */
+export async function loadSweep(path: string): Promise<Sweep> {
+  const seen = await look(path);
+  switch (seen.kind) {
+    case "file":
+      if (seen.bytes <= MAX_SWEEP_FILE_BYTES) return readSweepFile(path);
+      throw new UserError(`${path}: is too large for a sweep file (${seen.bytes} bytes)`);
+    case "directory":
+      throw new UserError(`${path}: is a directory, not a sweep file`, { hint: "name the file in it" });
+    case "unreadable":
+      throw new UserError(`${path}: the sweep file cannot be read`, { hint: `ls -l ${path}` });
+    case "absent":
+      throw new UserError(`${path}: there is no such sweep file`, { hint: await nearestFile(path) });
+    default:
+      return seen satisfies never;
+  }
+}
+
+async function readSweepFile(path: string): Promise<Sweep> {
+  const { sweep, problems } = parseSweep(await readFile(path), path);
+  if (sweep === null) throw problemsError(problems);
+  return sweep;
+}
+
+async function nearestFile(path: string): Promise<string> {
+  const name = basename(path);
+  const others = (await listDirectory(dirname(path))).filter(
+    (other) => other !== name && /\.ya?ml$/.test(other),
+  );
+  const [nearest] = suggest(name, others);
+  return nearest === undefined
+    ? `check the path with ls ${dirname(path)}`
+    : `did you mean ${join(dirname(path), nearest)}?`;
+}

@@ -1,0 +1,83 @@
+// The command of a sweep -> its text and the places for values, with how the shell reads each place.
+// `{name}` is a place, `{{` and `}}` are braces themselves. All other braces are bash's and stay: `${HOME}`, `{1..3}`,
+// `{a,b}`, `{ …; }`, and those of JSON or awk.
+
+import type { Template } from "../../model/sweep.js";
+import { ShellReader } from "./shell-reader.js";
+
+/** `{lr:.3f}` and the like, which look like a place and are none. */
+interface Malformed {
+  readonly text: string;
+  readonly name: string;
+}
+
+export interface ParsedTemplate {
+  readonly template: Template;
+  readonly malformed: readonly Malformed[];
+}
+
+/** What parameters can be called: letters, digits and _; a dash or a dot within. */
+const NAME = "[A-Za-z_]\\w*(?:[.-]\\w+)*";
+const PLACE = new RegExp(`\\{(${NAME})(?:([!:][^\\s{},]*))?\\}`, "y");
+
+export function isName(text: string): boolean {
+  return new RegExp(`^${NAME}$`).test(text);
+}
+
+export function parseTemplate(text: string): ParsedTemplate {
+  const pieces: Template[number][] = [];
+  const malformed: Malformed[] = [];
+  const shell = new ShellReader();
+  const braces = new Braces();
+  let plain = "";
+  for (let at = 0; at < text.length; ) {
+    const place = shell.isEscaped || text[at - 1] === "$" ? null : matchAt(text, at);
+    const [whole = "", name = "", suffix = ""] = place ?? [];
+    if (place !== null && (suffix === "" || suffix === "!r")) {
+      const { isInBraces, isInExpansion } = braces;
+      const within = shell.within === "double quotes" && isInExpansion ? "opaque" : shell.within;
+      pieces.push(plain, { name, isRaw: suffix === "!r", within, isInBraces });
+      plain = "";
+      at += whole.length;
+      continue;
+    }
+    if (place !== null) malformed.push({ text: whole, name });
+    const taken = shell.isEscaped ? 1 : braces.take(text, at);
+    plain += text[at];
+    shell.take(text[at] ?? "");
+    at += taken;
+  }
+  return { template: [...pieces, plain].filter((piece) => piece !== ""), malformed };
+}
+
+function matchAt(text: string, at: number): RegExpExecArray | null {
+  PLACE.lastIndex = at;
+  return PLACE.exec(text);
+}
+
+/** Which braces are open, so that `}}` closes two of bash's, but is one brace where `{{` began it. */
+class Braces {
+  readonly #open: ("expansion" | "bash" | "doubled")[] = [];
+
+  /** How many characters of the text stand for the one that is there. */
+  take(text: string, at: number): 1 | 2 {
+    const isDouble = text[at + 1] === text[at];
+    if (text[at] === "{") {
+      const isExpansion = text[at - 1] === "$";
+      this.#open.push(isExpansion ? "expansion" : isDouble ? "doubled" : "bash");
+      return isDouble && !isExpansion ? 2 : 1;
+    }
+    if (text[at] !== "}") return 1;
+    const innermost = this.#open.at(-1);
+    if (innermost === "expansion" || innermost === "bash" || isDouble) this.#open.pop();
+    return isDouble && (innermost === "doubled" || innermost === undefined) ? 2 : 1;
+  }
+
+  get isInBraces(): boolean {
+    return this.#open.length > 0;
+  }
+
+  get isInExpansion(): boolean {
+    return this.#open.includes("expansion");
+  }
+}

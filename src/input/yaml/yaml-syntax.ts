@@ -1,0 +1,32 @@
+// What the YAML parser complains about, in words for people who do not know how it reads.
+
+import type { YAMLError } from "yaml";
+import type { Mistake } from "../mistake.js";
+
+/** What to type, where something of the file as a whole is wrong. */
+export interface FileHints {
+  /** Nothing, or no mapping, is in it. */
+  readonly empty: string;
+  readonly secondDocument: string;
+}
+
+export function describeSyntax({ code, message, pos: [offset] }: YAMLError, hints: FileHints): Mistake {
+  switch (code) {
+    case "TAB_AS_INDENT":
+      return { offset, message: "a tab cannot indent a line", hint: "use spaces" };
+    case "MULTIPLE_DOCS":
+      return { offset, message: "a second document begins here", hint: hints.secondDocument };
+    case "BLOCK_AS_IMPLICIT_KEY":
+      return {
+        offset,
+        message: "another key: within the value",
+        hint: "mend the indentation, or quote the value",
+      };
+    case "MULTILINE_IMPLICIT_KEY":
+      return { offset, message: "expected key: value", hint: "a space must follow the colon" };
+    case "RESOURCE_EXHAUSTION":
+      return { offset, message: "nested too deeply" };
+    default:
+      return { offset, message: message.replace("tag:yaml.org,2002:", "!!") };
+  }
+}

@@ -1,0 +1,131 @@
+// How each event changes what is known in a run. No I/O, clock or randomness: the same events give the same state.
+
+import type { VerbNews } from "../../model/decision.js";
+import type { RunEvent } from "../../model/event.js";
+import { newHalting, sortLines } from "../halt.js";
+import { type RunState, toChange } from "../run-state.js";
+import { applyToAttempt, collectRest } from "./attempt-events.js";
+import { addJob } from "./initial-state.js";
+import { addJobs, assign, dropHomeless, interrupt, reopen, replace, retry, skip } from "./job-events.js";
+import {
+  beginVerb,
+  endVerb,
+  failMachine,
+  finishMachine,
+  loseMachine,
+  loseSight,
+  noteArrived,
+  reassign,
+  returnMachine,
+  takeBack,
+  unassign,
+  welcome,
+} from "./machine-events.js";
+
+/** False when the event is no news: after a lost link, machines report again what they reported before. */
+export function apply(state: RunState, event: RunEvent | VerbNews): boolean {
+  const isNews = applyRecorded(state, event);
+  if (state.kinds.size > 0 && state.waiting.size > 0 && event.kind !== "job-said") dropHomeless(state);
+  return isNews;
+}
+
+/** For what happened in an earlier run, whose machines are not those of this one. */
+export function applyRecorded(state: RunState, event: RunEvent | VerbNews): boolean {
+  switch (event.kind) {
+    case "job-started":
+    case "job-ended":
+    case "job-collected":
+    case "job-stuck":
+      return applyToAttempt(state, event);
+    default:
+      applyToRun(state, event);
+      return true;
+  }
+}
+
+type AttemptEvent = Parameters<typeof applyToAttempt>[1];
+
+function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, AttemptEvent>): void {
+  switch (event.kind) {
+    case "verb-begun":
+      return beginVerb(state, event.decision);
+    case "verb-ended":
+      return endVerb(state, event);
+    case "run-started":
+      for (const job of event.jobs) addJob(state, job);
+      state.halting = newHalting();
+      return;
+    case "jobs-added":
+      return addJobs(state, event.jobs);
+    case "jobs-complete":
+      state.isMoreToCome = false;
+      return;
+    case "job-skipped":
+      return skip(state, event.line, event.outcome);
+    case "job-reopened":
+      return reopen(state, event.line);
+    case "job-replaced":
+      return replace(state, event.line);
+    case "machine-ready":
+      state.firstReadyAt ??= event.at;
+      return welcome(toChange(state, event.machine), event);
+    case "machine-back":
+      return returnMachine(toChange(state, event.machine));
+    case "machine-lost":
+      return loseMachine(toChange(state, event.machine), event.at);
+    case "machine-done":
+      return finishMachine(state, toChange(state, event.machine));
+    case "machine-failed":
+      return failMachine(state, toChange(state, event.machine));
+    case "machine-refused":
+      toChange(state, event.machine).isOpen = false;
+      return unassign(state, toChange(state, event.machine), event.lines);
+    case "machine-draining":
+      toChange(state, event.machine).isOpen = false;
+      return;
+    case "machine-opened":
+      toChange(state, event.machine).isOpen = true;
+      return;
+    case "jobs-assigned":
+      return assign(state, toChange(state, event.machine), event);
+    case "jobs-handed-over":
+      return noteArrived(state, toChange(state, event.machine), event.lines);
+    case "jobs-taken-back":
+      return takeBack(state, toChange(state, event.machine), event);
+    case "jobs-reassigned":
+      return reassign(state, toChange(state, event.machine), event.lines);
+    case "jobs-gone":
+      return loseSight(state, toChange(state, event.machine), event.lines);
+    case "jobs-retried":
+      return retry(state, event);
+    case "rest-collected":
+      return collectRest(state, event);
+    case "interrupted":
+      state.halting.reached = null;
+      return interrupt(state, event.mode);
+    case "halted":
+      state.halting.reached = state.policy.halt ?? null;
+      return interrupt(state, event.when === "now" ? "stop" : "drain");
+    case "paused":
+      state.isPaused = true;
+      return;
+    case "continued":
+      state.isPaused = false;
+      return sortLines(state.waiting);
+    case "run-resumed":
+    case "tree-read":
+    case "staging":
+    case "staged":
+    case "collecting":
+    case "jobs-arrived":
+    case "slot-waiting":
+    case "job-said":
+    case "job-output":
+    case "output-restarted":
+    case "warning":
+    case "run-ended":
+      return;
+    default:
+      event satisfies never;
+  }
+}

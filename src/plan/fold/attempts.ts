@@ -1,0 +1,196 @@
+// Every change of a job's fate or of an attempt's stage is made here, so that counts and indices are always true.
+
+import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
+import {
+  type Fate,
+  type MachineState,
+  type Phase,
+  phaseOf,
+  runsOf,
+  type TrackedJob,
+} from "../../model/batch-state.js";
+import { attemptKey } from "../../model/job.js";
+import { type RunState, toChange } from "../run-state.js";
+
+/** One for all, since there may be very many. */
+export const WAITING: Fate = { kind: "waiting" };
+const DROPPED: Fate = { kind: "dropped" };
+
+/** A new attempt, which takes the place of what the job had. */
+export function assignTo(state: RunState, machine: MachineState, tracked: TrackedJob, number: number): void {
+  const { line } = tracked.job;
+  tracked.lastNumber = number;
+  tracked.isReplaced = false;
+  const attempt: Attempt = {
+    line,
+    number,
+    machine: machine.name,
+    isCurrent: true,
+    run: null,
+    stage: ASSIGNED,
+  };
+  tracked.attempts = [...tracked.attempts, attempt];
+  machine.attempts.set(line, attempt);
+  machine.current.assigned.add(attempt);
+  setFate(state, tracked, { kind: "tried", attempt });
+}
+
+/** The job is with this computer again, or is dropped if no job is to begin any more. */
+export function giveBack(state: RunState, tracked: TrackedJob): void {
+  setFate(state, tracked, state.interrupted === "no" ? WAITING : DROPPED);
+}
+
+export function drop(state: RunState, tracked: TrackedJob): void {
+  setFate(state, tracked, DROPPED);
+}
+
+/** Ends the attempt as if it had never been: it was taken back, or never sent. */
+export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt): void {
+  const machine = toChange(state, attempt.machine);
+  unlist(machine, attempt);
+  forget(machine, attempt);
+  tracked.attempts = tracked.attempts.filter((each) => each !== attempt);
+  if (isCurrentOf(tracked, attempt)) giveBack(state, tracked);
+}
+
+/** The job goes on without this attempt, which may still be on its machine. */
+export function overtake(state: RunState, tracked: TrackedJob, next: Fate): void {
+  if (tracked.fate.kind === "tried") {
+    const { attempt } = tracked.fate;
+    const machine = toChange(state, attempt.machine);
+    unlist(machine, attempt);
+    attempt.isCurrent = false;
+    list(machine, attempt);
+  }
+  setFate(state, tracked, next);
+}
+
+/** An overtaken attempt takes its job's place again; what the job has now is overtaken. */
+export function makeCurrent(state: RunState, tracked: TrackedJob, attempt: Attempt): void {
+  const machine = toChange(state, attempt.machine);
+  overtake(state, tracked, WAITING);
+  unlist(machine, attempt);
+  attempt.isCurrent = true;
+  list(machine, attempt);
+  setFate(state, tracked, { kind: "tried", attempt });
+}
+
+export function setStage(state: RunState, tracked: TrackedJob, attempt: Attempt, stage: Stage): void {
+  const machine = toChange(state, attempt.machine);
+  unlist(machine, attempt);
+  const before = phaseOf(tracked);
+  if (attempt.run === null && hasBegun(stage)) attempt.run = runsOf(tracked) + 1;
+  attempt.stage = stage;
+  recount(state, before, phaseOf(tracked));
+  list(machine, attempt);
+}
+
+/** Its results are on the machine no more. */
+export function noteFreed(state: RunState, attempt: Attempt): void {
+  const { stage } = attempt;
+  if (stage.kind !== "collected") return;
+  const machine = toChange(state, attempt.machine);
+  unlist(machine, attempt);
+  attempt.stage = { ...stage, isThere: false };
+  list(machine, attempt);
+}
+
+/** None of its attempts asks for another try any more. */
+export function settleRetry(state: RunState, tracked: TrackedJob): void {
+  for (const attempt of tracked.attempts) {
+    const { stage } = attempt;
+    if (stage.kind === "collected" && stage.isToRetry)
+      setStage(state, tracked, attempt, { ...stage, isToRetry: false });
+  }
+}
+
+function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
+  const before = phaseOf(tracked);
+  tracked.fate = fate;
+  recount(state, before, phaseOf(tracked));
+  if (fate.kind === "waiting") state.waiting.add(tracked.job.line);
+  else state.waiting.delete(tracked.job.line);
+}
+
+/** A job that this state did not know. */
+export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
+  const tracked: TrackedJob = {
+    job,
+    fate: WAITING,
+    attempts: [],
+    lastNumber: 0,
+    retries: 0,
+    avoids: null,
+    isReplaced: false,
+  };
+  state.jobs.set(job.line, tracked);
+  state.tally.waiting++;
+  state.waiting.add(job.line);
+  return tracked;
+}
+
+/** All of its attempts are collected. What the machines still have of them is freed. */
+export function untrack(state: RunState, tracked: TrackedJob): void {
+  settleRetry(state, tracked);
+  state.tally[phaseOf(tracked)]--;
+  state.waiting.delete(tracked.job.line);
+  state.jobs.delete(tracked.job.line);
+}
+
+function recount({ tally }: RunState, before: Phase, after: Phase): void {
+  if (before === after) return;
+  tally[before]--;
+  tally[after]++;
+}
+
+function hasBegun({ kind }: Stage): boolean {
+  return kind === "running" || kind === "ended";
+}
+
+function isCurrentOf({ fate }: TrackedJob, attempt: Attempt): boolean {
+  return fate.kind === "tried" && fate.attempt === attempt;
+}
+
+function keyOf({ line, number }: Attempt): string {
+  return attemptKey(line, number);
+}
+
+function list(machine: MachineState, attempt: Attempt): void {
+  const { stage } = attempt;
+  indexOf(machine, attempt)?.add(attempt);
+  if (stage.kind === "stuck") machine.stuck++;
+  if (stage.kind !== "collected") return;
+  forget(machine, attempt);
+  if (stage.missing.length > 0) machine.rests.set(keyOf(attempt), attempt);
+  else if (stage.isThere) machine.toFree.set(keyOf(attempt), attempt);
+  if (stage.isToRetry) machine.toRetry.add(attempt.line);
+}
+
+/** The machine may have a later attempt of the line by now. */
+function forget({ attempts }: MachineState, attempt: Attempt): void {
+  if (attempts.get(attempt.line) === attempt) attempts.delete(attempt.line);
+}
+
+function unlist(machine: MachineState, attempt: Attempt): void {
+  const { stage } = attempt;
+  indexOf(machine, attempt)?.delete(attempt);
+  if (stage.kind === "stuck") machine.stuck--;
+  if (stage.kind !== "collected") return;
+  machine.toFree.delete(keyOf(attempt));
+  machine.rests.delete(keyOf(attempt));
+  if (stage.isToRetry) machine.toRetry.delete(attempt.line);
+}
+
+function indexOf({ current, overtaken }: MachineState, { stage, isCurrent }: Attempt): Set<Attempt> | null {
+  switch (stage.kind) {
+    case "assigned":
+    case "sent":
+    case "queued":
+      return isCurrent ? current[stage.kind] : overtaken.queued;
+    case "running":
+    case "ended":
+      return isCurrent ? current[stage.kind] : overtaken[stage.kind];
+    default:
+      return null;
+  }
+}

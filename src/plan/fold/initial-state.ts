@@ -1,0 +1,47 @@
+// What a run knows when it begins.
+
+import { type MachineState, newMachine, newTally, type TrackedJob } from "../../model/batch-state.js";
+import { type Job, kindOf } from "../../model/job.js";
+import { newHalting } from "../halt.js";
+import type { Policy, RunState } from "../run-state.js";
+import { newStock } from "../stock.js";
+import { track } from "./attempts.js";
+
+export interface Beginning {
+  readonly jobs: readonly Job[];
+  readonly machines: readonly string[];
+  /** Machines that get no jobs: only what they have is fetched. */
+  readonly closed?: readonly string[];
+  readonly policy: Policy;
+  readonly isMoreToCome?: boolean;
+}
+
+export function initialState(beginning: Beginning): RunState {
+  const { jobs, policy, closed = [], isMoreToCome = false } = beginning;
+  const machines = new Map(beginning.machines.map((name, order) => [name, newMachine(name, order)]));
+  for (const name of closed) (machines.get(name) as MachineState).isOpen = false;
+  const state: RunState = {
+    policy,
+    jobs: new Map(),
+    machines,
+    tally: newTally(),
+    stock: newStock(machines.values()),
+    waiting: new Set(),
+    kinds: new Map(),
+    firstReadyAt: null,
+    isMoreToCome,
+    interrupted: "no",
+    isPaused: false,
+    halting: newHalting(),
+  };
+  for (const job of jobs) addJob(state, job);
+  return state;
+}
+
+/** One that is there already stays as it is. */
+export function addJob(state: RunState, job: Job): TrackedJob {
+  const known = state.jobs.get(job.line);
+  if (known !== undefined) return known;
+  if (job.requirement !== undefined) state.kinds.set(job.line, kindOf(job.requirement));
+  return track(state, job);
+}

@@ -1,0 +1,140 @@
+// What events about a machine change: its link, what it was given, and the verbs that are under way there.
+
+import { type Attempt, QUEUED, SENT, UNKNOWN } from "../../model/attempt.js";
+import type { MachineState, TrackedJob } from "../../model/batch-state.js";
+import type { Decision, VerbNews } from "../../model/decision.js";
+import type { RunEvent } from "../../model/event.js";
+import { attemptKey, kindOf } from "../../model/job.js";
+import { type RunState, toChange } from "../run-state.js";
+import { isReclaimed } from "./attempt-events.js";
+import { discard, giveBack, noteFreed, overtake, setStage, WAITING } from "./attempts.js";
+
+type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
+
+export function beginVerb(state: RunState, decision: Decision): void {
+  const machine = toChange(state, decision.machine);
+  machine.busy.add(decision.kind);
+  if (decision.kind === "connect") machine.phase = "connecting";
+  if (decision.kind === "finish") machine.phase = "finishing";
+  if (decision.kind === "hand-over")
+    forEachOf(state, machine, decision.lines, (tracked, attempt) => {
+      if (attempt.stage.kind === "assigned") setStage(state, tracked, attempt, SENT);
+    });
+  if (decision.kind === "stop")
+    forEachOf(state, machine, decision.lines, (tracked, attempt) => {
+      const { stage } = attempt;
+      if (stage.kind === "running") setStage(state, tracked, attempt, { ...stage, isStopping: true });
+    });
+  if (decision.kind === "collect-rest")
+    for (const { line, attempt } of decision.rests) machine.restsToTry.delete(attemptKey(line, attempt));
+  if (decision.kind === "free")
+    for (const key of decision.keys) {
+      const attempt = machine.toFree.get(key);
+      if (attempt !== undefined) noteFreed(state, attempt);
+    }
+}
+
+export function endVerb(state: RunState, { decision, at }: VerbNews): void {
+  const machine = toChange(state, decision.machine);
+  machine.busy.delete(decision.kind);
+  if (decision.kind === "collect") machine.collectedAt = at;
+}
+
+export function welcome(machine: MachineState, { slots }: EventOf<"machine-ready">): void {
+  machine.slots = slots.length;
+  machine.kinds = new Set(slots.map((slot) => kindOf(slot.requirement)));
+  returnMachine(machine);
+}
+
+export function returnMachine(machine: MachineState): void {
+  machine.isGivenUp = false;
+  machine.phase = "ready";
+}
+
+/** A link that falls again before it was of use has been lost all the time. */
+export function loseMachine(machine: MachineState, at: number): void {
+  if (machine.phase !== "lost") machine.lostAt = at;
+  machine.phase = "lost";
+  // What was asked for did not come.
+  for (const key of machine.rests.keys()) machine.restsToTry.add(key);
+}
+
+/** Nothing of the batch is left there, but for results that cannot be taken: the next client tries again. */
+export function finishMachine(state: RunState, machine: MachineState): void {
+  machine.hasSpool = machine.attempts.size + machine.rests.size > 0;
+  machine.phase = "done";
+  for (const attempt of [...machine.toFree.values()]) noteFreed(state, attempt);
+}
+
+/** What it was given may have arrived, and may be running: its fate is unknown, and no other machine gets it. */
+export function failMachine(state: RunState, machine: MachineState): void {
+  machine.phase = "failed";
+  machine.isOpen = false;
+  const { assigned, sent, queued, running, ended } = machine.current;
+  for (const attempt of [...assigned, ...sent, ...queued, ...running, ...ended])
+    setStage(state, state.jobs.get(attempt.line) as TrackedJob, attempt, UNKNOWN);
+}
+
+/** What the machine has lost of these is of unknown fate; one that another machine has by now is as if it had never been. */
+export function loseSight(state: RunState, machine: MachineState, lines: readonly number[]): void {
+  forEachOf(state, machine, lines, (tracked, attempt) => {
+    if (attempt.isCurrent) setStage(state, tracked, attempt, UNKNOWN);
+    else discard(state, tracked, attempt);
+  });
+}
+
+/** The machine could not take these. One that it had all along stays as it is. */
+export function unassign(state: RunState, machine: MachineState, lines: readonly number[]): void {
+  forEachOf(state, machine, lines, (tracked, attempt) => {
+    if (attempt.isCurrent && isWaiting(attempt)) discard(state, tracked, attempt);
+  });
+}
+
+export function noteArrived(state: RunState, machine: MachineState, lines: readonly number[]): void {
+  forEachOf(state, machine, lines, (tracked, attempt) => {
+    const { kind } = attempt.stage;
+    if (kind === "assigned" || kind === "sent") setStage(state, tracked, attempt, QUEUED);
+  });
+}
+
+export function takeBack(
+  state: RunState,
+  machine: MachineState,
+  { lines, begun }: EventOf<"jobs-taken-back">,
+): void {
+  forEachOf(state, machine, lines, (tracked, attempt) => {
+    if (isWaiting(attempt)) discard(state, tracked, attempt);
+  });
+  forEachOf(state, machine, begun, (tracked, attempt) => {
+    if (!isWaiting(attempt)) return;
+    isReclaimed(state, tracked, attempt);
+    setStage(state, tracked, attempt, { kind: "running", slot: null, startedAt: null, isStopping: false });
+  });
+}
+
+/** Should the machine come back, these attempts are taken back there, or kept beside if they have begun. */
+export function reassign(state: RunState, machine: MachineState, lines: readonly number[]): void {
+  machine.isGivenUp = true;
+  forEachOf(state, machine, lines, (tracked, attempt) => {
+    if (!attempt.isCurrent) return;
+    overtake(state, tracked, WAITING);
+    giveBack(state, tracked);
+  });
+}
+
+function isWaiting({ stage: { kind } }: Attempt): boolean {
+  return kind === "assigned" || kind === "sent" || kind === "queued";
+}
+
+/** What the machine has of these lines. */
+function forEachOf(
+  state: RunState,
+  machine: MachineState,
+  lines: readonly number[],
+  act: (tracked: TrackedJob, attempt: Attempt) => void,
+): void {
+  for (const line of lines) {
+    const [tracked, attempt] = [state.jobs.get(line), machine.attempts.get(line)];
+    if (tracked !== undefined && attempt !== undefined) act(tracked, attempt);
+  }
+}

@@ -1,0 +1,188 @@
+// Where a batch stood when its last client left, from that client's record. What has happened since is on the
+// machines, and is told by their event logs once they are reached.
+
+import { type Attempt, SENT } from "../../model/attempt.js";
+import type { BatchSettings, FeedPosition } from "../../model/batch.js";
+import type { TrackedJob } from "../../model/batch-state.js";
+import type { RunEvent } from "../../model/event.js";
+import { attemptKey, type Job } from "../../model/job.js";
+import type { Slot } from "../../model/machine.js";
+import { type RunState, toChange } from "../run-state.js";
+import { applyRecorded } from "./apply.js";
+import { makeCurrent, setStage, untrack } from "./attempts.js";
+
+/** The rest was about that client and its links. Stuck results are tried again. */
+const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
+  "jobs-assigned",
+  "jobs-handed-over",
+  "jobs-taken-back",
+  "jobs-reassigned",
+  "jobs-retried",
+  "job-started",
+  "job-ended",
+  "job-collected",
+  "rest-collected",
+  "job-reopened",
+  "job-replaced",
+  "machine-done",
+]);
+
+export interface Past {
+  readonly batch: string;
+  /** Of each machine that was ever given slots: the last ones. */
+  readonly slots: ReadonlyMap<string, readonly Slot[]>;
+  /** Of the last run, as far as they were known. */
+  readonly lastJobs: readonly Job[];
+  readonly pile: Pile;
+  /** How far the file was read that they are from; null: they are from no growing file. */
+  readonly position: FeedPosition | null;
+  /** Every line there ever was, as last seen. */
+  readonly jobs: ReadonlyMap<number, Job>;
+  readonly script: string;
+  readonly settings: BatchSettings;
+  /** The command each line was last started with. */
+  readonly commands: ReadonlyMap<number, string>;
+  /** Attempts of which output may be on this disk already, as `line attempt`. */
+  readonly begun: ReadonlySet<string>;
+  /** Of streams, as `line attempt stream`: how much of what is on this disk was there when the job emptied its output. */
+  readonly kept: ReadonlyMap<string, number>;
+  /** Attempts whose results may be in place although their collection was not recorded; and what is missing of them. */
+  readonly arrived: ReadonlyMap<string, readonly string[]>;
+  /** Why the results of an attempt could not be taken, by attempt key. */
+  readonly stuck: ReadonlyMap<string, string>;
+  readonly machines: ReadonlyMap<string, RecordedMachine>;
+}
+
+/** The jobs of one stdin, which several runs may have read, each from the start. */
+interface Pile {
+  readonly jobs: readonly Job[];
+  /** All of it was read, and no job of it is left: the same commands are new jobs from now on. */
+  readonly isDone: boolean;
+}
+
+export type RecordedMachine = Extract<RunEvent, { kind: "run-started" }>["machines"][number];
+
+/** Null: nothing was ever run. */
+export function readPast(events: readonly RunEvent[]): Past | null {
+  const starts = events.filter((event) => event.kind === "run-started");
+  const [first, last] = [starts[0], starts.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const past = {
+    batch: first.batch,
+    script: last.script,
+    settings: last.settings,
+    lastJobs: lastJobs(events),
+    pile: lastPile(events),
+    position: lastPosition(events),
+    jobs: new Map<number, Job>(),
+    machines: new Map<string, RecordedMachine>(),
+    slots: new Map<string, readonly Slot[]>(),
+    commands: new Map<number, string>(),
+    begun: new Set<string>(),
+    kept: new Map<string, number>(),
+    arrived: new Map<string, readonly string[]>(),
+    stuck: new Map<string, string>(),
+  };
+  for (const event of events) {
+    if (event.kind === "run-started") {
+      for (const job of event.jobs) past.jobs.set(job.line, job);
+      for (const machine of event.machines) past.machines.set(machine.name, machine);
+    }
+    if (event.kind === "jobs-added") for (const job of event.jobs) past.jobs.set(job.line, job);
+    if (event.kind === "machine-ready") past.slots.set(event.machine, event.slots);
+    if (event.kind === "job-started") past.begun.add(`${event.line} ${event.attempt}`);
+    if (event.kind === "job-stuck") past.stuck.set(attemptKey(event.line, event.attempt), event.reason);
+    if (event.kind === "output-restarted")
+      past.kept.set(`${event.line} ${event.attempt} ${event.stream}`, event.kept);
+    if (event.kind === "jobs-assigned") {
+      for (const line of event.lines) past.commands.set(line, past.jobs.get(line)?.command ?? "");
+    }
+    if (event.kind === "jobs-arrived") {
+      for (const [index, line] of event.lines.entries())
+        past.arrived.set(`${line} ${event.attempts[index]}`, event.missing?.[line] ?? []);
+    }
+  }
+  return past;
+}
+
+function lastPosition(events: readonly RunEvent[]): FeedPosition | null {
+  const positions = events.map((event) => (event.kind === "jobs-added" ? event.position : null));
+  return positions.findLast((position) => position !== null) ?? null;
+}
+
+function lastJobs(events: readonly RunEvent[]): Job[] {
+  const last = events.findLastIndex((event) => event.kind === "run-started");
+  const jobs = new Map<number, Job>();
+  for (const event of events.slice(Math.max(0, last))) {
+    if (event.kind === "run-started" || event.kind === "jobs-added")
+      for (const job of event.jobs) jobs.set(job.line, job);
+  }
+  return [...jobs.values()];
+}
+
+function lastPile(events: readonly RunEvent[]): Pile {
+  const jobs = new Map<number, Job>();
+  let isRead = true;
+  let isDone = false;
+  for (const event of events) {
+    if (event.kind === "run-started" && isDone) jobs.clear();
+    if (event.kind === "run-started") isDone = false;
+    if (event.kind === "run-started" || event.kind === "jobs-added")
+      for (const job of event.jobs) jobs.set(job.line, job);
+    if (event.kind === "jobs-added") isRead = false;
+    if (event.kind === "jobs-complete") isRead = true;
+    if (event.kind === "run-ended") isDone = isRead && event.counts.unfinished === 0;
+  }
+  return { jobs: [...jobs.values()], isDone };
+}
+
+/** `state` knows every machine that the events speak of. */
+export function replay(state: RunState, events: readonly RunEvent[]): void {
+  for (const event of events) if (REPLAYED.has(event.kind)) applyRecorded(state, event);
+  for (const name of state.machines.keys()) {
+    const machine = toChange(state, name);
+    Object.assign(machine, { phase: "new", isGivenUp: false });
+    // The last client may have sent them.
+    for (const attempt of [...machine.current.assigned])
+      setStage(state, state.jobs.get(attempt.line) as TrackedJob, attempt, SENT);
+  }
+  tryRests(state);
+}
+
+/** What an earlier client could not take may be readable now. */
+export function tryRests(state: RunState): void {
+  for (const { name, rests } of state.machines.values())
+    for (const key of rests.keys()) toChange(state, name).restsToTry.add(key);
+}
+
+/** Lines that are no longer in the batch file stay only while something of them is on a machine. */
+export function forgetLines(state: RunState, lines: Iterable<number>): void {
+  for (const line of lines) {
+    const tracked = state.jobs.get(line);
+    if (tracked === undefined) continue;
+    const left = tracked.attempts.findLast(({ stage }) => stage.kind !== "collected");
+    if (left === undefined) untrack(state, tracked);
+    // It is not run anew: what is left of it is what there is.
+    else if (tracked.fate.kind === "waiting") makeCurrent(state, tracked, left);
+  }
+}
+
+/** An earlier client had put its results into place, and was killed before it could record that; null: there is none. */
+export function arrivedAttempt({ job: { line }, attempts }: TrackedJob, { arrived }: Past): Attempt | null {
+  const isInPlace = ({ number, stage }: Attempt) =>
+    stage.kind === "ended" && arrived.has(`${line} ${number}`);
+  return attempts.find(isInPlace) ?? null;
+}
+
+export function collectedNews(
+  { line, number, machine, stage }: Attempt,
+  { arrived }: Past,
+): NewsOf<"job-collected"> {
+  if (stage.kind !== "ended") throw new Error(`attempt ${number} of line ${line} has not ended`);
+  const missing = arrived.get(`${line} ${number}`) ?? [];
+  const rest = missing.length > 0 && { missing };
+  const about = { line, attempt: number, machine, outcome: stage.outcome, files: 0, bytes: 0 };
+  return { kind: "job-collected", ...about, ...rest };
+}
+
+type NewsOf<K extends RunEvent["kind"]> = Omit<Extract<RunEvent, { kind: K }>, "at">;

@@ -1,0 +1,140 @@
+// Why a machine has no room for (one more of) these jobs, in words, with what to type about it.
+
+import type { Requirement } from "../../model/job.js";
+import type { Capacity } from "../../model/machine.js";
+import { MOST_UTILIZATION } from "./cards.js";
+import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
+import { CPU_OVERLOAD, type SlotPlan } from "./slots.js";
+
+const ROUNDING = 1e-6;
+
+export interface Explained {
+  readonly capacity: Capacity;
+  readonly requirement: Requirement;
+  readonly plan: SlotPlan;
+}
+
+/** One line for each limit that is short, headed by the machine's name: `a.yaml: memory: a job needs …`. */
+export function explain(machine: string, explained: Explained): string[] {
+  return explainShortages(explained).map((line) => `${machine}: ${line}`);
+}
+
+export function explainShortages({ capacity, requirement, plan }: Explained): string[] {
+  return plan.shortages.flatMap((shortage) => explainShortage(shortage, capacity, requirement));
+}
+
+function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Requirement): string[] {
+  switch (shortage.kind) {
+    case "memory":
+      return [`memory: ${memoryWords(shortage)} (${memoryHint(shortage.neededMb, requirement)})`];
+    case "memory-unknown":
+      return ["memory: how much is free could not be read, so no job is put there"];
+    case "cpus":
+      return [cpuWords(shortage.needed, shortage.free)];
+    case "cpus-unknown":
+      return ["cores: how many are free could not be read, so no job is put there"];
+    case "gpus":
+      return explainCards(shortage, capacity);
+    case "no-such-gpu":
+      return [
+        `GPU ${shortage.absent.join(", ")}: no such card, there are ${shortage.there.join(", ")} (--gpus)`,
+      ];
+    case "all-listed":
+      return [`--gpus lists ${shortage.count}`];
+    case "max-jobs":
+      return [`its machine file says max_jobs: ${shortage.maxJobs}${claimedWords(shortage.claimed)}`];
+    case "machine-claimed":
+      return [`all of it is reserved by the batch ${shortage.batch}`];
+    case "machine-in-use":
+      return [`--reserve needs all of it, but the batch ${shortage.batch} has jobs there`];
+    case "machine-reserved":
+      return ["one job has all of it (--reserve)"];
+    case "too-many":
+      return [`${shortage.limit} jobs at a time are the most on one machine`];
+    default:
+      return shortage satisfies never;
+  }
+}
+
+function claimedWords(claimed: number): string {
+  return claimed === 0 ? "" : `, and other batches have ${claimed} there`;
+}
+
+function memoryWords({ neededMb, freeMb }: { neededMb: number; freeMb: number }): string {
+  const free = Math.max(0, Math.floor(freeMb));
+  return `a job needs ${neededMb} MB, ${free} MB are free: ${neededMb - free} MB short`;
+}
+
+function memoryHint(neededMb: number, { memoryMb, gpu }: Requirement): string {
+  const hint = `lower --memory-required, now ${memoryMb}`;
+  if (neededMb === memoryMb || gpu === null) return hint;
+  return `${hint}, or --gpu-memory-required, now ${gpu.memoryMb}: its GPU uses the machine's memory`;
+}
+
+function cpuWords(needed: number, free: number): string {
+  const rest = Math.floor(Math.max(0, free) * 10 + ROUNDING) / 10;
+  // Up, so that a shortage is never shown as 0.
+  const short = Math.ceil((needed - free - CPU_OVERLOAD) * 10 - ROUNDING) / 10;
+  return `cores: a job needs ${needed}, ${rest} are free and ${CPU_OVERLOAD} may be overloaded: ${short} short (lower --num-cpus, now ${needed})`;
+}
+
+type CardShortage = Extract<Shortage, { kind: "gpus" }>;
+
+function explainCards(
+  { needed, available, refused }: CardShortage,
+  { gpus, gpuProblem }: Capacity,
+): string[] {
+  const problem = gpuProblem === null ? "" : `: ${gpuProblem}`;
+  if (gpus.length === 0) {
+    const wanted = needed === 1 ? "a job needs one" : `a job needs ${needed}`;
+    return [`GPU: ${wanted}, none was found${problem} (jobs that use no GPU: --no-gpu-required)`];
+  }
+  const lines = groupCards(refused).map(([indices, words]) => `GPU ${indices.join(", ")}: ${words}`);
+  if (needed > 1)
+    lines.unshift(`GPU: a job needs ${needed}, ${available} would do (lower --gpus-per-job, now ${needed})`);
+  return gpuProblem === null ? lines : [...lines, `GPU: ${gpuProblem}`];
+}
+
+/** Cards that are refused with the same words share a line. */
+function groupCards(refused: readonly RefusedCard[]): [number[], string][] {
+  const groups = new Map<string, number[]>();
+  for (const { gpu, why } of refused) {
+    const words = explainRefusal(why);
+    groups.set(words, [...new Set([...(groups.get(words) ?? []), gpu.index])]);
+  }
+  return [...groups].map(([words, indices]) => [indices, words]);
+}
+
+function explainRefusal(why: CardRefusal): string {
+  switch (why.kind) {
+    case "unusable":
+      return `not used: it ${why.reason}`;
+    case "not-allowed":
+      return "left out by gpus or exclude_gpus in its machine file";
+    case "kept-free":
+      return "left to people by keep_free in its machine file";
+    case "memory-unknown":
+      return "its free memory cannot be read, so no job is put there";
+    case "memory":
+      return `memory: ${memoryWords(why)} (lower --gpu-memory-required, now ${why.neededMb})`;
+    case "utilization":
+      return utilizationWords(why.used, why.needed);
+    case "taken":
+      return why.batch === null
+        ? "a job of this batch has it (--no-reserve-gpu lets more on it)"
+        : `taken by the batch ${why.batch}`;
+    case "exclusive-in-use":
+      return "only one process may hold it (Exclusive_Process), and somebody may be on it";
+    case "slice":
+      return "a MIG slice, of which a job can use one only";
+    default:
+      return why satisfies never;
+  }
+}
+
+function utilizationWords(used: number, needed: number): string {
+  const [usedPercent, neededPercent, most] = [used, needed, MOST_UTILIZATION].map((share) =>
+    Math.round(share * 100),
+  );
+  return `${usedPercent} % in use, a job is reckoned to use ${neededPercent} %, together at most ${most} % (lower --gpu-utilization, now ${needed})`;
+}

@@ -1,0 +1,74 @@
+// Slots where the user says which cards: one for each that is listed, in that order, whatever else is free. A job waits
+// over there until what it asks for is free, too.
+
+import type { GpuRequirement } from "../../model/job.js";
+import type { Capacity, Gpu, MachineSpec, Slot } from "../../model/machine.js";
+import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
+
+export interface ListedCards {
+  readonly slots: readonly Slot[];
+  /** Empty: every card that is listed can be used. */
+  readonly shortages: readonly Shortage[];
+}
+
+/** A card that is listed twice has two slots. Each slot has as many as a job gets, one after the other. */
+export function listSlots(
+  spec: MachineSpec,
+  { gpus }: Capacity,
+  { count }: Pick<GpuRequirement, "count">,
+  listed: readonly number[],
+): ListedCards {
+  const asked = new Map<number, number>();
+  const found: Gpu[] = [];
+  const absent: number[] = [];
+  const refused: RefusedCard[] = [];
+  for (const index of listed) {
+    const turn = asked.get(index) ?? 0;
+    asked.set(index, turn + 1);
+    const gpu = gpus.length === 0 ? unseen(index) : cardAt(gpus, index, turn);
+    const why = gpu === undefined ? null : refusal(spec, gpu);
+    if (gpu === undefined) absent.push(index);
+    else if (why !== null) refused.push({ gpu, why });
+    else found.push(gpu);
+  }
+  const shortages: Shortage[] = [];
+  if (absent.length > 0) {
+    const there = [...new Set(gpus.map(({ index }) => index))];
+    shortages.push({ kind: "no-such-gpu", absent: [...new Set(absent)], there });
+  }
+  if (refused.length > 0) shortages.push({ kind: "gpus", needed: 1, available: found.length, refused });
+  if (shortages.length > 0) return { slots: [], shortages };
+  const slots: Slot[] = [];
+  for (let at = 0; at + count <= found.length; at += count)
+    slots.push({ index: slots.length, gpus: found.slice(at, at + count) });
+  return { slots, shortages };
+}
+
+/** The slices of a card are listed by its number: each time it comes, the next one. */
+function cardAt(gpus: readonly Gpu[], index: number, turn: number): Gpu | undefined {
+  const same = gpus.filter((gpu) => gpu.index === index);
+  return same[turn % Math.max(1, same.length)];
+}
+
+function refusal({ gpus, excludeGpus }: MachineSpec, { index, unusable }: Gpu): CardRefusal | null {
+  if (unusable !== null) return { kind: "unusable", reason: unusable };
+  const isAllowed = (gpus?.includes(index) ?? true) && !excludeGpus.includes(index);
+  return isAllowed ? null : { kind: "not-allowed" };
+}
+
+/** Where no tool tells of cards, the user is taken at their word. */
+function unseen(index: number): Gpu {
+  return {
+    vendor: "nvidia",
+    index,
+    uuid: `card-${index}`,
+    name: "",
+    memoryTotalMb: null,
+    memoryFreeMb: null,
+    utilization: null,
+    unusable: null,
+    isExclusive: false,
+    sharesHostMemory: false,
+    isMig: false,
+  };
+}

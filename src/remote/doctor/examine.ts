@@ -1,0 +1,108 @@
+// Looks whether a machine is fit for a batch: what its tools, disks and start-up files are like, how many sessions it
+// allows, and whether what we start outlives us. Leaves nothing but a `sleep` that findSurvivor ends.
+
+import { randomBytes } from "node:crypto";
+import type { Examination } from "../../model/examination.js";
+import type { MachineSpec } from "../../model/machine.js";
+import { NEEDED_TOOLS, USEFUL_TOOLS } from "../../model/tools.js";
+import { quote } from "../../transport/quote.js";
+import { runScript } from "../../transport/script/run-script.js";
+import type { Session } from "../../transport/session.js";
+import { ask } from "../engine/ask.js";
+import { framedLines } from "../engine/framed-lines.js";
+import { NOTE_LOGIN, rootPrelude } from "../engine/layout.js";
+import { RemoteError } from "../engine/remote-error.js";
+import { probe } from "../probe/probe.js";
+import { runtimeFile } from "../runtime-files.js";
+import { jobScript } from "../spool/job-script.js";
+import { countSessions } from "./count-sessions.js";
+import { type DoctorAnswer, parseDoctor, type Survivor } from "./parse-doctor.js";
+import { timeStartUp } from "./time-start-up.js";
+
+export interface FirstLook extends Pick<Examination, "startUp" | "facts" | "capacity" | "sessions"> {
+  /** To be looked for on another connection. */
+  readonly survivor: Survivor | null;
+}
+
+/** Throws RemoteError when the machine runs no scripts. */
+export async function examine(session: Session, spec: MachineSpec, signal: AbortSignal): Promise<FirstLook> {
+  const startUp = await timeStartUp(session);
+  const { facts, survivor } = await readFacts(session, spec, signal);
+  const capacity = await probe(session, { bases: ["~/.sshoal"] }, signal);
+  const isLocal = spec.address.kind === "local";
+  const sessions = isLocal ? null : await countSessions(session);
+  return { startUp, facts, capacity, sessions, survivor };
+}
+
+const SETUP_SECONDS = 60;
+/** For everything, and for the client on top of that: a directory of a dead file server can hang the script itself. */
+const ALL_SECONDS = 90;
+const GRACE_SECONDS = 15;
+
+/** Shell variables; what they mean is said in doctor.sh. */
+const LIMITS = { seconds: ALL_SECONDS, setup_seconds: SETUP_SECONDS, survivor_seconds: 300 };
+
+async function readFacts(session: Session, spec: MachineSpec, signal: AbortSignal): Promise<DoctorAnswer> {
+  const nonce = `sshoal-${randomBytes(9).toString("hex")}`;
+  const deadline = AbortSignal.timeout((ALL_SECONDS + GRACE_SECONDS) * 1000);
+  const askedAt = Date.now();
+  try {
+    const script = doctorScript(nonce, spec);
+    const answer = await runScript(session, script, { signal: AbortSignal.any([signal, deadline]) });
+    const lines = framedLines(answer, nonce, "it could not be examined");
+    return parseDoctor(lines, { askedAt, answeredAt: Date.now() });
+  } catch (error) {
+    if (error !== deadline.reason) throw error;
+    throw new RemoteError(
+      `no answer within ${ALL_SECONDS + GRACE_SECONDS} s: a file server it needs may be out of reach`,
+      "give its machine file scratch: with a directory on a local disk",
+      { cause: error },
+    );
+  }
+}
+
+export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS): string {
+  const settings = {
+    nonce,
+    tools: [...NEEDED_TOOLS, ...USEFUL_TOOLS.keys()].join(" "),
+    job: spec.setup.length === 0 ? "" : setupScript(nonce, spec),
+    ...limits,
+    // Without a connection there is none that could end.
+    ...(spec.address.kind === "local" && { survivor_seconds: 0 }),
+  };
+  const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quote(String(value))}`);
+  const files = [runtimeFile("lib.sh"), runtimeFile("logout.sh"), runtimeFile("doctor.sh")];
+  return [`${NOTE_LOGIN}${rootPrelude(spec.scratch)}`, ...assignments, ...files].join("\n");
+}
+
+/** A job whose command only says which Python the setup has led to. */
+function setupScript(nonce: string, spec: MachineSpec): string {
+  const command = `echo; echo ${nonce} python "$(command -v python || command -v python3)"`;
+  return jobScript({ line: 1, name: "doctor", command }, spec, "doctor", {});
+}
+
+/** Whether what an earlier connection started still runs; ends it. Looks for two seconds: it may be about to be killed. */
+export async function findSurvivor(
+  session: Session,
+  { pid, started, bootId }: Survivor,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const answers = await ask(session, {
+    doing: "looking for a process of the last connection",
+    script: `${rootPrelude(null)}
+${runtimeFile("lib.sh")}
+lives() {
+  [ "$boot_id" = ${quote(bootId)} ] && start_of ${pid} && [ "$started" = ${started} ]
+}
+tries=0
+while lives && [ "$tries" -lt 10 ]; do
+  sleep 0.2 || sleep 1
+  tries=$((tries + 1))
+done
+if lives; then kill ${pid} && echo survived; fi
+echo done
+`,
+    signal,
+  });
+  return answers.includes("survived");
+}

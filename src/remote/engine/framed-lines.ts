@@ -1,0 +1,44 @@
+// The lines of an answer that carry its nonce. Others are noise of start-up files. Only the end marker means success.
+
+import { NO_HOME_EXIT_CODE } from "../../transport/script/bootstrap.js";
+import type { Answer } from "../../transport/script/run-script.js";
+import { cleanText } from "../probe/probe-facts.js";
+import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "./remote-error.js";
+
+/** Without the nonce and the end marker. `failure`: how the error begins when there is none. */
+export function framedLines({ stdout, stderr, end }: Answer, nonce: string, failure: string): string[] {
+  const lines = stdout.split("\n");
+  const framed = lines
+    .filter((line) => line.startsWith(`${nonce} `))
+    .map((line) => line.slice(nonce.length + 1));
+  if (framed.at(-1) === "done") return framed.slice(0, -1);
+  if (end.kind === "lost") throw new RemoteError(`${failure}: ${cleanText(end.reason)}`);
+  if (end.kind === "exited" && end.code === NO_HOME_EXIT_CODE) {
+    throw new RemoteError(
+      `${failure}: its home directory cannot be entered`,
+      "log in there and see: ls -ld ~; whoever runs the machine can make it",
+    );
+  }
+  const noise = lines.filter((line) => !line.startsWith(nonce));
+  const said = [...stderr.split("\n"), ...noise].map(cleanText).find((line) => line !== "");
+  if (said === undefined && framed.length === 0) {
+    throw new RemoteError(
+      `${failure}: the login shell ended without a word, and without running sh`,
+      `a start-up file over there, ~/.bashrc perhaps, may exit, read its input or exec another shell; ${TRY}`,
+    );
+  }
+  // A shell that cannot fork while its stderr is redirected ends like this.
+  if (said === undefined && end.kind === "exited" && end.code !== 0)
+    throw new RemoteError(
+      `${failure}: its shell ended with code ${end.code} and gave no reason`,
+      PROCESS_LIMIT_HINT,
+    );
+  if (isAtProcessLimit(stderr))
+    throw new RemoteError(`${failure}: it said "${said}"`, PROCESS_LIMIT_HINT, { isRetryable: true });
+  throw new RemoteError(
+    said === undefined ? failure : `${failure}: it said "${said}"`,
+    `a POSIX sh must be able to run over there: ${TRY}`,
+  );
+}
+
+const TRY = "try ssh with the command `sh -c 'echo fine'`";

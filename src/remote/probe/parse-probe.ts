@@ -1,0 +1,61 @@
+// From the probe's raw lines to what the machine can give. One section that cannot be read spoils that one only.
+
+import type { Capacity, Gpu } from "../../model/machine.js";
+import { parseAmd } from "./parse-amd.js";
+import { parseClaims } from "./parse-claims.js";
+import { parseCpus } from "./parse-cpus.js";
+import { parseMemory } from "./parse-memory.js";
+import { parseNvidia } from "./parse-nvidia.js";
+import { cleanText, type Facts, factsOf, gatherFacts } from "./probe-facts.js";
+import { hideInvisible } from "./visible-gpus.js";
+
+export function parseProbe(lines: readonly string[]): Capacity {
+  const facts = gatherFacts(lines);
+  const { gpus, said } = parseGpus(facts);
+  return {
+    hostname: cleanText(factsOf(facts, "hostname")[0] ?? ""),
+    identity: cleanText(factsOf(facts, "identity")[0] ?? ""),
+    shell: facts.has("no-bash") ? "sh" : "bash",
+    cpus: parseCpus(facts),
+    memory: parseMemory(facts),
+    gpus,
+    gpuProblem: gpuProblem(facts, gpus, said),
+    claims: parseClaims(facts),
+    ...parseLogout(facts),
+  };
+}
+
+function parseLogout(facts: Facts): Pick<Capacity, "logout"> {
+  const logout = (["scope", "no-linger", "no-scope"] as const).find(
+    (each) => each === factsOf(facts, "logout")[0],
+  );
+  return logout === undefined ? {} : { logout };
+}
+
+function parseGpus(facts: Facts): { gpus: Gpu[]; said: readonly string[] } {
+  const nvidia = parseNvidia(facts);
+  const amd = parseAmd(facts, nvidia.gpus.length > 0);
+  const gpus = [
+    ...hideInvisible(nvidia.gpus, visibleValue(facts, "cuda"), "CUDA_VISIBLE_DEVICES"),
+    ...hideInvisible(amd, visibleValue(facts, "rocr"), "ROCR_VISIBLE_DEVICES"),
+  ];
+  return { gpus, said: nvidia.said };
+}
+
+/** Set but empty is a value too: it hides every card. */
+function visibleValue(facts: Facts, maker: string): string | null {
+  const line = factsOf(facts, "visible").find((value) => value.split(" ")[0] === maker);
+  return line?.slice(maker.length + 1) ?? null;
+}
+
+const MOST_SAID = 3;
+
+function gpuProblem(facts: Facts, gpus: readonly Gpu[], said: readonly string[]): string | null {
+  const late = factsOf(facts, "late")[0];
+  if (late !== undefined) return `no answer from the GPU tools within ${cleanText(late)} s`;
+  if (said.length > 0) return said.slice(0, MOST_SAID).join("; ");
+  if (gpus.length > 0) return null;
+  return facts.has("no-smi")
+    ? "no NVIDIA driver (no nvidia-smi) and no AMD card"
+    : "nvidia-smi lists no cards";
+}

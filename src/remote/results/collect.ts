@@ -1,0 +1,189 @@
+// Brings what ended jobs left: many jobs in one stream, into a directory of ours. Frees nothing.
+
+import { rmSync } from "node:fs";
+import path from "node:path";
+import type { Outcome } from "../../model/job.js";
+import { quote } from "../../transport/quote.js";
+import type { Running, Session } from "../../transport/session.js";
+import { gatherTail } from "../engine/gather-tail.js";
+import { type Place, prelude } from "../engine/layout.js";
+import { RemoteError, remoteErrorFrom } from "../engine/remote-error.js";
+import { parseExit } from "../spool/spool-event.js";
+import { nameMissing } from "./missing-paths.js";
+import { parseSentReport, SEND_AND_REPORT, type SentReport } from "./sent-report.js";
+import { type Unpacked, unpack } from "./unpack.js";
+
+export interface Collection {
+  readonly place: Place;
+  readonly jobs: readonly CollectedJob[];
+  /** Paths below the job's directory; "." is all of it. */
+  readonly copyBack: readonly string[];
+  /** Fresh and empty; gets `<key>/{out,err,work/}`, as far as there is something in them. The caller's to remove when this rejects. */
+  readonly into: string;
+  readonly signal: AbortSignal;
+  /** Called with the bytes of the archive that have arrived so far. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+interface CollectedJob {
+  readonly key: string;
+  /** Streams that are not here yet in whole, and come with the archive. */
+  readonly streams: readonly ("out" | "err")[];
+  /** Of its results these paths alone; left out: what `copyBack` names. */
+  readonly only?: readonly string[];
+}
+
+export interface Collected {
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly written: ReadonlyMap<string, { files: number; bytes: number }>;
+  readonly leftOut: readonly string[];
+  /** Of each key with any: how many names this disk does not take. A note among its results lists them. */
+  readonly renamed: ReadonlyMap<string, number>;
+  /** Of each key with any: paths below its results that were not taken; directories end in "/". */
+  readonly missing: ReadonlyMap<string, readonly string[]>;
+}
+
+const NOTHING_MISSING: SentReport = { unread: [], partial: [] };
+/** Names of what cannot be read come on stderr; a machine that says more than this is not believed. */
+const REPORT_CHARACTERS = 64 << 20;
+
+export async function collect(session: Session, collection: Collection): Promise<Collected> {
+  const { jobs, into, signal, onProgress } = collection;
+  signal.throwIfAborted();
+  const running = await session.exec(collectScript(collection));
+  running.stdin.end();
+  const abort = () => running.close();
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  const stderr = gatherTail(running.stderr, REPORT_CHARACTERS);
+  try {
+    const keys = new Set(jobs.map(({ key }) => key));
+    const rules = { allows: (top: string) => keys.has(top), keeps: isExit };
+    let bytes = 0;
+    running.stdout.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      onProgress?.(bytes);
+    });
+    const unpacked = await unpack(running.stdout, into, rules).catch((error: unknown) => error);
+    // What a stream that came to its end does not hold, whoever sent it may explain.
+    const report = running.stdout.readableEnded ? await expectSent(running, stderr) : NOTHING_MISSING;
+    signal.throwIfAborted();
+    if (unpacked instanceof Error) throw unpacked;
+    const { written, leftOut, renamed, untaken, kept } = unpacked as Unpacked;
+    for (const name of report.partial) rmSync(path.join(into, name), { force: true, recursive: true });
+    const missing = byJob([...report.unread, ...report.partial, ...untaken], keys);
+    return { outcomes: readOutcomes(kept, keys), written, leftOut, renamed, missing };
+  } finally {
+    signal.removeEventListener("abort", abort);
+    running.close();
+  }
+}
+
+/** The machine has said what it sent, and what not; a stream that merely ended proves nothing. */
+async function expectSent(running: Running, stderr: Promise<string>): Promise<SentReport> {
+  const end = await running.ended;
+  const said = end.kind === "lost" ? end.reason : await stderr;
+  const report = parseSentReport(said);
+  if (report === null) throw remoteErrorFrom("collecting results", said.split("\0")[0] ?? "");
+  return report;
+}
+
+/** Only results may be missing: without its own files a job cannot be collected. */
+function byJob(names: readonly string[], keys: ReadonlySet<string>): Map<string, string[]> {
+  const paths = new Map<string, string[]>();
+  for (const name of names) {
+    const [, key = "", below = "./"] = /^([^/]+)\/work\/(.+)?$/s.exec(name) ?? [];
+    if (!keys.has(key)) throw new RemoteError(`${JSON.stringify(name)} cannot be read there`);
+    paths.set(key, [...(paths.get(key) ?? []), below]);
+  }
+  return new Map([...paths].map(([key, some]) => [key, nameMissing(some)]));
+}
+
+function collectScript(collection: Collection): string {
+  // GNU tar takes a backslash in a name for the beginning of an escape; other tars do not, and know no such option.
+  const paths = [...collection.copyBack, ...collection.jobs.flatMap(({ only = [] }) => only)];
+  const asWritten = paths.some((each) => each.includes("\\"))
+    ? "tar --no-unquote --version >/dev/null 2>&1 && as_written=--no-unquote"
+    : "";
+  return `${listScript(collection)}
+if [ $# = 0 ]; then
+  echo "they are not there any more: another computer may have fetched them" >&2
+  exit 1
+fi
+# A job may leave what even its owner cannot read as it is: directories at once, or nobody would see what is in them.
+find "$@" -type d ! -perm -u+rx -exec chmod u+rwx {} \\; -o -type f ! -perm -u+r -exec chmod u+rw {} + </dev/null
+as_written=
+${asWritten}
+${SEND_AND_REPORT}`;
+}
+
+/** sh text that makes all that is to come the arguments. */
+export function listScript({
+  place,
+  jobs,
+  copyBack,
+}: Pick<Collection, "place" | "jobs" | "copyBack">): string {
+  const wanted = jobs.map(({ key, streams, only }) =>
+    only === undefined
+      ? `add ${key} ${streams.join(" ")}`
+      : `add_own ${key} ${streams.join(" ")}\nadd_rest ${key} ${only.map(belowJob).join(" ")}`,
+  );
+  const paths = outermost(copyBack).map(belowJob).join(" ");
+  return `${prelude(place)}
+cd "$spool/jobs" || exit 1
+add() {
+  add_own "$@"
+  for name in ${paths}; do
+    [ -e "$key/$name" ] && printf '%s\\n' "$key/$name"
+  done
+}
+add_own() {
+  key=$1
+  shift
+  for name in exit "$@"; do
+    [ -s "$key/$name" ] && printf '%s\\n' "$key/$name"
+  done
+}
+# What cannot be seen may be in a directory that cannot be searched, which then stands for it. Otherwise it is gone.
+add_rest() {
+  key=$1
+  shift
+  for name; do
+    path=$key/$name
+    until [ -e "$path" ] || [ -h "$path" ] || [ "$path" = "$key" ]; do path=\${path%/*}; done
+    if [ "$path" = "$key/$name" ] || [ ! -x "$path" ]; then printf '%s\\n' "$path"; fi
+  done | sort -u
+}
+set -f
+IFS='
+'
+set -- $(
+${wanted.join("\n")}
+)`;
+}
+
+/** A path of the results, as one word of sh. */
+function belowJob(path: string): string {
+  const name = path.replace(/^\.?\/|\/$/g, "");
+  return quote(name === "" || name === "." ? "work" : `work/${name}`);
+}
+
+/** What is named twice, alone or within another, tar would send twice. */
+function outermost(paths: readonly string[]): string[] {
+  if (paths.includes(".")) return ["."];
+  return [...new Set(paths)].filter((each) => !paths.some((other) => each.startsWith(`${other}/`)));
+}
+
+function isExit(name: string): boolean {
+  return /^[^/]+\/exit$/.test(name);
+}
+
+function readOutcomes(kept: ReadonlyMap<string, Buffer>, keys: ReadonlySet<string>): Map<string, Outcome> {
+  const outcomes = new Map<string, Outcome>();
+  for (const key of keys) {
+    const outcome = parseExit(kept.get(`${key}/exit`)?.toString().trimEnd() ?? "");
+    if (outcome === null) throw new RemoteError(`it does not say how attempt ${key} ended`);
+    outcomes.set(key, outcome);
+  }
+  return outcomes;
+}

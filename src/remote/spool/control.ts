@@ -1,0 +1,189 @@
+// The control channel: one long-lived shell per machine that answers requests in order, with no channel opened for each.
+
+import { quote } from "../../transport/quote.js";
+import type { Running, Session } from "../../transport/session.js";
+import { gatherTail } from "../engine/gather-tail.js";
+import { type Place, prelude } from "../engine/layout.js";
+import { RemoteError, remoteErrorFrom } from "../engine/remote-error.js";
+import { wordsAfter } from "../engine/words-after.js";
+import { runtimeFile } from "../runtime-files.js";
+import { type OutputPiece, readControl } from "./control-stream.js";
+import { OVERLAP_BYTES } from "./fresh-output.js";
+import { parseTakenBack, type TakenBack } from "./take-back.js";
+
+export interface OutputPosition {
+  readonly key: string;
+  readonly stream: "out" | "err";
+  readonly offset: number;
+}
+
+/** Who follows the batch: we do, or another client, by its name. */
+export type Hold =
+  | { readonly isOurs: true; readonly pid: number }
+  | { readonly isOurs: false; readonly pid: number; readonly name: string };
+
+/** Awaited before the next piece is read: a slow disk here slows the sending over there. */
+export type OnOutput = (piece: OutputPiece) => Promise<void>;
+
+interface Pending {
+  readonly lines: string[];
+  readonly onOutput: OnOutput | undefined;
+  /** What `onOutput` threw, such as a full disk here: the channel goes on, this request fails. */
+  failure: Error | null;
+  readonly resolve: (lines: string[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const MAX_OUTPUT_BYTES = 4 << 20;
+
+/** Owns the channel; close() ends it. Requests that are under way when the link goes are rejected. */
+export class Control {
+  readonly #running: Running;
+  readonly #pending: Pending[] = [];
+  #isOver = false;
+  readonly #stderr: Promise<string>;
+  /** Nothing more can be asked. Resolves with the reason; null: the link was lost. */
+  readonly ended: Promise<string | null>;
+
+  private constructor(running: Running) {
+    this.#running = running;
+    this.#stderr = gatherTail(running.stderr);
+    this.ended = this.#read()
+      .catch((error: Error) => error)
+      .then((error) => (error === null ? null : this.#fail(error)));
+  }
+
+  static async open(session: Session, place: Place): Promise<Control> {
+    return new Control(await session.exec(controlScript(place)));
+  }
+
+  /**
+   * Passes on what is there beyond the positions, a few MB of each at most, after some bytes from before them. `surely`:
+   * these also where nothing is new. Resolves with the streams that are shorter than their positions.
+   */
+  async readOutput(
+    positions: readonly OutputPosition[],
+    onOutput: OnOutput,
+    surely = false,
+  ): Promise<Omit<OutputPosition, "offset">[]> {
+    const words = positions.map(({ key, stream, offset }) => `${key} ${stream} ${offset}`);
+    const how = `${MAX_OUTPUT_BYTES} ${OVERLAP_BYTES} ${surely ? 1 : 0}`;
+    const lines = await this.#request(`output ${how} ${words.join(" ")}`, onOutput);
+    return wordsAfter("cut", lines).map((cut) => {
+      const [key = "", stream = ""] = cut.split(" ");
+      return { key, stream: stream === "out" ? "out" : "err" };
+    });
+  }
+
+  /** From now on the batch is this client's, until the channel ends. Resolves with the process that holds it. */
+  async hold(client: string): Promise<Hold> {
+    const lines = await this.#request(`hold ${quote(client)}`);
+    const [held = ""] = wordsAfter("held", lines);
+    const [, pid = "", name = ""] = /^(\d+) (.+)$/.exec(held) ?? [];
+    if (pid !== "") return { isOurs: false, pid: Number(pid), name };
+    return { isOurs: true, pid: Number(wordsAfter("holding", lines)[0]) };
+  }
+
+  /** The keys that nobody had begun are now ours again. */
+  async takeBack(keys: readonly string[]): Promise<TakenBack> {
+    return parseTakenBack(await this.#request(`take_back ${keys.join(" ")}`));
+  }
+
+  /** The keys that were ever taken back. */
+  async returned(): Promise<string[]> {
+    return wordsAfter("taken", await this.#request("returned"));
+  }
+
+  /** The keys of which nothing is there, nor ever was as far as the log knows. */
+  async absent(keys: readonly string[]): Promise<string[]> {
+    return wordsAfter("absent", await this.#request(`absent ${keys.join(" ")}`));
+  }
+
+  /** The keys that had been taken back by a client, and so are not there to be stopped. */
+  async stop(keys: readonly string[]): Promise<string[]> {
+    return wordsAfter("missed", await this.#request(`stop ${keys.join(" ")}`));
+  }
+
+  /** Tells the client that follows the batch to stop all of it. */
+  async halt(): Promise<void> {
+    await this.#request("halt");
+  }
+
+  /** Slots whose loop was killed, or went down with the machine, get a new one. Resolves with these, and their last words. */
+  async tend(): Promise<Map<number, string>> {
+    const dead = wordsAfter("dead", await this.#request("tend")).map((words) => /^(\d+) ?(.*)$/.exec(words));
+    return new Map(dead.map((match) => [Number(match?.[1]), match?.[2] ?? ""]));
+  }
+
+  /** Whether the spool is where it was: its directory may have been removed. */
+  async isThere(): Promise<boolean> {
+    return !(await this.#request("look")).includes("gone");
+  }
+
+  /** From now on no slot takes another job. */
+  async drain(): Promise<void> {
+    await this.#request("drain");
+  }
+
+  async free(keys: readonly string[]): Promise<void> {
+    await this.#request(`free ${keys.join(" ")}`);
+  }
+
+  close(): void {
+    this.#running.stdin.end();
+    this.#running.close();
+  }
+
+  #request(line: string, onOutput?: OnOutput): Promise<string[]> {
+    if (this.#isOver) return Promise.reject(new RemoteError("the connection was lost"));
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ lines: [], onOutput, failure: null, resolve, reject });
+      this.#running.stdin.write(`${line}\n`);
+    });
+  }
+
+  /** Resolves with why there is no more to read; null: the link was lost. */
+  async #read(): Promise<Error | null> {
+    for await (const item of readControl(this.#running.stdout)) {
+      const current = this.#pending[0];
+      if (current === undefined) continue;
+      if (item.kind === "output") await passOn(item, current);
+      else if (!/^end \d+$/.test(item.text)) current.lines.push(item.text);
+      else {
+        this.#pending.shift();
+        if (current.failure === null) current.resolve(current.lines);
+        else current.reject(current.failure);
+      }
+    }
+    const how = await this.#running.ended;
+    if (how.kind !== "lost") return remoteErrorFrom("the control channel", await this.#stderr);
+    this.#fail(new RemoteError(how.reason));
+    return null;
+  }
+
+  #fail(error: Error): string {
+    this.#isOver = true;
+    for (const { reject } of this.#pending.splice(0)) reject(error);
+    return error.message;
+  }
+}
+
+/** After a failure the rest is only read past. */
+async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
+  if (request.failure !== null) return;
+  await request.onOutput?.(piece).catch((error: Error) => {
+    request.failure = error;
+  });
+}
+
+const SPOOL_GONE = "what was handed over is not there any more";
+
+function controlScript(place: Place): string {
+  return `${prelude(place)}
+cd "$spool" 2>/dev/null || { echo "${SPOOL_GONE}" >&2; exit 1; }
+${runtimeFile("lib.sh")}
+. ./settings
+${runtimeFile("control.sh")}
+serve
+`;
+}

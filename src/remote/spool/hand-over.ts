@@ -1,0 +1,189 @@
+// Gives jobs and slots to a machine, which from then on needs nobody. Jobs that are already there stay as they are.
+
+import { Readable } from "node:stream";
+import { kindOf, type Requirement } from "../../model/job.js";
+import type { SharedRoom, Slot } from "../../model/machine.js";
+import { quote } from "../../transport/quote.js";
+import type { Session } from "../../transport/session.js";
+import { tryToAsk } from "../engine/ask.js";
+import { NOTE_LOGIN, type Place, prelude } from "../engine/layout.js";
+import { RemoteError } from "../engine/remote-error.js";
+import { wordsAfter } from "../engine/words-after.js";
+import { runtimeFile, SPOOL_SCRIPTS } from "../runtime-files.js";
+import { type PackEntry, pack } from "../tree/pack.js";
+import type { Tree } from "../tree/tree.js";
+import { formatManifest, type Manifest } from "./manifest.js";
+
+export interface HandOver {
+  readonly place: Place;
+  readonly settings: SpoolSettings;
+  readonly requirement: Requirement;
+  readonly slots: readonly SlotPlace[];
+  /** Slots, settings and scripts are there already. */
+  readonly isFurnished: boolean;
+  readonly tree: Tree;
+  readonly jobs: readonly HandedJob[];
+  readonly manifest: Manifest;
+  readonly signal: AbortSignal;
+}
+
+/** The second line of a command, behind that which names its tree. */
+export const BEGIN = `. "\${SSHOAL_SLOT_DIR%/slots/*}/begin.sh"`;
+
+interface HandedJob {
+  readonly key: string;
+  readonly script: string;
+  /** Otherwise a fork of the slot's bash runs it, where there is one. */
+  readonly needsOwnShell: boolean;
+  /** Where it is not that of the batch. */
+  readonly timeoutSeconds?: number | undefined;
+  /** "-": it needs what the batch says. */
+  readonly kind?: string;
+}
+
+interface SlotPlace {
+  readonly slot: Slot;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface SpoolSettings {
+  readonly copiesUnchanged: boolean;
+  readonly timeoutSeconds: number | null;
+  /** Where jobs run that have no directory of their own; null: there are no such jobs. */
+  readonly inPlace: string | null;
+  /** Slots start in a scope of the user's own systemd: a logout would end them otherwise. */
+  readonly usesScopes?: boolean;
+}
+
+/** Keys that did not get in. */
+interface LeftOut {
+  /** There was no room for them. */
+  readonly missing: readonly string[];
+  /** They had been taken back before they came. */
+  readonly taken: readonly string[];
+}
+
+/** The machine's word that no job of this hand-over is there, nor will be. Earlier hand-overs are another matter. */
+export class NothingArrived extends RemoteError {}
+
+/**
+ * Some thousands of jobs at most: one `mv` puts them into place. Rejects with NothingArrived, or with another error after which
+ * any of the jobs may be there, and may be running.
+ */
+export async function handOver(session: Session, order: HandOver): Promise<LeftOut> {
+  const { answers, failure } = await tryToAsk(session, {
+    doing: "handing over",
+    script: handOverScript(order),
+    stdin: Readable.from(pack(spoolEntries(order)), { objectMode: false }),
+    signal: order.signal,
+  });
+  if (failure !== null)
+    throw answers.at(-1) === "refused" ? new NothingArrived(failure.message, failure.hint) : failure;
+  return { missing: wordsAfter("missing", answers), taken: wordsAfter("taken", answers) };
+}
+
+function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): string {
+  // Of several kinds, nobody here knows whose jobs these are.
+  const most = slots.some(({ slot }) => slot.room !== undefined) ? slots.length : Math.max(1, jobs.length);
+  return `${NOTE_LOGIN}${prelude(place)}
+slots='${slots.map(({ slot }) => slot.index).join(" ")}'
+most=${most}
+tree=${quote(tree.hash)}
+is_furnished=${isFurnished ? "yes" : ""}
+scripts='${SPOOL_SCRIPTS.join(" ")}'
+${runtimeFile("hand-over.sh")}
+hand_over 3<&0 </dev/null
+`;
+}
+
+function* spoolEntries(order: HandOver): Generator<PackEntry> {
+  if (!order.isFurnished) yield* furniture(order);
+  yield file("manifest", formatManifest(order.manifest));
+  const treeLine = order.settings.inPlace === null ? formatTreeLine(order.tree) : IN_PLACE;
+  for (const { key, script, needsOwnShell, timeoutSeconds, kind = "-" } of order.jobs) {
+    yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
+    if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
+    if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
+  }
+  yield file("whole", "");
+}
+
+function* furniture(order: HandOver): Generator<PackEntry> {
+  for (const name of SPOOL_SCRIPTS) yield file(name, runtimeFile(name));
+  yield file("settings", settingsText(order));
+  for (const { slot, env } of order.slots) {
+    yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
+    const requirement = slot.requirement ?? order.requirement;
+    yield file(`slots/${slot.index}/need`, needText(requirement, slot));
+    if (slot.room !== undefined)
+      yield file(`slots/${slot.index}/room`, roomText(slot.room, slot, requirement));
+  }
+}
+
+function file(path: string, text: string): PackEntry {
+  const content = Buffer.from(text);
+  return { type: "File", path, mode: 0o600, size: content.length, content };
+}
+
+function settingsText({ place, settings }: HandOver): string {
+  return [
+    `batch=${quote(place.batch)}`,
+    `copy_unchanged=${settings.copiesUnchanged ? 1 : 0}`,
+    `limit=${settings.timeoutSeconds ?? 0}`,
+    `in_place=${quote(settings.inPlace ?? "")}`,
+    `in_scope=${settings.usesScopes ? "yes" : ""}`,
+    "",
+  ].join("\n");
+}
+
+/** What stands for the tree of a job that runs in place. */
+const IN_PLACE = "#tree @ 0 0";
+
+/** From here on it pays to pass on to the next job what one has left unchanged. */
+const LARGE_ENTRIES = 100;
+const LARGE_BYTES = 4 << 20;
+
+/** The tree a job begins with, whether it has directories and is large; "-": the job begins in an empty one. */
+function formatTreeLine({ hash, entries, bytes }: Tree): string {
+  const hasDirectories = entries.some(({ type }) => type === "Directory");
+  const isLarge = entries.length > LARGE_ENTRIES || bytes > LARGE_BYTES;
+  return `#tree ${hash === "" ? "-" : hash} ${hasDirectories ? 1 : 0} ${isLarge ? 1 : 0}`;
+}
+
+function slotEnvText(slot: Slot, env: Readonly<Record<string, string>>): string {
+  const checked = slot.gpus.filter(
+    ({ vendor, isMig, sharesHostMemory, memoryFreeMb }) =>
+      vendor === "nvidia" && !isMig && !sharesHostMemory && memoryFreeMb !== null,
+  );
+  return [
+    ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
+    `export SSHOAL_SLOT=${slot.index}`,
+    `check_cards=${checked.map((gpu) => gpu.index).join(",")}`,
+    "",
+  ].join("\n");
+}
+
+/** The line that probes and other slots read as this slot's claim. sh counts in whole MB. */
+function needText({ memoryMb, cpus, gpu, reservesMachine }: Requirement, slot: Slot): string {
+  const cards = slot.gpus.map(({ uuid }) => uuid).join(",") || "-";
+  const ofCard = [Math.ceil(gpu?.memoryMb ?? 0), gpu?.utilization ?? 0, gpu?.isReserved ? 1 : 0];
+  return `${[Math.ceil(memoryMb), cpus, ...ofCard, reservesMachine ? 1 : 0, cards].join(" ")}\n`;
+}
+
+/** What is not limited. */
+const PLENTY = 1e9;
+
+/** Read by kinds.sh: sh counts in whole numbers, so cores and shares are in thousandths. */
+function roomText(room: SharedRoom, slot: Slot, { cpus, gpu }: Requirement): string {
+  const cards = slot.gpus.map(({ uuid }, index) => {
+    const { memoryMb, utilization } = room.cards[index] ?? { memoryMb: null, utilization: 0 };
+    const [needMb, needShare] = [Math.ceil(gpu?.memoryMb ?? 0), thousandths(gpu?.utilization ?? 0)];
+    return [uuid, needMb, needShare, Math.floor(memoryMb ?? PLENTY), thousandths(utilization)].join(" ");
+  });
+  const ofAll = [thousandths(cpus), thousandths(room.cpus), room.jobs ?? PLENTY].join(" ");
+  return `${[kindOf(slot.requirement), ofAll, ...cards].join("\n")}\n`;
+}
+
+function thousandths(amount: number): number {
+  return Math.round(amount * 1000);
+}

@@ -1,0 +1,32 @@
+// What a slot runs for one job: its environment, the machine's setup, then the line as the user wrote it. Pure.
+
+import type { Job } from "../../model/job.js";
+import type { MachineSpec } from "../../model/machine.js";
+import { quote } from "../../transport/quote.js";
+
+export function jobScript(
+  job: Job,
+  machine: MachineSpec,
+  batch: string,
+  env: Readonly<Record<string, string>>,
+): string {
+  const exported = {
+    PYTHONUNBUFFERED: "1",
+    ...machine.env,
+    ...env,
+    SSHOAL_JOB: job.name,
+    SSHOAL_BATCH: batch,
+    SSHOAL_MACHINE: machine.name,
+  };
+  return [
+    ...Object.entries(exported).map(([name, value]) => `export ${name}=${quote(value)}`),
+    ...setupLines(machine),
+    job.command,
+    "",
+  ].join("\n");
+}
+
+function setupLines({ name, setup }: MachineSpec): string[] {
+  if (setup.length === 0) return [];
+  return ["{", ...setup, `} || { echo ${quote(`sshoal: the setup of ${name} failed`)} >&2; exit 125; }`];
+}

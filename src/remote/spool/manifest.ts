@@ -1,0 +1,82 @@
+// What a spool says about its batch, so that another computer can pick it up: appended to with every hand-over.
+
+import type { BatchSettings } from "../../model/batch.js";
+import type { Job } from "../../model/job.js";
+import type { Slot } from "../../model/machine.js";
+import type { Session } from "../../transport/session.js";
+import { ask } from "../engine/ask.js";
+import { type Place, prelude } from "../engine/layout.js";
+
+const VERSION = 1;
+const MAX_BYTES = 256 << 20;
+
+export interface Manifest {
+  readonly script: string;
+  readonly settings: BatchSettings;
+  readonly slots: readonly Slot[];
+  /** By attempt key. */
+  readonly jobs: ReadonlyMap<string, Job>;
+}
+
+export function formatManifest({ jobs, ...about }: Manifest): string {
+  const lines = [...jobs].map(([key, job]) => JSON.stringify({ key, job }));
+  return `${[JSON.stringify({ v: VERSION, about }), ...lines].join("\n")}\n`;
+}
+
+/** Lines of later hand-overs count. Null: it tells nothing, or was written by a later version. */
+function parseManifest(lines: readonly string[]): Manifest | null {
+  let about: Omit<Manifest, "jobs"> | null = null;
+  const jobs = new Map<string, Job>();
+  for (const line of lines) {
+    const entry = parseEntry(line);
+    if (entry?.v === VERSION && entry.about !== undefined) about = entry.about;
+    if (entry?.key !== undefined && entry.job !== undefined) jobs.set(entry.key, entry.job);
+  }
+  return about === null ? null : { ...about, jobs };
+}
+
+interface Entry {
+  readonly v?: number;
+  readonly about?: Omit<Manifest, "jobs">;
+  readonly key?: string;
+  readonly job?: Job;
+}
+
+function parseEntry(line: string): Entry | null {
+  try {
+    const entry = withSoundParameters(JSON.parse(line) as Entry);
+    // Names become paths here, so those of a remote are looked at twice.
+    const isOdd = entry.job !== undefined && !/^[^/\0\n.-][^/\0\n]*\.\d+$/.test(entry.job.name);
+    return isOdd ? null : entry;
+  } catch {
+    return null;
+  }
+}
+
+/** They are shown in many ways, each of which takes them for texts. */
+function withSoundParameters(entry: Entry): Entry {
+  const parameters: unknown = entry.job?.parameters;
+  if (entry.job === undefined || parameters === undefined) return entry;
+  const isSound =
+    typeof parameters === "object" &&
+    parameters !== null &&
+    Object.values(parameters).every((value) => typeof value === "string");
+  if (isSound) return entry;
+  const { parameters: _, ...job } = entry.job;
+  return { ...entry, job };
+}
+
+/** Null: there is no spool of this batch. */
+export async function readManifest(
+  session: Session,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Manifest | null> {
+  const script = `${prelude(place)}
+[ ! -e "$spool/manifest" ] || cat "$spool/manifest" </dev/null || exit 1
+echo done
+`;
+  return parseManifest(
+    await ask(session, { doing: "reading the manifest", script, signal, maxBytes: MAX_BYTES }),
+  );
+}

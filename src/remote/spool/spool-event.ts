@@ -1,0 +1,87 @@
+// What slots append to the event log, read with care: it comes from a machine.
+
+import type { Outcome } from "../../model/job.js";
+
+export type SpoolEvent =
+  | { readonly kind: "started"; readonly key: string; readonly slot: number }
+  | {
+      readonly kind: "ended";
+      readonly key: string;
+      readonly slot: number;
+      readonly outcome: Outcome;
+      readonly durationMs: number;
+    }
+  | { readonly kind: "waiting"; readonly slot: number; readonly reason: string }
+  | { readonly kind: "idle"; readonly slot: number }
+  | { readonly kind: "freed"; readonly key: string }
+  | { readonly kind: "draining" }
+  /** `holder`: the process that stands over there for the client this is meant for. */
+  | { readonly kind: "halting"; readonly holder: number }
+  | { readonly kind: "opened" }
+  /** More than a line of ours could be, and left out. */
+  | { readonly kind: "overlong" };
+
+/** Null for a line that is no event of ours: torn by a full disk, or written by a later version. */
+export function parseSpoolEvent(line: string): SpoolEvent | null {
+  const [kind, first = "", second = "", code = "", duration = ""] = line.split(" ");
+  switch (kind) {
+    case "started":
+      return isKey(first) && isNumber(second) ? { kind, key: first, slot: Number(second) } : null;
+    case "ended": {
+      const outcome = parseExit(code);
+      if (!isKey(first) || !isNumber(second) || !isNumber(duration) || outcome === null) return null;
+      return { kind, key: first, slot: Number(second), outcome, durationMs: Number(duration) };
+    }
+    case "waiting":
+      return isNumber(first)
+        ? { kind, slot: Number(first), reason: line.split(" ").slice(2).join(" ") }
+        : null;
+    case "idle":
+      return isNumber(first) ? { kind, slot: Number(first) } : null;
+    case "freed":
+      return isKey(first) ? { kind, key: first } : null;
+    case "halting":
+      return isNumber(first) ? { kind, holder: Number(first) } : null;
+    case "draining":
+    case "opened":
+      return { kind };
+    default:
+      return null;
+  }
+}
+
+/** The content of `exit`: a code as the shell counts it, or the word for what we did to the job. */
+export function parseExit(text: string): Outcome | null {
+  if (text === "timed-out" || text === "stopped") return { kind: text };
+  if (text === "lost") return { kind: "lost", reason: "it went down with its machine or with its slot" };
+  if (!isNumber(text)) return null;
+  const code = Number(text);
+  const signal = code > 128 ? SIGNALS.get(code - 128) : undefined;
+  return signal === undefined ? { kind: "exited", code } : { kind: "killed", signal };
+}
+
+// Linux numbers, whatever this computer runs: the code was made over there.
+const SIGNALS = new Map<number, string>([
+  [1, "SIGHUP"],
+  [2, "SIGINT"],
+  [3, "SIGQUIT"],
+  [4, "SIGILL"],
+  [6, "SIGABRT"],
+  [7, "SIGBUS"],
+  [8, "SIGFPE"],
+  [9, "SIGKILL"],
+  [11, "SIGSEGV"],
+  [13, "SIGPIPE"],
+  [14, "SIGALRM"],
+  [15, "SIGTERM"],
+  [24, "SIGXCPU"],
+  [25, "SIGXFSZ"],
+]);
+
+function isKey(word: string): boolean {
+  return /^\d{7,10}-\d{1,4}$/.test(word);
+}
+
+function isNumber(word: string): boolean {
+  return /^\d{1,12}$/.test(word);
+}

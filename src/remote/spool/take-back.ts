@@ -1,0 +1,36 @@
+// Takes jobs back from a machine without its control channel, which it takes a furnished spool to open. What never came is
+// kept from coming late, also where nothing of the batch is there yet.
+
+import type { Session } from "../../transport/session.js";
+import { ask } from "../engine/ask.js";
+import { type Place, prelude } from "../engine/layout.js";
+import { wordsAfter } from "../engine/words-after.js";
+import { runtimeFile } from "../runtime-files.js";
+
+/** A key that is in neither: the machine could not tell, and is to be asked again. */
+export interface TakenBack {
+  /** Not begun, and ours again. */
+  readonly taken: readonly string[];
+  readonly begun: readonly string[];
+}
+
+export interface TakingBack {
+  readonly place: Place;
+  readonly keys: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export async function takeBack(session: Session, { place, keys, signal }: TakingBack): Promise<TakenBack> {
+  const script = `${prelude(place)}
+mkdir -p "$spool" && cd "$spool" || exit 1
+${runtimeFile("lib.sh")}
+${runtimeFile("control.sh")}
+take_back ${keys.join(" ")} </dev/null
+echo done
+`;
+  return parseTakenBack(await ask(session, { doing: "taking jobs back", script, signal }));
+}
+
+export function parseTakenBack(answers: readonly string[]): TakenBack {
+  return { taken: wordsAfter("taken", answers), begun: wordsAfter("begun", answers) };
+}

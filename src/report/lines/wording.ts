@@ -1,0 +1,129 @@
+// Sentences that more than one reporter says.
+
+import type { RunEvent } from "../../model/event.js";
+import type { TransferView } from "../live/machine-view.js";
+import { formatBytes, formatRoughDuration } from "../text/amounts.js";
+import { printable } from "../text/printable.js";
+import { missingText } from "./missing-text.js";
+
+export const STOPPING = {
+  drain: "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)",
+  stop: "stopping running jobs, collecting what they have",
+} as const;
+
+const HALTED_BY = { fail: "failed", success: "succeeded", done: "done" } as const;
+const THEN = { soon: "lets running jobs finish", now: "stops running jobs" } as const;
+
+/** "3 jobs failed: --halt soon,fail=3 lets running jobs finish". */
+export function haltedLine({
+  when,
+  why,
+  count: amount,
+  rule,
+}: Extract<RunEvent, { kind: "halted" }>): string {
+  return `${count(amount, "job")} ${HALTED_BY[why]}: --halt ${rule} ${THEN[when]}`;
+}
+
+export function pausedLine({ pid }: Extract<RunEvent, { kind: "paused" }>): string {
+  return `paused: no new jobs, running ones go on; kill -USR2 ${pid} resumes`;
+}
+
+export const CONTINUED = "resumed: waiting jobs begin again";
+
+export const NO_BASH = "no bash: jobs run under sh there";
+
+const NAMED_LEFT_OUT = 5;
+const RATE_AFTER_MS = 500;
+
+/** The warnings an event is worth: none for most. */
+export function warningLines(event: RunEvent): string[] {
+  switch (event.kind) {
+    case "warning":
+      return [`WARNING: ${printable(event.message)}`];
+    case "machine-ready":
+      return event.capacity.shell === "sh" ? [`WARNING: ${printable(event.machine)} has ${NO_BASH}`] : [];
+    case "machine-failed":
+      return aboutMachine(event, "is left out");
+    case "machine-refused":
+      return aboutMachine(event, "gets no jobs");
+    case "jobs-reassigned":
+      return [
+        `WARNING: ${printable(event.machine)} is still out of reach; ${count(event.lines.length, "waiting job")} of it go to others`,
+      ];
+    case "jobs-gone":
+      return [
+        `WARNING: ${listLines(event.lines)} of this batch ${event.lines.length === 1 ? "is" : "are"} not on ${printable(event.machine)} any more: what became of it is unknown`,
+      ];
+    case "machine-draining":
+      return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
+    case "jobs-retried":
+      return [`WARNING: trying again: ${listLines(event.lines)}, last tried on ${printable(event.machine)}`];
+    case "job-stuck":
+      return [
+        `WARNING: the results of line ${event.line} stay on ${printable(event.machine)}: ${printable(event.reason)}`,
+      ];
+    case "job-collected":
+    case "rest-collected":
+      if (event.missing === undefined || event.missing.length === 0) return [];
+      return [
+        `WARNING: some results of line ${event.line} could not be taken and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
+      ];
+    default:
+      return [];
+  }
+}
+
+function listLines(lines: readonly number[]): string {
+  const named = lines.slice(0, 10).join(", ");
+  return `line${lines.length === 1 ? "" : "s"} ${named}${lines.length > 10 ? " and more" : ""}`;
+}
+
+interface MachineTrouble {
+  readonly machine: string;
+  readonly reason: string;
+  readonly hint: string | null;
+}
+
+function aboutMachine({ machine, reason, hint }: MachineTrouble, what: string): string[] {
+  const first = `WARNING: ${printable(machine)} ${what}: ${printable(reason)}`;
+  return hint === null ? [first] : [first, printable(hint)];
+}
+
+/** What travels to the machines and what stays here. */
+export function treeLine({ files, bytes, leftOut }: Extract<RunEvent, { kind: "tree-read" }>): string {
+  const travels = `copying ${count(files, "file")}, ${formatBytes(bytes)}`;
+  if (leftOut.length === 0) return travels;
+  const named = leftOut.slice(0, NAMED_LEFT_OUT).map(printable).join(", ");
+  const more = leftOut.length - NAMED_LEFT_OUT;
+  return `${travels}; left out: ${named}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** `12.3 MB of 50.0 MB, 24%, 8.1 MB/s, ~5s left`; empty while nothing is known. */
+export function transferText({ doneBytes, totalBytes, beganAt, beganBytes, at }: TransferView): string {
+  if (totalBytes === 0) return "";
+  const percent = Math.floor((100 * doneBytes) / totalBytes);
+  const parts = [`${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`, `${percent}%`];
+  // What fits into buffers on the way is sent at once, and tells nothing.
+  if (at - beganAt >= RATE_AFTER_MS && doneBytes > beganBytes) {
+    const bytesPerMs = (doneBytes - beganBytes) / (at - beganAt);
+    parts.push(`${formatBytes(1000 * bytesPerMs)}/s`);
+    if (doneBytes < totalBytes)
+      parts.push(`~${formatRoughDuration((totalBytes - doneBytes) / bytesPerMs)} left`);
+  }
+  return parts.join(", ");
+}
+
+/** Where an earlier client left the batch. */
+export function resumedLine({
+  done,
+  running,
+  waiting,
+  machines,
+}: Extract<RunEvent, { kind: "run-resumed" }>): string {
+  const where = running > 0 ? ` on ${machines.map(printable).join(", ")}` : "";
+  return `resuming: ${done} done, ${running} running${where}, ${waiting} waiting`;
+}
+
+export function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,109 @@
+// One machine as people see it, changed in place as its events arrive.
+
+import type { RunEvent } from "../../model/event.js";
+import type { Slot } from "../../model/machine.js";
+
+export interface MachineView {
+  readonly name: string;
+  answer: MachineAnswer | null;
+  /** Why the link is gone, while it is. */
+  lostBecause: string | null;
+  staging: TransferView | null;
+  isStaged: boolean;
+  /** Results that are on their way, while it is worth telling. */
+  collecting: TransferView | null;
+  /** Nothing of this batch is left there. */
+  isDone: boolean;
+  /** Slot to why it takes no job for now. */
+  readonly held: Map<number, string>;
+}
+
+export interface TransferView {
+  readonly doneBytes: number;
+  /** 0: it was there already. */
+  readonly totalBytes: number;
+  /** When it was told of first, and how much was done then. */
+  readonly beganAt: number;
+  readonly beganBytes: number;
+  readonly at: number;
+}
+
+type MachineAnswer =
+  | { readonly kind: "ready"; readonly slots: readonly Slot[] }
+  | { readonly kind: "failed"; readonly reason: string };
+
+type MachineEvent = Exclude<Extract<RunEvent, { readonly machine: string }>, { readonly line: number }>;
+
+export function newMachine(name: string): MachineView {
+  return {
+    name,
+    answer: null,
+    lostBecause: null,
+    staging: null,
+    isStaged: false,
+    collecting: null,
+    isDone: false,
+    held: new Map(),
+  };
+}
+
+export function applyToMachine(machine: MachineView, event: MachineEvent): void {
+  switch (event.kind) {
+    case "machine-ready":
+      machine.answer = { kind: "ready", slots: event.slots };
+      machine.lostBecause = null;
+      return;
+    case "machine-failed":
+      machine.answer = { kind: "failed", reason: event.reason };
+      return;
+    case "machine-lost":
+      machine.lostBecause = event.reason;
+      machine.collecting = null;
+      return;
+    case "machine-back":
+      machine.lostBecause = null;
+      return;
+    case "staging":
+      machine.staging = transferOf({ ...event, doneBytes: event.sentBytes }, machine.staging);
+      machine.isStaged = false;
+      return;
+    case "staged":
+      machine.isStaged = true;
+      return;
+    case "slot-waiting":
+      machine.held.set(event.slot, event.reason);
+      return;
+    case "jobs-assigned":
+      machine.isDone = false;
+      return;
+    case "collecting":
+      machine.collecting = transferOf({ ...event, doneBytes: event.receivedBytes }, machine.collecting);
+      return;
+    case "jobs-arrived":
+      machine.collecting = null;
+      return;
+    case "machine-draining":
+    case "machine-opened":
+    case "machine-refused":
+    case "jobs-handed-over":
+    case "jobs-reassigned":
+    case "jobs-gone":
+    case "jobs-retried":
+    case "jobs-taken-back":
+      return;
+    case "machine-done":
+      machine.isDone = true;
+      machine.held.clear();
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+type Told = Pick<TransferView, "doneBytes" | "totalBytes" | "at">;
+
+function transferOf({ doneBytes, totalBytes, at }: Told, before: TransferView | null): TransferView {
+  const isNew = before === null || doneBytes < before.doneBytes || doneBytes === 0;
+  const { beganAt, beganBytes } = isNew ? { beganAt: at, beganBytes: doneBytes } : before;
+  return { doneBytes, totalBytes, at, beganAt, beganBytes };
+}

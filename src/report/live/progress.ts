@@ -1,0 +1,71 @@
+// The top of the live view: the bar with the time left, and the counts below it.
+
+import { formatDuration, formatRoughDuration } from "../text/amounts.js";
+import { textWidth } from "../text/width.js";
+import { type Canvas, formatSpans, type Look, type Span, span } from "./styled-text.js";
+import { timeLeftMs } from "./time-left.js";
+import type { ViewState } from "./view-state.js";
+
+const WIDEST_BAR = 60;
+const NARROWEST_BAR = 6;
+
+export function progressLines(view: ViewState, canvas: Canvas): string[] {
+  if (view.startedAt === null) return [];
+  return [barLine(view, canvas.now - view.startedAt, canvas), countsLine(view, canvas)];
+}
+
+function barLine(view: ViewState, elapsedMs: number, canvas: Canvas): string {
+  const { now, columns, look } = canvas;
+  const leftMs = timeLeftMs(view, now);
+  const left = leftMs === null ? look.dash : `~${formatRoughDuration(leftMs)}`;
+  const { succeeded, failed, stopped, lost, skipped } = view.state.tally;
+  const done = succeeded + failed + stopped + lost + skipped;
+  const parts = [`${done}/${view.state.jobs.size}`, formatDuration(elapsedMs), `${left} left`];
+  const text = parts.join(look.separator);
+  const barWidth = Math.min(WIDEST_BAR, Math.floor(columns / 2), columns - textWidth(text) - 2);
+  if (barWidth < NARROWEST_BAR) return formatSpans([span(text)], canvas);
+  return formatSpans([...barSpans(view, barWidth, look), span(`  ${text}`)], canvas);
+}
+
+function barSpans(view: ViewState, width: number, look: Look): Span[] {
+  const { succeeded, skipped, failed, stopped, lost, running, ended } = view.state.tally;
+  const cellsUpTo = (count: number) => Math.round((count / Math.max(1, view.state.jobs.size)) * width);
+  const good = succeeded + skipped;
+  const bad = failed + stopped + lost;
+  const doneEnd = cellsUpTo(good);
+  const failedEnd = cellsUpTo(good + bad);
+  const runningEnd = cellsUpTo(good + bad + running + ended);
+  return [
+    span(look.bar.done.repeat(doneEnd), "good"),
+    span(look.bar.failed.repeat(failedEnd - doneEnd), "bad"),
+    span(look.bar.running.repeat(runningEnd - failedEnd), "busy"),
+    span(look.bar.waiting.repeat(width - runningEnd), "dim"),
+  ];
+}
+
+function countsLine(view: ViewState, canvas: Canvas): string {
+  const { columns, look } = canvas;
+  const { succeeded, skipped, failed, stopped, lost, running, waiting, ended, unknown } = view.state.tally;
+  const counts = [
+    span(`${succeeded} succeeded`, succeeded > 0 ? "good" : "normal"),
+    span(`${running} running`, running > 0 ? "busy" : "normal"),
+    span(`${failed} failed`, failed > 0 ? "bad" : "normal"),
+    span(`${waiting} waiting`),
+  ];
+  if (stopped > 0) counts.push(span(`${stopped} stopped`));
+  if (lost > 0) counts.push(span(`${lost} lost`, "warn"));
+  if (skipped > 0) counts.push(span(`${skipped} skipped`));
+  if (ended > 0) counts.push(span(`${ended} to collect`));
+  if (unknown > 0) counts.push(span(`${unknown} unknown`, "warn"));
+  return formatSpans(joinedSpans(counts, look.separator, columns), canvas);
+}
+
+/** With single spaces between them and without the last ones, where columns are few. */
+function joinedSpans(counts: readonly Span[], separator: string, columns: number): Span[] {
+  const widthOf = (some: readonly Span[], glue: string) => textWidth(some.map(({ text }) => text).join(glue));
+  const glue = widthOf(counts, separator) > columns ? " " : separator;
+  const fitting = counts.filter(
+    (_, index) => index === 0 || widthOf(counts.slice(0, index + 1), glue) <= columns,
+  );
+  return fitting.flatMap((count, index) => (index === 0 ? [count] : [span(glue, "dim"), count]));
+}

@@ -1,0 +1,80 @@
+// A line of the live view: pieces of text with a style each, cut to the terminal's width before they are painted.
+
+import { Chalk } from "chalk";
+import { fitWidth, textWidth } from "../text/width.js";
+
+export type Style = "normal" | "dim" | "good" | "bad" | "warn" | "busy";
+
+export interface Span {
+  readonly text: string;
+  readonly style: Style;
+}
+
+export interface Look {
+  readonly paint: (text: string, style: Style) => string;
+  readonly ellipsis: string;
+  readonly dash: string;
+  readonly separator: string;
+  readonly bar: {
+    readonly done: string;
+    readonly failed: string;
+    readonly running: string;
+    readonly waiting: string;
+  };
+}
+
+/** What lines are drawn on: the terminal's size and abilities, at one moment. */
+export interface Canvas {
+  readonly columns: number;
+  readonly rows: number;
+  readonly now: number;
+  readonly look: Look;
+}
+
+export function lookOf({ useColour, useUnicode }: { useColour: boolean; useUnicode: boolean }): Look {
+  // The sixteen basic colours follow the terminal's own theme.
+  const chalk = new Chalk({ level: useColour ? 1 : 0 });
+  const paints: Record<Style, (text: string) => string> = {
+    normal: (text) => text,
+    dim: chalk.dim,
+    good: chalk.green,
+    bad: chalk.red,
+    warn: chalk.yellow,
+    busy: chalk.cyan,
+  };
+  return {
+    paint: (text, style) => paints[style](text),
+    ...(useUnicode ? UNICODE : ASCII),
+  };
+}
+
+// The pieces of a bar differ in shape too, for those who see no colours.
+const UNICODE = {
+  ellipsis: "…",
+  dash: "–",
+  separator: " · ",
+  bar: { done: "━", failed: "╳", running: "╍", waiting: "─" },
+};
+const ASCII = {
+  ellipsis: "...",
+  dash: "-",
+  separator: ", ",
+  bar: { done: "=", failed: "x", running: "~", waiting: "-" },
+};
+
+/** Tabs become single spaces: how wide a tab is depends on where it stands. */
+export function span(text: string, style: Style = "normal"): Span {
+  return { text: text.replaceAll("\t", " "), style };
+}
+
+export function formatSpans(spans: readonly Span[], { columns, look }: Canvas): string {
+  let room = columns;
+  let line = "";
+  for (const { text, style } of spans) {
+    const fitted = fitWidth(text, room, look.ellipsis);
+    if (fitted !== "") line += look.paint(fitted, style);
+    if (fitted !== text) break;
+    room -= textWidth(fitted);
+  }
+  return line;
+}

@@ -1,0 +1,133 @@
+// The live view on a terminal: redrawn in place, with failures and warnings left standing above it.
+
+import { outcomeAtHome } from "../../model/batch-state.js";
+import type { RunEvent } from "../../model/event.js";
+import { describeOutcome, shortCommand, succeeded } from "../../model/job.js";
+import { summaryLines } from "../lines/summary.js";
+import { teeLines } from "../lines/tee-lines.js";
+import { haltedLine, resumedLine, treeLine, warningLines } from "../lines/wording.js";
+import type { Known, Reporter } from "../reporter.js";
+import { printable } from "../text/printable.js";
+import { frameLines } from "./frame.js";
+import { LiveRegion, type TerminalStream } from "./live-region.js";
+import { type Canvas, formatSpans, type Look, lookOf, span } from "./styled-text.js";
+import { applyToView, newView, type ViewState } from "./view-state.js";
+
+export interface TerminalOptions {
+  readonly stream: TerminalStream;
+  readonly machines: readonly string[];
+  readonly now: () => number;
+  readonly useColour: boolean;
+  readonly useUnicode: boolean;
+}
+
+const TICK_MS = 100;
+const IDLE_REDRAW_MS = 1000;
+const MOST_WAITING = 500;
+
+export function createTerminalReporter(options: TerminalOptions): Reporter {
+  return new TerminalReporter(options);
+}
+
+class TerminalReporter implements Reporter {
+  readonly #stream: TerminalStream;
+  readonly #now: () => number;
+  readonly #look: Look;
+  readonly #view: ViewState;
+  readonly #region: LiveRegion;
+  readonly #timer: NodeJS.Timeout;
+  /** To be written above the live part with the next redraw. */
+  #lasting: string[] = [];
+  #drawnAt = 0;
+  #isDirty = false;
+  #isClosed = false;
+  #isSuspended = false;
+
+  constructor({ stream, machines, now, ...abilities }: TerminalOptions) {
+    this.#stream = stream;
+    this.#now = now;
+    this.#look = lookOf(abilities);
+    this.#view = newView(machines);
+    this.#region = new LiveRegion(stream);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+    stream.on("resize", this.#draw);
+    this.#draw();
+  }
+
+  show(event: RunEvent, known: Known): void {
+    applyToView(this.#view, event, known);
+    if (!known.isNews) return;
+    for (const line of warningLines(event)) this.#lasting.push(this.#look.paint(line, "warn"));
+    if (event.kind === "tree-read") this.#lasting.push(treeLine(event));
+    if (event.kind === "job-output") return this.#showOutput(event);
+    if (event.kind === "halted") this.#lasting.push(this.#look.paint(haltedLine(event), "warn"));
+    if (event.kind === "run-resumed") this.#lasting.push(resumedLine(event));
+    if (event.kind === "job-collected") this.#lasting.push(...this.#failedLines(event.line));
+    this.#isDirty = true;
+  }
+
+  /** Takes the live part away; what happens meanwhile is shown afterwards. */
+  suspend(): void {
+    if (this.#isSuspended || this.#isClosed) return;
+    this.#region.draw([], this.#takeLasting());
+    this.#isSuspended = true;
+  }
+
+  resume(): void {
+    if (!this.#isSuspended || this.#isClosed) return;
+    this.#isSuspended = false;
+    this.#draw();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#stream.off("resize", this.#draw);
+    this.#region.draw([], [...this.#lasting, ...summaryLines(this.#view, this.#look.ellipsis)]);
+  }
+
+  /** Above the live part, as it comes; a flood is not gathered until the next redraw. */
+  #showOutput({ line, text }: Extract<RunEvent, { kind: "job-output" }>): void {
+    const lines = teeLines(this.#view.state.jobs.get(line)?.job.name ?? "", text);
+    for (const each of lines) this.#lasting.push(each);
+    this.#isDirty = true;
+    if (this.#lasting.length >= MOST_WAITING) this.#draw();
+  }
+
+  #tick(): void {
+    if (this.#isDirty || this.#now() - this.#drawnAt >= IDLE_REDRAW_MS) this.#draw();
+  }
+
+  readonly #draw = (): void => {
+    if (this.#isSuspended) return;
+    const canvas = this.#canvas();
+    this.#region.draw(frameLines(this.#view, canvas), this.#takeLasting());
+    this.#drawnAt = canvas.now;
+    this.#isDirty = false;
+  };
+
+  #takeLasting(): string[] {
+    const lines = this.#lasting;
+    this.#lasting = [];
+    return lines;
+  }
+
+  #canvas(): Canvas {
+    const { columns, rows } = this.#stream;
+    return { columns: columns || 80, rows: rows || 24, now: this.#now(), look: this.#look };
+  }
+
+  #failedLines(line: number): string[] {
+    const known = this.#view.state.jobs.get(line);
+    const outcome = known && outcomeAtHome(known);
+    if (!known || !outcome || succeeded(outcome)) return [];
+    const ending = printable(describeOutcome(outcome));
+    const spans = [
+      span("failed:", "bad"),
+      span(` ${printable(known.job.name)} (${ending});`),
+      span(` ${printable(shortCommand(known.job))}`, "dim"),
+    ];
+    return [formatSpans(spans, this.#canvas())];
+  }
+}

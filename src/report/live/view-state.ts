@@ -1,0 +1,101 @@
+// The run as people see it: the state of the batch, and what only the eye needs beside it, such as last lines and transfers.
+
+import type { Attempt } from "../../model/attempt.js";
+import { type BatchState, emptyState } from "../../model/batch-state.js";
+import type { Incomplete, RunEvent } from "../../model/event.js";
+import type { Job } from "../../model/job.js";
+import { shortCommand } from "../../model/job.js";
+import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
+import type { Known } from "../reporter.js";
+import { lastSaid, printableStart } from "../text/printable.js";
+import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
+
+export interface ViewState {
+  /** As the last event left it. */
+  state: BatchState;
+  startedAt: number | null;
+  lastEventAt: number;
+  readonly machines: Map<string, MachineView>;
+  /** The last line of output of each running job, fit to show. */
+  readonly lastLines: Map<number, string>;
+  /** Results of which something stays on a machine; known when the run has ended. */
+  incomplete: readonly Incomplete[];
+  /** Of the jobs that ended in this run. */
+  readonly durations: { totalMs: number; count: number };
+  /** What is said at the bottom while no new job begins. */
+  stopping: string | null;
+  paused: string | null;
+}
+
+export interface RunningJob {
+  readonly job: Job;
+  readonly machine: string;
+  readonly slot: number;
+  readonly startedAt: number;
+  /** Its last line of output; until there is one, its command. */
+  readonly lastLine: string;
+}
+
+export function newView(machines: readonly string[]): ViewState {
+  return {
+    state: emptyState(),
+    startedAt: null,
+    lastEventAt: 0,
+    machines: new Map(machines.map((name) => [name, newMachine(name)])),
+    lastLines: new Map(),
+    incomplete: [],
+    durations: { totalMs: 0, count: 0 },
+    stopping: null,
+    paused: null,
+  };
+}
+
+/** `known`: what the event has led to. */
+export function applyToView(view: ViewState, event: RunEvent, { state, isNews }: Known): void {
+  view.state = state;
+  view.lastEventAt = event.at;
+  if (!isNews) return;
+  if (event.kind === "job-said") view.lastLines.set(event.line, lastSaid(event.text));
+  if (event.kind === "job-started") machineOf(view, event.machine).held.delete(event.slot);
+  if (event.kind === "job-ended") noteEnd(view, event);
+  if ("machine" in event && !("line" in event)) applyToMachine(machineOf(view, event.machine), event);
+  if (event.kind === "run-started") view.startedAt = event.at;
+  if (event.kind === "interrupted") view.stopping = STOPPING[event.mode];
+  if (event.kind === "halted") view.stopping = haltedLine(event);
+  if (event.kind === "paused") view.paused = pausedLine(event);
+  if (event.kind === "continued") view.paused = null;
+  if (event.kind === "run-ended") view.incomplete = event.incomplete ?? [];
+}
+
+/** Longest running first. */
+export function runningJobs(view: ViewState): RunningJob[] {
+  const running = [...view.state.machines.values()].flatMap(({ current }) => [...current.running]);
+  return running
+    .flatMap((attempt) => runningJob(view, attempt))
+    .sort((one, other) => one.startedAt - other.startedAt);
+}
+
+function runningJob(
+  { state, lastLines }: ViewState,
+  { line, machine, stage }: Attempt,
+): RunningJob | never[] {
+  const job = state.jobs.get(line)?.job;
+  // That it has begun may be known before where.
+  if (job === undefined || stage.kind !== "running" || stage.slot === null) return [];
+  const lastLine = lastLines.get(line) ?? printableStart(shortCommand(job));
+  return { job, machine, slot: stage.slot, startedAt: stage.startedAt ?? 0, lastLine };
+}
+
+function noteEnd(view: ViewState, { line, durationMs }: Extract<RunEvent, { kind: "job-ended" }>): void {
+  view.lastLines.delete(line);
+  view.durations.totalMs += durationMs;
+  view.durations.count += 1;
+}
+
+function machineOf(view: ViewState, name: string): MachineView {
+  const known = view.machines.get(name);
+  if (known !== undefined) return known;
+  const added = newMachine(name);
+  view.machines.set(name, added);
+  return added;
+}

@@ -1,0 +1,57 @@
+// Cards in the table of `sshoal probe`: one line each, aligned over all machines.
+
+import type { Gpu } from "../../model/machine.js";
+import { printable } from "../text/printable.js";
+import { fitWidth, padWidth, textWidth } from "../text/width.js";
+import { wrap } from "../text/wrap.js";
+
+const INDENT = "  ";
+const GAP = "  ";
+const NARROWEST_NAME = 8;
+
+/** For all cards of the table at once; what was measured is never cut, the card's name is. */
+export function cardFormat(cards: readonly Gpu[], columns: number): (gpu: Gpu) => string[] {
+  const usable = cards.filter(({ unusable }) => unusable === null);
+  const label = widest(cards.map(labelOf));
+  const memory = widest(usable.map(memoryOf));
+  const use = widest(usable.map(useOf));
+  const rest = columns - label - memory - use - textWidth(INDENT + GAP + GAP + GAP);
+  const name = Math.min(widest(cards.map(nameOf)), Math.max(NARROWEST_NAME, rest));
+  return (gpu) => {
+    const start = `${INDENT}${padWidth(labelOf(gpu), label)}${GAP}${padWidth(fitWidth(nameOf(gpu), name), name)}${GAP}`;
+    if (gpu.unusable !== null) return hanging(start, `not used: it ${gpu.unusable}`, columns);
+    return [`${start}${memoryOf(gpu).padStart(memory)}${GAP}${useOf(gpu).padStart(use)}`];
+  };
+}
+
+function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map(textWidth));
+}
+
+function hanging(start: string, text: string, columns: number): string[] {
+  const below = " ".repeat(textWidth(start));
+  return wrap(text, columns - below.length).map((line, index) => (index === 0 ? start : below) + line);
+}
+
+function labelOf({ index, isMig }: Gpu): string {
+  return isMig ? `GPU ${index} MIG` : `GPU ${index}`;
+}
+
+function nameOf({ name }: Gpu): string {
+  return printable(name);
+}
+
+function memoryOf(gpu: Gpu): string {
+  if (gpu.sharesHostMemory) return "memory of the machine";
+  if (gpu.memoryFreeMb === null) return "memory unknown";
+  return `${formatMemory(gpu.memoryFreeMb, gpu.memoryTotalMb)} free`;
+}
+
+function useOf({ utilization }: Gpu): string {
+  return utilization === null ? "use unknown" : `${Math.round(utilization * 100)} % in use`;
+}
+
+/** In MB, as the options that ask for memory are. */
+export function formatMemory(freeMb: number, totalMb: number | null): string {
+  return totalMb === null ? `${freeMb} MB` : `${freeMb} of ${totalMb} MB`;
+}

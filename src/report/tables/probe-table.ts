@@ -1,0 +1,92 @@
+// The table of `sshoal probe`: a row for each machine, below it a line for each card, and why there is no room.
+
+import type { Capacity } from "../../model/machine.js";
+import { NO_BASH } from "../lines/wording.js";
+import { printable } from "../text/printable.js";
+import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
+import { wrap } from "../text/wrap.js";
+import { cardFormat, formatMemory } from "./card-lines.js";
+
+export type ProbedMachine =
+  | {
+      readonly kind: "probed";
+      readonly machine: string;
+      readonly capacity: Capacity;
+      /** How many jobs of the given requirement there is room for now. */
+      readonly slots: number;
+      /** Why there are none, or no more. */
+      readonly notes: readonly string[];
+    }
+  | {
+      readonly kind: "failed";
+      readonly machine: string;
+      readonly reason: string;
+      readonly hint: string | null;
+    };
+
+const HEADINGS = ["machine", "slots", "cores free", "memory free"] as const;
+const GAP = "  ";
+const INDENT = "  ";
+const WIDEST_NAME = 32;
+
+/** Lines of at most `columns`, but for what is there to be copied, each with its newline. */
+export function formatProbeTable(machines: readonly ProbedMachine[], columns = 80): string {
+  const rows = [HEADINGS, ...machines.map(cellsOf)];
+  const widths = HEADINGS.map((_, column) =>
+    Math.max(...rows.map((cells) => textWidth(cells[column] ?? ""))),
+  );
+  const details = detailsOf(machines, columns);
+  const lines = rows.flatMap((cells, index) => [
+    ...[formatRow(cells, widths), ...(details[index - 1] ?? [])].map((line) => fitWidth(line, columns)),
+    ...hintLines(machines[index - 1]),
+  ]);
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+function cellsOf(machine: ProbedMachine): string[] {
+  const name = fitWidthKeepingEnd(printable(machine.machine), WIDEST_NAME);
+  if (machine.kind === "failed") return [name, "none"];
+  const { cpus, memory } = machine.capacity;
+  return [
+    name,
+    String(machine.slots),
+    cpus === null ? "unknown" : `${formatCpus(cpus.free)} of ${formatCpus(cpus.total)}`,
+    memory === null ? "unknown" : formatMemory(memory.freeMb, memory.totalMb),
+  ];
+}
+
+function formatCpus(cpus: number): string {
+  return String(Math.round(cpus * 10) / 10);
+}
+
+function formatRow(cells: readonly string[], widths: readonly number[]): string {
+  return cells.map((cell, column) => padWidth(cell, widths[column] ?? 0)).join(GAP);
+}
+
+function detailsOf(machines: readonly ProbedMachine[], columns: number): string[][] {
+  const cards = machines.flatMap((machine) => (machine.kind === "probed" ? machine.capacity.gpus : []));
+  const cardLines = cardFormat(cards, columns);
+  return machines.map((machine) => {
+    const notes = notesOf(machine).flatMap((note) => wrap(note, columns - textWidth(INDENT)));
+    const lines = machine.kind === "probed" ? machine.capacity.gpus.flatMap(cardLines) : [];
+    return [...lines, ...notes.map((line) => INDENT + line)];
+  });
+}
+
+/** Not broken into lines: half of it would be typed. */
+function hintLines(machine: ProbedMachine | undefined): string[] {
+  if (machine?.kind !== "failed" || machine.hint === null) return [];
+  return [INDENT + printable(machine.hint)];
+}
+
+function notesOf(machine: ProbedMachine): readonly string[] {
+  if (machine.kind === "failed") return [machine.reason];
+  const { notes } = machine;
+  const { gpuProblem } = machine.capacity;
+  const isSaid = gpuProblem === null || notes.some((note) => note.includes(gpuProblem));
+  return [
+    ...(isSaid ? [] : [`GPU: ${gpuProblem}`]),
+    ...(machine.capacity.shell === "sh" ? [NO_BASH] : []),
+    ...notes,
+  ];
+}

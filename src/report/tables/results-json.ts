@@ -1,0 +1,16 @@
+// `sshoal results --json`: one object a job, in the format that docs/json-events.md promises to keep.
+
+import type { ResultTable } from "../../model/result.js";
+import { escapeC1 } from "../lines/json-lines.js";
+
+const VERSION = 1;
+
+export function resultsJson({ batch, rows }: Pick<ResultTable, "batch" | "rows">): string[] {
+  return rows.map((row) => {
+    const { job, line, state, outcome, startedAt, durationMs, machine, slot, attempt, command } = row;
+    const parameters = Object.fromEntries(row.parameters);
+    const metrics = Object.fromEntries(row.metrics);
+    const told = { job, line, state, outcome, parameters, metrics, startedAt, durationMs };
+    return escapeC1(JSON.stringify({ v: VERSION, batch, ...told, machine, slot, attempt, command }));
+  });
+}

@@ -1,0 +1,54 @@
+// `sshoal results --html`: one page that needs nothing else. Its script is src/page/, built beside the command; what jobs
+// said is data to it, and the page's own policy lets nothing else run or be loaded.
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { cellOf, type PageData, type ResultTable, type Span } from "../../model/result.js";
+
+export interface PageParts {
+  readonly html: string;
+  readonly style: string;
+  readonly script: string;
+}
+
+export function loadPageParts(): PageParts {
+  const read = (name: string) => readFileSync(new URL(`./page/${name}`, import.meta.url), "utf8");
+  return { html: read("page.html"), style: read("style.css"), script: read("draw-page.js") };
+}
+
+export function pageData(table: ResultTable, spans: Iterable<Span>, madeAt: number): PageData {
+  const { batch, columns, rows } = table;
+  return {
+    batch,
+    madeAt,
+    columns: columns.map(({ kind, label }) => ({ kind, label })),
+    rows: rows.map((row) => ({
+      line: row.line,
+      state: row.state,
+      cells: columns.map((column) => cellOf(row, column)),
+    })),
+    spans: [...spans],
+  };
+}
+
+export function formatPage({ html, style, script }: PageParts, data: PageData): string {
+  const parts: Readonly<Record<string, string>> = {
+    TITLE: escapeHtml(data.batch),
+    STYLE_HASH: hashSource(style),
+    SCRIPT_HASH: hashSource(script),
+    STYLE: style,
+    SCRIPT: script,
+    // Nothing in it can end the element it stands in.
+    DATA: JSON.stringify(data).replaceAll("<", "\\u003c"),
+  };
+  return html.replace(/%([A-Z_]+)%/g, (_, name: string) => parts[name] ?? "");
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/** As a policy names an element's text. */
+function hashSource(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}

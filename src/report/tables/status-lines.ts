@@ -1,0 +1,148 @@
+// `sshoal status`: of each batch how many jobs are how far, who follows it, and where the running and failed ones are.
+
+import type { JobWord } from "../../model/batch-state.js";
+import { describeOutcome, type Outcome } from "../../model/job.js";
+import { escapeC1 } from "../lines/json-lines.js";
+import { missingText } from "../lines/missing-text.js";
+import { printable } from "../text/printable.js";
+import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
+import { wrap } from "../text/wrap.js";
+
+export interface JobStatus {
+  readonly job: string;
+  readonly line: number;
+  readonly state: JobWord;
+  /** Its results are on this computer. */
+  readonly isHere: boolean;
+  readonly machine: string | null;
+  readonly slot: number | null;
+  /** Which run of the job it is, from 1; 0: it has not begun. */
+  readonly attempt: number;
+  /** Names the attempt on its machine. */
+  readonly key: string | null;
+  /** Null while it has none, and for results that no record tells of. */
+  readonly outcome: Outcome | null;
+  /** Of a job of a sweep. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Of a job whose results are in place: what of them is still on its machine. */
+  readonly missing?: readonly string[];
+  /** Of a job that ended: why its results could not be taken so far. */
+  readonly reason?: string;
+}
+
+export interface BatchStatus {
+  readonly batch: string;
+  readonly jobs: readonly JobStatus[];
+  /** "process 1234"; null: nobody. */
+  readonly follower: string | null;
+  /** What to type to go on with it. */
+  readonly command: string;
+  /** Their jobs are as last known. */
+  readonly unreached: readonly { readonly machine: string; readonly reason: string }[];
+}
+
+const VERSION = 2;
+const LISTED = 20;
+const INDENT = "  ";
+const GAP = "  ";
+const WIDEST_NAME = 40;
+const WIDEST_PLACE = 30;
+
+/** Lines of at most `columns`, without their newlines. */
+export function statusLines(status: BatchStatus, columns = 80): string[] {
+  const running = status.jobs.filter(({ state }) => state === "running");
+  const failed = status.jobs.filter(({ state }) => BAD.has(state));
+  const stuck = status.jobs.filter(({ reason }) => reason !== undefined);
+  const incomplete = status.jobs.filter(({ missing }) => missing !== undefined);
+  return [
+    ...headLines(status, columns),
+    ...status.unreached.flatMap((each) => indented(unreachedText(each), columns)),
+    ...listed("running:", running, columns),
+    ...listed("failed:", failed, columns),
+    ...listed("not collected:", stuck, columns, ({ reason = "" }) => reason),
+    ...listed("incomplete:", incomplete, columns, ({ missing = [] }) => missingText(missing)),
+  ];
+}
+
+export function unreachedText({ machine, reason }: BatchStatus["unreached"][number]): string {
+  return `${machine} cannot tell, its jobs are as last known: ${reason}`;
+}
+
+/** One line, or two where one is too short for both how far it is and who follows it. */
+function headLines(status: BatchStatus, columns: number): string[] {
+  const progress = printable(`${status.batch}: ${countsText(status.jobs)}`);
+  const follower = followerText(status);
+  const line = follower === "" ? progress : `${progress}; ${printable(follower)}`;
+  if (textWidth(line) <= columns) return [line];
+  return [fitWidthKeepingEnd(progress, columns), ...indented(follower, columns)];
+}
+
+function indented(text: string, columns: number): string[] {
+  return wrap(text, columns - textWidth(INDENT)).map((line) => INDENT + line);
+}
+
+const BAD: ReadonlySet<JobWord> = new Set(["failed", "stopped", "lost"]);
+
+/** "12 succeeded, 1 failed, 2 of them to collect, 4 running, 30 waiting". */
+function countsText(jobs: readonly JobStatus[]): string {
+  const counted = (word: JobWord) => jobs.filter(({ state }) => state === word).length;
+  const parts: [number, string][] = [
+    ...ENDINGS.map((word): [number, string] => [counted(word), word]),
+    [jobs.filter(isToCollect).length, "of them to collect"],
+    [jobs.filter(({ missing }) => missing !== undefined).length, "of them incomplete"],
+    [counted("running"), "running"],
+    [counted("waiting"), "waiting"],
+  ];
+  return parts
+    .filter(([amount], index) => index === 0 || amount > 0)
+    .map(([amount, what]) => `${amount} ${what}`)
+    .join(", ");
+}
+
+const ENDINGS = ["succeeded", "failed", "stopped", "lost", "skipped"] as const;
+
+function isToCollect({ outcome, isHere }: JobStatus): boolean {
+  return outcome !== null && !isHere;
+}
+
+function followerText({ jobs, follower, command }: BatchStatus): string {
+  if (follower !== null) return `followed by ${follower}`;
+  const isLeft = jobs.some(({ isHere, missing }) => !isHere || missing !== undefined);
+  return isLeft ? `nobody follows it: ${command} goes on with it` : "";
+}
+
+function listed(
+  heading: string,
+  jobs: readonly JobStatus[],
+  columns: number,
+  ending: (job: JobStatus) => string = ({ outcome }) => (outcome === null ? "" : describeOutcome(outcome)),
+): string[] {
+  if (jobs.length === 0) return [];
+  const shown = jobs.slice(0, LISTED);
+  const names = column(shown.map(({ job }) => fitWidthKeepingEnd(printable(job), WIDEST_NAME)));
+  const places = column(shown.map((job) => fitWidthKeepingEnd(printable(placeOf(job)), WIDEST_PLACE)));
+  const rows = shown.map((job, index) =>
+    [names[index], places[index], printable(ending(job))].join(GAP).trimEnd(),
+  );
+  const more = jobs.length > LISTED ? [`… and ${jobs.length - LISTED} more`] : [];
+  return [heading, ...[...rows, ...more].map((row) => INDENT + row)].map((line) =>
+    fitWidth(INDENT + line, columns),
+  );
+}
+
+function placeOf({ machine, slot }: JobStatus): string {
+  if (machine === null) return "";
+  return slot === null ? machine : `${machine} slot ${slot}`;
+}
+
+function column(cells: readonly string[]): string[] {
+  const width = Math.max(...cells.map(textWidth));
+  return cells.map((cell) => padWidth(cell, width));
+}
+
+/** One object a job, in the format that docs/json-events.md promises to keep. */
+export function statusJson({ batch, jobs }: BatchStatus): string[] {
+  return jobs.map(({ isHere, ...status }) =>
+    escapeC1(JSON.stringify({ v: VERSION, batch, ...status, collected: isHere })),
+  );
+}

@@ -1,0 +1,144 @@
+// One login under way: offers one key after the other on one connection, asks for a passphrase when the machine wants
+// just that key, and knows afterwards what became of each.
+
+import type { AnyAuthMethod, AuthHandlerMiddleware, ParsedKey, SigningRequestOptions } from "ssh2";
+import type { SshTarget } from "../config/target.js";
+import { signByAgent } from "./agent.js";
+import type { Ask } from "./ask-person.js";
+import type { KeyOffer, KeyOffers } from "./key-offers.js";
+import type { KeyRing } from "./key-ring.js";
+import { isStillLocked, type KeyOutcome, type Refusal, refusalOf, wantsAnswers } from "./login-words.js";
+import { OneKeyAgent } from "./one-key-agent.js";
+
+export interface Login {
+  /** ssh2's `authHandler`. */
+  readonly next: AuthHandlerMiddleware;
+  /** What the machine let in, once it has: "the key /home/me/.ssh/id_ed25519". */
+  accepted(): string;
+  /** Why it let nobody in. */
+  refusal(): Refusal;
+  /** A person is being asked: no time runs out meanwhile. */
+  isAsking(): boolean;
+  /** The machine also takes the answers of a person, and one is there for the system's ssh to ask. */
+  wantsPerson(): boolean;
+}
+
+export interface KeyLoginOptions extends KeyOffers {
+  readonly ask: Ask | null;
+  readonly keys: KeyRing;
+}
+
+interface Attempt {
+  readonly offer: KeyOffer;
+  outcome: KeyOutcome;
+}
+
+export class KeyLogin implements Login {
+  readonly #target: SshTarget;
+  readonly #options: KeyLoginOptions;
+  readonly #attempts: readonly Attempt[];
+  readonly #left: Attempt[];
+  #hasKnocked = false;
+  /** What the machine says it takes; null: it has not said. */
+  #takes: readonly string[] | null = null;
+  #isAsking = false;
+
+  constructor(target: SshTarget, options: KeyLoginOptions) {
+    this.#target = target;
+    this.#options = options;
+    this.#attempts = options.offers.map((offer) => ({ offer, outcome: "not tried" }));
+    this.#left = [...this.#attempts];
+  }
+
+  readonly next: AuthHandlerMiddleware = (methodsLeft: readonly string[] | null, _isPartial, done) => {
+    this.#takes = methodsLeft ?? this.#takes;
+    // False, which the types leave out, ends it.
+    void this.#choose().then((method) => done(method as AnyAuthMethod));
+  };
+
+  accepted(): string {
+    const attempt = this.#attempts.findLast(({ outcome }) => outcome === "accepted");
+    return attempt?.offer.what ?? "no key, the machine asked for none";
+  }
+
+  refusal(): Refusal {
+    const tried = this.#attempts.map(({ offer, outcome }) => ({ what: offer.what, outcome }));
+    const { unusable, tooMany, ask } = this.#options;
+    return refusalOf({
+      target: this.#target,
+      tried,
+      unusable,
+      tooMany,
+      takes: this.#takes,
+      canAsk: ask !== null,
+    });
+  }
+
+  isAsking(): boolean {
+    return this.#isAsking;
+  }
+
+  wantsPerson(): boolean {
+    const outcomes = this.#attempts.map(({ outcome }) => outcome);
+    // Who has just declined to unlock a key is not asked for it once more, by another program.
+    if (this.#options.ask === null || outcomes.some(isStillLocked)) return false;
+    return wantsAnswers(this.#takes, outcomes);
+  }
+
+  async #choose(): Promise<AnyAuthMethod | false> {
+    const { username } = this.#target;
+    // The only key there is, if it is at hand, is offered at once: to ask first what the machine takes costs a round trip, and
+    // to ask later counts as a failure.
+    const [first, second] = this.#attempts;
+    const isAtHand = first?.outcome === "not tried" && first.offer.by !== "passphrase" && !second;
+    if (!this.#hasKnocked && !isAtHand) {
+      // As OpenSSH does: a machine may know people by their network alone; others answer with what they take.
+      this.#hasKnocked = true;
+      return { type: "none", username };
+    }
+    if (this.#takes?.includes("publickey") === false) return false;
+    for (let attempt = this.#left.shift(); attempt !== undefined; attempt = this.#left.shift()) {
+      const key = attempt.offer.key ?? (await this.#privateKey(attempt));
+      if (key === null) continue;
+      attempt.outcome = "refused";
+      return { type: "agent", username, agent: this.#agentFor(key, attempt) };
+    }
+    return false;
+  }
+
+  #agentFor(key: ParsedKey, attempt: Attempt): OneKeyAgent {
+    return new OneKeyAgent(key, async (data, options) => {
+      const signature = await this.#sign(attempt, data, options);
+      attempt.outcome = "accepted";
+      return signature;
+    });
+  }
+
+  async #sign(attempt: Attempt, data: Buffer, options: SigningRequestOptions): Promise<Buffer> {
+    const { offer } = attempt;
+    if (offer.by === "agent") {
+      attempt.outcome = "the agent does not sign with it";
+      return signByAgent(this.#target.agentSocket ?? "", offer.key, data, options);
+    }
+    const key = await this.#privateKey(attempt);
+    if (key === null) throw new Error(attempt.outcome);
+    const signature: Buffer | Error = key.sign(data, options.hash);
+    if (signature instanceof Error) throw signature;
+    return signature;
+  }
+
+  /** Null: it stays locked. */
+  async #privateKey(attempt: Attempt): Promise<ParsedKey | null> {
+    const { ask, keys } = this.#options;
+    const { offer } = attempt;
+    if (offer.by !== "passphrase") return offer.key;
+    if (ask === null) return null;
+    this.#isAsking = true;
+    const unlocked = await keys.unlock(offer.file, ask).finally(() => {
+      this.#isAsking = false;
+    });
+    if (unlocked.kind === "unlocked") return unlocked.key;
+    attempt.outcome = unlocked.why;
+    return null;
+  }
+}

@@ -1,0 +1,102 @@
+// One short question, one short answer: runs a script and gathers what it says, within bounds.
+
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { raceAbort } from "../aborted.js";
+import type { ExecEnd, Running, Session } from "../session.js";
+
+export interface ScriptOptions {
+  readonly stdin?: Buffer | string | Readable;
+  readonly signal?: AbortSignal;
+  /** More than this on stdout is an error. */
+  readonly maxBytes?: number;
+}
+
+export interface Answer {
+  readonly stdout: string;
+  /** Its last 64 kB. */
+  readonly stderr: string;
+  readonly end: ExecEnd;
+}
+
+/** The machine's fault, as its hint says to those who catch it. */
+class AnswerTooLong extends Error {
+  readonly hint = null;
+
+  constructor(maxBytes: number) {
+    super(`a script said more than the ${maxBytes} bytes it may`);
+    this.name = "AnswerTooLong";
+  }
+}
+
+const MAX_STDOUT_BYTES = 8 * 1024 * 1024;
+const KEPT_STDERR_BYTES = 64 * 1024;
+
+/** Rejects when aborted (with the signal's reason) and when stdout exceeds its bound; a lost link is an `end`. */
+export async function runScript(
+  session: Session,
+  script: string,
+  options: ScriptOptions = {},
+): Promise<Answer> {
+  const { signal, maxBytes = MAX_STDOUT_BYTES } = options;
+  signal?.throwIfAborted();
+  const abort = raceAbort(signal);
+  const opening = session.exec(script);
+  try {
+    const running = await abort.race(opening);
+    return await abort.race(gather(running, options.stdin, maxBytes));
+  } catch (error) {
+    opening.then(
+      (running) => running.close(),
+      () => {},
+    );
+    throw error;
+  } finally {
+    abort.done();
+  }
+}
+
+async function gather(running: Running, stdin: ScriptOptions["stdin"], maxBytes: number): Promise<Answer> {
+  const [stdout, stderr, end] = await Promise.all([
+    readAll(running.stdout, maxBytes),
+    readTail(running.stderr, KEPT_STDERR_BYTES),
+    running.ended,
+    feed(running, stdin),
+  ]);
+  return { stdout, stderr, end };
+}
+
+async function readAll(stream: Readable, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new AnswerTooLong(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+async function readTail(stream: Readable, keptBytes: number): Promise<string> {
+  let tail = Buffer.alloc(0);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    tail = Buffer.concat([tail, chunk]);
+    if (tail.length > 2 * keptBytes) tail = tail.subarray(-keptBytes);
+  }
+  return tail.subarray(-keptBytes).toString();
+}
+
+async function feed({ stdin }: Running, data: ScriptOptions["stdin"]): Promise<void> {
+  if (data === undefined || typeof data === "string" || Buffer.isBuffer(data)) {
+    stdin.end(data ?? "");
+    return;
+  }
+  let readError: unknown;
+  data.once("error", (error) => {
+    readError = error;
+  });
+  // A script may end without having read everything; only a source that cannot be read is a failure.
+  await pipeline(data, stdin).catch(() => {
+    if (readError !== undefined) throw readError;
+  });
+}

@@ -1,0 +1,121 @@
+// From a bare channel with the fixed words running in it to a running script: sends the script, drops the noise of
+// start-up files from its stdout, and never takes a login shell that did something else for a success.
+
+import { randomBytes } from "node:crypto";
+import { type Readable, Transform, type TransformCallback } from "node:stream";
+import { deferred } from "../deferred.js";
+import type { ExecEnd, Running } from "../session.js";
+import { scriptLine, startMarker } from "./bootstrap.js";
+
+const BUFFER_BYTES = 1024 * 1024;
+const KEPT_NOISE_BYTES = 4096;
+
+export function startScript(channel: Running, script: string): Running {
+  const nonce = randomBytes(8).toString("hex");
+  channel.stdin.on("error", () => {}); // EPIPE: how the script ended tells more
+  channel.stdin.write(scriptLine(script, nonce));
+  const stdout = new AfterMarker(startMarker(nonce));
+  const stderr = new WithExplanation(stdout);
+  const cuts = [join(channel.stdout, stdout), join(channel.stderr, stderr)];
+  const close = () => {
+    channel.close();
+    for (const cut of cuts) cut();
+  };
+  const ended = channel.ended.then((end) => judge(end, stdout.hasBegun));
+  return {
+    ...{ stdin: channel.stdin, stdout, stderr, ended, close },
+    get noise() {
+      return stdout.noise.toString();
+    },
+  };
+}
+
+/** A consumer that gives up on a stream must neither stall the script nor keep its channel from closing. */
+function join(from: Readable, to: Transform): () => void {
+  const cut = () => {
+    from.unpipe(to);
+    from.resume();
+    to.end();
+  };
+  from.once("error", cut).once("close", cut);
+  to.once("close", cut);
+  from.pipe(to);
+  return cut;
+}
+
+/** "Success" without the script having begun: a forced command, or an account without a shell. */
+function judge(end: ExecEnd, hasBegun: boolean): ExecEnd {
+  return !hasBegun && end.kind === "exited" && end.code === 0 ? { kind: "exited", code: 127 } : end;
+}
+
+/** Passes on what follows the marker. */
+class AfterMarker extends Transform {
+  hasBegun = false;
+  /** What was said before it: its beginning, and enough of its end to find a marker that comes in two pieces. */
+  noise: Buffer = Buffer.alloc(0);
+  readonly #known = deferred<void>();
+  /** Resolves once it is certain whether the script begins. */
+  readonly isKnown = this.#known.promise;
+  readonly #marker: Buffer;
+
+  constructor(marker: string) {
+    super({ highWaterMark: BUFFER_BYTES });
+    this.#marker = Buffer.from(marker);
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    done(null, this.hasBegun ? chunk : this.#search(chunk));
+  }
+
+  #search(chunk: Buffer): Buffer {
+    const said = Buffer.concat([this.noise, chunk]);
+    const at = said.indexOf(this.#marker);
+    if (at < 0) {
+      this.noise = shorten(said, this.#marker.length);
+      return EMPTY;
+    }
+    this.hasBegun = true;
+    this.noise = said.subarray(0, Math.min(at, KEPT_NOISE_BYTES));
+    this.#known.resolve();
+    return said.subarray(at + this.#marker.length);
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.#known.resolve();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#known.resolve();
+    done(error);
+  }
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);
+
+function shorten(said: Buffer, tailBytes: number): Buffer {
+  if (said.length <= KEPT_NOISE_BYTES + tailBytes) return said;
+  return Buffer.concat([said.subarray(0, KEPT_NOISE_BYTES), said.subarray(-tailBytes)]);
+}
+
+/** stderr, and at its end what the machine said on stdout instead of running the script. */
+class WithExplanation extends Transform {
+  readonly #stdout: AfterMarker;
+
+  constructor(stdout: AfterMarker) {
+    super({ highWaterMark: BUFFER_BYTES });
+    this.#stdout = stdout;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    done(null, chunk);
+  }
+
+  override _flush(done: TransformCallback): void {
+    void this.#stdout.isKnown.then(() => {
+      const said = this.#stdout.noise.toString().trim();
+      if (this.#stdout.hasBegun || said === "") done();
+      else done(null, Buffer.from(`the login shell did not start sh, it said: ${said}\n`));
+    });
+  }
+}

@@ -1,0 +1,153 @@
+// A Session on an ssh2 client: as many channels as the server allows, each with the script running in it.
+
+import type { Duplex } from "node:stream";
+import pLimit, { type LimitFunction } from "p-limit";
+import type { Client, ClientChannel } from "ssh2";
+import { describeTarget, type SshTarget, sshCommand } from "../config/target.js";
+import { ConnectError } from "../connect-error.js";
+import { deferred } from "../deferred.js";
+import { LOGIN_SHELL_WORDS } from "../script/bootstrap.js";
+import { lostRunning } from "../script/lost-running.js";
+import { SpareShells } from "../script/spare-shells.js";
+import { startScript } from "../script/start-script.js";
+import type { About, Running, Session } from "../session.js";
+import { type WrappedChannel, wrapChannel } from "./ssh2-channel.js";
+
+/**
+ * Stock sshd allows ten sessions on a connection. It counts one that ended for a moment longer, and one that was closed
+ * from this side until its script has ended.
+ */
+const MAX_CHANNELS = 8;
+const OPEN_WITHIN_MS = 10_000;
+const FIRST_BACKOFF_MS = 20;
+const LAST_BACKOFF_MS = 320;
+const POLITE_CLOSE_MS = 1000;
+
+/** Made before the client connects, so that nothing it says is missed. Owns the client and its socket. */
+export class Ssh2Session implements Session {
+  /** Known once logged in. */
+  about: About = { transport: "ssh2", why: null, login: null, hostKey: null, via: [] };
+  readonly gone: Promise<string>;
+  readonly #client: Client;
+  readonly #socket: Duplex;
+  readonly #target: SshTarget;
+  readonly #limit: LimitFunction = pLimit(MAX_CHANNELS);
+  readonly #channels = new Set<WrappedChannel>();
+  readonly #spares: SpareShells;
+  #goneReason: string | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(client: Client, socket: Duplex, target: SshTarget) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#target = target;
+    const gone = deferred<string>();
+    this.gone = gone.promise;
+    this.#spares = new SpareShells(() => this.#openInTurn(() => openChannel(client)));
+    let lastError = "the machine closed the connection";
+    client.on("error", (error) => {
+      lastError = error.message;
+    });
+    client.on("close", () => {
+      this.#goneReason ??= lastError;
+      for (const channel of this.#channels) channel.lose(this.#goneReason);
+      gone.resolve(this.#goneReason);
+    });
+  }
+
+  /** What people call the machine. */
+  get alias(): string {
+    return this.#target.alias;
+  }
+
+  async exec(script: string): Promise<Running> {
+    const channel = (await this.#spares.take()) ?? (await this.#openInTurn(() => this.#open()));
+    if (channel === null) return lostRunning(this.#goneReason ?? "not connected");
+    return startScript(channel.running, script);
+  }
+
+  makeReady(count: number): void {
+    this.#spares.fill(count);
+  }
+
+  /** A connection from over there to somewhere else. sshd does not count it among the sessions. */
+  forward(host: string, port: number): Promise<Duplex> {
+    return new Promise((resolve, reject) => {
+      const open = (error: Error | undefined, channel: Duplex) => (error ? reject(error) : resolve(channel));
+      this.#client.forwardOut("127.0.0.1", 0, host, port, open);
+    });
+  }
+
+  /** Resolves when the machine has been told, all that was written before included: its answer takes a round trip more. */
+  close(): Promise<void> {
+    this.#closing ??= this.#sayGoodbye();
+    return this.#closing;
+  }
+
+  async #sayGoodbye(): Promise<void> {
+    this.#goneReason ??= "closed on this side";
+    // ssh2's own destroy() does nothing once end() was called.
+    const timer = setTimeout(() => this.#socket.destroy(), POLITE_CLOSE_MS);
+    void this.gone.then(() => clearTimeout(timer));
+    const told = deferred<void>();
+    this.#socket.once("finish", told.resolve);
+    this.#client.end();
+    await Promise.race([told.promise, this.gone]);
+  }
+
+  /** Null when the link is gone. A channel has its place among the MAX_CHANNELS until it is closed. */
+  #openInTurn(open: () => Promise<ClientChannel | null>): Promise<WrappedChannel | null> {
+    const opened = deferred<WrappedChannel | null>();
+    const openAndHold = async () => {
+      const channel = await open();
+      if (channel === null) return opened.resolve(null);
+      const wrapped = wrapChannel(channel, this.#socket);
+      this.#channels.add(wrapped);
+      opened.resolve(wrapped);
+      await wrapped.closed;
+      this.#channels.delete(wrapped);
+    };
+    this.#limit(openAndHold).catch(opened.reject);
+    return opened.promise;
+  }
+
+  /** Null when the link is gone. */
+  async #open(): Promise<ClientChannel | null> {
+    const deadline = performance.now() + OPEN_WITHIN_MS;
+    for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, LAST_BACKOFF_MS)) {
+      try {
+        return await openChannel(this.#client);
+      } catch (error) {
+        if (this.#goneReason !== null || !this.#socket.writable) return null;
+        if (!isRefusedForNow(error) || performance.now() > deadline) throw this.#refused(error);
+        await sleep(backoffMs * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  #refused(error: unknown): ConnectError {
+    const what = isRefusedForNow(error)
+      ? "allows no further session on this connection (MaxSessions in its sshd_config)"
+      : `does not run commands: ${(error as Error).message}`;
+    return new ConnectError("protocol", `${describeTarget(this.#target)}: ${what}`, {
+      hint: `see for yourself: ${sshCommand(this.#target)} true`,
+      cause: error,
+    });
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** ssh2's exec throws when the link is gone already, and calls back with everything else. */
+function openChannel(client: Client): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    client.exec(LOGIN_SHELL_WORDS, (error, channel) => (error ? reject(error) : resolve(channel)));
+  });
+}
+
+/** "Connect failed", which sshd answers with beyond MaxSessions. */
+function isRefusedForNow(error: unknown): boolean {
+  return (error as { reason?: unknown }).reason === 2;
+}

@@ -1,0 +1,174 @@
+// A Session over ssh2. What ssh2 leaves off unless told is decided here: the host key is always checked, dead links are
+// noticed by keepalives, and Nagle's algorithm is off (with it every exec takes 40 ms more).
+
+import { connect as connectTcp, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import ssh2, { type Client, type ServerHostKeyAlgorithm } from "ssh2";
+import { raceAbort } from "../aborted.js";
+import type { SshTarget } from "../config/target.js";
+import { ConnectError } from "../connect-error.js";
+import { deferred } from "../deferred.js";
+import type { Ask } from "../login/ask-person.js";
+import { loadLogin } from "../login/auth.js";
+import type { Login } from "../login/key-login.js";
+import type { KeyRing } from "../login/key-ring.js";
+import { fingerprint, keyType } from "../trust/known-hosts.js";
+import { type HostKeyCheck, loadHostKeyCheck } from "../trust/known-hosts-file.js";
+import { gatherWrites } from "./gather-writes.js";
+import { explainForward, explainHandshake, explainSocket } from "./ssh2-errors.js";
+import { Ssh2Session } from "./ssh2-session.js";
+
+export interface Ssh2Options {
+  /** Why by ssh2; null: it is the usual way. */
+  readonly why: string | null;
+  readonly ask: Ask | null;
+  readonly keys: KeyRing;
+  /** Host keys seen for the first time are told here. */
+  readonly onNote: (message: string) => void;
+  /** The session with the last hop before the target; null: it is reached directly. */
+  readonly jump: Ssh2Session | null;
+}
+
+/** From the exchange of keys until logged in; what a person takes to answer does not count. */
+const LOGIN_WITHIN_MS = 20_000;
+
+/** Rejects with a ConnectError, or with the signal's reason. Makes exactly one connection. */
+export async function connectSsh2(
+  target: SshTarget,
+  options: Ssh2Options,
+  signal?: AbortSignal,
+): Promise<Ssh2Session> {
+  signal?.throwIfAborted();
+  const [login, hostKeys] = await Promise.all([
+    loadLogin(target, options),
+    loadHostKeyCheck(target, options),
+  ]);
+  const abort = raceAbort(signal);
+  const opening = options.jump === null ? openSocket(target) : openForward(options.jump, target);
+  try {
+    const socket = await abort.race(opening.opened);
+    gatherWrites(socket);
+    const client = new ssh2.Client();
+    const session = new Ssh2Session(client, socket, target);
+    const hostKey = await abort.race(shakeHands(client, { socket, target, login, hostKeys }));
+    const via = options.jump === null ? [] : [...options.jump.about.via, options.jump.alias];
+    session.about = { transport: "ssh2", why: options.why, login: login.accepted(), hostKey, via };
+    return session;
+  } catch (error) {
+    opening.cancel();
+    throw error;
+  } finally {
+    abort.done();
+  }
+}
+
+interface Opening {
+  readonly opened: Promise<Duplex>;
+  cancel(): void;
+}
+
+function openSocket(target: SshTarget): Opening {
+  const { host, port, addressFamily: family, connectTimeoutMs } = target;
+  // Of a name with several addresses Node gives each a quarter of a second, too little for a link around the world.
+  const autoSelectFamilyAttemptTimeout = connectTimeoutMs / 4;
+  const socket = connectTcp({ host, port, family, noDelay: true, autoSelectFamilyAttemptTimeout });
+  const { promise, resolve, reject } = deferred<Socket>();
+  socket.once("connect", () => resolve(socket)).on("error", reject);
+  const opened = withinTimeout(promise, target).catch((error) => {
+    throw explainSocket(error, target);
+  });
+  return { opened, cancel: () => socket.destroy() };
+}
+
+function openForward(jump: Ssh2Session, target: SshTarget): Opening {
+  const channel = jump.forward(target.host, target.port);
+  const opened = withinTimeout(channel, target).catch((error) => {
+    throw isTimeout(error) ? explainSocket(error, target) : explainForward(error, target);
+  });
+  const cancel = () =>
+    channel.then(
+      (stream) => stream.destroy(),
+      () => {},
+    );
+  return { opened, cancel };
+}
+
+async function withinTimeout<T>(work: Promise<T>, { connectTimeoutMs }: SshTarget): Promise<T> {
+  const { promise: tooLong, reject } = deferred<never>();
+  const error = Object.assign(new Error(`no answer within ${connectTimeoutMs} ms`), { code: "ETIMEDOUT" });
+  const timer = setTimeout(reject, connectTimeoutMs, error);
+  return Promise.race([work, tooLong]).finally(() => clearTimeout(timer));
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "ETIMEDOUT";
+}
+
+interface Handshake {
+  readonly socket: Duplex;
+  readonly target: SshTarget;
+  readonly login: Login;
+  readonly hostKeys: HostKeyCheck;
+}
+
+/** Resolves with the host key, in words. */
+async function shakeHands(client: Client, handshake: Handshake): Promise<string> {
+  const { socket, target, login, hostKeys } = handshake;
+  const { promise: ready, resolve, reject } = deferred<void>();
+  let hasGreeted = false;
+  let hostKey = "";
+  const timer = startTimer(target.connectTimeoutMs, login, reject);
+  client
+    .on("ready", resolve)
+    .once("handshake", () => {
+      hasGreeted = true;
+      timer.restart(LOGIN_WITHIN_MS);
+    })
+    .on("error", (error) => {
+      // ssh2 goes on with the next key when the agent, or one key, cannot sign.
+      if (error.level !== "agent" && !error.message.startsWith("Error signing")) reject(error);
+    })
+    .on("close", () => reject(new Error("Connection lost during the handshake")));
+  const isTrusted = (key: Buffer): boolean => {
+    try {
+      hostKeys.check(key);
+      hostKey = `${keyType(key)} ${fingerprint(key)}`;
+      return true;
+    } catch (error) {
+      reject(error);
+      return false;
+    }
+  };
+  client.connect({
+    sock: socket,
+    username: target.username,
+    authHandler: login.next,
+    hostVerifier: isTrusted,
+    algorithms: { serverHostKey: hostKeys.algorithms as ServerHostKeyAlgorithm[] },
+    readyTimeout: 0,
+    keepaliveInterval: target.keepaliveMs,
+    keepaliveCountMax: target.keepaliveCount,
+  });
+  try {
+    await ready;
+    return hostKey;
+  } catch (error) {
+    throw error instanceof ConnectError ? error : explainHandshake(error, { target, login, hasGreeted });
+  } finally {
+    timer.stop();
+    if (hasGreeted) await hostKeys.remember();
+  }
+}
+
+function startTimer(firstMs: number, login: Login, onTime: (error: Error) => void) {
+  let timer: NodeJS.Timeout;
+  const restart = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (login.isAsking()) restart(ms);
+      else onTime(Object.assign(new Error(`not done within ${ms} ms`), { level: "client-timeout" }));
+    }, ms);
+  };
+  restart(firstMs);
+  return { restart, stop: () => clearTimeout(timer) };
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { attendedHalt, parseHalt } from "../../../../src/cli/options/halt-option.js";
+import { UserError } from "../../../../src/errors.js";
+import { formatHaltRule } from "../../../../src/model/halt-rule.js";
+
+test.each([
+  ["soon,fail=3", "soon,fail=3"],
+  ["now,fail=10%", "now,fail=10%"],
+  ["now,success=1", "now,success=1"],
+  ["soon,done=100%", "soon,done=100%"],
+  // What GNU parallel keeps for old scripts.
+  ["1", "soon,fail=1"],
+  ["2", "now,fail=1"],
+  ["-1", "soon,success=1"],
+  ["-2", "now,success=1"],
+  ["30%", "soon,fail=30%"],
+])("--halt %s is %s", (typed, meant) => {
+  const rule = parseHalt(typed);
+  expect(rule && formatHaltRule(rule)).toBe(meant);
+});
+
+test.each(["never", "0"])("--halt %s is no rule", (typed) => {
+  expect(parseHalt(typed)).toBeNull();
+});
+
+describe("mistakes say what to type", () => {
+  test.each([
+    ["later,fail=1", 'no rule that is known: "later,fail=1"'],
+    ["soon", 'no rule that is known: "soon"'],
+    ["soon,fail", 'no rule that is known: "soon,fail"'],
+    ["soon,fail=", 'no rule that is known: "soon,fail="'],
+    ["soon,fail=-1", 'no rule that is known: "soon,fail=-1"'],
+    ["soon,fail=1.5%", 'no rule that is known: "soon,fail=1.5%"'],
+    ["now, fail=1", 'no rule that is known: "now, fail=1"'],
+    ["3", 'no rule that is known: "3"'],
+    ["", 'no rule that is known: ""'],
+    ["soon,fail=0", "none would end it before it begins"],
+    ["now,done=0%", "none would end it before it begins"],
+    ["now,fail=101%", "there are no more than 100%"],
+  ])("--halt %s", (typed, message) => {
+    const error = thrownBy(() => parseHalt(typed));
+    expect(error.message).toContain(message);
+    expect(error.hint).toContain("--halt soon,fail=3");
+  });
+
+  test("--halt together with --detach", () => {
+    const rule = { when: "soon", why: "fail", amount: 1, unit: "jobs" } as const;
+    expect(attendedHalt(rule, false)).toBe(rule);
+    expect(thrownBy(() => attendedHalt(rule, true)).hint).toContain("leave out --detach");
+  });
+});
+
+function thrownBy(action: () => unknown): UserError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof UserError) return error;
+  }
+  throw new Error("no UserError was thrown");
+}

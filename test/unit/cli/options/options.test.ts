@@ -1,0 +1,385 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { type Invocation, parseOptions } from "../../../../src/cli/options/options.js";
+import type { RunOptions } from "../../../../src/cli/options/run-options.js";
+import { ExitCode, UserError } from "../../../../src/errors.js";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function parse(argv: readonly string[], env: Record<string, string> = {}): Invocation {
+  return parseOptions({ program: "execute_batch", argv, env });
+}
+
+function run(...argv: string[]): RunOptions {
+  const invocation = parse(["jobs.sh", ...argv], { TOKEN: "secret" });
+  if (invocation.command !== "run") throw new Error(`it is ${invocation.command}`);
+  return invocation.options;
+}
+
+function errorOf(...argv: string[]): UserError {
+  try {
+    parse(argv);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    expect(error.exitCode).toBe(ExitCode.BadInput);
+    return error;
+  }
+  throw new Error("it was accepted");
+}
+
+test("what is not said is as people know it from ml-scheduler", () => {
+  expect(run()).toEqual({
+    script: "jobs.sh",
+    follows: false,
+    machines: [],
+    configFile: null,
+    hostKeys: null,
+    requirement: {
+      cpus: 1,
+      memoryMb: 7000,
+      reservesMachine: false,
+      gpu: { count: 1, memoryMb: 1000, utilization: 0.75, isReserved: true },
+    },
+    copyForward: null,
+    copyBackwards: null,
+    copiesUnchanged: false,
+    env: {},
+    timeoutSeconds: null,
+    isDryRun: false,
+    isJson: false,
+    isVerbose: false,
+    detaches: false,
+    tees: false,
+    policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, halt: null },
+    rerun: "stopped",
+    voice: "sshoal",
+  });
+});
+
+describe("options with a value, in both spellings", () => {
+  const read: [string, string, (options: RunOptions) => unknown, unknown][] = [
+    ["--num-cpus", "2.5", ({ requirement }) => requirement.cpus, 2.5],
+    ["--memory-required", "500", ({ requirement }) => requirement.memoryMb, 500],
+    ["--gpu-memory-required", "3000", ({ requirement }) => requirement.gpu?.memoryMb, 3000],
+    ["--gpu-utilization", "0.25", ({ requirement }) => requirement.gpu?.utilization, 0.25],
+    ["--gpus-per-job", "4", ({ requirement }) => requirement.gpu?.count, 4],
+    ["--machines", "a.yaml", ({ machines }) => machines, ["a.yaml"]],
+    ["--copy-forward", "src", ({ copyForward }) => copyForward, ["src"]],
+    ["--copy-backwards", "out", ({ copyBackwards }) => copyBackwards, ["out"]],
+    ["--env", "A=b=c d", ({ env }) => env, { A: "b=c d" }],
+    ["--timeout", "1h30m", ({ timeoutSeconds }) => timeoutSeconds, 5400],
+    ["--retries", "0", ({ policy }) => policy.retries, 0],
+    ["--reassign-after", "90s", ({ policy }) => policy.reassignAfterMs, 90_000],
+    ["--reassign-after", "never", ({ policy }) => policy.reassignAfterMs, null],
+    [
+      "--halt",
+      "now,fail=10%",
+      ({ policy }) => policy.halt,
+      { when: "now", why: "fail", amount: 10, unit: "percent" },
+    ],
+    ["--halt", "-1", ({ policy }) => policy.halt, { when: "soon", why: "success", amount: 1, unit: "jobs" }],
+    ["--halt", "never", ({ policy }) => policy.halt, null],
+    ["--rerun", "changed", ({ rerun }) => rerun, "changed"],
+    ["--host-keys", "accept-new", ({ hostKeys }) => hostKeys, "accept-new"],
+  ];
+  test.each(read)("%s %s", (flag, value, look, expected) => {
+    expect(look(run(flag, value))).toEqual(expected);
+    expect(look(run(`${flag}=${value}`))).toEqual(expected);
+  });
+});
+
+describe("switches", () => {
+  test.each<[string, (options: RunOptions) => unknown, unknown]>([
+    ["--reserve", ({ requirement }) => requirement.reservesMachine, true],
+    ["--no-reserve-gpu", ({ requirement }) => requirement.gpu?.isReserved, false],
+    ["--no-gpu-required", ({ requirement }) => requirement.gpu, null],
+    ["--copy-unchanged", ({ copiesUnchanged }) => copiesUnchanged, true],
+    ["--retry-on-failure", ({ policy }) => policy.retriesFailures, true],
+    ["--retry-failed", ({ rerun }) => rerun, "failed"],
+    ["--detach", ({ detaches }) => detaches, true],
+    ["--tee", ({ tees }) => tees, true],
+    ["--dry-run", ({ isDryRun }) => isDryRun, true],
+    ["--json", ({ isJson }) => isJson, true],
+    ["--verbose", ({ isVerbose }) => isVerbose, true],
+    ["-v", ({ isVerbose }) => isVerbose, true],
+  ])("%s", (flag, look, expected) => {
+    expect(look(run(flag))).toEqual(expected);
+    expect(look(run())).not.toEqual(expected);
+  });
+});
+
+describe("lists", () => {
+  test("several words after one flag, or the flag again", () => {
+    expect(run("--machines", "a.yaml", "b.yaml", "--json").machines).toEqual(["a.yaml", "b.yaml"]);
+    expect(run("--machines", "a.yaml", "--machines", "b.yaml").machines).toEqual(["a.yaml", "b.yaml"]);
+    expect(run("--copy-forward", "a", "b", "--copy-backwards", "c", "d")).toMatchObject({
+      copyForward: ["a", "b"],
+      copyBackwards: ["c", "d"],
+    });
+  });
+
+  test("the script may come after them, behind another option", () => {
+    const invocation = parse(["--machines", "a.yaml", "b.yaml", "--num-cpus", "2", "jobs.sh"]);
+    expect(invocation).toMatchObject({ options: { script: "jobs.sh", machines: ["a.yaml", "b.yaml"] } });
+  });
+
+  test.each([
+    ["--machines", ["--machines", "a.yaml", "b.yml", "jobs.sh"]],
+    ["--copy-forward", ["--machines", "a.yaml", "--copy-forward", "src", "jobs.sh"]],
+    ["--copy-backwards", ["--copy-backwards", "out", "jobs.sh"]],
+  ])("%s that has swallowed the script says so", (flag, argv) => {
+    const error = errorOf(...argv);
+    expect(error.message).toBe(`which script? ${flag} has taken "jobs.sh" too`);
+    expect(error.hint).toContain("put the script first: execute_batch jobs.sh");
+  });
+
+  test("no script at all", () => {
+    for (const argv of [
+      [],
+      ["--machines", "a.yaml"],
+      ["--machines", "gpu1", "gpu1.example.org"],
+      ["--copy-forward", "src"],
+    ]) {
+      expect(errorOf(...argv).message).toBe("which script?");
+    }
+  });
+});
+
+describe("--env", () => {
+  test("repeated, the last one of a name counts; a name alone passes on what this shell has", () => {
+    expect(run("--env", "A=1", "--env", "TOKEN", "--env=A=2", "--env", "EMPTY=").env).toEqual({
+      A: "2",
+      TOKEN: "secret",
+      EMPTY: "",
+    });
+  });
+
+  test("newlines and all are part of the value", () => {
+    expect(run("--env", "A=x\ny z").env).toEqual({ A: "x\ny z" });
+  });
+
+  test("a name that is not set here", () => {
+    const error = errorOf("jobs.sh", "--env", "MISSING");
+    expect(error.message).toBe("--env MISSING: this shell has no MISSING to pass on");
+    expect(error.hint).toContain("MISSING=");
+  });
+
+  test.each([["1A=x"], ["A-B=x"], ["=x"], ["A B=x"], [""]])(
+    "%j is no assignment, and its value is not shown",
+    (word) => {
+      const { message } = errorOf("jobs.sh", "--env", word);
+      expect(message).toMatch(/^--env takes NAME=VALUE, got /);
+      expect(message).not.toContain("x");
+    },
+  );
+});
+
+describe("bad values are named, with one that works", () => {
+  test.each([
+    ["--num-cpus", "two"],
+    ["--num-cpus", "-1"],
+    ["--num-cpus", ""],
+    ["--memory-required", "7GB"],
+    ["--memory-required", "1e3"],
+    ["--memory-required", "99999999999"],
+    ["--memory-required", "NaN"],
+    ["--gpu-memory-required", "0x10"],
+    ["--gpu-utilization", "75%"],
+    ["--gpu-utilization", ".5"],
+    ["--gpus-per-job", "0"],
+    ["--gpus-per-job", "1.5"],
+    ["--retries", "-1"],
+    ["--retries", "many"],
+    ["--timeout", "90"],
+    ["--timeout", "soon"],
+    ["--timeout", "0s"],
+    ["--reassign-after", "10"],
+  ])("%s %s", (flag, value) => {
+    for (const words of [[flag, value], [`${flag}=${value}`]]) {
+      const error = errorOf("jobs.sh", ...words);
+      expect(error.message).toContain(`${flag} takes a `);
+      expect(error.message).toContain(`got "${value}"`);
+      const example = (error.hint ?? "").replace("for example ", "").split(/[ ,]/).slice(0, 2);
+      expect(() => parse(["jobs.sh", ...example])).not.toThrow();
+    }
+  });
+
+  test("--rerun tells its choices", () => {
+    expect(errorOf("jobs.sh", "--rerun", "some").message).toMatch(/changed.*failed.*all/);
+  });
+
+  test("a value that is missing", () => {
+    expect(errorOf("jobs.sh", "--timeout").message).toContain("--timeout");
+    expect(errorOf("jobs.sh", "--machines").message).toContain("--machines");
+  });
+});
+
+describe("words that nobody knows", () => {
+  test.each([
+    ["--machine", "--machines"],
+    ["--gpu-memory-requried", "--gpu-memory-required"],
+    ["--dryrun", "--dry-run"],
+  ])("%s: the nearest one is offered", (typed, meant) => {
+    const error = errorOf("jobs.sh", typed);
+    expect(error.message).toContain(`unknown option '${typed}'`);
+    expect(error.message).toContain(meant);
+    expect(error.hint).toBe("execute_batch --help");
+  });
+
+  test("more than one script", () => {
+    expect(errorOf("jobs.sh", "more.sh").message).toMatch(/too many arguments/);
+  });
+
+  test("after -- a script may begin with a dash", () => {
+    expect(parse(["--json", "--", "--jobs.sh"])).toMatchObject({ options: { script: "--jobs.sh" } });
+  });
+});
+
+describe("what is answered at once", () => {
+  function printed(program: "execute_batch" | "sshoal", ...argv: string[]): string {
+    const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    expect(parseOptions({ program, argv, env: {} })).toEqual({ command: "answered" });
+    const text = write.mock.calls.map(([words]) => String(words)).join("");
+    write.mockRestore();
+    return text;
+  }
+
+  test("--help lists options with their defaults, examples and exit codes", () => {
+    const help = printed("execute_batch", "--help");
+    expect(help).toMatch(/--memory-required <MB>.*7000/);
+    expect(help).toMatch(/--reassign-after.*10m/s);
+    expect(help).toContain("Exit codes: 0");
+  });
+
+  test("--version", () => {
+    expect(printed("execute_batch", "--version")).toBe("0.0.0-test\n");
+    expect(printed("sshoal", "--version")).toBe("0.0.0-test\n");
+  });
+
+  test("sshoal alone, and the help of its commands", () => {
+    expect(printed("sshoal")).toMatch(/Commands:/);
+    expect(printed("sshoal", "run", "--help")).toContain("--copy-forward");
+  });
+});
+
+describe("sshoal", () => {
+  const sshoal = (...argv: string[]) => parseOptions({ program: "sshoal", argv, env: {} });
+
+  test("run is execute_batch", () => {
+    const argv = ["jobs.sh", "--machines", "a.yaml", "--reserve"];
+    expect(sshoal("run", ...argv)).toEqual({ ...parse(argv), revise: expect.any(Function) });
+  });
+
+  test("probe", () => {
+    expect(sshoal("probe", "--machines", "a.yaml", "--no-gpu-required", "--json")).toMatchObject({
+      command: "probe",
+      options: { machines: ["a.yaml"], isJson: true, requirement: { gpu: null } },
+    });
+  });
+
+  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false };
+  const nowhere = { machines: [], configFile: null };
+
+  test.each<[string[], Invocation]>([
+    [["status"], { command: "status", options: { batch: null, isJson: false, hostKeys: null } }],
+    [["status", "b", "--json"], { command: "status", options: { batch: "b", isJson: true, hostKeys: null } }],
+    [
+      ["logs", "3"],
+      { command: "logs", options: { job: "3", stream: "out", follows: false, hostKeys: null } },
+    ],
+    [
+      ["logs", "-f", "x.sh.1", "--err"],
+      { command: "logs", options: { job: "x.sh.1", stream: "err", follows: true, hostKeys: null } },
+    ],
+    [
+      ["clean", "--dry-run"],
+      { command: "clean", options: { ...nowhere, batches: [], isDryRun: true, hostKeys: null } },
+    ],
+    [
+      ["attach", "b", "--machines", "a.yaml", "-F", "lab.conf"],
+      { command: "attach", options: { ...quiet, batch: "b", machines: ["a.yaml"], configFile: "lab.conf" } },
+    ],
+    [
+      ["attach", "-v"],
+      { command: "attach", options: { ...quiet, ...nowhere, batch: null, isVerbose: true } },
+    ],
+    [["stop", "b"], { command: "stop", options: { ...quiet, name: "b" } }],
+    [["retry", "--failed"], { command: "retry", options: { ...quiet, jobs: [] } }],
+    [["retry", "a.1", "a.2"], { command: "retry", options: { ...quiet, jobs: ["a.1", "a.2"] } }],
+    [["drain", "a.yaml"], { command: "drain", options: { machine: "a.yaml", hostKeys: null } }],
+  ])("%j", (argv, invocation) => {
+    expect(sshoal(...argv)).toEqual(invocation);
+  });
+
+  test.each([
+    [["run", "jobs.sh"]],
+    [["probe"]],
+    [["status"]],
+    [["logs", "1"]],
+    [["clean"]],
+    [["attach"]],
+    [["stop", "b"]],
+    [["retry", "--failed"]],
+    [["drain", "a"]],
+  ])("%j takes --host-keys", (argv) => {
+    expect(sshoal(...argv, "--host-keys", "strict")).toMatchObject({ options: { hostKeys: "strict" } });
+    expect(() => sshoal(...argv, "--host-keys", "no")).toThrow(/Allowed choices are strict, accept-new/);
+  });
+
+  test.each([[["run", "jobs.sh"]], [["probe"]], [["clean"]], [["attach", "b"]]])(
+    "%j takes -F with --machines, and not without",
+    (argv) => {
+      expect(sshoal(...argv, "--machines", "gpu1", "-F", "lab.conf")).toMatchObject({
+        options: { machines: ["gpu1"], configFile: "lab.conf" },
+      });
+      expect(() => sshoal(...argv, "-F", "lab.conf")).toThrow("-F has no meaning without --machines");
+    },
+  );
+
+  test.each([
+    [["retry"], "which jobs?"],
+    [["retry", "a.1", "--failed"], "which jobs?"],
+    [["run", "--machines", "a.yaml", "jobs.sh"], 'which script? --machines has taken "jobs.sh" too'],
+    [["stop"], "missing required argument"],
+    [["rnu", "jobs.sh"], "Did you mean run?"],
+    [["run", "jobs.sh", "--machine", "a.yaml"], "Did you mean --machines?"],
+  ])("%j is refused: %s", (argv, said) => {
+    expect(() => sshoal(...argv)).toThrow(said);
+    expect(() => sshoal(...argv)).toThrow(UserError);
+  });
+});
+
+describe("--gpus", () => {
+  const gpuOf = (...argv: string[]) => run("--gpus", ...argv).requirement.gpu;
+
+  test.each([
+    ["words", ["0", "1", "2"], [0, 1, 2]],
+    ["commas", ["0,1,2"], [0, 1, 2]],
+    ["both", ["0,0", "1"], [0, 0, 1]],
+  ])("cards as %s", (_, argv, listed) => {
+    expect(gpuOf(...argv)).toMatchObject({ listed });
+  });
+
+  test("what is not said is not asked of the machine", () => {
+    const { requirement } = run("--gpus", "0", "1");
+    expect(requirement).toMatchObject({ memoryMb: 0, gpu: { memoryMb: 0, isReserved: true } });
+    const said = run("--gpus", "0", "--memory-required", "5", "--gpu-memory-required", "6").requirement;
+    expect(said).toMatchObject({ memoryMb: 5, gpu: { memoryMb: 6 } });
+  });
+
+  test("a card that is listed twice is shared", () => {
+    expect(gpuOf("0", "0", "1")).toMatchObject({ isReserved: false });
+  });
+
+  test.each([
+    [["x"], '--gpus takes numbers of cards, got "x"'],
+    [["0", "jobs.txt"], 'got "jobs.txt"'],
+    [[","], 'got ","'],
+    [["0", "1", "2", "--gpus-per-job", "2"], "cannot be dealt out 2 to a job"],
+    [["0", "--no-gpu-required"], "--gpus and --no-gpu-required contradict each other"],
+    [["0", "--reserve"], "--gpus and --reserve contradict each other"],
+  ])("%j is refused", (argv, message) => {
+    expect(errorOf("jobs.sh", "--gpus", ...argv).message).toContain(message);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { parseOptions } from "../../../../src/cli/options/options.js";
+import { applyScriptOptions, type ScriptOptions } from "../../../../src/cli/options/script-options.js";
+import { UserError } from "../../../../src/errors.js";
+import { bashAt } from "../../../../src/input/batch/ask-bash.js";
+import { parseBatch } from "../../../../src/input/batch/batch-file.js";
+
+const ENV = { TOKEN: "secret" };
+
+async function read(text: string, ...argv: string[]): Promise<ScriptOptions> {
+  const invocation = parseOptions({ program: "execute_batch", argv: ["jobs.sh", ...argv], env: ENV });
+  if (invocation.command !== "run") throw new Error(`it is ${invocation.command}`);
+  const batch = await parseBatch(text, "jobs.sh", bashAt("bash"));
+  return applyScriptOptions(batch, invocation.revise, ENV);
+}
+
+async function errorOf(text: string): Promise<string> {
+  const error = await read(text).catch((thrown) => thrown);
+  if (!(error instanceof UserError)) throw new Error("it was accepted", { cause: error });
+  return error.message;
+}
+
+describe("options at the top of the file", () => {
+  test("are for all jobs", async () => {
+    const { options, jobs } = await read(
+      "#!/bin/bash\n#@ --gpu-memory-required 8000 --machines a b\n#@ --retries 5 --copy-forward src\n\necho a\n",
+    );
+    expect(options).toMatchObject({
+      machines: ["a", "b"],
+      copyForward: ["src"],
+      requirement: { memoryMb: 7000, gpu: { memoryMb: 8000 } },
+      policy: { retries: 5 },
+    });
+    expect(jobs).toEqual([{ line: 5, name: "jobs.sh.5", command: "echo a" }]);
+  });
+
+  test("may list cards, which are not for a job that wants none, or all of a machine", async () => {
+    const { options, jobs } = await read(
+      "#@ --gpus 0,1\n\ntrue\n#@ --no-gpu-required\ntrue\n#@ --reserve\ntrue\n",
+    );
+    expect(options.requirement.gpu?.listed).toEqual([0, 1]);
+    expect(jobs.map(({ requirement }) => requirement?.gpu?.listed)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(jobs.map(({ requirement }) => requirement?.reservesMachine)).toEqual([undefined, false, true]);
+  });
+
+  test("may be followed by a comment instead of a blank line", async () => {
+    const { options } = await read("#@ --num-cpus 3\n# the jobs\necho a\n");
+    expect(options.requirement.cpus).toBe(3);
+  });
+
+  test("give way to the command line, but for variables, which come together", async () => {
+    const text =
+      "#@ --num-cpus 3 --memory-required 1 --env A=file --env B='file it' --no-gpu-required\n\necho a\n";
+    const { options } = await read(text, "--num-cpus", "2", "--env", "A=typed");
+    expect(options.requirement).toEqual({ cpus: 2, memoryMb: 1, gpu: null, reservesMachine: false });
+    expect(options.env).toEqual({ A: "typed", B: "file it" });
+  });
+});
+
+describe("options right above a job", () => {
+  test("are for that job alone, and come before all others", async () => {
+    const { options, jobs, jobEnv } = await read(
+      "echo a\n#@ --gpu-memory-required 8000\n#@ --timeout 1h --env TOKEN --env C=3\necho b\necho c\n",
+      ...["--gpu-memory-required", "3000", "--timeout", "5m", "--env", "D=4"],
+    );
+    expect(options).toMatchObject({ timeoutSeconds: 300, requirement: { gpu: { memoryMb: 3000 } } });
+    const [a, b, c] = jobs;
+    expect([a, c]).toEqual([
+      { line: 1, name: "jobs.sh.1", command: "echo a" },
+      { line: 5, name: "jobs.sh.5", command: "echo c" },
+    ]);
+    expect(b).toMatchObject({
+      line: 4,
+      requirement: { memoryMb: 7000, gpu: { memoryMb: 8000, count: 1, isReserved: true } },
+      timeoutSeconds: 3600,
+      envNames: ["D", "TOKEN", "C"],
+    });
+    expect([...jobEnv]).toEqual([[4, { D: "4", TOKEN: "secret", C: "3" }]]);
+    expect(JSON.stringify(jobs)).not.toContain("secret");
+  });
+
+  test("at the top of the file too, without a blank line between", async () => {
+    const { options, jobs } = await read("#@ --num-cpus 3\necho a\necho b\n");
+    expect(options.requirement.cpus).toBe(1);
+    expect(jobs[0]?.requirement?.cpus).toBe(3);
+    expect(jobs[1]?.requirement).toBe(undefined);
+  });
+
+  test("that say what all jobs need are no difference", async () => {
+    const { jobs } = await read("#@ --num-cpus 1\necho a\n");
+    expect(jobs[0]).toEqual({ line: 2, name: "jobs.sh.2", command: "echo a" });
+  });
+
+  test("that say what it needs of a GPU: it needs one, whatever the others do", async () => {
+    const { jobs } = await read("#@ --gpu-memory-required 9\necho a\necho b\n", "--no-gpu-required");
+    expect(jobs[0]?.requirement?.gpu?.memoryMb).toBe(9);
+  });
+});
+
+test("every mistake is told, with its line and what may be said there", async () => {
+  const message = await errorOf(
+    [
+      "#@ --json",
+      "#@ --num-cpus many",
+      "#@ --retry 3",
+      "",
+      "#@ --machines a",
+      "echo a",
+      "#@ --env NOPE",
+      "#@ 8000 --help 'x",
+      "echo b",
+      "#@ 8000",
+      "echo c",
+    ].join("\n"),
+  );
+  const lines = message.split("\n");
+  expect(lines.map((line) => line.split(": ")[0])).toEqual(
+    [1, 2, 3, 5, 7, 8, 10].map((line) => `jobs.sh:${line}`),
+  );
+  expect(lines[0]).toMatch(/--json cannot be set here \(for all jobs: --num-cpus .* --machines /);
+  expect(lines[1]).toMatch(/--num-cpus takes a number <n>, got "many" \(for example --num-cpus 2\)/);
+  expect(message).toMatch(/unknown option '--retry'/);
+  expect(message).toMatch(/--machines cannot be set here \(for one job: --num-cpus [^)]*--env\)/);
+  expect(message).toMatch(/this shell has no NOPE to pass on/);
+  expect(message).toMatch(/a quote is not closed/);
+  expect(message).toMatch(/"8000" is no option/);
+});
+
+test("options with no job right below are a mistake, once there was a job", async () => {
+  expect(await errorOf("echo a\n#@ --num-cpus 2\n\necho b\n")).toMatch(
+    /^jobs\.sh:2: there is no job right below these options \(put them right above/,
+  );
+});

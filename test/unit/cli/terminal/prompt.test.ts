@@ -1,0 +1,90 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { createPrompt, UnseenLine } from "../../../../src/cli/terminal/prompt.js";
+
+describe("what is typed", () => {
+  function typed(...chunks: (string | number[])[]): string | null | undefined {
+    const line = new UnseenLine();
+    for (const chunk of chunks) line.type(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    return line.answer;
+  }
+
+  test.each([
+    ["a line", ["open sesame\r"], "open sesame"],
+    ["piece by piece", ["o", "pen", "\n"], "open"],
+    ["a letter in two pieces", [[0xc3], [0xa9, 0x0d]], "é"],
+    ["not done yet", ["open"], undefined],
+    ["erased", ["opem\x7fn\r"], "open"],
+    ["erased as a whole letter", ["opé\x08en\r"], "open"],
+    ["more erased than there was", ["a\x7f\x7f\x7fb\r"], "b"],
+    ["the line erased", ["wrong\x15right\r"], "right"],
+    ["Ctrl-C", ["open\x03\r"], null],
+    ["Ctrl-D at the beginning", ["\x04"], null],
+    ["Ctrl-D later", ["a\x04b\r"], "ab"],
+    ["nothing", ["\r"], ""],
+    ["what follows the line", ["one\rtwo\r"], "one"],
+  ])("%s", (_, chunks, answer) => {
+    expect(typed(...chunks)).toBe(answer);
+  });
+});
+
+class Terminal extends PassThrough {
+  isTTY = true;
+  modes: boolean[] = [];
+  setRawMode(isRaw: boolean): this {
+    this.modes.push(isRaw);
+    return this;
+  }
+}
+
+function open(parts: { stdinIsTTY?: boolean; stderrIsTTY?: boolean } = {}) {
+  const stdin = new Terminal();
+  stdin.isTTY = parts.stdinIsTTY ?? true;
+  const log: string[] = [];
+  const ask = createPrompt({
+    stdin,
+    stderr: { isTTY: parts.stderrIsTTY ?? true, write: (text) => log.push(text) },
+    view: { suspend: () => log.push("<suspend>"), resume: () => log.push("<resume>") },
+  });
+  return { ask, stdin, log };
+}
+
+test("in a pipe there is nobody to ask", () => {
+  expect(open({ stdinIsTTY: false }).ask).toBeNull();
+  expect(open({ stderrIsTTY: false }).ask).toBeNull();
+});
+
+test("one question after the other, with the view out of the way and the terminal set right again", async () => {
+  const { ask, stdin, log } = open();
+  const [first, second] = [ask?.passphrase("one? "), ask?.passphrase("two? ")];
+  stdin.write("1\r");
+  expect(await first).toBe("1");
+  expect(log).toEqual(["<suspend>", "one? ", "\n", "<resume>"]);
+  expect(stdin.modes).toEqual([true, false]);
+  stdin.write("\x03");
+  expect(await second).toBeNull();
+  expect(log.slice(4)).toEqual(["<suspend>", "two? ", "\n", "<resume>"]);
+  expect(stdin.modes).toEqual([true, false, true, false]);
+  expect(stdin.listenerCount("data")).toBe(0);
+});
+
+test("a terminal that goes away is no answer", async () => {
+  const { ask, stdin } = open();
+  const answer = ask?.passphrase("one? ");
+  stdin.end();
+  expect(await answer).toBeNull();
+});
+
+test("a terminal that fails gives the view back, and the next question has its turn", async () => {
+  const { ask, stdin, log } = open();
+  const fail = () => {
+    throw new Error("EIO");
+  };
+  stdin.setRawMode = fail;
+  await expect(ask?.passphrase("one? ")).rejects.toThrow("EIO");
+  expect(log).toEqual(["<suspend>", "one? ", "\n", "<resume>"]);
+  stdin.setRawMode = () => stdin;
+  const answer = ask?.passphrase("two? ");
+  stdin.write("2\r");
+  expect(await answer).toBe("2");
+});

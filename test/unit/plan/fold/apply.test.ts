@@ -1,0 +1,178 @@
+import { describe, expect, test } from "vitest";
+import { countJobs } from "../../../../src/plan/run-state.js";
+import {
+  aRun,
+  assigned,
+  collected,
+  ended,
+  FAILURE,
+  failed,
+  given,
+  handedOver,
+  interrupted,
+  LOST,
+  SUCCESS,
+  started,
+  takenBack,
+} from "../a-run.js";
+
+const NONE = { succeeded: 0, failed: 0, stopped: 0, lost: 0, unfinished: 0, skipped: 0 };
+const TWO = { a: 1, b: 1 };
+
+describe("the way of one job", () => {
+  test("waiting, queued, running, ended, collected", () => {
+    const run = aRun({ jobs: 1, machines: TWO });
+    expect(run.job(1)).toEqual({ kind: "waiting" });
+    run.tell(...given("a", 1));
+    expect(run.job(1)).toEqual({ kind: "queued", machine: "a" });
+    run.at = 100;
+    run.tell(started("a", 1));
+    expect(run.job(1)).toEqual({
+      kind: "running",
+      machine: "a",
+      slot: 0,
+      startedAt: 100,
+      isStopping: false,
+    });
+    run.at = 200;
+    run.tell(ended("a", 1, FAILURE));
+    const ending = { slot: 0, startedAt: 100, endedAt: 200, durationMs: 10, outcome: FAILURE };
+    expect(run.job(1)).toEqual({ kind: "ended", machine: "a", ...ending });
+    run.tell(collected("a", 1, FAILURE));
+    const there = { isThere: true, isToRetry: false, missing: [] };
+    expect(run.job(1)).toEqual({ kind: "collected", machine: "a", ...ending, ...there });
+  });
+
+  test("a quick one may end before anybody hears that it started", () => {
+    const run = aRun({ jobs: 1, machines: TWO });
+    run.tell(...given("a", 1), ended("a", 1));
+    expect(run.job(1)).toMatchObject({ kind: "ended", machine: "a", slot: null, outcome: SUCCESS });
+  });
+
+  test("news that comes again changes nothing", () => {
+    const run = aRun({ jobs: 1, machines: TWO });
+    run.tell(...given("a", 1), started("a", 1), ended("a", 1), started("a", 1), ended("a", 1, FAILURE));
+    expect(run.job(1)).toMatchObject({ kind: "ended", machine: "a", outcome: SUCCESS });
+    run.tell(collected("a", 1), collected("a", 1), ended("a", 1, FAILURE));
+    expect(run.job(1)).toMatchObject({ kind: "collected", outcome: SUCCESS });
+    expect(countJobs(run.state)).toMatchObject({ succeeded: 1, failed: 0, unfinished: 0 });
+  });
+
+  test("what is collected before it is known to have ended stays where it is", () => {
+    const run = aRun({ jobs: 1, machines: TWO });
+    run.tell(...given("a", 1), started("a", 1), collected("a", 1));
+    expect(run.job(1)).toMatchObject({ kind: "running" });
+  });
+
+  test("each assignment is a new attempt, and news of an old one is not taken for the new one's", () => {
+    const run = aRun({ jobs: 1, machines: TWO });
+    run.tell(...given("a", 1), takenBack("a", [1]), ...given("b", 1));
+    expect(run.state.jobs.get(1)?.lastNumber).toBe(2);
+    run.tell(started("a", 1), ended("a", 1, FAILURE));
+    expect(run.job(1)).toEqual({ kind: "queued", machine: "b" });
+    run.tell(ended("b", 1, SUCCESS, 2));
+    expect(run.job(1)).toMatchObject({ kind: "ended", machine: "b" });
+  });
+
+  test("lines that are not in the batch are nobody's", () => {
+    const run = aRun({ jobs: 1, machines: TWO });
+    run.tell(...given("a", 7), started("a", 7), ended("a", 7), collected("a", 7));
+    expect([...run.state.jobs.keys()]).toEqual([1]);
+  });
+
+  test("of a machine that is not in the run nobody knows anything: that is our bug", () => {
+    expect(() => aRun({ jobs: 1, machines: TWO }).tell(assigned("c", 1))).toThrow("no machine c");
+  });
+});
+
+describe("taking back", () => {
+  test("what nobody had begun waits again, the others stay", () => {
+    const run = aRun({ jobs: 3, machines: TWO });
+    run.tell(...given("a", 1, 2, 3), takenBack("a", [2, 3], [1]));
+    expect([...run.state.waiting]).toEqual([2, 3]);
+    expect(run.job(1)).toMatchObject({ kind: "running", machine: "a", slot: null });
+  });
+
+  test("an answer that comes late takes nothing from whoever has the job now", () => {
+    const run = aRun({ jobs: 1, machines: TWO });
+    run.tell(...given("a", 1), takenBack("a", [1]), ...given("b", 1), takenBack("a", [1]));
+    expect(run.job(1)).toEqual({ kind: "queued", machine: "b" });
+  });
+});
+
+describe("a machine that fails", () => {
+  test("of what it had, nobody knows; what was done is done", () => {
+    const run = aRun({ jobs: 5, machines: TWO });
+    run.tell(...given("a", 1, 2, 3, 4), started("a", 2), ended("a", 3), ended("a", 4), collected("a", 4));
+    run.tell(failed("a"));
+    for (const line of [1, 2, 3]) expect(run.job(line)).toEqual({ kind: "unknown", machine: "a" });
+    expect(run.job(4)).toMatchObject({ kind: "collected" });
+    expect(run.job(5)).toEqual({ kind: "waiting" });
+    expect(countJobs(run.state)).toEqual({ ...NONE, succeeded: 1, unfinished: 4 });
+  });
+
+  test("what it could not take is free for others, and it gets no more", () => {
+    const run = aRun({ jobs: 2, machines: TWO });
+    run.tell(assigned("a", 1, 2), handedOver("a", 1));
+    run.tell({ kind: "machine-refused", machine: "a", lines: [2], reason: "full", hint: null });
+    expect(run.job(1)).toEqual({ kind: "queued", machine: "a" });
+    expect([...run.state.waiting]).toEqual([2]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", lines: [2] }]);
+  });
+
+  test("what was refused the second time, since it had been there all along, is as it was", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(...given("a", 1), ended("a", 1), collected("a", 1), ...given("a", 2), started("a", 2));
+    run.tell({ kind: "machine-refused", machine: "a", lines: [1, 2], reason: "full", hint: null });
+    expect(run.job(1)?.kind).toBe("collected");
+    expect(run.job(2)?.kind).toBe("running");
+  });
+});
+
+describe("an interrupt", () => {
+  test("drops what waits, and what is taken back after it", () => {
+    const run = aRun({ jobs: 3, machines: TWO });
+    run.tell(...given("a", 1, 2), started("a", 1), interrupted("drain"), takenBack("a", [2]));
+    expect([run.job(2), run.job(3)]).toEqual([{ kind: "dropped" }, { kind: "dropped" }]);
+    expect(run.job(1)).toMatchObject({ kind: "running" });
+    run.tell(ended("a", 1), collected("a", 1));
+    expect(countJobs(run.state)).toEqual({ ...NONE, succeeded: 1, unfinished: 2 });
+  });
+
+  test("what failed or was lost is not tried again after it", () => {
+    const run = aRun({ jobs: 1, machines: TWO });
+    run.tell(...given("a", 1), interrupted("drain"), ended("a", 1, LOST), collected("a", 1, LOST));
+    expect(run.decisions("retry")).toEqual([]);
+    expect(run.job(1)).toMatchObject({ kind: "collected", outcome: LOST });
+  });
+});
+
+describe("counting", () => {
+  test("results from before count as what they are, and without a record as done", () => {
+    const run = aRun({ jobs: 6, machines: TWO });
+    run.tell(
+      { kind: "job-skipped", line: 1, outcome: SUCCESS },
+      { kind: "job-skipped", line: 2, outcome: FAILURE },
+      { kind: "job-skipped", line: 3, outcome: null },
+      { kind: "job-skipped", line: 5, outcome: { kind: "stopped" } },
+      { kind: "job-skipped", line: 6, outcome: LOST },
+    );
+    const before = { succeeded: 2, failed: 1, stopped: 1, lost: 1, skipped: 5 };
+    expect(countJobs(run.state)).toEqual({ ...before, unfinished: 1 });
+    expect([...run.state.waiting]).toEqual([4]);
+  });
+
+  test("only an exit code of 0 is success; what was stopped or lost has not failed", () => {
+    const run = aRun({ jobs: 4, machines: TWO, policy: { retries: 0 } });
+    const outcomes = [
+      LOST,
+      { kind: "killed", signal: "SIGKILL" },
+      { kind: "timed-out" },
+      { kind: "stopped" },
+    ] as const;
+    outcomes.forEach((outcome, n) => {
+      run.tell(...given("a", n + 1), ended("a", n + 1, outcome), collected("a", n + 1, outcome));
+    });
+    expect(countJobs(run.state)).toEqual({ ...NONE, failed: 2, stopped: 1, lost: 1 });
+  });
+});

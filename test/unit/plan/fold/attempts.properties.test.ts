@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Attempt } from "../../../../src/model/attempt.js";
+import { type MachineState, newTally, phaseOf } from "../../../../src/model/batch-state.js";
+import { attemptKey } from "../../../../src/model/job.js";
+import type { RunState } from "../../../../src/plan/run-state.js";
+import { aTape, simulationFacts } from "../a-tape.js";
+import { Simulation } from "../simulated-run.js";
+
+test("whatever happens: each index of a machine is what a look at all attempts gives, and so are the counts", () => {
+  fc.assert(
+    fc.property(simulationFacts({ jobs: 6, machines: 3, canFail: true }), aTape(600), (facts, tape) => {
+      const run = new Simulation(facts, tape.choose);
+      while (!tape.isOver) {
+        run.step();
+        check(run.state);
+      }
+      expect(run.comesToItsEnd()).toBe(true);
+      check(run.state);
+    }),
+    { numRuns: 60, endOnFailure: true },
+  );
+});
+
+function check(state: RunState): void {
+  const attempts = [...state.jobs.values()].flatMap((tracked) => tracked.attempts);
+  for (const machine of state.machines.values()) {
+    const there = attempts.filter((attempt) => attempt.machine === machine.name);
+    expect(keptOf(machine)).toEqual(scanOf(there));
+  }
+  const tally = newTally();
+  for (const tracked of state.jobs.values()) tally[phaseOf(tracked)]++;
+  expect(state.tally).toEqual(tally);
+  const waiting = [...state.jobs].filter(([, { fate }]) => fate.kind === "waiting").map(([line]) => line);
+  expect(sorted(state.waiting)).toEqual(waiting);
+  for (const { fate, attempts } of state.jobs.values()) {
+    const current = attempts.filter(({ isCurrent }) => isCurrent);
+    expect(current).toEqual(fate.kind === "tried" ? [fate.attempt] : []);
+  }
+}
+
+type Kept = Record<string, readonly (string | number)[]>;
+
+function keptOf({ current, overtaken, attempts, toFree, rests, toRetry, stuck }: MachineState): Kept {
+  const lists = { ...namedAfter("current", current), ...namedAfter("overtaken", overtaken) };
+  return {
+    ...lists,
+    attempts: sorted([...attempts].map(([line, attempt]) => `${line}: ${keyOf(attempt)}`)),
+    toFree: sorted([...toFree].map(([key, attempt]) => `${key}: ${keyOf(attempt)}`)),
+    rests: keysOf([...rests.values()]),
+    toRetry: sorted(toRetry),
+    stuck: [stuck],
+  };
+}
+
+function namedAfter(name: string, sets: Readonly<Record<string, ReadonlySet<Attempt>>>): Kept {
+  return Object.fromEntries(
+    Object.entries(sets).map(([stage, set]) => [`${name} ${stage}`, keysOf([...set])]),
+  );
+}
+
+function scanOf(there: readonly Attempt[]): Kept {
+  const at = (isCurrent: boolean, ...kinds: Attempt["stage"]["kind"][]) =>
+    keysOf(there.filter((each) => each.isCurrent === isCurrent && kinds.includes(each.stage.kind)));
+  const held = there.filter(({ stage }) => stage.kind !== "collected");
+  const collected = there.flatMap((each) =>
+    each.stage.kind === "collected" ? [{ each, ...each.stage }] : [],
+  );
+  return {
+    "current assigned": at(true, "assigned"),
+    "current sent": at(true, "sent"),
+    "current queued": at(true, "queued"),
+    "current running": at(true, "running"),
+    "current ended": at(true, "ended"),
+    "overtaken queued": at(false, "assigned", "sent", "queued"),
+    "overtaken running": at(false, "running"),
+    "overtaken ended": at(false, "ended"),
+    attempts: sorted(held.map((each) => `${each.line}: ${keyOf(each)}`)),
+    toFree: sorted(
+      collected
+        .filter(({ isThere, missing }) => isThere && missing.length === 0)
+        .map(({ each }) => `${keyOf(each)}: ${keyOf(each)}`),
+    ),
+    rests: keysOf(collected.filter(({ missing }) => missing.length > 0).map(({ each }) => each)),
+    toRetry: sorted(collected.filter(({ isToRetry }) => isToRetry).map(({ each }) => each.line)),
+    stuck: [there.filter(({ stage }) => stage.kind === "stuck").length],
+  };
+}
+
+function keysOf(attempts: readonly Attempt[]): string[] {
+  return sorted(attempts.map(keyOf));
+}
+
+function keyOf({ line, number }: Attempt): string {
+  return attemptKey(line, number);
+}
+
+function sorted<T extends string | number>(items: Iterable<T>): T[] {
+  return [...items].sort((one, other) => (one < other ? -1 : 1));
+}

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import type { Requirement } from "../../../../src/model/job.js";
+import type { Capacity, MachineSpec } from "../../../../src/model/machine.js";
+import { explain } from "../../../../src/plan/slots/explain.js";
+import { aCapacity, aClaim, aGpuNeed, aNeed, gpus, planFor } from "../a-machine.js";
+
+function explained(
+  capacity: Partial<Capacity>,
+  requirement: Partial<Requirement>,
+  spec: Partial<MachineSpec> = {},
+): string[] {
+  return explain("a.yaml", {
+    capacity: aCapacity(capacity),
+    requirement: aNeed(requirement),
+    plan: planFor(capacity, requirement, spec),
+  });
+}
+
+test("memory: how much is short, and which option to lower", () => {
+  expect(explained({ memory: { totalMb: 8000, freeMb: 5120 } }, { memoryMb: 7000 })).toEqual([
+    "a.yaml: memory: a job needs 7000 MB, 5120 MB are free: 1880 MB short (lower --memory-required, now 7000)",
+  ]);
+});
+
+test("cores", () => {
+  expect(explained({ cpus: { total: 4, free: 3.3 } }, { cpus: 8 })).toEqual([
+    "a.yaml: cores: a job needs 8, 3.3 are free and 2 may be overloaded: 2.7 short (lower --num-cpus, now 8)",
+  ]);
+});
+
+test("what is unknown is said to be unknown", () => {
+  expect(explained({ cpus: null, memory: null }, {})).toEqual([
+    "a.yaml: memory: how much is free could not be read, so no job is put there",
+    "a.yaml: cores: how many are free could not be read, so no job is put there",
+  ]);
+});
+
+test("no card at all: what the driver said, and the option for jobs without one", () => {
+  expect(explained({ gpuProblem: "Driver/library version mismatch" }, { gpu: aGpuNeed() })).toEqual([
+    "a.yaml: GPU: a job needs one, none was found: Driver/library version mismatch (jobs that use no GPU: --no-gpu-required)",
+  ]);
+});
+
+test("each card that will not do says why, those with the same reason together", () => {
+  const cards = gpus(
+    { memoryFreeMb: 812 },
+    { unusable: "needs a reset" },
+    { memoryFreeMb: null },
+    { utilization: 0.6 },
+    { unusable: "needs a reset" },
+    {},
+  );
+  const claims = [aClaim({ batch: "other", gpuUuids: ["GPU-5"], reservesGpu: true })];
+  expect(explained({ gpus: cards, claims }, { gpu: aGpuNeed({ memoryMb: 3000 }) })).toEqual([
+    "a.yaml: GPU 0: memory: a job needs 3000 MB, 812 MB are free: 2188 MB short (lower --gpu-memory-required, now 3000)",
+    "a.yaml: GPU 1, 4: not used: it needs a reset",
+    "a.yaml: GPU 2: its free memory cannot be read, so no job is put there",
+    "a.yaml: GPU 3: 60 % in use, a job is reckoned to use 75 %, together at most 120 % (lower --gpu-utilization, now 0.75)",
+    "a.yaml: GPU 5: taken by the batch other",
+  ]);
+});
+
+test("several cards for a job: how many would do", () => {
+  expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed({ count: 2 }) })).toEqual([
+    "a.yaml: GPU: a job needs 2, 1 would do (lower --gpus-per-job, now 2)",
+  ]);
+});
+
+test("limits of the machine file are named as they are written there", () => {
+  expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed() }, { excludeGpus: [0] })).toEqual([
+    "a.yaml: GPU 0: left out by gpus or exclude_gpus in its machine file",
+  ]);
+  const keepFree = { memoryMb: 0, cpus: 0, gpus: 1 };
+  expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed() }, { keepFree })).toEqual([
+    "a.yaml: GPU 0: left to people by keep_free in its machine file",
+  ]);
+  expect(explained({ claims: [aClaim()] }, {}, { maxJobs: 1 })).toEqual([
+    "a.yaml: its machine file says max_jobs: 1, and other batches have 1 there",
+  ]);
+});
+
+test("the whole machine", () => {
+  expect(explained({ claims: [aClaim({ batch: "b", reservesMachine: true })] }, {})).toEqual([
+    "a.yaml: all of it is reserved by the batch b",
+  ]);
+  expect(explained({ claims: [aClaim({ batch: "b" })] }, { reservesMachine: true })).toEqual([
+    "a.yaml: --reserve needs all of it, but the batch b has jobs there",
+  ]);
+});
+
+test("a card that uses the machine's memory: both options", () => {
+  const cards = gpus({ sharesHostMemory: true, memoryFreeMb: null });
+  const memory = { totalMb: 8000, freeMb: 7500 };
+  expect(explained({ gpus: cards, memory }, { gpu: aGpuNeed() })).toEqual([
+    "a.yaml: memory: a job needs 8000 MB, 7500 MB are free: 500 MB short (lower --memory-required, now 7000, or --gpu-memory-required, now 1000: its GPU uses the machine's memory)",
+  ]);
+});

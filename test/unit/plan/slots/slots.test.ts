@@ -1,0 +1,230 @@
+import { describe, expect, test } from "vitest";
+import { aClaim, aGpuNeed, cardsOfSlots, gpus, planFor } from "../a-machine.js";
+
+describe("memory and cores", () => {
+  test("slots are added while their memory fits", () => {
+    const plan = planFor({ memory: { totalMb: 32_000, freeMb: 21_000 } }, { memoryMb: 7000 });
+    expect(plan.slots.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(plan.shortages).toEqual([{ kind: "memory", neededMb: 7000, freeMb: 0 }]);
+  });
+
+  test("two cores more than there are free may be used", () => {
+    const plan = planFor({ cpus: { total: 8, free: 4.5 } }, { memoryMb: 1, cpus: 1 });
+    expect(plan.slots).toHaveLength(6);
+    expect(plan.shortages).toEqual([{ kind: "cpus", needed: 1, free: -1.5 }]);
+  });
+
+  test("what could not be read is not zero and not plenty: no slots, and both are said", () => {
+    const plan = planFor({ memory: null, cpus: null }, {});
+    expect(plan).toEqual({ slots: [], shortages: [{ kind: "memory-unknown" }, { kind: "cpus-unknown" }] });
+  });
+
+  test("what people keep is not used", () => {
+    const keepFree = { memoryMb: 8000, cpus: 3, gpus: 0 };
+    const plan = planFor(
+      { memory: { totalMb: null, freeMb: 22_000 }, cpus: { total: 4, free: 4 } },
+      {},
+      { keepFree },
+    );
+    expect(plan.slots).toHaveLength(2);
+    const few = planFor({ cpus: { total: 4, free: 4 } }, { cpus: 1, memoryMb: 1 }, { keepFree });
+    expect(few.slots).toHaveLength(3);
+  });
+
+  test("a job that needs nothing does not fill a machine without end", () => {
+    const plan = planFor({}, { memoryMb: 0, cpus: 0 });
+    expect(plan.shortages).toEqual([{ kind: "too-many", limit: plan.slots.length }]);
+  });
+
+  test("max_jobs counts the slots of other batches too", () => {
+    expect(planFor({}, {}, { maxJobs: 3 }).slots).toHaveLength(3);
+    const plan = planFor({ claims: [aClaim(), aClaim()] }, {}, { maxJobs: 3 });
+    expect(plan.slots).toHaveLength(1);
+    expect(plan.shortages).toEqual([{ kind: "max-jobs", maxJobs: 3, claimed: 2 }]);
+  });
+
+  test("all limits that are short are named, not only the first", () => {
+    const plan = planFor({ memory: { totalMb: 9, freeMb: 9 }, cpus: { total: 1, free: 0 } }, { cpus: 4 });
+    expect(plan.shortages.map(({ kind }) => kind)).toEqual(["memory", "cpus"]);
+  });
+});
+
+describe("claims of other batches", () => {
+  test("memory a claimed job already holds is not counted twice", () => {
+    const memory = { totalMb: 32_000, freeMb: 20_000 };
+    expect(
+      planFor({ memory, claims: [aClaim({ memoryMb: 7000, residentMb: 6000 })] }, {}).slots,
+    ).toHaveLength(2);
+    expect(planFor({ memory, claims: [aClaim({ memoryMb: 7000 })] }, {}).slots).toHaveLength(1);
+    expect(
+      planFor({ memory, claims: [aClaim({ memoryMb: 7000, residentMb: 99_999 })] }, {}).slots,
+    ).toHaveLength(2);
+  });
+
+  test.each([
+    ["a claim without a job yet is taken beside what is busy", { total: 16, free: 8 }, 0, 4 + 2],
+    ["a running job's cores are part of what is busy", { total: 16, free: 8 }, 100, 8 + 2],
+    ["a running job that idles now will want its cores", { total: 16, free: 16 }, 100, 12 + 2],
+  ])("%s", (_, cpus, residentMb, slots) => {
+    const claims = [aClaim({ cpus: 4, residentMb })];
+    expect(planFor({ cpus, claims }, { memoryMb: 1 }).slots).toHaveLength(slots);
+  });
+
+  test("a machine that another batch reserved has no slots", () => {
+    const plan = planFor({ claims: [aClaim(), aClaim({ batch: "big", reservesMachine: true })] }, {});
+    expect(plan).toEqual({ slots: [], shortages: [{ kind: "machine-claimed", batch: "big" }] });
+  });
+
+  test("a reserved card is not available, whatever it measures", () => {
+    const claims = [aClaim({ gpuUuids: ["GPU-0"], reservesGpu: true })];
+    const plan = planFor(
+      { gpus: gpus({}, {}), claims },
+      { gpu: aGpuNeed({ isReserved: false, utilization: 1.2 }) },
+    );
+    expect(cardsOfSlots(plan)).toEqual([[1]]);
+  });
+
+  test("a shared card gives what other batches leave of it", () => {
+    const claims = [aClaim({ gpuUuids: ["GPU-0"], gpuMemoryMb: 20_000, gpuUtilization: 0.5 })];
+    const shared = { isReserved: false, utilization: 0.3, memoryMb: 2000 };
+    expect(planFor({ gpus: gpus({}), claims }, { gpu: aGpuNeed(shared) }).slots).toHaveLength(2);
+    expect(
+      planFor({ gpus: gpus({}), claims }, { gpu: aGpuNeed({ ...shared, memoryMb: 4001 }) }).slots,
+    ).toEqual([]);
+  });
+
+  test("a card that other batches share cannot be reserved", () => {
+    const claims = [aClaim({ batch: "b", gpuUuids: ["GPU-0"], gpuMemoryMb: 1 })];
+    const plan = planFor({ gpus: gpus({}), claims }, { gpu: aGpuNeed() });
+    expect(plan.shortages).toMatchObject([{ refused: [{ why: { kind: "taken", batch: "b" } }] }]);
+  });
+});
+
+describe("cards", () => {
+  test("a reserved card has one slot", () => {
+    const plan = planFor({ gpus: gpus({}, {}) }, { gpu: aGpuNeed() });
+    expect(cardsOfSlots(plan)).toEqual([[0], [1]]);
+    expect(plan.shortages).toMatchObject([{ kind: "gpus", needed: 1, available: 0 }]);
+  });
+
+  test("the next slot goes to the least utilised card, the first of equals", () => {
+    const cards = gpus({ utilization: 0.3 }, { utilization: 0.1 }, { utilization: 0.1 });
+    const plan = planFor({ gpus: cards }, { gpu: aGpuNeed({ isReserved: false, utilization: 0.5 }) });
+    expect(cardsOfSlots(plan)).toEqual([[1], [2], [0], [1], [2]]);
+  });
+
+  test.each([
+    [0.4, 3],
+    [0.6, 2],
+    [0.75, 1],
+    [1.2, 1],
+  ])("jobs that use %f of a shared card: %i of them, since 1.2 is the limit", (utilization, slots) => {
+    const plan = planFor({ gpus: gpus({}) }, { gpu: aGpuNeed({ isReserved: false, utilization }) });
+    expect(plan.slots).toHaveLength(slots);
+  });
+
+  test("other people's work on a card is fine as long as enough is left", () => {
+    const cards = gpus(
+      { utilization: 0.45, memoryFreeMb: 1000 },
+      { utilization: 0.46 },
+      { memoryFreeMb: 999 },
+    );
+    const plan = planFor({ gpus: cards }, { gpu: aGpuNeed() });
+    expect(cardsOfSlots(plan)).toEqual([[0]]);
+    expect(plan.shortages).toMatchObject([
+      {
+        refused: [{ why: { kind: "taken" } }, { why: { kind: "utilization" } }, { why: { kind: "memory" } }],
+      },
+    ]);
+  });
+
+  test("a card of unknown utilisation comes last, one of unknown memory not at all", () => {
+    const cards = gpus({ utilization: null }, { memoryFreeMb: null }, { utilization: 0.4 });
+    const plan = planFor({ gpus: cards }, { gpu: aGpuNeed() });
+    expect(cardsOfSlots(plan)).toEqual([[2], [0]]);
+    expect(plan.shortages).toMatchObject([
+      { refused: [{}, { gpu: { index: 1 }, why: { kind: "memory-unknown" } }, {}] },
+    ]);
+  });
+
+  test("an exclusive card takes one job, and only when nobody is on it", () => {
+    const cards = gpus({}, { utilization: 0.01 }, { utilization: null }, {}).map((gpu) => ({
+      ...gpu,
+      isExclusive: true,
+    }));
+    const claims = [aClaim({ gpuUuids: ["GPU-3"] })];
+    const plan = planFor({ gpus: cards, claims }, { gpu: aGpuNeed({ isReserved: false, utilization: 0.1 }) });
+    expect(cardsOfSlots(plan)).toEqual([[0]]);
+  });
+
+  test("an unusable card is left out and says why", () => {
+    const plan = planFor({ gpus: gpus({ unusable: "needs a reset" }) }, { gpu: aGpuNeed() });
+    expect(plan.shortages).toMatchObject([
+      { refused: [{ why: { kind: "unusable", reason: "needs a reset" } }] },
+    ]);
+  });
+
+  test("gpus allows, exclude_gpus forbids, keep_free leaves the best ones to people", () => {
+    const cards = gpus({ utilization: 0.2 }, {}, {}, {});
+    expect(cardsOfSlots(planFor({ gpus: cards }, { gpu: aGpuNeed() }, { gpus: [0, 2, 9] }))).toEqual([
+      [2],
+      [0],
+    ]);
+    expect(cardsOfSlots(planFor({ gpus: cards }, { gpu: aGpuNeed() }, { excludeGpus: [0, 1] }))).toEqual([
+      [2],
+      [3],
+    ]);
+    const keepFree = { memoryMb: 0, cpus: 0, gpus: 2 };
+    expect(cardsOfSlots(planFor({ gpus: cards }, { gpu: aGpuNeed() }, { keepFree }))).toEqual([[1], [0]]);
+  });
+
+  test("a job of several cards gets different ones of one maker", () => {
+    const cards = gpus({}, { vendor: "amd", uuid: "a" }, {}, { vendor: "amd", uuid: "b" }, {});
+    expect(cardsOfSlots(planFor({ gpus: cards }, { gpu: aGpuNeed({ count: 2 }) }))).toEqual([
+      [0, 2],
+      [1, 3],
+    ]);
+    expect(planFor({ gpus: cards }, { gpu: aGpuNeed({ count: 4 }) }).shortages).toMatchObject([
+      { kind: "gpus", needed: 4, available: 5 },
+    ]);
+  });
+
+  test("a MIG slice serves a job of one card only", () => {
+    const slices = gpus({ index: 0, uuid: "MIG-1", isMig: true }, { index: 0, uuid: "MIG-2", isMig: true });
+    expect(planFor({ gpus: slices }, { gpu: aGpuNeed() }).slots).toHaveLength(2);
+    expect(planFor({ gpus: slices }, { gpu: aGpuNeed({ count: 2 }) }).slots).toEqual([]);
+  });
+
+  test("a card without memory of its own takes it from the host, also for what others claim", () => {
+    const cards = gpus({ sharesHostMemory: true, memoryFreeMb: null, memoryTotalMb: null });
+    const memory = { totalMb: 20_000, freeMb: 20_000 };
+    const need = { memoryMb: 4000, gpu: aGpuNeed({ memoryMb: 4000, isReserved: false, utilization: 0.1 }) };
+    expect(planFor({ gpus: cards, memory }, need).slots).toHaveLength(2);
+    const claims = [aClaim({ gpuUuids: ["GPU-0"], gpuMemoryMb: 5000 })];
+    expect(planFor({ gpus: cards, memory, claims }, need).slots).toHaveLength(1);
+  });
+
+  test("cards are not looked at for jobs that need none", () => {
+    const plan = planFor({ gpus: gpus({}), cpus: { total: 1, free: 0 } }, { gpu: null });
+    expect(cardsOfSlots(plan)).toEqual([[], []]);
+  });
+});
+
+describe("--reserve", () => {
+  const need = { gpu: aGpuNeed(), reservesMachine: true };
+
+  test("one slot with all usable cards", () => {
+    const plan = planFor({ gpus: gpus({}, { unusable: "is lost" }, {}) }, need);
+    expect(cardsOfSlots(plan)).toEqual([[0, 2]]);
+    expect(plan.shortages).toContainEqual({ kind: "machine-reserved" });
+  });
+
+  test("not beside another batch", () => {
+    const plan = planFor({ gpus: gpus({}), claims: [aClaim({ batch: "b" })] }, need);
+    expect(plan).toEqual({ slots: [], shortages: [{ kind: "machine-in-use", batch: "b" }] });
+  });
+
+  test("not without the cards a job needs", () => {
+    expect(planFor({ gpus: gpus({}) }, { ...need, gpu: aGpuNeed({ count: 2 }) }).slots).toEqual([]);
+  });
+});

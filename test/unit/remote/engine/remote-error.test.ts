@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { remoteErrorFrom } from "../../../../src/remote/engine/remote-error.js";
+
+test.each([
+  ["", "staging failed"],
+  ["\n \n", "staging failed"],
+  ["warning: x\ntar: cannot open\n\n", "staging failed: tar: cannot open"],
+  [
+    "tar: a: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors\n",
+    "staging failed: tar: a: Cannot open: Permission denied",
+  ],
+  ["tar: short read\ntar: Error is not recoverable: exiting now\n", "staging failed: tar: short read"],
+])("the last thing that was said is the reason: %j", (stderr, message) => {
+  expect(remoteErrorFrom("staging", stderr).message).toBe(message);
+});
+
+test.each([
+  ["tar: a: Cannot write: No space left on device", /make room/],
+  ["cp: error writing: Disk quota exceeded", /make room/],
+  ["not enough space: 5 MB to copy, 1 MB free in /x", /make room/],
+  ["mkdir: cannot create directory: Permission denied", /you may write to/],
+  ["mkdir: Read-only file system", /you may write to/],
+  ["there is no tar over there", /sshoal doctor/],
+  ["not safe: /tmp/.sshoal belongs to another account", /only you can write to/],
+])("what can be done about it: %s", (stderr, hint) => {
+  expect(remoteErrorFrom("staging", `before\n${stderr}\nafter`).hint).toMatch(hint);
+});
+
+test.each([
+  "sh: 1: Cannot fork",
+  "sh: fork: retry: Resource temporarily unavailable",
+  "sh: can't fork: Resource temporarily unavailable",
+  "setpriv: failed to execute /bin/sh: Resource temporarily unavailable",
+])("a machine at its process limit may do it later: %s", (stderr) => {
+  expect(remoteErrorFrom("staging", stderr)).toMatchObject({
+    isRetryable: true,
+    hint: expect.stringContaining("ulimit -u"),
+  });
+  expect(remoteErrorFrom("staging", "tar: no").isRetryable).toBe(false);
+});
+
+test("otherwise no advice is better than a wrong one", () => {
+  expect(remoteErrorFrom("staging", "tar: unexpected end of file").hint).toBeNull();
+});

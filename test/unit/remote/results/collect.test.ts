@@ -1,0 +1,254 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { chmod, chown, link, mkdir, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
+import { type Collection, collect } from "../../../../src/remote/results/collect.js";
+import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
+import { type LocalMachine, makeLocalMachine, never } from "../a-local-machine.js";
+
+const A = "0000001-1";
+const B = "0000002-1";
+
+let machine: LocalMachine;
+let here: Workspace;
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+  here = await makeWorkspace();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await machine.close();
+  await here.remove();
+});
+
+const jobPath = (key: string, ...parts: string[]) => machine.path(machine.spool, "jobs", key, ...parts);
+
+/** A job that has ended: `files` are its results. */
+async function ended(key: string, files: Readonly<Record<string, string>> = {}, exit = "0"): Promise<void> {
+  const dir = `${machine.spool}/jobs/${key}`;
+  await mkdir(jobPath(key, "work"), { recursive: true });
+  for (const [name, text] of Object.entries({
+    exit: `${exit}\n`,
+    out: `${key} said\n`,
+    err: "",
+    command: "x",
+  })) {
+    await machine.write(`${dir}/${name}`, text);
+  }
+  for (const [path, text] of Object.entries(files)) await machine.write(`${dir}/work/${path}`, text);
+}
+
+function bring(keys: readonly string[], facts: Partial<Collection> = {}) {
+  const jobs = keys.map((key) => ({ key, streams: ["out", "err"] as const }));
+  return collect(machine.session, {
+    ...{ place: machine.place, jobs, copyBack: ["."], into: here.dir, signal: never },
+    ...facts,
+  });
+}
+
+/** Files that have come, and links with their targets. */
+function arrived(): string[] {
+  return readdirSync(here.dir, { withFileTypes: true, recursive: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const target = entry.isSymbolicLink() ? ` -> ${readlinkSync(path)}` : "";
+      return `${path.slice(here.dir.length + 1)}${target}`;
+    })
+    .toSorted();
+}
+
+async function errorOf(collecting: Promise<unknown>): Promise<RemoteError> {
+  const error = await collecting.then(
+    () => new Error("it was collected"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(RemoteError);
+  return error as RemoteError;
+}
+
+test("what a job left, its streams and how it ended; nothing else, and nothing goes over there", async () => {
+  await ended(A, { "model.bin": "weights", "logs/1.txt": "log" }, "3");
+  const { outcomes, written, leftOut } = await bring([A]);
+  expect(arrived()).toEqual(["out", "work/logs/1.txt", "work/model.bin"].map((name) => `${A}/${name}`));
+  expect(readFileSync(here.path(A, "work/model.bin"), "utf8")).toBe("weights");
+  expect([outcomes.get(A), leftOut]).toEqual([{ kind: "exited", code: 3 }, []]);
+  expect(written.get(A)).toEqual({ files: 2, bytes: 10 });
+  expect(readFileSync(jobPath(A, "work/model.bin"), "utf8")).toBe("weights");
+});
+
+test("many jobs come in one stream", async () => {
+  const keys = Array.from({ length: 200 }, (_, line) => `${String(line + 1).padStart(7, "0")}-1`);
+  await Promise.all(keys.map((key, n) => ended(key, { result: `${n}` }, n % 2 === 0 ? "0" : "timed-out")));
+  const exec = vi.spyOn(machine.session, "exec");
+  const { outcomes } = await bring(keys);
+  expect(exec).toHaveBeenCalledTimes(1);
+  expect(outcomes.size).toBe(200);
+  expect(outcomes.get("0000002-1")).toEqual({ kind: "timed-out" });
+  for (const [n, key] of keys.entries())
+    expect(readFileSync(here.path(key, "work/result"), "utf8")).toBe(`${n}`);
+});
+
+test("only the jobs and the streams that were asked for", async () => {
+  await Promise.all([ended(A), ended(B)]);
+  await machine.write(`${machine.spool}/jobs/${B}/err`, "wrong\n");
+  await bring([], { jobs: [{ key: B, streams: ["err"] }] });
+  expect(arrived()).toEqual([`${B}/err`]);
+});
+
+test("a part of the results, whether it is there or not", async () => {
+  await ended(A, { "out put/x": "1", "it's": "2", other: "3", "deep/er/y": "4", "-rf": "5" });
+  await bring([A], {
+    copyBack: ["out put", "it's", "missing", "deep/er", "-rf", "*"],
+    jobs: [{ key: A, streams: [] }],
+  });
+  expect(arrived()).toEqual(
+    ["work/-rf", "work/deep/er/y", "work/it's", "work/out put/x"].map((name) => `${A}/${name}`),
+  );
+});
+
+test("parts within one another come once", async () => {
+  await ended(A, { "d/x": "1", y: "2" });
+  await bring([A], { copyBack: ["d", ".", "d/x", "d"], jobs: [{ key: A, streams: [] }] });
+  expect(arrived()).toEqual(["work/d/x", "work/y"].map((name) => `${A}/${name}`));
+});
+
+test("names and kinds of every sort", async () => {
+  const names = ["a b", "new\nline", "-rf", "é日", "\\", "*", `${"deep/".repeat(25)}${"n".repeat(110)}`];
+  await ended(A, Object.fromEntries(names.map((name) => [name, name])));
+  await mkdir(jobPath(A, "work/empty"));
+  await symlink("a b", jobPath(A, "work/inside"));
+  await link(jobPath(A, "work/a b"), jobPath(A, "work/zz hard"));
+  await bring([A], { jobs: [{ key: A, streams: [] }] });
+  const expected = [...names, "zz hard", "inside -> a b"].map((name) => `${A}/work/${name}`);
+  expect(arrived()).toEqual(expected.toSorted());
+  for (const name of names) expect(readFileSync(here.path(A, "work", name), "utf8")).toBe(name);
+  expect(readdirSync(here.path(A, "work"))).toContain("empty");
+});
+
+test("links that lead out of the results are left out by name", async () => {
+  await ended(A, { x: "1" });
+  await symlink("/etc/passwd", jobPath(A, "work/passwd"));
+  await symlink(jobPath(A, "work/x"), jobPath(A, "work/absolute"));
+  const { leftOut } = await bring([A]);
+  expect(leftOut.toSorted()).toEqual([
+    `${A}/work/absolute (a link to ${jobPath(A, "work/x")}, outside the results)`,
+    `${A}/work/passwd (a link to /etc/passwd, outside the results)`,
+  ]);
+});
+
+test("what not even its owner may read comes nevertheless", async () => {
+  await ended(A, { "closed/file": "1", "closed/too/file": "3", secret: "2" });
+  for (const path of ["secret", "closed/too", "closed"]) await chmod(jobPath(A, "work", path), 0);
+  if (process.getuid?.() === 0) await beOrdinaryOverThere();
+  await bring([A], { jobs: [{ key: A, streams: [] }] });
+  expect(readFileSync(here.path(A, "work/closed/too/file"), "utf8")).toBe("3");
+  expect(readFileSync(here.path(A, "work/closed/file"), "utf8")).toBe("1");
+  expect(readFileSync(here.path(A, "work/secret"), "utf8")).toBe("2");
+});
+
+describe.runIf(process.getuid?.() === 0).each(["/usr/bin/", "busybox "])(
+  "what belongs to another user, with %star and find",
+  (tools) => {
+    /** root's, in the results of an account that is not root. */
+    async function aClosedResult(): Promise<void> {
+      await ended(A, { "a/ours": "1", "a/secret": "2", "closed/x": "3", "odd\nname/y": "4" });
+      await beOrdinaryOverThere(tools);
+      for (const path of ["a/secret", "closed", "odd\nname/y"]) {
+        await chown(jobPath(A, "work", path), 0, 0);
+        await chmod(jobPath(A, "work", path), 0o700);
+      }
+    }
+
+    const rest = (only: readonly string[]) => bring([], { jobs: [{ key: A, streams: [], only }] });
+
+    test("the rest comes, and what cannot be read is named", async () => {
+      await aClosedResult();
+      const { missing, outcomes } = await bring([A]);
+      expect(arrived()).toEqual([`${A}/out`, `${A}/work/a/ours`]);
+      // A name with a newline cannot be asked for, and its directory has one as well.
+      expect([...missing]).toEqual([[A, ["./"]]]);
+      expect(outcomes.get(A)).toEqual({ kind: "exited", code: 0 });
+    });
+
+    test("later only what was missing is asked for, and comes as far as it can be read by then", async () => {
+      await aClosedResult();
+      await chmod(jobPath(A, "work/a/secret"), 0o644);
+      const { missing } = await rest(["a/secret", "closed/", "closed/x", "gone", "gone/too"]);
+      expect(arrived()).toEqual([`${A}/work/a/secret`]);
+      expect([...missing]).toEqual([[A, ["closed/"]]]);
+    });
+
+    test("all of it comes at last", async () => {
+      await aClosedResult();
+      await chmod(jobPath(A, "work/closed"), 0o755);
+      const { missing } = await rest(["closed/", "a/ours"]);
+      expect(arrived()).toEqual([`${A}/work/a/ours`, `${A}/work/closed/x`]);
+      expect(missing.size).toBe(0);
+    });
+  },
+);
+
+/** To root nothing is closed: there, the tools that read are run as somebody else, to whom it all belongs. */
+async function beOrdinaryOverThere(tools = "/usr/bin/"): Promise<void> {
+  for (const tool of ["find", "tar"]) {
+    const asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    await machine.write(`bin/${tool}`, `#!/bin/sh\nexec ${asNobody} ${tools}${tool} "$@"\n`);
+  }
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  execFileSync("chmod", ["755", machine.dir]);
+  execFileSync("chown", ["-R", "65534:65534", machine.path(machine.spool, "jobs")]);
+}
+
+test("a job that removed its own directory has no results, and still ended", async () => {
+  await ended(A);
+  await rm(jobPath(A, "work"), { recursive: true });
+  expect((await bring([A])).outcomes.get(A)).toEqual({ kind: "exited", code: 0 });
+});
+
+test("a job that has not ended is not collected", async () => {
+  await ended(A);
+  await rm(jobPath(A, "exit"));
+  expect((await errorOf(bring([A]))).message).toBe(`it does not say how attempt ${A} ended`);
+});
+
+test("a torn word about how it ended is none", async () => {
+  await ended(A, {}, "time");
+  await errorOf(bring([A]));
+});
+
+test("no spool over there", async () => {
+  expect((await errorOf(bring([A]))).message).toMatch(/^collecting results failed: .*cd/);
+});
+
+test("a job that another client has fetched: that is the reason", async () => {
+  await ended(A);
+  expect((await errorOf(bring([B]))).message).toContain("they are not there any more: another computer");
+});
+
+test("a job that is not there among some that are", async () => {
+  await ended(A);
+  await errorOf(bring([A, B]));
+});
+
+test.each([
+  ["says nothing", "exit 1"],
+  ["fails after a part", '/usr/bin/tar "$@" | head -c 2048; echo "tar: read error" >&2; exit 2'],
+  ["fails at the very end", '/usr/bin/tar "$@"; echo "tar: out of memory" >&2; exit 1'],
+  ["is not there", "exit 127"],
+])("a tar that %s: nothing counts as collected", async (_, script) => {
+  await ended(A, { x: "1".repeat(5000) });
+  await machine.write("bin/tar", `#!/bin/sh\n${script}\n`);
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  await errorOf(bring([A]));
+});
+
+test("an abort is passed on", async () => {
+  await ended(A);
+  const reason = new Error("stopped");
+  await expect(bring([A], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  expect(arrived()).toEqual([]);
+});

@@ -1,0 +1,494 @@
+// The control channel with its real other end, on jobs that a real slot runs where they must run.
+
+import { existsSync, readdirSync } from "node:fs";
+import { appendFile, readFile, rename, symlink, utimes } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
+import { Control } from "../../../../src/remote/spool/control.js";
+import type { OutputPiece } from "../../../../src/remote/spool/control-stream.js";
+import { freshOutput } from "../../../../src/remote/spool/fresh-output.js";
+import { handOver } from "../../../../src/remote/spool/hand-over.js";
+import { slowRm } from "../../../rig/slow-rm.js";
+import { until } from "../../../rig/until.js";
+import { anOrder, type LocalMachine, makeLocalMachine } from "../a-local-machine.js";
+import { liveLine } from "../a-spool.js";
+
+const A = "0000001-1";
+const B = "0000002-1";
+const C = "0000003-1";
+
+let machine: LocalMachine;
+let control: Control;
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  control?.close();
+  await machine.close();
+});
+
+/** Jobs nobody runs: there is no slot. */
+async function waiting(...keys: string[]): Promise<void> {
+  const jobs = Object.fromEntries(keys.map((key) => [key, "true"]));
+  await handOver(machine.session, anOrder(machine, jobs, { slots: [] }));
+  control = await Control.open(machine.session, machine.place);
+}
+
+async function running(jobs: Readonly<Record<string, string>>): Promise<void> {
+  await handOver(machine.session, anOrder(machine, jobs));
+  control = await Control.open(machine.session, machine.place);
+}
+
+const write = (path: string, text: string | Buffer) => machine.write(`${machine.spool}/${path}`, text);
+const read = (path: string) => machine.read(`${machine.spool}/${path}`);
+const exists = (path: string) => existsSync(machine.path(machine.spool, path));
+
+describe("output", () => {
+  async function pieces(...positions: [string, "out" | "err", number][]): Promise<OutputPiece[]> {
+    const found: OutputPiece[] = [];
+    const asked = positions.map(([key, stream, offset]) => ({ key, stream, offset }));
+    expect(await control.readOutput(asked, async (piece) => void found.push(piece))).toEqual([]);
+    return found;
+  }
+
+  const textOf = (found: readonly OutputPiece[]) => Buffer.concat(found.map(({ bytes }) => bytes)).toString();
+
+  test("what lies beyond each position, after what is before it, and nothing of streams that are not there", async () => {
+    await waiting(A, B);
+    await write(`jobs/${A}/out`, "0123456789");
+    await write(`jobs/${A}/err`, "old");
+    await write(`jobs/${B}/out`, "");
+    await pieces([A, "out", 0]);
+    for (const stream of ["out", "err"])
+      await utimes(machine.path(machine.spool, `jobs/${A}/${stream}`), 1, 1);
+    expect(await pieces([A, "out", 4], [A, "err", 3], [B, "out", 0], [B, "err", 0], [C, "out", 0])).toEqual([
+      { kind: "output", key: A, stream: "out", offset: 0, bytes: Buffer.from("0123456789") },
+    ]);
+    await appendFile(machine.path(machine.spool, `jobs/${A}/err`), " and new");
+    const found = await pieces([B, "out", 0], [A, "out", 10], [A, "err", 3]);
+    expect([found[0]?.stream, found[0]?.offset, textOf(found)]).toEqual(["err", 0, "old and new"]);
+  });
+
+  test("any bytes at all, also such as look like the protocol", async () => {
+    await waiting(A, B);
+    const bytes = Buffer.concat([
+      Buffer.from(Array.from({ length: 256 }, (_, n) => n)),
+      Buffer.from("\nend 0\ndata k"),
+    ]);
+    await write(`jobs/${A}/out`, bytes);
+    await write(`jobs/${B}/err`, "without a line end");
+    const found = await pieces([A, "out", 0], [B, "err", 0]);
+    expect(
+      Buffer.concat(found.filter(({ key }) => key === A).map((piece) => piece.bytes)).equals(bytes),
+    ).toBe(true);
+    expect(textOf(found.filter(({ key }) => key === B))).toBe("without a line end");
+  });
+
+  test("much output comes in bounded parts, and all of it in the end", async () => {
+    await waiting(A, B);
+    const bytes = Buffer.alloc(10_000_000, "0123456789abcdefg\n");
+    await write(`jobs/${A}/out`, bytes);
+    await write(`jobs/${B}/out`, "short");
+    const whole: Buffer[] = [];
+    let offset = 0;
+    for (let rounds = 0; offset < bytes.length; rounds++) {
+      expect(rounds).toBeLessThan(5);
+      const found = await pieces([A, "out", offset], [B, "out", 0]);
+      expect(textOf(found.filter(({ key }) => key === B))).toBe("short");
+      const mine = found.filter(({ key }) => key === A);
+      const part = Buffer.concat(mine.map((piece) => piece.bytes)).subarray(offset - (mine[0]?.offset ?? 0));
+      expect(part.length).toBeLessThanOrEqual(4 << 20);
+      whole.push(part);
+      offset += part.length;
+    }
+    expect(Buffer.concat(whole).equals(bytes)).toBe(true);
+  });
+
+  test("at most 4096 bytes before a position come once more; where nothing is new, after a write or if asked for", async () => {
+    await waiting(A, B);
+    const bytes = Buffer.alloc(10_000, "0123456789");
+    await write(`jobs/${A}/out`, bytes);
+    const some = await pieces([A, "out", 9999]);
+    expect([some[0]?.offset, textOf(some).length]).toEqual([9999 - 4096, 4097]);
+    await utimes(machine.path(machine.spool, `jobs/${A}/out`), 1, 1);
+    expect(await pieces([A, "out", 10_000])).toEqual([]);
+    await write(`jobs/${A}/out`, Buffer.alloc(10_000, "abcdefghij"));
+    expect(textOf(await pieces([A, "out", 10_000]))).toBe(
+      "ghij".concat("abcdefghij".repeat(500)).slice(-4096),
+    );
+    await write(`jobs/${A}/out`, bytes);
+    const found: OutputPiece[] = [];
+    const asked = [
+      { key: A, stream: "out", offset: 10_000 },
+      { key: B, stream: "out", offset: 0 },
+    ] as const;
+    await control.readOutput(asked, async (each) => void found.push(each), true);
+    expect(found.map(({ key, offset }) => [key, offset])).toEqual([[A, 10_000 - 4096]]);
+    expect(textOf(found)).toBe(bytes.subarray(-4096).toString());
+  });
+
+  test("a stream that is shorter than its position is named", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/out`, "new");
+    await write(`jobs/${A}/err`, "");
+    const asked = [
+      { key: A, stream: "out", offset: 4 },
+      { key: A, stream: "err", offset: 1 },
+    ] as const;
+    const cut = await control.readOutput(asked, async () => expect.unreachable());
+    expect(cut).toEqual([
+      { key: A, stream: "out" },
+      { key: A, stream: "err" },
+    ]);
+  });
+
+  test("output that is emptied between measuring and sending holds nothing up", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/out`, "0123456789");
+    // The job empties it when its size has been announced.
+    const path = machine.path(machine.spool, `jobs/${A}/out`);
+    await machine.write("bin/tail", `#!/bin/sh\n: >'${path}'\nexec /usr/bin/tail "$@"\n`);
+    vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+    control.close();
+    control = await Control.open(machine.session, machine.place);
+    const [piece] = await pieces([A, "out", 3]);
+    expect(piece && freshOutput(piece, 3, Buffer.from("012"))).toBeNull();
+    await control.tend();
+  });
+
+  test("whoever cannot take it fails alone: the channel goes on", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/out`, Buffer.alloc(300_000, "x"));
+    const refuse = async () => {
+      throw new Error("disk full");
+    };
+    await expect(control.readOutput([{ key: A, stream: "out", offset: 0 }], refuse)).rejects.toThrow(
+      "disk full",
+    );
+    expect(textOf(await pieces([A, "out", 299_999]))).toBe("x".repeat(4097));
+  });
+
+  test("requests that come while others are under way are answered in order", async () => {
+    await waiting(A, B, C);
+    await write(`jobs/${A}/out`, Buffer.alloc(1_000_000, "x"));
+    const [cut, taken, found] = await Promise.all([
+      control.readOutput([{ key: A, stream: "out", offset: 0 }], async () => {}),
+      control.takeBack([B]),
+      pieces([A, "out", 999_990]),
+    ]);
+    expect([cut, taken.taken, textOf(found)]).toEqual([[], [B], "x".repeat(4106)]);
+  });
+});
+
+describe("taking back", () => {
+  test("what nobody has begun is ours again, and no slot takes it", async () => {
+    await waiting(A, B, C);
+    await write(`jobs/${B}/claim`, "slot 0\n");
+    expect(await control.takeBack([A, B])).toEqual({ taken: [A], begun: [B] });
+    await handOver(machine.session, anOrder(machine, {}));
+    await machine.untilEvent(`ended ${C}`);
+    await machine.untilEvent("idle 0");
+    expect(exists(`jobs/${A}/exit`)).toBe(false);
+  });
+
+  test("asked again, since the link was lost before the answer, it is still ours", async () => {
+    await waiting(A);
+    expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
+    control.close();
+    control = await Control.open(machine.session, machine.place);
+    expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
+  });
+
+  test("whoever comes later is told what was taken back", async () => {
+    await waiting(A, B, C);
+    expect(await control.returned()).toEqual([]);
+    await control.takeBack([A, C]);
+    await control.stop([B]);
+    control.close();
+    control = await Control.open(machine.session, machine.place);
+    expect(await control.returned()).toEqual([A, C]);
+  });
+
+  test("what never arrived is ours, and is not run when it comes late", async () => {
+    await waiting(B);
+    expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
+    await handOver(machine.session, anOrder(machine, { [A]: 'touch "$HOME/ran"' }));
+    await machine.untilEvent(`ended ${B}`);
+    await machine.untilEvent("idle 0");
+    expect([exists(`jobs/${A}/exit`), existsSync(machine.path("ran"))]).toEqual([false, false]);
+  });
+
+  test("what was collected and freed is not ours again", async () => {
+    await running({ [A]: "true" });
+    await machine.untilEvent("idle 0");
+    await control.free([A]);
+    expect(await control.takeBack([A])).toEqual({ taken: [], begun: [A] });
+  });
+
+  test("what was stopped meanwhile is not ours again", async () => {
+    await waiting(A);
+    await control.stop([A]);
+    expect(await control.takeBack([A])).toEqual({ taken: [], begun: [A] });
+  });
+});
+
+describe("stopping", () => {
+  test("ends all that came from a job, also what left its session, and only that job", async () => {
+    const note = (key: string) => `echo $$ >>"$HOME/pids-${key}"`;
+    const wait = (key: string) => `${note(key)}; until [ -e "$HOME/go" ]; do sleep 0.02; done`;
+    const slots = [0, 1].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
+    const jobs = { [A]: `setsid sh -c '${note(A)}; exec sleep 600' & ${wait(A)}`, [B]: wait(B) };
+    await handOver(machine.session, anOrder(machine, jobs, { slots }));
+    control = await Control.open(machine.session, machine.place);
+    await until(
+      "all of them are there",
+      async () => (await pids(A)).length === 2 && (await pids(B)).length === 1,
+    );
+    await control.stop([A]);
+    await until("its keeper has written how it ended", () => exists(`jobs/${A}/exit`));
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+    await until("nothing of it lives", async () => (await pids(A)).every((pid) => !isAlive(pid)));
+    expect((await pids(B)).every(isAlive)).toBe(true);
+    await machine.write("go", "");
+    await machine.untilEvent(`ended ${B}`);
+    expect(await read(`jobs/${B}/exit`)).toBe("0\n");
+  });
+
+  async function pids(key: string): Promise<number[]> {
+    const text = await readFile(machine.path(`pids-${key}`), "utf8").catch(() => "");
+    return text.split("\n").filter(Boolean).map(Number);
+  }
+
+  function isAlive(pid: number): boolean {
+    return existsSync(`/proc/${pid}/exe`);
+  }
+
+  test("what has not begun ends at once, and is never run", async () => {
+    await waiting(A);
+    await control.stop([A]);
+    await machine.untilEvent(`ended ${A} 0 stopped`);
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+    await handOver(machine.session, anOrder(machine, {}));
+    await machine.untilEvent("idle 0");
+    expect(exists(`jobs/${A}/out`)).toBe(false);
+  });
+
+  test("what was stopped by a client that was killed meanwhile ends when it is stopped again", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/claim`, "stop\n");
+    await control.stop([A]);
+    await control.stop([A]);
+    expect((await read("events")).split("\n").filter((line) => line.startsWith("ended"))).toEqual([
+      `ended ${A} 0 stopped 0`,
+    ]);
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+  });
+
+  test("what was stopped by a client that was killed meanwhile ends when slots are tended", async () => {
+    await waiting(A, B);
+    await write("slots/0/env", "");
+    await control.takeBack([B]);
+    await write(`jobs/${A}/claim`, "stop\n");
+    expect([...(await control.tend()), ...(await control.tend())]).toEqual([]);
+    expect((await read("events")).split("\n").filter((line) => line.startsWith("ended"))).toEqual([
+      `ended ${A} 0 stopped 0`,
+    ]);
+    expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
+  });
+
+  test("a pid that is another process by now is left alone", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/claim`, "slot 0\n");
+    await write(`jobs/${A}/exit`, "0\n");
+    await write(`jobs/${A}/pid`, liveLine(process.pid).replace(/ \d+ /, " 1 "));
+    await control.stop([A]);
+    expect(await read(`jobs/${A}/exit`)).toBe("0\n");
+  });
+});
+
+test("freeing removes a job, whatever it left, and the log remembers it", async () => {
+  await running({ [A]: "mkdir -p ro/sub; touch ro/sub/x; chmod 500 ro ro/sub", [B]: "true" });
+  await machine.untilEvent("idle 0");
+  await control.free([A]);
+  expect([exists(`jobs/${A}`), exists(`jobs/${B}`)]).toEqual([false, true]);
+  expect((await read("events")).split("\n")).toContain(`freed ${A}`);
+  await control.free([A]); // a link can drop after the work was done
+});
+
+test("a job that is being removed is never taken for a waiting one", async () => {
+  await running({ [A]: 'echo ran >>"$HOME/log"' });
+  await machine.untilEvent("idle 0");
+  control.close();
+  const [half, go] = [machine.path("half"), machine.path("go")];
+  await machine.write("bin/rm", slowRm({ half, go }));
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  control = await Control.open(machine.session, machine.place);
+  const freeing = control.free([A]);
+  await until("a half of it is removed", () => existsSync(half));
+  await handOver(machine.session, anOrder(machine, { [B]: "true" }));
+  await machine.untilEvent(`ended ${B}`);
+  await until("no slot is at work", async () => (await read("slots/0/loop")) === "");
+  await machine.write("go", "");
+  await freeing;
+  expect(await machine.read("log")).toBe("ran\n");
+  expect(readdirSync(machine.path(machine.spool, "removing"))).toEqual([]);
+});
+
+test("what a removal that was cut off has left goes with the next", async () => {
+  await running({ [A]: "true", [B]: "true" });
+  await machine.untilEvent("idle 0");
+  await write(`removing/${C}/work/x`, "");
+  await Promise.all([control.free([A]), control.free([A, B])]);
+  expect(readdirSync(machine.path(machine.spool, "removing"))).toEqual([]);
+});
+
+test("a job that cannot be moved away stays, and is not run again", async () => {
+  await running({ [A]: 'echo ran >>"$HOME/log"' });
+  await machine.untilEvent("idle 0");
+  control.close();
+  await machine.write("bin/mv", '#!/bin/sh\ncase "$*" in *removing/*) exit 1 ;; esac\nexec /bin/mv "$@"\n');
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  control = await Control.open(machine.session, machine.place);
+  await control.free([A]);
+  expect(exists(`jobs/${A}/claim`)).toBe(true);
+  await handOver(machine.session, anOrder(machine, { [B]: "true" }));
+  await machine.untilEvent(`ended ${B}`);
+  await until("no slot is at work", async () => (await read("slots/0/loop")) === "");
+  expect(await machine.read("log")).toBe("ran\n");
+});
+
+test("a job whose removal cannot be logged is emptied, and keeps its claim", async () => {
+  await running({ [A]: "mkdir made; touch made/x; chmod 500 made", [B]: "true" });
+  await machine.untilEvent("idle 0");
+  const log = machine.path(machine.spool, "events");
+  await rename(log, `${log}.kept`);
+  await symlink("/dev/full", log);
+  await control.free([A]);
+  expect(readdirSync(machine.path(machine.spool, "jobs", A)).toSorted()).toEqual([
+    "claim",
+    "command",
+    "exit",
+  ]);
+  expect(exists(`jobs/${B}/out`)).toBe(true);
+  await rename(`${log}.kept`, log);
+  await control.free([A]);
+  expect(exists(`jobs/${A}`)).toBe(false);
+});
+
+test("one client at a time holds the batch, and another one when that is gone", async () => {
+  await waiting(A);
+  const mine = await control.hold("me@here:/work dir");
+  expect(mine).toEqual({ isOurs: true, pid: expect.any(Number) });
+  const other = await Control.open(machine.session, machine.place);
+  expect(await other.hold("you@there:/x")).toEqual({
+    isOurs: false,
+    pid: mine.pid,
+    name: "me@here:/work dir",
+  });
+  expect(await other.hold("me@here:/work dir")).toMatchObject({ isOurs: true });
+  control.close();
+  other.close();
+  control = await Control.open(machine.session, machine.place);
+  await until("nobody holds it any more", async () => (await control.hold("you@there:/x")).isOurs);
+});
+
+test("halting is told to whoever holds the batch", async () => {
+  await waiting(A);
+  await control.halt();
+  expect(await read("events")).not.toContain("halting");
+  const { pid } = await control.hold("me");
+  await control.halt();
+  expect((await read("events")).split("\n")).toContain(`halting ${pid}`);
+});
+
+test("draining: what runs ends, what waits is left", async () => {
+  await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done', [B]: "true" });
+  await machine.untilEvent(`started ${A}`);
+  await control.drain();
+  await machine.write("go", "");
+  await machine.untilEvent("idle 0");
+  expect([await read(`jobs/${A}/exit`), exists(`jobs/${B}/exit`)]).toEqual(["0\n", false]);
+});
+
+test("a slot whose loop is gone gets a new one", async () => {
+  await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done; exit 4', [B]: "true" });
+  await machine.untilEvent(`started ${A}`);
+  const killed = await read("slots/0/loop");
+  process.kill(Number(killed.split(" ")[0]), "SIGKILL");
+  // Dying takes a moment, in which it still counts as there.
+  await until("there is a new loop", async () => {
+    await control.tend();
+    return (await read("slots/0/loop")) !== killed;
+  });
+  await machine.write("go", "");
+  await machine.untilEvent(`ended ${A} 0 4`);
+  await machine.untilEvent(`ended ${B} 0 0`);
+  await machine.untilEvent("idle 0");
+});
+
+/** As when the machine, or a client's shell over there, stops in the moment in which it takes a job. */
+describe.each(["", "slot 0\n"])("a job whose taker left no trace but a claim of %j", (claim) => {
+  test.each(["", "drain"])("is lost, and known to be, once slots are tended %s", async (drain) => {
+    await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done', [B]: "true" });
+    await machine.untilEvent(`started ${A}`);
+    await write(`jobs/${B}/claim`, claim);
+    await machine.write("go", "");
+    await machine.untilEvent("idle 0");
+    if (drain !== "") await control.drain();
+    expect([...(await control.tend()).keys()]).toEqual([0]);
+    await machine.untilEvent(`ended ${B} 0 lost`);
+    await until("nothing is left to do", async () => (await control.tend()).size === 0);
+    expect((await read("events")).match(/^(started|ended) .*$/gm)).toEqual([
+      expect.stringMatching(`started ${A} 0`),
+      expect.stringMatching(`ended ${A} 0 0`),
+      `ended ${B} 0 lost 0`,
+    ]);
+  });
+});
+
+test("slots that could not be kept going are named, with what they said last", async () => {
+  await waiting(A);
+  await write("slots/0/env", "");
+  await write("slot.sh", "echo first\necho slot.sh: 7: Cannot fork >&2\nexit 2\n");
+  expect(await control.tend()).toEqual(new Map([[0, ""]]));
+  await until("it said so", async () => (await read("slots/0/log").catch(() => "")).includes("fork"));
+  expect(await control.tend()).toEqual(new Map([[0, "slot.sh: 7: Cannot fork"]]));
+});
+
+test("output that was announced and cannot be sent ends the channel: nothing else is taken for it", async () => {
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  await machine.write("bin/head", "#!/bin/sh\nexit 1\n");
+  await waiting(A);
+  await write(`jobs/${A}/out`, "0123456789");
+  const found: OutputPiece[] = [];
+  const reading = control.readOutput(
+    [{ key: A, stream: "out", offset: 0 }],
+    async (piece) => void found.push(piece),
+  );
+  const next = control.tend();
+  await expect(reading).rejects.toBeInstanceOf(RemoteError);
+  await expect(next).rejects.toBeInstanceOf(RemoteError);
+  expect(found).toEqual([]);
+});
+
+describe("when the channel is gone", () => {
+  test("what is asked is rejected, before and after", async () => {
+    await waiting(A);
+    const pending = control.takeBack([A]);
+    await machine.session.close();
+    await pending.catch(() => undefined);
+    await until("it is known", () =>
+      control.takeBack([A]).then(
+        () => false,
+        (error: unknown) => error instanceof RemoteError,
+      ),
+    );
+  });
+
+  test("no spool over there", async () => {
+    control = await Control.open(machine.session, machine.place);
+    await expect(control.free([A])).rejects.toBeInstanceOf(RemoteError);
+  });
+});

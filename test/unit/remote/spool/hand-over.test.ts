@@ -1,0 +1,296 @@
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { appendFile, rm } from "node:fs/promises";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
+import { type HandOver, handOver, NothingArrived } from "../../../../src/remote/spool/hand-over.js";
+import { takeBack } from "../../../../src/remote/spool/take-back.js";
+import { stage } from "../../../../src/remote/tree/stage.js";
+import { scanTree } from "../../../../src/remote/tree/tree.js";
+import type { Session } from "../../../../src/transport/session.js";
+import { makeWorkspace } from "../../../rig/workspace.js";
+import { aGpu, aGpuNeed, aNeed } from "../../plan/a-machine.js";
+import { anOrder, type LocalMachine, makeLocalMachine, never, pathWithout } from "../a-local-machine.js";
+import { BATCH, HOST } from "../a-spool.js";
+
+const A = "0000001-1";
+const B = "0000002-1";
+
+let machine: LocalMachine;
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await machine.close();
+});
+
+const read = (path: string) => machine.read(`${machine.spool}/${path}`);
+const exists = (path: string) => existsSync(machine.path(machine.spool, path));
+
+async function give(
+  jobs: Readonly<Record<string, string>>,
+  facts: Partial<HandOver> = {},
+): ReturnType<typeof handOver> {
+  return handOver(machine.session, anOrder(machine, jobs, facts));
+}
+
+async function giveAndWait(
+  jobs: Readonly<Record<string, string>>,
+  facts: Partial<HandOver> = {},
+): Promise<void> {
+  await give(jobs, facts);
+  for (const key of Object.keys(jobs)) await machine.untilEvent(`ended ${key}`);
+  await machine.untilEvent("idle 0");
+}
+
+test("jobs that were handed over run, with nobody there", async () => {
+  await give({ [A]: "echo one", [B]: "echo two; exit 5" });
+  await machine.session.close();
+  await machine.untilEvent(`ended ${B} 0 5`);
+  expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
+  expect([await read(`jobs/${A}/exit`), await read(`jobs/${B}/exit`)]).toEqual(["0\n", "5\n"]);
+});
+
+test("where a logout ends what it started, slots start in scopes; if that fails, without", async () => {
+  await machine.write(
+    "bin/systemd-run",
+    '#!/bin/sh\necho "$*" >>"$HOME/scopes"\n[ -e "$HOME/works" ] || exit 1\nshift 3\nexec "$@"\n',
+  );
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  const settings = { copiesUnchanged: false, timeoutSeconds: null, inPlace: null, usesScopes: true };
+  await giveAndWait({ [A]: "echo one" }, { settings });
+  expect(await machine.read("scopes")).toBe("--user --scope --quiet true\n");
+  await machine.write("works", "");
+  await giveAndWait({ [B]: "echo two" }, { settings });
+  expect(await machine.read("scopes")).toContain("--user --scope --quiet setsid sh slot.sh ");
+  expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
+});
+
+test("it returns while its jobs run", async () => {
+  await give({ [A]: `until [ -e "$HOME/go" ]; do sleep 0.02; done` });
+  await machine.untilEvent(`started ${A}`);
+  await machine.write("go", "");
+  await machine.untilEvent(`ended ${A} 0 0`);
+});
+
+test("the same handed over twice runs once", async () => {
+  const jobs = { [A]: 'echo ran >>"$HOME/log"' };
+  await giveAndWait(jobs);
+  await giveAndWait(jobs);
+  expect(await machine.read("log")).toBe("ran\n");
+  expect(readdirSync(machine.path(machine.spool)).filter((name) => name.startsWith("incoming"))).toEqual([]);
+});
+
+test("where the spool was removed meanwhile, further jobs are refused, and no half of one is made", async () => {
+  await giveAndWait({ [A]: "true" });
+  await rm(machine.path(machine.spool), { recursive: true });
+  await expect(give({ [B]: "true" }, { isFurnished: true })).rejects.toThrow(
+    "what was handed over before is not there any more",
+  );
+  expect(exists("")).toBe(false);
+});
+
+test("a job that came and was freed meanwhile does not come again", async () => {
+  const jobs = { [A]: 'echo ran >>"$HOME/log"' };
+  await giveAndWait(jobs);
+  await appendFile(machine.path(machine.spool, "events"), `freed ${A}\n`);
+  await rm(machine.path(machine.spool, "jobs", A), { recursive: true });
+  await give({ ...jobs, [B]: "true" });
+  await machine.untilEvent(`ended ${B}`);
+  expect(exists(`jobs/${A}`)).toBe(false);
+  expect(await machine.read("log")).toBe("ran\n");
+});
+
+test("jobs that a killed hand-over left under the same name do not get in", async () => {
+  const left = `"$HOME/${machine.spool}/incoming.$$/jobs/${B}"`;
+  const prepared: Session = {
+    ...machine.session,
+    exec: (script) => machine.session.exec(`mkdir -p ${left}; echo true >${left}/command\n${script}`),
+  };
+  await handOver(prepared, anOrder(machine, { [A]: "true" }));
+  await machine.untilEvent("idle 0");
+  expect(readdirSync(machine.path(machine.spool, "jobs"))).toEqual([A]);
+});
+
+test("a spool that was removed is not made again by a hand-over that brings jobs alone", async () => {
+  await giveAndWait({ [A]: "true" });
+  await rm(machine.path(machine.spool), { recursive: true });
+  await expect(give({ [B]: "true" }, { isFurnished: true })).rejects.toBeInstanceOf(NothingArrived);
+  expect(exists(".")).toBe(false);
+});
+
+test("what was taken back before it came is told, and stays away", async () => {
+  const { place, session } = machine;
+  expect(await takeBack(session, { place, keys: [A], signal: never })).toEqual({ taken: [A], begun: [] });
+  expect(await give({ [A]: 'touch "$HOME/ran"', [B]: "true" })).toEqual({ missing: [], taken: [A] });
+  await machine.untilEvent(`ended ${B}`);
+  await machine.untilEvent("idle 0");
+  expect(existsSync(machine.path("ran"))).toBe(false);
+});
+
+test("what comes later joins what is there", async () => {
+  await giveAndWait({ [A]: "echo one" });
+  await giveAndWait({ [B]: "echo two" });
+  expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
+});
+
+test("several slots, each with its environment", async () => {
+  const slots = [0, 1].map((index) => ({ slot: { index, gpus: [] }, env: { WHO: `it's slot ${index}` } }));
+  const wait =
+    'echo "$WHO"; mkdir -p "$HOME/in"; touch "$HOME/in/$WHO"; until [ $(ls "$HOME/in" | wc -l) = 2 ]; do sleep 0.02; done';
+  await give({ [A]: wait, [B]: wait }, { slots });
+  await machine.untilEvent(`ended ${A}`);
+  await machine.untilEvent(`ended ${B}`);
+  const said = [await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)].toSorted();
+  expect(said).toEqual(["it's slot 0\n", "it's slot 1\n"]);
+});
+
+test("jobs begin in the tree, and a limit counts", async () => {
+  const work = await makeWorkspace({ "a/x.txt": "from here\n" });
+  try {
+    const tree = await scanTree(work.dir, ["."]);
+    await stage(machine.session, { place: machine.place, tree, signal: never, onProgress: () => {} });
+    await giveAndWait(
+      { [A]: "cat a/x.txt; sleep 600" },
+      { tree, settings: { copiesUnchanged: false, timeoutSeconds: 1, inPlace: null } },
+    );
+    expect([await read(`jobs/${A}/out`), await read(`jobs/${A}/exit`)]).toEqual([
+      "from here\n",
+      "timed-out\n",
+    ]);
+  } finally {
+    await work.remove();
+  }
+});
+
+describe("what a job finds is what its user has elsewhere", () => {
+  test.each([
+    ["a locale", { LC_ALL: "C.UTF-8" }, "LC_ALL=C.UTF-8"],
+    ["no locale", { LC_ALL: undefined }, "none"],
+  ])("%s", async (_, { LC_ALL }, expected) => {
+    vi.stubEnv("LC_ALL", LC_ALL);
+    await giveAndWait({ [A]: 'env | grep "^LC_ALL=" || echo none' });
+    expect(await read(`jobs/${A}/out`)).toBe(`${expected}\n`);
+  });
+
+  test("the mask of new files", async () => {
+    const before = process.umask(0o027);
+    try {
+      await giveAndWait({ [A]: "umask" });
+      expect(Number.parseInt(await read(`jobs/${A}/out`), 8)).toBe(0o027);
+    } finally {
+      process.umask(before);
+    }
+  });
+});
+
+describe("the claim of a slot", () => {
+  test.each<[string, Partial<HandOver>, string]>([
+    ["plain", {}, "1 1 0 0 0 0 -"],
+    ["sh counts in whole MB", { requirement: aNeed({ memoryMb: 0.5, cpus: 0.25 }) }, "1 0.25 0 0 0 0 -"],
+    ["the whole machine", { requirement: aNeed({ memoryMb: 2, reservesMachine: true }) }, "2 1 0 0 0 1 -"],
+    [
+      "two cards, reserved",
+      {
+        requirement: aNeed({ memoryMb: 1, gpu: aGpuNeed({ memoryMb: 10.5, count: 2 }) }),
+        slots: [
+          {
+            slot: { index: 0, gpus: [aGpu({ index: 0, vendor: "amd" }), aGpu({ index: 1, vendor: "amd" })] },
+            env: {},
+          },
+        ],
+      },
+      "1 1 11 0.75 1 0 GPU-0,GPU-1",
+    ],
+    [
+      "a card that is shared",
+      {
+        requirement: aNeed({ memoryMb: 1, gpu: aGpuNeed({ isReserved: false, utilization: 0.3 }) }),
+        slots: [{ slot: { index: 0, gpus: [aGpu({ index: 3, sharesHostMemory: true })] }, env: {} }],
+      },
+      "1 1 1000 0.3 0 0 GPU-3",
+    ],
+  ])("%s", async (_, facts, claim) => {
+    await giveAndWait({ [A]: "cat ../../../slots/0/claim" }, facts);
+    expect(await read(`jobs/${A}/out`)).toBe(`${claim}\n`);
+    expect(await read("slots/0/log")).toBe("");
+  });
+});
+
+test("with scratch: the files are there, and batches still meet in the home directory", async () => {
+  const place = { batch: BATCH, scratch: machine.path("fast disk") };
+  await give({ [A]: "echo ran" }, { place });
+  const spool = `fast disk/.sshoal/batches/${BATCH}@${HOST}`;
+  await machine.untilEvent(`ended ${A}`); // through the link
+  expect(await machine.read(`${spool}/jobs/${A}/out`)).toBe("ran\n");
+  expect(realpathSync(machine.path(machine.spool))).toBe(machine.path(spool));
+});
+
+describe("what goes wrong", () => {
+  async function errorOf(work: Promise<unknown>): Promise<RemoteError> {
+    const error = await work.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RemoteError);
+    return error as RemoteError;
+  }
+
+  test.each(["tar", "setsid", "find", "xargs"])("no %s over there: it is named", async (tool) => {
+    vi.stubEnv("PATH", pathWithout(machine, tool));
+    const { message } = await errorOf(give({ [A]: "true" }));
+    expect(message).toMatch(/^handing over failed: /);
+    expect(message).toContain(tool);
+  });
+
+  test("a place that may not be written to: the hint is another one", async () => {
+    const { hint } = await errorOf(
+      give({ [A]: "true" }, { place: { batch: BATCH, scratch: "/sys/kernel" } }),
+    );
+    expect(hint).toContain("scratch:");
+  });
+
+  test("a link that is lost on the way: nothing runs of what came in part", async () => {
+    const cut: Session = {
+      ...machine.session,
+      async exec(script) {
+        const running = await machine.session.exec(script);
+        const stdin = new PassThrough();
+        // Whole entries, without the last: to tar that is an archive.
+        stdin.on("data", (chunk: Buffer) => running.stdin.end(chunk.subarray(0, chunk.length - 1024 - 512)));
+        return { ...running, stdin };
+      },
+    };
+    await errorOf(handOver(cut, anOrder(machine, { [A]: 'touch "$HOME/ran"' })));
+    expect(exists(".")).toBe(false);
+  });
+
+  test("an abort is passed on", async () => {
+    const reason = new Error("stopped");
+    await expect(give({ [A]: "true" }, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(exists(".")).toBe(false);
+  });
+});
+
+describe("the loops of slots", () => {
+  const slots = [0, 1, 2, 3].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
+  const WAIT = 'until [ -e "$HOME/go" ]; do sleep 0.02; done';
+
+  test("no more are started than there are jobs; later jobs have the next ones", async () => {
+    await give({ [A]: WAIT }, { slots });
+    await machine.untilEvent(`started ${A}`);
+    await give({ [B]: WAIT, "0000003-1": WAIT }, { slots, isFurnished: true });
+    await machine.untilEvent(`started ${B}`);
+    await machine.untilEvent("started 0000003-1");
+    expect(exists("slots/3/log")).toBe(false);
+    await machine.write("go", "");
+    for (const slot of [0, 1, 2]) await machine.untilEvent(`idle ${slot}`);
+  });
+
+  test("where all are at work, the next one that is done takes what came", async () => {
+    await give({ [A]: WAIT }, { slots: slots.slice(0, 1) });
+    await machine.untilEvent(`started ${A}`);
+    await give({ [B]: "echo second" }, { slots: slots.slice(0, 1), isFurnished: true });
+    await machine.write("go", "");
+    await machine.untilEvent(`ended ${B} 0 0`);
+  });
+});

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Job } from "../../../../src/model/job.js";
+import { formatManifest, readManifest } from "../../../../src/remote/spool/manifest.js";
+import { anOrder, type LocalMachine, makeLocalMachine, never } from "../a-local-machine.js";
+
+let machine: LocalMachine;
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+});
+afterEach(() => machine.close());
+
+/** What comes back of jobs that were written to the manifest over there. */
+async function reread(...jobs: unknown[]): Promise<readonly Job[]> {
+  const entries = jobs.map((job, index) => [`000000${index + 1}-1`, job as Job] as const);
+  const { manifest } = anOrder(machine, {});
+  await machine.write(`${machine.spool}/manifest`, formatManifest({ ...manifest, jobs: new Map(entries) }));
+  const { session, place } = machine;
+  return [...((await readManifest(session, place, never))?.jobs.values() ?? [])];
+}
+
+test("a job comes back as it was handed over, with its parameters", async () => {
+  const job = { line: 1, name: "a.sh.1", command: "echo 1", parameters: { lr: "0.1", __proto: "x" } };
+  const plain = { line: 2, name: "a.sh.2", command: "echo 2" };
+  expect(await reread(job, plain)).toEqual([job, plain]);
+});
+
+test("parameters that are no texts are not taken over from a machine", async () => {
+  const job = { line: 1, name: "a.sh.1", command: "echo 1" };
+  for (const parameters of [{ lr: 1 }, { lr: { toString: "x" } }, "text", null, 7]) {
+    expect(await reread({ ...job, parameters })).toEqual([job]);
+  }
+});

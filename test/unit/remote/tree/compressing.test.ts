@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isSlow, shrinks } from "../../../../src/remote/tree/compressing.js";
+import { scanTree } from "../../../../src/remote/tree/tree.js";
+import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
+import { type LocalMachine, makeLocalMachine, never } from "../a-local-machine.js";
+
+let work: Workspace;
+let machine: LocalMachine;
+
+beforeEach(async () => {
+  work = await makeWorkspace();
+  machine = await makeLocalMachine();
+});
+afterEach(async () => {
+  await machine.close();
+  await work.remove();
+});
+
+const isWorthIt = async () => shrinks(work.dir, (await scanTree(work.dir, ["."])).entries);
+
+test("much text shrinks, little is not worth a look", async () => {
+  await work.write("log", "the same line again\n".repeat(500_000));
+  expect(await isWorthIt()).toBe(false);
+  await work.write("more", "the same line again\n".repeat(500_000));
+  expect(await isWorthIt()).toBe(true);
+});
+
+test("what is random, or packed already, does not, whatever small files are beside it", async () => {
+  for (let n = 0; n < 20; n++) await work.write(`a${n}`, "text\n".repeat(100));
+  await work.write("packed", randomBytes(20_000_000));
+  expect(await isWorthIt()).toBe(false);
+});
+
+test("no link at all is not slow", async () => {
+  expect(await isSlow(machine.session, never)).toBe(false);
+});
+
+test("a machine that opens no further session is not asked", async () => {
+  const session = { ...machine.session, exec: () => Promise.reject(new Error("no further session")) };
+  expect(await isSlow(session, never)).toBe(false);
+});

@@ -1,0 +1,299 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
+import { FileChanged } from "../../../../src/remote/tree/cargo.js";
+import { type StageOptions, stage } from "../../../../src/remote/tree/stage.js";
+import { scanTree, type Tree } from "../../../../src/remote/tree/tree.js";
+import type { Session } from "../../../../src/transport/session.js";
+import { pidsWithHome } from "../../../rig/processes.js";
+import { until } from "../../../rig/until.js";
+import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
+import { type LocalMachine, makeLocalMachine, never, pathWithout } from "../a-local-machine.js";
+
+let machine: LocalMachine;
+let work: Workspace;
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+  work = await makeWorkspace({ "a.txt": "1", "d/run.sh": "#!/bin/sh\n" });
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await machine.close();
+  await work.remove();
+});
+
+async function options(facts: Partial<StageOptions> = {}): Promise<StageOptions> {
+  const tree = facts.tree ?? (await scanTree(work.dir, ["."]));
+  return { place: machine.place, tree, signal: never, onProgress: () => {}, ...facts };
+}
+
+async function errorOf(staging: Promise<unknown>): Promise<RemoteError> {
+  const error = await staging.then(
+    () => new Error("it was staged"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(RemoteError);
+  return error as RemoteError;
+}
+
+/** What stands in the root for trees; incoming ones included. */
+const trees = () => readdirSync(machine.path(".sshoal/trees"));
+
+test("sent once, then there", async () => {
+  const order = await options();
+  expect(await stage(machine.session, order)).toBe(true);
+  expect(trees()).toEqual([order.tree.hash]);
+  expect(await machine.read(`.sshoal/trees/${order.tree.hash}/d/run.sh`)).toBe("#!/bin/sh\n");
+  const again = await scanTree(work.dir, ["."]);
+  expect(await stage(machine.session, await options({ tree: again }))).toBe(false);
+  expect(trees()).toEqual([order.tree.hash]);
+});
+
+test("a tiny one goes with the question; where it is, it was sent in vain, and that is all", async () => {
+  const told: number[] = [];
+  const order = await options({ isTiny: true, onProgress: (sent) => told.push(sent) });
+  expect(await stage(machine.session, order)).toBe(true);
+  expect(await machine.read(`.sshoal/trees/${order.tree.hash}/d/run.sh`)).toBe("#!/bin/sh\n");
+  expect(told).toEqual([0, order.tree.bytes]);
+  // Whether the machine is through before all is written is a matter of luck.
+  for (let round = 0; round < 20; round++) expect(await stage(machine.session, order)).toBe(false);
+  expect(told).toHaveLength(2);
+});
+
+test("nothing is made over there before the word to go ahead, also if it never comes", async () => {
+  const order = await options();
+  let goAhead = () => {};
+  const said = new Promise<void>((resolve) => {
+    goAhead = resolve;
+  });
+  let asked = 0;
+  const session: Session = {
+    ...machine.session,
+    async exec(script) {
+      const running = await machine.session.exec(script);
+      running.stdout.on("data", () => asked++);
+      return running;
+    },
+  };
+  const waiting = stage(session, { ...order, goAhead: said });
+  await until("it has answered", () => asked > 0);
+  expect(existsSync(machine.path(".sshoal"))).toBe(false);
+  goAhead();
+  expect(await waiting).toBe(true);
+  expect(trees()).toEqual([order.tree.hash]);
+});
+
+test("other content stands beside it", async () => {
+  await stage(machine.session, await options());
+  await work.write("a.txt", "2");
+  expect(await stage(machine.session, await options())).toBe(true);
+  expect(trees()).toHaveLength(2);
+});
+
+test("a directory keeps its time, also where another name sorts between it and what is in it", async () => {
+  await work.write("d x/file", "2");
+  for (const dir of ["d", "d x"]) await utimes(work.path(dir), 1e9, 1e9);
+  const order = await options();
+  await stage(machine.session, order);
+  const timeOf = (dir: string) => statSync(machine.path(".sshoal/trees", order.tree.hash, dir)).mtimeMs;
+  expect([timeOf("d"), timeOf("d x")]).toEqual([1e12, 1e12]);
+});
+
+describe("made out of an earlier tree", () => {
+  let before: Tree;
+
+  beforeEach(async () => {
+    await work.write("data", Buffer.alloc(100_000));
+    await work.write("d/old\nname", "3");
+    before = await scanTree(work.dir, ["."]);
+    await stage(machine.session, await options({ tree: before }));
+    await work.write("a.txt", "edited");
+    await rm(work.path("d/old\nname"));
+  });
+
+  /** What the working directory is now, and how many bytes of files it took to have it there. */
+  async function stageNow(): Promise<{ dir: string; sentBytes: number }> {
+    const earlier = [{ hash: before.hash, load: async () => before.entries }];
+    const tree = { ...(await scanTree(work.dir, ["."])), earlier };
+    let sentBytes = 0;
+    const onProgress = (_sent: number, total: number) => {
+      sentBytes = total;
+    };
+    expect(await stage(machine.session, await options({ tree, onProgress }))).toBe(true);
+    return { dir: machine.path(".sshoal/trees", tree.hash), sentBytes };
+  }
+
+  test("an edit alone is sent, and the earlier tree stays as it was", async () => {
+    const { dir, sentBytes } = await stageNow();
+    expect(sentBytes).toBe("edited".length);
+    expect(readdirSync(dir, { recursive: true }).toSorted()).toEqual(["a.txt", "d", "d/run.sh", "data"]);
+    expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("edited");
+    const earlier = machine.path(".sshoal/trees", before.hash);
+    expect(readFileSync(join(earlier, "a.txt"), "utf8")).toBe("1");
+    expect(existsSync(join(earlier, "d/old\nname"))).toBe(true);
+    expect(statSync(join(dir, "data")).ino).toBe(statSync(join(earlier, "data")).ino);
+  });
+
+  test("its own time stamp is that of its first use", async () => {
+    await utimes(machine.path(".sshoal/trees", before.hash), 1, 1);
+    const { dir } = await stageNow();
+    expect(Date.now() - statSync(dir).mtimeMs).toBeLessThan(600_000);
+  });
+
+  test("where the earlier one is not what it was, everything is sent", async () => {
+    await rm(machine.path(".sshoal/trees", before.hash, "data"));
+    const { dir, sentBytes } = await stageNow();
+    expect(sentBytes).toBeGreaterThan(100_000);
+    expect(readdirSync(dir, { recursive: true }).toSorted()).toEqual(["a.txt", "d", "d/run.sh", "data"]);
+  });
+
+  test("where there are no hard links, everything is sent", async () => {
+    await machine.write("bin/cp", "#!/bin/sh\necho no such links >&2\nexit 1\n");
+    vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+    const { dir, sentBytes } = await stageNow();
+    expect(sentBytes).toBeGreaterThan(100_000);
+    expect(readdirSync(dir, { recursive: true }).toSorted()).toEqual(["a.txt", "d", "d/run.sh", "data"]);
+  });
+
+  test("where it is gone, and when little is the same, everything is sent", async () => {
+    await work.write("data", Buffer.alloc(100_000, 1));
+    expect((await stageNow()).sentBytes).toBeGreaterThan(100_000);
+    await work.write("data", Buffer.alloc(100_000, 2));
+    rmSync(machine.path(".sshoal/trees"), { recursive: true });
+    expect((await stageNow()).sentBytes).toBeGreaterThan(100_000);
+  });
+
+  test("a stream that ends early makes no tree of it, wherever it is cut", async () => {
+    const earlier = [{ hash: before.hash, load: async () => before.entries }];
+    const order = await options({ tree: { ...(await scanTree(work.dir, ["."])), earlier } });
+    for (const cut of [0, 20, 70, 90, 100, 512, 1024, 1536, 2048]) {
+      await errorOf(stage(cutAfter(machine.session, cut), order));
+      expect(existsSync(machine.path(".sshoal/trees", order.tree.hash))).toBe(false);
+    }
+  });
+});
+
+test("progress is told up to the last byte", async () => {
+  await work.write("large", Buffer.alloc(3_000_000));
+  const told: number[] = [];
+  const order = await options({ onProgress: (bytes) => told.push(bytes) });
+  await stage(machine.session, order);
+  expect(told.at(-1)).toBe(order.tree.bytes);
+  expect(told).toEqual(told.toSorted((a, b) => a - b));
+});
+
+test("two that stage the same at once both have it", async () => {
+  const order = await options();
+  await Promise.all([stage(machine.session, order), stage(machine.session, order)]);
+  expect(trees()).toEqual([order.tree.hash]);
+});
+
+test("a file that changed since it was scanned is named, and nothing of the tree stands", async () => {
+  const order = await options();
+  await writeFile(work.path("a.txt"), "2");
+  const error = await stage(machine.session, order).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(FileChanged);
+  expect((error as FileChanged).path).toBe("a.txt");
+  await until("nothing runs there", () => pidsWithHome(machine.dir).length === 0);
+  expect(existsSync(machine.path(".sshoal/trees")) ? trees() : []).toEqual([]);
+});
+
+test("a stream that ends early makes no tree, wherever it is cut", async () => {
+  await work.write("b.txt", "x".repeat(600));
+  const order = await options();
+  const whole = await sentBytes(order);
+  // The order before the archive is no whole block.
+  for (let cut = 0; cut < whole - 1024; cut += 256) {
+    await errorOf(stage(cutAfter(machine.session, cut), order));
+    expect(existsSync(machine.path(".sshoal/trees", order.tree.hash))).toBe(false);
+  }
+});
+
+/** How many bytes a whole staging sends. */
+async function sentBytes(order: StageOptions): Promise<number> {
+  let bytes = 0;
+  const counting: Session = {
+    ...machine.session,
+    async exec(script) {
+      const running = await machine.session.exec(script);
+      const stdin = new PassThrough().on("data", (chunk: Buffer) => (bytes += chunk.length));
+      stdin.pipe(running.stdin);
+      return { ...running, stdin };
+    },
+  };
+  await stage(counting, order);
+  rmSync(machine.path(".sshoal/trees"), { recursive: true });
+  return bytes;
+}
+
+/** A link that is lost after so many bytes: over there the stream just ends. */
+function cutAfter(session: Session, bytes: number): Session {
+  return {
+    ...session,
+    async exec(script) {
+      const running = await session.exec(script);
+      let left = bytes;
+      const stdin = new PassThrough();
+      stdin.on("data", (chunk: Buffer) => {
+        if (left >= 0) running.stdin.write(chunk.subarray(0, left));
+        left -= chunk.length;
+        if (left < 0) running.stdin.end();
+      });
+      if (left === 0) running.stdin.end();
+      return { ...running, stdin };
+    },
+  };
+}
+
+test("without tar over there, the error says so", async () => {
+  vi.stubEnv("PATH", pathWithout(machine, "tar"));
+  expect((await errorOf(stage(machine.session, await options()))).message).toBe(
+    "copying the working directory failed: there is no tar over there",
+  );
+});
+
+test("a place that may not be written to: the hint is another one", async () => {
+  const place = { ...machine.place, scratch: "/sys/kernel" }; // closed even to root
+  const error = await errorOf(stage(machine.session, await options({ place })));
+  expect(error.message).toMatch(/^copying the working directory failed: mkdir: /);
+  expect(error.hint).toContain("scratch:");
+});
+
+test("tools over there speak a language we read, whatever their user's is", async () => {
+  await machine.write(
+    "bin/mkdir",
+    '#!/bin/sh\n[ "$LC_ALL" = C ] && echo Permission denied >&2 || echo Non >&2\nexit 1\n',
+  );
+  vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+  for (const locale of [undefined, "fr_FR.UTF-8"]) {
+    vi.stubEnv("LC_ALL", locale);
+    expect((await errorOf(stage(machine.session, await options()))).hint).toContain("scratch:");
+  }
+});
+
+test("an abort that comes before, or while it is sent, is passed on", async () => {
+  const reason = new Error("stopped");
+  await expect(stage(machine.session, await options({ signal: AbortSignal.abort(reason) }))).rejects.toBe(
+    reason,
+  );
+  await work.write("large", Buffer.alloc(20_000_000));
+  const aborting = new AbortController();
+  const order = await options({ signal: aborting.signal, onProgress: () => aborting.abort(reason) });
+  await expect(stage(machine.session, order)).rejects.toBe(reason);
+  await until(
+    "nothing is left over there",
+    () => !existsSync(machine.path(".sshoal/trees")) || trees().length === 0,
+  );
+});
+
+test("the tree is private", async () => {
+  const order = await options();
+  await stage(machine.session, order);
+  const { mode } = statSync(machine.path(".sshoal"));
+  expect(mode & 0o077).toBe(0);
+  expect(await readFile(machine.path(".sshoal/trees", order.tree.hash, "a.txt"), "utf8")).toBe("1");
+});

@@ -1,0 +1,185 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { RunEvent } from "../../../../src/model/event.js";
+import { createJsonReporter } from "../../../../src/report/lines/json-lines.js";
+import {
+  aGpu,
+  CAPACITY,
+  FAILURE,
+  jobStarted,
+  SETTINGS,
+  SUCCESS,
+  someJobs,
+  started,
+  teller,
+  textSink,
+} from "../builders.js";
+
+const DOCUMENT = readFileSync(new URL("../../../../docs/json-events.md", import.meta.url), "utf8");
+const NEVER_PRINTED = "job-said";
+const AT = 1760000000000;
+const HOME = { machine: "my_machine.yaml" };
+const JOBS = [
+  { line: 1, name: "train.sh.1", command: "python train.py --seed 1" },
+  { line: 2, name: "train.sh.2", command: "python train.py --seed 2" },
+];
+const RECORDED = { name: "my_machine.yaml", address: { kind: "local" as const }, scratch: null, file: null };
+const GPU = aGpu(0);
+
+/** One of each kind: a new kind does not compile until it is here, and fails until it is in the document. */
+const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = {
+  "run-started": {
+    kind: "run-started",
+    at: AT,
+    batch: "4f1d2c9a",
+    script: "train.sh",
+    jobs: JOBS,
+    machines: [RECORDED],
+    settings: SETTINGS,
+  },
+  "jobs-added": {
+    kind: "jobs-added",
+    at: AT,
+    jobs: [{ line: 3, name: "gpu.queue.3", command: "python train.py --seed 3" }],
+    position: { file: "2049:1234", offset: 75, lines: 3, digest: "0f343b0931126a20" },
+  },
+  "jobs-complete": { kind: "jobs-complete", at: AT },
+  "run-resumed": {
+    kind: "run-resumed",
+    at: AT,
+    done: 12,
+    running: 4,
+    waiting: 30,
+    machines: ["my_machine.yaml"],
+    held: { "my_machine.yaml": [13, 14] },
+  },
+  "job-skipped": { kind: "job-skipped", at: AT, line: 1, outcome: SUCCESS },
+  "job-reopened": { kind: "job-reopened", at: AT, line: 1 },
+  "job-replaced": { kind: "job-replaced", at: AT, line: 2 },
+  "machine-ready": {
+    kind: "machine-ready",
+    at: AT,
+    ...HOME,
+    capacity: { ...CAPACITY, gpus: [GPU] },
+    slots: [{ index: 0, gpus: [GPU] }],
+  },
+  "machine-failed": {
+    kind: "machine-failed",
+    at: AT,
+    ...HOME,
+    reason: "connection refused",
+    hint: "try: ssh my_machine",
+  },
+  "machine-refused": {
+    kind: "machine-refused",
+    at: AT,
+    ...HOME,
+    lines: [2],
+    reason: "handing over failed: No space left on device",
+    hint: "make room over there",
+  },
+  "machine-draining": { kind: "machine-draining", at: AT, ...HOME },
+  "machine-opened": { kind: "machine-opened", at: AT, ...HOME },
+  "machine-lost": { kind: "machine-lost", at: AT, ...HOME, reason: "no answer for 30 s" },
+  "machine-back": { kind: "machine-back", at: AT, ...HOME },
+  "machine-done": { kind: "machine-done", at: AT, ...HOME },
+  "tree-read": { kind: "tree-read", at: AT, files: 120, bytes: 5242880, leftOut: [".git", "data"] },
+  staging: { kind: "staging", at: AT, ...HOME, sentBytes: 1048576, totalBytes: 5242880 },
+  staged: { kind: "staged", at: AT, ...HOME },
+  "jobs-assigned": { kind: "jobs-assigned", at: AT, ...HOME, lines: [1, 2], attempts: [1, 1] },
+  "jobs-handed-over": { kind: "jobs-handed-over", at: AT, ...HOME, lines: [1, 2] },
+  "jobs-taken-back": { kind: "jobs-taken-back", at: AT, ...HOME, lines: [2], begun: [1] },
+  "jobs-gone": { kind: "jobs-gone", at: AT, ...HOME, lines: [2] },
+  "jobs-reassigned": { kind: "jobs-reassigned", at: AT, ...HOME, lines: [2] },
+  "jobs-retried": { kind: "jobs-retried", at: AT, ...HOME, lines: [2] },
+  "slot-waiting": { kind: "slot-waiting", at: AT, ...HOME, slot: 0, reason: "GPU 0 is in use" },
+  "job-started": { kind: "job-started", at: AT, line: 2, attempt: 1, ...HOME, slot: 0 },
+  "job-said": { kind: "job-said", at: AT, line: 2, text: "epoch 1" },
+  "job-output": { kind: "job-output", at: AT, line: 2, attempt: 1, stream: "out", text: "epoch 1\n" },
+  "output-restarted": { kind: "output-restarted", at: AT, line: 2, attempt: 1, stream: "out", kept: 812 },
+  "job-ended": {
+    kind: "job-ended",
+    at: AT,
+    line: 2,
+    attempt: 1,
+    ...HOME,
+    outcome: FAILURE,
+    durationMs: 61250,
+  },
+  collecting: { kind: "collecting", at: AT, ...HOME, receivedBytes: 104857600, totalBytes: 2097152000 },
+  "jobs-arrived": { kind: "jobs-arrived", at: AT, ...HOME, lines: [2], attempts: [1] },
+  "job-stuck": { kind: "job-stuck", at: AT, line: 2, attempt: 1, ...HOME, reason: "tar failed" },
+  "job-collected": {
+    kind: "job-collected",
+    at: AT,
+    line: 2,
+    attempt: 1,
+    ...HOME,
+    outcome: FAILURE,
+    files: 3,
+    bytes: 40960,
+  },
+  "rest-collected": {
+    kind: "rest-collected",
+    at: AT,
+    line: 2,
+    attempt: 1,
+    ...HOME,
+    files: 1,
+    bytes: 4096,
+    missing: ["logs/"],
+  },
+  warning: { kind: "warning", at: AT, message: "my_machine.yaml: the link was lost, attaching again" },
+  interrupted: { kind: "interrupted", at: AT, mode: "drain" },
+  halted: { kind: "halted", at: AT, when: "soon", why: "fail", count: 3, rule: "soon,fail=3" },
+  paused: { kind: "paused", at: AT, pid: 4711 },
+  continued: { kind: "continued", at: AT },
+  "run-ended": {
+    kind: "run-ended",
+    at: AT,
+    counts: { succeeded: 1, failed: 1, stopped: 0, lost: 0, unfinished: 0, skipped: 1 },
+  },
+};
+
+function printed(events: readonly RunEvent[]): string[] {
+  const stdout = textSink();
+  const reporter = createJsonReporter(stdout);
+  teller(reporter.show)(...events);
+  reporter.close();
+  return stdout.text.split("\n").slice(0, -1);
+}
+
+test("every kind is in the document, with exactly the line that is printed as its example", () => {
+  for (const kind of Object.keys(EVERY_KIND)) expect(DOCUMENT).toContain(`### ${kind}\n`);
+  for (const line of printed(Object.values(EVERY_KIND))) expect(DOCUMENT).toContain(`\n    ${line}\n`);
+});
+
+test("the document knows no kinds that do not exist", () => {
+  const documented = [...DOCUMENT.matchAll(/^### (.+)$/gm)].map(([, kind]) => kind);
+  expect(documented.sort()).toEqual(Object.keys(EVERY_KIND).sort());
+});
+
+test("what jobs print is not printed", () => {
+  expect(printed([started(someJobs(1)), EVERY_KIND[NEVER_PRINTED]])).toHaveLength(1);
+});
+
+test("events of a job carry its name and line", () => {
+  const [, line] = printed([started(someJobs(1)), jobStarted(1, "a.yaml", 0)]);
+  expect(JSON.parse(line ?? "")).toEqual({
+    v: 1,
+    kind: "job-started",
+    at: 0,
+    job: "batch.sh.1",
+    line: 1,
+    attempt: 1,
+    machine: "a.yaml",
+    slot: 0,
+  });
+});
+
+test("a line is one line and harmless to a terminal, and says the same", () => {
+  const message = "a\nb\x1b[2J\x7f\x9b31m";
+  const [line] = printed([{ kind: "warning", at: 0, message }]);
+  expect(line).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+  expect(JSON.parse(line ?? "").message).toBe(message);
+});

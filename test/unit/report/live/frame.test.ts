@@ -1,0 +1,264 @@
+import { stripVTControlCharacters } from "node:util";
+import { describe, expect, test } from "vitest";
+import type { RunEvent } from "../../../../src/model/event.js";
+import { frameLines } from "../../../../src/report/live/frame.js";
+import { lookOf } from "../../../../src/report/live/styled-text.js";
+import type { ViewState } from "../../../../src/report/live/view-state.js";
+import { textWidth } from "../../../../src/report/text/width.js";
+import {
+  aView,
+  FAILURE,
+  jobCollected,
+  jobEnded,
+  jobSaid,
+  jobStarted,
+  ready,
+  slotsWith,
+  someJobs,
+  started,
+  unreachable,
+  viewOf,
+} from "../builders.js";
+
+const PLAIN = lookOf({ useColour: false, useUnicode: true });
+
+function frame(
+  view: ViewState,
+  columns: number,
+  rows: number,
+  { now = 65_000, look = PLAIN } = {},
+): string[] {
+  return frameLines(view, { columns, rows, now, look });
+}
+
+const MACHINES = ["a.yaml", "big.yaml", "c.yaml", "d.yaml"];
+const EVENTS: RunEvent[] = [
+  started(someJobs(10)),
+  { kind: "job-skipped", at: 0, line: 1, outcome: null },
+  ready("a.yaml", slotsWith([0], [1])),
+  ready("big.yaml", slotsWith([], [])),
+  { kind: "staging", at: 0, machine: "big.yaml", sentBytes: 12_300_000, totalBytes: 50_000_000 },
+  unreachable("c.yaml"),
+  jobStarted(2, "a.yaml", 1, 0),
+  jobEnded(2, FAILURE, 30_000),
+  jobCollected(2),
+  jobEnded(3, undefined, 30_000),
+  jobStarted(4, "a.yaml", 0, 3000),
+  jobStarted(5, "a.yaml", 1, 60_000),
+  jobSaid(5, "epoch 2/10 loss 0.21"),
+];
+const BUSY = viewOf(MACHINES, EVENTS);
+
+test("how fast a machine gets its copy, and how long it will take", () => {
+  const sent = (at: number, sentBytes: number): RunEvent => ({
+    ...{ kind: "staging", at, machine: "big.yaml", sentBytes, totalBytes: 50_000_000 },
+  });
+  const view = viewOf(
+    ["big.yaml"],
+    [started(someJobs(1)), ready("big.yaml", []), sent(1000, 0), sent(3000, 5e6)],
+  );
+  expect(frame(view, 80, 24)).toContain("big.yaml  staging 5.0 MB of 50.0 MB, 10%, 2.5 MB/s, ~20s left");
+});
+
+test("how fast large results come home, beside what the machine does meanwhile, until they are here", () => {
+  const got = (at: number, receivedBytes: number): RunEvent => ({
+    ...{ kind: "collecting", at, machine: "big.yaml", receivedBytes, totalBytes: 50_000_000 },
+  });
+  const before = [started(someJobs(1)), ready("big.yaml", slotsWith([])), got(1000, 10e6), got(3000, 15e6)];
+  expect(frame(viewOf(["big.yaml"], before), 80, 24)).toContain(
+    "big.yaml  0/1 busy  collecting 15.0 MB of 50.0 MB, 30%, 2.5 MB/s, ~15s left",
+  );
+  const arrived: RunEvent = {
+    kind: "jobs-arrived",
+    at: 4000,
+    machine: "big.yaml",
+    lines: [1],
+    attempts: [1],
+  };
+  expect(frame(viewOf(["big.yaml"], [...before, arrived]), 80, 24)).toContain("big.yaml  0/1 busy");
+});
+
+test("80 by 24", () => {
+  expect(frame(BUSY, 80, 24)).toEqual([
+    "━━━━╳╳╳╳╍╍╍╍╍╍╍╍╍╍╍╍────────────────────  2/10 · 1m 05s · ~45s left",
+    "0 succeeded · 2 running · 1 failed · 5 waiting · 1 skipped · 1 to collect",
+    "",
+    "a.yaml    2/2 busy  gpu 0,1",
+    "big.yaml  staging 12.3 MB of 50.0 MB, 24%",
+    "c.yaml    left out: connection refused",
+    "d.yaml    connecting",
+    "",
+    "batch.sh.4   1m 02s  echo 4",
+    "batch.sh.5       5s  epoch 2/10 loss 0.21",
+    "",
+    "Ctrl-C: no new jobs, running ones finish",
+  ]);
+});
+
+test("40 columns", () => {
+  expect(frame(BUSY, 40, 24)).toEqual([
+    "━╳╳╍╍╍╍──────  2/10 · 1m 05s · ~45s left",
+    "0 succeeded 2 running 1 failed 5 waiting",
+    "",
+    "a.yaml    2/2 busy  gpu 0,1",
+    "big.yaml  staging 12.3 MB of 50.0 MB, 2…",
+    "c.yaml    left out: connection refused",
+    "d.yaml    connecting",
+    "",
+    "batch.sh.4   1m 02s  echo 4",
+    "batch.sh.5       5s  epoch 2/10 loss 0.…",
+    "",
+    "Ctrl-C: no new jobs, running ones finish",
+  ]);
+});
+
+test("200 columns have room for where a job runs", () => {
+  expect(frame(BUSY, 200, 24)).toContain("batch.sh.5       5s  a.yaml  epoch 2/10 loss 0.21");
+});
+
+test("without Unicode there is nothing but ASCII, even where lines are cut", () => {
+  const look = lookOf({ useColour: false, useUnicode: false });
+  const lines = frame(BUSY, 36, 8, { look });
+  expect(lines.join("")).toMatch(/^[\x20-\x7e]*$/);
+  expect(lines[0]).toBe("=x~~~~-----  2/10, 1m 05s, ~45s left");
+});
+
+test("colours change nothing but colours", () => {
+  const look = lookOf({ useColour: true, useUnicode: true });
+  const lines = frame(BUSY, 80, 24, { look });
+  expect(lines.join("")).toContain("\x1b[31m");
+  expect(lines.map(stripVTControlCharacters)).toEqual(frame(BUSY, 80, 24));
+});
+
+test("machines are shown before the jobs are known", () => {
+  expect(frame(viewOf(["a.yaml"], []), 80, 24)).toEqual([
+    "a.yaml  connecting",
+    "",
+    "Ctrl-C: no new jobs, running ones finish",
+  ]);
+});
+
+test.each([
+  ["drain", "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)"],
+  ["stop", "stopping running jobs, collecting what they have"],
+] as const)("while interrupted (%s) the last line says what happens", (mode, text) => {
+  const view = viewOf(["a.yaml"], [started(someJobs(1)), { kind: "interrupted", at: 0, mode }]);
+  expect(frame(view, 80, 24).at(-1)).toBe(text);
+});
+
+test("a rule of --halt that is met, or a pause, is said in the last line", () => {
+  const halted: RunEvent = { kind: "halted", at: 0, when: "now", why: "done", count: 4, rule: "now,done=4" };
+  const events: RunEvent[] = [started(someJobs(1)), { kind: "paused", at: 0, pid: 4711 }];
+  const paused = "paused: no new jobs, running ones go on; kill -USR2 4711 resumes";
+  expect(frame(viewOf(["a.yaml"], events), 80, 24).at(-1)).toBe(paused);
+  const resumed: RunEvent[] = [...events, { kind: "continued", at: 0 }];
+  expect(frame(viewOf(["a.yaml"], resumed), 80, 24).at(-1)).toMatch(/^Ctrl-C: /);
+  expect(frame(viewOf(["a.yaml"], [...events, halted]), 80, 24).at(-1)).toBe(
+    "4 jobs done: --halt now,done=4 stops running jobs",
+  );
+});
+
+test("a slot that waits for a card says why, and a machine without room says so", () => {
+  const view = viewOf(
+    ["a.yaml", "b.yaml"],
+    [
+      ready("a.yaml", slotsWith([0], [1])),
+      ready("b.yaml", []),
+      { kind: "slot-waiting", at: 0, machine: "a.yaml", slot: 1, reason: "GPU 1 is in use" },
+    ],
+  );
+  expect(frame(view, 80, 24).slice(0, 2)).toEqual([
+    "a.yaml  0/2 busy  slot 1 waits: GPU 1 is in use",
+    "b.yaml  no room for a job now",
+  ]);
+});
+
+test("a lost link, and a machine that has nothing left to do", () => {
+  const { view, tell } = aView(
+    ["a.yaml", "b.yaml"],
+    [
+      ready("a.yaml", slotsWith([0])),
+      ready("b.yaml", slotsWith([0])),
+      { kind: "machine-lost", at: 0, machine: "a.yaml", reason: "no answer for 30 s" },
+      { kind: "machine-done", at: 0, machine: "b.yaml" },
+    ],
+  );
+  expect(frame(view, 80, 24).slice(0, 2)).toEqual([
+    "a.yaml  link lost, jobs there go on: no answer for 30 s",
+    "b.yaml  done",
+  ]);
+  tell({ kind: "machine-back", at: 0, machine: "a.yaml" });
+  tell({ kind: "jobs-assigned", at: 0, machine: "b.yaml", lines: [1] });
+  expect(frame(view, 80, 24).slice(0, 2)).toEqual(["a.yaml  0/1 busy", "b.yaml  0/1 busy"]);
+});
+
+describe("when not everything fits", () => {
+  const machines = Array.from({ length: 20 }, (_, index) => `m${index}.yaml`);
+  const crowd = viewOf(machines, [
+    started(someJobs(10_000)),
+    ...machines.map((machine) => ready(machine, slotsWith([0], [1], [2], [3]))),
+    ...machines.flatMap((machine, m) =>
+      [0, 1, 2, 3].map((slot) => jobStarted(m * 4 + slot + 1, machine, slot)),
+    ),
+  ]);
+
+  test("both lists end in how many more there are", () => {
+    const lines = frame(crowd, 80, 24);
+    expect(lines).toHaveLength(23);
+    expect(lines).toContain("… 11 more machines");
+    expect(lines).toContain("… 71 more running");
+    expect(lines.at(-1)).toBe("Ctrl-C: no new jobs, running ones finish");
+  });
+
+  test("few machines leave their lines to the jobs", () => {
+    const view = viewOf(
+      ["a.yaml"],
+      [
+        started(someJobs(50)),
+        ready("a.yaml", slotsWith(...Array.from({ length: 50 }, () => []))),
+        ...Array.from({ length: 50 }, (_, slot) => jobStarted(slot + 1, "a.yaml", slot)),
+      ],
+    );
+    expect(frame(view, 80, 24)).toContain("… 32 more running");
+  });
+
+  test.each([0, 1, 2, 3, 4, 5, 6, 10, 24, 100, 200])("%i rows are never exceeded", (rows) => {
+    expect(frame(crowd, 80, rows).length).toBeLessThanOrEqual(Math.max(0, rows - 1));
+  });
+});
+
+describe("lines never exceed the columns", () => {
+  const long = "very/long/".repeat(1000);
+  const wide = "日本語🎉".repeat(100);
+  const view = viewOf(
+    [long, wide],
+    [
+      started([
+        { line: 1, name: long, command: long },
+        { line: 2, name: wide, command: wide },
+        { line: 3, name: "tab\there", command: "a\tb\x1b[31m\tc" },
+      ]),
+      ready(long, slotsWith([0], [1], [2])),
+      unreachable(wide, wide),
+      jobStarted(1, long, 0),
+      jobStarted(2, long, 1),
+      jobStarted(3, long, 2),
+      jobSaid(2, wide),
+    ],
+  );
+
+  test.each([1, 2, 5, 10, 39, 40, 41, 80, 99, 100, 200])("%i columns", (columns) => {
+    const lines = frame(view, columns, 24);
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
+    expect(lines.join("")).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+  });
+});
+
+test("once every open job is with a machine, closing the window is said to be safe", () => {
+  const { view, tell } = aView(["a.yaml"], [started(someJobs(2)), ready("a.yaml", slotsWith([], []))]);
+  expect(frame(view, 80, 24).at(-1)).toBe("Ctrl-C: no new jobs, running ones finish");
+  tell({ kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2] });
+  expect(frame(view, 80, 24).at(-1)).toBe(
+    "Ctrl-C: no new jobs, running ones finish; closing this window stops nothing",
+  );
+});

@@ -1,0 +1,236 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { RunEvent } from "../../../../src/model/event.js";
+import { createTerminalReporter } from "../../../../src/report/live/terminal.js";
+import {
+  FAILURE,
+  jobCollected,
+  jobEnded,
+  jobSaid,
+  jobStarted,
+  ready,
+  slotsWith,
+  someJobs,
+  started,
+  teller,
+  unreachable,
+} from "../builders.js";
+import { Screen } from "../screen.js";
+
+const HINT = "Ctrl-C: no new jobs, running ones finish";
+
+beforeEach(() => void vi.useFakeTimers({ now: 0 }));
+afterEach(() => void vi.useRealTimers());
+
+function open(columns: number, rows: number, events: readonly RunEvent[] = []) {
+  const screen = new Screen(columns, rows);
+  const look = { useColour: true, useUnicode: true };
+  const reporter = createTerminalReporter({ stream: screen, machines: ["a.yaml"], now: Date.now, ...look });
+  const tell = teller((event, known) => reporter.show(event, known));
+  tell(...events);
+  vi.advanceTimersByTime(100);
+  return { screen, reporter, tell };
+}
+
+const BUSY = [started(someJobs(4)), ready("a.yaml", slotsWith([0], [1])), jobStarted(1, "a.yaml", 0)];
+
+function openBusy(columns: number, rows: number) {
+  return open(columns, rows, BUSY);
+}
+
+test("the view is redrawn in place", () => {
+  const { screen, tell } = openBusy(80, 24);
+  const before = screen.lines;
+  expect(before).toContain("batch.sh.1       0s  echo 1");
+  tell(jobSaid(1, "halfway"));
+  vi.advanceTimersByTime(100);
+  expect(screen.lines).toEqual(before.map((line) => line.replace("echo 1", "halfway")));
+});
+
+test("what jobs print is left standing above the view, at once if it is much", () => {
+  const { screen, tell } = openBusy(80, 24);
+  const view = screen.lines;
+  const print = (text: string) =>
+    tell({ kind: "job-output", at: 0, line: 1, attempt: 1, stream: "out", text });
+  print("one\n\x1b[2Jtwo\n");
+  vi.advanceTimersByTime(100);
+  expect(screen.lines).toEqual(["batch.sh.1: one", "batch.sh.1: two", ...view]);
+  const before = screen.writes;
+  for (let n = 0; n < 5000; n++) print(`${n}\n`);
+  expect(screen.writes - before).toBeGreaterThan(1);
+  vi.advanceTimersByTime(100);
+  expect(screen.lines.join("\n")).toContain("batch.sh.1: 4998\nbatch.sh.1: 4999\n");
+});
+
+test("a warning wider than the terminal leaves nothing of what stood there before", () => {
+  const { screen, tell } = openBusy(40, 24);
+  const view = screen.lines;
+  tell({ kind: "warning", at: 0, message: `${"x".repeat(60)} end` });
+  vi.advanceTimersByTime(100);
+  expect(screen.lines).toEqual([`WARNING: ${"x".repeat(31)}`, `${"x".repeat(29)} end`, ...view]);
+});
+
+test("elapsed times go on while nothing happens", () => {
+  const { screen } = openBusy(80, 24);
+  vi.advanceTimersByTime(5000);
+  expect(screen.lines).toContain("batch.sh.1       5s  echo 1");
+});
+
+test("a flood of events is drawn no more than ten times a second", () => {
+  const { screen, tell } = openBusy(80, 24);
+  const before = screen.writes;
+  for (let step = 0; step < 10_000; step += 1) {
+    tell(jobSaid(1, `step ${step}`));
+    if (step % 10 === 0) vi.advanceTimersByTime(1);
+  }
+  expect(screen.writes - before).toBeLessThanOrEqual(10);
+});
+
+test("failures and warnings are left standing above the view", () => {
+  const { screen, tell } = openBusy(80, 24);
+  tell(unreachable("b.yaml"));
+  tell(jobEnded(1, FAILURE));
+  tell(jobCollected(1));
+  tell(jobEnded(2));
+  tell(jobCollected(2));
+  vi.advanceTimersByTime(100);
+  expect(screen.lines.slice(0, 3)).toEqual([
+    "WARNING: b.yaml is left out: connection refused",
+    "try: ssh b.yaml",
+    "failed: batch.sh.1 (exit code 1); echo 1",
+  ]);
+  expect(screen.lines.filter((line) => line === HINT)).toHaveLength(1);
+});
+
+test("while somebody is asked nothing is drawn, and what happened meanwhile is shown afterwards", () => {
+  const { screen, reporter, tell } = openBusy(80, 24);
+  reporter.suspend();
+  reporter.suspend();
+  expect(screen.lines).toEqual([]);
+  screen.write("Enter passphrase: ");
+  const before = screen.writes;
+  tell(unreachable("b.yaml"));
+  vi.advanceTimersByTime(5000);
+  screen.emit("resize");
+  expect(screen.writes).toBe(before);
+  screen.write("\n");
+  reporter.resume();
+  expect(screen.lines.slice(0, 2)).toEqual([
+    "Enter passphrase:",
+    "WARNING: b.yaml is left out: connection refused",
+  ]);
+  expect(screen.lines.filter((line) => line === HINT)).toHaveLength(1);
+});
+
+test("a view that is closed while somebody is asked still says how it ended, and draws no more", () => {
+  const { screen, reporter } = openBusy(80, 24);
+  reporter.suspend();
+  reporter.close();
+  const { lines, writes } = screen;
+  expect(lines.length).toBeGreaterThan(0);
+  reporter.resume();
+  expect(screen.writes).toBe(writes);
+});
+
+test("more failures than the terminal has rows are all left standing", () => {
+  const { screen, tell } = open(80, 10);
+  tell(started(someJobs(100)));
+  for (let line = 1; line <= 100; line += 1) {
+    tell(jobEnded(line, FAILURE));
+    tell(jobCollected(line));
+  }
+  vi.advanceTimersByTime(100);
+  expect(screen.lines.filter((line) => line.startsWith("failed: "))).toHaveLength(100);
+});
+
+test("the line of a failed job is cut to the width", () => {
+  const { screen, tell } = open(40, 24);
+  tell(started(someJobs(1, { command: "x".repeat(5000) })));
+  tell(jobEnded(1, FAILURE));
+  tell(jobCollected(1));
+  vi.advanceTimersByTime(100);
+  expect(screen.lines[0]).toBe("failed: batch.sh.1 (exit code 1); xxxxx…");
+});
+
+test("whatever comes and goes, the screen shows what a fresh one would show", () => {
+  const events: RunEvent[] = [...BUSY, jobStarted(2, "a.yaml", 1), jobSaid(1, "hello")];
+  events.push(jobEnded(1), jobCollected(1), ready("b.yaml", slotsWith([0])), jobStarted(3, "b.yaml", 0));
+  events.push(
+    jobEnded(2),
+    jobStarted(4, "a.yaml", 0),
+    jobEnded(3, undefined, 1000, "b.yaml"),
+    jobCollected(3, 0, "b.yaml"),
+    jobCollected(2),
+    jobEnded(4),
+  );
+  const { screen, tell } = open(80, 24);
+  for (const [index, event] of events.entries()) {
+    tell(event);
+    vi.advanceTimersByTime(100);
+    vi.setSystemTime(0);
+    const fresh = open(80, 24, events.slice(0, index + 1));
+    vi.setSystemTime(0);
+    expect(screen.lines).toEqual(fresh.screen.lines);
+  }
+});
+
+describe("a change of size", () => {
+  const events = [...BUSY, jobSaid(1, "word ".repeat(100)), unreachable("b.yaml", "refused ".repeat(50))];
+
+  test.each([
+    ["narrower", 40, 40],
+    ["much narrower", 12, 60],
+    ["wider", 200, 40],
+    ["lower", 80, 12],
+  ])("%s: drawn anew at once, with nothing left of the old view", (_, columns, rows) => {
+    const { screen } = open(80, 40, events);
+    screen.resize(columns, rows);
+    const fresh = open(columns, rows, events);
+    expect(screen.lines.slice(-5)).toEqual(fresh.screen.lines.slice(-5));
+    expect(screen.lines).toHaveLength(fresh.screen.lines.length);
+  });
+});
+
+test("the ^C that the terminal echoes does not stay", () => {
+  const { screen, tell } = openBusy(80, 24);
+  screen.write("^C");
+  tell({ kind: "interrupted", at: 0, mode: "drain" });
+  vi.advanceTimersByTime(100);
+  expect(screen.lines.at(-1)).toBe("stopping: no new jobs; running jobs finish (Ctrl-C again stops them)");
+  expect(screen.cursorLine).toBe("");
+});
+
+test("closing leaves the summary and nothing of the view", () => {
+  const { screen, reporter, tell } = openBusy(80, 24);
+  tell(jobEnded(1, FAILURE));
+  tell(jobCollected(1, 61_000));
+  reporter.close();
+  reporter.close();
+  vi.advanceTimersByTime(5000);
+  screen.resize(79, 24);
+  expect(screen.lines).toEqual([
+    "failed: batch.sh.1 (exit code 1); echo 1",
+    "0 succeeded, 1 failed, 3 unfinished in 1m 01s",
+    "failed jobs:",
+    "  job_results/batch.sh.1.err  exit code 1",
+    "unfinished jobs:",
+    "  3 not begun",
+  ]);
+  expect(vi.getTimerCount()).toBe(0);
+  expect(screen.listenerCount("resize")).toBe(0);
+});
+
+test("10,000 jobs run through the view", () => {
+  const { screen, reporter, tell } = open(80, 24);
+  tell(started(someJobs(10_000)));
+  tell(ready("a.yaml", slotsWith([0])));
+  for (let line = 1; line <= 10_000; line += 1) {
+    tell(jobStarted(line, "a.yaml", 0, Date.now()));
+    tell(jobEnded(line, undefined, 10));
+    tell(jobCollected(line));
+    vi.advanceTimersByTime(1);
+  }
+  vi.advanceTimersByTime(100);
+  expect(screen.lines[0]).toContain("10000/10000 · 10s · – left");
+  reporter.close();
+  expect(screen.lines).toEqual(["10000 succeeded, 0 failed in 0s"]);
+});

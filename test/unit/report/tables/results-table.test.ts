@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import type { ResultTable } from "../../../../src/model/result.js";
+import { resultLines } from "../../../../src/report/tables/results-table.js";
+import { findColumn } from "../../../../src/results/columns.js";
+import { aRow, aTable } from "../../results/a-row.js";
+
+test("one line a job, numbers to the right", () => {
+  const table = aTable(
+    aRow({ parameters: { lr: "0.1", opt: "adam" }, metrics: { acc: 0.9123456789 } }),
+    aRow({
+      line: 12,
+      state: "failed",
+      parameters: { lr: "1e-4", opt: "sgd" },
+      metrics: { acc: 7 },
+      slot: 11,
+    }),
+    aRow({
+      line: 13,
+      state: "waiting",
+      machine: null,
+      slot: null,
+      durationMs: null,
+      parameters: { lr: "5" },
+    }),
+  );
+  expect(resultLines(table, null)).toEqual([
+    "sweep-1: 1 succeeded, 1 failed, 1 waiting",
+    "job  state        lr  opt        acc  seconds  machine  slot",
+    "  1  succeeded   0.1  adam  0.912346      1.5  gpu1        0",
+    " 12  failed     1e-4  sgd          7      1.5  gpu1       11",
+    " 13  waiting       5  -            -        -  -           -",
+  ]);
+});
+
+test("a script's jobs are known by their commands, which get what room is left", () => {
+  const rows = [aRow({ command: `echo ${"x".repeat(100)}`, attempt: 2 })];
+  const lines = resultLines(aTable(...rows), null, 70);
+  expect(lines).toEqual([
+    "sweep-1: 1 succeeded",
+    "job  state      seconds  machine  slot  attempt  command",
+    "  1  succeeded      1.5  gpu1        0        2  echo xxxxxxxxxxxxxxx…",
+  ]);
+});
+
+test("of a command with several lines the first is shown", () => {
+  const lines = resultLines(aTable(aRow({ command: "for i in 1 2; do\n  echo $i\ndone" })), null);
+  expect(lines.at(-1)).toMatch(/ {2}for i in 1 2; do …$/);
+});
+
+test("what there is no room for is named; metrics, and what it is sorted by, come first", () => {
+  const wide: ResultTable = aTable(
+    aRow({
+      parameters: { first: "p".repeat(30), second: "2" },
+      metrics: { acc: 0.5, loss: 1, perplexity: 3 },
+    }),
+  );
+  for (const columns of [30, 44, 60, 80]) {
+    for (const line of resultLines(wide, null, columns)) expect(line.length).toBeLessThanOrEqual(columns);
+  }
+  expect(resultLines(wide, null, 44)).toEqual([
+    "sweep-1: 1 succeeded",
+    "job  second  acc  loss  perplexity",
+    "  1       2  0.5     1           3",
+    "no room for: state, first, seconds, machine,",
+    "slot; --csv has all",
+  ]);
+  expect(resultLines(wide, findColumn(wide.columns, "first"), 44)[1]).toMatch(/^job {2}first/);
+});
+
+test("nothing a job said moves the cursor", () => {
+  const table = aTable(aRow({ parameters: { a: "\u001b[2J" }, metrics: { "b\u0007": "\u009b1m" } }));
+  expect(resultLines(table, null).join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+});

@@ -1,0 +1,155 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import {
+  type BatchStatus,
+  type JobStatus,
+  statusJson,
+  statusLines,
+} from "../../../../src/report/tables/status-lines.js";
+import { textWidth } from "../../../../src/report/text/width.js";
+import { FAILURE, SUCCESS } from "../builders.js";
+
+const DOCUMENT = readFileSync(new URL("../../../../docs/json-events.md", import.meta.url), "utf8");
+
+function aJob(line: number, facts: Partial<JobStatus> = {}): JobStatus {
+  const nowhere = { machine: null, slot: null, attempt: 0, key: null, outcome: null, isHere: false };
+  return { job: `jobs.sh.${line}`, line, state: "waiting", ...nowhere, ...facts };
+}
+
+function aStatus(facts: Partial<BatchStatus> = {}): BatchStatus {
+  return {
+    batch: "jobs.sh-1a2b3c4d",
+    jobs: [],
+    follower: null,
+    command: "execute_batch jobs.sh …",
+    unreached: [],
+    ...facts,
+  };
+}
+
+const running = (line: number, slot = 0) =>
+  aJob(line, { state: "running", machine: "one.yaml", slot, attempt: 1 });
+const failed = (line: number) =>
+  aJob(line, { state: "failed", machine: "two.yaml", slot: 1, attempt: 1, outcome: FAILURE, isHere: true });
+const done = (line: number) => aJob(line, { state: "succeeded", outcome: SUCCESS, isHere: true });
+
+test("how many are how far, who follows, and where the running and failed ones are", () => {
+  const jobs = [done(1), failed(2), running(3), running(10, 12), aJob(11), aJob(12, { machine: "one.yaml" })];
+  expect(statusLines(aStatus({ jobs, follower: "process 1234" }))).toEqual([
+    "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 running, 2 waiting",
+    "  followed by process 1234",
+    "  running:",
+    "    jobs.sh.3   one.yaml slot 0",
+    "    jobs.sh.10  one.yaml slot 12",
+    "  failed:",
+    "    jobs.sh.2  two.yaml slot 1  exit code 1",
+  ]);
+});
+
+test("jobs whose results are still on the machine are over, and to be collected", () => {
+  const ended = [
+    aJob(1, { state: "succeeded", machine: "one.yaml", outcome: SUCCESS }),
+    aJob(2, {
+      state: "failed",
+      machine: "one.yaml",
+      slot: 0,
+      outcome: { kind: "killed", signal: "SIGKILL" },
+    }),
+  ];
+  expect(statusLines(aStatus({ jobs: ended }))).toEqual([
+    "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 of them to collect",
+    "  nobody follows it: execute_batch jobs.sh … goes on with it",
+    "  failed:",
+    "    jobs.sh.2  one.yaml slot 0  killed by SIGKILL",
+  ]);
+});
+
+test("a batch whose results are all here needs no client; results without a record count as skipped", () => {
+  const jobs = [done(1), aJob(2, { state: "skipped", isHere: true })];
+  expect(statusLines(aStatus({ jobs }))).toEqual(["jobs.sh-1a2b3c4d: 1 succeeded, 1 skipped"]);
+});
+
+test("what was stopped or lost is counted apart, and listed with how it ended", () => {
+  const about = { machine: "one.yaml", slot: 0, isHere: true };
+  const jobs = [
+    aJob(1, { state: "stopped", outcome: { kind: "stopped" }, ...about }),
+    aJob(2, { state: "lost", outcome: { kind: "lost", reason: "reboot" }, ...about }),
+  ];
+  const [head, ...lines] = statusLines(aStatus({ jobs }));
+  expect(head).toBe("jobs.sh-1a2b3c4d: 0 succeeded, 1 stopped, 1 lost");
+  expect(lines).toEqual([
+    "  failed:",
+    "    jobs.sh.1  one.yaml slot 0  stopped",
+    "    jobs.sh.2  one.yaml slot 0  lost: reboot",
+  ]);
+});
+
+test("one line where it fits", () => {
+  const short = { batch: "j-1a2b3c4d", jobs: [running(1)] };
+  expect(statusLines(aStatus({ ...short, follower: "process 1" }))[0]).toBe(
+    "j-1a2b3c4d: 0 succeeded, 1 running; followed by process 1",
+  );
+  expect(statusLines(aStatus(short), 100)[0]).toBe(
+    "j-1a2b3c4d: 0 succeeded, 1 running; nobody follows it: execute_batch jobs.sh … goes on with it",
+  );
+});
+
+test("a machine that could not be asked is named", () => {
+  const unreached = [{ machine: "one.yaml", reason: "127.0.0.1:22: connection refused" }];
+  expect(statusLines(aStatus({ jobs: [running(1)], follower: "process 1", unreached }))).toContain(
+    "  one.yaml cannot tell, its jobs are as last known: 127.0.0.1:22: connection",
+  );
+});
+
+test("at most twenty of a kind are listed", () => {
+  const jobs = Array.from({ length: 25 }, (_, index) => running(index + 1));
+  const lines = statusLines(aStatus({ jobs }));
+  expect(lines.filter((line) => line.includes("one.yaml"))).toHaveLength(20);
+  expect(lines.at(-1)).toBe("    … and 5 more");
+});
+
+test.each([40, 80, 120])("%i columns are never exceeded, and nothing moves the cursor", (columns) => {
+  const name = `${"long".repeat(40)}.sh`;
+  const odd = { job: `${name}.1`, machine: `${name}\u001b[2J.yaml` };
+  const jobs = [
+    { ...running(1), ...odd },
+    { ...failed(2), ...odd, outcome: { kind: "lost", reason: "a\r\nb ".repeat(40) } as const },
+  ];
+  const unreached = [{ machine: odd.machine, reason: "no\u001b[1m answer ".repeat(20) }];
+  const lines = statusLines(aStatus({ batch: `${name}-1a2b3c4d`, jobs, unreached }), columns);
+  for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
+  expect(lines.join("\n")).not.toMatch(/[\u001b\r]/);
+});
+
+test("--json: the document's example is exactly what is printed, and harmless to a terminal", () => {
+  const status = aStatus({
+    batch: "train.sh-4f1d2c9a",
+    jobs: [{ ...failed(2), job: "train.sh.2", machine: "my_machine.yaml", slot: 0, key: "0000002-1" }],
+  });
+  const [line = ""] = statusJson(status);
+  expect(DOCUMENT).toContain(`\n    ${line}\n`);
+  const [hostile = ""] = statusJson(aStatus({ jobs: [{ ...running(1), machine: "a\u001b\u009b2J" }] }));
+  expect(hostile).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+  expect(JSON.parse(hostile).machine).toBe("a\u001b\u009b2J");
+});
+
+test("results that could not be taken, whole or in part, are listed with the reason or the names", () => {
+  const at = { machine: "one.yaml", slot: 0, attempt: 1, outcome: SUCCESS };
+  const jobs = [
+    aJob(1, { state: "succeeded", isHere: false, ...at, reason: "tar failed" }),
+    aJob(2, { state: "succeeded", isHere: true, ...at, missing: ["closed/", "x"] }),
+  ];
+  const status = aStatus({ jobs });
+  expect(statusLines(status)).toEqual([
+    "jobs.sh-1a2b3c4d: 2 succeeded, 1 of them to collect, 1 of them incomplete",
+    "  nobody follows it: execute_batch jobs.sh … goes on with it",
+    "  not collected:",
+    "    jobs.sh.1  one.yaml slot 0  tar failed",
+    "  incomplete:",
+    "    jobs.sh.2  one.yaml slot 0  closed/, x",
+  ]);
+  expect(statusJson(status).map((line) => JSON.parse(line))).toMatchObject([
+    { reason: "tar failed" },
+    { missing: ["closed/", "x"] },
+  ]);
+});

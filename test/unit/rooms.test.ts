@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, normalize } from "node:path";
+import { expect, test } from "vitest";
+
+/** Each room, and the rooms that its files may import beside their own. `errors.ts` is for all. */
+const WALLS: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  sweep: ["model"],
+  results: ["model"],
+  plan: ["model"],
+  fitness: ["model", "plan"],
+  input: ["model", "transport"],
+  transport: ["model"],
+  remote: ["model", "transport"],
+  run: ["model", "plan", "transport", "remote"],
+  report: ["model", "results"],
+  page: ["model", "results", "report"],
+  cli: ["model", "plan", "fitness", "input", "sweep", "results", "transport", "remote", "run", "report"],
+  bin: [],
+};
+
+/** Packages that only one room may import. */
+const OWNERS: Readonly<Record<string, string>> = {
+  ssh2: "transport",
+  "ssh-config": "transport",
+  commander: "cli",
+  yaml: "input",
+  tar: "remote",
+  ignore: "remote",
+  chalk: "report",
+};
+
+const SRC = "src";
+/** Files outside of any room: they start the process and end it. */
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(SRC, file), "utf8");
+  return [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, path = ""]) => path);
+}
+
+function localImports(file: string): string[] {
+  const paths = (imports.get(file) ?? []).filter((path) => path.startsWith("."));
+  return paths.map((path) => normalize(join(dirname(file), path)).replace(/\.js$/, ".ts"));
+}
+
+function roomOf(file: string): string | null {
+  return file.includes("/") ? (file.split("/")[0] ?? null) : null;
+}
+
+test("every room has a place in the table, and every place a room", () => {
+  const rooms = new Set(files.map(roomOf).filter((room) => room !== null));
+  expect([...rooms].sort()).toEqual(Object.keys(WALLS).sort());
+});
+
+test("a file imports only from the rooms that its own may use", () => {
+  const crossings = files.flatMap((file) => {
+    const room = roomOf(file);
+    if (room === null) return [];
+    const allowed = new Set([room, ...(WALLS[room] ?? [])]);
+    const foreign = localImports(file).filter((path) => {
+      const other = roomOf(path);
+      return other === null ? !isForAll(path, room) : !allowed.has(other);
+    });
+    return foreign.map((path) => `${file} imports ${path}`);
+  });
+  expect(crossings).toEqual([]);
+});
+
+/** These stand outside of any room. The commands that are installed start the program. */
+function isForAll(path: string, room: string): boolean {
+  const files = ["errors.ts", "account.ts", "cache-dir.ts", ...(room === "bin" ? ["start.ts"] : [])];
+  return files.includes(path);
+}
+
+test("a package that one room owns is imported nowhere else", () => {
+  const strays = files.flatMap((file) =>
+    (imports.get(file) ?? []).flatMap((path) => {
+      const owner = OWNERS[path.split("/")[0] ?? ""];
+      return owner !== undefined && owner !== roomOf(file) ? [`${file} imports ${path}`] : [];
+    }),
+  );
+  expect(strays).toEqual([]);
+});
+
+test("imports form no circle, those of types included", () => {
+  const state = new Map<string, "open" | "done">();
+  const circles: string[] = [];
+  const visit = (file: string, way: readonly string[]) => {
+    if (state.get(file) === "done") return;
+    if (state.get(file) === "open") {
+      circles.push([...way.slice(way.indexOf(file)), file].join(" -> "));
+      return;
+    }
+    state.set(file, "open");
+    for (const next of localImports(file)) visit(next, [...way, file]);
+    state.set(file, "done");
+  };
+  for (const file of files) visit(file, []);
+  expect(circles).toEqual([]);
+});
+
+test("no two files share a name", () => {
+  const names = files.map((file) => basename(file));
+  const isDouble = (file: string) => names.filter((name) => name === basename(file)).length > 1;
+  expect(files.filter(isDouble)).toEqual([]);
+});
+
+test("what plan/, sweep/, results/ and fitness/ decide depends on nothing but what they are given", () => {
+  const impure = files
+    .filter((file) => /^(plan|sweep|results|fitness|model)\//.test(file))
+    .flatMap((file) => {
+      const text = readFileSync(join(SRC, file), "utf8");
+      const outside = (imports.get(file) ?? []).filter((path) => /^node:(?!util$)/.test(path));
+      const clock = /\b(Date\.now|Math\.random|performance\.now|process\.|await )/.exec(text);
+      return [...outside, ...(clock ? [clock[0]] : [])].map((what) => `${file}: ${what}`);
+    });
+  expect(impure).toEqual([]);
+});
+
+test("the process is the business of the command line alone", () => {
+  const readers = files.filter((file) => /^(plan|model|sweep|results|fitness)\//.test(file));
+  const strays = readers.filter((file) =>
+    /\bprocess\.(argv|env|cwd|stdout|stderr|stdin|exit)\b/.test(readFileSync(join(SRC, file), "utf8")),
+  );
+  expect(strays).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { Ask } from "../../../../src/transport/login/ask-person.js";
+import type { LockedKeyFile } from "../../../../src/transport/login/key-file.js";
+import { KeyRing } from "../../../../src/transport/login/key-ring.js";
+import { aKey } from "../a-key.js";
+
+const KEY = aKey();
+
+function locked(path: string): LockedKeyFile {
+  return { kind: "locked", path, publicKey: null, unlock: (said) => (said === "right" ? KEY : null) };
+}
+
+/** Somebody who answers with these, one after the other. */
+function person(...answers: (string | null)[]) {
+  const asked: string[] = [];
+  const ask: Ask = {
+    async passphrase(prompt) {
+      asked.push(prompt);
+      return answers.shift() ?? null;
+    },
+  };
+  return { ask, asked };
+}
+
+test("a passphrase is asked for once, also by machines that connect at the same time", async () => {
+  const { ask, asked } = person("right");
+  const ring = new KeyRing();
+  const all = await Promise.all([1, 2, 3].map(() => ring.unlock(locked("/k"), ask)));
+  expect(all.map(({ kind }) => kind)).toEqual(["unlocked", "unlocked", "unlocked"]);
+  expect((await ring.unlock(locked("/k"), ask)).kind).toBe("unlocked");
+  expect(asked).toEqual(["Enter passphrase for key '/k': "]);
+});
+
+test("each key has its own", async () => {
+  const { ask, asked } = person("right", "right");
+  const ring = new KeyRing();
+  await Promise.all([ring.unlock(locked("/a"), ask), ring.unlock(locked("/b"), ask)]);
+  expect(asked).toHaveLength(2);
+});
+
+test("a wrong one is said, and there are three tries", async () => {
+  const second = person("wrong", "right");
+  expect((await new KeyRing().unlock(locked("/k"), second.ask)).kind).toBe("unlocked");
+  expect(second.asked[1]).toBe("Wrong passphrase. Enter passphrase for key '/k': ");
+  const never = person("a", "b", "c", "right");
+  const ring = new KeyRing();
+  const refused = { kind: "locked", why: "the passphrase was wrong" };
+  expect(await ring.unlock(locked("/k"), never.ask)).toEqual(refused);
+  expect(await ring.unlock(locked("/k"), never.ask)).toEqual(refused);
+  expect(never.asked).toHaveLength(3);
+});
+
+test.each([null, ""])("who answers %j is not asked again", async (answer) => {
+  const { ask, asked } = person(answer, "right");
+  const ring = new KeyRing();
+  const declined = { kind: "locked", why: "no passphrase was given" };
+  expect(await ring.unlock(locked("/k"), ask)).toEqual(declined);
+  expect(await ring.unlock(locked("/k"), ask)).toEqual(declined);
+  expect(asked).toHaveLength(1);
+});
