@@ -89,7 +89,7 @@ export class OutputPoller {
     this.#lastSaid.clear();
   }
 
-  /** Waiting jobs go elsewhere; the slots are tried on, for what nobody else takes. */
+  /** Waiting jobs go elsewhere; the slots are tried again, for jobs that no other machine takes. */
   #noteDead(dead: ReadonlyMap<number, string>): void {
     this.#vainStarts = new Map([...dead.keys()].map((slot) => [slot, (this.#vainStarts.get(slot) ?? 0) + 1]));
     const [slot] = [...this.#vainStarts].find(([, times]) => times === VAIN_STARTS) ?? [];

@@ -12,6 +12,6 @@ export interface ConnectOptions {
   readonly onNote: (message: string) => void;
   /** Null: as the ssh configuration says. */
   readonly hostKeys: HostKeyPolicy | null;
-  /** Null: nobody can be asked. */
+  /** Null: there is no person to ask. */
   readonly ask: Ask | null;
 }

@@ -13,7 +13,7 @@ clean() {
   echo removing
   # What an earlier process of the same number left would take the spool in, beside what is in it.
   [ ! -e "$root/removing.$$" ] || discard "$root/removing.$$" || return 1
-  # In one step, so that nobody finds half of it. A slot that is still there has moved along, but begins jobs by the old path.
+  # In one step, so that no process finds half of it. A slot that is still there has moved along, but begins jobs by the old path.
   [ ! -d "$spool" ] || mv "$spool" "$root/removing.$$" || return 1
   discard_all
   [ ! -L "$base/batches/${spool##*/}" ] || rm -f "$base/batches/${spool##*/}"
@@ -24,7 +24,7 @@ clean() {
 discard_all() {
   for aside in "$root"/removing.*; do
     [ "$aside" = "$root/removing.$$" ] || [ ! -d "$proc/${aside##*.}" ] || continue
-    # A directory of another user can hold what this one may not remove. It is in nobody's way.
+    # A directory of another user can hold what this one may not remove. It disturbs no batch.
     [ ! -d "$aside" ] || discard "$aside" || [ "$aside" != "$root/removing.$$" ] || echo "left $aside"
   done
 }

@@ -151,7 +151,7 @@ stop() {
   done
 }
 
-# Whoever stopped it may have been killed before all was written.
+# The client that stopped it may have been killed before all was written.
 end_stopped() {
   grep -q "^ended $1 " events || end_unbegun "$1"
 }
@@ -210,7 +210,7 @@ has_use_for() {
     if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
       [ "$taker" != "$1" ] || return 0
     elif [ -e "$dir/claim" ] || { [ ! -e drain ] && is_for "$1"; }; then
-      # Whoever made a claim that says nothing may be gone.
+      # The process that made a claim without a name may be gone.
       return 0
     fi
   done

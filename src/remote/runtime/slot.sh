@@ -129,7 +129,7 @@ see_to_end() {
   tell
 }
 
-# A word without its newline was torn. And whoever killed the keeper may have killed the job's last command first: which
+# A word without its newline was torn. And what killed the keeper may have killed the job's last command first: which
 # of the two it was, the job's shell cannot tell.
 read_last_word() {
   code='' told=''
@@ -319,7 +319,7 @@ wait_for_room() {
   doze
 }
 
-# Five seconds, or until there is nothing to wait for: whoever removes the batch finds us gone soon.
+# Five seconds, or until there is nothing to wait for: a client that removes the batch finds the loop gone soon.
 doze() {
   for second in 1 2 3 4 5; do
     sleep 1
@@ -418,7 +418,7 @@ work_through() {
   done
 }
 
-# Without a loop there is nobody to take over, should the keeper be killed as well: it takes no job.
+# Without a loop, nothing takes over if the keeper is killed as well: it takes no job.
 has_loop() {
   kill -0 $$ 2>/dev/null
 }
@@ -673,7 +673,7 @@ start_watchdog() {
 }
 
 watch() {
-  # By exec: what is redirected for a function, dash puts aside and holds open. The loop waits until nobody has these.
+  # By exec: what is redirected for a function, dash puts aside and holds open. The loop waits until no process has these.
   exec 5>&- 6<&- 7>&- 8<&-
   # Set before there is a sleeper, or a quick job would leave it behind; until then $! is an earlier one's. And KILL, since
   # a child that has not got to its exec yet can lose any other signal.
@@ -685,9 +685,9 @@ watch() {
   end_tree "$live_pid" "$attempt"
 }
 
-# For a keeper that was killed, and could not: whoever wakes the sleeper ends the watch.
+# For a keeper that was killed, and could not: the process that wakes the sleeper ends the watch.
 end_watch() {
-  # By exec: what is redirected for a function, dash puts aside and holds open. The loop waits until nobody has these.
+  # By exec: what is redirected for a function, dash puts aside and holds open. The loop waits until no process has these.
   exec 5>&- 6<&- 7>&- 8<&-
   # shellcheck disable=SC2046
   kill $(marked "$attempt" SSHOAL_WATCH) 2>/dev/null

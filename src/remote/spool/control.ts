@@ -84,7 +84,7 @@ export class Control {
     return { isOurs: true, pid: Number(wordsAfter("holding", lines)[0]) };
   }
 
-  /** The keys that nobody had begun are now ours again. */
+  /** The keys that had not begun are now ours again. */
   async takeBack(keys: readonly string[]): Promise<TakenBack> {
     return parseTakenBack(await this.#request(`take_back ${keys.join(" ")}`));
   }
