@@ -17,6 +17,8 @@ const VERSION = 1;
 const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "run-started",
   "jobs-added",
+  "job-reopened",
+  "job-replaced",
   "jobs-complete",
   "machine-ready",
   "jobs-assigned",

@@ -101,3 +101,12 @@ test("an event that could not be appended leaves nothing of itself behind", () =
   record.close();
   expect(loadRecord(path)).toEqual([EVENTS[0], EVENTS[2]]);
 });
+
+test("what users change about a job is recorded: the next client must know which attempt is overtaken", () => {
+  const changes: RunEvent[] = [
+    { kind: "job-replaced", at: 1, line: 1 },
+    { kind: "job-reopened", at: 2, line: 2 },
+  ];
+  append(...changes);
+  expect(loadRecord(path)).toEqual(changes);
+});

@@ -30,6 +30,19 @@ test("results that could not be taken are tried again by the next client", () =>
   expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [1] }]);
 });
 
+test("what was queued of a command that changed is taken back by the next client too", () => {
+  const run = aNewRun({ jobs: 1, machines: { a: 1, b: 1 } });
+  const replaced = { kind: "job-replaced", line: 1 } as const;
+  const record = [...given("a", 1), replaced, ...given("b", 1)];
+  replay(
+    run.state,
+    record.map((news) => ({ ...news, at: 0 }) as RunEvent),
+  );
+  run.begin();
+  run.tell(ready("a", 1), ready("b", 1));
+  expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", lines: [1] }]);
+});
+
 describe("a line that is no longer in the batch file", () => {
   test("is forgotten when its results are here, and they are freed all the same", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
