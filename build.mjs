@@ -2,8 +2,9 @@
 // on the command line is bundled beside them, each by itself.
 
 import { createHash } from "node:crypto";
-import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { parse, posix } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const commands = ["execute-batch", "simple-gpu-scheduler", "simple-hypersearch", "sshoal"];
@@ -91,5 +92,21 @@ await build({
   legalComments: "none",
 });
 await Promise.all(["page.html", "style.css"].map((name) => cp(`src/page/${name}`, `dist/page/${name}`)));
-await cp("src/remote/runtime", "dist/runtime", { recursive: true });
+await joinRuntime();
 await Promise.all(commands.map((command) => chmod(`dist/${command}.js`, 0o755)));
+
+/** The scripts for machines, each in one file, joined by the same code as in tests. */
+async function joinRuntime() {
+  const {
+    outputFiles: [code],
+  } = await build({ ...bundled, entryPoints: ["src/remote/join-script.ts"], write: false, format: "esm" });
+  const { joinScript } = await import(
+    `data:text/javascript;base64,${Buffer.from(code.contents).toString("base64")}`
+  );
+  await mkdir("dist/runtime");
+  for (const entry of await readdir("src/remote/runtime", { withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    const text = joinScript(pathToFileURL(`src/remote/runtime/${entry.name}`));
+    await writeFile(`dist/runtime/${entry.name}`, text);
+  }
+}

@@ -1,6 +1,6 @@
-// The POSIX sh, and a little bash, that runs over there: real files beside this one, copied next to the bundle by the build.
+// The POSIX sh, and a little bash, that runs on machines: real files beside this one, joined next to the bundle by the build.
 
-import { readFileSync } from "node:fs";
+import { joinScript } from "./join-script.js";
 
 /** What a spool's processes run. */
 export const SPOOL_SCRIPTS = ["own.sh", "lib.sh", "slot.sh", "fork.bash", "kinds.sh", "begin.sh"] as const;
@@ -17,5 +17,5 @@ export type RuntimeFile =
   | "doctor.sh";
 
 export function runtimeFile(name: RuntimeFile): string {
-  return readFileSync(new URL(`./runtime/${name}`, import.meta.url), "utf8");
+  return joinScript(new URL(`./runtime/${name}`, import.meta.url));
 }

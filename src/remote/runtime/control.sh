@@ -1,6 +1,10 @@
 # The control channel's other end: each line on stdin is one call of a verb below, answered between marks.
 # Runs in the spool, after lib.sh and settings were read.
 
+. ./control/output.sh
+. ./control/tend.sh
+. ./control/free.sh
+
 serve() {
   echo ready
   while IFS= read -r request; do
@@ -21,53 +25,6 @@ hold() {
   printf '%s\n' "$1" >held-by
   echo "$$ $started $boot_id" >holder
   echo "holding $$"
-}
-
-# output LIMIT OVERLAP SURELY KEY STREAM OFFSET …: what each stream holds beyond its offset, at most LIMIT bytes of each.
-# OVERLAP bytes before the offset come once more: by them the client sees whether the job has replaced its output. If the
-# size is the same, they come when the file was written to since the last look, and with SURELY 1 always.
-# "cut" names a stream that is shorter than its offset.
-output() {
-  limit_bytes=$1 overlap=$2 surely=$3
-  shift 3
-  files='' offsets=''
-  while [ $# -gt 0 ]; do
-    [ -e "jobs/$1/$2" ] && files="$files jobs/$1/$2" offsets="$offsets $3"
-    shift 3
-  done
-  [ -n "$files" ] || return 0
-  look=$((1 - ${look:-0}))
-  { true >"looked.$$.$look"; } 2>/dev/null
-  # One fork tells the sizes of them all, so that silent jobs cost nothing. Its last line is the total.
-  # shellcheck disable=SC2086
-  wc -c $files /dev/null | while read -r size file; do
-    # shellcheck disable=SC2086
-    set -- $offsets
-    [ $# -gt 0 ] || break
-    offset=$1
-    shift
-    offsets=$*
-    if [ "$size" -lt "$offset" ]; then
-      key=${file#jobs/}
-      echo "cut ${key%/*} ${key#*/}"
-    elif [ "$size" -gt "$offset" ] || [ "$surely" = 1 ] || ! [ "$file" -ot "looked.$$.$((1 - look))" ]; then
-      send "$file" "$offset" $((size - offset)) || exit 1
-    fi
-  done || exit 1
-}
-
-# If this fails, what was announced may be missing, and the client would take the next answer for it: then the channel ends.
-send() {
-  length=$3
-  [ "$length" -gt "$limit_bytes" ] && length=$limit_bytes
-  from=$(($2 > overlap ? $2 - overlap : 0))
-  length=$((length + $2 - from))
-  [ "$length" -gt 0 ] || return 0
-  key=${1#jobs/}
-  echo "data ${key%/*} ${key#*/} $from $length"
-  # A job may empty its output at this moment: so many bytes have been announced, and so many have to come. All three are
-  # started by this shell, which ends if one of them cannot be.
-  tail -c "+$((from + 1))" "$1" 2>/dev/null | cat - /dev/zero 2>/dev/null | head -c "$length"
 }
 
 # look: says so when the spool was removed, also if another one is in its place by now.
@@ -177,78 +134,8 @@ stop_begun() {
   is_running "$1" && end_tree "$live_pid" "$batch/$1."
 }
 
-# tend: starts the loops of slots that have something to do and none that does it. Prints these slots, and what each said last.
-tend() {
-  unfinished=''
-  for place in slots/*; do
-    is_live "$place/loop" && continue
-    [ -n "$unfinished" ] || list_unfinished
-    ! has_use_for "${place#slots/}" || revive
-  done
-}
-
-# Once for all slots: there may be many jobs.
-list_unfinished() {
-  unfinished=' '
-  for dir in jobs/*; do
-    [ -e "$dir/command" ] && [ ! -s "$dir/exit" ] || continue
-    taker=
-    { read -r taker <"$dir/claim"; } 2>/dev/null
-    if [ "$taker" = stop ]; then end_stopped "${dir#jobs/}"; else unfinished="$unfinished$dir "; fi
-  done
-}
-
-revive() {
-  last=
-  [ ! -e "$place/log" ] || while read -r line; do last=$line; done <"$place/log"
-  echo "dead ${place#slots/} $last"
-  start_slot "${place#slots/}" revived
-}
-
-has_use_for() {
-  for dir in $unfinished; do
-    if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
-      [ "$taker" != "$1" ] || return 0
-    elif [ -e "$dir/claim" ] || { [ ! -e drain ] && is_for "$1"; }; then
-      # The process that made a claim without a name may be gone.
-      return 0
-    fi
-  done
-  return 1
-}
-
 # drain: no slot takes another job; those that run finish.
 drain() {
   true >drain
   echo draining >>events
-}
-
-# free KEY…: their results are safe elsewhere. The log remembers that they were here, or they stay, emptied.
-free() {
-  [ $# -gt 0 ] || return 0
-  log_freed "$@" || { empty "$@" && echo >>events && log_freed "$@"; } || return 1
-  with_lock events set_aside "$@"
-  # Also what a call that was cut off has left.
-  rm -rf removing/* 2>/dev/null || { chmod -R u+rwx removing; rm -rf removing/*; }
-}
-
-# One write for each line: what slots append must not get into the middle of one.
-log_freed() {
-  for key; do
-    echo "freed $key" || return 1
-  done >>events
-}
-
-# On a full disk the results make room for the log. The claim stays: no slot takes the job, and no hand-over brings it again.
-empty() {
-  for key; do
-    rm -rf "jobs/$key/work" "jobs/$key/out" "jobs/$key/err" 2>/dev/null ||
-      { chmod -R u+rwx "jobs/$key/work"; rm -rf "jobs/$key/work"; }
-  done
-}
-
-# One rename takes a job out of the slots' sight: of one that is half removed a slot might see the command, but not the claim.
-set_aside() {
-  [ -d removing ] || mkdir removing
-  (cd jobs && exec mv "$@" ../removing/) 2>/dev/null
 }

@@ -1,0 +1,31 @@
+# Removes jobs whose results are safe on the client.
+
+# free KEY…: their results are safe elsewhere. The log remembers that they were here, or they stay, emptied.
+free() {
+  [ $# -gt 0 ] || return 0
+  log_freed "$@" || { empty "$@" && echo >>events && log_freed "$@"; } || return 1
+  with_lock events set_aside "$@"
+  # Also what a call that was cut off has left.
+  rm -rf removing/* 2>/dev/null || { chmod -R u+rwx removing; rm -rf removing/*; }
+}
+
+# One write for each line: what slots append must not get into the middle of one.
+log_freed() {
+  for key; do
+    echo "freed $key" || return 1
+  done >>events
+}
+
+# On a full disk the results make room for the log. The claim stays: no slot takes the job, and no hand-over brings it again.
+empty() {
+  for key; do
+    rm -rf "jobs/$key/work" "jobs/$key/out" "jobs/$key/err" 2>/dev/null ||
+      { chmod -R u+rwx "jobs/$key/work"; rm -rf "jobs/$key/work"; }
+  done
+}
+
+# One rename takes a job out of the slots' sight: of one that is half removed a slot might see the command, but not the claim.
+set_aside() {
+  [ -d removing ] || mkdir removing
+  (cd jobs && exec mv "$@" ../removing/) 2>/dev/null
+}

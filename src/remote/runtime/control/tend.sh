@@ -1,0 +1,41 @@
+# Starts loops for slots that have work and no loop.
+
+# tend: starts the loops of slots that have something to do and none that does it. Prints these slots, and what each said last.
+tend() {
+  unfinished=''
+  for place in slots/*; do
+    is_live "$place/loop" && continue
+    [ -n "$unfinished" ] || list_unfinished
+    ! has_use_for "${place#slots/}" || revive
+  done
+}
+
+# Once for all slots: there may be many jobs.
+list_unfinished() {
+  unfinished=' '
+  for dir in jobs/*; do
+    [ -e "$dir/command" ] && [ ! -s "$dir/exit" ] || continue
+    taker=
+    { read -r taker <"$dir/claim"; } 2>/dev/null
+    if [ "$taker" = stop ]; then end_stopped "${dir#jobs/}"; else unfinished="$unfinished$dir "; fi
+  done
+}
+
+revive() {
+  last=
+  [ ! -e "$place/log" ] || while read -r line; do last=$line; done <"$place/log"
+  echo "dead ${place#slots/} $last"
+  start_slot "${place#slots/}" revived
+}
+
+has_use_for() {
+  for dir in $unfinished; do
+    if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
+      [ "$taker" != "$1" ] || return 0
+    elif [ -e "$dir/claim" ] || { [ ! -e drain ] && is_for "$1"; }; then
+      # The process that made a claim without a name may be gone.
+      return 0
+    fi
+  done
+  return 1
+}

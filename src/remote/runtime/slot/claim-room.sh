@@ -1,0 +1,91 @@
+# Claims room on the machine for the slot, beside the claims of all batches of this user.
+
+# What more there is to it when a batch has jobs of several kinds, is in kinds.sh.
+may_claim() {
+  true
+}
+
+# The claim is what other batches see long before a job has touched its memory; checked and made under one lock.
+claim_room() {
+  [ -s "$mine/claim" ] && return 0
+  may_claim || return 1
+  pending=0 sessions=
+  for other in "$base"/batches/*/slots/*; do
+    holds_claim "$other" || continue
+    clashes && return 1
+    pending=$((pending + memory))
+  done
+  if has_memory $((need_memory + pending)) || has_memory $((need_memory + pending - $(resident_mb))); then
+    echo "$need" >"$mine/claim"
+  else
+    return 1
+  fi
+}
+
+holds_claim() {
+  # A link may lead to where another account has made a directory since.
+  [ -s "$1/claim" ] && [ -O "$1" ] && ! [ "$1" -ef "$mine" ] && is_live "$1/loop" || return 1
+  read -r memory _ _ _ gpu machine cards <"$1/claim"
+  # bash would run what an index in an expression says.
+  case $memory in '' | *[!0-9]*) return 1 ;; esac
+  { read -r session _ session_boot _ <"$1/job"; } 2>/dev/null && [ "$session_boot" = "$boot_id" ] && sessions="$sessions $session "
+  return 0
+}
+
+# Sets $reason when the claim just read leaves no room for ours.
+clashes() {
+  holder=${other#"$base/batches/"}
+  reason="the machine is reserved by ${holder%%/*}"
+  [ "$machine" = 1 ] && return 0
+  [ "$need_machine" = 1 ] && ! [ "${other%/slots/*}" -ef . ] && return 0
+  [ "$gpu" = 1 ] || [ "$need_gpu" = 1 ] || return 1
+  for card in $(echo "$need_cards" | tr , ' '); do
+    reason="GPU $card is taken by ${holder%%/*}"
+    case ",$cards," in *",$card,"*) [ "$card" != - ] && return 0 ;; esac
+  done
+  return 1
+}
+
+has_memory() {
+  while read -r name available _; do
+    [ "$name" = MemAvailable: ] || continue
+    reason="memory: $1 MB wanted, $((available / 1024)) MB free"
+    [ "$((available / 1024))" -ge "$1" ]
+    return
+  done <"$proc/meminfo"
+}
+
+# What the jobs of those claims already hold, so that it is not counted as claimed and as used.
+resident_mb() {
+  pages=0
+  set -f
+  for pid in $(cd "$proc" && set +f && echo [0-9]*); do
+    { read -r stat_line <"$proc/$pid/stat"; } 2>/dev/null || continue
+    # shellcheck disable=SC2086
+    set -- ${stat_line##*) }
+    # A job leads its session, or its group in that of its slot.
+    case $sessions in *" $3 "* | *" $4 "*) pages=$((pages + ${22})) ;; esac
+  done
+  echo $((pages * $(getconf PAGESIZE 2>/dev/null || echo 4096) / 1048576))
+}
+
+# Asked again at the moment a job starts; but memory at most every second, and the cards every ten, since a call can take
+# a second.
+has_room_now() {
+  uptime_now
+  if [ -z "$looked_at" ] || [ $((now - looked_at)) -ge 100 ]; then
+    has_memory "$need_memory" || return 1
+    looked_at=$now
+  fi
+  [ -n "$check_cards" ] || return 0
+  [ -n "$checked_at" ] && [ $((now - checked_at)) -lt 1000 ] && return 0
+  tell
+  for card in $(echo "$check_cards" | tr , ' '); do
+    free=$(nvidia-smi -i "$card" --query-gpu=memory.free --format=csv,noheader,nounits 2>&1)
+    reason="GPU $card: its free memory cannot be read"
+    case $free in '' | *[!0-9]*) return 1 ;; esac
+    reason="GPU $card: $need_gpu_memory MB wanted, $free MB free"
+    [ "$free" -ge "$need_gpu_memory" ] || return 1
+  done
+  checked_at=$now
+}

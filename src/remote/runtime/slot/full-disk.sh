@@ -1,0 +1,33 @@
+# What a slot does on a full disk: it must still write how its job ended.
+
+# A job that fills the disk must not keep us from writing that it ended.
+load_ballast() {
+  [ -s "$mine/ballast" ] || printf '%8192s' '' >"$mine/ballast"
+}
+
+make_room() {
+  throw_ballast || sleep_on
+}
+
+throw_ballast() {
+  [ -e "$mine/ballast" ] && rm -f "$mine/ballast"
+}
+
+# Unless somebody has removed the batch: then there is nobody to tell.
+sleep_on() {
+  [ -d "$dir" ] && is_in_place || exit 1
+  sleep 1
+}
+
+# What the job had to say about it may not have been written.
+tell_full_disk() {
+  is_disk_full || return 0
+  throw_ballast
+  echo "sshoal: the disk is full here: $PWD" >>"$dir/err"
+}
+
+# Less than four digits are less than a MB.
+is_disk_full() {
+  free_kb=$(df -Pk . 2>/dev/null | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })
+  case $free_kb in '' | *[!0-9]* | ????*) return 1 ;; esac
+}

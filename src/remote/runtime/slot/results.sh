@@ -1,0 +1,104 @@
+# Puts apart what a job changed or made: its results.
+
+# What the job changed or made is its result. Of what it left as it was, the next job's copy is made. Whoever does this may
+# be killed in the midst of it: then it is done again, before any other job gets a copy here.
+keep_results() {
+  is_directory "$dir/work" || ! is_there "$dir/work" || rm -f "$dir/work"
+  name_tree && [ "$tree" != @ ] && [ "$owner" = "${dir#jobs/}" ] || return 0
+  fresh=$PWD/$mine/fresh
+  if [ ! -d "$dir/work" ]; then
+    is_directory "$mine/work" || { miss_work; return 0; }
+    ! is_untouched || return 0
+    note_copied ''
+    mv "$mine/work" "$dir/work" 2>/dev/null || { chmod u+rwx "$mine/work" && mv "$mine/work" "$dir/work"; } || return
+    [ "$tree_is_large" = 0 ] || [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || ! can_tell || has_clock_jumped || pass_on
+  fi
+  [ "$tree" = - ] || [ "$copy_unchanged" = 1 ] || drop_inputs
+  return 0
+}
+
+# The job has removed its directory, moved it, or put something else in its place.
+miss_work() {
+  # None was made for a job that was killed before, or stopped.
+  [ "$copied" = "$boot_id whole $tree" ] || return 0
+  note_copied ''
+  rm -f "$mine/work"
+  echo "sshoal: the job removed or replaced its working directory: what was in it is no result" >&2
+}
+
+is_untouched() {
+  if [ "$tree" = - ]; then
+    is_open "$mine/work" || return 1
+    for entry in "$mine/work/"* "$mine/work/".[!.]* "$mine/work/"..?*; do
+      ! is_there "$entry" || return 1
+    done
+  else
+    [ "$copy_unchanged" = 0 ] && ! has_clock_jumped && is_as_copied
+  fi
+}
+
+is_as_copied() {
+  if [ -n "$as_copied" ] && ask "$mine/work"; then
+    [ "$answer" = "$as_copied" ]
+  else
+    # Of a find that was killed, silence says nothing.
+    can_tell && found=$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1) && [ -z "$found" ]
+  fi
+}
+
+# Not every find can tell what changed since; without, contents are compared.
+can_tell() {
+  if [ -z "$find_tells" ]; then
+    find_tells=no
+    ! find . -prune -cnewer . -quit >/dev/null 2>&1 || find_tells=yes
+  fi
+  [ "$find_tells" = yes ]
+}
+
+# Set back behind "fresh", the clock would make what has changed look old.
+has_clock_jumped() {
+  true >"$mine/now"
+  [ "$mine/fresh" -nt "$mine/now" ]
+}
+
+# Of a large tree, each entry at the top that has nothing new in it goes on to the next job, by a rename.
+pass_on() {
+  remove "$mine/changed"
+  mkdir "$mine/changed" "$mine/work" || return
+  (cd "$dir/work" && find . ! -name . -cnewer "$fresh" -exec sh -c 'changed=$1; shift
+    for path; do
+      path=${path#./}
+      true >"$changed/${path%%/*}" || exit 1
+    done' sh "${fresh%/*}/changed" {} +) || return
+  set --
+  for entry in "$tree"/* "$tree"/.[!.]* "$tree"/..?*; do
+    name=${entry##*/}
+    is_there "$entry" && is_there "$dir/work/$name" && [ ! -e "$mine/changed/$name" ] && set -- "$@" "$dir/work/$name"
+  done
+  [ $# = 0 ] || mv -- "$@" "$mine/work/" || return
+  note_copied "$boot_id part $tree"
+}
+
+# Unchanged inputs are no results. Told by ctime, which no program can set back, or by content where find cannot.
+# A clock that is set back can: so only what is also in the tree, and as old as there, is taken for unchanged.
+# A directory that the job closed is opened first: nothing can be removed from it.
+# shellcheck disable=SC2016 # the inner shell expands it
+drop_inputs() {
+  cd "$dir/work" || return
+  if can_tell; then
+    find . -type d ! -perm -700 -exec chmod u+rwx {} \; -o ! -type d ! -cnewer "$fresh" -exec sh -c 'tree=$1; shift
+      for file; do
+        if [ -h "$file" ]; then [ -h "$tree/$file" ]
+        else [ -e "$tree/$file" ] && ! [ "$file" -nt "$tree/$file" ] && ! [ "$file" -ot "$tree/$file" ]
+        fi && printf "%s\0" "$file"
+      done' sh "$tree" {} + | xargs -0 rm -f
+  else
+    find . -type d ! -perm -700 -exec chmod u+rwx {} \; -o ! -type d -exec sh -c 'tree=$1; shift
+      for file; do
+        if [ -h "$file" ]; then [ -h "$tree/$file" ] && [ "$(readlink "$file")" = "$(readlink "$tree/$file")" ]
+        else [ ! -h "$tree/$file" ] && cmp -s "$file" "$tree/$file"; fi && rm -f "$file"
+      done' sh "$tree" {} +
+  fi
+  [ "$tree_has_directories" = 0 ] || (cd "$tree" && find . -depth -type d ! -path . -print0) | xargs -0 rmdir 2>/dev/null
+  cd "$OLDPWD" || return
+}

@@ -1,0 +1,30 @@
+# Waits for room, and reports for what.
+
+wait_for_room() {
+  tell
+  [ "$reason" = "$said" ] || say "waiting $slot $reason"
+  said=$reason
+  doze
+}
+
+# Five seconds, or until there is nothing to wait for: a client that removes the batch finds the loop gone soon.
+doze() {
+  for second in 1 2 3 4 5; do
+    sleep 1
+    is_any_waiting || return 0
+  done
+}
+
+is_any_waiting() {
+  is_in_place || return 1
+  ! is_waiting || return 0
+  for dir in jobs/*; do
+    ! is_waiting || return 0
+  done
+  return 1
+}
+
+wait_for_disk() {
+  reason="the disk is full: $PWD"
+  wait_for_room
+}
