@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { parse, posix } from "node:path";
+import { join, parse, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
@@ -11,9 +11,9 @@ const commands = ["execute-batch", "simple-gpu-scheduler", "simple-hypersearch",
 const { version } = JSON.parse(await readFile("package.json", "utf8"));
 
 /**
- * ssh2 has more than a client, and loads all of it at once, with Node's http and tls. Where a compiler was at hand when it was
- * installed, it has ciphers that work in place: a third of what a gigabyte costs. They stay where they are, and are looked
- * for from here, since dist/ is not the place ssh2 believes to be in. Where there are none, Node's own do.
+ * ssh2 has more than a client, and loads all of it at once, with Node's http and tls: only the client is bundled. Its compiled
+ * ciphers save a third of what a gigabyte costs. They are not bundled, but required from an ssh2 that dist/ can resolve: the
+ * clone's, or one that is installed beside the package. Where there is none, ssh2 uses Node's ciphers.
  */
 const clientOfSsh2 = {
   name: "client-of-ssh2",
@@ -49,10 +49,12 @@ await mkdir("dist");
 await writeFile("dist/package.json", '{ "type": "commonjs" }\n');
 const {
   outputFiles: [main],
+  metafile: programParts,
 } = await build({
   ...program,
   entryPoints: ["src/main.ts"],
   write: false,
+  metafile: true,
   format: "cjs",
   define: { SSHOAL_VERSION: JSON.stringify(version), "import.meta.url": "__url" },
   banner: { js: 'const __url = require("node:url").pathToFileURL(__filename).href;' },
@@ -82,18 +84,20 @@ await build({
   },
 });
 // The page of results: one script for browsers, which the command reads like the text beside it.
-await build({
+const { metafile: pageParts } = await build({
   entryPoints: ["src/page/draw-page.ts"],
   outdir: "dist/page",
   bundle: true,
   format: "iife",
   target: "es2022",
   minify: true,
+  metafile: true,
   legalComments: "none",
 });
 await Promise.all(["page.html", "style.css"].map((name) => cp(`src/page/${name}`, `dist/page/${name}`)));
 await joinRuntime();
 await Promise.all(commands.map((command) => chmod(`dist/${command}.js`, 0o755)));
+await writeFile("dist/THIRD-PARTY.txt", await licencesOf([programParts, pageParts]));
 
 /** The scripts for machines, each in one file, joined by the same code as in tests. */
 async function joinRuntime() {
@@ -109,4 +113,20 @@ async function joinRuntime() {
     const text = joinScript(pathToFileURL(`src/remote/runtime/${entry.name}`));
     await writeFile(`dist/runtime/${entry.name}`, text);
   }
+}
+
+/** The licence of every package that is bundled: dist/ is a copy of them, and most licences ask to be copied along. */
+async function licencesOf(metafiles) {
+  const files = metafiles.flatMap(({ inputs }) => Object.keys(inputs));
+  const directories = files.flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  const texts = await Promise.all([...new Set(directories)].sort().map(licenceOf));
+  return texts.join(`\n${"-".repeat(80)}\n\n`);
+}
+
+async function licenceOf(directory) {
+  const manifest = JSON.parse(await readFile(join(directory, "package.json"), "utf8"));
+  const name = (await readdir(directory)).find((file) => /^licen[cs]e/i.test(file));
+  if (name === undefined) throw new Error(`${directory} has no licence file to ship`);
+  const text = await readFile(join(directory, name), "utf8");
+  return `${manifest.name} ${manifest.version}\n\n${text.trim()}\n`;
 }

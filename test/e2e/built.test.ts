@@ -1,7 +1,7 @@
 // What the build makes of the sources, beyond what each command shows.
 
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { expect, test } from "vitest";
 
 const DIST = new URL("../../dist/", import.meta.url);
@@ -16,6 +16,29 @@ test("ssh2's own ciphers are found from dist/, where they were compiled", (conte
   if (compiled === null) return context.skip("there was no compiler when ssh2 was installed");
   expect(find(from, asked ?? "")).toBe(compiled);
 });
+
+test("the program requires no package but ssh2's compiled ciphers, so that the package has no dependencies", () => {
+  const main = readFileSync(new URL("main.js", DIST), "utf8");
+  const names = [...main.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name = ""]) => name);
+  const packages = names.filter((name) => !isBuiltin(name));
+  expect([...new Set(packages)]).toEqual(["ssh2/lib/protocol/crypto/build/Release/sshcrypto.node"]);
+  expect(manifestOf("../").dependencies).toBeUndefined();
+});
+
+test("the licence of each bundled package comes with the build", () => {
+  const licences = readFileSync(new URL("THIRD-PARTY.txt", DIST), "utf8");
+  for (const name of ["chalk", "commander", "ignore", "p-limit", "ssh-config", "ssh2", "tar", "yaml"]) {
+    const { version } = manifestOf(`../node_modules/${name}/`);
+    expect(licences).toContain(`${name} ${version}\n`);
+  }
+  const whole = readFileSync(new URL("../node_modules/ssh2/LICENSE", DIST), "utf8");
+  expect(licences).toContain(whole.trim());
+  expect(licences).not.toContain("vitest");
+});
+
+function manifestOf(directory: string): { version: string; dependencies?: unknown } {
+  return JSON.parse(readFileSync(new URL(`${directory}package.json`, DIST), "utf8"));
+}
 
 function find({ resolve }: NodeJS.Require, name: string): string | null {
   try {
