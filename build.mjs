@@ -108,10 +108,9 @@ async function joinRuntime() {
     `data:text/javascript;base64,${Buffer.from(code.contents).toString("base64")}`
   );
   await mkdir("dist/runtime");
-  for (const entry of await readdir("src/remote/runtime", { withFileTypes: true })) {
-    if (entry.isDirectory()) continue;
-    const text = joinScript(pathToFileURL(`src/remote/runtime/${entry.name}`));
-    await writeFile(`dist/runtime/${entry.name}`, text);
+  for (const name of await readdir("src/remote/runtime")) {
+    if (!/\.(sh|bash)$/.test(name)) continue;
+    await writeFile(`dist/runtime/${name}`, joinScript(pathToFileURL(`src/remote/runtime/${name}`)));
   }
 }
 
