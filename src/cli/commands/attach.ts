@@ -3,18 +3,18 @@
 import { type ExitCode, UserError } from "../../errors.js";
 import { standingOf } from "../../model/batch-state.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, chooseBatch, findBatch, loadBatches } from "../batches-here.js";
-import { followBatch } from "../follow-batch.js";
+import { type BatchHere, chooseBatch, findBatch, loadBatches } from "../../batch/batches-here.js";
+import { followBatch } from "../../batch/follow-batch.js";
 import type { AttachOptions } from "../options/acting-commands.js";
-import { rebuildRecord } from "../rebuild-record.js";
-import { orderFor } from "../recorded-batch.js";
+import { rebuildRecord } from "../../batch/rebuild-record.js";
+import { orderFor } from "../../batch/recorded-batch.js";
 import {
   type Connector,
   machinesFor,
   openConnector,
   readSurroundings,
   type Surroundings,
-} from "../surroundings.js";
+} from "../../batch/surroundings.js";
 import { note } from "../terminal/note.js";
 
 export async function attach(options: AttachOptions): Promise<ExitCode> {

@@ -14,10 +14,10 @@ import { type CleanedMachine, formatLeftOver, type LeftRow } from "../../report/
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/results.js";
 import type { Session } from "../../transport/session.js";
-import { type BatchHere, describeHolder, findBatch, hintAtNames, loadAnyBatches } from "../batches-here.js";
+import { type BatchHere, describeHolder, findBatch, hintAtNames, loadAnyBatches } from "../../batch/batches-here.js";
 import type { CleanOptions } from "../options/batch-commands.js";
-import { type Reached, type ReachedMachine, reach } from "../reach.js";
-import { connector, machinesFor, readSurroundings } from "../surroundings.js";
+import { type Reached, type ReachedMachine, reach } from "../../batch/reach.js";
+import { connector, machinesFor, readSurroundings } from "../../batch/surroundings.js";
 import { note } from "../terminal/note.js";
 
 export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {

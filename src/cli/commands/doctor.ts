@@ -10,8 +10,8 @@ import { abilitiesOf } from "../../report/live/abilities.js";
 import { type DiagnosedMachine, formatDoctor } from "../../report/tables/doctor-lines.js";
 import type { ConnectErrorKind } from "../../transport/connect-error.js";
 import type { MachineOptions } from "../options/run-options.js";
-import { reach } from "../reach.js";
-import { type Connector, connector, machinesFor, readSurroundings } from "../surroundings.js";
+import { reach } from "../../batch/reach.js";
+import { type Connector, connector, machinesFor, readSurroundings } from "../../batch/surroundings.js";
 import { note } from "../terminal/note.js";
 
 export async function doctor(options: MachineOptions): Promise<ExitCode> {

@@ -2,10 +2,10 @@
 
 import { ExitCode, UserError } from "../../errors.js";
 import { Results } from "../../run/results.js";
-import { hintAtNames, loadBatches } from "../batches-here.js";
+import { hintAtNames, loadBatches } from "../../batch/batches-here.js";
 import type { DrainOptions } from "../options/acting-commands.js";
-import { withControl } from "../reach.js";
-import { connector, readSurroundings } from "../surroundings.js";
+import { withControl } from "../../batch/reach.js";
+import { connector, readSurroundings } from "../../batch/surroundings.js";
 import { note } from "../terminal/note.js";
 
 export async function drain(options: DrainOptions): Promise<ExitCode> {

@@ -13,8 +13,8 @@ import { createPlainReporter, startedLine } from "../../report/lines/plain.js";
 import type { Reporter } from "../../report/reporter.js";
 import { Results } from "../../run/results.js";
 import type { RunOptions } from "../options/run-options.js";
-import { connector, type Surroundings } from "../surroundings.js";
-import { type Surveyed, survey } from "../survey.js";
+import { connector, type Surroundings } from "../../batch/surroundings.js";
+import { type Surveyed, survey } from "../../batch/survey.js";
 
 export interface DryRun {
   readonly jobs: readonly Job[];

@@ -4,14 +4,14 @@ import type { ExitCode } from "../../errors.js";
 import { loadBatch } from "../../input/batch/load-batch.js";
 import type { BatchOrder } from "../../run/batch-run.js";
 import { Results } from "../../run/results.js";
-import { resolveCopying } from "../copy-paths.js";
-import { followBatch } from "../follow-batch.js";
-import { type JobFeed, jobFeedFor } from "../job-feeds.js";
+import { resolveCopying } from "../../batch/copy-paths.js";
+import { followBatch } from "../../batch/follow-batch.js";
+import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
 import type { Revise, RunOptions } from "../options/run-options.js";
 import { applyScriptOptions } from "../options/script-options.js";
-import { machinesFor, openConnector, readSurroundings } from "../surroundings.js";
+import { machinesFor, openConnector, readSurroundings } from "../../batch/surroundings.js";
 import { note } from "../terminal/note.js";
-import { readTree } from "../working-directory.js";
+import { readTree } from "../../batch/working-directory.js";
 import { dryRun } from "./dry-run.js";
 
 export async function executeBatch(typed: RunOptions, revise: Revise): Promise<ExitCode> {

@@ -4,8 +4,8 @@ import { ExitCode } from "../../errors.js";
 import { explainShortages } from "../../plan/slots/explain.js";
 import { formatProbeTable, type ProbedMachine } from "../../report/tables/probe-table.js";
 import type { MachineOptions } from "../options/run-options.js";
-import { connector, machinesFor, readSurroundings } from "../surroundings.js";
-import { type Surveyed, survey } from "../survey.js";
+import { connector, machinesFor, readSurroundings } from "../../batch/surroundings.js";
+import { type Surveyed, survey } from "../../batch/survey.js";
 import { describeAbout } from "../terminal/describe-about.js";
 import { note } from "../terminal/note.js";
 

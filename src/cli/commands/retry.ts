@@ -4,11 +4,11 @@ import { type ExitCode, UserError } from "../../errors.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
 import { succeeded } from "../../model/job.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, hintAtNames, loadBatches } from "../batches-here.js";
-import { followBatch } from "../follow-batch.js";
+import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-here.js";
+import { followBatch } from "../../batch/follow-batch.js";
 import type { RetryOptions } from "../options/acting-commands.js";
-import { orderFor } from "../recorded-batch.js";
-import { openConnector, readSurroundings } from "../surroundings.js";
+import { orderFor } from "../../batch/recorded-batch.js";
+import { openConnector, readSurroundings } from "../../batch/surroundings.js";
 import { note } from "../terminal/note.js";
 
 export async function retry(options: RetryOptions): Promise<ExitCode> {

@@ -12,12 +12,12 @@ import { resultRow } from "../../results/rows.js";
 import { sortRows } from "../../results/sort-rows.js";
 import { spansOf } from "../../results/spans.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, chooseBatch, loadBatches } from "../batches-here.js";
-import { loadMetrics } from "../job-metrics.js";
-import { jobStatuses } from "../job-status.js";
+import { type BatchHere, chooseBatch, loadBatches } from "../../batch/batches-here.js";
+import { loadMetrics } from "../../batch/job-metrics.js";
+import { jobStatuses } from "../../batch/job-status.js";
 import type { ResultsOptions } from "../options/batch-commands.js";
-import { refresh } from "../refresh.js";
-import { connector, readSurroundings } from "../surroundings.js";
+import { refresh } from "../../batch/refresh.js";
+import { connector, readSurroundings } from "../../batch/surroundings.js";
 import { note } from "../terminal/note.js";
 
 export async function showResults(options: ResultsOptions): Promise<ExitCode> {

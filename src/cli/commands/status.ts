@@ -9,11 +9,11 @@ import {
 } from "../../report/tables/status-lines.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, chooseBatch, describeHolder, loadBatches, resumeCommand } from "../batches-here.js";
-import { jobStatuses } from "../job-status.js";
+import { type BatchHere, chooseBatch, describeHolder, loadBatches, resumeCommand } from "../../batch/batches-here.js";
+import { jobStatuses } from "../../batch/job-status.js";
 import type { StatusOptions } from "../options/batch-commands.js";
-import { refresh } from "../refresh.js";
-import { type Connector, connector, readSurroundings } from "../surroundings.js";
+import { refresh } from "../../batch/refresh.js";
+import { type Connector, connector, readSurroundings } from "../../batch/surroundings.js";
 
 export async function showStatus(options: StatusOptions): Promise<ExitCode> {
   const { batch, isJson } = options;

@@ -5,12 +5,12 @@ import { attemptKey } from "../../model/job.js";
 import { attemptOn } from "../../plan/run-state.js";
 import type { Control } from "../../remote/spool/control.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, findBatch, hintAtNames, loadBatches } from "../batches-here.js";
-import { followBatch } from "../follow-batch.js";
+import { type BatchHere, findBatch, hintAtNames, loadBatches } from "../../batch/batches-here.js";
+import { followBatch } from "../../batch/follow-batch.js";
 import type { StopOptions } from "../options/acting-commands.js";
-import { withControl } from "../reach.js";
-import { orderFor } from "../recorded-batch.js";
-import { type Connector, openConnector, readSurroundings } from "../surroundings.js";
+import { withControl } from "../../batch/reach.js";
+import { orderFor } from "../../batch/recorded-batch.js";
+import { type Connector, openConnector, readSurroundings } from "../../batch/surroundings.js";
 import { note } from "../terminal/note.js";
 
 export async function stop(options: StopOptions): Promise<ExitCode> {

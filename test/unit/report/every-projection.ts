@@ -1,7 +1,7 @@
 // Every way of showing a run, fed like a client feeds its reporter, and compared with what the run itself has counted.
 
 import { expect } from "vitest";
-import { jobStatuses } from "../../../src/cli/job-status.js";
+import { jobStatuses } from "../../../src/batch/job-status.js";
 import { type BatchState, JOB_WORDS, type JobWord } from "../../../src/model/batch-state.js";
 import type { Counts, RunEvent } from "../../../src/model/event.js";
 import { type Outcome, succeeded } from "../../../src/model/job.js";

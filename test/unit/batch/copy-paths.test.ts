@@ -1,6 +1,6 @@
 import { symlink } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { resolveCopying } from "../../../src/cli/copy-paths.js";
+import { resolveCopying } from "../../../src/batch/copy-paths.js";
 import { UserError } from "../../../src/errors.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 

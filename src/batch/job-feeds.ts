@@ -8,7 +8,7 @@ import { linesOf } from "../input/feed/line-source.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { FeedOrder } from "../run/feed.js";
 import { feedRun } from "./feeding.js";
-import type { RunOptions } from "./options/run-options.js";
+import type { RunOptions } from "../cli/options/run-options.js";
 
 export interface JobFeed {
   readonly order: FeedOrder;

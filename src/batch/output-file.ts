@@ -2,7 +2,7 @@
 
 import { type FileHandle, open } from "node:fs/promises";
 import { OVERLAP_BYTES } from "../remote/spool/fresh-output.js";
-import type { WriteBytes } from "./terminal/byte-sink.js";
+import type { WriteBytes } from "../cli/terminal/byte-sink.js";
 
 /** How far one stream of one attempt has been shown. */
 export interface Cursor {

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { type Problem, problemsError, UserError } from "../errors.js";
 import type { BatchSettings } from "../model/batch.js";
-import type { RunOptions } from "./options/run-options.js";
+import type { RunOptions } from "../cli/options/run-options.js";
 
 type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "copyBack">;
 type Asked = Pick<RunOptions, "machines" | "copyForward" | "copyBackwards" | "copiesUnchanged">;

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { feedRun } from "../../../src/cli/feeding.js";
+import { feedRun } from "../../../src/batch/feeding.js";
 import { linesOf } from "../../../src/input/feed/line-source.js";
 import type { FeedPosition } from "../../../src/model/batch.js";
 import type { News } from "../../../src/model/event.js";

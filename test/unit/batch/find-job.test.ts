@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findJob } from "../../../src/cli/find-job.js";
+import { findJob } from "../../../src/batch/find-job.js";
 import { UserError } from "../../../src/errors.js";
 
 function aBatch(stem: string, ...lines: number[]) {

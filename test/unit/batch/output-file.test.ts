@@ -1,7 +1,7 @@
 import { appendFile, rename } from "node:fs/promises";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { copyBeyond, newCursor } from "../../../src/cli/output-file.js";
+import { copyBeyond, newCursor } from "../../../src/batch/output-file.js";
 import { ReaderLeft, writeTo } from "../../../src/cli/terminal/byte-sink.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 

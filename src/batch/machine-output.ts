@@ -11,7 +11,7 @@ import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import { pause } from "../run/retrying.js";
 import type { Session } from "../transport/session.js";
 import { advance, type Cursor } from "./output-file.js";
-import type { WriteBytes } from "./terminal/byte-sink.js";
+import type { WriteBytes } from "../cli/terminal/byte-sink.js";
 
 export interface RemoteOutput {
   readonly place: Place;

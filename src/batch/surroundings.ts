@@ -11,8 +11,8 @@ import type { Suspendable } from "../report/reporter.js";
 import type { KnowsHost } from "../transport/config/knows-host.js";
 import { createConnect } from "../transport/connect.js";
 import type { Session } from "../transport/session.js";
-import type { MachineChoice, SshOptions } from "./options/ssh-options.js";
-import { createPrompt } from "./terminal/prompt.js";
+import type { MachineChoice, SshOptions } from "../cli/options/ssh-options.js";
+import { createPrompt } from "../cli/terminal/prompt.js";
 
 export interface Surroundings {
   readonly cwd: string;

@@ -9,9 +9,9 @@ import { countJobs, type RunState } from "../plan/run-state.js";
 import { deviceEnv } from "../plan/slots/devices.js";
 import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
 import type { LastingConnector, Surroundings } from "./surroundings.js";
-import { drained } from "./terminal/drained.js";
-import { createReporter, type ReporterChoice } from "./terminal/reporters.js";
-import { Detached, listenForSignals } from "./terminal/signals.js";
+import { drained } from "../cli/terminal/drained.js";
+import { createReporter, type ReporterChoice } from "../cli/terminal/reporters.js";
+import { Detached, listenForSignals } from "../cli/terminal/signals.js";
 
 export interface Following {
   readonly order: Omit<BatchOrder, "onEvent" | "connect" | "client">;
