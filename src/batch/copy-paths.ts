@@ -5,10 +5,16 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { type Problem, problemsError, UserError } from "../errors.js";
 import type { BatchSettings } from "../model/batch.js";
-import type { RunOptions } from "../cli/options/run-options.js";
 
 type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "copyBack">;
-type Asked = Pick<RunOptions, "machines" | "copyForward" | "copyBackwards" | "copiesUnchanged">;
+
+interface Asked {
+  readonly machines: readonly string[];
+  /** Null, here and below: the option was not given. */
+  readonly copyForward: readonly string[] | null;
+  readonly copyBackwards: readonly string[] | null;
+  readonly copiesUnchanged: boolean;
+}
 
 /** On this machine jobs run where the user is, unless they are to have copies. */
 export function resolveCopying(asked: Asked, workingDir: string): Copying {

@@ -1,14 +1,15 @@
 // Where jobs come from that are in no script: stdin, or a file that grows.
 
 import { stat } from "node:fs/promises";
+import type { Readable } from "node:stream";
 import { UserError } from "../errors.js";
 import { formatJobStem } from "../input/batch/job-name.js";
 import { followFile } from "../input/feed/follow-file.js";
 import { linesOf } from "../input/feed/line-source.js";
+import type { HaltRule } from "../model/halt-rule.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { FeedOrder } from "../run/feed.js";
 import { feedRun } from "./feeding.js";
-import type { RunOptions } from "../cli/options/run-options.js";
 
 export interface JobFeed {
   readonly order: FeedOrder;
@@ -18,17 +19,26 @@ export interface JobFeed {
   readonly takesStdin: boolean;
 }
 
+interface Asked {
+  /** As typed; "-": stdin. */
+  readonly script: string;
+  readonly follows: boolean;
+  readonly isDryRun: boolean;
+  readonly policy: { readonly halt?: HaltRule | null };
+}
+
 const STDIN = "-";
 
 /** Null: the jobs are all in the script. */
-export async function jobFeedFor({ script, follows, isDryRun, policy }: RunOptions): Promise<JobFeed | null> {
+export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed | null> {
+  const { script, follows, isDryRun, policy } = asked;
   if (script !== STDIN && !follows) return null;
   if (policy.halt?.unit === "percent") {
     throw new UserError("--halt: of how many jobs a share is, nobody knows before the last has come", {
       hint: `give a number: --halt ${policy.halt.when},${policy.halt.why}=3`,
     });
   }
-  if (script === STDIN) return stdinFeed(isDryRun);
+  if (script === STDIN) return stdinFeed(stdin, isDryRun);
   await expectFile(script);
   return {
     order: { stem: formatJobStem(script), startsOver: false },
@@ -37,7 +47,7 @@ export async function jobFeedFor({ script, follows, isDryRun, policy }: RunOptio
   };
 }
 
-function stdinFeed(isDryRun: boolean): JobFeed {
+function stdinFeed(stdin: Readable, isDryRun: boolean): JobFeed {
   if (isDryRun) {
     throw new UserError("--dry-run looks at a script, not at stdin", {
       hint: "cat > jobs.sh, then execute_batch jobs.sh --dry-run",
@@ -45,7 +55,7 @@ function stdinFeed(isDryRun: boolean): JobFeed {
   }
   return {
     order: { stem: "stdin", startsOver: true },
-    bring: (run) => feedRun(run, linesOf(process.stdin), "stdin"),
+    bring: (run) => feedRun(run, linesOf(stdin), "stdin"),
     takesStdin: true,
   };
 }

@@ -2,8 +2,8 @@
 
 import { courseOf } from "../model/attempt.js";
 import { type BatchState, lastAttempt, runsOf, type TrackedJob, wordOf } from "../model/batch-state.js";
+import type { JobStatus } from "../model/batch-status.js";
 import { attemptKey, type Job, type Outcome } from "../model/job.js";
-import type { JobStatus } from "../report/tables/status-lines.js";
 
 interface KnownBatch {
   readonly jobs: readonly Job[];

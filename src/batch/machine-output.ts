@@ -10,8 +10,7 @@ import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import { pause } from "../run/retrying.js";
 import type { Session } from "../transport/session.js";
-import { advance, type Cursor } from "./output-file.js";
-import type { WriteBytes } from "../cli/terminal/byte-sink.js";
+import { advance, type Cursor, type WriteBytes } from "./output-file.js";
 
 export interface RemoteOutput {
   readonly place: Place;

@@ -2,7 +2,9 @@
 
 import { type FileHandle, open } from "node:fs/promises";
 import { OVERLAP_BYTES } from "../remote/spool/fresh-output.js";
-import type { WriteBytes } from "../cli/terminal/byte-sink.js";
+
+/** Resolves when the reader has taken the bytes. */
+export type WriteBytes = (bytes: Buffer) => Promise<void>;
 
 /** How far one stream of one attempt has been shown. */
 export interface Cursor {

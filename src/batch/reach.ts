@@ -6,7 +6,7 @@ import { Control } from "../remote/spool/control.js";
 import { pause } from "../run/retrying.js";
 import { ConnectError, type ConnectErrorKind } from "../transport/connect-error.js";
 import type { Session } from "../transport/session.js";
-import type { Connector } from "./surroundings.js";
+import type { Connector } from "./connector.js";
 
 export type ReachedMachine = Pick<MachineSpec, "name" | "address" | "scratch">;
 

@@ -11,8 +11,8 @@ import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
+import type { Connector } from "./connector.js";
 import { reach } from "./reach.js";
-import type { Connector } from "./surroundings.js";
 
 interface Found {
   readonly spec: MachineSpec;

@@ -10,7 +10,7 @@ import { noTree } from "../remote/tree/tree.js";
 import type { Rerun } from "../run/opening.js";
 import type { Results } from "../run/results.js";
 import { type BatchHere, isSweep } from "./batches-here.js";
-import type { Following } from "./follow-batch.js";
+import type { FollowOrder } from "./follow-batch.js";
 import { machineContext, type Surroundings } from "./surroundings.js";
 import { readTree } from "./working-directory.js";
 
@@ -22,7 +22,7 @@ export async function orderFor(
   results: Results,
   surroundings: Surroundings,
   rerun: Rerun,
-): Promise<Following["order"]> {
+): Promise<FollowOrder> {
   const { script, jobs, settings } = here;
   const startsJobs = here.state.waiting.size > 0 || rerun !== "none";
   const envNames = [...new Set([...settings.envNames, ...jobs.flatMap((job) => job.envNames ?? [])])];

@@ -8,8 +8,8 @@ import { isUnderWay } from "../plan/run-state.js";
 import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { BatchHere } from "./batches-here.js";
+import type { Connector } from "./connector.js";
 import { reach, type Unreached } from "./reach.js";
-import type { Connector } from "./surroundings.js";
 
 /** Brings the batch's state up to date, and returns the machines whose jobs are as last known. */
 export async function refresh(batch: BatchHere, connect: Connector): Promise<Unreached[]> {

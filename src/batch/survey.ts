@@ -5,8 +5,8 @@ import type { Capacity, MachineSpec } from "../model/machine.js";
 import { planSlots, type SlotPlan } from "../plan/slots/slots.js";
 import { probe } from "../remote/probe/probe.js";
 import type { About } from "../transport/session.js";
+import type { Connector } from "./connector.js";
 import { reach } from "./reach.js";
-import type { Connector } from "./surroundings.js";
 
 export type Surveyed = { readonly spec: MachineSpec } & (
   | {

@@ -1,29 +1,26 @@
 // `sshoal attach`: goes on with a batch, also on a computer that has never seen it.
 
+import { type BatchHere, chooseBatch, findBatch, loadBatches } from "../../batch/batches-here.js";
+import type { Connector } from "../../batch/connector.js";
+import { rebuildRecord } from "../../batch/rebuild-record.js";
+import { orderFor } from "../../batch/recorded-batch.js";
+import { machinesFor, type Surroundings } from "../../batch/surroundings.js";
 import { type ExitCode, UserError } from "../../errors.js";
 import { standingOf } from "../../model/batch-state.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, chooseBatch, findBatch, loadBatches } from "../../batch/batches-here.js";
-import { followBatch } from "../../batch/follow-batch.js";
 import type { AttachOptions } from "../options/acting-commands.js";
-import { rebuildRecord } from "../../batch/rebuild-record.js";
-import { orderFor } from "../../batch/recorded-batch.js";
-import {
-  type Connector,
-  machinesFor,
-  openConnector,
-  readSurroundings,
-  type Surroundings,
-} from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { lastingConnector } from "../terminal/connectors.js";
+import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
 
 export async function attach(options: AttachOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const connector = openConnector(surroundings, options, note);
+  const connector = lastingConnector(surroundings, options, note);
   const here = await findOrRebuild(options, { results, surroundings, connect: connector.connect });
   const order = await orderFor(here, results, surroundings, "none");
-  return followBatch({ order, surroundings, options, connector });
+  return followHere({ order, surroundings, options, connector });
 }
 
 interface Means {

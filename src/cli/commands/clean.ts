@@ -1,5 +1,14 @@
 // `sshoal clean`: shows what batches left on machines, and removes what nobody needs any more.
 
+import {
+  type BatchHere,
+  describeHolder,
+  findBatch,
+  hintAtNames,
+  loadAnyBatches,
+} from "../../batch/batches-here.js";
+import { type Reached, type ReachedMachine, reach } from "../../batch/reach.js";
+import { machinesFor } from "../../batch/surroundings.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { localMachine } from "../../input/machine/plain-machine.js";
 import {
@@ -14,10 +23,9 @@ import { type CleanedMachine, formatLeftOver, type LeftRow } from "../../report/
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/results.js";
 import type { Session } from "../../transport/session.js";
-import { type BatchHere, describeHolder, findBatch, hintAtNames, loadAnyBatches } from "../../batch/batches-here.js";
 import type { CleanOptions } from "../options/batch-commands.js";
-import { type Reached, type ReachedMachine, reach } from "../../batch/reach.js";
-import { connector, machinesFor, readSurroundings } from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { connector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";
 
 export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {

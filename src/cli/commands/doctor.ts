@@ -1,6 +1,9 @@
 // `sshoal doctor`: whether a batch would run on each machine, and what to do where it would not.
 
 import { readdir } from "node:fs/promises";
+import type { Connector } from "../../batch/connector.js";
+import { reach } from "../../batch/reach.js";
+import { machinesFor } from "../../batch/surroundings.js";
 import { ExitCode } from "../../errors.js";
 import { diagnose, diagnoseFailure, isFit } from "../../fitness/diagnose.js";
 import type { Check } from "../../model/examination.js";
@@ -10,8 +13,8 @@ import { abilitiesOf } from "../../report/live/abilities.js";
 import { type DiagnosedMachine, formatDoctor } from "../../report/tables/doctor-lines.js";
 import type { ConnectErrorKind } from "../../transport/connect-error.js";
 import type { MachineOptions } from "../options/run-options.js";
-import { reach } from "../../batch/reach.js";
-import { type Connector, connector, machinesFor, readSurroundings } from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { connector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";
 
 export async function doctor(options: MachineOptions): Promise<ExitCode> {

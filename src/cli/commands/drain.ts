@@ -1,11 +1,12 @@
 // `sshoal drain`: the batches of this directory give a machine no more jobs.
 
+import { hintAtNames, loadBatches } from "../../batch/batches-here.js";
+import { withControl } from "../../batch/reach.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { Results } from "../../run/results.js";
-import { hintAtNames, loadBatches } from "../../batch/batches-here.js";
 import type { DrainOptions } from "../options/acting-commands.js";
-import { withControl } from "../../batch/reach.js";
-import { connector, readSurroundings } from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { connector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";
 
 export async function drain(options: DrainOptions): Promise<ExitCode> {

@@ -1,5 +1,7 @@
 // `--dry-run`: the slots there would be and the commands that would start first. Leaves nothing anywhere.
 
+import type { Surroundings } from "../../batch/surroundings.js";
+import { type Surveyed, survey } from "../../batch/survey.js";
 import { ExitCode } from "../../errors.js";
 import { emptyState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
@@ -13,8 +15,7 @@ import { createPlainReporter, startedLine } from "../../report/lines/plain.js";
 import type { Reporter } from "../../report/reporter.js";
 import { Results } from "../../run/results.js";
 import type { RunOptions } from "../options/run-options.js";
-import { connector, type Surroundings } from "../../batch/surroundings.js";
-import { type Surveyed, survey } from "../../batch/survey.js";
+import { connector } from "../terminal/connectors.js";
 
 export interface DryRun {
   readonly jobs: readonly Job[];

@@ -1,21 +1,23 @@
 // `execute_batch`: reads what was asked for, and follows it to its end.
 
+import { resolveCopying } from "../../batch/copy-paths.js";
+import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
+import { machinesFor } from "../../batch/surroundings.js";
+import { readTree } from "../../batch/working-directory.js";
 import type { ExitCode } from "../../errors.js";
 import { loadBatch } from "../../input/batch/load-batch.js";
 import type { BatchOrder } from "../../run/batch-run.js";
 import { Results } from "../../run/results.js";
-import { resolveCopying } from "../../batch/copy-paths.js";
-import { followBatch } from "../../batch/follow-batch.js";
-import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
 import type { Revise, RunOptions } from "../options/run-options.js";
 import { applyScriptOptions } from "../options/script-options.js";
-import { machinesFor, openConnector, readSurroundings } from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { lastingConnector } from "../terminal/connectors.js";
+import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
-import { readTree } from "../../batch/working-directory.js";
 import { dryRun } from "./dry-run.js";
 
 export async function executeBatch(typed: RunOptions, revise: Revise): Promise<ExitCode> {
-  const feed = await jobFeedFor(typed);
+  const feed = await jobFeedFor(typed, process.stdin);
   if (feed !== null) return executeJobs({ jobs: [] }, typed, feed);
   const { options, ...given } = applyScriptOptions(await loadBatch(typed.script), revise, process.env);
   return executeJobs(given, options);
@@ -36,7 +38,7 @@ export async function executeJobs(
   const results = new Results(surroundings.cwd);
   await results.prepare();
   const takesStdin = feed?.takesStdin ?? false;
-  return followBatch({
+  return followHere({
     order: {
       ...options,
       jobs,
@@ -49,7 +51,7 @@ export async function executeJobs(
     },
     surroundings,
     options: { ...options, isTyped: takesStdin && process.stdin.isTTY },
-    connector: openConnector(surroundings, options, note, !takesStdin),
+    connector: lastingConnector(surroundings, options, note, !takesStdin),
     feed: feed?.bring,
     isEnough: (run, { kind }) => options.detaches && MAY_BE_ENOUGH.has(kind) && run.isHandedOver(),
   });

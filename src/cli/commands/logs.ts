@@ -1,19 +1,27 @@
 // `sshoal logs`: what a job has printed so far, from this disk where a client brings it, else from its machine.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type BatchHere,
+  loadBatch,
+  loadBatches,
+  readBatchHolder,
+  resumeCommand,
+} from "../../batch/batches-here.js";
+import type { Connector } from "../../batch/connector.js";
+import { findJob } from "../../batch/find-job.js";
+import { copyFromMachine } from "../../batch/machine-output.js";
+import { type Cursor, copyBeyond, newCursor, rewind, type WriteBytes } from "../../batch/output-file.js";
+import { reach, type Unreached } from "../../batch/reach.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { phaseOf } from "../../model/batch-state.js";
 import { attemptKey, type Job } from "../../model/job.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, loadBatch, loadBatches, readBatchHolder, resumeCommand } from "../../batch/batches-here.js";
-import { findJob } from "../../batch/find-job.js";
-import { copyFromMachine } from "../../batch/machine-output.js";
 import type { LogsOptions } from "../options/batch-commands.js";
-import { type Cursor, copyBeyond, newCursor, rewind } from "../../batch/output-file.js";
-import { reach, type Unreached } from "../../batch/reach.js";
-import { type Connector, connector, readSurroundings } from "../../batch/surroundings.js";
-import { ReaderLeft, type WriteBytes, writeTo } from "../terminal/byte-sink.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { ReaderLeft, writeTo } from "../terminal/byte-sink.js";
+import { connector } from "../terminal/connectors.js";
 
 const POLL_MS = 300;
 const RECONNECT_MS = 1500;

@@ -1,11 +1,13 @@
 // `sshoal probe`: what is free where, and how many jobs of the given kind would fit.
 
+import { machinesFor } from "../../batch/surroundings.js";
+import { type Surveyed, survey } from "../../batch/survey.js";
 import { ExitCode } from "../../errors.js";
 import { explainShortages } from "../../plan/slots/explain.js";
 import { formatProbeTable, type ProbedMachine } from "../../report/tables/probe-table.js";
 import type { MachineOptions } from "../options/run-options.js";
-import { connector, machinesFor, readSurroundings } from "../../batch/surroundings.js";
-import { type Surveyed, survey } from "../../batch/survey.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { connector } from "../terminal/connectors.js";
 import { describeAbout } from "../terminal/describe-about.js";
 import { note } from "../terminal/note.js";
 

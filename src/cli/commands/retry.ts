@@ -1,14 +1,15 @@
 // `sshoal retry`: runs jobs again with the settings they had; what they left moves aside.
 
+import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-here.js";
+import { orderFor } from "../../batch/recorded-batch.js";
 import { type ExitCode, UserError } from "../../errors.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
 import { succeeded } from "../../model/job.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-here.js";
-import { followBatch } from "../../batch/follow-batch.js";
 import type { RetryOptions } from "../options/acting-commands.js";
-import { orderFor } from "../../batch/recorded-batch.js";
-import { openConnector, readSurroundings } from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { lastingConnector } from "../terminal/connectors.js";
+import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
 
 export async function retry(options: RetryOptions): Promise<ExitCode> {
@@ -16,8 +17,8 @@ export async function retry(options: RetryOptions): Promise<ExitCode> {
   const results = new Results(surroundings.cwd);
   const { here, lines } = choose(loadBatches(results), options.jobs);
   const order = await orderFor(here, results, surroundings, new Set(lines));
-  const connector = openConnector(surroundings, options, note);
-  return followBatch({ order, surroundings, options, connector });
+  const connector = lastingConnector(surroundings, options, note);
+  return followHere({ order, surroundings, options, connector });
 }
 
 function choose(

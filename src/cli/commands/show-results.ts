@@ -1,5 +1,9 @@
 // `sshoal results`: what came out of a batch, one row a job. It only looks: nothing is written, here or over there.
 
+import { type BatchHere, chooseBatch, loadBatches } from "../../batch/batches-here.js";
+import { loadMetrics } from "../../batch/job-metrics.js";
+import { jobStatuses } from "../../batch/job-status.js";
+import { refresh } from "../../batch/refresh.js";
 import { ExitCode, UserError } from "../../errors.js";
 import type { ResultRow, ResultTable, Span } from "../../model/result.js";
 import { formatCsv } from "../../report/tables/results-csv.js";
@@ -12,12 +16,9 @@ import { resultRow } from "../../results/rows.js";
 import { sortRows } from "../../results/sort-rows.js";
 import { spansOf } from "../../results/spans.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, chooseBatch, loadBatches } from "../../batch/batches-here.js";
-import { loadMetrics } from "../../batch/job-metrics.js";
-import { jobStatuses } from "../../batch/job-status.js";
 import type { ResultsOptions } from "../options/batch-commands.js";
-import { refresh } from "../../batch/refresh.js";
-import { connector, readSurroundings } from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { connector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";
 
 export async function showResults(options: ResultsOptions): Promise<ExitCode> {

@@ -1,19 +1,23 @@
 // `sshoal status`: how far the batches of this directory are. It only looks: nothing is written, here or over there.
 
-import { ExitCode } from "../../errors.js";
 import {
-  type BatchStatus,
-  statusJson,
-  statusLines,
-  unreachedText,
-} from "../../report/tables/status-lines.js";
+  type BatchHere,
+  chooseBatch,
+  describeHolder,
+  loadBatches,
+  resumeCommand,
+} from "../../batch/batches-here.js";
+import type { Connector } from "../../batch/connector.js";
+import { jobStatuses } from "../../batch/job-status.js";
+import { refresh } from "../../batch/refresh.js";
+import { ExitCode } from "../../errors.js";
+import type { BatchStatus } from "../../model/batch-status.js";
+import { statusJson, statusLines, unreachedText } from "../../report/tables/status-lines.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, chooseBatch, describeHolder, loadBatches, resumeCommand } from "../../batch/batches-here.js";
-import { jobStatuses } from "../../batch/job-status.js";
 import type { StatusOptions } from "../options/batch-commands.js";
-import { refresh } from "../../batch/refresh.js";
-import { type Connector, connector, readSurroundings } from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { connector } from "../terminal/connectors.js";
 
 export async function showStatus(options: StatusOptions): Promise<ExitCode> {
   const { batch, isJson } = options;

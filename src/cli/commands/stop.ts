@@ -1,16 +1,18 @@
 // `sshoal stop`: ends a job or a batch. A client that follows it collects what is left; without one, this does.
 
+import { type BatchHere, findBatch, hintAtNames, loadBatches } from "../../batch/batches-here.js";
+import type { Connector } from "../../batch/connector.js";
+import { withControl } from "../../batch/reach.js";
+import { orderFor } from "../../batch/recorded-batch.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { attemptKey } from "../../model/job.js";
 import { attemptOn } from "../../plan/run-state.js";
 import type { Control } from "../../remote/spool/control.js";
 import { Results } from "../../run/results.js";
-import { type BatchHere, findBatch, hintAtNames, loadBatches } from "../../batch/batches-here.js";
-import { followBatch } from "../../batch/follow-batch.js";
 import type { StopOptions } from "../options/acting-commands.js";
-import { withControl } from "../../batch/reach.js";
-import { orderFor } from "../../batch/recorded-batch.js";
-import { type Connector, openConnector, readSurroundings } from "../../batch/surroundings.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { lastingConnector } from "../terminal/connectors.js";
+import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
 
 export async function stop(options: StopOptions): Promise<ExitCode> {
@@ -24,7 +26,7 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
   // A client may be about to give jobs to another machine: it alone can stop them all, and hears it from any.
   const isForClient = here.holder !== null && lines === null;
   const chosen = isForClient ? new Map([...places].slice(0, 1)) : places;
-  const connector = openConnector(surroundings, options, note);
+  const connector = lastingConnector(surroundings, options, note);
   await onMachines(here, chosen, connector.connect, async (control, keys) => {
     if (isForClient) await control.halt();
     else refuseMissed(options.name, await control.stop(keys));
@@ -32,7 +34,7 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
   if (here.holder !== null) return ExitCode.Success;
   const left = new Set([...places.values()].flat());
   const order = { ...(await orderFor(here, results, surroundings, "none")), machines: [] };
-  return followBatch({
+  return followHere({
     order,
     surroundings,
     options,

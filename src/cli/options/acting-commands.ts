@@ -1,11 +1,11 @@
 // The commands that act on a batch of this directory: read into one resolved value each.
 
 import { Command } from "commander";
+import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import {
   describeChoice,
   describeSsh,
-  type MachineChoice,
   type RawChoice,
   type RawSsh,
   resolveChoice,

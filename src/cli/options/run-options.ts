@@ -1,6 +1,7 @@
 // What `run` and `probe` can be asked for, and what it means.
 
 import { type Command, Option } from "commander";
+import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import type { HaltRule } from "../../model/halt-rule.js";
 import type { Requirement } from "../../model/job.js";
@@ -20,7 +21,6 @@ import { describeRequirement, type RawRequirement, resolveRequirement } from "./
 import {
   describeChoice,
   describeSsh,
-  type MachineChoice,
   type RawChoice,
   type RawSsh,
   resolveChoice,

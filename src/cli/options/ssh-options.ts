@@ -1,19 +1,13 @@
 // What every command that connects can be asked for: which machines, by which ssh configuration, trusting which keys.
 
 import { type Command, Option } from "commander";
+import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import type { HostKeyPolicy } from "../../transport/config/target.js";
 
 export interface SshOptions {
   /** Null: as the ssh configuration says. */
   readonly hostKeys: HostKeyPolicy | null;
-}
-
-/** Machines as they were typed. */
-export interface MachineChoice {
-  readonly machines: readonly string[];
-  /** Of the ssh configuration; null: the user's own. */
-  readonly configFile: string | null;
 }
 
 export interface RawSsh {

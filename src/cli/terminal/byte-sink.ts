@@ -1,8 +1,7 @@
 // Bytes to a reader, unchanged: waits for a slow one, and notices when it has left.
 
 import type { Writable } from "node:stream";
-
-export type WriteBytes = (bytes: Buffer) => Promise<void>;
+import type { WriteBytes } from "../../batch/output-file.js";
 
 /** The reader wants no more (`| head`). */
 export class ReaderLeft extends Error {

@@ -1,19 +1,8 @@
 // Ctrl-C once: no new jobs. Twice: running jobs are stopped and collected. Hang-up and TERM: leave, jobs go on.
 // USR1: no new jobs until USR2.
 
+import { Detached } from "../../batch/follow-batch.js";
 import type { BatchRun } from "../../run/batch-run.js";
-
-/** The client left; what was handed over goes on. */
-export class Detached extends Error {
-  /** Null: it was asked to by --detach. */
-  readonly signal: string | null;
-
-  constructor(signal: string | null = null) {
-    super("detached");
-    this.name = "Detached";
-    this.signal = signal;
-  }
-}
 
 /** Returns how to stop listening. */
 export function listenForSignals(run: BatchRun): () => void {

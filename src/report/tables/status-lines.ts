@@ -1,45 +1,13 @@
 // `sshoal status`: of each batch how many jobs are how far, who follows it, and where the running and failed ones are.
 
 import type { JobWord } from "../../model/batch-state.js";
-import { describeOutcome, type Outcome } from "../../model/job.js";
+import type { BatchStatus, JobStatus } from "../../model/batch-status.js";
+import { describeOutcome } from "../../model/job.js";
 import { escapeC1 } from "../lines/json-lines.js";
 import { missingText } from "../lines/missing-text.js";
 import { printable } from "../text/printable.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
 import { wrap } from "../text/wrap.js";
-
-export interface JobStatus {
-  readonly job: string;
-  readonly line: number;
-  readonly state: JobWord;
-  /** Its results are on this computer. */
-  readonly isHere: boolean;
-  readonly machine: string | null;
-  readonly slot: number | null;
-  /** Which run of the job it is, from 1; 0: it has not begun. */
-  readonly attempt: number;
-  /** Names the attempt on its machine. */
-  readonly key: string | null;
-  /** Null while it has none, and for results that no record tells of. */
-  readonly outcome: Outcome | null;
-  /** Of a job of a sweep. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  /** Of a job whose results are in place: what of them is still on its machine. */
-  readonly missing?: readonly string[];
-  /** Of a job that ended: why its results could not be taken so far. */
-  readonly reason?: string;
-}
-
-export interface BatchStatus {
-  readonly batch: string;
-  readonly jobs: readonly JobStatus[];
-  /** "process 1234"; null: nobody. */
-  readonly follower: string | null;
-  /** What to type to go on with it. */
-  readonly command: string;
-  /** Their jobs are as last known. */
-  readonly unreached: readonly { readonly machine: string; readonly reason: string }[];
-}
 
 const VERSION = 2;
 const LISTED = 20;

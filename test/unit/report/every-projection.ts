@@ -3,6 +3,7 @@
 import { expect } from "vitest";
 import { jobStatuses } from "../../../src/batch/job-status.js";
 import { type BatchState, JOB_WORDS, type JobWord } from "../../../src/model/batch-state.js";
+import type { JobStatus } from "../../../src/model/batch-status.js";
 import type { Counts, RunEvent } from "../../../src/model/event.js";
 import { type Outcome, succeeded } from "../../../src/model/job.js";
 import type { ResultTable } from "../../../src/model/result.js";
@@ -16,7 +17,7 @@ import { applyToView, newView, type ViewState } from "../../../src/report/live/v
 import type { Reporter } from "../../../src/report/reporter.js";
 import { pageData } from "../../../src/report/tables/results-page.js";
 import { resultLines } from "../../../src/report/tables/results-table.js";
-import { type JobStatus, statusLines } from "../../../src/report/tables/status-lines.js";
+import { statusLines } from "../../../src/report/tables/status-lines.js";
 import { columnsOf } from "../../../src/results/columns.js";
 import { resultRow } from "../../../src/results/rows.js";
 import { spansOf } from "../../../src/results/spans.js";

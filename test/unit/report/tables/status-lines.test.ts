@@ -1,11 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import {
-  type BatchStatus,
-  type JobStatus,
-  statusJson,
-  statusLines,
-} from "../../../../src/report/tables/status-lines.js";
+import type { BatchStatus, JobStatus } from "../../../../src/model/batch-status.js";
+import { statusJson, statusLines } from "../../../../src/report/tables/status-lines.js";
 import { textWidth } from "../../../../src/report/text/width.js";
 import { FAILURE, SUCCESS } from "../builders.js";
 

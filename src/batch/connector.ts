@@ -1,0 +1,49 @@
+// How a use case reaches machines: one connector for the command that asked for it.
+
+import type { MachineSpec } from "../model/machine.js";
+import type { HostKeyPolicy } from "../transport/config/target.js";
+import { createConnect } from "../transport/connect.js";
+import type { Ask } from "../transport/login/ask-person.js";
+import type { Session } from "../transport/session.js";
+import type { Surroundings } from "./surroundings.js";
+
+/** All it takes is an address: of a machine file, or of a record. */
+export type Connector = (machine: Pick<MachineSpec, "address">, signal: AbortSignal) => Promise<Session>;
+
+/** Draws on the terminal, and stops while a question is asked there. */
+export interface Suspendable {
+  suspend(): void;
+  resume(): void;
+}
+
+/** Receives notes about connections, and makes room for questions. */
+interface Audience {
+  onNote: (message: string) => void;
+  /** Null: nothing draws on the terminal. */
+  view: Suspendable | null;
+}
+
+/** For a command that looks first and then follows a batch: the audience changes, and no question is asked twice. */
+export interface LastingConnector {
+  readonly connect: Connector;
+  readonly audience: Audience;
+}
+
+export interface Connecting {
+  readonly surroundings: Surroundings;
+  /** Null: as the ssh configuration says. */
+  readonly hostKeys: HostKeyPolicy | null;
+  readonly onNote: (message: string) => void;
+  /** How to ask for a passphrase; null, here or as its answer: never. */
+  readonly createAsk: ((view: Suspendable) => Ask | null) | null;
+}
+
+export function openConnector({ surroundings, hostKeys, onNote, createAsk }: Connecting): LastingConnector {
+  const { homeDir, agentSocket } = surroundings;
+  const audience: Audience = { onNote, view: null };
+  const view = { suspend: () => audience.view?.suspend(), resume: () => audience.view?.resume() };
+  const ask = createAsk === null ? null : createAsk(view);
+  const noteNow = (message: string) => audience.onNote(message);
+  const connect = createConnect({ homeDir, agentSocket, hostKeys, ask, onNote: noteNow });
+  return { audience, connect: (machine, signal) => connect(machine.address, signal) };
+}

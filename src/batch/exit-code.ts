@@ -1,0 +1,29 @@
+// The exit code that an ending stands for. Pure.
+
+import { ExitCode } from "../errors.js";
+import { isHaltedWell } from "../plan/halt.js";
+import { countJobs, type RunState } from "../plan/run-state.js";
+import type { Ending } from "./follow-batch.js";
+
+export function exitCodeOf(ending: Ending): ExitCode {
+  if (ending.kind === "detached") return ending.signal === null ? ExitCode.Success : ExitCode.Interrupted;
+  return ending.isHeld ? ExitCode.BadInput : exitCodeOfState(ending.state);
+}
+
+function exitCodeOfState(state: RunState): ExitCode {
+  const { succeeded, failed, stopped, lost, unfinished, skipped } = countJobs(state);
+  if (isHaltedWell(state)) return ExitCode.Success;
+  if (state.interrupted !== "no")
+    return state.halting.reached === null ? ExitCode.Interrupted : ExitCode.JobFailed;
+  // No machine was left for the jobs that might have come.
+  if (state.isMoreToCome) return ExitCode.NoMachine;
+  // A machine that answered, but cannot take a copy of the working directory, is of no use either.
+  const machines = [...state.machines.values()];
+  const hadMachine = machines.some(({ slots, isOpen }) => slots > 0 && isOpen);
+  const done = succeeded + failed + stopped + lost;
+  const isAnyThere = state.tally.unknown > 0 || machines.some(({ stuck }) => stuck > 0);
+  if (unfinished > 0 && done === skipped && !hadMachine && !isAnyThere) return ExitCode.NoMachine;
+  const isIncomplete = machines.some(({ rests }) => rests.size > 0);
+  const isAllGood = failed + stopped + lost + unfinished === 0 && !isIncomplete;
+  return isAllGood ? ExitCode.Success : ExitCode.JobFailed;
+}

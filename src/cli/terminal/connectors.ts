@@ -1,0 +1,32 @@
+// Connectors for a command: questions are asked on the terminal it was typed in.
+
+import {
+  type Connector,
+  type LastingConnector,
+  openConnector,
+  type Suspendable,
+} from "../../batch/connector.js";
+import type { Surroundings } from "../../batch/surroundings.js";
+import type { SshOptions } from "../options/ssh-options.js";
+import { createPrompt } from "./prompt.js";
+
+/** For a command that only looks. */
+export function connector(
+  surroundings: Surroundings,
+  options: SshOptions,
+  onNote: (message: string) => void,
+): Connector {
+  return lastingConnector(surroundings, options, onNote).connect;
+}
+
+/** `mayAsk`: stdin has nothing else to bring. */
+export function lastingConnector(
+  surroundings: Surroundings,
+  { hostKeys }: SshOptions,
+  onNote: (message: string) => void,
+  mayAsk = true,
+): LastingConnector {
+  const { stdin, stderr } = process;
+  const createAsk = mayAsk ? (view: Suspendable) => createPrompt({ stdin, stderr, view }) : null;
+  return openConnector({ surroundings, hostKeys, onNote, createAsk });
+}

@@ -1,0 +1,59 @@
+// Follows a batch on this terminal, whichever command asked for it: shows what happens, listens for signals, and
+// answers with an exit code.
+
+import { exitCodeOf } from "../../batch/exit-code.js";
+import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
+import type { ExitCode } from "../../errors.js";
+import type { RunEvent } from "../../model/event.js";
+import type { Slot } from "../../model/machine.js";
+import { deviceEnv } from "../../plan/slots/devices.js";
+import type { Known } from "../../report/reporter.js";
+import type { BatchRun } from "../../run/batch-run.js";
+import { drained } from "./drained.js";
+import { createReporter, type ReporterChoice } from "./reporters.js";
+import { listenForSignals } from "./signals.js";
+
+export interface FollowingHere extends Omit<Following, "viewer"> {
+  readonly options: ReporterChoice;
+}
+
+export async function followHere({ options, ...following }: FollowingHere): Promise<ExitCode> {
+  const { machines, requirement } = following.order;
+  const slots = new Map<string, readonly Slot[]>();
+  const reporter = await createReporter(
+    options,
+    machines.map(({ name }) => name),
+    (machine, index) => {
+      const slot = slots.get(machine)?.[index];
+      return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? requirement);
+    },
+  );
+  const show = (event: RunEvent, known: Known) => {
+    if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
+    reporter.show(event, known);
+  };
+  const { stdout, stderr } = process;
+  const viewer = {
+    show,
+    suspend: () => reporter.suspend(),
+    resume: () => reporter.resume(),
+    hasRoom: options.tees ? (signal: AbortSignal) => drained([stdout, stderr], signal) : null,
+    attend: (run: BatchRun) => {
+      const stopListening = listenForSignals(run);
+      return () => {
+        stopListening();
+        reporter.close();
+      };
+    },
+  };
+  const ending = await followBatch({ ...following, viewer });
+  if (ending.kind === "detached") stderr.write(`${farewell(ending)}\n`);
+  return exitCodeOf(ending);
+}
+
+function farewell({ isHandedOver }: Extract<Ending, { kind: "detached" }>): string {
+  const comeBack = "the same command again, or sshoal attach, follows them";
+  return isHandedOver
+    ? `detached: the machines go on by themselves; ${comeBack}`
+    : `detached: what was handed over goes on, the other jobs wait; ${comeBack}`;
+}

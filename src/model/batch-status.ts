@@ -1,0 +1,37 @@
+// How far each job of a batch is, for people and programs that ask.
+
+import type { JobWord } from "./batch-state.js";
+import type { Outcome } from "./job.js";
+
+export interface JobStatus {
+  readonly job: string;
+  readonly line: number;
+  readonly state: JobWord;
+  /** Its results are on this computer. */
+  readonly isHere: boolean;
+  readonly machine: string | null;
+  readonly slot: number | null;
+  /** Which run of the job it is, from 1; 0: it has not begun. */
+  readonly attempt: number;
+  /** Names the attempt on its machine. */
+  readonly key: string | null;
+  /** Null while it has none, and for results that no record tells of. */
+  readonly outcome: Outcome | null;
+  /** Of a job of a sweep. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Of a job whose results are in place: what of them is still on its machine. */
+  readonly missing?: readonly string[];
+  /** Of a job that ended: why its results could not be taken so far. */
+  readonly reason?: string;
+}
+
+export interface BatchStatus {
+  readonly batch: string;
+  readonly jobs: readonly JobStatus[];
+  /** "process 1234"; null: nobody. */
+  readonly follower: string | null;
+  /** What to type to go on with it. */
+  readonly command: string;
+  /** Their jobs are as last known. */
+  readonly unreached: readonly { readonly machine: string; readonly reason: string }[];
+}
