@@ -32,6 +32,16 @@ export default defineConfig({
         },
         define: { SSHOAL_VERSION: '"0.0.0-test"' },
       },
+      {
+        test: {
+          name: "unit-plain-slots",
+          // The suite of slots once more, without what makes them faster (plain_slots in a machine file).
+          include: ["test/unit/remote/slot-script*.test.ts"],
+          env: { SSHOAL_TEST_REMOTE: "none", SSHOAL_TEST_SLOTS: "plain" },
+          testTimeout: 120_000,
+        },
+        define: { SSHOAL_VERSION: '"0.0.0-test"' },
+      },
       endToEnd("e2e", { include: ["test/e2e/**/*.test.ts"] }),
       endToEnd("e2e-openssh", {
         include: ["test/e2e/batch*.test.ts", "test/e2e/fault-{link,client}.test.ts"],

@@ -17,6 +17,8 @@ export interface MachineSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Shell lines run before each job. */
   readonly setup: readonly string[];
+  /** Jobs run one by one in shells of their own, without what makes slots faster (`runtime/fast.sh`). */
+  readonly hasPlainSlots: boolean;
   /** What is left for people. */
   readonly keepFree: { readonly memoryMb: number; readonly cpus: number; readonly gpus: number };
 }

@@ -3,7 +3,15 @@
 import { joinScript } from "./join-script.js";
 
 /** What a spool's processes run. */
-export const SPOOL_SCRIPTS = ["own.sh", "lib.sh", "slot.sh", "fork.bash", "kinds.sh", "begin.sh"] as const;
+export const SPOOL_SCRIPTS = [
+  "own.sh",
+  "lib.sh",
+  "slot.sh",
+  "fast.sh",
+  "fork.bash",
+  "kinds.sh",
+  "begin.sh",
+] as const;
 
 export type RuntimeFile =
   | (typeof SPOOL_SCRIPTS)[number]

@@ -245,6 +245,7 @@ function bareSpec(machine: RecordedMachine): MachineSpec {
     maxJobs: null,
     env: {},
     setup: [],
+    hasPlainSlots: false,
     keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
   };
 }

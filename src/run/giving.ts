@@ -90,7 +90,9 @@ export class Giver {
       };
     });
     const manifest = this.#manifest(link, lines, slots);
-    const settings = { copiesUnchanged, timeoutSeconds, inPlace, usesScopes: link.usesScopes };
+    const { usesScopes } = link;
+    const { hasPlainSlots } = spec;
+    const settings = { copiesUnchanged, timeoutSeconds, inPlace, usesScopes, hasPlainSlots };
     const { isFurnished } = link;
     const order = { place, tree, requirement, settings, slots: places, isFurnished, jobs, manifest, signal };
     const leftOut = await handOver(link.session, order);

@@ -34,6 +34,11 @@ export function allKillCases(): KillCase[] {
   return cases;
 }
 
+/** Those of plain slots, which have no forker. */
+export function plainKillCases(cases: readonly KillCase[]): KillCase[] {
+  return cases.filter(({ runner, targets }) => runner === "own shell" && !targets.includes("forker"));
+}
+
 /** Every subset; with the job last, and with the job first. */
 function allTargets(hasForker: boolean): Target[][] {
   const others: Target[] = hasForker ? ["loop", "keeper", "forker"] : ["loop", "keeper"];

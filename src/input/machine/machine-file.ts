@@ -5,7 +5,14 @@ import type { Problem } from "../../errors.js";
 import type { MachineSpec } from "../../model/machine.js";
 import { decodeText } from "../decode.js";
 import { type Mistake, toProblems } from "../mistake.js";
-import { type Fields, optional, readFields, readWholeNumber, readWholeNumbers } from "../yaml/yaml-fields.js";
+import {
+  type Fields,
+  optional,
+  readFields,
+  readWholeNumber,
+  readWholeNumbers,
+  readYesOrNo,
+} from "../yaml/yaml-fields.js";
 import { parseYamlTree } from "../yaml/yaml-tree.js";
 import { isPlainWord } from "./host-word.js";
 import { readAddress, readKeyPath } from "./machine-address.js";
@@ -44,6 +51,7 @@ const KEYS = [
   "scratch",
   "env",
   "setup",
+  "plain_slots",
   "keep_free",
 ];
 
@@ -100,6 +108,7 @@ function readSpec(
     scratch: optional(fields, "scratch", (field) => readScratch(field, mistakes)),
     env: optional(fields, "env", (field) => readEnv(field, mistakes)) ?? {},
     setup: optional(fields, "setup", (field) => readSetup(field, mistakes)) ?? [],
+    hasPlainSlots: optional(fields, "plain_slots", (field) => readYesOrNo(field, mistakes)) ?? false,
     keepFree: optional(fields, "keep_free", (field) => readKeepFree(field, mistakes)) ?? NOTHING_KEPT,
   };
 }

@@ -15,6 +15,7 @@ export function plainMachine(name: string, address: Address): MachineSpec {
     scratch: null,
     env: {},
     setup: [],
+    hasPlainSlots: false,
     keepFree: NOTHING_KEPT,
   };
 }

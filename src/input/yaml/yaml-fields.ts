@@ -65,6 +65,12 @@ export function readText({ label, value }: Field, mistakes: Mistake[]): string |
   return null;
 }
 
+export function readYesOrNo({ label, value }: Field, mistakes: Mistake[]): boolean | null {
+  if (value.kind === "text" && value.text === "true") return true;
+  if (value.kind === "text" && value.text === "false") return false;
+  return refuse(value, `${label} must be true or false`, mistakes);
+}
+
 export function readWholeNumber(
   field: Field,
   { min, max, unit }: NumberShape,

@@ -16,7 +16,7 @@ spool=$PWD
 nobody=2147483647
 shell='sh'
 ! command -v bash >/dev/null || shell=bash
-looked_at='' checked_at='' said='' killed='' untold='' has_fifos='' forker='' named='' as_copied='' can_ask='' find_tells='' has_room=''
+looked_at='' checked_at='' said='' untold='' named='' find_tells='' has_room=''
 
 # To their jobs too, as in the background of any script. begin.sh relies on it: bash has its own ways with SIGINT.
 trap '' INT QUIT
@@ -55,5 +55,6 @@ main() {
   done
 }
 
+[ -n "${plain_slots-}" ] || . ./fast.sh
 [ ! -e "$mine/room" ] || . ./kinds.sh
 main

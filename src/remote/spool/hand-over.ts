@@ -53,6 +53,7 @@ interface SpoolSettings {
   readonly inPlace: string | null;
   /** Slots start in a scope of the user's own systemd: a logout would end them otherwise. */
   readonly usesScopes?: boolean;
+  readonly hasPlainSlots?: boolean;
 }
 
 /** Keys that did not get in. */
@@ -132,6 +133,7 @@ function settingsText({ place, settings }: HandOver): string {
     `limit=${settings.timeoutSeconds ?? 0}`,
     `in_place=${quote(settings.inPlace ?? "")}`,
     `in_scope=${settings.usesScopes ? "yes" : ""}`,
+    `plain_slots=${settings.hasPlainSlots ? "yes" : ""}`,
     "",
   ].join("\n");
 }

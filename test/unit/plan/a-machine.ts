@@ -15,6 +15,7 @@ export function aSpec(facts: Partial<MachineSpec> = {}): MachineSpec {
     file: null,
     env: {},
     setup: [],
+    hasPlainSlots: false,
     keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
     ...facts,
   };

@@ -18,6 +18,9 @@ import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 export const HOST = readFileSync("/proc/sys/kernel/hostname", "utf8").trim();
 export const BOOT_ID = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 
+/** Whether slots run without what makes them faster (fast.sh): the whole suite runs with it, and again without it. */
+export const HAS_PLAIN_SLOTS = process.env.SSHOAL_TEST_SLOTS === "plain";
+
 /** Of its own for each test file: jobs are found by the name of their batch, and others may run the same tests. */
 export const BATCH = `b-${randomBytes(3).toString("hex")}`;
 
@@ -106,7 +109,13 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
   const { batch = BATCH } = facts;
   const place = `.sshoal/batches/${batch}@${HOST}`;
   const dir = home.path(place);
-  const settings = { batch, copy_unchanged: 0, limit: 0, ...facts.settings };
+  const settings = {
+    batch,
+    copy_unchanged: 0,
+    limit: 0,
+    plain_slots: HAS_PLAIN_SLOTS ? "yes" : "",
+    ...facts.settings,
+  };
   for (const name of SPOOL_SCRIPTS) await home.write(`${place}/${name}`, runtimeFile(name));
   await home.write(
     `${place}/settings`,

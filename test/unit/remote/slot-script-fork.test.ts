@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../rig/until.js";
-import { type Home, makeHome, makeSpool, type Spool } from "./a-spool.js";
+import { HAS_PLAIN_SLOTS, type Home, makeHome, makeSpool, type Spool } from "./a-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -23,6 +23,8 @@ beforeEach(async () => {
 });
 afterEach(() => home.close());
 
+/** What TELLS_PARENT prints. */
+const parentOfPlainCommand = (key: string) => (HAS_PLAIN_SLOTS ? `jobs/${key}/command` : "fork.bash");
 const exitOf = (key: string) => spool.read(`jobs/${key}/exit`);
 const go = () => writeFile(join(spool.dir, "go"), "");
 
@@ -50,12 +52,20 @@ function stateOf(pid: number): string {
   return stat.charAt(stat.lastIndexOf(")") + 2);
 }
 
-test("plain commands are run by forks of one bash, others in shells of their own", async () => {
+test("plain commands are run by forks of one bash, if it is there, others in shells of their own", async () => {
   await spool.job(A, TELLS_PARENT);
   await spool.job(B, `true; ${TELLS_PARENT}`);
   await spool.run();
-  expect(await spool.read(`jobs/${A}/out`)).toContain("fork.bash");
+  expect(await spool.read(`jobs/${A}/out`)).toContain(parentOfPlainCommand(A));
   expect(await spool.read(`jobs/${B}/out`)).toContain(`jobs/${B}/command`);
+});
+
+test("plain slots: each job has a shell of its own, and the slot neither fifos nor helpers", async () => {
+  spool = await makeSpool(home, SHELL, { settings: { plain_slots: "yes" } });
+  await spool.job(A, TELLS_PARENT);
+  await spool.run();
+  expect(await spool.read(`jobs/${A}/out`)).toContain(`jobs/${A}/command`);
+  expect([spool.exists("slots/0/run"), spool.exists("slots/0/ask")]).toEqual([false, false]);
 });
 
 test.each([
@@ -115,7 +125,7 @@ test("in place, a fork runs where the user is, and has a directory for results o
   await spool.run();
   expect(await spool.read(`jobs/${A}/out`)).toBe("here\n");
   expect([await spool.results(A), await spool.results(B)]).toEqual([["made"], []]);
-  expect(await spool.read(`jobs/${B}/out`)).toContain("fork.bash");
+  expect(await spool.read(`jobs/${B}/out`)).toContain(parentOfPlainCommand(B));
 });
 
 test("a job that is stopped has not ended, and goes on when it is continued", async () => {
@@ -166,7 +176,7 @@ test.each([
   await loop.ended;
   expect([await exitOf(A), await exitOf(B)]).toEqual(["4\n", "0\n"]);
   expect((await spool.events()).filter((event) => event.startsWith("started"))).toHaveLength(2);
-  expect(await spool.read(`jobs/${B}/out`)).toContain("fork.bash");
+  expect(await spool.read(`jobs/${B}/out`)).toContain(parentOfPlainCommand(B));
 });
 
 test("everybody but the job is killed: a new loop waits for it, and its word counts", async () => {

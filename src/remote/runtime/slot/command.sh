@@ -1,31 +1,20 @@
 # Runs the command of one job.
 
-run_command() {
+# Reports the start of the job, and sets where it runs ($work) and where its results go ($kept).
+begin() {
   work=$spool/$mine/work kept=$spool/$mine/work
   [ "$tree" != @ ] || { work=$in_place kept=$spool/$dir/work && mkdir -p "$kept"; }
   tell_start
   start_watchdog
-  if [ "$needs_own_shell" = 0 ] && can_fork; then have_it_forked; else run_in_own_shell; fi
 }
 
-# There is none where bash is missing, or would find something in its environment that this shell does not know.
-can_fork() {
-  [ -n "$forker" ] || { read -r forker forker_pid <&6 || forker=none; } 2>/dev/null
-  [ "$forker" = ready ] && kill -0 "$forker_pid" 2>/dev/null
+# Fails with the exit code of the job, and sets $job to its pid.
+run_command() {
+  run_in_own_shell
 }
 
-have_it_forked() {
-  told='' place=-
-  [ "$tree" != @ ] || place=@
-  echo "$key $place $keeper" >&5
-  read -r told code job <&6
-  # Somebody killed the one who knows how the job ended: it is seen to as if it had no keeper.
-  [ "$told" = "$key" ] || exit 1
-  return "$code"
-}
-
-# In the foreground, where dash starts it without a copy of itself; begin.sh writes down who it is. All three
-# streams are redirected, or whoever holds the other end would wait for the job's children too.
+# Runs in the foreground, where dash needs no fork of itself; begin.sh writes down the pid. All three streams are redirected:
+# a process that reads one of them would otherwise wait for the job's children too.
 run_in_own_shell() {
   as_at_login
   cd "$work" 2>>"$spool/$dir/err" &&
@@ -55,4 +44,9 @@ learn_job() {
   job='' told=''
   { read -r job _ _ told <"$mine/job"; } 2>/dev/null
   [ "$told" = "$key" ] || job=$nobody
+}
+
+# For processes that may outlive the keeper: pipes of fast.sh, whose readers wait until no process holds them.
+close_pipes() {
+  exec 5>&- 6<&- 7>&- 8<&-
 }

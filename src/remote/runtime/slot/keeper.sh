@@ -1,8 +1,6 @@
 # The keeper: a subshell of the loop that takes jobs and runs them, one after the other.
 
 keep() {
-  exec 8<&0 </dev/null
-  can_ask=yes as_copied='' forker=''
   read -r keeper _ <"$proc/self/stat"
   start_of "$keeper"
   keeper_line="$keeper $started $boot_id"
@@ -70,7 +68,7 @@ run_job() {
   owner=$key
   begun=$now
   load_ballast
-  { has_work_copy || make_work 2>>"$dir/err"; } && [ ! -e "$dir/stopped" ] && run_command
+  { has_work_copy || make_work 2>>"$dir/err"; } && [ ! -e "$dir/stopped" ] && begin && run_command
   code=$?
   if [ -n "$is_put_back" ]; then
     wait_for_disk

@@ -45,45 +45,14 @@ is_in_place() {
   [ . -ef "$spool" ]
 }
 
-# The keeper: a subshell that runs the jobs, and outlives the loop with the one it has if somebody kills that, since it
-# alone learns the exit code.
+# The keeper runs the jobs. It is a process of its own: if the loop is killed, the keeper finishes its job, because only a parent
+# learns an exit code.
 have_it_kept() {
-  # Ours too, so that neither end waits for the other to open, and one that is gone does not end who asks it.
-  if make_fifos && command exec 5<>"$mine/run" 7<>"$mine/ask"; then
-    fork_jobs <"$mine/run" 5>&- 7>&- | keep_asking &
-    exec 5>&- 7>&-
-  else
-    keep </dev/null 5>/dev/null 6</dev/null 7>/dev/null &
-  fi
-  wait $! || killed=yes
-  wait
-  [ -z "$killed" ] || recover
-  killed=
+  run_keeper || recover
 }
 
-keep_asking() {
-  exec 6<&0
-  tell_changes <"$mine/ask" 2>&1 5>&- 6<&- 7>&- | keep &
-  exec 5>&- 6<&- 7>&-
+# Fails if the keeper was killed.
+run_keeper() {
+  keep </dev/null &
   wait $!
-  code=$?
-  wait
-  exit "$code"
-}
-
-# Some a loop: of an earlier one's, somebody might still be reading.
-make_fifos() {
-  [ -z "$has_fifos" ] || return 0
-  { [ ! -e "$mine/ask" ] || rm -f "$mine/run" "$mine/ask"; } &&
-    mkfifo "$mine/run" "$mine/ask" 2>/dev/null && has_fifos=yes
-}
-
-# One bash for all jobs that need none of their own.
-fork_jobs() {
-  [ "$shell" = bash ] && exec bash -p fork.bash "$spool" "$slot"
-}
-
-# One du for all jobs: answers each path with its size, the newest ctime of all that is there, and the path.
-tell_changes() {
-  exec du -ls --time=ctime --time-style=+%s.%N --files0-from=-
 }

@@ -38,12 +38,12 @@ is_untouched() {
 }
 
 is_as_copied() {
-  if [ -n "$as_copied" ] && ask "$mine/work"; then
-    [ "$answer" = "$as_copied" ]
-  else
-    # Of a find that was killed, silence says nothing.
-    can_tell && found=$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1) && [ -z "$found" ]
-  fi
+  can_tell && finds_no_change
+}
+
+# A find that was killed prints nothing either, so its status counts too.
+finds_no_change() {
+  found=$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1) && [ -z "$found" ]
 }
 
 # Not every find can tell what changed since; without, contents are compared.

@@ -10,8 +10,8 @@ start_watchdog() {
 }
 
 watch() {
-  # By exec: what is redirected for a function, dash puts aside and holds open. The loop waits until no process has these.
-  exec 5>&- 6<&- 7>&- 8<&-
+  # Not by redirections of the call: dash would keep copies open.
+  close_pipes
   # Set before there is a sleeper, or a quick job would leave it behind; until then $! is an earlier one's. And KILL, since
   # a child that has not got to its exec yet can lose any other signal.
   earlier=$!
@@ -24,8 +24,8 @@ watch() {
 
 # For a keeper that was killed, and could not: the process that wakes the sleeper ends the watch.
 end_watch() {
-  # By exec: what is redirected for a function, dash puts aside and holds open. The loop waits until no process has these.
-  exec 5>&- 6<&- 7>&- 8<&-
+  # Not by redirections of the call: dash would keep copies open.
+  close_pipes
   # shellcheck disable=SC2046
   kill $(marked "$attempt" SSHOAL_WATCH) 2>/dev/null
 }

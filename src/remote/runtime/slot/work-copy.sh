@@ -28,7 +28,7 @@ is_open() {
 
 make_work() {
   tell
-  made=$copied as_copied=''
+  made=$copied
   note_copied ''
   [ "$made" = "$boot_id part $tree" ] && is_directory "$mine/work" || made=
   if { [ -z "$made" ] && ! clear_work; } || ! copy_tree; then
@@ -39,9 +39,12 @@ make_work() {
   fi
   true >"$mine/fresh"
   note_copied "$boot_id whole $tree"
-  [ "$tree" != - ] || return 0
+  [ "$tree" = - ] || remember_copy
+}
+
+# For is_as_copied, which compares with what is here now.
+remember_copy() {
   wait_for_clock
-  ! ask "$mine/work" || as_copied=$answer
 }
 
 # File times move in steps of up to 10 ms: what the job changes must be later than "fresh". Not every test compares
@@ -57,19 +60,6 @@ wait_for_clock() {
 note_copied() {
   copied=$1
   echo "$1" 2>/dev/null >"$mine/copied"
-}
-
-# ask PATH: sets $answer to what changes with anything below it; fails when there is nobody who could say.
-ask() {
-  [ -n "$can_ask" ] || return 1
-  answer=
-  { printf '%s\0' "$1" >&7 && read -r answer <&8; } 2>/dev/null
-  case $answer in
-    [0-9]*"	"[0-9]*.[0-9]*"	$1") ;;
-    # Whatever else it says: from now on answers might be of other questions.
-    *) can_ask='' ;;
-  esac
-  [ -n "$can_ask" ]
 }
 
 # What cannot be removed is put aside, or the tree would be copied into it.

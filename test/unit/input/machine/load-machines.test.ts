@@ -313,6 +313,7 @@ test("with no machine named, it is this one, with nothing held back", () => {
     scratch: null,
     env: {},
     setup: [],
+    hasPlainSlots: false,
     keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
   });
 });

@@ -49,6 +49,7 @@ describe("what a file says", () => {
       scratch: null,
       env: {},
       setup: [],
+      hasPlainSlots: false,
       keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
     });
   });
@@ -67,6 +68,7 @@ max_jobs: 3
 scratch: ~/tmp
 env: { LR: 1e-4 }
 setup: source ~/venv/bin/activate
+plain_slots: true
 keep_free: { memory: 8000, cpus: 2, gpus: 1 }
 `;
     expect(specOf(text)).toEqual({
@@ -87,6 +89,7 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
       scratch: "~/tmp",
       env: { LR: "1e-4" },
       setup: ["source ~/venv/bin/activate"],
+      hasPlainSlots: true,
       keepFree: { memoryMb: 8000, cpus: 2, gpus: 1 },
     });
   });
@@ -311,6 +314,7 @@ describe("what is wrong with a file, and where", () => {
   });
 
   test.each([
+    ["plain_slots: yes", '2:14: plain_slots must be true or false, got "yes"'],
     ["port:", "2:6: port must be a whole number from 1 to 65535, got nothing"],
     ["port: 0", '2:7: port must be a whole number from 1 to 65535, got "0"'],
     ["port: 65536", '2:7: port must be a whole number from 1 to 65535, got "65536"'],

@@ -68,6 +68,14 @@ test("where a logout ends what it started, slots start in scopes; if that fails,
   expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
 });
 
+test("plain slots run each job in a shell of its own, and make no fifos", async () => {
+  const settings = { copiesUnchanged: false, timeoutSeconds: null, inPlace: null, hasPlainSlots: true };
+  await giveAndWait({ [A]: "true" }, { settings });
+  expect(existsSync(machine.path(machine.spool, "slots/0/run"))).toBe(false);
+  await giveAndWait({ [B]: "true" });
+  expect(existsSync(machine.path(machine.spool, "slots/0/run"))).toBe(true);
+});
+
 test("it returns while its jobs run", async () => {
   await give({ [A]: `until [ -e "$HOME/go" ]; do sleep 0.02; done` });
   await machine.untilEvent(`started ${A}`);
