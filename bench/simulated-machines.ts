@@ -30,7 +30,7 @@ interface Machine {
 export interface Simulated {
   readonly names: readonly string[];
   readonly slots: number;
-  /** The number of the current attempt of a line. */
+  /** The number of the current attempt of a job. */
   readonly attemptOn: (machine: string, line: number) => number;
 }
 
@@ -83,16 +83,16 @@ export class SimulatedMachines {
       case "connect":
         return emit({ kind: "machine-ready", machine: name, capacity: CAPACITY, slots: this.#slots });
       case "hand-over":
-        for (const line of decision.lines) machine.waiting.add(line);
-        emit({ kind: "jobs-handed-over", machine: name, lines: decision.lines });
+        for (const line of decision.jobs) machine.waiting.add(line);
+        emit({ kind: "jobs-handed-over", machine: name, jobs: decision.jobs });
         return this.#startJobs(machine, emit);
       case "take-back": {
-        const lines = decision.lines.filter((line) => machine.waiting.delete(line));
-        const begun = decision.lines.filter((line) => !lines.includes(line));
-        return emit({ kind: "jobs-taken-back", machine: name, lines, begun });
+        const lines = decision.jobs.filter((line) => machine.waiting.delete(line));
+        const begun = decision.jobs.filter((line) => !lines.includes(line));
+        return emit({ kind: "jobs-taken-back", machine: name, jobs: lines, begun });
       }
       case "collect":
-        for (const line of decision.lines) {
+        for (const line of decision.jobs) {
           const about = { ...this.#about(machine, line), outcome: SUCCESS };
           emit({ kind: "job-collected", ...about, files: 1, bytes: 1 });
         }
@@ -122,7 +122,7 @@ export class SimulatedMachines {
   }
 
   #about({ name: machine }: Machine, line: number) {
-    return { line, attempt: this.#attemptOn(machine, line), machine };
+    return { job: line, attempt: this.#attemptOn(machine, line), machine };
   }
 
   #after(ms: number, happen: () => void): void {

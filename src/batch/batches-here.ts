@@ -118,15 +118,15 @@ function compareWithResults(
   past: Past,
   there: ReadonlySet<string>,
 ): void {
-  for (const { line, name } of jobs) {
-    const tracked = state.jobs.get(line);
+  for (const { id, name } of jobs) {
+    const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     const isThere = there.has(name);
     const arrived = isThere ? arrivedAttempt(tracked, past) : null;
     if (arrived !== null) apply(state, { ...collectedNews(arrived, past), at: 0 });
     const { kind } = standingOf(tracked);
-    if (kind === "collected" && !isThere) apply(state, { kind: "job-reopened", line, at: 0 });
-    if (kind === "waiting" && isThere) apply(state, { kind: "job-skipped", line, outcome: null, at: 0 });
+    if (kind === "collected" && !isThere) apply(state, { kind: "job-reopened", job: id, at: 0 });
+    if (kind === "waiting" && isThere) apply(state, { kind: "job-skipped", job: id, outcome: null, at: 0 });
   }
 }
 

@@ -2,8 +2,9 @@
 
 import path from "node:path";
 import { UserError } from "../errors.js";
+import { parseAttemptKey } from "../model/attempt-key.js";
 import type { RunEvent } from "../model/event.js";
-import { type Job, parseAttemptKey } from "../model/job.js";
+import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { probe } from "../remote/probe/probe.js";
 import { type Manifest, readManifest } from "../remote/spool/manifest.js";
@@ -70,7 +71,7 @@ function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
   const at = Date.now();
   const holders = latestHolders(found);
   const jobs = new Map<number, Job>();
-  for (const { manifest } of found) for (const job of manifest.jobs.values()) jobs.set(job.line, job);
+  for (const { manifest } of found) for (const job of manifest.jobs.values()) jobs.set(job.id, job);
   const [first] = found;
   if (first === undefined) return [];
   const machines = found.map(({ spec: { name, address, scratch, file } }) => ({
@@ -80,7 +81,7 @@ function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
     file,
   }));
   const { script, settings } = first.manifest;
-  const sorted = [...jobs.values()].sort((a, b) => a.line - b.line);
+  const sorted = [...jobs.values()].sort((a, b) => a.id - b.id);
   return [
     { kind: "run-started", batch, script, settings, jobs: sorted, machines, at },
     ...found.flatMap(({ spec, manifest, capacity }): RunEvent[] => {
@@ -89,13 +90,13 @@ function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
       return [
         { kind: "machine-ready", machine, capacity, slots: manifest.slots, at },
         // An attempt's number is the count of its assignments.
-        ...held.flatMap(([line, { attempt }]) =>
+        ...held.flatMap(([id, { attempt }]) =>
           Array.from(
             { length: attempt },
-            (): RunEvent => ({ kind: "jobs-assigned", machine, lines: [line], at }),
+            (): RunEvent => ({ kind: "jobs-assigned", machine, jobs: [id], at }),
           ),
         ),
-        { kind: "jobs-handed-over", machine, lines: held.map(([line]) => line), at },
+        { kind: "jobs-handed-over", machine, jobs: held.map(([id]) => id), at },
       ];
     }),
     ...collectedElsewhere(found, holders, at),
@@ -107,13 +108,13 @@ interface Holder {
   readonly attempt: number;
 }
 
-/** Of each line the last attempt there is. */
+/** Of each job the last attempt there is. */
 function latestHolders(found: readonly Found[]): Map<number, Holder> {
   const holders = new Map<number, Holder>();
   for (const { spec, manifest } of found) {
     for (const key of manifest.jobs.keys()) {
-      const { line, attempt } = parseAttemptKey(key);
-      if (attempt > (holders.get(line)?.attempt ?? 0)) holders.set(line, { machine: spec.name, attempt });
+      const { job: id, attempt } = parseAttemptKey(key);
+      if (attempt > (holders.get(id)?.attempt ?? 0)) holders.set(id, { machine: spec.name, attempt });
     }
   }
   return holders;
@@ -129,9 +130,9 @@ function collectedElsewhere(
     const freed = new Set(log.flatMap((event) => (event.kind === "freed" ? [event.key] : [])));
     return log.flatMap((event): RunEvent[] => {
       if (event.kind !== "ended" || !freed.has(event.key)) return [];
-      const { line, attempt } = parseAttemptKey(event.key);
-      if (holders.get(line)?.attempt !== attempt) return [];
-      const about = { line, attempt, machine: spec.name, outcome: event.outcome, at };
+      const { job: id, attempt } = parseAttemptKey(event.key);
+      if (holders.get(id)?.attempt !== attempt) return [];
+      const about = { job: id, attempt, machine: spec.name, outcome: event.outcome, at };
       return [
         { kind: "job-ended", durationMs: event.durationMs, ...about },
         { kind: "job-collected", files: 0, bytes: 0, ...about },

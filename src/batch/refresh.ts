@@ -1,7 +1,7 @@
 // What has happened on the machines since a batch's last client left: asked for once, kept in memory only.
 
+import { parseAttemptKey } from "../model/attempt-key.js";
 import type { MachineState } from "../model/batch-state.js";
-import { parseAttemptKey } from "../model/job.js";
 import { apply } from "../plan/fold/apply.js";
 import { heldBy } from "../plan/holdings.js";
 import { isUnderWay } from "../plan/run-state.js";
@@ -53,9 +53,9 @@ export function foldLog(
 ): void {
   for (const event of events) {
     if (event.kind !== "started" && event.kind !== "ended") continue;
-    const { line, attempt } = parseAttemptKey(event.key);
-    if (!isUnderWay(state, machine, line, attempt)) continue;
-    const about = { line, attempt, machine, at: 0 };
+    const { job: id, attempt } = parseAttemptKey(event.key);
+    if (!isUnderWay(state, machine, id, attempt)) continue;
+    const about = { job: id, attempt, machine, at: 0 };
     apply(state, { kind: "job-started", slot: event.slot, ...about });
     if (event.kind === "started") continue;
     const { outcome, durationMs } = event;

@@ -1,11 +1,13 @@
 // One try of a job on one machine: the unit of truth. What a job is, a machine has and people see follows from its attempts.
 
-import type { Outcome } from "./job.js";
+import type { JobId, Outcome } from "./job.js";
 
 export interface Attempt {
-  readonly line: number;
-  /** Names it on its machine, together with the line. Each assignment has the next number. */
+  readonly job: JobId;
+  /** Names it on its machine, together with its job. Each assignment has the next number. */
   readonly number: number;
+  /** Its place among those that wait on the machine, smallest first; null: its spool sorts by job. */
+  readonly rank: number | null;
   readonly machine: string;
   /** False: overtaken. Another attempt, or another command, has taken its place. */
   isCurrent: boolean;

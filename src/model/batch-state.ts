@@ -3,10 +3,10 @@
 
 import type { Attempt, Stage } from "./attempt.js";
 import type { DecisionKind } from "./decision.js";
-import { type Job, type Outcome, succeeded } from "./job.js";
+import { type Job, type JobId, type Outcome, succeeded } from "./job.js";
 
 export interface BatchState {
-  readonly jobs: Map<number, TrackedJob>;
+  readonly jobs: Map<JobId, TrackedJob>;
   readonly machines: Map<string, MachineState>;
   /** How many jobs are in each phase. */
   readonly tally: Record<Phase, number>;
@@ -71,8 +71,8 @@ export interface MachineState {
   collectedAt: number;
   /** Verbs under way; one of each kind at a time. */
   readonly busy: Set<DecisionKind>;
-  /** The attempts that are there or may be, by line: at most one of each. */
-  readonly attempts: Map<number, Attempt>;
+  /** The attempts that are there or may be, by job: at most one of each. */
+  readonly attempts: Map<JobId, Attempt>;
   /** The same, by stage. Only plan/attempts.ts changes them. */
   readonly current: Record<CurrentStage, Set<Attempt>>;
   readonly overtaken: Record<OvertakenStage, Set<Attempt>>;
@@ -82,8 +82,8 @@ export interface MachineState {
   readonly rests: Map<string, Attempt>;
   /** Of those: keys to ask for again. */
   readonly restsToTry: Set<string>;
-  /** Lines that came home from there and are to be tried again. */
-  readonly toRetry: Set<number>;
+  /** Jobs whose results are here, and that are to be tried again. */
+  readonly toRetry: Set<JobId>;
   /** How many results cannot be taken from there. */
   stuck: number;
 }

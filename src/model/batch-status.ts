@@ -1,11 +1,12 @@
 // How far each job of a batch is, for people and programs that ask.
 
 import type { JobWord } from "./batch-state.js";
-import type { Outcome } from "./job.js";
+import type { JobId, Outcome } from "./job.js";
 
 export interface JobStatus {
-  readonly job: string;
-  readonly line: number;
+  readonly job: JobId;
+  readonly name: string;
+  readonly line: number | null;
   readonly state: JobWord;
   /** Its results are on this computer. */
   readonly isHere: boolean;

@@ -1,6 +1,7 @@
 // What the client does next: one verb on one machine.
 
 import type { Incomplete } from "./event.js";
+import type { JobId } from "./job.js";
 
 export type Decision = Verb & { readonly machine: string };
 
@@ -9,24 +10,24 @@ type Verb =
   | { readonly kind: "connect"; readonly resumes: boolean }
   /** The link was lost: get it back, for as long as it takes. */
   | { readonly kind: "reconnect"; readonly resumes: boolean }
-  /** `again`: of the lines, those that may be there from an earlier hand-over. */
+  /** `again`: of the jobs, those that may be there from an earlier hand-over. */
   | {
       readonly kind: "hand-over";
-      readonly lines: readonly number[];
-      readonly again?: readonly number[];
+      readonly jobs: readonly JobId[];
+      readonly again?: readonly JobId[];
     }
-  | { readonly kind: "collect"; readonly lines: readonly number[] }
+  | { readonly kind: "collect"; readonly jobs: readonly JobId[] }
   /** Asks again for what was missing of results that are in place. */
   | { readonly kind: "collect-rest"; readonly rests: readonly Rest[] }
   | { readonly kind: "free"; readonly keys: readonly string[] }
   /** Moves the results of these aside, to run them again. */
-  | { readonly kind: "retry"; readonly lines: readonly number[] }
-  | { readonly kind: "take-back"; readonly lines: readonly number[] }
-  | { readonly kind: "stop"; readonly lines: readonly number[] }
+  | { readonly kind: "retry"; readonly jobs: readonly JobId[] }
+  | { readonly kind: "take-back"; readonly jobs: readonly JobId[] }
+  | { readonly kind: "stop"; readonly jobs: readonly JobId[] }
   | { readonly kind: "finish"; readonly cleans: boolean };
 
-/** `isInPlace`: the results of this attempt are those that count. */
-export type Rest = Incomplete & { readonly isInPlace: boolean };
+/** `key` names the attempt there. `isInPlace`: its results are those that count. */
+export type Rest = Incomplete & { readonly key: string; readonly isInPlace: boolean };
 
 export type DecisionKind = Decision["kind"];
 

@@ -3,7 +3,7 @@
 
 import type { BatchSettings, FeedPosition } from "./batch.js";
 import type { HaltRule } from "./halt-rule.js";
-import type { Job, Outcome } from "./job.js";
+import type { Job, JobId, Outcome } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
 
 export type RunEvent = { readonly at: number } & (
@@ -31,15 +31,15 @@ export type RunEvent = { readonly at: number } & (
       readonly waiting: number;
       /** Where jobs are. */
       readonly machines: readonly string[];
-      /** Which lines each of those machines has. */
-      readonly held: Readonly<Record<string, readonly number[]>>;
+      /** Which jobs each of those machines has. */
+      readonly held: Readonly<Record<string, readonly JobId[]>>;
     }
   /** Results were there before this run; `outcome` is null when no record tells how the job ended. */
-  | { readonly kind: "job-skipped"; readonly line: number; readonly outcome: Outcome | null }
+  | { readonly kind: "job-skipped"; readonly job: JobId; readonly outcome: Outcome | null }
   /** Its results were removed, or moved aside to run it again. */
-  | { readonly kind: "job-reopened"; readonly line: number }
+  | { readonly kind: "job-reopened"; readonly job: JobId }
   /** Its command or its need has changed before it began. */
-  | { readonly kind: "job-replaced"; readonly line: number }
+  | { readonly kind: "job-replaced"; readonly job: JobId }
   | {
       readonly kind: "machine-ready";
       readonly machine: string;
@@ -62,7 +62,7 @@ export type RunEvent = { readonly at: number } & (
   | {
       readonly kind: "machine-refused";
       readonly machine: string;
-      readonly lines: readonly number[];
+      readonly jobs: readonly JobId[];
       readonly reason: string;
       readonly hint: string | null;
     }
@@ -89,11 +89,11 @@ export type RunEvent = { readonly at: number } & (
   | {
       readonly kind: "jobs-assigned";
       readonly machine: string;
-      readonly lines: readonly number[];
+      readonly jobs: readonly JobId[];
       /** The numbers of these attempts, in the same order; records of version 0.1 have none. */
       readonly attempts?: readonly number[];
     }
-  | { readonly kind: "jobs-handed-over"; readonly machine: string; readonly lines: readonly number[] }
+  | { readonly kind: "jobs-handed-over"; readonly machine: string; readonly jobs: readonly JobId[] }
   | {
       readonly kind: "slot-waiting";
       readonly machine: string;
@@ -102,17 +102,17 @@ export type RunEvent = { readonly at: number } & (
     }
   | {
       readonly kind: "job-started";
-      readonly line: number;
+      readonly job: JobId;
       readonly attempt: number;
       readonly machine: string;
       readonly slot: number;
     }
   /** The last line a running job printed, for the live view. */
-  | { readonly kind: "job-said"; readonly line: number; readonly text: string }
+  | { readonly kind: "job-said"; readonly job: JobId; readonly text: string }
   /** What a job printed, with `--tee`: one or more whole lines, or the last one, which may have no newline. Never recorded. */
   | {
       readonly kind: "job-output";
-      readonly line: number;
+      readonly job: JobId;
       readonly attempt: number;
       readonly stream: "out" | "err";
       readonly text: string;
@@ -120,14 +120,14 @@ export type RunEvent = { readonly at: number } & (
   /** The job has emptied its own output: `kept` bytes that were fetched before stay, and what it prints now is added. */
   | {
       readonly kind: "output-restarted";
-      readonly line: number;
+      readonly job: JobId;
       readonly attempt: number;
       readonly stream: "out" | "err";
       readonly kept: number;
     }
   | {
       readonly kind: "job-ended";
-      readonly line: number;
+      readonly job: JobId;
       readonly attempt: number;
       readonly machine: string;
       readonly outcome: Outcome;
@@ -143,7 +143,7 @@ export type RunEvent = { readonly at: number } & (
   /** Its results are in place on this computer's disk. */
   | {
       readonly kind: "job-collected";
-      readonly line: number;
+      readonly job: JobId;
       readonly attempt: number;
       readonly machine: string;
       readonly outcome: Outcome;
@@ -155,7 +155,7 @@ export type RunEvent = { readonly at: number } & (
   /** The machine was asked again for what was missing. `files` came; `missing` still could not be taken. */
   | {
       readonly kind: "rest-collected";
-      readonly line: number;
+      readonly job: JobId;
       readonly attempt: number;
       readonly machine: string;
       readonly files: number;
@@ -166,16 +166,16 @@ export type RunEvent = { readonly at: number } & (
   | {
       readonly kind: "jobs-arrived";
       readonly machine: string;
-      readonly lines: readonly number[];
-      /** Of these lines, in the same order. */
+      readonly jobs: readonly JobId[];
+      /** Of these jobs, in the same order. */
       readonly attempts: readonly number[];
-      /** By line, as in `job-collected`; left out: nothing is missing. */
-      readonly missing?: Readonly<Record<number, readonly string[]>>;
+      /** By job, as in `job-collected`; left out: nothing is missing. */
+      readonly missing?: Readonly<Record<JobId, readonly string[]>>;
     }
   /** Its results cannot be taken, and stay over there. */
   | {
       readonly kind: "job-stuck";
-      readonly line: number;
+      readonly job: JobId;
       readonly attempt: number;
       readonly machine: string;
       readonly reason: string;
@@ -185,15 +185,15 @@ export type RunEvent = { readonly at: number } & (
   | {
       readonly kind: "jobs-taken-back";
       readonly machine: string;
-      readonly lines: readonly number[];
-      readonly begun: readonly number[];
+      readonly jobs: readonly JobId[];
+      readonly begun: readonly JobId[];
     }
   /** The machine has been away too long: what it had not begun goes to others. */
-  | { readonly kind: "jobs-reassigned"; readonly machine: string; readonly lines: readonly number[] }
+  | { readonly kind: "jobs-reassigned"; readonly machine: string; readonly jobs: readonly JobId[] }
   /** They are tried once more; what the last attempt left has moved aside. */
-  | { readonly kind: "jobs-retried"; readonly machine: string; readonly lines: readonly number[] }
+  | { readonly kind: "jobs-retried"; readonly machine: string; readonly jobs: readonly JobId[] }
   /** They were handed over, and are not there any more: their fate is unknown, and no other machine gets them. */
-  | { readonly kind: "jobs-gone"; readonly machine: string; readonly lines: readonly number[] }
+  | { readonly kind: "jobs-gone"; readonly machine: string; readonly jobs: readonly JobId[] }
   /** Nothing of this batch is left over there. */
   | { readonly kind: "machine-done"; readonly machine: string }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */
@@ -220,7 +220,7 @@ export type RunEvent = { readonly at: number } & (
 
 /** An attempt whose results are in place, but for what is `missing`. */
 export interface Incomplete {
-  readonly line: number;
+  readonly job: JobId;
   readonly attempt: number;
   readonly machine: string;
   readonly missing: readonly string[];

@@ -1,8 +1,12 @@
 // A job is one command of a batch; an attempt is one try of it on a machine.
 
+/** Tells the jobs of a batch apart: a whole number above 0 that a job keeps, wherever its line moves. */
+export type JobId = number;
+
 export interface Job {
-  /** 1-based line of the batch file; also what tells the jobs of a batch apart. */
-  readonly line: number;
+  readonly id: JobId;
+  /** Where it stands in its file, from 1, for messages only; null: in none. */
+  readonly line: number | null;
   /** What results are filed under: `example_batch_script.sh.1`. */
   readonly name: string;
   /** As written: the lines of one command, without the last line ending. */
@@ -14,6 +18,10 @@ export interface Job {
   readonly timeoutSeconds?: number;
   /** Variables of its own. Their values may be secrets, and are kept nowhere. */
   readonly envNames?: readonly string[];
+  /** 0 to 999; a smaller number starts earlier. Absent: 500. */
+  readonly priority?: number;
+  /** Its place among jobs of the same priority, up to 10 digits; absent: its id. */
+  readonly order?: number;
 }
 
 /** For a place where there is one line: of several, the first and an ellipsis. */
@@ -78,14 +86,4 @@ export function describeOutcome(outcome: Outcome): string {
     default:
       return outcome satisfies never;
   }
-}
-
-/** The name of one attempt on a machine. Sorts in file order, and needs no quoting anywhere. */
-export function attemptKey(line: number, attempt: number): string {
-  return `${String(line).padStart(7, "0")}-${attempt}`;
-}
-
-export function parseAttemptKey(key: string): { line: number; attempt: number } {
-  const [line, attempt] = key.split("-").map(Number);
-  return { line: line ?? 0, attempt: attempt ?? 0 };
 }

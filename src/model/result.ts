@@ -1,7 +1,7 @@
 // The results of a batch as a table: one row a job, with what it was given, how it went and what it found out.
 
 import type { JobWord } from "./batch-state.js";
-import type { Outcome } from "./job.js";
+import type { JobId, Outcome } from "./job.js";
 
 export type Cell = number | string | null;
 
@@ -9,8 +9,9 @@ export type Cell = number | string | null;
 export type Metrics = ReadonlyMap<string, number | string>;
 
 export interface ResultRow {
-  readonly job: string;
-  readonly line: number;
+  readonly job: JobId;
+  readonly name: string;
+  readonly line: number | null;
   readonly command: string;
   /** `skipped`: its results are here, but no record says how it went. */
   readonly state: JobWord;
@@ -28,7 +29,7 @@ export interface ResultRow {
 
 /** An attempt's place in the timeline of its slot. */
 export interface Span {
-  readonly line: number;
+  readonly job: JobId;
   readonly attempt: number;
   readonly machine: string;
   readonly slot: number;
@@ -51,8 +52,6 @@ export interface ResultTable {
 
 export function cellOf(row: ResultRow, column: Column): Cell {
   switch (column.kind) {
-    case "job":
-      return row.line;
     case "parameter":
       return row.parameters.get(column.name) ?? null;
     case "metric":
@@ -75,7 +74,7 @@ export interface PageData {
 }
 
 export interface PageRow {
-  readonly line: number;
+  readonly job: JobId;
   readonly state: ResultRow["state"];
   readonly cells: readonly Cell[];
 }

@@ -4,9 +4,9 @@
 import { byId } from "./svg.js";
 
 /** `text`: what it says, line by line. */
-export function asMark(element: SVGElement, line: number, text: string): SVGElement {
+export function asMark(element: SVGElement, job: number, text: string): SVGElement {
   element.classList.add("mark");
-  element.dataset.line = String(line);
+  element.dataset.job = String(job);
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", text);
   element.setAttribute("tabindex", "-1");
@@ -38,7 +38,7 @@ export function listenToMarks(drawing: SVGElement): SVGElement {
 }
 
 function showMark(mark: SVGElement): void {
-  light(mark.dataset.line ?? null);
+  light(mark.dataset.job ?? null);
   const tip = byId("tip");
   tip.textContent = mark.getAttribute("aria-label");
   tip.hidden = false;
@@ -55,9 +55,8 @@ function hideTip(): void {
 }
 
 /** Null: none. */
-export function light(line: string | null): void {
+export function light(job: string | null): void {
   for (const each of document.querySelectorAll(".lit")) each.classList.remove("lit");
-  if (line === null) return;
-  for (const each of document.querySelectorAll(`[data-line="${CSS.escape(line)}"]`))
-    each.classList.add("lit");
+  if (job === null) return;
+  for (const each of document.querySelectorAll(`[data-job="${CSS.escape(job)}"]`)) each.classList.add("lit");
 }

@@ -45,7 +45,7 @@ export function drawParallel(data: PageData, metric: Field, room: number): SVGEl
     if (value === null) continue;
     const paint = { stroke: colourAt(value), "stroke-opacity": opacity };
     const thread = svg("path", { class: "thread", d: pathThrough(places, axes), ...paint });
-    root.append(asMark(thread, row.line, describeRow(describeJob(row), row, all)));
+    root.append(asMark(thread, row.job, describeRow(describeJob(row), row, all)));
   }
   root.append(...axes.flatMap(drawAxis));
   return listenToMarks(root);
@@ -65,7 +65,7 @@ function y(at: number): number {
 
 function placeOn({ field, scale, isMetric }: Axis, row: PageRow): number | null {
   const at = scale.place(cellAt(row, field));
-  return at === null || isMetric ? at : at + jitter(row.line) * Math.min(SPREAD, scale.room * 0.5);
+  return at === null || isMetric ? at : at + jitter(row.job) * Math.min(SPREAD, scale.room * 0.5);
 }
 
 /** A job without a parameter has a gap there. */

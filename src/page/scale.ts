@@ -130,6 +130,6 @@ function categoricalScale(cells: readonly (string | number)[]): Scale {
 }
 
 /** The same each time, and not the same for neighbours: jobs of one value lie beside each other. From -0.5 to 0.5. */
-export function jitter(line: number): number {
-  return ((line * 0.618034) % 1) - 0.5;
+export function jitter(job: number): number {
+  return ((job * 0.618034) % 1) - 0.5;
 }

@@ -35,10 +35,10 @@ export function drawScatter(data: PageData, axes: Axes, width: number): SVGEleme
   for (const row of data.rows) {
     const [atX, atY] = [across.place(cellAt(row, against)), up.place(cellAt(row, metric))];
     if (atX === null || atY === null) continue;
-    const shift = against.kind === "parameter" ? jitter(row.line) * Math.min(0.03, across.room * 0.3) : 0;
+    const shift = against.kind === "parameter" ? jitter(row.job) * Math.min(0.03, across.room * 0.3) : 0;
     const place = { cx: frame.x(atX + shift), cy: frame.y(atY), r: 4.5 };
     const dot = svg("circle", { class: `dot ${row.state}`, ...place });
-    root.append(asMark(dot, row.line, describeRow(describeJob(row), row, fields)));
+    root.append(asMark(dot, row.job, describeRow(describeJob(row), row, fields)));
   }
   return listenToMarks(root);
 }

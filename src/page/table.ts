@@ -30,7 +30,7 @@ export function fillTable(table: HTMLTableElement, data: PageData): void {
     for (const { element } of sorted(lines, field, isDescending)) body.append(element);
   };
   body.addEventListener("pointerover", ({ target }) => {
-    light((target as Element).closest("tr")?.dataset.line ?? null);
+    light((target as Element).closest("tr")?.dataset.job ?? null);
   });
   body.addEventListener("pointerleave", () => light(null));
 }
@@ -59,7 +59,7 @@ function headingFor(field: TableField, onClick: (heading: HTMLElement) => void):
 
 function lineFor(row: PageRow, fields: readonly TableField[]): HTMLElement {
   const line = document.createElement("tr");
-  line.dataset.line = String(row.line);
+  line.dataset.job = String(row.job);
   line.append(...fields.map((field) => cellFor(formatCell(cellAt(row, field)), field)));
   return line;
 }

@@ -30,16 +30,16 @@ export function drawTimeline(data: PageData, width: number): SVGElement {
   const frame = frameFor(data, width);
   const root = drawing(width, frame.height, "attempts in their slots");
   root.append(...drawClock(frame), ...drawNames(frame));
-  const rows = new Map(data.rows.map((row) => [row.line, row]));
+  const rows = new Map(data.rows.map((row) => [row.job, row]));
   const rowOf = new Map(frame.slots.map((name, index) => [name, index]));
   const fields = fieldsOf(data);
   for (const span of data.spans) {
-    const row = rows.get(span.line);
+    const row = rows.get(span.job);
     const about = describeSpan(span, frame.begin);
     const [bar, ...number] = drawSpan(span, rowOf.get(slotName(span)) ?? 0, frame);
     if (bar === undefined) continue;
     const text = row === undefined ? about : describeRow(about, row, fields);
-    root.append(asMark(bar, span.line, text), ...number);
+    root.append(asMark(bar, span.job, text), ...number);
   }
   return listenToMarks(root);
 }
@@ -89,21 +89,21 @@ function drawNames({ slots, labelWidth }: Frame): SVGElement[] {
 }
 
 /** A bar, and the job's number where there is room for it. */
-function drawSpan({ line, state, start, end }: Span, row: number, { begin, x }: Frame): SVGElement[] {
+function drawSpan({ job, state, start, end }: Span, row: number, { begin, x }: Frame): SVGElement[] {
   const y = EDGE.top + row * ROW + (ROW - BAR) / 2;
   const left = x(start - begin);
   const width = Math.max(NARROWEST, x(end - begin) - left);
   const bar = svg("rect", { class: `span ${state}`, x: left, y, width, height: BAR, rx: 2 });
-  const text = String(line);
+  const text = String(job);
   if (width <= LETTER * text.length + 6) return [bar];
   const place = { class: "within", x: left + width / 2, y: y + 12, "text-anchor": "middle" };
   return [bar, svg("text", place, text)];
 }
 
 function describeSpan(span: Span, begin: number): string {
-  const { line, attempt, state, machine, slot, start, end } = span;
+  const { job, attempt, state, machine, slot, start, end } = span;
   const again = attempt > 1 ? `, attempt ${attempt}` : "";
   const from = formatTime(Math.round((start - begin) / 100) * 100);
   const long = formatTime(Math.round((end - start) / 100) * 100);
-  return `job ${line}, ${state}${again}\n${machine}, slot ${slot}: ${long} from ${from} on`;
+  return `job ${job}, ${state}${again}\n${machine}, slot ${slot}: ${long} from ${from} on`;
 }

@@ -35,6 +35,6 @@ export function describeRow(first: string, row: PageRow, fields: readonly Field[
   return [first, ...lines.slice(0, MOST_LINES), ...more].join("\n");
 }
 
-export function describeJob({ line, state }: PageRow): string {
-  return `job ${line}, ${state}`;
+export function describeJob({ job, state }: PageRow): string {
+  return `job ${job}, ${state}`;
 }

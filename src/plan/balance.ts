@@ -1,20 +1,21 @@
 // While the client is connected: waiting jobs of machines that are behind are taken back for those that have run dry.
 
-import { countWaiting, linesOf } from "./holdings.js";
+import type { JobId } from "../model/job.js";
+import { countWaiting, idsOf } from "./holdings.js";
 import type { Stock } from "./stock.js";
 
 export interface TakeBack {
   readonly machine: string;
-  readonly lines: readonly number[];
+  readonly jobs: readonly JobId[];
 }
 
 /**
- * Everybody is brought down to the same work a slot, but only once a machine has nothing left to do. `movableLines`: those
+ * Everybody is brought down to the same work a slot, but only once a machine has nothing left to do. `pickMovable`: those
  * that a machine that has run dry could take.
  */
 export function balance(
   { total, dry, movable }: Stock,
-  movableLines: (lines: Iterable<number>) => Iterable<number>,
+  pickMovable: (jobs: Iterable<JobId>) => Iterable<JobId>,
 ): TakeBack[] {
   if (dry.size === 0 || movable.size === 0) return [];
   const share = total.jobs / total.slots;
@@ -25,8 +26,8 @@ export function balance(
     const surplus = Math.floor(countWaiting(machine) + current.running.size - Math.max(own, share * own));
     if (surplus <= 0) continue;
     // The last ones: the first are about to begin.
-    const lines = [...movableLines(linesOf(current.queued))].slice(-surplus);
-    if (lines.length > 0) orders.push({ machine: name, lines });
+    const jobs = [...pickMovable(idsOf(current.queued))].slice(-surplus);
+    if (jobs.length > 0) orders.push({ machine: name, jobs });
   }
   return orders;
 }

@@ -1,29 +1,30 @@
-// Which machine each waiting job goes to: always the one with the least work a slot, so that early lines start
+// Which machine each waiting job goes to: always the one with the least work a slot, so that early jobs start
 // early everywhere and whoever has run dry is served first.
 
 import type { MachineState } from "../model/batch-state.js";
+import type { JobId } from "../model/job.js";
 import type { LoadHeap } from "./load-heap.js";
 
 export interface DealRules {
-  /** The machine a line should not go to again, if there is another. */
-  readonly avoided: (line: number) => string | undefined;
-  readonly isBarred: (machine: string, line: number) => boolean;
+  /** The machine a job should not go to again, if there is another. */
+  readonly avoided: (id: JobId) => string | undefined;
+  readonly isBarred: (machine: string, id: JobId) => boolean;
 }
 
-/** O(log m) a line. A line that no machine may have stays. */
+/** O(log m) a job. A job that no machine may have stays. */
 export function dealJobs(
-  lines: Iterable<number>,
+  jobs: Iterable<JobId>,
   ready: LoadHeap,
   { avoided, isBarred }: DealRules,
-): Map<MachineState, number[]> {
-  const hands = new Map<MachineState, number[]>();
+): Map<MachineState, JobId[]> {
+  const hands = new Map<MachineState, JobId[]>();
   if (ready.size === 0) return hands;
-  for (const line of lines) {
-    const machine = ready.takeSeat(avoided(line), (name) => isBarred(name, line));
+  for (const id of jobs) {
+    const machine = ready.takeSeat(avoided(id), (name) => isBarred(name, id));
     if (machine === null) continue;
     const hand = hands.get(machine);
-    if (hand) hand.push(line);
-    else hands.set(machine, [line]);
+    if (hand) hand.push(id);
+    else hands.set(machine, [id]);
   }
   // Nothing has happened yet but in thought.
   for (const machine of hands.keys()) ready.put(machine);

@@ -1,15 +1,17 @@
 // What to do next, from what is known: every choice the client makes is made here.
 
 import type { Attempt } from "../model/attempt.js";
+import { attemptKey } from "../model/attempt-key.js";
 import { lastAttempt, type MachineState } from "../model/batch-state.js";
 import type { Decision, Rest } from "../model/decision.js";
 import type { News } from "../model/event.js";
+import type { JobId } from "../model/job.js";
 import { balance } from "./balance.js";
 import { dealJobs } from "./deal.js";
 import { isToCollect } from "./gathering.js";
 import { startsNothing } from "./halt.js";
-import { countWaiting, incompleteOf, linesOf } from "./holdings.js";
-import { kindOfLine, machineOf, type RunState } from "./run-state.js";
+import { countWaiting, idsOf, incompleteOf } from "./holdings.js";
+import { kindOfJob, machineOf, type RunState } from "./run-state.js";
 import { isEmpty } from "./stock.js";
 
 /** `news` changes only what is known, and comes first. */
@@ -118,41 +120,37 @@ function deal(state: RunState, now: number): News[] {
   const waitedMs = state.firstReadyAt === null ? 0 : now - state.firstReadyAt;
   const isPatient = unheard.size > 0 && waitedMs < PATIENCE_MS;
   if (isPatient && waitedMs < HUNGER_MS) return [];
-  const lines = isPatient ? first([dealable(state)], total.slots - total.jobs) : dealable(state);
-  const hands = dealJobs(lines, ready, {
-    avoided: (line) => state.jobs.get(line)?.avoids ?? undefined,
-    isBarred: (name, line) => machineOf(state, name).attempts.has(line) || !isServedBy(state, name, line),
+  const jobs = isPatient ? first([dealable(state)], total.slots - total.jobs) : dealable(state);
+  const hands = dealJobs(jobs, ready, {
+    avoided: (id) => state.jobs.get(id)?.avoids ?? undefined,
+    isBarred: (name, id) => machineOf(state, name).attempts.has(id) || !isServedBy(state, name, id),
   });
-  return [...hands].map(([{ name }, lines]) => {
-    const attempts = lines.map((line) => (state.jobs.get(line)?.lastNumber ?? 0) + 1);
-    return { kind: "jobs-assigned", machine: name, lines, attempts };
+  return [...hands].map(([{ name }, jobs]) => {
+    const attempts = jobs.map((id) => (state.jobs.get(id)?.lastNumber ?? 0) + 1);
+    return { kind: "jobs-assigned", machine: name, jobs, attempts };
   });
 }
 
-function isServedBy(state: RunState, name: string, line: number): boolean {
-  return state.kinds.size === 0 || machineOf(state, name).kinds.has(kindOfLine(state, line));
+function isServedBy(state: RunState, name: string, id: JobId): boolean {
+  return state.kinds.size === 0 || machineOf(state, name).kinds.has(kindOfJob(state, id));
 }
 
-/** Without looking at each machine for each line: only lines of which the kind is served somewhere. */
-function dealable(state: RunState): Iterable<number> {
+/** Without looking at each machine for each job: only jobs of which the kind is served somewhere. */
+function dealable(state: RunState): Iterable<JobId> {
   return servedBy(state, state.stock.takers, state.waiting);
 }
 
-function servedBy(
-  state: RunState,
-  machines: Iterable<MachineState>,
-  lines: Iterable<number>,
-): Iterable<number> {
-  if (state.kinds.size === 0) return lines;
+function servedBy(state: RunState, machines: Iterable<MachineState>, jobs: Iterable<JobId>): Iterable<JobId> {
+  if (state.kinds.size === 0) return jobs;
   const served = new Set([...machines].flatMap(({ kinds }) => [...kinds]));
-  return [...lines].filter((line) => served.has(kindOfLine(state, line)));
+  return [...jobs].filter((id) => served.has(kindOfJob(state, id)));
 }
 
 function rebalance(state: RunState, now: number): Decision[] {
   const { waiting, stock } = state;
   if (stock.dryAt === null || now - stock.dryAt < DRY_MS) return [];
   if (waiting.size > 0 || startsNothing(state)) return [];
-  return balance(stock, (lines) => servedBy(state, stock.dry, lines)).map((order) => ({
+  return balance(stock, (jobs) => servedBy(state, stock.dry, jobs)).map((order) => ({
     kind: "take-back",
     ...order,
   }));
@@ -173,7 +171,7 @@ function decideFor(state: RunState, machine: MachineState, now: number, isQuiet:
     ...handOver(state, machine),
     ...takeBack(state, machine),
     ...(isToCollect(machine, now)
-      ? batch(machine, "collect", [linesOf(current.ended), linesOf(overtaken.ended)], COLLECT_AT_ONCE)
+      ? batch(machine, "collect", [idsOf(current.ended), idsOf(overtaken.ended)], COLLECT_AT_ONCE)
       : []),
     ...collectRests(state, machine),
     ...free(machine, isQuiet),
@@ -193,7 +191,7 @@ function withholdOrGiveUp(state: RunState, machine: MachineState, now: number): 
   const { name, phase, current } = machine;
   if (phase === "lost") return isToGiveUp(state, machine, now) ? [giveUp(state, machine)] : [];
   if (phase !== "ready" || !startsNothing(state) || current.assigned.size === 0) return [];
-  return [{ kind: "jobs-taken-back", machine: name, lines: [...linesOf(current.assigned)], begun: [] }];
+  return [{ kind: "jobs-taken-back", machine: name, jobs: [...idsOf(current.assigned)], begun: [] }];
 }
 
 function isToGiveUp(
@@ -206,26 +204,26 @@ function isToGiveUp(
 }
 
 function giveUp(state: RunState, { name, current: { assigned, sent, queued } }: MachineState): News {
-  const waiting = linesOf([...assigned, ...sent, ...queued]);
+  const waiting = idsOf([...assigned, ...sent, ...queued]);
   return {
     kind: "jobs-reassigned",
     machine: name,
-    lines: [...servedBy(state, state.stock.takers, waiting)],
+    jobs: [...servedBy(state, state.stock.takers, waiting)],
   };
 }
 
 function handOver(state: RunState, machine: MachineState): Decision[] {
   const { name, busy, current } = machine;
-  const lines = busy.has("hand-over") ? [] : first(toHandOver(state, machine), HAND_OVER_AT_ONCE);
-  if (lines.length === 0) return [];
+  const jobs = busy.has("hand-over") ? [] : first(toHandOver(state, machine), HAND_OVER_AT_ONCE);
+  if (jobs.length === 0) return [];
   // What was sent comes first.
-  const again = lines.slice(0, current.sent.size);
-  return [{ kind: "hand-over", machine: name, lines, ...(again.length > 0 && { again }) }];
+  const again = jobs.slice(0, current.sent.size);
+  return [{ kind: "hand-over", machine: name, jobs, ...(again.length > 0 && { again }) }];
 }
 
 /** While nothing is to begin: only what may have arrived already, so that the machine can be asked about it. */
-function toHandOver(state: RunState, { current: { assigned, sent } }: MachineState): Iterable<number>[] {
-  return startsNothing(state) ? [linesOf(sent)] : [linesOf(sent), linesOf(assigned)];
+function toHandOver(state: RunState, { current: { assigned, sent } }: MachineState): Iterable<JobId>[] {
+  return startsNothing(state) ? [idsOf(sent)] : [idsOf(sent), idsOf(assigned)];
 }
 
 function takeBack(state: RunState, machine: MachineState): Decision[] {
@@ -235,17 +233,17 @@ function takeBack(state: RunState, machine: MachineState): Decision[] {
   if (isHandingOver && !startsNothing(state)) return [];
   // A machine that is being drained keeps what no other could take.
   const isDrained = !isOpen && stock.takers.size > 0;
-  const left = isDrained ? servedBy(state, stock.takers, linesOf(current.queued)) : [];
-  const returned = startsNothing(state) ? linesOf(current.queued) : left;
-  const orphans = isHandingOver ? [] : linesOf(overtaken.queued);
+  const left = isDrained ? servedBy(state, stock.takers, idsOf(current.queued)) : [];
+  const returned = startsNothing(state) ? idsOf(current.queued) : left;
+  const orphans = isHandingOver ? [] : idsOf(overtaken.queued);
   return [
     ...batch(machine, "take-back", [returned, orphans]),
     ...(state.interrupted === "stop" ? batch(machine, "stop", [unstopped(machine)]) : []),
   ];
 }
 
-function* unstopped({ current: { running } }: MachineState): Iterable<number> {
-  for (const { line, stage } of running) if (stage.kind === "running" && !stage.isStopping) yield line;
+function* unstopped({ current: { running } }: MachineState): Iterable<JobId> {
+  for (const { job, stage } of running) if (stage.kind === "running" && !stage.isStopping) yield job;
 }
 
 function collectRests(state: RunState, { name, busy, rests, restsToTry }: MachineState): Decision[] {
@@ -255,8 +253,9 @@ function collectRests(state: RunState, { name, busy, rests, restsToTry }: Machin
 }
 
 function restOf({ jobs }: RunState, attempt: Attempt): Rest {
-  const tracked = jobs.get(attempt.line);
-  return { ...incompleteOf(attempt), isInPlace: tracked !== undefined && lastAttempt(tracked) === attempt };
+  const tracked = jobs.get(attempt.job);
+  const isInPlace = tracked !== undefined && lastAttempt(tracked) === attempt;
+  return { ...incompleteOf(attempt), key: attemptKey(attempt), isInPlace };
 }
 
 /** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
@@ -271,12 +270,12 @@ function free(machine: MachineState, isQuiet: boolean): Decision[] {
 function batch(
   { name, busy }: MachineState,
   kind: "collect" | "retry" | "take-back" | "stop",
-  lines: readonly Iterable<number>[],
+  jobs: readonly Iterable<JobId>[],
   most = Number.POSITIVE_INFINITY,
 ): Decision[] {
   if (busy.has(kind)) return [];
-  const some = first(lines, most);
-  return some.length === 0 ? [] : [{ kind, machine: name, lines: some }];
+  const some = first(jobs, most);
+  return some.length === 0 ? [] : [{ kind, machine: name, jobs: some }];
 }
 
 function first<T>(sources: readonly Iterable<T>[], most: number): T[] {

@@ -1,10 +1,11 @@
 // When a run halts of itself (`--halt`), and what keeps new jobs from beginning. Only what ends in this run counts, so that
 // a batch that was halted can go on; a job that is tried again counts when it is given up.
 
-import type { Fate } from "../model/batch-state.js";
+import { rankOf } from "../model/attempt-key.js";
+import type { Fate, TrackedJob } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import { formatHaltRule, type HaltRule } from "../model/halt-rule.js";
-import { type Outcome, succeeded } from "../model/job.js";
+import { type JobId, type Outcome, succeeded } from "../model/job.js";
 import type { Halting, RunState } from "./run-state.js";
 
 export function newHalting(): Halting {
@@ -16,17 +17,17 @@ export function startsNothing({ interrupted, isPaused }: RunState): boolean {
   return isPaused || interrupted !== "no";
 }
 
-/** Early lines start first, in whichever order they came back. */
-export function sortLines(lines: Set<number>): void {
-  const sorted = [...lines].sort((one, other) => one - other);
-  lines.clear();
-  for (const line of sorted) lines.add(line);
+/** By rank, in whichever order they came back. */
+export function sortWaiting({ waiting, jobs }: RunState): void {
+  const ranked = [...waiting].map((id) => ({ id, rank: rankOf((jobs.get(id) as TrackedJob).job) }));
+  waiting.clear();
+  for (const { id } of ranked.sort((one, other) => one.rank - other.rank)) waiting.add(id);
 }
 
 /** Of a job that is not tried again. */
-export function noteEnd(halting: Halting, line: number, outcome: Outcome): void {
-  if (halting.ended.has(line)) return;
-  halting.ended.add(line);
+export function noteEnd(halting: Halting, id: JobId, outcome: Outcome): void {
+  if (halting.ended.has(id)) return;
+  halting.ended.add(id);
   if (!succeeded(outcome)) halting.failed++;
 }
 

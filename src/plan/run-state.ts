@@ -1,9 +1,10 @@
 // What a run knows beside its jobs and machines: what the user wants, what waits, and where to look next.
 
+import { attemptKey, rankOf } from "../model/attempt-key.js";
 import { type BatchState, endingOf, type MachineState } from "../model/batch-state.js";
 import type { Counts } from "../model/event.js";
 import type { HaltRule } from "../model/halt-rule.js";
-import { kindOf } from "../model/job.js";
+import { type JobId, kindOf } from "../model/job.js";
 import type { Stock } from "./stock.js";
 
 /** What the user wants to happen when things go wrong. */
@@ -20,8 +21,8 @@ export interface Policy {
 
 /** What counts for `--halt`. */
 export interface Halting {
-  /** Lines that ended in this run, for good. */
-  readonly ended: Set<number>;
+  /** Jobs that ended in this run, for good. */
+  readonly ended: Set<JobId>;
   failed: number;
   /** Had their results before this run: no share of them is asked for. */
   skipped: number;
@@ -32,10 +33,10 @@ export interface Halting {
 export interface RunState extends BatchState {
   readonly policy: Policy;
   readonly stock: Stock;
-  /** Lines with this computer. */
-  readonly waiting: Set<number>;
-  /** Of the lines that need something else than the others do. */
-  readonly kinds: Map<number, string>;
+  /** Jobs with this computer. */
+  readonly waiting: Set<JobId>;
+  /** Of the jobs that need something else than the others do. */
+  readonly kinds: Map<JobId, string>;
   firstReadyAt: number | null;
   /** More jobs may still come. */
   isMoreToCome: boolean;
@@ -57,19 +58,23 @@ export function toChange(state: RunState, name: string): MachineState {
   return machine;
 }
 
-/** Which attempt of a line a machine has; the line's last one where it has none. */
-export function attemptOn(state: BatchState, name: string, line: number): number {
-  return machineOf(state, name).attempts.get(line)?.number ?? state.jobs.get(line)?.lastNumber ?? 0;
+/** Names the attempt of a job that a machine has; the job's last one where it has none. */
+export function keyOn(state: BatchState, name: string, id: JobId): string {
+  const attempt = machineOf(state, name).attempts.get(id);
+  if (attempt !== undefined) return attemptKey(attempt);
+  const tracked = state.jobs.get(id);
+  if (tracked === undefined) throw new Error(`no job ${id} in this run`);
+  return attemptKey({ job: id, number: tracked.lastNumber, rank: rankOf(tracked.job) });
 }
 
 /** Whether news of this attempt matters: its results are wanted and not here yet. */
-export function isUnderWay(state: BatchState, name: string, line: number, number: number): boolean {
-  const attempt = machineOf(state, name).attempts.get(line);
+export function isUnderWay(state: BatchState, name: string, id: JobId, number: number): boolean {
+  const attempt = machineOf(state, name).attempts.get(id);
   return attempt?.number === number && attempt.stage.kind !== "stuck" && attempt.stage.kind !== "unknown";
 }
 
-export function kindOfLine({ kinds }: RunState, line: number): string {
-  return kinds.get(line) ?? kindOf(undefined);
+export function kindOfJob({ kinds }: RunState, id: JobId): string {
+  return kinds.get(id) ?? kindOf(undefined);
 }
 
 export function countJobs({ tally, jobs }: BatchState): Counts {

@@ -1,7 +1,7 @@
 // The rows of a table of results, from what is known of each job.
 
 import { type JobWord, lastAttempt, type TrackedJob } from "../model/batch-state.js";
-import { attemptKey, type Outcome } from "../model/job.js";
+import type { Outcome } from "../model/job.js";
 import type { Metrics, ResultRow, Span } from "../model/result.js";
 
 /** As `sshoal status` has it. */
@@ -13,20 +13,20 @@ export interface JobFacts {
   readonly attempt: number;
 }
 
-/** Spans are by attempt key. */
+/** Spans are by `job attempt`. */
 export function resultRow(
   tracked: TrackedJob,
   { state, outcome, machine, slot, attempt }: JobFacts,
   metrics: Metrics,
   spans: ReadonlyMap<string, Span>,
 ): ResultRow {
-  const { line, name, command, parameters = {} } = tracked.job;
+  const { id, line, name, command, parameters = {} } = tracked.job;
   const last = lastAttempt(tracked);
   return {
-    job: name,
+    job: id,
     parameters: new Map(Object.entries(parameters)),
-    startedAt: last === null ? null : (spans.get(attemptKey(line, last.number))?.start ?? null),
+    startedAt: last === null ? null : (spans.get(`${id} ${last.number}`)?.start ?? null),
     durationMs: last !== null && "durationMs" in last.stage ? last.stage.durationMs : null,
-    ...{ line, command, state, outcome, machine, slot, attempt, metrics },
+    ...{ name, line, command, state, outcome, machine, slot, attempt, metrics },
   };
 }

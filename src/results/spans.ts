@@ -3,16 +3,15 @@
 
 import { type Attempt, courseOf, type Ending } from "../model/attempt.js";
 import { endingOf } from "../model/batch-state.js";
-import { attemptKey } from "../model/job.js";
 import type { Span } from "../model/result.js";
 
-/** By attempt key, in the order in which they began. */
+/** By `job attempt`, in the order in which they began. */
 export function spansOf(attempts: Iterable<Attempt>, now: number): Map<string, Span> {
   const spans: Span[] = [];
   /** Of each slot: when what came after began. A slot has one job at a time. */
   const nextStart = new Map<string, number>();
   const begun = [...attempts].sort(byStart);
-  for (const { line, number, machine, stage, isCurrent } of begun.reverse()) {
+  for (const { job, number, machine, stage, isCurrent } of begun.reverse()) {
     const { slot } = courseOf(stage);
     if (slot === null) continue;
     const place = JSON.stringify([machine, slot]);
@@ -21,9 +20,9 @@ export function spansOf(attempts: Iterable<Attempt>, now: number): Map<string, S
       "outcome" in stage ? closedTime(stage, nextStart.get(place)) : openTime(stage, now, isRunning);
     if (time === null) continue;
     nextStart.set(place, time.start);
-    spans.push({ line, attempt: number, machine, slot, ...time, state: stateOf(stage) });
+    spans.push({ job, attempt: number, machine, slot, ...time, state: stateOf(stage) });
   }
-  return new Map(spans.reverse().map((span) => [attemptKey(span.line, span.attempt), span]));
+  return new Map(spans.reverse().map((span) => [`${span.job} ${span.attempt}`, span]));
 }
 
 interface Time {
@@ -31,10 +30,10 @@ interface Time {
   readonly end: number;
 }
 
-/** Of what was learned at once, slots take early lines first, and later attempts come later. */
+/** Of what was learned at once, slots take early jobs first, and later attempts come later. */
 function byStart(one: Attempt, other: Attempt): number {
   const [before, after] = [learnedAt(one), learnedAt(other)];
-  return before === after ? one.number - other.number || one.line - other.line : before - after;
+  return before === after ? one.number - other.number || one.job - other.job : before - after;
 }
 
 function learnedAt({ stage }: Attempt): number {

@@ -9,16 +9,9 @@ import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { countUnbegun, isHandedOver } from "../plan/decide.js";
 import { initialState } from "../plan/fold/initial-state.js";
-import { forgetLines, type Past, type RecordedMachine, readPast, replay } from "../plan/fold/replay.js";
+import { forgetJobs, type Past, type RecordedMachine, readPast, replay } from "../plan/fold/replay.js";
 import { heldBy, incompleteOf } from "../plan/holdings.js";
-import {
-  attemptOn,
-  countJobs,
-  isUnderWay,
-  machineOf,
-  type Policy,
-  type RunState,
-} from "../plan/run-state.js";
+import { countJobs, isUnderWay, keyOn, machineOf, type Policy, type RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
 import { isEmpty } from "../plan/stock.js";
 import { isOfThisDisk, writingTo } from "./disk-error.js";
@@ -37,7 +30,7 @@ type Derived =
   | "jobs"
   | "kinds"
   | "outputs"
-  | "attemptOn"
+  | "keyOn"
   | "machines"
   | "commit"
   | "mostJobs"
@@ -103,11 +96,11 @@ export function startRun(order: BatchOrder): BatchRun {
   const feed = order.feed && new Feed({ ...order, order: order.feed, past, state });
   const given = feed?.given ?? order.jobs;
   const removed = removedJobs(given, past);
-  forgetLines(
+  forgetJobs(
     state,
-    removed.map(({ line }) => line),
+    removed.map(({ id }) => id),
   );
-  const jobs = new Map([...given, ...removed].map((job) => [job.line, job]));
+  const jobs = new Map([...given, ...removed].map((job) => [job.id, job]));
 
   const record = writingTo(results.privateDir, () => new RunRecord(recordPath));
   const batch = past?.batch ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
@@ -123,10 +116,10 @@ export function startRun(order: BatchOrder): BatchRun {
     mostJobs: feed === null ? jobs.size : Number.POSITIVE_INFINITY,
     outputs: new OutputFiles(results, past?.begun ?? new Set(), tee, past?.kept),
     pastSlots: past?.slots ?? new Map(),
-    attemptOn: (name, line) => attemptOn(state, name, line),
-    isUnderWay: (name, line, attempt) => isUnderWay(state, name, line, attempt),
-    isSuperseded: (name, line, number) => {
-      const attempt = machineOf(state, name).attempts.get(line);
+    keyOn: (name, id) => keyOn(state, name, id),
+    isUnderWay: (name, id, attempt) => isUnderWay(state, name, id, attempt),
+    isSuperseded: (name, id, number) => {
+      const attempt = machineOf(state, name).attempts.get(id);
       return attempt?.number === number && !attempt.isCurrent;
     },
     heldBy: (name) => heldBy(machineOf(state, name)),
@@ -141,7 +134,7 @@ export function startRun(order: BatchOrder): BatchRun {
       const opening = {
         ...order,
         settings: settingsOf(order),
-        jobs: [...jobs.values()].filter(({ line }) => state.jobs.has(line)),
+        jobs: [...jobs.values()].filter(({ id }) => state.jobs.has(id)),
         machines,
         batch,
         state,
@@ -171,9 +164,9 @@ export function startRun(order: BatchOrder): BatchRun {
   };
   const add = (arrivals: readonly Arrival[], position: FeedPosition | null) => {
     const taken = feed?.take(arrivals) ?? { jobs: [], done: [] };
-    for (const job of taken.jobs) jobs.set(job.line, job);
+    for (const job of taken.jobs) jobs.set(job.id, job);
     loop.emit({ kind: "jobs-added", jobs: taken.jobs, position });
-    for (const { line, outcome } of taken.done) loop.emit({ kind: "job-skipped", line, outcome });
+    for (const { id, outcome } of taken.done) loop.emit({ kind: "job-skipped", job: id, outcome });
   };
   return {
     state,
@@ -224,10 +217,10 @@ function settingsOf(order: BatchOrder): BatchSettings {
   return { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, envNames };
 }
 
-/** Lines that an earlier run had and the batch file has no more: they may still be under way. */
+/** Jobs that an earlier run had and the batch file has no more: they may still be under way. */
 function removedJobs(given: readonly Job[], past: Past | null): Job[] {
-  const lines = new Set(given.map(({ line }) => line));
-  return [...(past?.jobs.values() ?? [])].filter(({ line }) => !lines.has(line));
+  const ids = new Set(given.map(({ id }) => id));
+  return [...(past?.jobs.values() ?? [])].filter(({ id }) => !ids.has(id));
 }
 
 /** Machines of the record that were not named this time: they get no new jobs, but what they have is fetched. */

@@ -2,8 +2,9 @@
 
 import path from "node:path";
 import pLimit from "p-limit";
+import { parseAttemptKey } from "../model/attempt-key.js";
 import type { Rest } from "../model/decision.js";
-import { attemptKey, type Outcome, parseAttemptKey } from "../model/job.js";
+import type { JobId, Outcome } from "../model/job.js";
 import { type Collected, collect } from "../remote/results/collect.js";
 import { RENAMED } from "../remote/results/unpack.js";
 import { weigh } from "../remote/results/weigh.js";
@@ -31,11 +32,11 @@ export class Collector {
 
   async collect(
     link: MachineLink,
-    lines: readonly number[],
+    jobs: readonly JobId[],
     poller: OutputPoller | undefined,
     emit: Emit,
   ): Promise<void> {
-    const keys = keysOf(this.#context, link, lines);
+    const keys = keysOf(this.#context, link, jobs);
     try {
       await poller?.finish(keys);
       await this.#collectTogether(link, keys, emit);
@@ -43,7 +44,7 @@ export class Collector {
       if (isOfThisDisk(error)) return this.#waitForRoom(link, error, emit);
       if (isRetryable(error) || !isExpected(error)) throw error;
       // One bad job must not hold up the others that came with it.
-      if (keys.length > 1) for (const line of lines) await this.collect(link, [line], poller, emit);
+      if (keys.length > 1) for (const id of jobs) await this.collect(link, [id], poller, emit);
       else this.#tellStuck(link, keys[0] ?? "", error.message, emit);
     }
   }
@@ -59,11 +60,11 @@ export class Collector {
       const collected = await collect(session, { ...asked, into: incoming.dir, onProgress });
       this.#warnOf(collected, emit);
       const arrived = keys.map(parseAttemptKey);
-      const missing = missingByLine(collected);
+      const missing = missingByJob(collected);
       commit({
         kind: "jobs-arrived",
         machine: spec.name,
-        lines: arrived.map(({ line }) => line),
+        jobs: arrived.map(({ job }) => job),
         attempts: arrived.map(({ attempt }) => attempt),
         ...(missing !== null && { missing }),
       });
@@ -103,10 +104,10 @@ export class Collector {
 
   async #place(link: MachineLink, key: string, outcome = UNTOLD, incoming: string): Promise<void> {
     const { results, outputs, isSuperseded } = this.#context;
-    const { line, attempt } = parseAttemptKey(key);
-    const { name } = jobOf(this.#context, line);
+    const { job: id, attempt } = parseAttemptKey(key);
+    const { name } = jobOf(this.#context, id);
     // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
-    const isLeftover = outcome.kind === "lost" && isSuperseded(link.spec.name, line, attempt);
+    const isLeftover = outcome.kind === "lost" && isSuperseded(link.spec.name, id, attempt);
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
     if (!isBeside) outputs.join(key, name, path.join(incoming, key));
@@ -122,7 +123,7 @@ export class Collector {
       } catch (error) {
         if (!isOfThisDisk(error) && !isExpected(error)) throw error;
         if (link.isLost) throw new LinkLost();
-        const { name } = jobOf(this.#context, rest.line);
+        const { name } = jobOf(this.#context, rest.job);
         const message = `what is missing of ${name} stays on ${link.spec.name}: ${error.message}`;
         emit({ kind: "warning", message });
       }
@@ -132,14 +133,13 @@ export class Collector {
   async #collectRest(link: MachineLink, rest: Rest, emit: Emit): Promise<void> {
     const { results, batch, copyBack } = this.#context;
     const { place, session, signal, spec } = link;
-    const { line, attempt, isInPlace } = rest;
-    const { name } = jobOf(this.#context, line);
-    const about = { kind: "rest-collected", line, attempt, machine: spec.name } as const;
+    const { job: id, attempt, key, isInPlace } = rest;
+    const { name } = jobOf(this.#context, id);
+    const about = { kind: "rest-collected", job: id, attempt, machine: spec.name } as const;
     if (!link.hasSpool) {
       emit({ kind: "warning", message: `what was missing of ${name} is not on ${spec.name} any more` });
       return emit({ ...about, files: 0, bytes: 0, missing: [] });
     }
-    const key = attemptKey(line, attempt);
     const incoming = await results.makeIncoming(batch);
     try {
       const jobs = [{ key, streams: [], only: rest.missing }];
@@ -159,7 +159,7 @@ export class Collector {
   #warnOf({ leftOut, renamed }: Collected, emit: Emit): void {
     for (const what of leftOut) emit({ kind: "warning", message: `left out: ${what}` });
     for (const [key, count] of renamed) {
-      const { name } = jobOf(this.#context, parseAttemptKey(key).line);
+      const { name } = jobOf(this.#context, parseAttemptKey(key).job);
       const message = `${name}: this disk does not take ${count} of its file names; ${RENAMED} among its results lists what they became`;
       emit({ kind: "warning", message });
     }
@@ -179,7 +179,7 @@ export class Collector {
   }
 }
 
-function missingByLine({ missing }: Collected): Record<number, readonly string[]> | null {
+function missingByJob({ missing }: Collected): Record<number, readonly string[]> | null {
   if (missing.size === 0) return null;
-  return Object.fromEntries([...missing].map(([key, paths]) => [parseAttemptKey(key).line, paths]));
+  return Object.fromEntries([...missing].map(([key, paths]) => [parseAttemptKey(key).job, paths]));
 }

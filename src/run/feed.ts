@@ -2,7 +2,7 @@
 
 import type { FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
-import type { Job, Outcome } from "../model/job.js";
+import type { Job, JobId, Outcome } from "../model/job.js";
 import { Arrivals } from "../plan/arrivals.js";
 import type { Past } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
@@ -27,7 +27,7 @@ export interface Taken {
   /** New to this run. */
   readonly jobs: readonly Job[];
   /** Of these: done by an earlier one. */
-  readonly done: readonly { readonly line: number; readonly outcome: Outcome }[];
+  readonly done: readonly { readonly id: JobId; readonly outcome: Outcome }[];
 }
 
 export interface FeedParts {
@@ -44,26 +44,26 @@ export class Feed {
   readonly given: readonly Job[];
   readonly position: FeedPosition | null;
   readonly #arrivals: Arrivals;
-  readonly #outcomes = new Map<number, Outcome>();
+  readonly #outcomes = new Map<JobId, Outcome>();
   readonly #parts: FeedParts;
 
   constructor(parts: FeedParts) {
     const { order, past, state, rerun } = parts;
     const last = (order.startsOver ? past?.pile.jobs : past?.lastJobs) ?? [];
-    for (const { line } of last) {
-      const tracked = state.jobs.get(line);
+    for (const { id } of last) {
+      const tracked = state.jobs.get(id);
       const outcome = tracked && outcomeAtHome(tracked);
-      if (outcome) this.#outcomes.set(line, outcome);
+      if (outcome) this.#outcomes.set(id, outcome);
     }
-    const open = last.filter(({ line }) => !this.#outcomes.has(line));
-    const isWaiting = ({ line }: Job) => state.waiting.has(line);
+    const open = last.filter(({ id }) => !this.#outcomes.has(id));
+    const isWaiting = ({ id }: Job) => state.waiting.has(id);
     // What nobody has begun comes again, from whoever feeds the batch now; or does not, and is not wanted any more.
     this.given = order.startsOver ? open.filter((job) => !isWaiting(job)) : open;
     const goesOn =
       open.length > 0 || past?.pile.isDone === false || !(rerun === "none" || rerun === "stopped");
     const known = order.startsOver && goesOn ? last : [];
     let highest = 0;
-    for (const line of past?.jobs.keys() ?? []) highest = Math.max(highest, line);
+    for (const id of past?.jobs.keys() ?? []) highest = Math.max(highest, id);
     const base = order.startsOver && known.length === 0 ? highest : 0;
     this.#arrivals = new Arrivals({ known, highest, base });
     this.position = order.startsOver ? null : (past?.position ?? null);
@@ -74,17 +74,17 @@ export class Feed {
   take(arrivals: readonly Arrival[]): Taken {
     const { order, state, results, rerun } = this.#parts;
     const jobs: Job[] = [];
-    const done: { line: number; outcome: Outcome }[] = [];
-    const nameOf = (line: number) => `${order.stem}.${line}`;
-    for (const { command, ...arrival } of arrivals) {
-      const line = this.#arrivals.number(command, arrival.line, (number) => results.has(nameOf(number)));
-      if (state.jobs.has(line)) continue;
-      const name = nameOf(line);
-      jobs.push({ line, name, command });
-      const outcome = this.#outcomes.get(line);
+    const done: { id: JobId; outcome: Outcome }[] = [];
+    const nameOf = (id: JobId) => `${order.stem}.${id}`;
+    for (const { command, line } of arrivals) {
+      const id = this.#arrivals.number(command, line, (number) => results.has(nameOf(number)));
+      if (state.jobs.has(id)) continue;
+      const name = nameOf(id);
+      jobs.push({ id, line, name, command });
+      const outcome = this.#outcomes.get(id);
       if (outcome === undefined || !results.has(name)) continue;
-      if (isToRerun(rerun, line, outcome, false)) results.moveAside(name);
-      else done.push({ line, outcome });
+      if (isToRerun(rerun, id, outcome, false)) results.moveAside(name);
+      else done.push({ id, outcome });
     }
     return { jobs, done };
   }

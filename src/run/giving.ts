@@ -3,7 +3,7 @@
 // is sent as well.
 
 import type { News } from "../model/event.js";
-import { attemptKey, kindOf } from "../model/job.js";
+import { type JobId, kindOf } from "../model/job.js";
 import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/slots/devices.js";
 import { handOver, NothingArrived } from "../remote/spool/hand-over.js";
@@ -21,7 +21,7 @@ import { isExpected } from "./expected-error.js";
 import { warnOfSize } from "./large-tree.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
-import { jobOf, keysOf, linesOf, type RunContext } from "./run-context.js";
+import { jobOf, jobsOf, keysOf, type RunContext } from "./run-context.js";
 
 /** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
 const ANSWER_COUNTS_MS = 60_000;
@@ -49,7 +49,7 @@ interface Staged {
   readonly isSent: boolean;
 }
 
-interface LeftOutLines {
+interface LeftOutJobs {
   /** There was no room for them. */
   readonly missing: readonly number[];
   /** They had been taken back before. */
@@ -68,46 +68,46 @@ export class Giver {
     this.#context = context;
   }
 
-  /** Resolves with the lines that did not get in; rejects as the remote verb does. */
+  /** Resolves with the jobs that did not get in; rejects as the remote verb does. */
   async handOver(
     link: MachineLink,
-    lines: readonly number[],
+    ids: readonly JobId[],
     slots: readonly Slot[],
     emit: Emit,
-  ): Promise<LeftOutLines> {
+  ): Promise<LeftOutJobs> {
     const { inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env, jobEnv } = this.#context;
     const { spec, place, signal } = link;
     const tree = link.staged ?? (await this.#stage(link, emit).catch(failBefore));
     const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) }));
-    const jobs = lines.map((line) => {
-      const job = jobOf(this.#context, line);
+    const jobs = ids.map((id) => {
+      const job = jobOf(this.#context, id);
       return {
-        key: attemptKey(line, this.#context.attemptOn(spec.name, line)),
-        script: jobScript(job, spec, batch, jobEnv?.get(line) ?? env),
+        key: this.#context.keyOn(spec.name, id),
+        script: jobScript(job, spec, batch, jobEnv?.get(id) ?? env),
         needsOwnShell: spec.setup.length > 0 || needsOwnShell(job.command),
         timeoutSeconds: job.timeoutSeconds,
         kind: kindOf(job.requirement),
       };
     });
-    const manifest = this.#manifest(link, lines, slots);
+    const manifest = this.#manifest(link, ids, slots);
     const { usesScopes } = link;
     const { hasPlainSlots } = spec;
     const settings = { copiesUnchanged, timeoutSeconds, inPlace, usesScopes, hasPlainSlots };
     const { isFurnished } = link;
     const order = { place, tree, requirement, settings, slots: places, isFurnished, jobs, manifest, signal };
     const leftOut = await handOver(link.session, order);
-    const [missing, taken] = [linesOf(leftOut.missing), linesOf(leftOut.taken)];
+    const [missing, taken] = [jobsOf(leftOut.missing), jobsOf(leftOut.taken)];
     link.noteSpool(true);
     link.isFurnished = true;
-    const arrived = lines.filter((line) => !missing.includes(line) && !taken.includes(line));
-    emit({ kind: "jobs-handed-over", machine: spec.name, lines: arrived });
+    const arrived = ids.filter((id) => !missing.includes(id) && !taken.includes(id));
+    emit({ kind: "jobs-handed-over", machine: spec.name, jobs: arrived });
     return { missing, taken };
   }
 
-  #manifest(link: MachineLink, lines: readonly number[], slots: readonly Slot[]): Manifest {
+  #manifest(link: MachineLink, ids: readonly JobId[], slots: readonly Slot[]): Manifest {
     const { script, settings } = this.#context;
-    const keys = keysOf(this.#context, link, lines);
-    const jobs = new Map(keys.map((key, index) => [key, jobOf(this.#context, lines[index] ?? 0)]));
+    const keys = keysOf(this.#context, link, ids);
+    const jobs = new Map(keys.map((key, index) => [key, jobOf(this.#context, ids[index] ?? 0)]));
     return { script, settings, slots, jobs };
   }
 

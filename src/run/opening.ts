@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import type { BatchSettings } from "../model/batch.js";
 import { type MachineState, type Standing, standingOf } from "../model/batch-state.js";
-import type { Job, Outcome } from "../model/job.js";
+import type { Job, JobId, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import { arrivedAttempt, collectedNews, type Past, tryRests } from "../plan/fold/replay.js";
@@ -29,7 +29,7 @@ export interface Opening {
 /** What is asked of each job, gathered once. */
 interface Gathered {
   readonly hasResults: (name: string) => boolean;
-  /** Lines that were collected, and are about to be tried again. */
+  /** Jobs that were collected, and are about to be tried again. */
   readonly toRetry: ReadonlySet<number>;
 }
 
@@ -56,11 +56,11 @@ function listResults(results: Results): (name: string) => boolean {
 /** An earlier client had put its results into place, and was killed before it could record that. */
 function tellCollected(
   loop: Loop,
-  { line, name }: Job,
+  { id, name }: Job,
   { state, past }: Opening,
   hasResults: (name: string) => boolean,
 ): void {
-  const tracked = state.jobs.get(line);
+  const tracked = state.jobs.get(id);
   if (past === null || tracked === undefined || !hasResults(name)) return;
   if (standingOf(tracked).kind === "collected") return;
   const arrived = arrivedAttempt(tracked, past);
@@ -69,35 +69,35 @@ function tellCollected(
 
 function openJob(
   loop: Loop,
-  { line, name, command, requirement }: Job,
+  { id, line, name, command, requirement }: Job,
   { results, rerun, state, past }: Opening,
   gathered: Gathered,
 ): void {
-  const tracked = state.jobs.get(line);
+  const tracked = state.jobs.get(id);
   const hasResults = gathered.hasResults(name);
   if (tracked === undefined) return;
   const job = standingOf(tracked);
   // They were deleted, which is how people say that a job is to be run again.
   if (job.kind === "collected" && !hasResults) {
     results.moveAside(name);
-    return loop.emit({ kind: "job-reopened", line });
+    return loop.emit({ kind: "job-reopened", job: id });
   }
-  const ran = past?.commands.get(line);
+  const ran = past?.commands.get(id);
   const isChanged = ran !== undefined && ran !== command;
   const outcome = outcomeInPlace(job);
-  if (hasResults && outcome !== undefined && isToRerun(rerun, line, outcome, isChanged)) {
+  if (hasResults && outcome !== undefined && isToRerun(rerun, id, outcome, isChanged)) {
     results.moveAside(name);
-    return loop.emit({ kind: "job-reopened", line });
+    return loop.emit({ kind: "job-reopened", job: id });
   }
-  if (gathered.toRetry.has(line)) return;
-  const hasOtherNeeds = kindOf(past?.jobs.get(line)?.requirement) !== kindOf(requirement);
+  if (gathered.toRetry.has(id)) return;
+  const hasOtherNeeds = kindOf(past?.jobs.get(id)?.requirement) !== kindOf(requirement);
   const isUnbegun = job.kind === "assigned" || job.kind === "sent" || job.kind === "queued";
-  if ((isChanged || hasOtherNeeds) && isUnbegun) return loop.emit({ kind: "job-replaced", line });
+  if ((isChanged || hasOtherNeeds) && isUnbegun) return loop.emit({ kind: "job-replaced", job: id });
   if (isChanged && (hasResults || job.kind !== "waiting")) {
-    const message = `line ${line} has changed: its results are those of: ${shortCommand({ command: ran })} (--rerun changed runs it anew)`;
+    const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (--rerun changed runs it anew)`;
     loop.emit({ kind: "warning", message });
   }
-  if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", line, outcome });
+  if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", job: id, outcome });
 }
 
 /** How results that are in place came about; undefined: they are not this job's, which is still under way. */
@@ -106,8 +106,8 @@ function outcomeInPlace(job: Standing): Outcome | null | undefined {
   return job.kind === "waiting" ? null : undefined;
 }
 
-export function isToRerun(rerun: Rerun, line: number, outcome: Outcome | null, isChanged: boolean): boolean {
-  if (typeof rerun !== "string") return rerun.has(line);
+export function isToRerun(rerun: Rerun, id: JobId, outcome: Outcome | null, isChanged: boolean): boolean {
+  if (typeof rerun !== "string") return rerun.has(id);
   if (rerun === "all") return true;
   if (outcome?.kind === "stopped") return rerun !== "none";
   return rerun === "changed" ? isChanged : rerun === "failed" && outcome !== null && !succeeded(outcome);
@@ -128,5 +128,5 @@ function tellResumed(loop: Loop, state: RunState): void {
 }
 
 function currentOf({ assigned, sent, queued, running, ended }: MachineState["current"]): number[] {
-  return [...assigned, ...sent, ...queued, ...running, ...ended].map(({ line }) => line);
+  return [...assigned, ...sent, ...queued, ...running, ...ended].map(({ job }) => job);
 }

@@ -3,7 +3,7 @@
 import { constants, existsSync, statSync } from "node:fs";
 import { type FileHandle, open, rename, stat } from "node:fs/promises";
 import path from "node:path";
-import { parseAttemptKey } from "../model/job.js";
+import { parseAttemptKey } from "../model/attempt-key.js";
 import type { Past } from "../plan/fold/replay.js";
 import type { OutputPosition } from "../remote/spool/control.js";
 import type { OutputPiece } from "../remote/spool/control-stream.js";
@@ -212,6 +212,6 @@ async function readFrom(handle: FileHandle, from: number, to: number): Promise<B
 }
 
 function attemptOf(key: string): string {
-  const { line, attempt } = parseAttemptKey(key);
-  return `${line} ${attempt}`;
+  const { job: id, attempt } = parseAttemptKey(key);
+  return `${id} ${attempt}`;
 }

@@ -1,6 +1,6 @@
 // Asks a machine, about once a second, for what its running jobs have printed since, and writes it where people look.
 
-import { parseAttemptKey } from "../model/job.js";
+import { parseAttemptKey } from "../model/attempt-key.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../remote/engine/remote-error.js";
 import type { OutputPosition } from "../remote/spool/control.js";
 import type { OutputPiece } from "../remote/spool/control-stream.js";
@@ -85,7 +85,7 @@ export class OutputPoller {
     for (const [key, name] of this.#watched) await this.#outputs.begin(key, name);
     while (await this.#read(this.#outputs.positions(this.#watched.keys())));
     for (const [key, text] of this.#lastSaid)
-      this.#emit({ kind: "job-said", line: parseAttemptKey(key).line, text });
+      this.#emit({ kind: "job-said", job: parseAttemptKey(key).job, text });
     this.#lastSaid.clear();
   }
 
@@ -97,7 +97,7 @@ export class OutputPoller {
     const said = dead.get(slot) ?? "";
     const reason = `its slots end as soon as they begin${said === "" ? "" : `: ${said}`}`;
     const hint = isAtProcessLimit(said) ? PROCESS_LIMIT_HINT : null;
-    this.#emit({ kind: "machine-refused", machine: this.#link.spec.name, lines: [], reason, hint });
+    this.#emit({ kind: "machine-refused", machine: this.#link.spec.name, jobs: [], reason, hint });
   }
 
   /** True: there may be more. `surely`: of jobs that have ended, which are read until nothing changes any more. */

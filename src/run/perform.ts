@@ -1,8 +1,9 @@
 // One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
 
+import { parseAttemptKey } from "../model/attempt-key.js";
 import type { Decision } from "../model/decision.js";
 import type { News } from "../model/event.js";
-import { parseAttemptKey } from "../model/job.js";
+import type { JobId } from "../model/job.js";
 import type { Capacity, MachineSpec, Slot } from "../model/machine.js";
 import { explainShortages } from "../plan/slots/explain.js";
 import { type KindsPlan, mustKnowCpuUse, planKinds } from "../plan/slots/kinds.js";
@@ -19,7 +20,7 @@ import type { Emit } from "./loop.js";
 import { LinkLost, MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
 import { isRetryable, pause, retrying, wasDropped } from "./retrying.js";
-import { jobOf, keysOf, linesOf, linesOfKind, type RunContext } from "./run-context.js";
+import { jobOf, jobsOf, keysOf, linesOfKind, type RunContext } from "./run-context.js";
 import { settleDoubt, takeBack } from "./taking-back.js";
 import { tellSpoolEvent } from "./telling.js";
 import { warnOfLogout } from "./warn-of-logout.js";
@@ -32,8 +33,8 @@ const ASK_AGAIN_MS = 1000;
 type HandOver = Extract<Decision, { kind: "hand-over" }>;
 
 interface FailedHandOver {
-  readonly lines: readonly number[];
-  /** Of the lines: those that may be there all the same. */
+  readonly jobs: readonly JobId[];
+  /** Of the jobs: those that may be there all the same. */
   readonly doubted: readonly number[];
   readonly error: ExpectedError;
 }
@@ -97,19 +98,19 @@ export class Performer {
       case "reconnect":
         return this.#reconnect(link, decision.resumes, emit);
       case "retry":
-        return this.#retry(link, decision.lines, emit);
+        return this.#retry(link, decision.jobs, emit);
       case "hand-over":
         return this.#handOver(link, decision, emit);
       case "collect":
-        return this.#collect(link, decision.lines, emit);
+        return this.#collect(link, decision.jobs, emit);
       case "collect-rest":
         return this.#collector.collectRests(link, decision.rests, emit);
       case "free":
         return link.hasSpool ? (await link.control()).free(decision.keys) : undefined;
       case "take-back":
-        return this.#takeBack(link, decision.lines, emit);
+        return this.#takeBack(link, decision.jobs, emit);
       case "stop":
-        return void (await (await link.control()).stop(keysOf(this.#context, link, decision.lines)));
+        return void (await (await link.control()).stop(keysOf(this.#context, link, decision.jobs)));
       case "finish":
         return this.#finish(link, decision.cleans, emit);
       default:
@@ -141,7 +142,7 @@ export class Performer {
       emit({ kind: "machine-lost", machine, reason });
       // It is back each time, and gone when a process is to start: others get what waits there.
       if (link.dropsInRow !== VAIN_SESSIONS || !isAtProcessLimit(reason)) return;
-      emit({ kind: "machine-refused", machine, lines: [], reason, hint: PROCESS_LIMIT_HINT });
+      emit({ kind: "machine-refused", machine, jobs: [], reason, hint: PROCESS_LIMIT_HINT });
     });
   }
 
@@ -231,7 +232,7 @@ export class Performer {
     if (held.length === 0) return;
     const absent = link.hasSpool ? await (await link.control()).absent(held) : held;
     if (absent.length < held.length) {
-      if (absent.length > 0) emit({ kind: "jobs-gone", machine, lines: linesOf(absent) });
+      if (absent.length > 0) emit({ kind: "jobs-gone", machine, jobs: jobsOf(absent) });
       return;
     }
     const [job] = this.#context.jobs.values();
@@ -255,46 +256,46 @@ export class Performer {
   async #tellReturned(link: MachineLink, emit: Emit): Promise<void> {
     const machine = link.spec.name;
     const returned = (await (await link.control()).returned()).map(parseAttemptKey);
-    const lines = returned
-      .filter(({ line, attempt }) => this.#context.isUnderWay(machine, line, attempt))
-      .map(({ line }) => line);
-    if (lines.length > 0) emit({ kind: "jobs-taken-back", machine, lines, begun: [] });
+    const jobs = returned
+      .filter(({ job, attempt }) => this.#context.isUnderWay(machine, job, attempt))
+      .map(({ job }) => job);
+    if (jobs.length > 0) emit({ kind: "jobs-taken-back", machine, jobs, begun: [] });
   }
 
-  async #handOver(link: MachineLink, { lines, again = [] }: HandOver, emit: Emit): Promise<void> {
+  async #handOver(link: MachineLink, { jobs, again = [] }: HandOver, emit: Emit): Promise<void> {
     const machine = link.spec.name;
     const losses = link.watchLosses();
     let leftOut: Awaited<ReturnType<Giver["handOver"]>>;
     try {
-      leftOut = await this.#giver.handOver(link, lines, this.#slots.get(machine) ?? [], emit);
+      leftOut = await this.#giver.handOver(link, jobs, this.#slots.get(machine) ?? [], emit);
     } catch (error) {
       if (!isExpected(error) || (await losses.hasLost())) throw error;
-      const doubted = error instanceof NothingArrived ? again : lines;
-      return this.#refuse(link, { lines, doubted, error }, emit);
+      const doubted = error instanceof NothingArrived ? again : jobs;
+      return this.#refuse(link, { jobs, doubted, error }, emit);
     }
     const { missing, taken } = leftOut;
-    if (taken.length > 0) emit({ kind: "jobs-taken-back", machine, lines: taken, begun: [] });
+    if (taken.length > 0) emit({ kind: "jobs-taken-back", machine, jobs: taken, begun: [] });
     this.#follow(link, emit);
     await this.#hold(link);
     if (missing.length === 0) return;
-    const doubted = missing.filter((line) => again.includes(line));
+    const doubted = missing.filter((id) => again.includes(id));
     const error = new RemoteError("there was no room for them");
-    await this.#refuse(link, { lines: missing, doubted, error }, emit);
+    await this.#refuse(link, { jobs: missing, doubted, error }, emit);
   }
 
   /** Others get what is not there. What was begun stays, and what may be there is taken back first. */
-  async #refuse(link: MachineLink, { lines, doubted, error }: FailedHandOver, emit: Emit): Promise<void> {
+  async #refuse(link: MachineLink, { jobs, doubted, error }: FailedHandOver, emit: Emit): Promise<void> {
     const machine = link.spec.name;
-    const settling = { lines: doubted, error, emit };
+    const settling = { jobs: doubted, error, emit };
     const { taken, begun } =
       doubted.length === 0 ? { taken: [], begun: [] } : await settleDoubt(this.#context, link, settling);
-    const absent = [...lines.filter((line) => !doubted.includes(line)), ...taken];
-    emit({ kind: "machine-refused", machine, lines: absent, reason: error.message, hint: error.hint });
+    const absent = [...jobs.filter((id) => !doubted.includes(id)), ...taken];
+    emit({ kind: "machine-refused", machine, jobs: absent, reason: error.message, hint: error.hint });
     // What the record says of a machine is forgotten with the client, what it says of jobs is not.
-    emit({ kind: "jobs-taken-back", machine, lines: absent, begun });
+    emit({ kind: "jobs-taken-back", machine, jobs: absent, begun });
     if (begun.length === 0) return;
     link.noteSpool(true);
-    emit({ kind: "jobs-handed-over", machine, lines: begun });
+    emit({ kind: "jobs-handed-over", machine, jobs: begun });
     this.#follow(link, emit);
     await this.#hold(link);
   }
@@ -307,22 +308,22 @@ export class Performer {
     link.follow((event) => tellSpoolEvent(listener, event));
   }
 
-  #collect(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
+  #collect(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
     // This one, and what comes after it: the next, or cleaning up.
     link.session.makeReady?.(2);
-    return this.#collector.collect(link, lines, this.#pollers.get(link.spec.name), emit);
+    return this.#collector.collect(link, jobs, this.#pollers.get(link.spec.name), emit);
   }
 
-  async #takeBack(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    const { taken, begun } = await takeBack(this.#context, link, lines);
-    emit({ kind: "jobs-taken-back", machine: link.spec.name, lines: taken, begun });
+  async #takeBack(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
+    const { taken, begun } = await takeBack(this.#context, link, jobs);
+    emit({ kind: "jobs-taken-back", machine: link.spec.name, jobs: taken, begun });
     // The rest is asked for again.
-    if (taken.length + begun.length < lines.length) await pause(ASK_AGAIN_MS, link.signal);
+    if (taken.length + begun.length < jobs.length) await pause(ASK_AGAIN_MS, link.signal);
   }
 
-  async #retry(link: MachineLink, lines: readonly number[], emit: Emit): Promise<void> {
-    for (const line of lines) this.#context.results.moveAside(jobOf(this.#context, line).name);
-    emit({ kind: "jobs-retried", machine: link.spec.name, lines });
+  async #retry(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
+    for (const id of jobs) this.#context.results.moveAside(jobOf(this.#context, id).name);
+    emit({ kind: "jobs-retried", machine: link.spec.name, jobs });
   }
 
   async #finish(link: MachineLink, cleans: boolean, emit: Emit): Promise<void> {

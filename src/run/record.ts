@@ -11,8 +11,9 @@ import {
   writeSync,
 } from "node:fs";
 import type { RunEvent } from "../model/event.js";
+import { upgradeEvent } from "./record-v1.js";
 
-const VERSION = 1;
+const VERSION = 2;
 /** The rest is for the eye, or can be asked for again. */
 const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "run-started",
@@ -94,20 +95,10 @@ export function loadRecord(path: string): RunEvent[] {
 function parseLine(line: string): RunEvent | null {
   try {
     const { v, ...event } = JSON.parse(line) as RunEvent & { v: number };
-    return v === VERSION && RECORDED.has(event.kind) ? withLaterFields(event as RunEvent) : null;
+    if (!RECORDED.has(event.kind)) return null;
+    if (v === 1) return upgradeEvent(event as RunEvent);
+    return v === VERSION ? (event as RunEvent) : null;
   } catch {
     return null;
   }
-}
-
-/** Version 0.1 knew nothing of the ssh configuration, had one transport, and ran nothing in place. */
-function withLaterFields(event: RunEvent): RunEvent {
-  if (event.kind !== "run-started") return event;
-  const machines = event.machines.map((machine) => {
-    const { address } = machine;
-    if (address.kind === "local") return machine;
-    const { configFile = null, transport = null } = address;
-    return { ...machine, address: { ...address, configFile, transport } };
-  });
-  return { ...event, machines, settings: { ...event.settings, inPlace: event.settings.inPlace ?? null } };
 }

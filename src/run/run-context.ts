@@ -1,7 +1,8 @@
 // What every verb of a run knows.
 
+import { parseAttemptKey } from "../model/attempt-key.js";
 import type { BatchSettings } from "../model/batch.js";
-import { attemptKey, type Job, kindOf, parseAttemptKey, type Requirement } from "../model/job.js";
+import { type Job, type JobId, kindOf, type Requirement } from "../model/job.js";
 import type { MachineSpec, Slot } from "../model/machine.js";
 import type { Kinds } from "../plan/slots/kinds.js";
 import type { Tree } from "../remote/tree/tree.js";
@@ -14,7 +15,7 @@ export interface RunContext {
   readonly batch: string;
   /** Who we are to other clients of the batch: user@computer:directory. */
   readonly client: string;
-  readonly jobs: ReadonlyMap<number, Job>;
+  readonly jobs: ReadonlyMap<JobId, Job>;
   /** That there will ever be; Infinity: who knows. */
   readonly mostJobs: number;
   readonly machines: readonly MachineSpec[];
@@ -25,7 +26,7 @@ export interface RunContext {
   readonly kinds: Kinds;
   readonly env: Readonly<Record<string, string>>;
   /** Instead of `env`, of the jobs that have their own. */
-  readonly jobEnv?: ReadonlyMap<number, Readonly<Record<string, string>>>;
+  readonly jobEnv?: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
   readonly timeoutSeconds: number | null;
   /** Where jobs run without a copy of the tree; null: in a copy each. */
   readonly inPlace: string | null;
@@ -36,40 +37,40 @@ export interface RunContext {
   readonly copiesUnchanged: boolean;
   readonly results: Results;
   readonly outputs: OutputFiles;
-  /** Which attempt of a line a machine has; the line's last one where it has none. */
-  readonly attemptOn: (machine: string, line: number) => number;
+  /** Names the attempt of a job that a machine has; the job's last one where it has none. */
+  readonly keyOn: (machine: string, id: JobId) => string;
   /** Whether this attempt is the one that counts, and its results are not here yet. */
-  readonly isUnderWay: (machine: string, line: number, attempt: number) => boolean;
-  /** Whether others got the line meanwhile. */
-  readonly isSuperseded: (machine: string, line: number, attempt: number) => boolean;
+  readonly isUnderWay: (machine: string, id: JobId, attempt: number) => boolean;
+  /** Whether others got the job meanwhile. */
+  readonly isSuperseded: (machine: string, id: JobId, attempt: number) => boolean;
   /** Of machines that an earlier client gave jobs to. */
   readonly pastSlots: ReadonlyMap<string, readonly Slot[]>;
-  /** The lines that the machine was given, and that are not back. */
-  readonly heldBy: (machine: string) => readonly number[];
+  /** The jobs that the machine was given, and that are not back. */
+  readonly heldBy: (machine: string) => readonly JobId[];
   /** Emits, and returns once it is safe in the record. */
   readonly commit: Emit;
   readonly connect: Connect;
 }
 
-export function jobOf({ jobs }: RunContext, line: number): Job {
-  const job = jobs.get(line);
-  if (job === undefined) throw new Error(`no job on line ${line}`);
+export function jobOf({ jobs }: RunContext, id: JobId): Job {
+  const job = jobs.get(id);
+  if (job === undefined) throw new Error(`no job ${id}`);
   return job;
 }
 
-export function keysOf({ attemptOn }: RunContext, { spec }: MachineLink, lines: readonly number[]): string[] {
-  return lines.map((line) => attemptKey(line, attemptOn(spec.name, line)));
+export function keysOf({ keyOn }: RunContext, { spec }: MachineLink, jobs: readonly JobId[]): string[] {
+  return jobs.map((id) => keyOn(spec.name, id));
 }
 
-export function linesOf(keys: readonly string[]): number[] {
-  return keys.map((key) => parseAttemptKey(key).line);
+export function jobsOf(keys: readonly string[]): JobId[] {
+  return keys.map((key) => parseAttemptKey(key).job);
 }
 
 /** "line 7", "lines 7, 9 and 3 more". */
 export function linesOfKind({ jobs }: RunContext, kind: string): string {
   const lines = [...jobs.values()]
     .filter(({ requirement }) => kindOf(requirement) === kind)
-    .map(({ line }) => line);
+    .map(({ id, line }) => line ?? id);
   const [shown, more] = [lines.slice(0, 5).join(", "), lines.length - 5];
   return `${lines.length === 1 ? "line" : "lines"} ${shown}${more > 0 ? ` and ${more} more` : ""}`;
 }

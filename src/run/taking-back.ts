@@ -1,19 +1,20 @@
 // Takes jobs back from a machine. Of a hand-over that failed this settles what has arrived: only what is not there, and never will
 // be, goes to others.
 
+import type { JobId } from "../model/job.js";
 import { RemoteError } from "../remote/engine/remote-error.js";
 import { takeBack as takeBackAlone } from "../remote/spool/take-back.js";
 import { type ExpectedError, isExpected } from "./expected-error.js";
 import type { Emit } from "./loop.js";
 import { LinkLost, type MachineLink } from "./machine-link.js";
 import { retrying } from "./retrying.js";
-import { keysOf, linesOf, type RunContext } from "./run-context.js";
+import { jobsOf, keysOf, type RunContext } from "./run-context.js";
 
 /** About 20 s. */
 const ASKS = 20;
 
-/** A line that is in neither: the machine could not tell. */
-export interface TakenLines {
+/** A job that is in neither: the machine could not tell. */
+export interface TakenJobs {
   readonly taken: readonly number[];
   readonly begun: readonly number[];
 }
@@ -21,32 +22,32 @@ export interface TakenLines {
 export async function takeBack(
   context: RunContext,
   link: MachineLink,
-  lines: readonly number[],
-): Promise<TakenLines> {
+  jobs: readonly JobId[],
+): Promise<TakenJobs> {
   const { place, signal } = link;
-  const keys = keysOf(context, link, lines);
+  const keys = keysOf(context, link, jobs);
   const { taken, begun } = link.hasSpool
     ? await (await link.control()).takeBack(keys)
     : await takeBackAlone(link.session, { place, keys, signal });
-  return { taken: linesOf(taken), begun: linesOf(begun) };
+  return { taken: jobsOf(taken), begun: jobsOf(begun) };
 }
 
-/** Asks until the machine knows of every line. Rejects when it cannot be asked: then the lines stay with it. */
+/** Asks until the machine knows of every job. Rejects when it cannot be asked: then the jobs stay with it. */
 export async function settleDoubt(
   context: RunContext,
   link: MachineLink,
-  { lines, error, emit }: { lines: readonly number[]; error: ExpectedError; emit: Emit },
-): Promise<TakenLines> {
+  { jobs, error, emit }: { jobs: readonly JobId[]; error: ExpectedError; emit: Emit },
+): Promise<TakenJobs> {
   const losses = link.watchLosses();
   const taken: number[] = [];
   const begun: number[] = [];
-  let left = lines;
+  let left = jobs;
   const askOnce = async () => {
     const answer = await takeBack(context, link, left);
     taken.push(...answer.taken);
     begun.push(...answer.begun);
     const known = new Set([...answer.taken, ...answer.begun]);
-    left = left.filter((line) => !known.has(line));
+    left = left.filter((id) => !known.has(id));
     if (left.length > 0) throw new RemoteError("its disk may be full");
   };
   const isWorthAsking = (failure: unknown, tries: number) => {

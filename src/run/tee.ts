@@ -4,8 +4,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setImmediate as breathe } from "node:timers/promises";
+import { parseAttemptKey } from "../model/attempt-key.js";
 import type { RunEvent } from "../model/event.js";
-import { parseAttemptKey } from "../model/job.js";
 import type { OutputPosition } from "../remote/spool/control.js";
 import { LineGatherer } from "./line-gatherer.js";
 

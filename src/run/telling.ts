@@ -1,6 +1,6 @@
 // What a machine's event log says, as news of the run.
 
-import { parseAttemptKey } from "../model/job.js";
+import { parseAttemptKey } from "../model/attempt-key.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
@@ -18,17 +18,17 @@ export function tellSpoolEvent({ context, link, poller, emit }: Listener, event:
   const machine = link.spec.name;
   switch (event.kind) {
     case "started": {
-      const { line, attempt } = parseAttemptKey(event.key);
-      if (!context.isUnderWay(machine, line, attempt)) return;
-      poller.watch(event.key, jobOf(context, line).name);
-      return emit({ kind: "job-started", line, attempt, machine, slot: event.slot });
+      const { job: id, attempt } = parseAttemptKey(event.key);
+      if (!context.isUnderWay(machine, id, attempt)) return;
+      poller.watch(event.key, jobOf(context, id).name);
+      return emit({ kind: "job-started", job: id, attempt, machine, slot: event.slot });
     }
     case "ended": {
-      const { line, attempt } = parseAttemptKey(event.key);
-      if (!context.isUnderWay(machine, line, attempt)) return;
+      const { job: id, attempt } = parseAttemptKey(event.key);
+      if (!context.isUnderWay(machine, id, attempt)) return;
       poller.unwatch(event.key);
       const { outcome, durationMs } = event;
-      return emit({ kind: "job-ended", line, attempt, machine, outcome, durationMs });
+      return emit({ kind: "job-ended", job: id, attempt, machine, outcome, durationMs });
     }
     case "waiting":
       return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });
@@ -42,7 +42,7 @@ export function tellSpoolEvent({ context, link, poller, emit }: Listener, event:
     case "overlong":
       return emit({
         kind: "warning",
-        message: `${machine}: its event log has a line that is too long: skipped`,
+        message: `${machine}: its event log has a id that is too long: skipped`,
       });
     case "idle":
     case "freed":

@@ -119,8 +119,8 @@ test.runIf(hasManyMachines)("--dry-run shows slots and first commands, and touch
   const json = await runCommand([...args, "--no-gpu-required", "--json"], { cwd: work.dir });
   const starts = parseEvents(json.stdout).filter(({ kind }) => kind === "would-start");
   expect(starts).toEqual([
-    { v: 1, kind: "would-start", line: 1, job: "jobs.sh.1", machine: "gpu.yaml", slot: 0 },
-    { v: 1, kind: "would-start", line: 2, job: "jobs.sh.2", machine: "plain.yaml", slot: 0 },
+    { v: 2, kind: "would-start", job: 1, name: "jobs.sh.1", line: 1, machine: "gpu.yaml", slot: 0 },
+    { v: 2, kind: "would-start", job: 2, name: "jobs.sh.2", line: 2, machine: "plain.yaml", slot: 0 },
   ]);
   expect(listBelow(work.dir)).toEqual(["jobs.sh"]);
   expect(listBelow(gpu.homeDir)).toEqual(before);

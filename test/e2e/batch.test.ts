@@ -158,13 +158,13 @@ test.runIf(hasManyMachines)("--json tells all of a run, one event a line", async
   );
   const events = parseEvents(stdout);
   for (const event of events)
-    expect(event).toMatchObject({ v: 1, kind: expect.any(String), at: expect.any(Number) });
+    expect(event).toMatchObject({ v: 2, kind: expect.any(String), at: expect.any(Number) });
   expect(events[0]).toMatchObject({
     kind: "run-started",
     script: "jobs.sh",
     jobs: [
-      { line: 1, name: "jobs.sh.1", command: "echo hello" },
-      { line: 2, name: "jobs.sh.2", command: "exit 4" },
+      { id: 1, line: 1, name: "jobs.sh.1", command: "echo hello" },
+      { id: 2, line: 2, name: "jobs.sh.2", command: "exit 4" },
     ],
   });
   expect(events.at(-1)).toMatchObject({
@@ -182,9 +182,9 @@ test.runIf(hasManyMachines)("--json tells all of a run, one event a line", async
     [1, 0],
     [2, 4],
   ]) {
-    const ofJob = events.filter((event) => event.line === line);
+    const ofJob = events.filter((event) => event.job === line);
     expect(ofJob.map(({ kind }) => kind)).toEqual(["job-started", "job-ended", "job-collected"]);
-    expect(new Set(ofJob.map(({ job, attempt }) => `${job} ${attempt}`))).toEqual(
+    expect(new Set(ofJob.map(({ name, attempt }) => `${name} ${attempt}`))).toEqual(
       new Set([`jobs.sh.${line} 1`]),
     );
     expect(ofJob[1]).toMatchObject({ outcome: { kind: "exited", code: exitCode } });

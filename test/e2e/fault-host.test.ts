@@ -162,7 +162,7 @@ describe("a machine that is rebooted", () => {
     relay.refuse();
     relay.cut();
     reboot();
-    for (const key of ["0000001-1", "0000002-1"]) {
+    for (const key of ["5000000000001-1-1", "5000000000002-2-1"]) {
       writeFileSync(spool(`jobs/${key}/claim`), "");
       giveToRemote(spool(`jobs/${key}/claim`));
     }
@@ -304,12 +304,10 @@ test("one job that is missing in its spool: its fate is unknown, and the others 
   await first.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
   first.child.kill("SIGKILL");
   await first.ended;
-  rmSync(spool("jobs/0000002-1"), { recursive: true });
+  rmSync(spool("jobs/5000000000002-2-1"), { recursive: true });
   await ledger.seen.write("go", "");
   const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
-  expect(stderr).toContain(
-    "WARNING: line 2 of this batch is not on one.yaml any more: what became of it is unknown\n",
-  );
+  expect(stderr).toContain("WARNING: jobs.sh.2 is not on one.yaml any more: what became of it is unknown\n");
   expect(stdout).toContain("finished: jobs.sh.1;");
   expect(stdout).toContain("1 of unknown fate");
   expect(code).toBe(1);
@@ -339,8 +337,8 @@ test("a spool that is removed while it is followed, and made again by another cl
   const [there, aside] = [spool(), join(host.homeDir, "aside")];
   // As after `attach` elsewhere, which has brought all results home and tried one job again.
   execFileSync("cp", ["-a", there, aside]);
-  renameSync(join(aside, "jobs/0000002-1"), join(aside, "jobs/0000002-2"));
-  for (const path of ["jobs/0000001-1", "slots/0/loop", "slots/0/keeper", "slots/0/job"])
+  renameSync(join(aside, "jobs/5000000000002-2-1"), join(aside, "jobs/5000000000002-2-2"));
+  for (const path of ["jobs/5000000000001-1-1", "slots/0/loop", "slots/0/keeper", "slots/0/job"])
     rmSync(join(aside, path), { recursive: true });
   truncateSync(join(aside, "events"), 0);
   rmSync(there, { recursive: true, force: true, maxRetries: 5 });

@@ -135,7 +135,7 @@ describe("a machine that comes back", () => {
   }
 
   const has = (kind: string, line?: number) => (client: LiveCommand) =>
-    wholeEvents(client).some((event) => event.kind === kind && (line === undefined || event.line === line));
+    wholeEvents(client).some((event) => event.kind === kind && (line === undefined || event.job === line));
   const twice = { runs: new Map([[4, 2]]), besides: ["jobs.sh.4.again-2"] };
 
   test("before others began its waiting jobs: they run once", async () => {

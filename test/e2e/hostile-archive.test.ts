@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all([work.remove(), outside.remove()]));
 afterAll(() => host?.stop());
 
-const KEY = "0000001-1";
+const KEY = "5000000000001-1-1";
 
 function file(path: string, text = "evil\n"): PackEntry {
   const content = Buffer.from(text);
@@ -72,7 +72,7 @@ async function expectRefused(said: RegExp): Promise<void> {
   expectNothingWritten();
   expect(await outside.read("mine.txt")).toBe("mine\n");
   expect(listBelow(join(host.homeDir, ".sshoal/batches"))).toContainEqual(
-    expect.stringMatching(/\/jobs\/0000001-1\/work\/good\.txt$/),
+    expect.stringMatching(/\/jobs\/5000000000001-1-1\/work\/good\.txt$/),
   );
 }
 
@@ -81,7 +81,7 @@ test("names that lead elsewhere", async () => {
     `${outside.dir}/evil.txt`,
     "../../../../evil.txt",
     `${KEY}/work/../../../../../evil.txt`,
-    "0000002-1/work/evil.txt",
+    "5000000000002-2-1/work/evil.txt",
     "evil.txt",
     `${KEY}//work/evil.txt`,
   ];

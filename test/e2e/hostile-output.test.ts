@@ -114,10 +114,10 @@ describe("output", () => {
       "end 0",
       "ready",
       "done",
-      "data 0000001-1 out 0 5",
-      "taken 0000002-1",
-      "ended 0000001-1 0 0 10",
-      "started 0000009-1 0",
+      "data 5000000000001-1-1 out 0 5",
+      "taken 5000000000002-2-1",
+      "ended 5000000000001-1-1 0 0 10",
+      "started 5000000000009-9-1 0",
       "sent everything",
     ];
     const say = `printf '%s\\n' ${text.map((line) => `'${line}'`).join(" ")}`;

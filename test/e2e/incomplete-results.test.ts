@@ -74,7 +74,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
   }
 
   function openAll(): void {
-    execFileSync("chmod", ["-R", "a+rX", join(spool() ?? "", "jobs/0000001-1/work")]);
+    execFileSync("chmod", ["-R", "a+rX", join(spool() ?? "", "jobs/5000000000001-1-1/work")]);
   }
 
   describe.each(["GNU", "busybox"])("with the tools of %s", (tools) => {
@@ -91,7 +91,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
         /incomplete results:\n {2}job_results\/jobs\.sh\.1 .* box\.yaml .*closed\/, secret\.bin\n/,
       );
       expect(first.stderr).toMatch(
-        /WARNING: some results of line 1 could not be taken and stay on box\.yaml: closed\/, secret\.bin\n/,
+        /WARNING: some results of jobs.sh.1 could not be taken and stay on box\.yaml: closed\/, secret\.bin\n/,
       );
       expect(results().filter((path) => path !== "closed/")).toEqual(["made.txt", "open/", "open/readable"]);
 
@@ -177,7 +177,7 @@ describe("a machine whose tar", () => {
     await breakTar("echo 'tar: out of memory' >&2; exit 2");
     const first = await again();
     expect(first.code, first.stdout + first.stderr).toBe(1);
-    expect(first.stderr).toContain("the results of line 1 stay on box.yaml");
+    expect(first.stderr).toContain("the results of jobs.sh.1 stay on box.yaml");
     expect((await sshoal("status")).stdout).toMatch(
       /not collected:\n {4}jobs\.sh\.1 +box\.yaml.*tar: out of memory/,
     );
@@ -194,7 +194,7 @@ describe("a machine whose tar", () => {
 
   test("says that a file changed: it is taken as it was", async () => {
     await breakTar(
-      '/usr/bin/tar "$@"; echo "tar: 0000001-1/work/made.txt: file changed as we read it" >&2; exit 1',
+      '/usr/bin/tar "$@"; echo "tar: 5000000000001-1-1/work/made.txt: file changed as we read it" >&2; exit 1',
     );
     const { code, stdout, stderr } = await again();
     expect(code, stdout + stderr).toBe(0);
@@ -203,7 +203,7 @@ describe("a machine whose tar", () => {
 
   test("fills up with zeros what it could not read: that is no result", async () => {
     const said =
-      "tar: 0000001-1/work/made.txt: Read error at byte 0, while reading 5 bytes: Input/output error";
+      "tar: 5000000000001-1-1/work/made.txt: Read error at byte 0, while reading 5 bytes: Input/output error";
     await breakTar(`/usr/bin/tar "$@"; echo "${said}" >&2; exit 2`);
     const first = await again();
     expect(first.code, first.stdout + first.stderr).toBe(1);

@@ -75,6 +75,6 @@ test("each runs as one text, and has the number of its first line", async () => 
     "line 2 has changed: its results are those of: cat <<END … (--rerun changed runs it anew)",
   );
   const rerun = parseEvents((await run("--rerun", "changed", "--json")).stdout);
-  expect(rerun.flatMap((event) => (event.kind === "job-collected" ? [event.line] : []))).toEqual([2]);
+  expect(rerun.flatMap((event) => (event.kind === "job-collected" ? [event.job] : []))).toEqual([2]);
   expect(await output(2)).toBe("it's 3\n\n# no comment\n");
 });

@@ -46,7 +46,7 @@ async function writePage(from: Workspace): Promise<void> {
 /** A parameter of this name cannot be typed, but a record may say anything. */
 async function renameParameter(name: string): Promise<void> {
   const { stdout } = await runCommand(["status", "--json"], { program: "sshoal", cwd: work.dir });
-  const path = `job_results/.sshoal/${JSON.parse(stdout.split("\n")[0] ?? "").job.replace(/\.1$/, "")}.jsonl`;
+  const path = `job_results/.sshoal/${JSON.parse(stdout.split("\n")[0] ?? "").name.replace(/\.1$/, "")}.jsonl`;
   const record = await work.read(path);
   await work.write(path, record.replaceAll('"opt":', `${JSON.stringify(name)}:`));
 }
@@ -102,7 +102,7 @@ describe("a sweep of six jobs", () => {
     const { page } = await openFile(browser, work.path("results.html"));
     const tip = page.locator("#tip");
     expect(await tip.isVisible()).toBe(false);
-    await page.locator('#timeline .span[data-line="3"]').hover();
+    await page.locator('#timeline .span[data-job="3"]').hover();
     expect(await tip.textContent()).toMatch(
       /^job 3, succeeded\nlocalhost, slot \d+: .* on\nlr = 0\.02\nopt = adam\n/,
     );

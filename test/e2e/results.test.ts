@@ -77,10 +77,11 @@ test("CSV, in which nothing is a formula", async () => {
 test("JSON: one object a job", async () => {
   const [first, ...others] = parseEvents((await results("--json")).stdout);
   expect(first).toEqual({
-    v: 1,
+    v: 2,
     batch: expect.stringContaining(stem),
-    job: `${stem}.1`,
-    line: 1,
+    job: 1,
+    name: `${stem}.1`,
+    line: null,
     state: "succeeded",
     outcome: { kind: "exited", code: 0 },
     parameters: { kind: "marked" },

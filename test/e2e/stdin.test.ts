@@ -205,7 +205,7 @@ describe("the same again", () => {
     await until("the first runs", () => existsSync(own.work.path("begun")));
     first.child.kill("SIGINT");
     await first.until(({ stderr }) => stderr().includes("stopping: no new jobs"));
-    await until("the second is taken back", () => claimOf("0000002-1") === "client\n");
+    await until("the second is taken back", () => claimOf("5000000000002-2-1") === "client\n");
     await own.work.write("go", "");
     expect((await first.ended).code).toBe(130);
     expect((await runCommand(ONE_SLOT, { ...options(), stdin: "echo other\n" })).code).toBe(0);

@@ -44,13 +44,15 @@ test("runs the commands, keeps their parameters, and resumes by the same command
   expect(stem).toMatch(/^sweep-[0-9a-f]{6}$/);
   expect(started?.jobs).toEqual([
     {
-      line: 1,
+      id: 1,
+      line: null,
       name: `${stem}.1`,
       command: "test 0.1 != 0.2 && echo 0.1 'a b' > got",
       parameters: { lr: "0.1", name: "a b" },
     },
     {
-      line: 2,
+      id: 2,
+      line: null,
       name: `${stem}.2`,
       command: "test 0.2 != 0.2 && echo 0.2 'a b' > got",
       parameters: { lr: "0.2", name: "a b" },
@@ -81,7 +83,7 @@ test("samples are the same each time, other ones are another batch, and a file n
   await work.write("sub/my.yaml", "command: echo {a}\ngrid:\n  a: [1]\n");
   expect((await sshoal(["sweep", "sub/my.yaml", "--run", ...machines])).code).toBe(0);
   const jobs = await statusOf();
-  expect(jobs.map(({ job }) => job)).toEqual([
+  expect(jobs.map(({ name }) => name)).toEqual([
     "sub_my.yaml.1",
     ...jobs.slice(1).map(() => expect.stringMatching(/^sweep-[0-9a-f]{6}\.[12]$/)),
   ]);
@@ -96,7 +98,7 @@ test("a sweep that was left is picked up, here and elsewhere, with its parameter
   expect((await sshoal([...words, "--detach"])).code).toBe(0);
   const [job] = await statusOf();
   const { stdout } = await sshoal(["status"]);
-  const stem = job?.job.replace(/\.1$/, "");
+  const stem = job?.name.replace(/\.1$/, "");
   expect(stdout).toContain(`nobody follows it: sshoal attach ${stem} goes on with it`);
 
   // What happens now, no client sees: only the machine knows it.

@@ -106,5 +106,5 @@ test("on this machine, as events", async () => {
       .join("");
   expect(textOf("out")).toBe("one\ntwo\n\x1b[31mred\r");
   expect(textOf("err")).toBe("wrong\n");
-  expect(said[0]).toMatchObject({ v: 1, job: "jobs.sh.1", line: 1, attempt: 1 });
+  expect(said[0]).toMatchObject({ v: 2, job: 1, name: "jobs.sh.1", attempt: 1 });
 });

@@ -28,7 +28,7 @@ export async function measureReturn(times: number): Promise<void> {
     for (let index = 0; index < times; index++) {
       const line = index + 1;
       const has = (kind: string, of: number) =>
-        parseEvents(wholeLines(command.stdout())).find((event) => event.kind === kind && event.line === of);
+        parseEvents(wholeLines(command.stdout())).find((event) => event.kind === kind && event.job === of);
       await command.until(() => has("job-started", line) !== undefined);
       relay.refuse();
       relay.cut();

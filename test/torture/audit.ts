@@ -16,11 +16,11 @@ export interface Suffering {
 
 /** One object of `sshoal status --json`. */
 export interface Status {
-  readonly line: number;
+  readonly job: number;
   readonly state: string;
   readonly collected: boolean;
   readonly machine: string | null;
-  /** Names the attempt on its machine: `0000007-2`. */
+  /** Names the attempt on its machine: `5000000000007-7-2`. */
   readonly key: string | null;
   readonly outcome: Outcome | null;
 }
@@ -81,7 +81,7 @@ const INPUTS = ["input.txt", "jobs.sh"];
 
 export function audit(evidence: Evidence): Problem[] {
   const lines = groupBy(evidence.entries, ({ line }) => line);
-  const statuses = new Map(evidence.statuses.map((status) => [status.line, status]));
+  const statuses = new Map(evidence.statuses.map((status) => [status.job, status]));
   const reported = reportedAttempts(evidence.record);
   const known = new Set(evidence.jobs.map(({ line }) => line));
   const strangers = [...lines.keys()].filter((line) => !known.has(line));
@@ -207,14 +207,14 @@ function auditCounts({ jobs, statuses, counts }: Evidence): Problem[] {
   ];
 }
 
-/** By line and attempt: how it ended, null while only its results are known to have come. */
+/** By job and attempt: how it ended, null while only its results are known to have come. */
 function reportedAttempts(record: readonly JsonEvent[]): Map<string, Outcome | null> {
   const reported = new Map<string, Outcome | null>();
   for (const event of record) {
     if (event.kind === "job-ended" || event.kind === "job-collected")
-      reported.set(`${event.line}-${event.attempt}`, event.outcome as Outcome);
+      reported.set(`${event.job}-${event.attempt}`, event.outcome as Outcome);
     if (event.kind !== "jobs-arrived") continue;
-    for (const [index, line] of event.lines.entries()) {
+    for (const [index, line] of event.jobs.entries()) {
       const name = `${line}-${event.attempts[index]}`;
       if (!reported.has(name)) reported.set(name, null);
     }
@@ -223,7 +223,7 @@ function reportedAttempts(record: readonly JsonEvent[]): Map<string, Outcome | n
 }
 
 function keyOf(line: number, attempt: number): string {
-  return `${String(line).padStart(7, "0")}-${attempt}`;
+  return `5${String(line).padStart(12, "0")}-${line}-${attempt}`;
 }
 
 function problem(kind: ProblemKind, line: number, text: string): Problem {

@@ -13,7 +13,7 @@ export interface LedgerEntry {
 export function parseLedger(machine: string, text: string): LedgerEntry[] {
   return text.split("\n").flatMap((line) => {
     if (line === "") return [];
-    const [, what, number, attempt, at] = /^(start|done) (\d{7})-(\d+) (\d+\.\d+)$/.exec(line) ?? [];
+    const [, what, number, attempt, at] = /^(start|done) \d{13}-(\d+)-(\d+) (\d+\.\d+)$/.exec(line) ?? [];
     if (what !== "start" && what !== "done")
       throw new Error(`${machine} has ${JSON.stringify(line)} in its ledger`);
     return [{ machine, what, line: Number(number), attempt: Number(attempt), at: Number(at) }];

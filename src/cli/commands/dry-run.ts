@@ -38,10 +38,10 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
   const results = new Results(surroundings.cwd);
   const waiting = jobs.filter(({ name }) => !results.has(name));
   for (const { job, machine, slot } of firstSeats(waiting, planned)) {
-    const { line, name } = job;
+    const { id, line, name } = job;
     const devices = deviceEnv(slot, slot.requirement ?? requirement);
     const text = `would start on ${machine}: ${startedLine(job, devices)}`;
-    const object = { v: 1, kind: "would-start", line, job: name, machine, slot: slot.index };
+    const object = { v: 2, kind: "would-start", job: id, name, line, machine, slot: slot.index };
     stdout.write(`${isJson ? JSON.stringify(object) : text}\n`);
   }
   return planned.some(({ slots }) => slots.length > 0) ? ExitCode.Success : ExitCode.NoMachine;

@@ -15,7 +15,8 @@ import { type Cursor, copyBeyond, newCursor, rewind, type WriteBytes } from "../
 import { reach, type Unreached } from "../../batch/reach.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { phaseOf } from "../../model/batch-state.js";
-import { attemptKey, type Job } from "../../model/job.js";
+import type { Job, JobId } from "../../model/job.js";
+import { keyOn } from "../../plan/run-state.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/results.js";
 import type { LogsOptions } from "../options/batch-commands.js";
@@ -75,12 +76,12 @@ async function showFromWhereItIs(showing: Showing): Promise<boolean> {
   const batch = loadBatch(showing.results, showing.stem);
   if (batch === null)
     throw new UserError(`the record of ${showing.stem} is gone`, { hint: "was job_results removed?" });
-  const { line } = showing.job;
-  const attempt = batch.state.jobs.get(line)?.lastNumber ?? 0;
+  const { id } = showing.job;
+  const attempt = batch.state.jobs.get(id)?.lastNumber ?? 0;
   if (showing.attempt !== null && showing.attempt !== attempt) rewind(showing.cursor);
   showing.attempt = attempt;
   await showKept(showing, batch);
-  const machine = machineToAsk(batch, line);
+  const machine = machineToAsk(batch, id);
   return machine === null ? showFile(showing, batch) : showFromMachine(showing, batch, machine);
 }
 
@@ -89,7 +90,7 @@ async function showKept(
   { job, attempt, stream, cursor, path, write }: Showing,
   batch: BatchHere,
 ): Promise<void> {
-  const kept = batch.kept.get(`${job.line} ${attempt} ${stream}`) ?? 0;
+  const kept = batch.kept.get(`${job.id} ${attempt} ${stream}`) ?? 0;
   if (cursor.offset < kept) await copyBeyond(path, cursor, write, kept);
   cursor.kept = Math.max(cursor.kept, Math.min(kept, cursor.offset));
 }
@@ -97,9 +98,9 @@ async function showKept(
 /** Null: this disk has it, or will have it once somebody follows the batch. */
 export function machineToAsk(
   { state, holder }: Pick<BatchHere, "state" | "holder">,
-  line: number,
+  id: JobId,
 ): string | null {
-  const tracked = state.jobs.get(line);
+  const tracked = state.jobs.get(id);
   if (holder !== null || tracked?.fate.kind !== "tried") return null;
   const { machine, stage } = tracked.fate.attempt;
   // A client that was killed may have meant it for a machine, but never handed it over.
@@ -122,8 +123,8 @@ async function showFile(showing: Showing, batch: BatchHere): Promise<boolean> {
   }
 }
 
-function sayWhy(batch: BatchHere, { line, name }: Job): void {
-  const tracked = batch.state.jobs.get(line);
+function sayWhy(batch: BatchHere, { id, name }: Job): void {
+  const tracked = batch.state.jobs.get(id);
   if (tracked === undefined || phaseOf(tracked) !== "waiting") return;
   const { fate } = tracked;
   if (batch.holder === null)
@@ -139,7 +140,7 @@ async function showFromMachine(showing: Showing, batch: BatchHere, name: string)
   const machine = batch.machines.get(name);
   if (machine === undefined) throw new UserError(`the record has no address of ${name}`);
   const place = { batch: batch.batch, scratch: machine.scratch };
-  const key = attemptKey(job.line, showing.attempt ?? 0);
+  const key = keyOn(batch.state, name, job.id);
   const onWaiting = () => say(`${job.name} has not begun: it waits on ${name}`);
   const reached = await reach(machine, showing.connect, (session, signal) => {
     if (showing.isAway) say(`the link to ${name} is back`);

@@ -4,7 +4,7 @@ import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-he
 import { orderFor } from "../../batch/recorded-batch.js";
 import { type ExitCode, UserError } from "../../errors.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
-import { succeeded } from "../../model/job.js";
+import { type JobId, succeeded } from "../../model/job.js";
 import { Results } from "../../run/results.js";
 import type { RetryOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
@@ -15,8 +15,8 @@ import { note } from "../terminal/note.js";
 export async function retry(options: RetryOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const { here, lines } = choose(loadBatches(results), options.jobs);
-  const order = await orderFor(here, results, surroundings, new Set(lines));
+  const { here, jobs } = choose(loadBatches(results), options.jobs);
+  const order = await orderFor(here, results, surroundings, new Set(jobs));
   const connector = lastingConnector(surroundings, options, note);
   return followHere({ order, surroundings, options, connector });
 }
@@ -24,15 +24,15 @@ export async function retry(options: RetryOptions): Promise<ExitCode> {
 function choose(
   batches: readonly BatchHere[],
   names: readonly string[],
-): { here: BatchHere; lines: number[] } {
-  const isWanted = (here: BatchHere, line: number, name: string) =>
-    names.length === 0 ? hasFailed(here, line) : names.includes(name);
+): { here: BatchHere; jobs: number[] } {
+  const isWanted = (here: BatchHere, id: JobId, name: string) =>
+    names.length === 0 ? hasFailed(here, id) : names.includes(name);
   const wanted = batches
     .map((here) => ({
       here,
-      lines: here.jobs.filter(({ line, name }) => isWanted(here, line, name)).map(({ line }) => line),
+      jobs: here.jobs.filter(({ id, name }) => isWanted(here, id, name)).map(({ id }) => id),
     }))
-    .filter(({ lines }) => lines.length > 0);
+    .filter(({ jobs }) => jobs.length > 0);
   const [first, ...others] = wanted;
   const known = new Set(batches.flatMap(({ jobs }) => jobs.map(({ name }) => name)));
   const unknown = names.find((name) => !known.has(name));
@@ -45,8 +45,8 @@ function choose(
   throw new UserError(`that would be jobs of several batches: ${scripts}`, { hint: "name the jobs of one" });
 }
 
-function hasFailed({ state }: BatchHere, line: number): boolean {
-  const tracked = state.jobs.get(line);
+function hasFailed({ state }: BatchHere, id: JobId): boolean {
+  const tracked = state.jobs.get(id);
   const outcome = tracked && outcomeAtHome(tracked);
   return !!outcome && !succeeded(outcome);
 }

@@ -16,7 +16,12 @@ export async function runSweep(
 ): Promise<ExitCode> {
   const script = source.kind === "file" ? source.path : nameFor(commands);
   const stem = formatJobStem(script);
-  const jobs = commands.map((each, index) => ({ line: index + 1, name: `${stem}.${index + 1}`, ...each }));
+  const jobs = commands.map((each, index) => ({
+    id: index + 1,
+    line: null,
+    name: `${stem}.${index + 1}`,
+    ...each,
+  }));
   return executeJobs({ jobs }, { ...options, script });
 }
 

@@ -5,8 +5,8 @@ import type { Connector } from "../../batch/connector.js";
 import { withControl } from "../../batch/reach.js";
 import { orderFor } from "../../batch/recorded-batch.js";
 import { ExitCode, UserError } from "../../errors.js";
-import { attemptKey } from "../../model/job.js";
-import { attemptOn } from "../../plan/run-state.js";
+import type { JobId } from "../../model/job.js";
+import { keyOn } from "../../plan/run-state.js";
 import type { Control } from "../../remote/spool/control.js";
 import { Results } from "../../run/results.js";
 import type { StopOptions } from "../options/acting-commands.js";
@@ -18,13 +18,13 @@ import { note } from "../terminal/note.js";
 export async function stop(options: StopOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const { here, lines } = choose(loadBatches(results), options.name);
-  const places = machinesOf(here, lines);
+  const { here, jobs } = choose(loadBatches(results), options.name);
+  const places = machinesOf(here, jobs);
   if (places.size === 0) {
     throw new UserError(`nothing of ${options.name} is running or queued`, { hint: "sshoal status" });
   }
   // A client may be about to give jobs to another machine: it alone can stop them all, and hears it from any.
-  const isForClient = here.holder !== null && lines === null;
+  const isForClient = here.holder !== null && jobs === null;
   const chosen = isForClient ? new Map([...places].slice(0, 1)) : places;
   const connector = lastingConnector(surroundings, options, note);
   await onMachines(here, chosen, connector.connect, async (control, keys) => {
@@ -40,8 +40,8 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
     options,
     connector,
     isEnough: (_run, event) => {
-      if (event.kind === "job-collected" || event.kind === "job-stuck") left.delete(event.line);
-      return left.size === 0 && lines !== null;
+      if (event.kind === "job-collected" || event.kind === "job-stuck") left.delete(event.job);
+      return left.size === 0 && jobs !== null;
     },
   });
 }
@@ -51,28 +51,28 @@ function refuseMissed(name: string, missed: readonly string[]): void {
   throw new UserError(`${name} is on its way to another machine`, { hint: `sshoal stop ${name}` });
 }
 
-/** `lines` null: the whole batch. */
+/** `jobs` null: the whole batch. */
 function choose(
   batches: readonly BatchHere[],
   name: string,
-): { here: BatchHere; lines: readonly number[] | null } {
+): { here: BatchHere; jobs: readonly JobId[] | null } {
   for (const here of batches) {
     const job = here.jobs.find((each) => each.name === name);
-    if (job !== undefined) return { here, lines: [job.line] };
+    if (job !== undefined) return { here, jobs: [job.id] };
   }
   const here = findBatch(batches, name);
-  if (here !== null) return { here, lines: null };
+  if (here !== null) return { here, jobs: null };
   const known = batches.flatMap(({ batch, jobs }) => [batch, ...jobs.map((job) => job.name)]);
   throw new UserError(`there is no job or batch ${name} here`, { hint: hintAtNames(name, known) });
 }
 
 /** What is queued or running, as far as the record knows, by machine. */
-function machinesOf({ state }: BatchHere, lines: readonly number[] | null): Map<string, number[]> {
-  const places = new Map<string, number[]>();
+function machinesOf({ state }: BatchHere, jobs: readonly JobId[] | null): Map<string, JobId[]> {
+  const places = new Map<string, JobId[]>();
   for (const { name, current } of state.machines.values()) {
     const { assigned, sent, queued, running } = current;
-    const there = [...assigned, ...sent, ...queued, ...running].map(({ line }) => line);
-    const wanted = lines === null ? there : there.filter((line) => lines.includes(line));
+    const there = [...assigned, ...sent, ...queued, ...running].map(({ job }) => job);
+    const wanted = jobs === null ? there : there.filter((id) => jobs.includes(id));
     if (wanted.length > 0) places.set(name, wanted);
   }
   return places;
@@ -80,14 +80,14 @@ function machinesOf({ state }: BatchHere, lines: readonly number[] | null): Map<
 
 async function onMachines(
   { batch, machines, state }: BatchHere,
-  places: ReadonlyMap<string, readonly number[]>,
+  places: ReadonlyMap<string, readonly JobId[]>,
   connect: Connector,
   act: (control: Control, keys: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  for (const [name, lines] of places) {
+  for (const [name, jobs] of places) {
     const machine = machines.get(name);
     if (machine === undefined) continue;
-    const keys = lines.map((line) => attemptKey(line, attemptOn(state, name, line)));
+    const keys = jobs.map((id) => keyOn(state, name, id));
     await withControl(machine, batch, connect, (control) => act(control, keys));
   }
 }

@@ -40,7 +40,7 @@ export interface ScriptOptions {
   readonly options: RunOptions;
   /** With what is their own. */
   readonly jobs: readonly Job[];
-  /** By line; their values may be secrets, and are no part of the jobs. */
+  /** By job; their values may be secrets, and are no part of the jobs. */
   readonly jobEnv: ReadonlyMap<number, Readonly<Record<string, string>>>;
 }
 
@@ -55,10 +55,10 @@ export function applyScriptOptions(batch: Batch, revise: Revise, env: Environmen
   const options = revise(forAll);
   const jobEnv = new Map<number, Readonly<Record<string, string>>>();
   const jobs = batch.jobs.map((job) => {
-    const set = own.get(job.line);
+    const set = job.line === null ? undefined : own.get(job.line);
     if (set === undefined) return job;
     const revised = revise(forAll, set);
-    if (set.env !== undefined) jobEnv.set(job.line, revised.env);
+    if (set.env !== undefined) jobEnv.set(job.id, revised.env);
     return withOwn(job, set, revised, options.requirement);
   });
   return { options, jobs, jobEnv };

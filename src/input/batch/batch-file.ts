@@ -39,7 +39,7 @@ export async function parseBatch(
   if (problems.length > 0) throw problemsError(problems);
   const stem = formatJobStem(scriptPath);
   const jobPieces = pieces.filter((piece) => piece.kind === "job");
-  const jobs = jobPieces.map(({ line, command }) => ({ line, name: `${stem}.${line}`, command }));
+  const jobs = jobPieces.map(({ line, command }) => ({ id: line, line, name: `${stem}.${line}`, command }));
   if (jobs.length === 0) {
     throw new UserError(`${scriptPath}: there is no job in it`, { hint: WHAT_A_BATCH_IS });
   }

@@ -2,7 +2,7 @@
 
 import type { VerbNews } from "../../model/decision.js";
 import type { RunEvent } from "../../model/event.js";
-import { newHalting, sortLines } from "../halt.js";
+import { newHalting, sortWaiting } from "../halt.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyToAttempt, collectRest } from "./attempt-events.js";
 import { addJob } from "./initial-state.js";
@@ -61,11 +61,11 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       state.isMoreToCome = false;
       return;
     case "job-skipped":
-      return skip(state, event.line, event.outcome);
+      return skip(state, event.job, event.outcome);
     case "job-reopened":
-      return reopen(state, event.line);
+      return reopen(state, event.job);
     case "job-replaced":
-      return replace(state, event.line);
+      return replace(state, event.job);
     case "machine-ready":
       state.firstReadyAt ??= event.at;
       return welcome(toChange(state, event.machine), event);
@@ -79,7 +79,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return failMachine(state, toChange(state, event.machine));
     case "machine-refused":
       toChange(state, event.machine).isOpen = false;
-      return unassign(state, toChange(state, event.machine), event.lines);
+      return unassign(state, toChange(state, event.machine), event.jobs);
     case "machine-draining":
       toChange(state, event.machine).isOpen = false;
       return;
@@ -89,13 +89,13 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "jobs-assigned":
       return assign(state, toChange(state, event.machine), event);
     case "jobs-handed-over":
-      return noteArrived(state, toChange(state, event.machine), event.lines);
+      return noteArrived(state, toChange(state, event.machine), event.jobs);
     case "jobs-taken-back":
       return takeBack(state, toChange(state, event.machine), event);
     case "jobs-reassigned":
-      return reassign(state, toChange(state, event.machine), event.lines);
+      return reassign(state, toChange(state, event.machine), event.jobs);
     case "jobs-gone":
-      return loseSight(state, toChange(state, event.machine), event.lines);
+      return loseSight(state, toChange(state, event.machine), event.jobs);
     case "jobs-retried":
       return retry(state, event);
     case "rest-collected":
@@ -111,7 +111,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return;
     case "continued":
       state.isPaused = false;
-      return sortLines(state.waiting);
+      return sortWaiting(state);
     case "run-resumed":
     case "tree-read":
     case "staging":

@@ -1,9 +1,10 @@
 // What a machine's report of an attempt changes: of the current one, and of one that was overtaken and ran all the same.
 
 import { type Attempt, courseOf, isBefore } from "../../model/attempt.js";
+import { attemptKey } from "../../model/attempt-key.js";
 import type { TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import { attemptKey, type Outcome, succeeded } from "../../model/job.js";
+import { type Outcome, succeeded } from "../../model/job.js";
 import { noteEnd } from "../halt.js";
 import { machineOf, type RunState, toChange } from "../run-state.js";
 import { makeCurrent, setStage } from "./attempts.js";
@@ -18,8 +19,8 @@ const NONE: readonly string[] = [];
 
 /** False when it is no news. */
 export function applyToAttempt(state: RunState, event: AttemptEvent): boolean {
-  const tracked = state.jobs.get(event.line);
-  const attempt = machineOf(state, event.machine).attempts.get(event.line);
+  const tracked = state.jobs.get(event.job);
+  const attempt = machineOf(state, event.machine).attempts.get(event.job);
   if (tracked === undefined || attempt === undefined || attempt.number !== event.attempt) return false;
   if (attempt.stage.kind === "unknown") return false;
   switch (event.kind) {
@@ -70,7 +71,7 @@ function end(
     outcome,
   });
   if (attempt.isCurrent && !isWorthRetrying(state, tracked, outcome))
-    noteEnd(state.halting, attempt.line, outcome);
+    noteEnd(state.halting, attempt.job, outcome);
   return attempt.isCurrent;
 }
 
@@ -93,11 +94,12 @@ function collect(
 }
 
 /** The machine was asked again for what was missing. */
-export function collectRest(state: RunState, { line, attempt: number, machine, missing }: Rested): void {
-  const rest = machineOf(state, machine).rests.get(attemptKey(line, number));
-  const tracked = state.jobs.get(line);
+export function collectRest(state: RunState, { job, attempt: number, missing }: Rested): void {
+  const tracked = state.jobs.get(job);
+  const rest = tracked?.attempts.find((each) => each.number === number);
   if (rest?.stage.kind !== "collected" || tracked === undefined) return;
-  toChange(state, machine).restsToTry.delete(attemptKey(line, number));
+  if (!machineOf(state, rest.machine).rests.has(attemptKey(rest))) return;
+  toChange(state, rest.machine).restsToTry.delete(attemptKey(rest));
   setStage(state, tracked, rest, { ...rest.stage, missing });
 }
 
@@ -121,7 +123,7 @@ export function isReclaimed(state: RunState, tracked: TrackedJob, attempt: Attem
 function isAdopted(state: RunState, tracked: TrackedJob, attempt: Attempt, outcome: Outcome): boolean {
   if (outcome.kind === "lost" || isHome(tracked)) return false;
   makeCurrent(state, tracked, attempt);
-  noteEnd(state.halting, attempt.line, outcome);
+  noteEnd(state.halting, attempt.job, outcome);
   // Records without numbers of attempts count from here.
   tracked.lastNumber++;
   return true;

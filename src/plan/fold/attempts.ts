@@ -1,6 +1,7 @@
 // Every change of a job's fate or of an attempt's stage is made here, so that counts and indices are always true.
 
 import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
+import { attemptKey, rankOf } from "../../model/attempt-key.js";
 import {
   type Fate,
   type MachineState,
@@ -9,7 +10,6 @@ import {
   runsOf,
   type TrackedJob,
 } from "../../model/batch-state.js";
-import { attemptKey } from "../../model/job.js";
 import { type RunState, toChange } from "../run-state.js";
 
 /** One for all, since there may be very many. */
@@ -18,19 +18,20 @@ const DROPPED: Fate = { kind: "dropped" };
 
 /** A new attempt, which takes the place of what the job had. */
 export function assignTo(state: RunState, machine: MachineState, tracked: TrackedJob, number: number): void {
-  const { line } = tracked.job;
+  const { id } = tracked.job;
   tracked.lastNumber = number;
   tracked.isReplaced = false;
   const attempt: Attempt = {
-    line,
+    job: id,
     number,
+    rank: rankOf(tracked.job),
     machine: machine.name,
     isCurrent: true,
     run: null,
     stage: ASSIGNED,
   };
   tracked.attempts = [...tracked.attempts, attempt];
-  machine.attempts.set(line, attempt);
+  machine.attempts.set(id, attempt);
   machine.current.assigned.add(attempt);
   setFate(state, tracked, { kind: "tried", attempt });
 }
@@ -108,8 +109,8 @@ function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
   const before = phaseOf(tracked);
   tracked.fate = fate;
   recount(state, before, phaseOf(tracked));
-  if (fate.kind === "waiting") state.waiting.add(tracked.job.line);
-  else state.waiting.delete(tracked.job.line);
+  if (fate.kind === "waiting") state.waiting.add(tracked.job.id);
+  else state.waiting.delete(tracked.job.id);
 }
 
 /** A job that this state did not know. */
@@ -123,9 +124,9 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
     avoids: null,
     isReplaced: false,
   };
-  state.jobs.set(job.line, tracked);
+  state.jobs.set(job.id, tracked);
   state.tally.waiting++;
-  state.waiting.add(job.line);
+  state.waiting.add(job.id);
   return tracked;
 }
 
@@ -133,8 +134,8 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
 export function untrack(state: RunState, tracked: TrackedJob): void {
   settleRetry(state, tracked);
   state.tally[phaseOf(tracked)]--;
-  state.waiting.delete(tracked.job.line);
-  state.jobs.delete(tracked.job.line);
+  state.waiting.delete(tracked.job.id);
+  state.jobs.delete(tracked.job.id);
 }
 
 function recount({ tally }: RunState, before: Phase, after: Phase): void {
@@ -151,24 +152,20 @@ function isCurrentOf({ fate }: TrackedJob, attempt: Attempt): boolean {
   return fate.kind === "tried" && fate.attempt === attempt;
 }
 
-function keyOf({ line, number }: Attempt): string {
-  return attemptKey(line, number);
-}
-
 function list(machine: MachineState, attempt: Attempt): void {
   const { stage } = attempt;
   indexOf(machine, attempt)?.add(attempt);
   if (stage.kind === "stuck") machine.stuck++;
   if (stage.kind !== "collected") return;
   forget(machine, attempt);
-  if (stage.missing.length > 0) machine.rests.set(keyOf(attempt), attempt);
-  else if (stage.isThere) machine.toFree.set(keyOf(attempt), attempt);
-  if (stage.isToRetry) machine.toRetry.add(attempt.line);
+  if (stage.missing.length > 0) machine.rests.set(attemptKey(attempt), attempt);
+  else if (stage.isThere) machine.toFree.set(attemptKey(attempt), attempt);
+  if (stage.isToRetry) machine.toRetry.add(attempt.job);
 }
 
-/** The machine may have a later attempt of the line by now. */
+/** The machine may have a later attempt of the job by now. */
 function forget({ attempts }: MachineState, attempt: Attempt): void {
-  if (attempts.get(attempt.line) === attempt) attempts.delete(attempt.line);
+  if (attempts.get(attempt.job) === attempt) attempts.delete(attempt.job);
 }
 
 function unlist(machine: MachineState, attempt: Attempt): void {
@@ -176,9 +173,9 @@ function unlist(machine: MachineState, attempt: Attempt): void {
   indexOf(machine, attempt)?.delete(attempt);
   if (stage.kind === "stuck") machine.stuck--;
   if (stage.kind !== "collected") return;
-  machine.toFree.delete(keyOf(attempt));
-  machine.rests.delete(keyOf(attempt));
-  if (stage.isToRetry) machine.toRetry.delete(attempt.line);
+  machine.toFree.delete(attemptKey(attempt));
+  machine.rests.delete(attemptKey(attempt));
+  if (stage.isToRetry) machine.toRetry.delete(attempt.job);
 }
 
 function indexOf({ current, overtaken }: MachineState, { stage, isCurrent }: Attempt): Set<Attempt> | null {

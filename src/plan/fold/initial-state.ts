@@ -40,8 +40,8 @@ export function initialState(beginning: Beginning): RunState {
 
 /** One that is there already stays as it is. */
 export function addJob(state: RunState, job: Job): TrackedJob {
-  const known = state.jobs.get(job.line);
+  const known = state.jobs.get(job.id);
   if (known !== undefined) return known;
-  if (job.requirement !== undefined) state.kinds.set(job.line, kindOf(job.requirement));
+  if (job.requirement !== undefined) state.kinds.set(job.id, kindOf(job.requirement));
   return track(state, job);
 }

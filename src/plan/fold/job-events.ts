@@ -2,8 +2,8 @@
 
 import type { MachineState, TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import type { Job, Outcome } from "../../model/job.js";
-import { kindOfLine, type RunState } from "../run-state.js";
+import type { Job, JobId, Outcome } from "../../model/job.js";
+import { kindOfJob, type RunState } from "../run-state.js";
 import { assignTo, discard, drop, giveBack, overtake, settleRetry, WAITING } from "./attempts.js";
 import { addJob } from "./initial-state.js";
 
@@ -11,7 +11,7 @@ type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 
 export function addJobs(state: RunState, jobs: readonly Job[]): void {
   for (const job of jobs) {
-    if (state.jobs.has(job.line)) continue;
+    if (state.jobs.has(job.id)) continue;
     giveBack(state, addJob(state, job));
   }
 }
@@ -19,8 +19,8 @@ export function addJobs(state: RunState, jobs: readonly Job[]): void {
 /** Records of before attempts had numbers count them. */
 export function assign(state: RunState, machine: MachineState, event: EventOf<"jobs-assigned">): void {
   machine.hasSpool = true;
-  for (const [index, line] of event.lines.entries()) {
-    const tracked = state.jobs.get(line);
+  for (const [index, id] of event.jobs.entries()) {
+    const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     dismiss(state, tracked);
     assignTo(state, machine, tracked, event.attempts?.[index] ?? tracked.lastNumber + 1);
@@ -35,31 +35,31 @@ function dismiss(state: RunState, tracked: TrackedJob): void {
   else discard(state, tracked, fate.attempt);
 }
 
-export function skip(state: RunState, line: number, outcome: Outcome | null): void {
+export function skip(state: RunState, id: JobId, outcome: Outcome | null): void {
   state.halting.skipped++;
-  const tracked = state.jobs.get(line);
+  const tracked = state.jobs.get(id);
   if (tracked !== undefined) overtake(state, tracked, { kind: "skipped", outcome });
 }
 
 /** Its results were removed, or moved aside to run it again. */
-export function reopen(state: RunState, line: number): void {
-  const tracked = state.jobs.get(line);
+export function reopen(state: RunState, id: JobId): void {
+  const tracked = state.jobs.get(id);
   if (tracked === undefined) return;
   settleRetry(state, tracked);
   overtake(state, tracked, WAITING);
 }
 
-/** The line is another command now: what is queued is taken back, or kept beside if it has begun. */
-export function replace(state: RunState, line: number): void {
-  const tracked = state.jobs.get(line);
+/** It is another command now: what is queued is taken back, or kept beside if it has begun. */
+export function replace(state: RunState, id: JobId): void {
+  const tracked = state.jobs.get(id);
   if (tracked === undefined) return;
   tracked.isReplaced = true;
   overtake(state, tracked, WAITING);
 }
 
-export function retry(state: RunState, { lines, machine }: EventOf<"jobs-retried">): void {
-  for (const line of lines) {
-    const tracked = state.jobs.get(line);
+export function retry(state: RunState, { jobs, machine }: EventOf<"jobs-retried">): void {
+  for (const id of jobs) {
+    const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     settleRetry(state, tracked);
     tracked.retries++;
@@ -73,7 +73,7 @@ export function retry(state: RunState, { lines, machine }: EventOf<"jobs-retried
 export function interrupt(state: RunState, mode: "drain" | "stop"): void {
   if (state.interrupted !== "stop") state.interrupted = mode;
   state.isMoreToCome = false;
-  for (const line of [...state.waiting]) giveBack(state, state.jobs.get(line) as TrackedJob);
+  for (const id of [...state.waiting]) giveBack(state, state.jobs.get(id) as TrackedJob);
 }
 
 /** Drops jobs of a kind for which no machine has a slot or may have one. */
@@ -83,6 +83,6 @@ export function dropHomeless(state: RunState): void {
   );
   if (open.some(({ kinds }) => kinds.size === 0)) return;
   const served = new Set(open.flatMap(({ kinds }) => [...kinds]));
-  for (const line of [...state.waiting])
-    if (!served.has(kindOfLine(state, line))) drop(state, state.jobs.get(line) as TrackedJob);
+  for (const id of [...state.waiting])
+    if (!served.has(kindOfJob(state, id))) drop(state, state.jobs.get(id) as TrackedJob);
 }

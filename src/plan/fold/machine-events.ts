@@ -4,7 +4,7 @@ import { type Attempt, QUEUED, SENT, UNKNOWN } from "../../model/attempt.js";
 import type { MachineState, TrackedJob } from "../../model/batch-state.js";
 import type { Decision, VerbNews } from "../../model/decision.js";
 import type { RunEvent } from "../../model/event.js";
-import { attemptKey, kindOf } from "../../model/job.js";
+import { type JobId, kindOf } from "../../model/job.js";
 import { type RunState, toChange } from "../run-state.js";
 import { isReclaimed } from "./attempt-events.js";
 import { discard, giveBack, noteFreed, overtake, setStage, WAITING } from "./attempts.js";
@@ -17,16 +17,15 @@ export function beginVerb(state: RunState, decision: Decision): void {
   if (decision.kind === "connect") machine.phase = "connecting";
   if (decision.kind === "finish") machine.phase = "finishing";
   if (decision.kind === "hand-over")
-    forEachOf(state, machine, decision.lines, (tracked, attempt) => {
+    forEachOf(state, machine, decision.jobs, (tracked, attempt) => {
       if (attempt.stage.kind === "assigned") setStage(state, tracked, attempt, SENT);
     });
   if (decision.kind === "stop")
-    forEachOf(state, machine, decision.lines, (tracked, attempt) => {
+    forEachOf(state, machine, decision.jobs, (tracked, attempt) => {
       const { stage } = attempt;
       if (stage.kind === "running") setStage(state, tracked, attempt, { ...stage, isStopping: true });
     });
-  if (decision.kind === "collect-rest")
-    for (const { line, attempt } of decision.rests) machine.restsToTry.delete(attemptKey(line, attempt));
+  if (decision.kind === "collect-rest") for (const { key } of decision.rests) machine.restsToTry.delete(key);
   if (decision.kind === "free")
     for (const key of decision.keys) {
       const attempt = machine.toFree.get(key);
@@ -72,26 +71,26 @@ export function failMachine(state: RunState, machine: MachineState): void {
   machine.isOpen = false;
   const { assigned, sent, queued, running, ended } = machine.current;
   for (const attempt of [...assigned, ...sent, ...queued, ...running, ...ended])
-    setStage(state, state.jobs.get(attempt.line) as TrackedJob, attempt, UNKNOWN);
+    setStage(state, state.jobs.get(attempt.job) as TrackedJob, attempt, UNKNOWN);
 }
 
 /** What the machine has lost of these is of unknown fate; one that another machine has by now is as if it had never been. */
-export function loseSight(state: RunState, machine: MachineState, lines: readonly number[]): void {
-  forEachOf(state, machine, lines, (tracked, attempt) => {
+export function loseSight(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
+  forEachOf(state, machine, jobs, (tracked, attempt) => {
     if (attempt.isCurrent) setStage(state, tracked, attempt, UNKNOWN);
     else discard(state, tracked, attempt);
   });
 }
 
 /** The machine could not take these. One that it had all along stays as it is. */
-export function unassign(state: RunState, machine: MachineState, lines: readonly number[]): void {
-  forEachOf(state, machine, lines, (tracked, attempt) => {
+export function unassign(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
+  forEachOf(state, machine, jobs, (tracked, attempt) => {
     if (attempt.isCurrent && isWaiting(attempt)) discard(state, tracked, attempt);
   });
 }
 
-export function noteArrived(state: RunState, machine: MachineState, lines: readonly number[]): void {
-  forEachOf(state, machine, lines, (tracked, attempt) => {
+export function noteArrived(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
+  forEachOf(state, machine, jobs, (tracked, attempt) => {
     const { kind } = attempt.stage;
     if (kind === "assigned" || kind === "sent") setStage(state, tracked, attempt, QUEUED);
   });
@@ -100,9 +99,9 @@ export function noteArrived(state: RunState, machine: MachineState, lines: reado
 export function takeBack(
   state: RunState,
   machine: MachineState,
-  { lines, begun }: EventOf<"jobs-taken-back">,
+  { jobs, begun }: EventOf<"jobs-taken-back">,
 ): void {
-  forEachOf(state, machine, lines, (tracked, attempt) => {
+  forEachOf(state, machine, jobs, (tracked, attempt) => {
     if (isWaiting(attempt)) discard(state, tracked, attempt);
   });
   forEachOf(state, machine, begun, (tracked, attempt) => {
@@ -113,9 +112,9 @@ export function takeBack(
 }
 
 /** Should the machine come back, these attempts are taken back there, or kept beside if they have begun. */
-export function reassign(state: RunState, machine: MachineState, lines: readonly number[]): void {
+export function reassign(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
   machine.isGivenUp = true;
-  forEachOf(state, machine, lines, (tracked, attempt) => {
+  forEachOf(state, machine, jobs, (tracked, attempt) => {
     if (!attempt.isCurrent) return;
     overtake(state, tracked, WAITING);
     giveBack(state, tracked);
@@ -126,15 +125,15 @@ function isWaiting({ stage: { kind } }: Attempt): boolean {
   return kind === "assigned" || kind === "sent" || kind === "queued";
 }
 
-/** What the machine has of these lines. */
+/** What the machine has of these jobs. */
 function forEachOf(
   state: RunState,
   machine: MachineState,
-  lines: readonly number[],
+  jobs: readonly JobId[],
   act: (tracked: TrackedJob, attempt: Attempt) => void,
 ): void {
-  for (const line of lines) {
-    const [tracked, attempt] = [state.jobs.get(line), machine.attempts.get(line)];
+  for (const id of jobs) {
+    const [tracked, attempt] = [state.jobs.get(id), machine.attempts.get(id)];
     if (tracked !== undefined && attempt !== undefined) act(tracked, attempt);
   }
 }

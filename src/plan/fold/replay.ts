@@ -5,7 +5,7 @@ import { type Attempt, SENT } from "../../model/attempt.js";
 import type { BatchSettings, FeedPosition } from "../../model/batch.js";
 import type { TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import { attemptKey, type Job } from "../../model/job.js";
+import type { Job, JobId } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyRecorded } from "./apply.js";
@@ -36,19 +36,19 @@ export interface Past {
   readonly pile: Pile;
   /** How far the file was read that they are from; null: they are from no growing file. */
   readonly position: FeedPosition | null;
-  /** Every line there ever was, as last seen. */
-  readonly jobs: ReadonlyMap<number, Job>;
+  /** Every job there ever was, as last seen. */
+  readonly jobs: ReadonlyMap<JobId, Job>;
   readonly script: string;
   readonly settings: BatchSettings;
-  /** The command each line was last started with. */
-  readonly commands: ReadonlyMap<number, string>;
-  /** Attempts of which output may be on this disk already, as `line attempt`. */
+  /** The command each job was last started with. */
+  readonly commands: ReadonlyMap<JobId, string>;
+  /** Attempts of which output may be on this disk already, as `job attempt`. */
   readonly begun: ReadonlySet<string>;
-  /** Of streams, as `line attempt stream`: how much of what is on this disk was there when the job emptied its output. */
+  /** Of streams, as `job attempt stream`: how much of what is on this disk was there when the job emptied its output. */
   readonly kept: ReadonlyMap<string, number>;
   /** Attempts whose results may be in place although their collection was not recorded; and what is missing of them. */
   readonly arrived: ReadonlyMap<string, readonly string[]>;
-  /** Why the results of an attempt could not be taken, by attempt key. */
+  /** Why the results of an attempt could not be taken, as `job attempt`. */
   readonly stuck: ReadonlyMap<string, string>;
   readonly machines: ReadonlyMap<string, RecordedMachine>;
 }
@@ -74,10 +74,10 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     lastJobs: lastJobs(events),
     pile: lastPile(events),
     position: lastPosition(events),
-    jobs: new Map<number, Job>(),
+    jobs: new Map<JobId, Job>(),
     machines: new Map<string, RecordedMachine>(),
     slots: new Map<string, readonly Slot[]>(),
-    commands: new Map<number, string>(),
+    commands: new Map<JobId, string>(),
     begun: new Set<string>(),
     kept: new Map<string, number>(),
     arrived: new Map<string, readonly string[]>(),
@@ -85,21 +85,21 @@ export function readPast(events: readonly RunEvent[]): Past | null {
   };
   for (const event of events) {
     if (event.kind === "run-started") {
-      for (const job of event.jobs) past.jobs.set(job.line, job);
+      for (const job of event.jobs) past.jobs.set(job.id, job);
       for (const machine of event.machines) past.machines.set(machine.name, machine);
     }
-    if (event.kind === "jobs-added") for (const job of event.jobs) past.jobs.set(job.line, job);
+    if (event.kind === "jobs-added") for (const job of event.jobs) past.jobs.set(job.id, job);
     if (event.kind === "machine-ready") past.slots.set(event.machine, event.slots);
-    if (event.kind === "job-started") past.begun.add(`${event.line} ${event.attempt}`);
-    if (event.kind === "job-stuck") past.stuck.set(attemptKey(event.line, event.attempt), event.reason);
+    if (event.kind === "job-started") past.begun.add(`${event.job} ${event.attempt}`);
+    if (event.kind === "job-stuck") past.stuck.set(`${event.job} ${event.attempt}`, event.reason);
     if (event.kind === "output-restarted")
-      past.kept.set(`${event.line} ${event.attempt} ${event.stream}`, event.kept);
+      past.kept.set(`${event.job} ${event.attempt} ${event.stream}`, event.kept);
     if (event.kind === "jobs-assigned") {
-      for (const line of event.lines) past.commands.set(line, past.jobs.get(line)?.command ?? "");
+      for (const id of event.jobs) past.commands.set(id, past.jobs.get(id)?.command ?? "");
     }
     if (event.kind === "jobs-arrived") {
-      for (const [index, line] of event.lines.entries())
-        past.arrived.set(`${line} ${event.attempts[index]}`, event.missing?.[line] ?? []);
+      for (const [index, id] of event.jobs.entries())
+        past.arrived.set(`${id} ${event.attempts[index]}`, event.missing?.[id] ?? []);
     }
   }
   return past;
@@ -112,23 +112,23 @@ function lastPosition(events: readonly RunEvent[]): FeedPosition | null {
 
 function lastJobs(events: readonly RunEvent[]): Job[] {
   const last = events.findLastIndex((event) => event.kind === "run-started");
-  const jobs = new Map<number, Job>();
+  const jobs = new Map<JobId, Job>();
   for (const event of events.slice(Math.max(0, last))) {
     if (event.kind === "run-started" || event.kind === "jobs-added")
-      for (const job of event.jobs) jobs.set(job.line, job);
+      for (const job of event.jobs) jobs.set(job.id, job);
   }
   return [...jobs.values()];
 }
 
 function lastPile(events: readonly RunEvent[]): Pile {
-  const jobs = new Map<number, Job>();
+  const jobs = new Map<JobId, Job>();
   let isRead = true;
   let isDone = false;
   for (const event of events) {
     if (event.kind === "run-started" && isDone) jobs.clear();
     if (event.kind === "run-started") isDone = false;
     if (event.kind === "run-started" || event.kind === "jobs-added")
-      for (const job of event.jobs) jobs.set(job.line, job);
+      for (const job of event.jobs) jobs.set(job.id, job);
     if (event.kind === "jobs-added") isRead = false;
     if (event.kind === "jobs-complete") isRead = true;
     if (event.kind === "run-ended") isDone = isRead && event.counts.unfinished === 0;
@@ -144,7 +144,7 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
     Object.assign(machine, { phase: "new", isGivenUp: false });
     // The last client may have sent them.
     for (const attempt of [...machine.current.assigned])
-      setStage(state, state.jobs.get(attempt.line) as TrackedJob, attempt, SENT);
+      setStage(state, state.jobs.get(attempt.job) as TrackedJob, attempt, SENT);
   }
   tryRests(state);
 }
@@ -155,10 +155,10 @@ export function tryRests(state: RunState): void {
     for (const key of rests.keys()) toChange(state, name).restsToTry.add(key);
 }
 
-/** Lines that are no longer in the batch file stay only while something of them is on a machine. */
-export function forgetLines(state: RunState, lines: Iterable<number>): void {
-  for (const line of lines) {
-    const tracked = state.jobs.get(line);
+/** Jobs that are no longer in the batch file stay only while something of them is on a machine. */
+export function forgetJobs(state: RunState, jobs: Iterable<JobId>): void {
+  for (const id of jobs) {
+    const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     const left = tracked.attempts.findLast(({ stage }) => stage.kind !== "collected");
     if (left === undefined) untrack(state, tracked);
@@ -168,20 +168,19 @@ export function forgetLines(state: RunState, lines: Iterable<number>): void {
 }
 
 /** An earlier client had put its results into place, and was killed before it could record that; null: there is none. */
-export function arrivedAttempt({ job: { line }, attempts }: TrackedJob, { arrived }: Past): Attempt | null {
-  const isInPlace = ({ number, stage }: Attempt) =>
-    stage.kind === "ended" && arrived.has(`${line} ${number}`);
+export function arrivedAttempt({ job: { id }, attempts }: TrackedJob, { arrived }: Past): Attempt | null {
+  const isInPlace = ({ number, stage }: Attempt) => stage.kind === "ended" && arrived.has(`${id} ${number}`);
   return attempts.find(isInPlace) ?? null;
 }
 
 export function collectedNews(
-  { line, number, machine, stage }: Attempt,
+  { job, number, machine, stage }: Attempt,
   { arrived }: Past,
 ): NewsOf<"job-collected"> {
-  if (stage.kind !== "ended") throw new Error(`attempt ${number} of line ${line} has not ended`);
-  const missing = arrived.get(`${line} ${number}`) ?? [];
+  if (stage.kind !== "ended") throw new Error(`attempt ${number} of job ${job} has not ended`);
+  const missing = arrived.get(`${job} ${number}`) ?? [];
   const rest = missing.length > 0 && { missing };
-  const about = { line, attempt: number, machine, outcome: stage.outcome, files: 0, bytes: 0 };
+  const about = { job, attempt: number, machine, outcome: stage.outcome, files: 0, bytes: 0 };
   return { kind: "job-collected", ...about, ...rest };
 }
 

@@ -78,7 +78,7 @@ export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS):
 /** A job whose command only says which Python the setup has led to. */
 function setupScript(nonce: string, spec: MachineSpec): string {
   const command = `echo; echo ${nonce} python "$(command -v python || command -v python3)"`;
-  return jobScript({ line: 1, name: "doctor", command }, spec, "doctor", {});
+  return jobScript({ id: 1, line: null, name: "doctor", command }, spec, "doctor", {});
 }
 
 /** Whether what an earlier connection started still runs; ends it. Looks for two seconds: it may be about to be killed. */

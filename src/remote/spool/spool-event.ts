@@ -1,5 +1,6 @@
 // What slots append to the event log, read with care: it comes from a machine.
 
+import { isAttemptKey } from "../../model/attempt-key.js";
 import type { Outcome } from "../../model/job.js";
 
 export type SpoolEvent =
@@ -26,10 +27,10 @@ export function parseSpoolEvent(line: string): SpoolEvent | null {
   const [kind, first = "", second = "", code = "", duration = ""] = line.split(" ");
   switch (kind) {
     case "started":
-      return isKey(first) && isNumber(second) ? { kind, key: first, slot: Number(second) } : null;
+      return isAttemptKey(first) && isNumber(second) ? { kind, key: first, slot: Number(second) } : null;
     case "ended": {
       const outcome = parseExit(code);
-      if (!isKey(first) || !isNumber(second) || !isNumber(duration) || outcome === null) return null;
+      if (!isAttemptKey(first) || !isNumber(second) || !isNumber(duration) || outcome === null) return null;
       return { kind, key: first, slot: Number(second), outcome, durationMs: Number(duration) };
     }
     case "waiting":
@@ -39,7 +40,7 @@ export function parseSpoolEvent(line: string): SpoolEvent | null {
     case "idle":
       return isNumber(first) ? { kind, slot: Number(first) } : null;
     case "freed":
-      return isKey(first) ? { kind, key: first } : null;
+      return isAttemptKey(first) ? { kind, key: first } : null;
     case "halting":
       return isNumber(first) ? { kind, holder: Number(first) } : null;
     case "draining":
@@ -77,10 +78,6 @@ const SIGNALS = new Map<number, string>([
   [24, "SIGXCPU"],
   [25, "SIGXFSZ"],
 ]);
-
-function isKey(word: string): boolean {
-  return /^\d{7,10}-\d{1,4}$/.test(word);
-}
 
 function isNumber(word: string): boolean {
   return /^\d{1,12}$/.test(word);

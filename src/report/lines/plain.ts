@@ -52,7 +52,7 @@ export function createPlainReporter(options: PlainOptions): Reporter {
         write(options.stdout, limitLines(view));
         hasLimits = true;
       }
-      write(options.stderr, warningLines(event));
+      write(options.stderr, warningLines(event, known.state));
       write(options.stderr, noticeLines(view, event));
       if (options.isVerbose) write(options.stderr, [...verboseLines(view, event), ...tellTransfers(event)]);
     },
@@ -80,18 +80,19 @@ function hasEveryAnswer(view: ViewState): boolean {
 }
 
 function outputLines(view: ViewState, event: Extract<RunEvent, { kind: "job-output" }>): string[] {
-  return teeLines(view.state.jobs.get(event.line)?.job.name ?? "", event.text);
+  return teeLines(view.state.jobs.get(event.job)?.job.name ?? "", event.text);
 }
 
 function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): string[] {
   if (event.kind === "job-skipped") {
+    const line = view.state.jobs.get(event.job)?.job.line ?? event.job;
     return [
-      `WARNING: job results already exists for line ${event.line}, skipping evaluation: delete if you wish to rerun`,
+      `WARNING: job results already exists for line ${line}, skipping evaluation: delete if you wish to rerun`,
     ];
   }
   if (event.kind === "run-resumed") return [resumedLine(event)];
   if (event.kind !== "job-started" && event.kind !== "job-collected") return [];
-  const tracked = view.state.jobs.get(event.line);
+  const tracked = view.state.jobs.get(event.job);
   if (tracked === undefined) return [];
   const { job } = tracked;
   if (event.kind === "job-started") {
@@ -141,12 +142,12 @@ function noticeLines(view: ViewState, event: RunEvent): string[] {
   switch (event.kind) {
     case "job-ended": {
       if (event.outcome.kind !== "lost") return [];
-      const name = printable(view.state.jobs.get(event.line)?.job.name ?? "");
+      const name = printable(view.state.jobs.get(event.job)?.job.name ?? "");
       const place = printable(event.machine);
       return [`WARNING: ${name} is lost on ${place}: ${printable(event.outcome.reason)}`];
     }
     case "rest-collected": {
-      const name = printable(view.state.jobs.get(event.line)?.job.name ?? "");
+      const name = printable(view.state.jobs.get(event.job)?.job.name ?? "");
       return event.files === 0 ? [] : [`more of ${name} has come: ${count(event.files, "file")}`];
     }
     case "tree-read":
@@ -179,9 +180,9 @@ function verboseLines(view: ViewState, event: RunEvent): string[] {
     case "slot-waiting":
       return [`waiting: ${printable(event.machine)} slot ${event.slot}; ${printable(event.reason)}`];
     case "jobs-handed-over":
-      return [`handed over: ${printable(event.machine)}; ${count(event.lines.length, "job")}`];
+      return [`handed over: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`];
     case "jobs-taken-back":
-      return [`taken back: ${printable(event.machine)}; ${count(event.lines.length, "job")}`];
+      return [`taken back: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`];
     default:
       return [];
   }

@@ -1,5 +1,6 @@
 // As simple_gpu_scheduler has it: a line for each command that begins, and what commands print, as they print it.
 
+import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { shortCommand } from "../../model/job.js";
 import { applyToView, newView, type ViewState } from "../live/view-state.js";
@@ -17,11 +18,11 @@ export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): 
     show(event, known) {
       applyToView(view, event, known);
       if (!known.isNews) return;
-      write(stderr, noticeLines(event));
+      write(stderr, noticeLines(event, known.state));
       if (event.kind === "job-output")
         write(event.stream === "out" ? stdout : stderr, harmlessLines(event.text));
       if (event.kind !== "job-started") return;
-      const command = printable(shortCommand(view.state.jobs.get(event.line)?.job ?? { command: "" }));
+      const command = printable(shortCommand(view.state.jobs.get(event.job)?.job ?? { command: "" }));
       const cards = Object.values(devicesOf(event.machine, event.slot))[0] ?? "";
       write(stdout, [`Processing command \`${command}\` on gpu ${cards}`]);
     },
@@ -33,10 +34,10 @@ export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): 
   };
 }
 
-function noticeLines(event: RunEvent): string[] {
+function noticeLines(event: RunEvent, state: BatchState): string[] {
   if (event.kind === "interrupted") return [STOPPING[event.mode]];
   if (event.kind === "halted") return [haltedLine(event)];
-  return event.kind === "paused" ? [pausedLine(event)] : warningLines(event);
+  return event.kind === "paused" ? [pausedLine(event)] : warningLines(event, state);
 }
 
 /** Then there is nothing to say. */

@@ -85,8 +85,8 @@ function unfinishedLines(view: ViewState, ellipsis: string): string[] {
 
 function incompleteLines({ state: { jobs }, incomplete }: ViewState, ellipsis: string): string[] {
   if (incomplete.length === 0) return [];
-  const lines = incomplete.slice(0, LISTED).map(({ line, machine, missing }) => {
-    const name = printable(jobs.get(line)?.job.name ?? `line ${line}`);
+  const lines = incomplete.slice(0, LISTED).map(({ job, machine, missing }) => {
+    const name = printable(jobs.get(job)?.job.name ?? `job ${job}`);
     return `  ${RESULTS}/${name}  without what ${printable(machine)} keeps: ${missingText(missing)}`;
   });
   return [

@@ -1,6 +1,8 @@
 // Sentences that more than one reporter says.
 
+import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
+import type { JobId } from "../../model/job.js";
 import type { TransferView } from "../live/machine-view.js";
 import { formatBytes, formatRoughDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
@@ -32,11 +34,13 @@ export const CONTINUED = "resumed: waiting jobs begin again";
 
 export const NO_BASH = "no bash: jobs run under sh there";
 
+const NAMED_JOBS = 10;
 const NAMED_LEFT_OUT = 5;
 const RATE_AFTER_MS = 500;
 
 /** The warnings an event is worth: none for most. */
-export function warningLines(event: RunEvent): string[] {
+export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
+  const nameOf = (id: JobId) => printable(jobs.get(id)?.job.name ?? `job ${id}`);
   switch (event.kind) {
     case "warning":
       return [`WARNING: ${printable(event.message)}`];
@@ -48,34 +52,36 @@ export function warningLines(event: RunEvent): string[] {
       return aboutMachine(event, "gets no jobs");
     case "jobs-reassigned":
       return [
-        `WARNING: ${printable(event.machine)} is still out of reach; ${count(event.lines.length, "waiting job")} of it go to others`,
+        `WARNING: ${printable(event.machine)} is still out of reach; ${count(event.jobs.length, "waiting job")} of it go to others`,
       ];
     case "jobs-gone":
       return [
-        `WARNING: ${listLines(event.lines)} of this batch ${event.lines.length === 1 ? "is" : "are"} not on ${printable(event.machine)} any more: what became of it is unknown`,
+        `WARNING: ${listNames(event.jobs.map(nameOf))} ${event.jobs.length === 1 ? "is" : "are"} not on ${printable(event.machine)} any more: what became of it is unknown`,
       ];
     case "machine-draining":
       return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
     case "jobs-retried":
-      return [`WARNING: trying again: ${listLines(event.lines)}, last tried on ${printable(event.machine)}`];
+      return [
+        `WARNING: trying again: ${listNames(event.jobs.map(nameOf))}, last tried on ${printable(event.machine)}`,
+      ];
     case "job-stuck":
       return [
-        `WARNING: the results of line ${event.line} stay on ${printable(event.machine)}: ${printable(event.reason)}`,
+        `WARNING: the results of ${nameOf(event.job)} stay on ${printable(event.machine)}: ${printable(event.reason)}`,
       ];
     case "job-collected":
     case "rest-collected":
       if (event.missing === undefined || event.missing.length === 0) return [];
       return [
-        `WARNING: some results of line ${event.line} could not be taken and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
+        `WARNING: some results of ${nameOf(event.job)} could not be taken and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
       ];
     default:
       return [];
   }
 }
 
-function listLines(lines: readonly number[]): string {
-  const named = lines.slice(0, 10).join(", ");
-  return `line${lines.length === 1 ? "" : "s"} ${named}${lines.length > 10 ? " and more" : ""}`;
+function listNames(names: readonly string[]): string {
+  const [shown, more] = [names.slice(0, NAMED_JOBS).join(", "), names.length - NAMED_JOBS];
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 interface MachineTrouble {

@@ -32,7 +32,7 @@ type MachineAnswer =
   | { readonly kind: "ready"; readonly slots: readonly Slot[] }
   | { readonly kind: "failed"; readonly reason: string };
 
-type MachineEvent = Exclude<Extract<RunEvent, { readonly machine: string }>, { readonly line: number }>;
+type MachineEvent = Exclude<Extract<RunEvent, { readonly machine: string }>, { readonly job: number }>;
 
 export function newMachine(name: string): MachineView {
   return {

@@ -2,7 +2,7 @@
 
 import { outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import { describeOutcome, shortCommand, succeeded } from "../../model/job.js";
+import { describeOutcome, type JobId, shortCommand, succeeded } from "../../model/job.js";
 import { summaryLines } from "../lines/summary.js";
 import { teeLines } from "../lines/tee-lines.js";
 import { haltedLine, resumedLine, treeLine, warningLines } from "../lines/wording.js";
@@ -57,12 +57,12 @@ class TerminalReporter implements Reporter {
   show(event: RunEvent, known: Known): void {
     applyToView(this.#view, event, known);
     if (!known.isNews) return;
-    for (const line of warningLines(event)) this.#lasting.push(this.#look.paint(line, "warn"));
+    for (const line of warningLines(event, known.state)) this.#lasting.push(this.#look.paint(line, "warn"));
     if (event.kind === "tree-read") this.#lasting.push(treeLine(event));
     if (event.kind === "job-output") return this.#showOutput(event);
     if (event.kind === "halted") this.#lasting.push(this.#look.paint(haltedLine(event), "warn"));
     if (event.kind === "run-resumed") this.#lasting.push(resumedLine(event));
-    if (event.kind === "job-collected") this.#lasting.push(...this.#failedLines(event.line));
+    if (event.kind === "job-collected") this.#lasting.push(...this.#failedLines(event.job));
     this.#isDirty = true;
   }
 
@@ -88,8 +88,8 @@ class TerminalReporter implements Reporter {
   }
 
   /** Above the live part, as it comes; a flood is not gathered until the next redraw. */
-  #showOutput({ line, text }: Extract<RunEvent, { kind: "job-output" }>): void {
-    const lines = teeLines(this.#view.state.jobs.get(line)?.job.name ?? "", text);
+  #showOutput({ job, text }: Extract<RunEvent, { kind: "job-output" }>): void {
+    const lines = teeLines(this.#view.state.jobs.get(job)?.job.name ?? "", text);
     for (const each of lines) this.#lasting.push(each);
     this.#isDirty = true;
     if (this.#lasting.length >= MOST_WAITING) this.#draw();
@@ -118,8 +118,8 @@ class TerminalReporter implements Reporter {
     return { columns: columns || 80, rows: rows || 24, now: this.#now(), look: this.#look };
   }
 
-  #failedLines(line: number): string[] {
-    const known = this.#view.state.jobs.get(line);
+  #failedLines(id: JobId): string[] {
+    const known = this.#view.state.jobs.get(id);
     const outcome = known && outcomeAtHome(known);
     if (!known || !outcome || succeeded(outcome)) return [];
     const ending = printable(describeOutcome(outcome));

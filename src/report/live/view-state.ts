@@ -3,7 +3,7 @@
 import type { Attempt } from "../../model/attempt.js";
 import { type BatchState, emptyState } from "../../model/batch-state.js";
 import type { Incomplete, RunEvent } from "../../model/event.js";
-import type { Job } from "../../model/job.js";
+import type { Job, JobId } from "../../model/job.js";
 import { shortCommand } from "../../model/job.js";
 import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
 import type { Known } from "../reporter.js";
@@ -17,7 +17,7 @@ export interface ViewState {
   lastEventAt: number;
   readonly machines: Map<string, MachineView>;
   /** The last line of output of each running job, fit to show. */
-  readonly lastLines: Map<number, string>;
+  readonly lastLines: Map<JobId, string>;
   /** Results of which something stays on a machine; known when the run has ended. */
   incomplete: readonly Incomplete[];
   /** Of the jobs that ended in this run. */
@@ -55,10 +55,10 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
   view.state = state;
   view.lastEventAt = event.at;
   if (!isNews) return;
-  if (event.kind === "job-said") view.lastLines.set(event.line, lastSaid(event.text));
+  if (event.kind === "job-said") view.lastLines.set(event.job, lastSaid(event.text));
   if (event.kind === "job-started") machineOf(view, event.machine).held.delete(event.slot);
   if (event.kind === "job-ended") noteEnd(view, event);
-  if ("machine" in event && !("line" in event)) applyToMachine(machineOf(view, event.machine), event);
+  if ("machine" in event && !("job" in event)) applyToMachine(machineOf(view, event.machine), event);
   if (event.kind === "run-started") view.startedAt = event.at;
   if (event.kind === "interrupted") view.stopping = STOPPING[event.mode];
   if (event.kind === "halted") view.stopping = haltedLine(event);
@@ -77,17 +77,17 @@ export function runningJobs(view: ViewState): RunningJob[] {
 
 function runningJob(
   { state, lastLines }: ViewState,
-  { line, machine, stage }: Attempt,
+  { job: id, machine, stage }: Attempt,
 ): RunningJob | never[] {
-  const job = state.jobs.get(line)?.job;
+  const job = state.jobs.get(id)?.job;
   // That it has begun may be known before where.
   if (job === undefined || stage.kind !== "running" || stage.slot === null) return [];
-  const lastLine = lastLines.get(line) ?? printableStart(shortCommand(job));
+  const lastLine = lastLines.get(id) ?? printableStart(shortCommand(job));
   return { job, machine, slot: stage.slot, startedAt: stage.startedAt ?? 0, lastLine };
 }
 
-function noteEnd(view: ViewState, { line, durationMs }: Extract<RunEvent, { kind: "job-ended" }>): void {
-  view.lastLines.delete(line);
+function noteEnd(view: ViewState, { job, durationMs }: Extract<RunEvent, { kind: "job-ended" }>): void {
+  view.lastLines.delete(job);
   view.durations.totalMs += durationMs;
   view.durations.count += 1;
 }

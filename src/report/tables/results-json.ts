@@ -3,14 +3,14 @@
 import type { ResultTable } from "../../model/result.js";
 import { escapeC1 } from "../lines/json-lines.js";
 
-const VERSION = 1;
+const VERSION = 2;
 
 export function resultsJson({ batch, rows }: Pick<ResultTable, "batch" | "rows">): string[] {
   return rows.map((row) => {
-    const { job, line, state, outcome, startedAt, durationMs, machine, slot, attempt, command } = row;
+    const { job, name, line, state, outcome, startedAt, durationMs, machine, slot, attempt, command } = row;
     const parameters = Object.fromEntries(row.parameters);
     const metrics = Object.fromEntries(row.metrics);
-    const told = { job, line, state, outcome, parameters, metrics, startedAt, durationMs };
+    const told = { job, name, line, state, outcome, parameters, metrics, startedAt, durationMs };
     return escapeC1(JSON.stringify({ v: VERSION, batch, ...told, machine, slot, attempt, command }));
   });
 }

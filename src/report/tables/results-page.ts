@@ -23,7 +23,7 @@ export function pageData(table: ResultTable, spans: Iterable<Span>, madeAt: numb
     madeAt,
     columns: columns.map(({ kind, label }) => ({ kind, label })),
     rows: rows.map((row) => ({
-      line: row.line,
+      job: row.job,
       state: row.state,
       cells: columns.map((column) => cellOf(row, column)),
     })),

@@ -87,7 +87,7 @@ function listed(
 ): string[] {
   if (jobs.length === 0) return [];
   const shown = jobs.slice(0, LISTED);
-  const names = column(shown.map(({ job }) => fitWidthKeepingEnd(printable(job), WIDEST_NAME)));
+  const names = column(shown.map(({ name }) => fitWidthKeepingEnd(printable(name), WIDEST_NAME)));
   const places = column(shown.map((job) => fitWidthKeepingEnd(printable(placeOf(job)), WIDEST_PLACE)));
   const rows = shown.map((job, index) =>
     [names[index], places[index], printable(ending(job))].join(GAP).trimEnd(),

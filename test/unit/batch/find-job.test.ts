@@ -3,7 +3,7 @@ import { findJob } from "../../../src/batch/find-job.js";
 import { UserError } from "../../../src/errors.js";
 
 function aBatch(stem: string, ...lines: number[]) {
-  return { stem, jobs: lines.map((line) => ({ line, name: `${stem}.${line}`, command: "true" })) };
+  return { stem, jobs: lines.map((line) => ({ id: line, line, name: `${stem}.${line}`, command: "true" })) };
 }
 
 const one = aBatch("train.sh", 1, 3, 12);

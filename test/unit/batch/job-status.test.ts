@@ -23,11 +23,11 @@ function logOf(...lines: string[]) {
   return lines.flatMap((line) => parseSpoolEvent(line) ?? []);
 }
 
-const handedOver = (machine: string, lines: number[]): RunEvent => ({
+const handedOver = (machine: string, jobs: number[]): RunEvent => ({
   kind: "jobs-handed-over",
   at: 0,
   machine,
-  lines,
+  jobs,
 });
 
 test("the log of a machine tells what its last client could not know", () => {
@@ -37,29 +37,47 @@ test("the log of a machine tells what its last client could not know", () => {
     "one.yaml",
     logOf(
       "waiting 0 memory: 1 MB wanted",
-      "started 0000001-1 0",
-      "ended 0000001-1 0 1 1500",
-      "started 0000002-1 1",
+      "started 5000000000001-1-1 0",
+      "ended 5000000000001-1-1 0 1 1500",
+      "started 5000000000002-2-1 1",
       "torn 00",
     ),
   );
   const begun = { machine: "one.yaml", attempt: 1, isHere: false };
   const unbegun = { state: "waiting", slot: null, attempt: 0, outcome: null, isHere: false };
   expect(jobStatuses(batch)).toEqual([
-    { job: "batch.sh.1", line: 1, state: "failed", ...begun, key: "0000001-1", slot: 0, outcome: FAILURE },
-    { job: "batch.sh.2", line: 2, state: "running", ...begun, key: "0000002-1", slot: 1, outcome: null },
-    { job: "batch.sh.3", line: 3, machine: "one.yaml", key: "0000003-1", ...unbegun },
-    { job: "batch.sh.4", line: 4, machine: null, key: null, ...unbegun },
+    {
+      job: 1,
+      name: "batch.sh.1",
+      line: 1,
+      state: "failed",
+      ...begun,
+      key: "5000000000001-1-1",
+      slot: 0,
+      outcome: FAILURE,
+    },
+    {
+      job: 2,
+      name: "batch.sh.2",
+      line: 2,
+      state: "running",
+      ...begun,
+      key: "5000000000002-2-1",
+      slot: 1,
+      outcome: null,
+    },
+    { job: 3, name: "batch.sh.3", line: 3, machine: "one.yaml", key: "5000000000003-3-1", ...unbegun },
+    { job: 4, name: "batch.sh.4", line: 4, machine: null, key: null, ...unbegun },
   ]);
 });
 
 test("news of attempts that do not count any more changes nothing", () => {
   const batch = aBatch(
     assigned("one.yaml", [1]),
-    { kind: "jobs-taken-back", at: 0, machine: "one.yaml", lines: [1], begun: [] },
+    { kind: "jobs-taken-back", at: 0, machine: "one.yaml", jobs: [1], begun: [] },
     assigned("two.yaml", [1]),
   );
-  foldLog(batch, "one.yaml", logOf("started 0000001-1 0", "ended 0000001-1 0 0 10"));
+  foldLog(batch, "one.yaml", logOf("started 5000000000001-1-1 0", "ended 5000000000001-1-1 0 0 10"));
   expect(jobStatuses(batch)[0]).toMatchObject({
     state: "waiting",
     machine: "two.yaml",
@@ -71,11 +89,11 @@ test("news of attempts that do not count any more changes nothing", () => {
 test("a job that was skipped was where it ran last, and attempts count its runs", () => {
   const batch = aBatch(
     assigned("one.yaml", [2]),
-    { kind: "jobs-taken-back", at: 0, machine: "one.yaml", lines: [2], begun: [] },
+    { kind: "jobs-taken-back", at: 0, machine: "one.yaml", jobs: [2], begun: [] },
     assigned("two.yaml", [2]),
   );
-  foldLog(batch, "two.yaml", logOf("started 0000002-2 5", "ended 0000002-2 5 0 10"));
-  const about = { line: 2, attempt: 2, machine: "two.yaml", outcome: SUCCESS, at: 0 };
+  foldLog(batch, "two.yaml", logOf("started 5000000000002-2-2 5", "ended 5000000000002-2-2 5 0 10"));
+  const about = { job: 2, attempt: 2, machine: "two.yaml", outcome: SUCCESS, at: 0 };
   apply(batch.state, { kind: "job-collected", files: 1, bytes: 1, ...about });
   const collected = jobStatuses(batch)[1];
   expect(collected).toMatchObject({
@@ -86,12 +104,12 @@ test("a job that was skipped was where it ran last, and attempts count its runs"
     attempt: 1,
     outcome: SUCCESS,
   });
-  apply(batch.state, { kind: "job-skipped", at: 0, line: 2, outcome: SUCCESS });
+  apply(batch.state, { kind: "job-skipped", at: 0, job: 2, outcome: SUCCESS });
   expect(jobStatuses(batch)[1]).toEqual(collected);
 });
 
 test("results that no record describes are skipped, and here", () => {
-  const batch = aBatch({ kind: "job-skipped", at: 0, line: 1, outcome: null });
+  const batch = aBatch({ kind: "job-skipped", at: 0, job: 1, outcome: null });
   expect(jobStatuses(batch)[0]).toMatchObject({ state: "skipped", isHere: true, machine: null, attempt: 0 });
 });
 

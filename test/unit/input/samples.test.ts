@@ -11,8 +11,9 @@ const source = { file: "m.yaml", name: "m.yaml", directory: "/d", homeDir: "/hom
 describe("the example batch", () => {
   test("begins with the two jobs its readers know", async () => {
     expect((await loadBatch("example/batch_script.sh")).jobs.slice(0, 2)).toEqual([
-      { line: 1, name: "example_batch_script.sh.1", command: 'echo "one job"' },
+      { id: 1, line: 1, name: "example_batch_script.sh.1", command: 'echo "one job"' },
       {
+        id: 2,
         line: 2,
         name: "example_batch_script.sh.2",
         command: 'echo "jobs will tell you if they fail" && exit 1',

@@ -55,6 +55,7 @@ export function aRun({ jobs, machines, policy }: RunFacts): ARun {
 /** Nobody has been asked yet. */
 export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
   const all = Array.from({ length: jobs }, (_, n) => ({
+    id: n + 1,
     line: n + 1,
     name: `jobs.sh.${n + 1}`,
     command: "true",
@@ -117,41 +118,41 @@ export function ready(machine: string, slots: number): News {
   return { kind: "machine-ready", machine, capacity: aCapacity(), slots: list };
 }
 
-export const assigned = (machine: string, ...lines: number[]): News => ({
+export const assigned = (machine: string, ...jobs: number[]): News => ({
   kind: "jobs-assigned",
   machine,
-  lines,
+  jobs,
 });
-export const handedOver = (machine: string, ...lines: number[]): News => ({
+export const handedOver = (machine: string, ...jobs: number[]): News => ({
   kind: "jobs-handed-over",
   machine,
-  lines,
+  jobs,
 });
-export const takenBack = (machine: string, lines: number[], begun: number[] = []): News => ({
+export const takenBack = (machine: string, jobs: number[], begun: number[] = []): News => ({
   kind: "jobs-taken-back",
   machine,
-  lines,
+  jobs,
   begun,
 });
-export const started = (machine: string, line: number, attempt = 1): News => ({
+export const started = (machine: string, job: number, attempt = 1): News => ({
   kind: "job-started",
   machine,
-  line,
+  job,
   attempt,
   slot: 0,
 });
-export const ended = (machine: string, line: number, outcome: Outcome = SUCCESS, attempt = 1): News => ({
+export const ended = (machine: string, job: number, outcome: Outcome = SUCCESS, attempt = 1): News => ({
   kind: "job-ended",
   machine,
-  line,
+  job,
   attempt,
   outcome,
   durationMs: 10,
 });
-export const collected = (machine: string, line: number, outcome: Outcome = SUCCESS, attempt = 1): News => ({
+export const collected = (machine: string, job: number, outcome: Outcome = SUCCESS, attempt = 1): News => ({
   kind: "job-collected",
   machine,
-  line,
+  job,
   attempt,
   outcome,
   files: 1,
@@ -168,7 +169,7 @@ export const failed = (machine: string): News => ({
 export const interrupted = (mode: "drain" | "stop"): News => ({ kind: "interrupted", mode });
 
 /** Given, arrived and there, in one step. */
-export const given = (machine: string, ...lines: number[]): News[] => [
-  assigned(machine, ...lines),
-  handedOver(machine, ...lines),
+export const given = (machine: string, ...jobs: number[]): News[] => [
+  assigned(machine, ...jobs),
+  handedOver(machine, ...jobs),
 ];

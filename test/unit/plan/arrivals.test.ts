@@ -3,7 +3,7 @@ import { Arrivals } from "../../../src/plan/arrivals.js";
 
 const free = () => false;
 const jobs = (...commands: string[]) =>
-  commands.map((command, index) => ({ line: index + 1, name: `stdin.${index + 1}`, command }));
+  commands.map((command, index) => ({ id: index + 1, line: index + 1, name: `stdin.${index + 1}`, command }));
 
 describe("what comes for the first time", () => {
   test("is numbered by its line", () => {

@@ -24,7 +24,7 @@ import {
 /** Of all that is decided about a machine. */
 const linesFor = (decided: readonly (Decision | News)[], machine: string): readonly number[] =>
   decided.flatMap((each) =>
-    "machine" in each && each.machine === machine && "lines" in each ? each.lines : [],
+    "machine" in each && each.machine === machine && "jobs" in each ? (each.jobs as readonly number[]) : [],
   );
 
 describe("dealing", () => {
@@ -87,12 +87,12 @@ describe("dealing", () => {
   test("never twice, and each time with the number of its attempt", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     const dealt = run.news("jobs-assigned");
-    expect(dealt).toEqual([{ kind: "jobs-assigned", machine: "a", lines: [1, 2], attempts: [1, 1] }]);
+    expect(dealt).toEqual([{ kind: "jobs-assigned", machine: "a", jobs: [1, 2], attempts: [1, 1] }]);
     run.tell(...dealt);
     expect(run.news("jobs-assigned")).toEqual([]);
-    expect(run.decisions("hand-over")).toEqual([{ kind: "hand-over", machine: "a", lines: [1, 2] }]);
+    expect(run.decisions("hand-over")).toEqual([{ kind: "hand-over", machine: "a", jobs: [1, 2] }]);
     run.tell(handedOver("a", 1, 2), takenBack("a", [2]));
-    expect(run.news("jobs-assigned")).toMatchObject([{ lines: [2], attempts: [2] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ jobs: [2], attempts: [2] }]);
   });
 
   test("not to a machine that is being given the last share", () => {
@@ -101,7 +101,7 @@ describe("dealing", () => {
     const [handOver] = run.begin();
     expect(run.news("jobs-assigned")).toEqual([]);
     run.settle(handOver as Decision);
-    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", lines: [2] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [2] }]);
   });
 
   test("of what is handed over once more it is said that it may be there", () => {
@@ -111,13 +111,13 @@ describe("dealing", () => {
     run.tell(lost("a"), assigned("a", 2), back("a"));
     for (const decision of begun) run.settle(decision);
     expect(run.decisions("hand-over")).toEqual([
-      { kind: "hand-over", machine: "a", lines: [1, 2], again: [1] },
+      { kind: "hand-over", machine: "a", jobs: [1, 2], again: [1] },
     ]);
   });
 
   test("with nothing to run, nobody is bothered", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
-    run.tell({ kind: "job-skipped", line: 1, outcome: null });
+    run.tell({ kind: "job-skipped", job: 1, outcome: null });
     expect(run.decisions()).toEqual([]);
     expect(run.isOver()).toBe(true);
   });
@@ -128,12 +128,12 @@ describe("one of each verb at a time", () => {
     const run = aRun({ jobs: 2, machines: { a: 2 } });
     run.tell(...given("a", 1, 2), ended("a", 1));
     const [collect] = run.begin();
-    expect(collect).toEqual({ kind: "collect", machine: "a", lines: [1] });
+    expect(collect).toEqual({ kind: "collect", machine: "a", jobs: [1] });
     run.tell(ended("a", 2));
     expect(run.decisions("collect")).toEqual([]);
     run.tell(collected("a", 1));
     run.settle(collect as Decision);
-    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [2] }]);
+    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", jobs: [2] }]);
   });
 
   test("short jobs come home together; the last ones, and those after a while, at once", () => {
@@ -145,7 +145,7 @@ describe("one of each verb at a time", () => {
     run.settle(collect as Decision);
     expect(run.decisions("collect")).toEqual([]);
     run.at = 300;
-    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [2] }]);
+    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", jobs: [2] }]);
     run.at = 0;
     run.tell(...lines.slice(1, 201).map((line) => ended("a", line)));
     expect(run.decisions("collect")).toHaveLength(1);
@@ -153,7 +153,7 @@ describe("one of each verb at a time", () => {
       ...lines.slice(1, 399).flatMap((line) => [ended("a", line), collected("a", line)]),
       ended("a", 400),
     );
-    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [400] }]);
+    expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", jobs: [400] }]);
   });
 
   test("a verb that settled without news is decided again", () => {
@@ -181,7 +181,7 @@ describe("freeing", () => {
     run.tell(ended("a", 1, undefined, 2), ended("a", 2));
     expect(run.decisions("free")).toEqual([]);
     run.tell(collected("a", 1, undefined, 2));
-    expect(run.decisions("free")).toEqual([{ kind: "free", machine: "a", keys: ["0000001-2"] }]);
+    expect(run.decisions("free")).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-2"] }]);
   });
 
   test("the last results go with all the rest", () => {
@@ -197,9 +197,9 @@ describe("freeing", () => {
   test("where some results have to stay, the others are freed before that", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 1));
-    run.tell({ kind: "job-stuck", line: 2, attempt: 1, machine: "a", reason: "a device" });
+    run.tell({ kind: "job-stuck", job: 2, attempt: 1, machine: "a", reason: "a device" });
     const decisions = run.begin();
-    expect(decisions).toEqual([{ kind: "free", machine: "a", keys: ["0000001-1"] }]);
+    expect(decisions).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-1"] }]);
     run.settle(decisions[0] as Decision);
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
   });
@@ -209,14 +209,14 @@ describe("interrupts", () => {
   test("what nobody has begun is taken back, what runs goes on", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 } });
     run.tell(...given("a", 1, 2, 3), started("a", 1), interrupted("drain"));
-    expect(run.decisions()).toEqual([{ kind: "take-back", machine: "a", lines: [2, 3] }]);
+    expect(run.decisions()).toEqual([{ kind: "take-back", machine: "a", jobs: [2, 3] }]);
   });
 
   test("the second time what runs is stopped, once", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), started("a", 1), interrupted("stop"));
     const begun = run.begin();
-    expect(begun.find(({ kind }) => kind === "stop")).toEqual({ kind: "stop", machine: "a", lines: [1] });
+    expect(begun.find(({ kind }) => kind === "stop")).toEqual({ kind: "stop", machine: "a", jobs: [1] });
     for (const decision of begun) run.settle(decision);
     expect(run.decisions("stop")).toEqual([]);
   });
@@ -254,7 +254,7 @@ describe("finishing", () => {
   test("results that could not be taken are not cleaned away", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1));
-    run.tell({ kind: "job-stuck", line: 1, attempt: 1, machine: "a", reason: "a device" });
+    run.tell({ kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" });
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
   });
 
@@ -263,7 +263,7 @@ describe("finishing", () => {
     run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 2));
     run.tell({ ...collected("a", 1), missing: ["closed/"] } as News);
     const [free] = run.begin();
-    expect(free).toEqual({ kind: "free", machine: "a", keys: ["0000002-1"] });
+    expect(free).toEqual({ kind: "free", machine: "a", keys: ["5000000000002-2-1"] });
     run.settle(free as Decision);
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
   });
@@ -280,11 +280,11 @@ describe("finishing", () => {
     run.tell(ready("a", 1));
     run.settle(connect as Decision);
     const [collect] = run.begin();
-    const about = { line: 1, attempt: 1, machine: "a" };
+    const about = { job: 1, attempt: 1, machine: "a" };
     expect(collect).toEqual({
       kind: "collect-rest",
       machine: "a",
-      rests: [{ ...about, missing: ["x"], isInPlace: true }],
+      rests: [{ ...about, key: "5000000000001-1-1", missing: ["x"], isInPlace: true }],
     });
     run.tell({ kind: "rest-collected", ...about, files: 1, bytes: 1, missing: [] });
     run.settle(collect as Decision);
@@ -296,7 +296,7 @@ describe("finishing", () => {
     const past: News[] = [
       ...given("a", 1),
       ended("a", 1),
-      { kind: "job-stuck", line: 1, attempt: 1, machine: "a", reason: "tar failed" },
+      { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "tar failed" },
       { kind: "machine-done", machine: "a" },
     ];
     replay(
@@ -333,7 +333,7 @@ describe("a lost link", () => {
     run.tell(back("a"));
     run.settle(reconnect as Decision);
     run.at = 1000;
-    expect(run.decisions()).toEqual([{ kind: "collect", machine: "a", lines: [1] }]);
+    expect(run.decisions()).toEqual([{ kind: "collect", machine: "a", jobs: [1] }]);
   });
 
   test("away too long, others get what it had not begun; what it had begun stays its own", () => {
@@ -343,9 +343,9 @@ describe("a lost link", () => {
     run.at = 999;
     expect(run.news("jobs-reassigned")).toEqual([]);
     run.at = 1000;
-    expect(run.news("jobs-reassigned")).toEqual([{ kind: "jobs-reassigned", machine: "a", lines: [2] }]);
-    run.tell({ kind: "jobs-reassigned", machine: "a", lines: [2] });
-    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", lines: [2] }]);
+    expect(run.news("jobs-reassigned")).toEqual([{ kind: "jobs-reassigned", machine: "a", jobs: [2] }]);
+    run.tell({ kind: "jobs-reassigned", machine: "a", jobs: [2] });
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", jobs: [2] }]);
     expect(run.job(1)).toMatchObject({ kind: "running", machine: "a" });
   });
 
@@ -365,11 +365,11 @@ describe("a lost link", () => {
     run.tell(
       ...given("a", 1),
       lost("a"),
-      { kind: "jobs-reassigned", machine: "a", lines: [1] },
+      { kind: "jobs-reassigned", machine: "a", jobs: [1] },
       ...given("b", 1),
     );
     run.tell(back("a"));
-    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", lines: [1] }]);
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [1] }]);
     // It had: whichever result comes home first counts, and the other is kept beside.
     run.tell(takenBack("a", [], [1]), ended("a", 1), started("b", 1, 2));
     expect(linesFor(run.decisions("collect"), "a")).toEqual([1]);
@@ -386,9 +386,9 @@ describe("trying again", () => {
   test("what went down with its machine, elsewhere if possible, and not for ever", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 }, policy: { retries: 1 } });
     run.tell(...given("a", 1), ended("a", 1, LOST), collected("a", 1, LOST));
-    expect(run.decisions("retry")).toEqual([{ kind: "retry", machine: "a", lines: [1] }]);
-    run.tell({ kind: "jobs-retried", machine: "a", lines: [1] });
-    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", lines: [1] }]);
+    expect(run.decisions("retry")).toEqual([{ kind: "retry", machine: "a", jobs: [1] }]);
+    run.tell({ kind: "jobs-retried", machine: "a", jobs: [1] });
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", jobs: [1] }]);
     run.tell(...given("b", 1), ended("b", 1, LOST, 2), collected("b", 1, LOST, 2));
     expect(run.decisions("retry")).toEqual([]);
   });
@@ -405,8 +405,8 @@ describe("trying again", () => {
   test("alone, a machine gets its own failures again", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1, LOST), collected("a", 1, LOST));
-    run.tell({ kind: "jobs-retried", machine: "a", lines: [1] });
-    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", lines: [1] }]);
+    run.tell({ kind: "jobs-retried", machine: "a", jobs: [1] });
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [1] }]);
   });
 });
 
@@ -446,7 +446,7 @@ describe("balancing", () => {
 });
 
 describe("jobs that come while the batch runs", () => {
-  const late = { line: 1, name: "stdin.1", command: "true" };
+  const late = { id: 1, line: 1, name: "stdin.1", command: "true" };
 
   function anOpenRun() {
     const run = aNewRun({ jobs: 0, machines: { a: 1 } });
@@ -466,7 +466,7 @@ describe("jobs that come while the batch runs", () => {
   test("one that comes is dealt at once; one that is known already is none", () => {
     const run = anOpenRun();
     run.tell(ready("a", 1), { kind: "jobs-added", jobs: [late], position: null });
-    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", lines: [1] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [1] }]);
     run.tell(assigned("a", 1), { kind: "jobs-added", jobs: [late], position: null });
     expect(run.job(1)?.kind).toBe("assigned");
   });

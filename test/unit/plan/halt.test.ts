@@ -66,7 +66,7 @@ describe("a rule is met", () => {
     const run = aHaltingRun("soon,fail=1", { retries: 1, retriesFailures: true });
     run.tell(started("a", 1), ended("a", 1, FAILURE), collected("a", 1, FAILURE));
     expect(halt(run)).toBeNull();
-    run.tell({ kind: "jobs-retried", machine: "a", lines: [1] }, ...given("a", 1));
+    run.tell({ kind: "jobs-retried", machine: "a", jobs: [1] }, ...given("a", 1));
     run.tell(started("a", 1, 2), ended("a", 1, LOST, 2));
     expect(halt(run)).toMatchObject({ count: 1 });
   });
@@ -80,7 +80,7 @@ describe("a rule is met", () => {
     ];
     const run = aRun({ jobs: 3, machines: { a: 1 }, policy: { halt: parseHalt("now,fail=1") } });
     replay(run.state, before as Parameters<typeof replay>[1]);
-    run.tell(runStarted(), { kind: "job-skipped", line: 3, outcome: FAILURE }, collected("a", 1, FAILURE));
+    run.tell(runStarted(), { kind: "job-skipped", job: 3, outcome: FAILURE }, collected("a", 1, FAILURE));
     expect(halt(run)).toBeNull();
     run.tell(started("a", 2), ended("a", 2, FAILURE));
     expect(halt(run)).toMatchObject({ count: 1 });
@@ -88,7 +88,7 @@ describe("a rule is met", () => {
 
   test("by a share of the jobs that this run had to do", () => {
     const run = aHaltingRun("soon,fail=50%");
-    for (const line of [1, 2, 3, 4]) run.tell({ kind: "job-skipped", line, outcome: SUCCESS });
+    for (const line of [1, 2, 3, 4]) run.tell({ kind: "job-skipped", job: line, outcome: SUCCESS });
     for (const line of [5, 6]) run.tell(started("a", line), ended("a", line, FAILURE));
     expect(halt(run)).toBeNull();
     run.tell(started("a", 7), ended("a", 7, FAILURE));
@@ -135,7 +135,7 @@ describe("halting", () => {
     const run = aHaltingRun("soon,fail=1", {}, 4);
     run.tell(started("a", 1), started("a", 2), ended("a", 1, FAILURE));
     halt(run);
-    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", lines: [3, 4] }]);
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [3, 4] }]);
     expect(run.decisions("stop")).toEqual([]);
     run.tell(takenBack("a", [3, 4]));
     expect(run.job(3)).toEqual({ kind: "dropped" });
@@ -145,7 +145,7 @@ describe("halting", () => {
     const run = aHaltingRun("now,fail=1", {}, 4);
     run.tell(started("a", 1), started("a", 2), ended("a", 1, FAILURE));
     halt(run);
-    expect(run.decisions("stop")).toEqual([{ kind: "stop", machine: "a", lines: [2] }]);
+    expect(run.decisions("stop")).toEqual([{ kind: "stop", machine: "a", jobs: [2] }]);
   });
 
   test("what is on no machine yet is not sent there", () => {
@@ -199,14 +199,14 @@ describe("a pause", () => {
   test("what nobody has begun comes back, and goes out again in order", () => {
     const run = aHaltingRun("never", {}, 5);
     run.tell(started("a", 1), { kind: "paused", pid: 1 });
-    expect(run.begin()).toEqual([{ kind: "take-back", machine: "a", lines: [2, 3, 4, 5] }]);
+    expect(run.begin()).toEqual([{ kind: "take-back", machine: "a", jobs: [2, 3, 4, 5] }]);
     run.tell(takenBack("a", [5, 3, 4], [2]));
-    run.settle({ kind: "take-back", machine: "a", lines: [] });
+    run.settle({ kind: "take-back", machine: "a", jobs: [] });
     expect(run.decisions(), "2 had been begun").toEqual([]);
     run.tell(started("a", 2), ended("a", 1), collected("a", 1));
     expect(run.decisions().map(({ kind }) => kind)).toEqual(["free"]);
     run.tell({ kind: "continued" });
-    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", lines: [3, 4, 5] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [3, 4, 5] }]);
   });
 
   test("with nothing running the run is not over", () => {
@@ -219,9 +219,9 @@ describe("a pause", () => {
   test("while jobs are on their way: what is there already is taken back at once", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), assigned("a", 3), started("a", 1));
-    expect(run.begin()).toEqual([{ kind: "hand-over", machine: "a", lines: [3] }]);
+    expect(run.begin()).toEqual([{ kind: "hand-over", machine: "a", jobs: [3] }]);
     run.tell({ kind: "paused", pid: 1 });
-    expect(run.decisions()).toEqual([{ kind: "take-back", machine: "a", lines: [2] }]);
+    expect(run.decisions()).toEqual([{ kind: "take-back", machine: "a", jobs: [2] }]);
   });
 
   test("Ctrl-C while paused: nothing more begins", () => {

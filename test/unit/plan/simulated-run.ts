@@ -1,17 +1,18 @@
 // A client and its machines, simulated: decisions are carried out as the verbs would, late, in any order, or not at all
 // when a link is lost in the middle. What must never happen throws.
 
+import { parseAttemptKey } from "../../../src/model/attempt-key.js";
 import { standingOf } from "../../../src/model/batch-state.js";
 import type { Decision, VerbNews } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
-import { attemptKey, type Job, type Outcome, parseAttemptKey } from "../../../src/model/job.js";
+import type { Job, Outcome } from "../../../src/model/job.js";
 import { decide, isOver } from "../../../src/plan/decide.js";
 import { apply } from "../../../src/plan/fold/apply.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { replay } from "../../../src/plan/fold/replay.js";
 import { haltDue } from "../../../src/plan/halt.js";
 import { heldBy } from "../../../src/plan/holdings.js";
-import { attemptOn, isUnderWay, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
+import { isUnderWay, keyOn, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
 import { takeStock } from "../../../src/plan/stock.js";
 import { ready, runStarted } from "./a-run.js";
 
@@ -71,10 +72,16 @@ const isLarge = (line: number) => line % 3 === 0;
 const takesLarge = (machine: string) => machine !== "b";
 
 function aJob(line: number, isMixed: boolean): Job {
-  return { line, name: `j.${line}`, command: "x", ...(isMixed && isLarge(line) && { requirement: MORE }) };
+  return {
+    id: line,
+    line,
+    name: `j.${line}`,
+    command: "x",
+    ...(isMixed && isLarge(line) && { requirement: MORE }),
+  };
 }
 
-const linesOf = (keys: readonly string[]) => keys.map((key) => parseAttemptKey(key).line);
+const linesOf = (keys: readonly string[]) => keys.map((key) => parseAttemptKey(key).job);
 
 /** Sees what a reporter sees. */
 export interface Audience {
@@ -166,17 +173,17 @@ export class Simulation {
       const isUnbegun =
         standing.kind === "assigned" || standing.kind === "sent" || standing.kind === "queued";
       const isTouched = standing.kind !== "waiting" && this.#choose(8) === 0;
-      if (standing.kind === "collected" && isTouched) this.#runAnew({ kind: "job-reopened", line });
+      if (standing.kind === "collected" && isTouched) this.#runAnew({ kind: "job-reopened", job: line });
       else if (toRetry.has(line)) continue;
-      else if (isUnbegun && isTouched) this.#runAnew({ kind: "job-replaced", line });
+      else if (isUnbegun && isTouched) this.#runAnew({ kind: "job-replaced", job: line });
       else if (standing.kind === "collected")
-        this.#emit({ kind: "job-skipped", line, outcome: standing.outcome });
+        this.#emit({ kind: "job-skipped", job: line, outcome: standing.outcome });
     }
     this.#takeIn();
   }
 
-  #runAnew(news: News & { readonly line: number }): void {
-    this.#allow(news.line);
+  #runAnew(news: News & { readonly job: number }): void {
+    this.#allow(news.job);
     this.#emit(news);
   }
 
@@ -258,14 +265,14 @@ export class Simulation {
     takeStock(this.state.stock, this.now);
     const { news, verbs } = decide(this.state, this.now);
     for (const each of news) {
-      if (each.kind === "jobs-reassigned") for (const line of each.lines) this.#allow(line);
+      if (each.kind === "jobs-reassigned") for (const line of each.jobs) this.#allow(line);
       this.#emit(each);
     }
     for (const decision of verbs) {
       this.#note(`decide ${JSON.stringify(decision)}`);
       apply(this.state, { kind: "verb-begun", decision, at: this.now });
       const { link } = this.#remote(decision.machine);
-      const keys = "lines" in decision ? decision.lines.map((line) => this.#key(decision.machine, line)) : [];
+      const keys = "jobs" in decision ? decision.jobs.map((line) => this.#key(decision.machine, line)) : [];
       const pending = { decision, keys, epoch: link.epoch };
       // It needs no link.
       if (decision.kind === "retry") {
@@ -300,7 +307,7 @@ export class Simulation {
   }
 
   #key(machine: string, line: number): string {
-    return attemptKey(line, attemptOn(this.state, machine, line));
+    return keyOn(this.state, machine, line);
   }
 
   #remote(name: string): Remote {
@@ -326,8 +333,8 @@ export class Simulation {
       case "reconnect":
         return this.#connect(decision, remote);
       case "retry":
-        for (const line of decision.lines) this.#allow(line);
-        return this.#emit({ kind: "jobs-retried", machine, lines: decision.lines });
+        for (const line of decision.jobs) this.#allow(line);
+        return this.#emit({ kind: "jobs-retried", machine, jobs: decision.jobs });
       case "hand-over":
         return this.#choose(6) === 0
           ? this.#failHandOver(remote, decision, keys)
@@ -335,7 +342,7 @@ export class Simulation {
       case "collect":
         return this.#collect(remote, keys, keys.length);
       case "collect-rest":
-        for (const { line, attempt } of decision.rests) this.#collectRest(remote, line, attempt);
+        for (const { job, attempt, key } of decision.rests) this.#collectRest(remote, { job, attempt }, key);
         return;
       case "free":
         return this.#free(remote, decision.keys);
@@ -393,9 +400,9 @@ export class Simulation {
     const returned = [...remote.jobs]
       .filter(([, { status }]) => status === "taken")
       .map(([key]) => parseAttemptKey(key))
-      .filter(({ line, attempt }) => isUnderWay(this.state, name, line, attempt));
-    const lines = returned.map(({ line }) => line);
-    if (lines.length > 0) this.#emit({ kind: "jobs-taken-back", machine: name, lines, begun: [] });
+      .filter(({ job: line, attempt }) => isUnderWay(this.state, name, line, attempt));
+    const lines = returned.map(({ job }) => job);
+    if (lines.length > 0) this.#emit({ kind: "jobs-taken-back", machine: name, jobs: lines, begun: [] });
     link.isFollowing = true;
     this.#tend(remote);
   }
@@ -414,7 +421,7 @@ export class Simulation {
   #arrive(remote: Remote, keys: readonly string[]): void {
     remote.hasSpool = true;
     for (const key of keys) {
-      if (this.#facts.isMixed && isLarge(parseAttemptKey(key).line) && !takesLarge(remote.name))
+      if (this.#facts.isMixed && isLarge(parseAttemptKey(key).job) && !takesLarge(remote.name))
         throw new Error(`${key} is given to ${remote.name}, which has no slot for it`);
       if (remote.jobs.has(key) || remote.freed.has(key)) continue;
       remote.jobs.set(key, { status: "waiting", outcome: SUCCESS });
@@ -429,14 +436,14 @@ export class Simulation {
     Object.assign(remote.link, { hasSpool: true, isFollowing: true });
     const taken = keys.filter((key) => remote.jobs.get(key)?.status === "taken");
     const arrived = keys.filter((key) => !taken.includes(key));
-    this.#emit({ kind: "jobs-handed-over", machine, lines: linesOf(arrived) });
-    if (taken.length > 0) this.#emit({ kind: "jobs-taken-back", machine, lines: linesOf(taken), begun: [] });
+    this.#emit({ kind: "jobs-handed-over", machine, jobs: linesOf(arrived) });
+    if (taken.length > 0) this.#emit({ kind: "jobs-taken-back", machine, jobs: linesOf(taken), begun: [] });
   }
 
   /** Some arrive all the same, and may be begun at once. The machine's word that none did is about this hand-over alone. */
   #failHandOver(
     remote: Remote,
-    { lines, again = [] }: Extract<Decision, { kind: "hand-over" }>,
+    { jobs: lines, again = [] }: Extract<Decision, { kind: "hand-over" }>,
     keys: readonly string[],
   ): void {
     const machine = remote.name;
@@ -445,33 +452,33 @@ export class Simulation {
     for (let begun = this.#choose(3); begun > 0; begun--) this.#startJob(remote);
     const isDoubted = (line: number) => arrived.length > 0 || again.includes(line);
     const absent = lines.filter((line) => !isDoubted(line));
-    this.#emit({ kind: "machine-refused", machine, lines: absent, reason: "full", hint: null });
-    this.#emit({ kind: "jobs-taken-back", machine, lines: absent, begun: [] });
+    this.#emit({ kind: "machine-refused", machine, jobs: absent, reason: "full", hint: null });
+    this.#emit({ kind: "jobs-taken-back", machine, jobs: absent, begun: [] });
     const begun = this.#tellTaken(
       remote,
       keys.filter((_, index) => isDoubted(lines[index] ?? 0)),
     );
     if (begun.length === 0) return;
     Object.assign(remote.link, { hasSpool: true, isFollowing: true });
-    this.#emit({ kind: "jobs-handed-over", machine, lines: linesOf(begun) });
+    this.#emit({ kind: "jobs-handed-over", machine, jobs: linesOf(begun) });
   }
 
   /** The keys that had been begun. */
   #tellTaken(remote: Remote, keys: readonly string[]): string[] {
     const taken = keys.filter((key) => this.#takeBack(remote, key));
     const begun = keys.filter((key) => !taken.includes(key));
-    const lines = { lines: linesOf(taken), begun: linesOf(begun) };
+    const lines = { jobs: linesOf(taken), begun: linesOf(begun) };
     if (keys.length > 0) this.#emit({ kind: "jobs-taken-back", machine: remote.name, ...lines });
     return begun;
   }
 
   #collect(remote: Remote, keys: readonly string[], count: number): void {
     for (const key of keys.slice(0, count)) {
-      const { line, attempt } = parseAttemptKey(key);
+      const { job: line, attempt } = parseAttemptKey(key);
       const job = remote.jobs.get(key);
       if (job?.status !== "ended")
         throw new Error(`${key} is collected from ${remote.name}, but it is ${job?.status}`);
-      const about = { line, attempt, machine: remote.name };
+      const about = { job: line, attempt, machine: remote.name };
       if (this.#goesWrong(6)) {
         this.#emit({ kind: "job-stuck", ...about, reason: "a device" });
         continue;
@@ -484,13 +491,12 @@ export class Simulation {
     }
   }
 
-  #collectRest(remote: Remote, line: number, attempt: number): void {
-    const key = attemptKey(line, attempt);
+  #collectRest(remote: Remote, of: { job: number; attempt: number }, key: string): void {
     if (remote.jobs.get(key)?.status !== "ended")
       throw new Error(`the rest of ${key} is not on ${remote.name} any more`);
     const isWhole = this.#choose(2) > 0;
     if (isWhole) this.#incomplete.delete(`${remote.name} ${key}`);
-    const about = { line, attempt, machine: remote.name, files: 1, bytes: 1 };
+    const about = { ...of, machine: remote.name, files: 1, bytes: 1 };
     this.#emit({ kind: "rest-collected", ...about, missing: isWhole ? [] : ["closed"] });
   }
 
@@ -546,7 +552,7 @@ export class Simulation {
       if (job.status !== "waiting") continue;
       job.status = "running";
       remote.log.push({ kind: "started", key });
-      const { line } = parseAttemptKey(key);
+      const { job: line } = parseAttemptKey(key);
       const begun = (this.#begun.get(line) ?? 0) + 1;
       this.#begun.set(line, begun);
       this.#note(`${remote.name} starts ${key}`);
@@ -576,9 +582,9 @@ export class Simulation {
     const line = remote.log[link.offset];
     if (!link.isUp || !link.isFollowing || line === undefined) return false;
     link.offset++;
-    const { line: job, attempt } = parseAttemptKey(line.key);
+    const { job, attempt } = parseAttemptKey(line.key);
     if (!isUnderWay(this.state, name, job, attempt)) return true;
-    const about = { line: job, attempt, machine: name };
+    const about = { job, attempt, machine: name };
     if (line.kind === "started") this.#emit({ kind: "job-started", ...about, slot: 0 });
     else this.#emit({ kind: "job-ended", ...about, outcome: line.outcome, durationMs: 1 });
     return true;

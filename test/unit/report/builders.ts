@@ -49,7 +49,7 @@ export function slotsWith(...gpus: number[][]): Slot[] {
 export function someJobs(count: number, changes: Partial<Job> = {}): Job[] {
   return Array.from({ length: count }, (_, index) => {
     const line = index + 1;
-    return { line, name: `batch.sh.${line}`, command: `echo ${line}`, ...changes };
+    return { id: line, line, name: `batch.sh.${line}`, command: `echo ${line}`, ...changes };
   });
 }
 
@@ -87,39 +87,44 @@ export const unreachable = (machine: string, reason = "connection refused"): Run
   reason,
   hint: `try: ssh ${machine}`,
 });
-export const assigned = (machine: string, lines: readonly number[]): RunEvent => ({
+export const assigned = (machine: string, jobs: readonly number[]): RunEvent => ({
   kind: "jobs-assigned",
   at: 0,
   machine,
-  lines,
+  jobs,
 });
-export const jobStarted = (line: number, machine: string, slot: number, at = 0, attempt = 1): RunEvent => ({
+export const jobStarted = (job: number, machine: string, slot: number, at = 0, attempt = 1): RunEvent => ({
   kind: "job-started",
   at,
-  line,
+  job,
   attempt,
   machine,
   slot,
 });
-export const jobSaid = (line: number, text: string): RunEvent => ({ kind: "job-said", at: 0, line, text });
+export const jobSaid = (job: number, text: string): RunEvent => ({
+  kind: "job-said",
+  at: 0,
+  job,
+  text,
+});
 export const jobEnded = (
-  line: number,
+  job: number,
   outcome: Outcome = SUCCESS,
   durationMs = 1000,
   machine = "a.yaml",
 ): RunEvent => ({
   kind: "job-ended",
   at: 0,
-  line,
+  job,
   attempt: 1,
   machine,
   outcome,
   durationMs,
 });
-export const jobCollected = (line: number, at = 0, machine = "a.yaml"): RunEvent => ({
+export const jobCollected = (job: number, at = 0, machine = "a.yaml"): RunEvent => ({
   kind: "job-collected",
   at,
-  line,
+  job,
   attempt: 1,
   machine,
   outcome: { kind: "exited", code: 0 },
@@ -148,14 +153,14 @@ function prepare(state: RunState, event: RunEvent): void {
   if (!("machine" in event)) return;
   const { machine } = event;
   if (!state.machines.has(machine)) state.machines.set(machine, newMachine(machine, state.machines.size));
-  if (event.kind === "jobs-handed-over") for (const line of event.lines) give(state, machine, line, 1);
-  if ("attempt" in event) give(state, machine, event.line, event.attempt);
+  if (event.kind === "jobs-handed-over") for (const line of event.jobs) give(state, machine, line, 1);
+  if ("attempt" in event) give(state, machine, event.job, event.attempt);
 }
 
 function give(state: RunState, machine: string, line: number, attempt: number): void {
   const tracked = state.jobs.get(line);
   if (tracked === undefined || tracked.lastNumber >= attempt) return;
-  apply(state, { kind: "jobs-assigned", at: 0, machine, lines: [line], attempts: [attempt] });
+  apply(state, { kind: "jobs-assigned", at: 0, machine, jobs: [line], attempts: [attempt] });
 }
 
 export function aView(machines: readonly string[], events: readonly RunEvent[]) {

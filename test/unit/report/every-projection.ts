@@ -146,7 +146,7 @@ function compareResults(state: BatchState): void {
   const spans = spansOf(attempts, 0);
   const statuses = statusesOf(state);
   const rows = statuses.flatMap((status) => {
-    const tracked = state.jobs.get(status.line);
+    const tracked = state.jobs.get(status.job);
     return tracked === undefined ? [] : [resultRow(tracked, status, new Map(), spans)];
   });
   const table: ResultTable = { batch: "j", rows, ...columnsOf(rows) };

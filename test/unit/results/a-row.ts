@@ -9,11 +9,12 @@ type Facts = Partial<Omit<ResultRow, "parameters" | "metrics">> & {
 };
 
 export function aRow({ parameters = {}, metrics = {}, ...facts }: Facts = {}): ResultRow {
-  const line = facts.line ?? 1;
+  const job = facts.job ?? 1;
   return {
-    job: `sweep.${line}`,
-    line,
-    command: `train ${line}`,
+    job,
+    name: `sweep.${job}`,
+    line: job,
+    command: `train ${job}`,
     state: "succeeded",
     outcome: { kind: "exited", code: 0 },
     machine: "gpu1",

@@ -55,7 +55,7 @@ test("a column that is not there is told, with those that are", () => {
 test("numbers are sorted as numbers, whichever way; texts come after them, and nothing last", () => {
   const values = ["10", "9", "nan", null, "1e-3", "b", "-1"];
   const rows = values.map((lr, index) =>
-    aRow({ line: index + 1, ...(lr !== null && { parameters: { lr } }), metrics: { acc: index % 2 } }),
+    aRow({ job: index + 1, ...(lr !== null && { parameters: { lr } }), metrics: { acc: index % 2 } }),
   );
   const { columns } = columnsOf(rows);
   const sorted = (name: string, isDescending: boolean) =>

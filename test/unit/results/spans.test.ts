@@ -5,18 +5,18 @@ import { spansOf } from "../../../src/results/spans.js";
 
 const NOW = 1_000_000;
 
-function anAttempt(line: number, stage: Stage, isCurrent = true): Attempt {
-  return { line, number: 1, machine: "one", isCurrent, run: 1, stage };
+function anAttempt(job: number, stage: Stage, isCurrent = true): Attempt {
+  return { job, number: 1, rank: null, machine: "one", isCurrent, run: 1, stage };
 }
 
-function anEnded(line: number, startedAt: number, endedAt: number, durationMs: number): Attempt {
+function anEnded(job: number, startedAt: number, endedAt: number, durationMs: number): Attempt {
   const outcome = { kind: "exited", code: 0 } as const;
-  return anAttempt(line, { kind: "ended", slot: 0, startedAt, endedAt, durationMs, outcome });
+  return anAttempt(job, { kind: "ended", slot: 0, startedAt, endedAt, durationMs, outcome });
 }
 
 function timesOf(...attempts: Attempt[]) {
   const spans = spansOf(attempts, NOW);
-  return [...spans.values()].map(({ line, start, end, state }) => [line, start, end, state]);
+  return [...spans.values()].map(({ job, start, end, state }) => [job, start, end, state]);
 }
 
 test("what was followed is where it was seen", () => {
@@ -49,7 +49,7 @@ test("what runs has lasted until now, if it is known since when, and if it count
   expect(timesOf(anAttempt(1, since, false))).toEqual([]);
 });
 
-test("of what was heard of at once, first attempts come first, in the order of their lines", () => {
+test("of what was heard of at once, first attempts come first, in the order of their jobs", () => {
   const retried = { ...anEnded(1, 50_000, 50_000, 10), number: 2 };
   const attempts = [retried, anEnded(3, 50_000, 50_000, 10), anEnded(2, 50_000, 50_000, 10)];
   expect(timesOf(...attempts).map(([line]) => line)).toEqual([2, 3, 1]);

@@ -14,12 +14,12 @@ beforeEach(async () => {
 afterEach(() => work.remove());
 
 const EVENTS: RunEvent[] = [
-  { kind: "jobs-assigned", at: 1, machine: "a.yaml", lines: [1, 2] },
-  { kind: "jobs-handed-over", at: 2, machine: "a.yaml", lines: [1, 2] },
-  { kind: "job-started", at: 3, line: 1, attempt: 1, machine: "a.yaml", slot: 0 },
+  { kind: "jobs-assigned", at: 1, machine: "a.yaml", jobs: [1, 2] },
+  { kind: "jobs-handed-over", at: 2, machine: "a.yaml", jobs: [1, 2] },
+  { kind: "job-started", at: 3, job: 1, attempt: 1, machine: "a.yaml", slot: 0 },
   ...[1, 2].map((line): RunEvent => {
     const outcome = { kind: "lost", reason: 'é "quoted"\n\u2028' } as const;
-    return { kind: "job-ended", at: 4, line, attempt: 1, machine: "a.yaml", outcome, durationMs: 10 };
+    return { kind: "job-ended", at: 4, job: line, attempt: 1, machine: "a.yaml", outcome, durationMs: 10 };
   }),
 ];
 
@@ -52,7 +52,7 @@ test("it is there before close, for whoever looks after a kill", () => {
 });
 
 test("what is only for the eye is not kept", () => {
-  append({ kind: "job-said", at: 1, line: 1, text: "epoch 1" }, { kind: "staged", at: 2, machine: "a.yaml" });
+  append({ kind: "job-said", at: 1, job: 1, text: "epoch 1" }, { kind: "staged", at: 2, machine: "a.yaml" });
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
@@ -83,8 +83,8 @@ test("a line that cannot be read does not hide the others", () => {
     '"text"',
     "[]",
     '{"v":1}',
-    '{"v":1,"kind":"of a later version"}',
-    '{"v":2,"kind":"run-ended"}',
+    '{"v":2,"kind":"of a later version"}',
+    '{"v":3,"kind":"run-ended"}',
   ];
   writeFileSync(path, `${readFileSync(path, "utf8")}${bad.join("\n")}\n\0\0\0\n`);
   append(EVENTS[1] as RunEvent);
@@ -94,8 +94,8 @@ test("a line that cannot be read does not hide the others", () => {
 test("an event that could not be appended leaves nothing of itself behind", () => {
   append(EVENTS[0] as RunEvent);
   const record = new RunRecord(path);
-  const cyclic = { ...EVENTS[1], lines: [] as unknown[] };
-  cyclic.lines.push(cyclic);
+  const cyclic = { ...EVENTS[1], jobs: [] as unknown[] };
+  cyclic.jobs.push(cyclic);
   expect(() => record.append([EVENTS[1] as RunEvent, cyclic as unknown as RunEvent])).toThrow();
   record.append([EVENTS[2] as RunEvent]);
   record.close();
@@ -104,8 +104,8 @@ test("an event that could not be appended leaves nothing of itself behind", () =
 
 test("what users change about a job is recorded: the next client must know which attempt is overtaken", () => {
   const changes: RunEvent[] = [
-    { kind: "job-replaced", at: 1, line: 1 },
-    { kind: "job-reopened", at: 2, line: 2 },
+    { kind: "job-replaced", at: 1, job: 1 },
+    { kind: "job-reopened", at: 2, job: 2 },
   ];
   append(...changes);
   expect(loadRecord(path)).toEqual(changes);

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-const context = { attemptOn: () => 1 } as unknown as RunContext;
+const context = { keyOn: (_: string, id: number) => `500000000000${id}-${id}-1` } as unknown as RunContext;
 const error = new RemoteError("handing over failed");
 const emit = (news: News) => void told.push(news);
 
@@ -38,15 +38,15 @@ async function linkThatFails(times: number): Promise<MachineLink> {
 }
 
 test("the machine is asked again until it answers, and that is reported once", async () => {
-  await handOver(machine.session, anOrder(machine, { "0000001-1": "true" }));
+  await handOver(machine.session, anOrder(machine, { "5000000000001-1-1": "true" }));
   await machine.untilEvent("idle 0");
-  const found = await settleDoubt(context, await linkThatFails(3), { lines: [1, 2], error, emit });
+  const found = await settleDoubt(context, await linkThatFails(3), { jobs: [1, 2], error, emit });
   expect(found).toEqual({ taken: [2], begun: [1] });
   expect(told).toEqual([{ kind: "warning", message: expect.stringContaining("no more processes") }]);
 });
 
 test("a machine that answers at once is not worth a word", async () => {
-  const found = await settleDoubt(context, await linkThatFails(0), { lines: [1, 2], error, emit });
+  const found = await settleDoubt(context, await linkThatFails(0), { jobs: [1, 2], error, emit });
   expect(found).toEqual({ taken: [1, 2], begun: [] });
   expect(told).toEqual([]);
 });

@@ -20,7 +20,7 @@ beforeEach(async () => {
   results = new Results(work.dir);
   await results.prepare();
   told = [];
-  tee = new Tee(async ({ line, attempt, stream, text }) => {
+  tee = new Tee(async ({ job: line, attempt, stream, text }) => {
     told.push(`${line}-${attempt} ${stream} ${text}`);
   });
 });

@@ -15,22 +15,22 @@ const JOBS: readonly TrialJob[] = [
 const LEDGER = ["start 1-1 10.00", "done 1-1 10.10", "start 2-1 10.20", "done 2-1 10.30", "start 3-1 10.40"];
 
 function ledger(lines: readonly string[], machine = "one.yaml") {
-  return parseLedger(machine, lines.map((line) => line.replace(/ (\d)-/, " 000000$1-")).join("\n"));
+  return parseLedger(machine, lines.map((line) => line.replace(/ (\d)-/, " 500000000000$1-$1-")).join("\n"));
 }
 
 function ended(line: number, outcome: object, attempt = 1): JsonEvent {
-  return { kind: "job-ended", line, attempt, machine: "one.yaml", outcome };
+  return { kind: "job-ended", job: line, attempt, machine: "one.yaml", outcome };
 }
 
 function status(line: number, outcome: object | null, over: Partial<Status> = {}): Status {
-  const known = { line, state: "over", collected: true, machine: "one.yaml", key: `${line}-1`, ...over };
+  const known = { job: line, state: "over", collected: true, machine: "one.yaml", key: `${line}-1`, ...over };
   return { ...known, outcome: outcome as Status["outcome"] };
 }
 
 const [FINE, SEVEN, LATE] = [{ kind: "exited", code: 0 }, { kind: "exited", code: 7 }, { kind: "timed-out" }];
 const LOST = { kind: "lost", reason: "the machine was rebooted" };
 const EMPTY = { out: "", files: {} };
-const MADE = { out: "", files: { "made.txt": "made by 0000001-1\n" } };
+const MADE = { out: "", files: { "made.txt": "made by 5000000000001-1-1\n" } };
 
 /** A round in which all is well. */
 function evidence(over: Partial<Evidence> = {}): Evidence {
@@ -65,7 +65,7 @@ const RETRIED: Partial<Evidence> = {
   statuses: [status(1, FINE, { key: "1-2" }), status(2, SEVEN), status(3, LATE)],
   results: new Map([
     ...evidence().results,
-    ["jobs.sh.1", { out: "", files: { "made.txt": "made by 0000001-2\n" } }],
+    ["jobs.sh.1", { out: "", files: { "made.txt": "made by 5000000000001-1-2\n" } }],
     ["jobs.sh.1.old-1", EMPTY],
   ]),
 };
@@ -91,9 +91,11 @@ describe("lost:", () => {
   });
 
   test("a result of another attempt", () => {
-    const wrong = { out: "", files: { "made.txt": "made by 0000001-2\n" } };
+    const wrong = { out: "", files: { "made.txt": "made by 5000000000001-1-2\n" } };
     const found = problems({ results: new Map([...evidence().results, ["jobs.sh.1", wrong]]) });
-    expect(found).toEqual([expect.stringMatching(/^lost: line 1: its result is .*0000001-2.* instead of /)]);
+    expect(found).toEqual([
+      expect.stringMatching(/^lost: line 1: its result is .*5000000000001-1-2.* instead of /),
+    ]);
   });
 
   test("an input among the results, unless the tool that drops inputs may have been killed", () => {
@@ -195,7 +197,7 @@ describe("client:", () => {
 });
 
 test("a ledger with a line that no job writes is refused", () => {
-  expect(() => parseLedger("one.yaml", "start 0000001-1 1.00\nstart 0000\n")).toThrow(
+  expect(() => parseLedger("one.yaml", "start 5000000000001-1-1 1.00\nstart 0000\n")).toThrow(
     /one\.yaml has "start 0000"/,
   );
 });

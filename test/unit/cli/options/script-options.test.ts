@@ -31,7 +31,7 @@ describe("options at the top of the file", () => {
       requirement: { memoryMb: 7000, gpu: { memoryMb: 8000 } },
       policy: { retries: 5 },
     });
-    expect(jobs).toEqual([{ line: 5, name: "jobs.sh.5", command: "echo a" }]);
+    expect(jobs).toEqual([{ id: 5, line: 5, name: "jobs.sh.5", command: "echo a" }]);
   });
 
   test("may list cards, which are not for a job that wants none, or all of a machine", async () => {
@@ -70,8 +70,8 @@ describe("options right above a job", () => {
     expect(options).toMatchObject({ timeoutSeconds: 300, requirement: { gpu: { memoryMb: 3000 } } });
     const [a, b, c] = jobs;
     expect([a, c]).toEqual([
-      { line: 1, name: "jobs.sh.1", command: "echo a" },
-      { line: 5, name: "jobs.sh.5", command: "echo c" },
+      { id: 1, line: 1, name: "jobs.sh.1", command: "echo a" },
+      { id: 5, line: 5, name: "jobs.sh.5", command: "echo c" },
     ]);
     expect(b).toMatchObject({
       line: 4,
@@ -92,7 +92,7 @@ describe("options right above a job", () => {
 
   test("that say what all jobs need are no difference", async () => {
     const { jobs } = await read("#@ --num-cpus 1\necho a\n");
-    expect(jobs[0]).toEqual({ line: 2, name: "jobs.sh.2", command: "echo a" });
+    expect(jobs[0]).toEqual({ id: 2, line: 2, name: "jobs.sh.2", command: "echo a" });
   });
 
   test("that say what it needs of a GPU: it needs one, whatever the others do", async () => {

@@ -21,8 +21,8 @@ async function errorOf(content: string | Uint8Array, bash = "bash"): Promise<Use
 
 test("a job knows its line, its name and its command", async () => {
   expect((await parseBatch("echo one\necho two\n", "./dir/run.sh", bashAt("bash"))).jobs).toEqual([
-    { line: 1, name: "dir_run.sh.1", command: "echo one" },
-    { line: 2, name: "dir_run.sh.2", command: "echo two" },
+    { id: 1, line: 1, name: "dir_run.sh.1", command: "echo one" },
+    { id: 2, line: 2, name: "dir_run.sh.2", command: "echo two" },
   ]);
 });
 
@@ -55,6 +55,7 @@ describe("one job a line, numbered as in the file", () => {
   test("many lines, without asking bash", async () => {
     const { jobs } = await parseBatch("a\n".repeat(100_000), "run.sh", bashAt("no-such-bash"));
     expect(jobs.at(-1)).toEqual({
+      id: 100_000,
       line: 100_000,
       name: "run.sh.100000",
       command: "a",
@@ -71,7 +72,7 @@ describe("one job a line, numbered as in the file", () => {
         const isJob = (line: string) => line.trim() !== "" && !line.trim().startsWith("#");
         fc.pre(lines.some(isJob));
         const { jobs } = await parseBatch(lines.join(lineEnd), "run.sh", bashAt("bash"));
-        for (const { line, command } of jobs) expect(lines[line - 1]).toBe(command);
+        for (const { id: line, command } of jobs) expect(lines[line - 1]).toBe(command);
         expect(jobs.length).toBe(lines.filter(isJob).length);
       }),
     );

@@ -16,7 +16,7 @@ afterEach(() => box.remove());
 test("names the jobs for the path as it was typed", async () => {
   const path = await box.write("project/run.sh", "echo a\n");
   expect((await loadBatch(path)).jobs).toEqual([
-    { line: 1, name: `${path.replaceAll("/", "_")}.1`, command: "echo a" },
+    { id: 1, line: 1, name: `${path.replaceAll("/", "_")}.1`, command: "echo a" },
   ]);
 });
 

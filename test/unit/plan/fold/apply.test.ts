@@ -114,16 +114,16 @@ describe("a machine that fails", () => {
   test("what it could not take is free for others, and it gets no more", () => {
     const run = aRun({ jobs: 2, machines: TWO });
     run.tell(assigned("a", 1, 2), handedOver("a", 1));
-    run.tell({ kind: "machine-refused", machine: "a", lines: [2], reason: "full", hint: null });
+    run.tell({ kind: "machine-refused", machine: "a", jobs: [2], reason: "full", hint: null });
     expect(run.job(1)).toEqual({ kind: "queued", machine: "a" });
     expect([...run.state.waiting]).toEqual([2]);
-    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", lines: [2] }]);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", jobs: [2] }]);
   });
 
   test("what was refused the second time, since it had been there all along, is as it was", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1), collected("a", 1), ...given("a", 2), started("a", 2));
-    run.tell({ kind: "machine-refused", machine: "a", lines: [1, 2], reason: "full", hint: null });
+    run.tell({ kind: "machine-refused", machine: "a", jobs: [1, 2], reason: "full", hint: null });
     expect(run.job(1)?.kind).toBe("collected");
     expect(run.job(2)?.kind).toBe("running");
   });
@@ -151,11 +151,11 @@ describe("counting", () => {
   test("results from before count as what they are, and without a record as done", () => {
     const run = aRun({ jobs: 6, machines: TWO });
     run.tell(
-      { kind: "job-skipped", line: 1, outcome: SUCCESS },
-      { kind: "job-skipped", line: 2, outcome: FAILURE },
-      { kind: "job-skipped", line: 3, outcome: null },
-      { kind: "job-skipped", line: 5, outcome: { kind: "stopped" } },
-      { kind: "job-skipped", line: 6, outcome: LOST },
+      { kind: "job-skipped", job: 1, outcome: SUCCESS },
+      { kind: "job-skipped", job: 2, outcome: FAILURE },
+      { kind: "job-skipped", job: 3, outcome: null },
+      { kind: "job-skipped", job: 5, outcome: { kind: "stopped" } },
+      { kind: "job-skipped", job: 6, outcome: LOST },
     );
     const before = { succeeded: 2, failed: 1, stopped: 1, lost: 1, skipped: 5 };
     expect(countJobs(run.state)).toEqual({ ...before, unfinished: 1 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Attempt } from "../../../../src/model/attempt.js";
+import { attemptKey } from "../../../../src/model/attempt-key.js";
 import { type MachineState, newTally, phaseOf } from "../../../../src/model/batch-state.js";
-import { attemptKey } from "../../../../src/model/job.js";
 import type { RunState } from "../../../../src/plan/run-state.js";
 import { aTape, simulationFacts } from "../a-tape.js";
 import { Simulation } from "../simulated-run.js";
@@ -45,8 +45,8 @@ function keptOf({ current, overtaken, attempts, toFree, rests, toRetry, stuck }:
   const lists = { ...namedAfter("current", current), ...namedAfter("overtaken", overtaken) };
   return {
     ...lists,
-    attempts: sorted([...attempts].map(([line, attempt]) => `${line}: ${keyOf(attempt)}`)),
-    toFree: sorted([...toFree].map(([key, attempt]) => `${key}: ${keyOf(attempt)}`)),
+    attempts: sorted([...attempts].map(([line, attempt]) => `${line}: ${attemptKey(attempt)}`)),
+    toFree: sorted([...toFree].map(([key, attempt]) => `${key}: ${attemptKey(attempt)}`)),
     rests: keysOf([...rests.values()]),
     toRetry: sorted(toRetry),
     stuck: [stuck],
@@ -75,24 +75,20 @@ function scanOf(there: readonly Attempt[]): Kept {
     "overtaken queued": at(false, "assigned", "sent", "queued"),
     "overtaken running": at(false, "running"),
     "overtaken ended": at(false, "ended"),
-    attempts: sorted(held.map((each) => `${each.line}: ${keyOf(each)}`)),
+    attempts: sorted(held.map((each) => `${each.job}: ${attemptKey(each)}`)),
     toFree: sorted(
       collected
         .filter(({ isThere, missing }) => isThere && missing.length === 0)
-        .map(({ each }) => `${keyOf(each)}: ${keyOf(each)}`),
+        .map(({ each }) => `${attemptKey(each)}: ${attemptKey(each)}`),
     ),
     rests: keysOf(collected.filter(({ missing }) => missing.length > 0).map(({ each }) => each)),
-    toRetry: sorted(collected.filter(({ isToRetry }) => isToRetry).map(({ each }) => each.line)),
+    toRetry: sorted(collected.filter(({ isToRetry }) => isToRetry).map(({ each }) => each.job)),
     stuck: [there.filter(({ stage }) => stage.kind === "stuck").length],
   };
 }
 
 function keysOf(attempts: readonly Attempt[]): string[] {
-  return sorted(attempts.map(keyOf));
-}
-
-function keyOf({ line, number }: Attempt): string {
-  return attemptKey(line, number);
+  return sorted(attempts.map(attemptKey));
 }
 
 function sorted<T extends string | number>(items: Iterable<T>): T[] {

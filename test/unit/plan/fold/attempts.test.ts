@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { attemptOn, machineOf } from "../../../../src/plan/run-state.js";
+import { keyOn, machineOf } from "../../../../src/plan/run-state.js";
 import { aRun, collected, ended, FAILURE, given } from "../a-run.js";
 
 test("results that are freed take nothing from a later attempt on the same machine", () => {
   const run = aRun({ jobs: 2, machines: { a: 1 }, policy: { retriesFailures: true } });
   run.tell(...given("a", 1, 2), ended("a", 1, FAILURE), collected("a", 1, FAILURE));
-  run.tell({ kind: "jobs-retried", machine: "a", lines: [1] }, ...given("a", 1));
-  expect(run.begin()).toContainEqual({ kind: "free", machine: "a", keys: ["0000001-1"] });
-  expect(attemptOn(run.state, "a", 1)).toBe(2);
+  run.tell({ kind: "jobs-retried", machine: "a", jobs: [1] }, ...given("a", 1));
+  expect(run.begin()).toContainEqual({ kind: "free", machine: "a", keys: ["5000000000001-1-1"] });
+  expect(keyOn(run.state, "a", 1)).toBe("5000000000001-1-2");
   run.tell(ended("a", 1, FAILURE, 2));
   expect(run.job(1)).toMatchObject({ kind: "ended", outcome: FAILURE });
   expect(machineOf(run.state, "a").attempts.get(1)?.number).toBe(2);
@@ -16,10 +16,10 @@ test("results that are freed take nothing from a later attempt on the same machi
 test("an attempt counts as a run only once it has begun", () => {
   const run = aRun({ jobs: 1, machines: { a: 1 }, policy: { retriesFailures: true } });
   const runs = () => run.state.jobs.get(1)?.attempts.map((attempt) => attempt.run);
-  run.tell(...given("a", 1), { kind: "jobs-taken-back", machine: "a", lines: [1], begun: [] });
+  run.tell(...given("a", 1), { kind: "jobs-taken-back", machine: "a", jobs: [1], begun: [] });
   expect(runs()).toEqual([]);
   run.tell(...given("a", 1), ended("a", 1, FAILURE, 2), collected("a", 1, FAILURE, 2));
-  run.tell({ kind: "jobs-retried", machine: "a", lines: [1] }, ...given("a", 1));
+  run.tell({ kind: "jobs-retried", machine: "a", jobs: [1] }, ...given("a", 1));
   expect(runs()).toEqual([1, null]);
   run.tell(ended("a", 1, FAILURE, 3));
   expect(runs()).toEqual([1, 2]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../../src/model/event.js";
-import { forgetLines, replay } from "../../../../src/plan/fold/replay.js";
+import { forgetJobs, replay } from "../../../../src/plan/fold/replay.js";
 import {
   aNewRun,
   aRun,
@@ -18,7 +18,7 @@ import {
 
 test("results that could not be taken are tried again by the next client", () => {
   const run = aNewRun({ jobs: 1, machines: { a: 1 } });
-  const stuck = { kind: "job-stuck", line: 1, attempt: 1, machine: "a", reason: "a device" } as const;
+  const stuck = { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" } as const;
   const record = [...given("a", 1), ended("a", 1), stuck, { kind: "machine-done", machine: "a" } as const];
   replay(
     run.state,
@@ -27,12 +27,12 @@ test("results that could not be taken are tried again by the next client", () =>
   const [connect] = run.begin();
   expect(connect).toEqual({ kind: "connect", machine: "a", resumes: true });
   run.tell(ready("a", 1));
-  expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", lines: [1] }]);
+  expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", jobs: [1] }]);
 });
 
 test("what was queued of a command that changed is taken back by the next client too", () => {
   const run = aNewRun({ jobs: 1, machines: { a: 1, b: 1 } });
-  const replaced = { kind: "job-replaced", line: 1 } as const;
+  const replaced = { kind: "job-replaced", job: 1 } as const;
   const record = [...given("a", 1), replaced, ...given("b", 1)];
   replay(
     run.state,
@@ -40,38 +40,38 @@ test("what was queued of a command that changed is taken back by the next client
   );
   run.begin();
   run.tell(ready("a", 1), ready("b", 1));
-  expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", lines: [1] }]);
+  expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [1] }]);
 });
 
 describe("a line that is no longer in the batch file", () => {
   test("is forgotten when its results are here, and they are freed all the same", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), ended("a", 1), collected("a", 1));
-    forgetLines(run.state, [1]);
+    forgetJobs(run.state, [1]);
     expect([...run.state.jobs.keys()]).toEqual([2]);
-    expect(run.begin()).toEqual([{ kind: "free", machine: "a", keys: ["0000001-1"] }]);
-    run.settle({ kind: "free", machine: "a", keys: ["0000001-1"] });
+    expect(run.begin()).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-1"] }]);
+    run.settle({ kind: "free", machine: "a", keys: ["5000000000001-1-1"] });
     expect(run.decisions()).toEqual([]);
   });
 
   test("is not tried again", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 }, policy: { retriesFailures: true } });
     run.tell(...given("a", 1, 2), ended("a", 1, FAILURE), collected("a", 1, FAILURE));
-    forgetLines(run.state, [1]);
+    forgetJobs(run.state, [1]);
     expect(run.decisions("retry")).toEqual([]);
   });
 
   test("stays while a machine has it", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), started("a", 1));
-    forgetLines(run.state, [1, 2, 3]);
+    forgetJobs(run.state, [1, 2, 3]);
     expect([...run.state.jobs.keys()]).toEqual([1, 2]);
   });
 
   test("is not given to others when the machine that has it was given up, but followed there", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
-    run.tell(...given("a", 1), lost("a"), { kind: "jobs-reassigned", machine: "a", lines: [1] });
-    forgetLines(run.state, [1]);
+    run.tell(...given("a", 1), lost("a"), { kind: "jobs-reassigned", machine: "a", jobs: [1] });
+    forgetJobs(run.state, [1]);
     expect(run.news("jobs-assigned")).toEqual([]);
     run.tell(back("a"), started("a", 1), ended("a", 1), collected("a", 1));
     expect(run.job(1)).toMatchObject({ kind: "collected", outcome: SUCCESS });
@@ -80,7 +80,7 @@ describe("a line that is no longer in the batch file", () => {
   test("whose attempt was taken back before it began is gone", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), takenBack("a", [1]));
-    forgetLines(run.state, [1]);
+    forgetJobs(run.state, [1]);
     expect(run.state.jobs.size).toBe(0);
     expect(run.state.tally.waiting).toBe(0);
   });

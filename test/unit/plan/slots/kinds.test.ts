@@ -15,7 +15,7 @@ const NO_GPU = aNeed({ memoryMb: 100 });
 const CARDS = aCapacity({ gpus: gpus({ memoryFreeMb: 4000 }, {}, {}), cpus: { total: 8, free: 4 } });
 
 function aJob(line: number, requirement?: Requirement): Job {
-  return { line, name: `jobs.sh.${line}`, command: "true", ...(requirement && { requirement }) };
+  return { id: line, line, name: `jobs.sh.${line}`, command: "true", ...(requirement && { requirement }) };
 }
 
 function plan(requirements: (Requirement | undefined)[], spec: Partial<MachineSpec> = {}, past?: Slot[]) {
@@ -106,9 +106,7 @@ function decided(state: RunState) {
 
 function dealt(state: RunState): Record<string, readonly number[]> {
   return Object.fromEntries(
-    decided(state).news.flatMap((each) =>
-      each.kind === "jobs-assigned" ? [[each.machine, each.lines]] : [],
-    ),
+    decided(state).news.flatMap((each) => (each.kind === "jobs-assigned" ? [[each.machine, each.jobs]] : [])),
   );
 }
 
@@ -143,18 +141,18 @@ describe("dealing", () => {
   test("a machine that has run dry is not given what it could not take", () => {
     const jobs = Array.from({ length: 8 }, (_, index) => aJob(index + 1, BIG));
     const state = aRunOf(jobs, { a: slotsFor(BIG), b: slotsFor(undefined) });
-    const lines = jobs.map(({ line }) => line);
-    apply(state, { kind: "jobs-assigned", machine: "a", lines, at: 0 });
-    apply(state, { kind: "jobs-handed-over", machine: "a", lines, at: 0 });
+    const ids = jobs.map(({ id }) => id);
+    apply(state, { kind: "jobs-assigned", machine: "a", jobs: ids, at: 0 });
+    apply(state, { kind: "jobs-handed-over", machine: "a", jobs: ids, at: 0 });
     expect(decided(state)).toEqual({ news: [], verbs: [] });
   });
 
   test("a machine that is drained keeps what nobody else could take", () => {
     const state = aRunOf([aJob(1), aJob(2, BIG)], { a: slotsFor(undefined, BIG), b: slotsFor(undefined) });
-    apply(state, { kind: "jobs-assigned", machine: "a", lines: [1, 2], at: 0 });
-    apply(state, { kind: "jobs-handed-over", machine: "a", lines: [1, 2], at: 0 });
+    apply(state, { kind: "jobs-assigned", machine: "a", jobs: [1, 2], at: 0 });
+    apply(state, { kind: "jobs-handed-over", machine: "a", jobs: [1, 2], at: 0 });
     apply(state, { kind: "machine-draining", machine: "a", at: 0 });
-    expect(decided(state).verbs).toEqual([{ kind: "take-back", machine: "a", lines: [1] }]);
+    expect(decided(state).verbs).toEqual([{ kind: "take-back", machine: "a", jobs: [1] }]);
   });
 });
 

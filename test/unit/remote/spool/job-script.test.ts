@@ -14,7 +14,7 @@ interface Facts {
 describe.each([["bash"], ["dash"], ["busybox"]])("under %s", (shell) => {
   function run(command: string, { env = {}, machineEnv = {}, setup = [] }: Facts = {}) {
     const machine = aSpec({ name: "my machine.yaml", env: machineEnv, setup });
-    const script = jobScript({ line: 1, name: "jobs.sh.1", command }, machine, "b-1", env);
+    const script = jobScript({ id: 1, line: 1, name: "jobs.sh.1", command }, machine, "b-1", env);
     const { stdout, stderr, status } = spawnSync(shell, shell === "busybox" ? ["ash", "-s"] : ["-s"], {
       input: script,
       env: { PATH: "/usr/bin:/bin" },

@@ -20,8 +20,8 @@ const NEVER_PRINTED = "job-said";
 const AT = 1760000000000;
 const HOME = { machine: "my_machine.yaml" };
 const JOBS = [
-  { line: 1, name: "train.sh.1", command: "python train.py --seed 1" },
-  { line: 2, name: "train.sh.2", command: "python train.py --seed 2" },
+  { id: 1, line: 1, name: "train.sh.1", command: "python train.py --seed 1" },
+  { id: 2, line: 2, name: "train.sh.2", command: "python train.py --seed 2" },
 ];
 const RECORDED = { name: "my_machine.yaml", address: { kind: "local" as const }, scratch: null, file: null };
 const GPU = aGpu(0);
@@ -40,7 +40,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "jobs-added": {
     kind: "jobs-added",
     at: AT,
-    jobs: [{ line: 3, name: "gpu.queue.3", command: "python train.py --seed 3" }],
+    jobs: [{ id: 3, line: 3, name: "gpu.queue.3", command: "python train.py --seed 3" }],
     position: { file: "2049:1234", offset: 75, lines: 3, digest: "0f343b0931126a20" },
   },
   "jobs-complete": { kind: "jobs-complete", at: AT },
@@ -53,9 +53,9 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     machines: ["my_machine.yaml"],
     held: { "my_machine.yaml": [13, 14] },
   },
-  "job-skipped": { kind: "job-skipped", at: AT, line: 1, outcome: SUCCESS },
-  "job-reopened": { kind: "job-reopened", at: AT, line: 1 },
-  "job-replaced": { kind: "job-replaced", at: AT, line: 2 },
+  "job-skipped": { kind: "job-skipped", at: AT, job: 1, outcome: SUCCESS },
+  "job-reopened": { kind: "job-reopened", at: AT, job: 1 },
+  "job-replaced": { kind: "job-replaced", at: AT, job: 2 },
   "machine-ready": {
     kind: "machine-ready",
     at: AT,
@@ -74,7 +74,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     kind: "machine-refused",
     at: AT,
     ...HOME,
-    lines: [2],
+    jobs: [2],
     reason: "handing over failed: No space left on device",
     hint: "make room over there",
   },
@@ -86,33 +86,33 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "tree-read": { kind: "tree-read", at: AT, files: 120, bytes: 5242880, leftOut: [".git", "data"] },
   staging: { kind: "staging", at: AT, ...HOME, sentBytes: 1048576, totalBytes: 5242880 },
   staged: { kind: "staged", at: AT, ...HOME },
-  "jobs-assigned": { kind: "jobs-assigned", at: AT, ...HOME, lines: [1, 2], attempts: [1, 1] },
-  "jobs-handed-over": { kind: "jobs-handed-over", at: AT, ...HOME, lines: [1, 2] },
-  "jobs-taken-back": { kind: "jobs-taken-back", at: AT, ...HOME, lines: [2], begun: [1] },
-  "jobs-gone": { kind: "jobs-gone", at: AT, ...HOME, lines: [2] },
-  "jobs-reassigned": { kind: "jobs-reassigned", at: AT, ...HOME, lines: [2] },
-  "jobs-retried": { kind: "jobs-retried", at: AT, ...HOME, lines: [2] },
+  "jobs-assigned": { kind: "jobs-assigned", at: AT, ...HOME, jobs: [1, 2], attempts: [1, 1] },
+  "jobs-handed-over": { kind: "jobs-handed-over", at: AT, ...HOME, jobs: [1, 2] },
+  "jobs-taken-back": { kind: "jobs-taken-back", at: AT, ...HOME, jobs: [2], begun: [1] },
+  "jobs-gone": { kind: "jobs-gone", at: AT, ...HOME, jobs: [2] },
+  "jobs-reassigned": { kind: "jobs-reassigned", at: AT, ...HOME, jobs: [2] },
+  "jobs-retried": { kind: "jobs-retried", at: AT, ...HOME, jobs: [2] },
   "slot-waiting": { kind: "slot-waiting", at: AT, ...HOME, slot: 0, reason: "GPU 0 is in use" },
-  "job-started": { kind: "job-started", at: AT, line: 2, attempt: 1, ...HOME, slot: 0 },
-  "job-said": { kind: "job-said", at: AT, line: 2, text: "epoch 1" },
-  "job-output": { kind: "job-output", at: AT, line: 2, attempt: 1, stream: "out", text: "epoch 1\n" },
-  "output-restarted": { kind: "output-restarted", at: AT, line: 2, attempt: 1, stream: "out", kept: 812 },
+  "job-started": { kind: "job-started", at: AT, job: 2, attempt: 1, ...HOME, slot: 0 },
+  "job-said": { kind: "job-said", at: AT, job: 2, text: "epoch 1" },
+  "job-output": { kind: "job-output", at: AT, job: 2, attempt: 1, stream: "out", text: "epoch 1\n" },
+  "output-restarted": { kind: "output-restarted", at: AT, job: 2, attempt: 1, stream: "out", kept: 812 },
   "job-ended": {
     kind: "job-ended",
     at: AT,
-    line: 2,
+    job: 2,
     attempt: 1,
     ...HOME,
     outcome: FAILURE,
     durationMs: 61250,
   },
   collecting: { kind: "collecting", at: AT, ...HOME, receivedBytes: 104857600, totalBytes: 2097152000 },
-  "jobs-arrived": { kind: "jobs-arrived", at: AT, ...HOME, lines: [2], attempts: [1] },
-  "job-stuck": { kind: "job-stuck", at: AT, line: 2, attempt: 1, ...HOME, reason: "tar failed" },
+  "jobs-arrived": { kind: "jobs-arrived", at: AT, ...HOME, jobs: [2], attempts: [1] },
+  "job-stuck": { kind: "job-stuck", at: AT, job: 2, attempt: 1, ...HOME, reason: "tar failed" },
   "job-collected": {
     kind: "job-collected",
     at: AT,
-    line: 2,
+    job: 2,
     attempt: 1,
     ...HOME,
     outcome: FAILURE,
@@ -122,7 +122,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "rest-collected": {
     kind: "rest-collected",
     at: AT,
-    line: 2,
+    job: 2,
     attempt: 1,
     ...HOME,
     files: 1,
@@ -163,14 +163,14 @@ test("what jobs print is not printed", () => {
   expect(printed([started(someJobs(1)), EVERY_KIND[NEVER_PRINTED]])).toHaveLength(1);
 });
 
-test("events of a job carry its name and line", () => {
+test("events of a job carry its id and name", () => {
   const [, line] = printed([started(someJobs(1)), jobStarted(1, "a.yaml", 0)]);
   expect(JSON.parse(line ?? "")).toEqual({
-    v: 1,
+    v: 2,
     kind: "job-started",
     at: 0,
-    job: "batch.sh.1",
-    line: 1,
+    name: "batch.sh.1",
+    job: 1,
     attempt: 1,
     machine: "a.yaml",
     slot: 0,

@@ -38,6 +38,7 @@ function linesOf(text: string): string[] {
 test("the lines people grep for, letter by letter", () => {
   const commands = ['echo "one job"', 'echo "jobs will tell you if they fail" && exit 1', "true"];
   const jobs = commands.map((command, index) => ({
+    id: index + 1,
     line: index + 1,
     name: `example_batch_script.sh.${index + 1}`,
     command,
@@ -46,7 +47,7 @@ test("the lines people grep for, letter by letter", () => {
     [
       started(jobs),
       ready("my_machine.yaml", slotsWith([0], [1])),
-      { kind: "job-skipped", at: 0, line: 3, outcome: null },
+      { kind: "job-skipped", at: 0, job: 3, outcome: null },
       jobStarted(1, "my_machine.yaml", 0),
       jobEnded(1, SUCCESS, 1000, "my_machine.yaml"),
       jobCollected(1, 0, "my_machine.yaml"),
@@ -100,7 +101,7 @@ test.each([
 
 test("of a command over several lines, the first and an ellipsis", () => {
   const jobs = ["for x in 1; do\n  a\ndone", "a \\\n  b"].map((command, index) => ({
-    ...{ line: index + 1, name: `jobs.sh.${index + 1}`, command },
+    ...{ id: index + 1, line: index + 1, name: `jobs.sh.${index + 1}`, command },
   }));
   const events = [started(jobs), jobStarted(1, "a.yaml", 0), jobEnded(2), jobCollected(2)];
   expect(shown(events).out).toEqual(["started: jobs.sh.1;  for x in 1; do …", "finished: jobs.sh.2; a …"]);
@@ -153,7 +154,7 @@ test("warnings and hints go to stderr", () => {
 });
 
 test("what jobs print goes to the stream that they printed it on", () => {
-  const said = { kind: "job-output", at: 0, line: 1, attempt: 1 } as const;
+  const said = { kind: "job-output", at: 0, job: 1, attempt: 1 } as const;
   const { out, err } = shown([
     started(someJobs(1)),
     { ...said, stream: "out", text: "one\n\ntwo\n" },
@@ -200,8 +201,8 @@ test("details are for the verbose", () => {
     { kind: "staging", at: 0, machine: "a.yaml", sentBytes: 12_345_678, totalBytes: 12_345_678 },
     { kind: "staged", at: 0, machine: "a.yaml" },
     { kind: "staged", at: 0, machine: "b.yaml" },
-    { kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2, 3] },
-    { kind: "jobs-taken-back", at: 0, machine: "a.yaml", lines: [3], begun: [] },
+    { kind: "jobs-handed-over", at: 0, machine: "a.yaml", jobs: [1, 2, 3] },
+    { kind: "jobs-taken-back", at: 0, machine: "a.yaml", jobs: [3], begun: [] },
     { kind: "slot-waiting", at: 0, machine: "a.yaml", slot: 1, reason: "GPU 1 is in use" },
   ];
   expect(shown(events)).toEqual({ out: [], err: [] });

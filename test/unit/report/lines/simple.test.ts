@@ -21,7 +21,12 @@ function show(commands: readonly string[], events: readonly RunEvent[]) {
     machines: ["a.yaml"],
     devicesOf: (_, slot) => ({ CUDA_VISIBLE_DEVICES: String(slot + 2), CUDA_DEVICE_ORDER: "PCI_BUS_ID" }),
   });
-  const jobs = commands.map((command, index) => ({ line: index + 1, name: `stdin.${index + 1}`, command }));
+  const jobs = commands.map((command, index) => ({
+    id: index + 1,
+    line: index + 1,
+    name: `stdin.${index + 1}`,
+    command,
+  }));
   teller(reporter.show)(started(jobs), ready("a.yaml", slotsWith([2], [3])), ...events);
   reporter.close();
   return text;
@@ -42,7 +47,7 @@ test("a line for each command that begins, with its card; nothing else when all 
 });
 
 test("what commands print is as they print it, where they print it", () => {
-  const about = { kind: "job-output", at: 0, line: 1, attempt: 1 } as const;
+  const about = { kind: "job-output", at: 0, job: 1, attempt: 1 } as const;
   const { stdout, stderr } = show(
     ["true"],
     [

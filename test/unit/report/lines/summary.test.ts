@@ -22,8 +22,8 @@ test("counts, wall time, and where the failed jobs left their errors", () => {
     ["a.yaml"],
     [
       started(someJobs(12), 1000),
-      { kind: "job-skipped", at: 1000, line: 1, outcome: SUCCESS },
-      { kind: "job-skipped", at: 1000, line: 2, outcome: null },
+      { kind: "job-skipped", at: 1000, job: 1, outcome: SUCCESS },
+      { kind: "job-skipped", at: 1000, job: 2, outcome: null },
       ...[3, 4, 5, 6, 7, 8, 11, 12].flatMap((line) => [jobEnded(line), jobCollected(line)]),
       jobEnded(9, FAILURE),
       jobCollected(9),
@@ -41,7 +41,7 @@ test("counts, wall time, and where the failed jobs left their errors", () => {
 });
 
 test("jobs that are skipped though they failed are pointed out", () => {
-  const view = viewOf([], [started(someJobs(1)), { kind: "job-skipped", at: 0, line: 1, outcome: FAILURE }]);
+  const view = viewOf([], [started(someJobs(1)), { kind: "job-skipped", at: 0, job: 1, outcome: FAILURE }]);
   expect(summaryLines(view)[0]).toBe("0 succeeded, 0 failed, 1 skipped (1 of them failed before) in 0s");
 });
 
@@ -71,10 +71,7 @@ test("jobs of a machine that was left out are of unknown fate", () => {
 test("no more than twenty failed jobs are listed", () => {
   const view = viewOf(
     [],
-    [
-      started(someJobs(51)),
-      ...someJobs(51).flatMap(({ line }) => [jobEnded(line, FAILURE), jobCollected(line)]),
-    ],
+    [started(someJobs(51)), ...someJobs(51).flatMap(({ id }) => [jobEnded(id, FAILURE), jobCollected(id)])],
   );
   const lines = summaryLines(view);
   expect(lines).toHaveLength(1 + 1 + 20 + 1);
@@ -110,7 +107,7 @@ test("a run that never began has nothing to sum up", () => {
 
 test("results of which something is still on a machine are named, with what to do about it", () => {
   const missing = ["a", "b/", "c", "d"];
-  const incomplete = [{ line: 1, attempt: 1, machine: "a.yaml", missing }];
+  const incomplete = [{ job: 1, attempt: 1, machine: "a.yaml", missing }];
   const view = viewOf(
     ["a.yaml"],
     [started(someJobs(1)), jobEnded(1), jobCollected(1), { ...RUN_ENDED, at: 0, incomplete }],

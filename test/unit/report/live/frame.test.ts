@@ -34,7 +34,7 @@ function frame(
 const MACHINES = ["a.yaml", "big.yaml", "c.yaml", "d.yaml"];
 const EVENTS: RunEvent[] = [
   started(someJobs(10)),
-  { kind: "job-skipped", at: 0, line: 1, outcome: null },
+  { kind: "job-skipped", at: 0, job: 1, outcome: null },
   ready("a.yaml", slotsWith([0], [1])),
   ready("big.yaml", slotsWith([], [])),
   { kind: "staging", at: 0, machine: "big.yaml", sentBytes: 12_300_000, totalBytes: 50_000_000 },
@@ -72,7 +72,7 @@ test("how fast large results come home, beside what the machine does meanwhile, 
     kind: "jobs-arrived",
     at: 4000,
     machine: "big.yaml",
-    lines: [1],
+    jobs: [1],
     attempts: [1],
   };
   expect(frame(viewOf(["big.yaml"], [...before, arrived]), 80, 24)).toContain("big.yaml  0/1 busy");
@@ -188,7 +188,7 @@ test("a lost link, and a machine that has nothing left to do", () => {
     "b.yaml  done",
   ]);
   tell({ kind: "machine-back", at: 0, machine: "a.yaml" });
-  tell({ kind: "jobs-assigned", at: 0, machine: "b.yaml", lines: [1] });
+  tell({ kind: "jobs-assigned", at: 0, machine: "b.yaml", jobs: [1] });
   expect(frame(view, 80, 24).slice(0, 2)).toEqual(["a.yaml  0/1 busy", "b.yaml  0/1 busy"]);
 });
 
@@ -234,9 +234,9 @@ describe("lines never exceed the columns", () => {
     [long, wide],
     [
       started([
-        { line: 1, name: long, command: long },
-        { line: 2, name: wide, command: wide },
-        { line: 3, name: "tab\there", command: "a\tb\x1b[31m\tc" },
+        { id: 1, line: 1, name: long, command: long },
+        { id: 2, line: 2, name: wide, command: wide },
+        { id: 3, line: 3, name: "tab\there", command: "a\tb\x1b[31m\tc" },
       ]),
       ready(long, slotsWith([0], [1], [2])),
       unreachable(wide, wide),
@@ -257,7 +257,7 @@ describe("lines never exceed the columns", () => {
 test("once every open job is with a machine, closing the window is said to be safe", () => {
   const { view, tell } = aView(["a.yaml"], [started(someJobs(2)), ready("a.yaml", slotsWith([], []))]);
   expect(frame(view, 80, 24).at(-1)).toBe("Ctrl-C: no new jobs, running ones finish");
-  tell({ kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2] });
+  tell({ kind: "jobs-handed-over", at: 0, machine: "a.yaml", jobs: [1, 2] });
   expect(frame(view, 80, 24).at(-1)).toBe(
     "Ctrl-C: no new jobs, running ones finish; closing this window stops nothing",
   );

@@ -50,7 +50,7 @@ test("what jobs print is left standing above the view, at once if it is much", (
   const { screen, tell } = openBusy(80, 24);
   const view = screen.lines;
   const print = (text: string) =>
-    tell({ kind: "job-output", at: 0, line: 1, attempt: 1, stream: "out", text });
+    tell({ kind: "job-output", at: 0, job: 1, attempt: 1, stream: "out", text });
   print("one\n\x1b[2Jtwo\n");
   vi.advanceTimersByTime(100);
   expect(screen.lines).toEqual(["batch.sh.1: one", "batch.sh.1: two", ...view]);

@@ -46,7 +46,7 @@ test("the job that has run longest comes first", () => {
     jobStarted(3, "a.yaml", 1, 40),
   ];
   const view = viewOf(["a.yaml", "b.yaml"], [started(someJobs(3)), ...starts]);
-  expect(runningJobs(view).map(({ job }) => job.line)).toEqual([2, 1, 3]);
+  expect(runningJobs(view).map(({ job }) => job.id)).toEqual([2, 1, 3]);
 });
 
 test("a slot no longer waits when it starts a job", () => {
@@ -90,8 +90,8 @@ test("of what a machine had when it was left out nobody knows", () => {
     ["a.yaml"],
     [
       started(someJobs(5)),
-      { kind: "jobs-handed-over", at: 0, machine: "a.yaml", lines: [1, 2, 3, 4] },
-      { kind: "jobs-taken-back", at: 0, machine: "a.yaml", lines: [4], begun: [] },
+      { kind: "jobs-handed-over", at: 0, machine: "a.yaml", jobs: [1, 2, 3, 4] },
+      { kind: "jobs-taken-back", at: 0, machine: "a.yaml", jobs: [4], begun: [] },
       jobStarted(1, "a.yaml", 0),
       jobEnded(1),
       jobCollected(1),

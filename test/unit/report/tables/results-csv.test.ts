@@ -7,7 +7,7 @@ import { aRow, aTable } from "../../results/a-row.js";
 test("a row is a line, with the names of the columns first", () => {
   const table = aTable(
     aRow({ parameters: { name: 'a, "b"' }, metrics: { acc: 0.5 }, command: "echo 'a\nb'" }),
-    aRow({ line: 2, state: "running", durationMs: null }),
+    aRow({ job: 2, state: "running", durationMs: null }),
   );
   expect(formatCsv(table)).toBe(
     "job,state,name,acc,seconds,machine,slot,attempt,command\n" +

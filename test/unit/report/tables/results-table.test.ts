@@ -8,14 +8,14 @@ test("one line a job, numbers to the right", () => {
   const table = aTable(
     aRow({ parameters: { lr: "0.1", opt: "adam" }, metrics: { acc: 0.9123456789 } }),
     aRow({
-      line: 12,
+      job: 12,
       state: "failed",
       parameters: { lr: "1e-4", opt: "sgd" },
       metrics: { acc: 7 },
       slot: 11,
     }),
     aRow({
-      line: 13,
+      job: 13,
       state: "waiting",
       machine: null,
       slot: null,

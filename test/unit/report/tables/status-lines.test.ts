@@ -9,7 +9,7 @@ const DOCUMENT = readFileSync(new URL("../../../../docs/json-events.md", import.
 
 function aJob(line: number, facts: Partial<JobStatus> = {}): JobStatus {
   const nowhere = { machine: null, slot: null, attempt: 0, key: null, outcome: null, isHere: false };
-  return { job: `jobs.sh.${line}`, line, state: "waiting", ...nowhere, ...facts };
+  return { job: line, name: `jobs.sh.${line}`, line, state: "waiting", ...nowhere, ...facts };
 }
 
 function aStatus(facts: Partial<BatchStatus> = {}): BatchStatus {
@@ -106,7 +106,7 @@ test("at most twenty of a kind are listed", () => {
 
 test.each([40, 80, 120])("%i columns are never exceeded, and nothing moves the cursor", (columns) => {
   const name = `${"long".repeat(40)}.sh`;
-  const odd = { job: `${name}.1`, machine: `${name}\u001b[2J.yaml` };
+  const odd = { name: `${name}.1`, machine: `${name}\u001b[2J.yaml` };
   const jobs = [
     { ...running(1), ...odd },
     { ...failed(2), ...odd, outcome: { kind: "lost", reason: "a\r\nb ".repeat(40) } as const },
@@ -120,7 +120,9 @@ test.each([40, 80, 120])("%i columns are never exceeded, and nothing moves the c
 test("--json: the document's example is exactly what is printed, and harmless to a terminal", () => {
   const status = aStatus({
     batch: "train.sh-4f1d2c9a",
-    jobs: [{ ...failed(2), job: "train.sh.2", machine: "my_machine.yaml", slot: 0, key: "0000002-1" }],
+    jobs: [
+      { ...failed(2), name: "train.sh.2", machine: "my_machine.yaml", slot: 0, key: "5000000000002-2-1" },
+    ],
   });
   const [line = ""] = statusJson(status);
   expect(DOCUMENT).toContain(`\n    ${line}\n`);

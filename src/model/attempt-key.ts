@@ -1,0 +1,31 @@
+// Names attempts on their machines. Slots take the waiting jobs of a spool in the order of these names.
+
+import type { Attempt } from "./attempt.js";
+import type { Job, JobId } from "./job.js";
+
+const USUAL_PRIORITY = 500;
+const ORDER_DIGITS = 10;
+const RANK_DIGITS = 3 + ORDER_DIGITS;
+
+/** Where a job stands among those that wait: by priority, then by order. A smaller rank starts earlier. */
+export function rankOf({ id, priority = USUAL_PRIORITY, order = id }: Job): number {
+  return priority * 10 ** ORDER_DIGITS + order;
+}
+
+/** `<rank>-<id>-<attempt>`. It sorts by rank as text, and needs no quoting anywhere. */
+export function attemptKey({ rank, job, number }: Pick<Attempt, "rank" | "job" | "number">): string {
+  if (rank === null) return `${String(job).padStart(7, "0")}-${number}`;
+  return `${String(rank).padStart(RANK_DIGITS, "0")}-${job}-${number}`;
+}
+
+/** Spools of format 1 have keys without a rank: `<id with seven digits>-<attempt>`. */
+const KEY = /^(?:\d{13}-(\d{1,10})|(\d{7,10}))-(\d{1,4})$/;
+
+export function isAttemptKey(word: string): boolean {
+  return KEY.test(word);
+}
+
+export function parseAttemptKey(key: string): { job: JobId; attempt: number } {
+  const [, id, paddedId, attempt] = KEY.exec(key) ?? [];
+  return { job: Number(id ?? paddedId ?? 0), attempt: Number(attempt ?? 0) };
+}
