@@ -1,6 +1,7 @@
 // A client of a large batch up to the first machine it turns to: lock, record on disk, state and first decisions, as a
 // command makes them. Nobody answers.
 
+import { Fleet } from "../src/fleet/fleet.js";
 import { bashAt } from "../src/input/batch/ask-bash.js";
 import { parseBatch } from "../src/input/batch/batch-file.js";
 import { plainMachine } from "../src/input/machine/plain-machine.js";
@@ -54,7 +55,7 @@ export async function openBatch(
     tree: Promise.resolve({ hash: "", dir, entries: [], bytes: 0, leftOut: [] }),
     results,
     onEvent: (event, isNews) => reporter.show(event, { state: run.state, isNews }),
-    connect: (_, signal) => {
+    fleet: new Fleet((_, signal) => {
       if (opened === null) {
         const { user, system } = process.cpuUsage(cpu);
         opened = { wallMs: performance.now() - begun, cpuMs: (user + system) / 1000 };
@@ -66,7 +67,7 @@ export async function openBatch(
       return new Promise((_, reject) => {
         signal.addEventListener("abort", () => reject(enough));
       });
-    },
+    }),
   });
   await run.finish().catch((error: unknown) => {
     if (error !== enough) throw error;

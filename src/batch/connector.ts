@@ -1,14 +1,13 @@
 // How a use case reaches machines: one connector for the command that asked for it.
 
-import type { MachineSpec } from "../model/machine.js";
+import { type Connect, Fleet } from "../fleet/fleet.js";
 import type { HostKeyPolicy } from "../transport/config/target.js";
 import { createConnect } from "../transport/connect.js";
 import type { Ask } from "../transport/login/ask-person.js";
-import type { Session } from "../transport/session.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** All it takes is an address: of a machine file, or of a record. */
-export type Connector = (machine: Pick<MachineSpec, "address">, signal: AbortSignal) => Promise<Session>;
+export type Connector = Connect;
 
 /** Draws on the terminal, and stops while a question is asked there. */
 export interface Suspendable {
@@ -25,7 +24,10 @@ interface Audience {
 
 /** For a command that looks first and then follows a batch: the audience changes, and no question is asked twice. */
 export interface LastingConnector {
+  /** A connection of one's own, for a look. */
   readonly connect: Connector;
+  /** Connections that batches share. */
+  readonly fleet: Fleet;
   readonly audience: Audience;
 }
 
@@ -44,6 +46,7 @@ export function openConnector({ surroundings, hostKeys, onNote, createAsk }: Con
   const view = { suspend: () => audience.view?.suspend(), resume: () => audience.view?.resume() };
   const ask = createAsk === null ? null : createAsk(view);
   const noteNow = (message: string) => audience.onNote(message);
-  const connect = createConnect({ homeDir, agentSocket, hostKeys, ask, onNote: noteNow });
-  return { audience, connect: (machine, signal) => connect(machine.address, signal) };
+  const connectTo = createConnect({ homeDir, agentSocket, hostKeys, ask, onNote: noteNow });
+  const connect: Connector = ({ address }, signal) => connectTo(address, signal);
+  return { audience, connect, fleet: new Fleet(connect) };
 }

@@ -7,7 +7,7 @@ import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
 import type { LastingConnector, Suspendable } from "./connector.js";
 import type { Surroundings } from "./surroundings.js";
 
-export type FollowOrder = Omit<BatchOrder, "onEvent" | "onOutput" | "connect" | "client">;
+export type FollowOrder = Omit<BatchOrder, "onEvent" | "onOutput" | "fleet" | "client">;
 
 export interface Following {
   readonly order: FollowOrder;
@@ -59,7 +59,7 @@ export async function followBatch(following: Following): Promise<Ending> {
     viewer.show(event, { state: run.state, isNews });
     if (isEnough?.(run, event)) run.abandon(new Detached());
   };
-  const { connect, audience } = connector;
+  const { fleet, audience } = connector;
   audience.onNote = (message) => run.emit({ kind: "warning", message });
   audience.view = viewer;
   const { hasRoom } = viewer;
@@ -75,7 +75,7 @@ export async function followBatch(following: Following): Promise<Ending> {
     ...(onOutput && { onOutput }),
     client: clientName(surroundings),
     onEvent,
-    connect,
+    fleet,
   });
   const leave = viewer.attend(run);
   const over = new AbortController();

@@ -1,5 +1,6 @@
 // A job's output straight from its machine, for when no client brings it here.
 
+import { pause } from "../fleet/retrying.js";
 import type { Place } from "../remote/engine/layout.js";
 import { RemoteError } from "../remote/engine/remote-error.js";
 import { Control } from "../remote/spool/control.js";
@@ -8,7 +9,6 @@ import { follow } from "../remote/spool/follow.js";
 import { freshOutput } from "../remote/spool/fresh-output.js";
 import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
-import { pause } from "../run/retrying.js";
 import type { Session } from "../transport/session.js";
 import { advance, type Cursor, type WriteBytes } from "./output-file.js";
 

@@ -1,9 +1,9 @@
 // One look at one machine: a session for as long as it takes, and a value instead of an error when it cannot be had.
 
 import { UserError } from "../errors.js";
+import { pause } from "../fleet/retrying.js";
 import type { MachineSpec } from "../model/machine.js";
 import { Control } from "../remote/spool/control.js";
-import { pause } from "../run/retrying.js";
 import { ConnectError, type ConnectErrorKind } from "../transport/connect-error.js";
 import type { Session } from "../transport/session.js";
 import type { Connector } from "./connector.js";

@@ -2,6 +2,8 @@
 
 import path from "node:path";
 import pLimit from "p-limit";
+import { LinkLost } from "../fleet/link.js";
+import { isRetryable, pause } from "../fleet/retrying.js";
 import { parseAttemptKey } from "../model/attempt-key.js";
 import type { Rest } from "../model/decision.js";
 import type { JobId, Outcome } from "../model/job.js";
@@ -12,9 +14,8 @@ import { progressTeller } from "./collecting-progress.js";
 import { isOfThisDisk } from "./disk-error.js";
 import { isExpected } from "./expected-error.js";
 import type { Emit } from "./loop.js";
-import { LinkLost, type MachineLink } from "./machine-link.js";
+import type { MachineLink } from "./machine-link.js";
 import type { OutputPoller } from "./output-poller.js";
-import { isRetryable, pause } from "./retrying.js";
 import { jobOf, keysOf, type RunContext } from "./run-context.js";
 
 const DISK_RETRY_MS = 5000;

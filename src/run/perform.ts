@@ -1,5 +1,7 @@
 // One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
 
+import { LinkLost } from "../fleet/link.js";
+import { isRetryable, pause, retrying, wasDropped } from "../fleet/retrying.js";
 import { parseAttemptKey } from "../model/attempt-key.js";
 import type { Decision } from "../model/decision.js";
 import type { News } from "../model/event.js";
@@ -17,9 +19,8 @@ import { Collector } from "./collecting.js";
 import { type ExpectedError, HeldError, isExpected } from "./expected-error.js";
 import { Giver } from "./giving.js";
 import type { Emit } from "./loop.js";
-import { LinkLost, MachineLink } from "./machine-link.js";
+import { MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
-import { isRetryable, pause, retrying, wasDropped } from "./retrying.js";
 import { jobOf, jobsOf, keysOf, linesOfKind, type RunContext } from "./run-context.js";
 import { settleDoubt, takeBack } from "./taking-back.js";
 import { tellSpoolEvent } from "./telling.js";
@@ -57,7 +58,7 @@ export class Performer {
     this.#links = new Map(
       context.machines.map((spec) => {
         const place = { batch: context.batch, scratch: spec.scratch };
-        return [spec.name, new MachineLink(spec, place, context.connect)];
+        return [spec.name, new MachineLink(spec, place, context.fleet)];
       }),
     );
   }

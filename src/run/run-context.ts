@@ -1,5 +1,6 @@
 // What every verb of a run knows.
 
+import type { Fleet } from "../fleet/fleet.js";
 import { parseAttemptKey } from "../model/attempt-key.js";
 import type { BatchSettings } from "../model/batch.js";
 import { type Job, type JobId, kindOf, type Requirement } from "../model/job.js";
@@ -7,7 +8,7 @@ import type { MachineSpec, Slot } from "../model/machine.js";
 import type { Kinds } from "../plan/slots/kinds.js";
 import type { Tree } from "../remote/tree/tree.js";
 import type { Emit } from "./loop.js";
-import type { Connect, MachineLink } from "./machine-link.js";
+import type { MachineLink } from "./machine-link.js";
 import type { OutputFiles } from "./output-files.js";
 import type { Results } from "./results.js";
 
@@ -49,7 +50,8 @@ export interface RunContext {
   readonly heldBy: (machine: string) => readonly JobId[];
   /** Emits, and returns once it is safe in the record. */
   readonly commit: Emit;
-  readonly connect: Connect;
+  /** Lends the connections. */
+  readonly fleet: Fleet;
 }
 
 export function jobOf({ jobs }: RunContext, id: JobId): Job {

@@ -1,13 +1,14 @@
 // Takes jobs back from a machine. Of a hand-over that failed this settles what has arrived: only what is not there, and never will
 // be, goes to others.
 
+import { LinkLost } from "../fleet/link.js";
+import { retrying } from "../fleet/retrying.js";
 import type { JobId } from "../model/job.js";
 import { RemoteError } from "../remote/engine/remote-error.js";
 import { takeBack as takeBackAlone } from "../remote/spool/take-back.js";
 import { type ExpectedError, isExpected } from "./expected-error.js";
 import type { Emit } from "./loop.js";
-import { LinkLost, type MachineLink } from "./machine-link.js";
-import { retrying } from "./retrying.js";
+import type { MachineLink } from "./machine-link.js";
 import { jobsOf, keysOf, type RunContext } from "./run-context.js";
 
 /** About 20 s. */

@@ -1,5 +1,5 @@
-// Connections that several machines use at once: jump hosts. Each is opened for the first that needs it and closed with
-// the last; one that has died is opened anew.
+// Connections that several users share: those to jump hosts, and those that batches have to one machine. Each is opened for
+// the first that needs it and closed with the last; one that has died is opened anew.
 
 import { raceAbort } from "./aborted.js";
 import { ConnectError } from "./connect-error.js";
@@ -11,8 +11,10 @@ export interface Shareable {
 
 export interface Lease<T> {
   readonly shared: T;
-  /** Once more does no harm. Resolves, for the last one, when the connection is closed. */
-  release(): Promise<void>;
+  /** Once more does no harm. Resolves with true, for the last one, when the connection is closed. */
+  release(): Promise<boolean>;
+  /** The connection stays for those who have it; the next to ask gets another. */
+  retire(): void;
 }
 
 interface Entry<T> {
@@ -22,10 +24,22 @@ interface Entry<T> {
   readonly abort: AbortController;
 }
 
+export interface Sharing {
+  /** Further users get a connection of their own. */
+  readonly mostUsers: number;
+  /** A connection that needs a person first is not tried again. */
+  readonly remembersRefusals: boolean;
+}
+
 export class Shared<T extends Shareable> {
+  readonly #sharing: Sharing;
   readonly #entries = new Map<string, Entry<T>>();
   /** What needs a person first: asking again for the next machine gets people banned. */
   readonly #refused = new Map<string, ConnectError>();
+
+  constructor(sharing: Sharing = { mostUsers: Number.POSITIVE_INFINITY, remembersRefusals: true }) {
+    this.#sharing = sharing;
+  }
 
   /** Rejects as `open` does, or with the signal's reason, which leaves it open for others. */
   async lease(
@@ -38,10 +52,12 @@ export class Shared<T extends Shareable> {
     if (refused !== undefined) throw refused;
     const entry = this.#entries.get(name) ?? this.#open(name, open);
     entry.users++;
+    const retire = () => this.#forget(name, entry);
+    if (entry.users >= this.#sharing.mostUsers) retire();
     const release = once(() => this.#release(name, entry));
     const abort = raceAbort(signal);
     try {
-      return { shared: await abort.race(entry.opening), release };
+      return { shared: await abort.race(entry.opening), release, retire };
     } catch (error) {
       void release();
       throw error;
@@ -58,6 +74,7 @@ export class Shared<T extends Shareable> {
       (shared) => shared.gone.then(() => this.#forget(name, entry)),
       (error) => {
         this.#forget(name, entry);
+        if (!this.#sharing.remembersRefusals) return;
         if (error instanceof ConnectError && !error.isRetryable) this.#refused.set(name, error);
       },
     );
@@ -68,20 +85,21 @@ export class Shared<T extends Shareable> {
     if (this.#entries.get(name) === entry) this.#entries.delete(name);
   }
 
-  async #release(name: string, entry: Entry<T>): Promise<void> {
+  async #release(name: string, entry: Entry<T>): Promise<boolean> {
     entry.users--;
-    if (entry.users > 0) return;
+    if (entry.users > 0) return false;
     this.#forget(name, entry);
     entry.abort.abort(new Error("no longer needed"));
     await entry.opening.then(
       (shared) => shared.close(),
       () => {},
     );
+    return true;
   }
 }
 
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | null = null;
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | null = null;
   return () => {
     done ??= work();
     return done;

@@ -2,17 +2,15 @@
 // same run with shorter ones.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { loadBatch } from "../../src/input/batch/load-batch.js";
-import { loadMachines } from "../../src/input/machine/load-machines.js";
+import { Fleet } from "../../src/fleet/fleet.js";
 import type { RunEvent } from "../../src/model/event.js";
 import { countJobs } from "../../src/plan/run-state.js";
-import { scanTree } from "../../src/remote/tree/tree.js";
-import { type BatchRun, startRun } from "../../src/run/batch-run.js";
-import { Results } from "../../src/run/results.js";
+import type { BatchRun } from "../../src/run/batch-run.js";
 import { waitFor } from "../rig/batch.js";
 import { connectFrom } from "../rig/connect.js";
 import { type Ledger, openLedger, sweep } from "../rig/ledger.js";
 import { type Relay, startRelay } from "../rig/relay.js";
+import { startRunHere } from "../rig/run-here.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 
@@ -43,35 +41,12 @@ async function start(): Promise<BatchRun> {
     "ServerAliveInterval 1\nServerAliveCountMax 1\nConnectTimeout 1\n",
   );
   const connect = connectFrom(homeDir);
-  const results = new Results(ledger.work.dir);
-  await results.prepare();
-  return startRun({
-    script: "jobs.sh",
-    jobs: (await loadBatch(ledger.work.path("jobs.sh"))).jobs.map((job) => ({
-      ...job,
-      name: `jobs.sh.${job.line}`,
-    })),
-    machines: await loadMachines([await host.machineFile("max_jobs: 2", relay)], {
-      cwd: ledger.work.dir,
-      homeDir,
-      configFile: null,
-      knowsHost: async () => false,
-    }),
-    client: "test",
-    requirement: { cpus: 0.01, memoryMb: 1, gpu: null, reservesMachine: false },
-    env: {},
-    timeoutSeconds: null,
-    inPlace: null,
-    feed: null,
-    copyForward: ["."],
-    copyBack: ["."],
-    copiesUnchanged: false,
-    tree: scanTree(ledger.work.dir, ["."]),
-    results,
-    policy: { retries: 2, retriesFailures: false, reassignAfterMs: null },
-    rerun: "none",
+  return startRunHere({
+    dir: ledger.work.dir,
+    homeDir,
+    machineFile: await host.machineFile("max_jobs: 2", relay),
+    fleet: new Fleet(({ address }, signal) => connect(address, signal)),
     onEvent: (event) => events.push(event),
-    connect: (spec, signal) => connect(spec.address, signal),
   });
 }
 

@@ -12,10 +12,11 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
   input: ["model", "transport"],
   transport: ["model"],
   remote: ["model", "transport"],
-  run: ["model", "plan", "transport", "remote"],
+  fleet: ["model", "transport"],
+  run: ["model", "plan", "transport", "remote", "fleet"],
   report: ["model", "results"],
   page: ["model", "results", "report"],
-  batch: ["model", "plan", "input", "results", "transport", "remote", "run"],
+  batch: ["model", "plan", "input", "results", "transport", "remote", "fleet", "run"],
   cli: [
     "model",
     "plan",

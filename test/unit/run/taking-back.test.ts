@@ -1,6 +1,7 @@
 // What has arrived of a hand-over that failed, asked of a machine that cannot always answer.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Fleet } from "../../../src/fleet/fleet.js";
 import type { News } from "../../../src/model/event.js";
 import type { MachineSpec } from "../../../src/model/machine.js";
 import { RemoteError } from "../../../src/remote/engine/remote-error.js";
@@ -32,7 +33,7 @@ async function linkThatFails(times: number): Promise<MachineLink> {
     exec: (script) => machine.session.exec(left-- > 0 ? "echo no more processes >&2; exit 1" : script),
   };
   const spec = { name: "a" } as MachineSpec;
-  const link = new MachineLink(spec, machine.place, async () => session);
+  const link = new MachineLink(spec, machine.place, new Fleet(async () => session));
   await link.open(() => {});
   return link;
 }

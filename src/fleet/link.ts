@@ -1,0 +1,118 @@
+// What a batch has of a machine: a session that is borrowed from the fleet, and borrowed again after it was lost.
+
+import type { MachineSpec } from "../model/machine.js";
+import type { Session } from "../transport/session.js";
+import { BackOff } from "./back-off.js";
+import type { Borrowed } from "./borrowed-session.js";
+import type { Fleet } from "./fleet.js";
+import { pause } from "./retrying.js";
+
+interface Live extends Borrowed {
+  /** Why it was dropped; null: it was not. */
+  why: string | null;
+}
+
+/** Borrows the session; close() returns it. */
+export class Link {
+  readonly spec: MachineSpec;
+  readonly #fleet: Fleet;
+  readonly #closing = new AbortController();
+  readonly #backOff = new BackOff();
+  #live: Live | null = null;
+  #losses = 0;
+
+  constructor(spec: MachineSpec, fleet: Fleet) {
+    this.spec = spec;
+    this.#fleet = fleet;
+  }
+
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  get dropsInRow(): number {
+    return this.#backOff.dropsInRow;
+  }
+
+  get isLost(): boolean {
+    return this.#live === null;
+  }
+
+  get session(): Session {
+    if (this.#live === null) throw new LinkLost();
+    return this.#live.session;
+  }
+
+  /** `onLost` is called once, and not when close() was the reason. */
+  async open(onLost: (reason: string) => void): Promise<Session> {
+    await pause(this.#backOff.restMs(), this.signal);
+    const borrowed = await this.#fleet.borrow(this.spec, this.signal);
+    const live: Live = { ...borrowed, why: null };
+    const { session } = live;
+    this.#live = live;
+    // The probe, the question what is there of the tree, and what comes next: to hand over, and to follow. Each is a process.
+    if (!this.#backOff.isResting) session.makeReady?.(4);
+    this.#backOff.noteOpened();
+    void session.gone.then((reason) => {
+      if (this.#live === live) this.#live = null;
+      this.#losses++;
+      if (!this.signal.aborted) onLost(live.why ?? reason);
+    });
+    return session;
+  }
+
+  /** The machine answers, but cannot do what is asked. The session's end is what starts a new one, after a pause. */
+  drop(reason: string): void {
+    if (this.#live !== null) this.#drop(this.#live, reason);
+  }
+
+  /** `reason` is null for a session that was lost by itself: there is no need to rest then. */
+  protected dropSession(session: Session, reason: string | null): void {
+    if (reason === null) return void session.close();
+    if (this.#live?.session === session) this.#drop(this.#live, reason);
+  }
+
+  #drop(live: Live, reason: string): void {
+    if (live.why !== null || this.signal.aborted) return;
+    live.why = reason;
+    this.#backOff.noteDropped(performance.now());
+    live.retire();
+    void live.session.close();
+  }
+
+  /** To be called before a verb begins: whether the session it used was lost, also if a new one stands since. */
+  watchLosses(): { hasLost: () => Promise<boolean> } {
+    const before = this.#losses;
+    return {
+      hasLost: async () => {
+        // A verb may fail a moment before the session is known to be gone.
+        if (this.#losses === before) await Promise.race([this.#live?.session.gone, pause(500, this.signal)]);
+        return this.#losses > before;
+      },
+    };
+  }
+
+  /** To be called when all that a session is for has begun. */
+  proveUseful(): void {
+    this.#backOff.noteUseful(performance.now());
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new LinkLost());
+    const live = this.#live;
+    if (live === null) return;
+    await this.endBegun(live.session);
+    await live.session.close();
+  }
+
+  /** Ends in good order what was begun through a session, before it is returned. */
+  protected async endBegun(_session: Session): Promise<void> {}
+}
+
+/** The link went while a verb was under way: what became of it is found out when the link is back. */
+export class LinkLost extends Error {
+  constructor() {
+    super("the connection was lost");
+    this.name = "LinkLost";
+  }
+}
