@@ -6,6 +6,7 @@ import { parseAttemptKey } from "../model/attempt-key.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
+import { VERSION } from "../model/version.js";
 import { probe } from "../remote/probe/probe.js";
 import { type Manifest, readManifest } from "../remote/spool/manifest.js";
 import { readLog } from "../remote/spool/read-log.js";
@@ -44,7 +45,8 @@ export async function rebuildRecord({ batch, machines, results, connect }: Rebui
   );
   const unreached = looks.find((look) => look.kind === "unreached");
   if (unreached !== undefined) {
-    throw new UserError(`${unreached.machine} cannot be reached: ${unreached.reason}`, {
+    const { machine, failure, reason } = unreached;
+    throw new UserError(`${failure === null ? machine : `${machine} cannot be reached`}: ${reason}`, {
       ...(unreached.hint !== null && { hint: unreached.hint }),
     });
   }
@@ -83,7 +85,7 @@ function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
   const { script, settings } = first.manifest;
   const sorted = [...jobs.values()].sort((a, b) => a.id - b.id);
   return [
-    { kind: "run-started", batch, script, settings, jobs: sorted, machines, at },
+    { kind: "run-started", sshoal: VERSION, batch, script, settings, jobs: sorted, machines, at },
     ...found.flatMap(({ spec, manifest, capacity }): RunEvent[] => {
       const machine = spec.name;
       const held = [...holders].filter(([, holder]) => holder.machine === machine);

@@ -9,6 +9,8 @@ import type { Capacity, MachineSpec, Slot } from "./machine.js";
 export type RunEvent = { readonly at: number } & (
   | {
       readonly kind: "run-started";
+      /** The version of the client; records of version 1 have none. */
+      readonly sshoal?: string;
       readonly batch: string;
       readonly script: string;
       readonly jobs: readonly Job[];

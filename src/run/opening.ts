@@ -6,6 +6,7 @@ import { type MachineState, type Standing, standingOf } from "../model/batch-sta
 import type { Job, JobId, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, succeeded } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
+import { VERSION } from "../model/version.js";
 import { arrivedAttempt, collectedNews, type Past, tryRests } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import type { Loop } from "./loop.js";
@@ -36,7 +37,7 @@ interface Gathered {
 export function openRun(loop: Loop, opening: Opening): void {
   const { batch, script, jobs, machines, settings, state, results } = opening;
   const addresses = machines.map(({ name, address, scratch, file }) => ({ name, address, scratch, file }));
-  loop.emit({ kind: "run-started", batch, script, jobs, machines: addresses, settings });
+  loop.emit({ kind: "run-started", sshoal: VERSION, batch, script, jobs, machines: addresses, settings });
   const hasResults = listResults(results);
   for (const job of jobs) tellCollected(loop, job, opening, hasResults);
   loop.settle();

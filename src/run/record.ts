@@ -10,10 +10,12 @@ import {
   readFileSync,
   writeSync,
 } from "node:fs";
+import { UserError } from "../errors.js";
 import type { RunEvent } from "../model/event.js";
+import { describeNewer } from "../model/version.js";
 import { upgradeEvent } from "./record-v1.js";
 
-const VERSION = 2;
+const FORMAT = 2;
 /** The rest is for the eye, or can be asked for again. */
 const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
   "run-started",
@@ -57,7 +59,7 @@ export class RunRecord {
   append(events: readonly RunEvent[]): void {
     const recorded = events.filter(({ kind }) => RECORDED.has(kind));
     if (recorded.length === 0) return;
-    const text = recorded.map((event) => `${JSON.stringify({ v: VERSION, ...event })}\n`).join("");
+    const text = recorded.map((event) => `${JSON.stringify({ v: FORMAT, ...event })}\n`).join("");
     const bytes = Buffer.from(text);
     try {
       // A disk that is about to be full takes a part, and says so only in the number of bytes.
@@ -85,20 +87,34 @@ export class RunRecord {
   }
 }
 
+/** Throws UserError for the record of a newer sshoal. */
 export function loadRecord(path: string): RunEvent[] {
   if (!existsSync(path)) return [];
-  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
-  return lines.flatMap((line) => parseLine(line) ?? []);
+  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1).map(parseLine);
+  const newer = lines.findIndex((line) => line !== null && line.v > FORMAT);
+  if (newer !== -1) throw newerError(`${path}:${newer + 1}`, lines);
+  return lines.flatMap((line) => {
+    if (line === null || !RECORDED.has(line.kind)) return [];
+    const { v, ...event } = line;
+    return v === 1 ? upgradeEvent(event) : event;
+  });
 }
 
-/** Null for what a crash tore or a later version wrote: the rest of the record still counts. */
-function parseLine(line: string): RunEvent | null {
+type RecordedLine = RunEvent & { readonly v: number };
+
+/** Null for what a crash tore: the rest of the record still counts. */
+function parseLine(line: string): RecordedLine | null {
   try {
-    const { v, ...event } = JSON.parse(line) as RunEvent & { v: number };
-    if (!RECORDED.has(event.kind)) return null;
-    if (v === 1) return upgradeEvent(event as RunEvent);
-    return v === VERSION ? (event as RunEvent) : null;
+    const parsed = JSON.parse(line) as RecordedLine | null;
+    return typeof parsed?.v === "number" ? parsed : null;
   } catch {
     return null;
   }
+}
+
+function newerError(where: string, lines: readonly (RecordedLine | null)[]): UserError {
+  const start = lines.findLast((line) => line?.kind === "run-started" && line.v > FORMAT);
+  const writer = start?.kind === "run-started" ? (start.sshoal ?? null) : null;
+  const { message, hint } = describeNewer(writer);
+  return new UserError(`${where}: ${message}`, { hint });
 }

@@ -42,7 +42,7 @@ export function tellSpoolEvent({ context, link, poller, emit }: Listener, event:
     case "overlong":
       return emit({
         kind: "warning",
-        message: `${machine}: its event log has a id that is too long: skipped`,
+        message: `${machine}: its event log has a line that is too long: skipped`,
       });
     case "idle":
     case "freed":

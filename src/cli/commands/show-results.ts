@@ -82,19 +82,19 @@ function format(
   const table: ResultTable = { batch: batch.batch, columns, rows };
   if (options.format === "json")
     return resultsJson(table)
-      .map((id) => `${id}\n`)
+      .map((line) => `${line}\n`)
       .join("");
   if (leftOut > 0) warn(`${leftOut} of the metrics are left out: --json has all`);
   if (options.format === "csv") return formatCsv(table);
   if (options.format === "html") return formatPage(loadPageParts(), pageData(table, spans.values(), now));
   if (rows.every(({ metrics }) => metrics.size === 0)) note(HOW_TO_LEAVE_METRICS);
   return resultLines(table, column, process.stdout.columns || 80)
-    .map((id) => `${id}\n`)
+    .map((line) => `${line}\n`)
     .join("");
 }
 
 const HOW_TO_LEAVE_METRICS =
-  'no job has left a metric: let it print a id such as "sshoal: acc=0.91 loss=0.2"';
+  'no job has left a metric: let it print a line such as "sshoal: acc=0.91 loss=0.2"';
 
 function warn(message: string): void {
   note(`WARNING: ${message}`);

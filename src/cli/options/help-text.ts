@@ -1,9 +1,4 @@
-// What --help adds to the list of options, and the version.
-
-declare const SSHOAL_VERSION: string;
-
-/** Put in by the build, so that the command reads no file to know it. */
-export const VERSION = SSHOAL_VERSION;
+// What --help adds to the list of options.
 
 export const EXAMPLES = `
 Examples:

@@ -2,10 +2,10 @@
 
 import { Command, CommanderError } from "commander";
 import { UserError } from "../../errors.js";
+import { VERSION } from "../../model/version.js";
 import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
-import { VERSION } from "./help-text.js";
 import type { Environment } from "./option-values.js";
 import { separateParameters } from "./parameter-words.js";
 import {

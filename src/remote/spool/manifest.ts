@@ -3,11 +3,13 @@
 import type { BatchSettings } from "../../model/batch.js";
 import type { Job } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
+import { describeNewer, VERSION } from "../../model/version.js";
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
+import { RemoteError } from "../engine/remote-error.js";
 
-const VERSION = 1;
+const FORMAT = 2;
 const MAX_BYTES = 256 << 20;
 
 export interface Manifest {
@@ -20,23 +22,31 @@ export interface Manifest {
 
 export function formatManifest({ jobs, ...about }: Manifest): string {
   const lines = [...jobs].map(([key, job]) => JSON.stringify({ key, job }));
-  return `${[JSON.stringify({ v: VERSION, about }), ...lines].join("\n")}\n`;
+  return `${[JSON.stringify({ v: FORMAT, sshoal: VERSION, about }), ...lines].join("\n")}\n`;
 }
 
-/** Lines of later hand-overs count. Null: it tells nothing, or was written by a later version. */
+/** Lines of later hand-overs count. Null: it tells nothing. Throws RemoteError for that of a newer sshoal. */
 function parseManifest(lines: readonly string[]): Manifest | null {
   let about: Omit<Manifest, "jobs"> | null = null;
   const jobs = new Map<string, Job>();
   for (const line of lines) {
     const entry = parseEntry(line);
-    if (entry?.v === VERSION && entry.about !== undefined) about = entry.about;
+    if (entry?.v !== undefined && entry.v > FORMAT) throw newerError(entry);
+    if (entry?.about !== undefined) about = entry.about;
     if (entry?.key !== undefined && entry.job !== undefined) jobs.set(entry.key, entry.job);
   }
   return about === null ? null : { ...about, jobs };
 }
 
+function newerError({ sshoal }: Entry): RemoteError {
+  const { message, hint } = describeNewer(sshoal ?? null);
+  return new RemoteError(`the batch there was ${message}`, hint);
+}
+
 interface Entry {
   readonly v?: number;
+  /** Format 1 has none. */
+  readonly sshoal?: string;
   readonly about?: Omit<Manifest, "jobs">;
   readonly key?: string;
   readonly job?: Job;
@@ -47,10 +57,17 @@ function parseEntry(line: string): Entry | null {
     const entry = withSoundParameters(JSON.parse(line) as Entry);
     // Names become paths here, so those of a remote are looked at twice.
     const isOdd = entry.job !== undefined && !/^[^/\0\n.-][^/\0\n]*\.\d+$/.test(entry.job.name);
-    return isOdd ? null : entry;
+    return isOdd ? null : withId(entry);
   } catch {
     return null;
   }
+}
+
+/** Format 1 knew jobs by their lines. */
+function withId(entry: Entry): Entry {
+  return entry.job === undefined
+    ? entry
+    : { ...entry, job: { ...entry.job, id: entry.job.id ?? entry.job.line } };
 }
 
 /** They are shown in many ways, each of which takes them for texts. */

@@ -76,16 +76,7 @@ test("cut at any byte it loads up to its last whole line, and goes on from there
 
 test("a line that cannot be read does not hide the others", () => {
   append(EVENTS[0] as RunEvent);
-  const bad = [
-    "{",
-    "null",
-    "42",
-    '"text"',
-    "[]",
-    '{"v":1}',
-    '{"v":2,"kind":"of a later version"}',
-    '{"v":3,"kind":"run-ended"}',
-  ];
+  const bad = ["{", "null", "42", '"text"', "[]", '{"v":1}', '{"v":2,"kind":"of a later version"}'];
   writeFileSync(path, `${readFileSync(path, "utf8")}${bad.join("\n")}\n\0\0\0\n`);
   append(EVENTS[1] as RunEvent);
   expect(loadRecord(path)).toEqual(EVENTS.slice(0, 2));
@@ -109,4 +100,24 @@ test("what users change about a job is recorded: the next client must know which
   ];
   append(...changes);
   expect(loadRecord(path)).toEqual(changes);
+});
+
+test("a record of a newer sshoal is refused, and stays as it is", () => {
+  append(...EVENTS);
+  const later = ['{"v":3,"kind":"run-started","sshoal":"9.1.0"}', '{"v":3,"kind":"run-ended"}'];
+  writeFileSync(path, `${readFileSync(path, "utf8")}${later.join("\n")}\n`);
+  const before = readFileSync(path, "utf8");
+  expect(() => loadRecord(path)).toThrow(
+    expect.objectContaining({
+      name: "UserError",
+      message: `${path}:6: made by sshoal 9.1.0, which is newer than this one (0.0.0-test)`,
+      hint: expect.stringMatching(/^upgrade this one: .*npm install -g /),
+    }),
+  );
+  expect(readFileSync(path, "utf8")).toBe(before);
+});
+
+test("its last line may be torn also where the rest is refused", () => {
+  writeFileSync(path, '{"v":3,"kind":"run-ended"}\n{"v":3,"ki');
+  expect(() => loadRecord(path)).toThrow(`${path}:1: made by a sshoal, which is newer than this one`);
 });

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { standingOf } from "../../../src/model/batch-state.js";
+import type { RunEvent } from "../../../src/model/event.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { readPast, replay } from "../../../src/plan/fold/replay.js";
 import { machineOf } from "../../../src/plan/run-state.js";
@@ -53,4 +54,25 @@ test("version 1 loads, line by line, and tells where the batch stood", () => {
   expect(standings).toHaveLength(9);
   expect(state.jobs.get(8)).toMatchObject({ lastNumber: 2, attempts: [{ number: 2, run: 1 }] });
   expect(machineOf(state, "one.yaml").hasSpool).toBe(true);
+});
+
+test("every kind of event of version 1 loads, under the names of version 2", () => {
+  const everyKind = fileURLToPath(new URL("../../records/v1-every-kind.jsonl", import.meta.url));
+  const before = readFileSync(everyKind, "utf8").trimEnd().split("\n");
+  const events = loadRecord(everyKind);
+  expect(events.map(({ kind }) => kind)).toEqual(before.map((line) => JSON.parse(line).kind));
+  const ofKind = (kind: RunEvent["kind"]) => events.find((event) => event.kind === kind);
+  expect(ofKind("run-started")).toMatchObject({
+    jobs: [
+      { id: 1, line: 1 },
+      { id: 2, line: 2 },
+    ],
+  });
+  expect(ofKind("jobs-added")).toMatchObject({ jobs: [{ id: 3, line: 3 }], position: { lines: 3 } });
+  expect(ofKind("run-ended")).toMatchObject({ incomplete: [{ job: 2, attempt: 1 }] });
+  const others = events.filter((event) => !("position" in event) && event.kind !== "run-started");
+  for (const event of others) expect(JSON.stringify(event)).not.toMatch(/"lines?":/);
+  expect(ofKind("jobs-assigned")).toMatchObject({ jobs: [1, 2], attempts: [1, 1] });
+  expect(ofKind("jobs-taken-back")).toMatchObject({ jobs: [2], begun: [1] });
+  expect(ofKind("job-ended")).toMatchObject({ job: 2, attempt: 1 });
 });

@@ -20,14 +20,26 @@ async function reread(...jobs: unknown[]): Promise<readonly Job[]> {
 }
 
 test("a job comes back as it was handed over, with its parameters", async () => {
-  const job = { line: 1, name: "a.sh.1", command: "echo 1", parameters: { lr: "0.1", __proto: "x" } };
-  const plain = { line: 2, name: "a.sh.2", command: "echo 2" };
+  const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1", parameters: { lr: "0.1", __proto: "x" } };
+  const plain = { id: 2, line: 2, name: "a.sh.2", command: "echo 2" };
   expect(await reread(job, plain)).toEqual([job, plain]);
 });
 
 test("parameters that are no texts are not taken over from a machine", async () => {
-  const job = { line: 1, name: "a.sh.1", command: "echo 1" };
+  const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
   for (const parameters of [{ lr: 1 }, { lr: { toString: "x" } }, "text", null, 7]) {
     expect(await reread({ ...job, parameters })).toEqual([job]);
   }
+});
+
+test("jobs of format 1 have their lines as ids", async () => {
+  const job = { line: 7, name: "a.sh.7", command: "echo 1" };
+  expect(await reread(job)).toEqual([{ ...job, id: 7 }]);
+});
+
+test("the manifest of a newer sshoal is refused", async () => {
+  await machine.write(`${machine.spool}/manifest`, '{"v":3,"sshoal":"9.1.0","about":{}}\n');
+  await expect(readManifest(machine.session, machine.place, never)).rejects.toThrow(
+    "the batch there was made by sshoal 9.1.0, which is newer than this one (0.0.0-test)",
+  );
 });

@@ -31,6 +31,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "run-started": {
     kind: "run-started",
     at: AT,
+    sshoal: "0.2.0",
     batch: "4f1d2c9a",
     script: "train.sh",
     jobs: JOBS,
