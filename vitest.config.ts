@@ -5,7 +5,8 @@ function endToEnd(name: string, options: { include: string[]; transport?: "opens
   const { include, transport } = options;
   return {
     test: {
-      ...{ name, include },
+      name,
+      include,
       ...(transport && { env: { SSHOAL_TEST_TRANSPORT: transport } }),
       // Each test awaits facts, this is only the backstop.
       testTimeout: 120_000,

@@ -101,7 +101,11 @@ async function setUp(rig: Rig, route: Route, what: string): Promise<Row[]> {
   const started = formatSeconds(whole.median - time.median);
   return [
     compare({
-      ...{ what, ours: time, peer: theirs, peerName: "`ssh one true`", goal: SET_UP_GOAL },
+      what,
+      ours: time,
+      peer: theirs,
+      peerName: "`ssh one true`",
+      goal: SET_UP_GOAL,
       note: `Node's own start and end, not counted: ${started}`,
     }),
     compare({

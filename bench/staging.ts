@@ -31,8 +31,13 @@ export async function staging(rig: Rig): Promise<Row[]> {
   };
   const sync = rsync(rig, work, copies);
   const taken = await takeTurns(what, 3, {
-    ...{ tar: tar(rig, work, copies), first, rsync: sync.first, again },
-    ...{ rsyncAgain: sync.again, edited, rsyncEdited: sync.edited },
+    tar: tar(rig, work, copies),
+    first,
+    rsync: sync.first,
+    again,
+    rsyncAgain: sync.again,
+    edited,
+    rsyncEdited: sync.edited,
   });
   const edit = await sentBytes(rig, edited);
   const row = (how: string, ours: Round[], peer: Round[], peerName: string, goal?: number) =>

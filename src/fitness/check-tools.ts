@@ -43,8 +43,14 @@ function usefulCheck(tool: string, facts: HostFacts): Check {
 }
 
 const PACKAGES: Readonly<Record<string, string>> = {
-  ...{ tar: "tar", grep: "grep", sed: "sed", bash: "bash" },
-  ...{ find: "findutils", xargs: "findutils", setsid: "util-linux", flock: "util-linux" },
+  tar: "tar",
+  grep: "grep",
+  sed: "sed",
+  bash: "bash",
+  find: "findutils",
+  xargs: "findutils",
+  setsid: "util-linux",
+  flock: "util-linux",
 };
 const OTHER_PACKAGE = "coreutils";
 

@@ -2,23 +2,25 @@
 
 /** Without one of these no batch runs. */
 export const NEEDED_TOOLS: readonly string[] = [
-  ...[
-    "tar",
-    "find",
-    "xargs",
-    "setsid",
-    "grep",
-    "sed",
-    "cat",
-    "chmod",
-    "cp",
-    "head",
-    "mkdir",
-    "mv",
-    "rm",
-    "rmdir",
-  ],
-  ...["sleep", "tail", "touch", "tr", "wc"],
+  "tar",
+  "find",
+  "xargs",
+  "setsid",
+  "grep",
+  "sed",
+  "cat",
+  "chmod",
+  "cp",
+  "head",
+  "mkdir",
+  "mv",
+  "rm",
+  "rmdir",
+  "sleep",
+  "tail",
+  "touch",
+  "tr",
+  "wc",
 ];
 
 /** What is lost without these. */

@@ -27,6 +27,14 @@ export function resultRow(
     parameters: new Map(Object.entries(parameters)),
     startedAt: last === null ? null : (spans.get(`${id} ${last.number}`)?.start ?? null),
     durationMs: last !== null && "durationMs" in last.stage ? last.stage.durationMs : null,
-    ...{ name, line, command, state, outcome, machine, slot, attempt, metrics },
+    name,
+    line,
+    command,
+    state,
+    outcome,
+    machine,
+    slot,
+    attempt,
+    metrics,
   };
 }

@@ -131,8 +131,17 @@ describe("a sweep of six jobs", () => {
     await writePage(work);
     const { page, complaints, requests } = await openFile(browser, work.path("results.html"));
     expect(await page.getByRole("columnheader").allTextContents()).toEqual([
-      ...["job", "state", "lr", EVIL, `${EVIL} (metric)`, "acc"],
-      ...["seconds", "machine", "slot", "attempt", "command"],
+      "job",
+      "state",
+      "lr",
+      EVIL,
+      `${EVIL} (metric)`,
+      "acc",
+      "seconds",
+      "machine",
+      "slot",
+      "attempt",
+      "command",
     ]);
     await page.locator("#parameter").selectOption(EVIL);
     await page.locator("#scatter .mark").last().hover();

@@ -150,8 +150,10 @@ describe("the same again", () => {
   test("a client killed with some done, some failed, one running and one waiting: each runs once", async () => {
     const jobs = () =>
       linesOf(
-        ...["echo one >> ran", "echo two >> ran; exit 3"],
-        ...[`echo three >> ran; ${waitFor(own.work.path("go"))}`, "echo four >> ran"],
+        "echo one >> ran",
+        "echo two >> ran; exit 3",
+        `echo three >> ran; ${waitFor(own.work.path("go"))}`,
+        "echo four >> ran",
       );
     const first = spawnCommand(ONE_SLOT, options());
     first.child.stdin.write(jobs());

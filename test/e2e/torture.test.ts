@@ -47,12 +47,20 @@ test("client killed and links cut: nothing is lost, run twice or left", ONCE, ()
 test("machines rebooted and slots killed: nothing is lost, run twice, left or wrongly done", ONCE, () =>
   expectNoProblems([
     ...after(12, {
-      ...{ kind: "signal", machine: 0, signal: "SIGTERM", parts: ["loop", "keeper", "job"] },
-      ...{ isEverySlot: true, isGroup: true },
+      kind: "signal",
+      machine: 0,
+      signal: "SIGTERM",
+      parts: ["loop", "keeper", "job"],
+      isEverySlot: true,
+      isGroup: true,
     } as const),
     ...after(25, {
-      ...{ kind: "signal", machine: 1, signal: "SIGKILL", parts: ["keeper", "forker", "job"] },
-      ...{ isEverySlot: true, isGroup: false },
+      kind: "signal",
+      machine: 1,
+      signal: "SIGKILL",
+      parts: ["keeper", "forker", "job"],
+      isEverySlot: true,
+      isGroup: false,
     } as const),
     ...after(40, { kind: "logout", machine: 2, signal: "SIGTERM" }),
     ...after(60, { kind: "reboot", machine: 1, awayMs: 0 }),

@@ -366,7 +366,9 @@ describe("on a terminal", () => {
   test("in a pipe the agent of the environment is enough", async () => {
     agent.add(locked, PASSPHRASE);
     const { code, stdout } = await runCommand(["probe", "-v", "--machines", ...(await machines(1))], {
-      ...{ cwd: client.dir, home: client.dir, program: "sshoal" },
+      cwd: client.dir,
+      home: client.dir,
+      program: "sshoal",
       env: { SSH_AUTH_SOCK: agent.socket },
     });
     expect(code).toBe(0);

@@ -112,7 +112,9 @@ describe("two hops", () => {
       encoding: "utf8",
     });
     expect(session.about).toMatchObject({
-      ...{ transport: "ssh2", why: null, via: ["outer", "inner"] },
+      transport: "ssh2",
+      why: null,
+      via: ["outer", "inner"],
       hostKey: `ssh-ed25519 ${shown.split(" ")[1]}`,
       login: expect.stringContaining(at(machine).keyPath),
     });

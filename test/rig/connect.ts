@@ -20,7 +20,13 @@ export function connectFrom(homeDir: string, options: Partial<ConnectOptions> = 
 export function addressOf(host: TestHost, over: Partial<SshAddress> = {}): SshAddress {
   const { port, username, keyPath } = host;
   return {
-    ...{ kind: "ssh", host: "127.0.0.1", port, username, keyPath, configFile: null, transport: null },
+    kind: "ssh",
+    host: "127.0.0.1",
+    port,
+    username,
+    keyPath,
+    configFile: null,
+    transport: null,
     ...over,
   };
 }

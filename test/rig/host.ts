@@ -44,7 +44,10 @@ async function startHere({ name = "host", path = [], env = {} }: BatchHostOption
   // Its jobs are the client's own, so that root's client is a plain one here.
   hostsHere.set(file, { env: { HOME: homeDir, PATH, ...env }, ...(isRoot && { as: remoteAccount() }) });
   return {
-    ...{ name, dir, homeDir, binDir },
+    name,
+    dir,
+    homeDir,
+    binDir,
     async machineFile(extra = "") {
       await writeFile(file, `transport: local\n${extra}\n`);
       return file;

@@ -77,7 +77,14 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
     if (child.exitCode === null && child.signalCode === null) await ended;
   };
   return {
-    ...{ name, port, username, dir, homeDir, binDir, keyPath, halt },
+    name,
+    port,
+    username,
+    dir,
+    homeDir,
+    binDir,
+    keyPath,
+    halt,
     log: () => server.log(),
     async machineFile(extra = "", via = { port }) {
       const file = join(dir, `${name}.yaml`);

@@ -71,7 +71,11 @@ async function startMachine(name: string, ownUid: number, loginShell: string): P
     limitProcesses(host, uid, "most");
   };
   return {
-    ...{ name: `${name}.yaml`, host, relay, uid, calm },
+    name: `${name}.yaml`,
+    host,
+    relay,
+    uid,
+    calm,
     readLedger: () => (existsSync(ledger) ? readFileSync(ledger, "utf8") : ""),
     putToken: (tool, token) => writeFileSync(join(faults, tool, token), ""),
     slowDown: (tool) => writeFileSync(`${faults}/${tool}.slow`, ""),

@@ -61,7 +61,9 @@ export function drawFaults({ jobs, machines, random }: FaultDraw): TimedFault[] 
   const draw = new Draw(random, machines);
   // Hand-overs come first, so what breaks them is there before the client is.
   const early = Array.from({ length: draw.below(3) }, () => ({
-    ...{ afterStarts: 0, delayMs: 0, fault: draw.handOverFault() },
+    afterStarts: 0,
+    delayMs: 0,
+    fault: draw.handOverFault(),
   }));
   const slow = draw.chance(0.5) ? [{ afterStarts: 0, delayMs: 0, fault: draw.slowness() }] : [];
   const late = Array.from({ length: 5 + draw.below(6) }, () => ({
@@ -125,10 +127,19 @@ class Draw {
 
   anyFault(): Fault {
     const kinds = [
-      ...[() => this.#client(), () => this.#client(), () => this.#client()],
-      ...[() => this.#away("cut"), () => this.#away("cut"), () => this.#away("reboot")],
-      ...[() => this.#signal(), () => this.#signal(), () => this.#signal(), () => this.#logout()],
-      ...[() => this.handOverFault(), () => this.#tool(), () => this.#limit()],
+      () => this.#client(),
+      () => this.#client(),
+      () => this.#client(),
+      () => this.#away("cut"),
+      () => this.#away("cut"),
+      () => this.#away("reboot"),
+      () => this.#signal(),
+      () => this.#signal(),
+      () => this.#signal(),
+      () => this.#logout(),
+      () => this.handOverFault(),
+      () => this.#tool(),
+      () => this.#limit(),
     ];
     return this.#of(kinds)();
   }

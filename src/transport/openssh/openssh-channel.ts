@@ -57,7 +57,9 @@ export function openChannel({ held, logFile, env, whyGone }: ChannelOptions): Op
   const { stdin, stdout, stderr } = child;
   return {
     running: { stdin, stdout, stderr, ended: ended.promise, close },
-    ...{ refusal: refusal.promise, closed: closed.promise, lose },
+    refusal: refusal.promise,
+    closed: closed.promise,
+    lose,
   };
 }
 

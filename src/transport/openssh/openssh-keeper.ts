@@ -34,7 +34,9 @@ export interface Keeper {
 export function keepSsh(words: readonly string[], dir: string, env: NodeJS.ProcessEnv): Keeper {
   // In a session of its own: Ctrl-C at the terminal does not reach it, and it cannot ask anything there.
   const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", dir, "ssh", ...words], {
-    ...{ env, detached: true, stdio: ["pipe", "ignore", "pipe", "pipe"] },
+    env,
+    detached: true,
+    stdio: ["pipe", "ignore", "pipe", "pipe"],
   });
   const { stdin, stderr } = child;
   const life = child.stdio[3];

@@ -99,7 +99,9 @@ function parseKey(line: string, intro: string): Key | null {
   if (name === "") return null;
   const isAgents = marks.includes(" agent");
   return {
-    ...{ name, fingerprint, isAgents },
+    name,
+    fingerprint,
+    isAgents,
     isCertificate: type.endsWith("-CERT"),
     isFile: !isAgents || marks.includes(" explicit") || name.startsWith("/"),
   };

@@ -44,14 +44,16 @@ export function holderWords(target: SshTarget, options: HolderOptions): string[]
     ...(canAsk ? [] : ["BatchMode=yes", "KbdInteractiveAuthentication=no"]),
     ...(jump === null ? [] : [`ProxyCommand=${throughJump(jump)}`]),
   ];
+  const master = ["-v", "-M", "-N", "-T", "-S", literal(held.controlPath)];
+  // Without any file OpenSSH would look for some in the account's home, whatever HOME says.
+  const keys = [...target.identityFiles.flatMap((file) => ["-i", literal(file)]), "-o", "IdentityFile=none"];
+  const destination = ["-l", target.username, "-p", String(target.port), "--", target.alias];
   return [
-    ...["-v", "-M", "-N", "-T", "-S", literal(held.controlPath)],
+    ...master,
     ...configWords,
     ...settings.flatMap((setting) => ["-o", setting]),
-    ...target.identityFiles.flatMap((file) => ["-i", literal(file)]),
-    // Without any file OpenSSH would look for some in the account's home, whatever HOME says.
-    ...["-o", "IdentityFile=none"],
-    ...["-l", target.username, "-p", String(target.port), "--", target.alias],
+    ...keys,
+    ...destination,
   ];
 }
 

@@ -72,7 +72,9 @@ async function open(target: SshTarget, opening: Opening): Promise<OpensshSession
     SSH_AUTH_SOCK: target.agentSocket ?? undefined,
   };
   const words = holderWords(target, {
-    ...{ held, jump, configWords: configWords(target, opening.homeDir) },
+    held,
+    jump,
+    configWords: configWords(target, opening.homeDir),
     canAsk: questions !== null,
   });
   const timer = new LoginTimer(questions);

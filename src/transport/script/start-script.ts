@@ -23,7 +23,11 @@ export function startScript(channel: Running, script: string): Running {
   };
   const ended = channel.ended.then((end) => judge(end, stdout.hasBegun));
   return {
-    ...{ stdin: channel.stdin, stdout, stderr, ended, close },
+    stdin: channel.stdin,
+    stdout,
+    stderr,
+    ended,
+    close,
     get noise() {
       return stdout.noise.toString();
     },

@@ -16,7 +16,7 @@ test("a machine in order: all is fine, and there is nothing to do", () => {
   expect(checks.filter(({ verdict, fix }) => verdict !== "ok" || fix !== null)).toEqual([]);
   expect(checks.map(({ check }) => check)).toEqual(
     ["reach", "host key", "login", "transport", "login shell", "sessions", "tools", "scratch", "GPUs"].concat(
-      [...["logout", "clock", "room"]],
+      ["logout", "clock", "room"],
     ),
   );
   expect(isFit(checks)).toBe(true);

@@ -24,7 +24,9 @@ export async function makeInputBox(): Promise<InputBox> {
   await mkdir(homeDir);
   await chmod(root, 0o755);
   return {
-    ...{ root, cwd, homeDir },
+    root,
+    cwd,
+    homeDir,
     async write(path, content) {
       const absolute = join(root, path);
       await mkdir(dirname(absolute), { recursive: true });

@@ -13,8 +13,13 @@ import { BOOT_ID, type Home, makeHome, SHELLS } from "./a-spool.js";
 
 const NONCE = "sshoal-nonce";
 const address: MachineSpec["address"] = {
-  ...{ kind: "ssh", host: "box", port: null, username: null },
-  ...{ keyPath: null, configFile: null, transport: null },
+  kind: "ssh",
+  host: "box",
+  port: null,
+  username: null,
+  keyPath: null,
+  configFile: null,
+  transport: null,
 };
 
 describe.each(SHELLS)("under %s", (_, shell) => {

@@ -215,7 +215,10 @@ describe.skipIf(!isRoot)("a spool that another account has made in our place", (
       "collecting",
       (signal) =>
         collect(machine.session, {
-          ...{ place, copyBack: ["."], into: disk.dir, signal },
+          place,
+          copyBack: ["."],
+          into: disk.dir,
+          signal,
           jobs: [{ key: A, streams: [] }],
         }),
     ],

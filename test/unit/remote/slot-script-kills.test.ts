@@ -16,8 +16,14 @@ test("the sample has every shell, runner, signal and set of targets in it, with 
   const features = (cases: typeof sample) =>
     new Set(
       cases.flatMap(({ shell, runner, signal, targets, hitsGroup, reboots }) => [
-        ...[shell, runner, `reboots ${reboots}`, `group ${hitsGroup}`, targets.toSorted().join(" ")],
-        ...[`${runner} ${signal}`, `${shell} ${reboots}`, `first ${targets[0]}`],
+        shell,
+        runner,
+        `reboots ${reboots}`,
+        `group ${hitsGroup}`,
+        targets.toSorted().join(" "),
+        `${runner} ${signal}`,
+        `${shell} ${reboots}`,
+        `first ${targets[0]}`,
       ]),
     );
   expect(features(sample)).toEqual(features(allKillCases()));

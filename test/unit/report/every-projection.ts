@@ -48,8 +48,11 @@ export class EveryProjection {
       createPlainReporter({ stdout: plain, stderr: plainNotices, isVerbose: false, ...about }),
       createSimpleReporter({ stdout: simple, stderr: simpleEnd, ...about }),
       createTerminalReporter({
-        ...{ stream: this.#screen, machines: about.machines, now: () => 0 },
-        ...{ useColour: false, useUnicode: false },
+        stream: this.#screen,
+        machines: about.machines,
+        now: () => 0,
+        useColour: false,
+        useUnicode: false,
       }),
     ];
   }

@@ -48,10 +48,18 @@ test.each([
     const every = new EveryProjection(state);
     const stream = [
       runStarted([...state.jobs.values()].map(({ job }) => job)),
-      ...[ready("a", 1), ready("b", 1), ...given("a", 1, 2), ...given("b", 3, 4)],
-      ...[...done("a", 1), lost("a"), ...done("b", 3), ...done("b", 4)],
+      ready("a", 1),
+      ready("b", 1),
+      ...given("a", 1, 2),
+      ...given("b", 3, 4),
+      ...done("a", 1),
+      lost("a"),
+      ...done("b", 3),
+      ...done("b", 4),
       { kind: "jobs-reassigned", machine: "a", jobs: [2] } satisfies News,
-      ...[...given("b", 2), back("a"), ...end],
+      ...given("b", 2),
+      back("a"),
+      ...end,
     ];
     for (const [at, news] of stream.entries()) {
       const event = { ...news, at } as RunEvent;

@@ -4,7 +4,12 @@ import { warnOfSize } from "../../../src/run/large-tree.js";
 
 function entries(sizes: Readonly<Record<string, number>>): Tree["entries"] {
   return Object.entries(sizes).map(([path, size]) => ({
-    ...{ type: "File", path, mode: 0o644, mtime: new Date(0), size, sha256: "" },
+    type: "File",
+    path,
+    mode: 0o644,
+    mtime: new Date(0),
+    size,
+    sha256: "",
   }));
 }
 

@@ -65,7 +65,12 @@ describe("options right above a job", () => {
   test("are for that job alone, and come before all others", async () => {
     const { options, jobs, jobEnv } = await read(
       "echo a\n#@ --gpu-memory-required 8000\n#@ --timeout 1h --env TOKEN --env C=3\necho b\necho c\n",
-      ...["--gpu-memory-required", "3000", "--timeout", "5m", "--env", "D=4"],
+      "--gpu-memory-required",
+      "3000",
+      "--timeout",
+      "5m",
+      "--env",
+      "D=4",
     );
     expect(options).toMatchObject({ timeoutSeconds: 300, requirement: { gpu: { memoryMb: 3000 } } });
     const [a, b, c] = jobs;

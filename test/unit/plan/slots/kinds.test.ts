@@ -21,7 +21,10 @@ function aJob(line: number, requirement?: Requirement): Job {
 function plan(requirements: (Requirement | undefined)[], spec: Partial<MachineSpec> = {}, past?: Slot[]) {
   const kinds = kindsOf(requirements.map((requirement, index) => aJob(index + 1, requirement)));
   return planKinds({
-    ...{ spec: aSpec(spec), capacity: CARDS, requirement: SMALL, kinds },
+    spec: aSpec(spec),
+    capacity: CARDS,
+    requirement: SMALL,
+    kinds,
     ...(past && { past }),
   });
 }
@@ -47,7 +50,10 @@ describe("slots for several kinds", () => {
     const kinds = kindsOf([aJob(1), aJob(2, NO_GPU)]);
     const requirement = { ...SMALL, gpu: aGpuNeed({ isReserved: false }) };
     const { slots } = planKinds({
-      ...{ spec: aSpec({ maxJobs: 4 }), capacity: { ...CARDS, claims }, requirement, kinds },
+      spec: aSpec({ maxJobs: 4 }),
+      capacity: { ...CARDS, claims },
+      requirement,
+      kinds,
     });
     expect(slots[0]?.room).toEqual({ cpus: 6, jobs: 3, cards: [{ memoryMb: 4000, utilization: 1.2 }] });
     expect(slots.find(({ gpus }) => gpus[0]?.index === 1)?.room?.cards).toEqual([

@@ -44,7 +44,11 @@ async function ended(key: string, files: Readonly<Record<string, string>> = {}, 
 function bring(keys: readonly string[], facts: Partial<Collection> = {}) {
   const jobs = keys.map((key) => ({ key, streams: ["out", "err"] as const }));
   return collect(machine.session, {
-    ...{ place: machine.place, jobs, copyBack: ["."], into: here.dir, signal: never },
+    place: machine.place,
+    jobs,
+    copyBack: ["."],
+    into: here.dir,
+    signal: never,
     ...facts,
   });
 }

@@ -34,7 +34,13 @@ function entry(
 ): Buffer {
   const { text = "", mode = 0o644 } = facts;
   const header = new Header({
-    ...{ path, mode, type, size: text.length, mtime: new Date(0), uid: 0, gid: 0 },
+    path,
+    mode,
+    type,
+    size: text.length,
+    mtime: new Date(0),
+    uid: 0,
+    gid: 0,
     ...(facts.link !== undefined && { linkpath: facts.link }),
   });
   const block = Buffer.alloc(512);
@@ -321,13 +327,12 @@ test("the results of each job are counted, without our own files beside them", a
 describe("archives that are not whole", () => {
   const whole = () =>
     Buffer.concat([
-      ...[
-        dir("k/work"),
-        file("k/work/a", "x".repeat(1300)),
-        file("k/work/empty", ""),
-        symbolic("k/work/l", "a"),
-      ],
-      ...[file("l/work/b", "y".repeat(512)), END],
+      dir("k/work"),
+      file("k/work/a", "x".repeat(1300)),
+      file("k/work/empty", ""),
+      symbolic("k/work/l", "a"),
+      file("l/work/b", "y".repeat(512)),
+      END,
     ]);
 
   test("cut at any block they are rejected, before the mark of the end", async () => {

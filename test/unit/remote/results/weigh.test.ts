@@ -20,7 +20,10 @@ test("what is to come counts, as large as it is to tar, and nothing else", async
   }
   const jobs = [{ key: KEY, streams: ["out"] as const }];
   const bytes = await weigh(machine.session, {
-    ...{ place: machine.place, jobs, copyBack: ["model"], signal: never },
+    place: machine.place,
+    jobs,
+    copyBack: ["model"],
+    signal: never,
   });
   expect(bytes).toBeGreaterThanOrEqual(100e6);
   expect(bytes).toBeLessThan(101e6);

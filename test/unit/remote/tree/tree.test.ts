@@ -148,7 +148,14 @@ describe("the ignore file", () => {
     await write({ "a/x": "", "a/b/x": "", x: "" });
     const tree = await scan();
     expect(pathsOf(tree)).toEqual([
-      ...[".sshoalignore", "a", "a/.sshoalignore", "a/b", "a/b/keep.log", "a/b/x", "a/keep.log", "x"],
+      ".sshoalignore",
+      "a",
+      "a/.sshoalignore",
+      "a/b",
+      "a/b/keep.log",
+      "a/b/x",
+      "a/keep.log",
+      "x",
     ]);
     expect(tree.leftOut).toEqual(["a/other.log", "a/x", "keep.log"]);
   });
@@ -180,8 +187,11 @@ describe("a part of the working directory", () => {
 
   test("files and directories as named, with the directories above them", async () => {
     expect(pathsOf(await scan("src/deep", "data/x"))).toEqual([
-      ...["data", "data/x"],
-      ...["src", "src/deep", "src/deep/b.py"],
+      "data",
+      "data/x",
+      "src",
+      "src/deep",
+      "src/deep/b.py",
     ]);
   });
 

@@ -101,7 +101,10 @@ test.each([
 
 test("of a command over several lines, the first and an ellipsis", () => {
   const jobs = ["for x in 1; do\n  a\ndone", "a \\\n  b"].map((command, index) => ({
-    ...{ id: index + 1, line: index + 1, name: `jobs.sh.${index + 1}`, command },
+    id: index + 1,
+    line: index + 1,
+    name: `jobs.sh.${index + 1}`,
+    command,
   }));
   const events = [started(jobs), jobStarted(1, "a.yaml", 0), jobEnded(2), jobCollected(2)];
   expect(shown(events).out).toEqual(["started: jobs.sh.1;  for x in 1; do …", "finished: jobs.sh.2; a …"]);
@@ -175,8 +178,11 @@ test.each([
 
 test("a copy that takes long is told now and then, with its rate and what is left of it", () => {
   const sent = (at: number, megabytes: number, machine = "a.yaml"): RunEvent => ({
-    ...{ kind: "staging", at, machine },
-    ...{ sentBytes: megabytes * 1e6, totalBytes: 100e6 },
+    kind: "staging",
+    at,
+    machine,
+    sentBytes: megabytes * 1e6,
+    totalBytes: 100e6,
   });
   const events = [sent(0, 0), sent(1000, 2), sent(5000, 10), sent(6000, 12), sent(3e4, 60), sent(5e4, 100)];
   expect(shown(events)).toEqual({ out: [], err: [] });
@@ -188,7 +194,11 @@ test("a copy that takes long is told now and then, with its rate and what is lef
 
 test("results that take long to come home are told likewise", () => {
   const got = (at: number, megabytes: number): RunEvent => ({
-    ...{ kind: "collecting", at, machine: "a.yaml", receivedBytes: megabytes * 1e6, totalBytes: 100e6 },
+    kind: "collecting",
+    at,
+    machine: "a.yaml",
+    receivedBytes: megabytes * 1e6,
+    totalBytes: 100e6,
   });
   expect(shown([got(0, 10), got(1000, 12), got(5000, 20)], { isVerbose: true }).err).toEqual([
     "collecting: a.yaml; 20.0 MB of 100 MB, 20%, 2.0 MB/s, ~40s left",

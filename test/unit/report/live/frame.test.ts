@@ -51,7 +51,11 @@ const BUSY = viewOf(MACHINES, EVENTS);
 
 test("how fast a machine gets its copy, and how long it will take", () => {
   const sent = (at: number, sentBytes: number): RunEvent => ({
-    ...{ kind: "staging", at, machine: "big.yaml", sentBytes, totalBytes: 50_000_000 },
+    kind: "staging",
+    at,
+    machine: "big.yaml",
+    sentBytes,
+    totalBytes: 50_000_000,
   });
   const view = viewOf(
     ["big.yaml"],
@@ -62,7 +66,11 @@ test("how fast a machine gets its copy, and how long it will take", () => {
 
 test("how fast large results come home, beside what the machine does meanwhile, until they are here", () => {
   const got = (at: number, receivedBytes: number): RunEvent => ({
-    ...{ kind: "collecting", at, machine: "big.yaml", receivedBytes, totalBytes: 50_000_000 },
+    kind: "collecting",
+    at,
+    machine: "big.yaml",
+    receivedBytes,
+    totalBytes: 50_000_000,
   });
   const before = [started(someJobs(1)), ready("big.yaml", slotsWith([])), got(1000, 10e6), got(3000, 15e6)];
   expect(frame(viewOf(["big.yaml"], before), 80, 24)).toContain(

@@ -59,10 +59,21 @@ describe.each([
   test("a name that the configuration does not know", async () => {
     const target = await resolve("", {}, options);
     expect(target).toMatchObject({
-      ...{ alias: "gpu1", host: "gpu1", port: 22, username: me.username, hostKeyAlias: null },
-      ...{ hasOwnIdentities: false, identitiesOnly: false, agentSocket: "/agent" },
-      ...{ proxyJump: [], proxyCommand: null, hostKeys: "accept-new", addressFamily: 0 },
-      ...{ connectTimeoutMs: 10_000, keepaliveMs: 15_000, keepaliveCount: 3 },
+      alias: "gpu1",
+      host: "gpu1",
+      port: 22,
+      username: me.username,
+      hostKeyAlias: null,
+      hasOwnIdentities: false,
+      identitiesOnly: false,
+      agentSocket: "/agent",
+      proxyJump: [],
+      proxyCommand: null,
+      hostKeys: "accept-new",
+      addressFamily: 0,
+      connectTimeoutMs: 10_000,
+      keepaliveMs: 15_000,
+      keepaliveCount: 3,
       userKnownHosts: [home.path(".ssh/known_hosts"), home.path(".ssh/known_hosts2")],
       globalKnownHosts: ["/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"],
       hashesKnownHosts: false,
@@ -143,8 +154,11 @@ describe.each([
     const over = { port: 2300, username: "alice", keyPath: "/keys/own" };
     const text = "Port 23\nUser bob\nIdentityFile /keys/other";
     expect(await resolve(text, over, options)).toMatchObject({
-      ...{ port: 2300, username: "alice" },
-      ...{ identityFiles: ["/keys/own"], identitiesOnly: true, hasOwnIdentities: true },
+      port: 2300,
+      username: "alice",
+      identityFiles: ["/keys/own"],
+      identitiesOnly: true,
+      hasOwnIdentities: true,
     });
   });
 

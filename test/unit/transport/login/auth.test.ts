@@ -29,10 +29,8 @@ function make(options: { format?: string; passphrase?: string } = {}): string {
   const { format = "RFC4716", passphrase = "" } = options;
   const path = join(mkdtempSync(join(dir, "key-")), "key");
   const type = format === "RFC4716" ? "ed25519" : "ecdsa";
-  execFileSync("ssh-keygen", [
-    ...["-q", "-a", "1", "-t", type, "-m", format],
-    ...["-N", passphrase, "-C", "", "-f", path],
-  ]);
+  const kind = ["-t", type, "-m", format, "-a", "1"];
+  execFileSync("ssh-keygen", ["-q", ...kind, "-N", passphrase, "-C", "", "-f", path]);
   return path;
 }
 

@@ -23,10 +23,8 @@ interface Kind {
 function make({ type, bits, format = "RFC4716", passphrase = "", cipher }: Kind) {
   const path = join(mkdtempSync(join(dir, "key-")), "key");
   const more = [...(bits ? ["-b", String(bits)] : []), ...(cipher ? ["-Z", cipher] : [])];
-  execFileSync("ssh-keygen", [
-    ...["-q", "-a", "1", "-t", type, "-m", format, "-N", passphrase, "-C", "", "-f", path],
-    ...more,
-  ]);
+  const kind = ["-t", type, "-m", format, "-a", "1", ...more];
+  execFileSync("ssh-keygen", ["-q", ...kind, "-N", passphrase, "-C", "", "-f", path]);
   return { path, publicKey: readFileSync(`${path}.pub`, "utf8").split(" ")[1]?.trim() ?? "" };
 }
 
