@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
 import { type Collection, collect } from "../../../../src/remote/results/collect.js";
+import { entriesBelow } from "../../../rig/entries-below.js";
 import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
 import { type LocalMachine, makeLocalMachine, never } from "../a-local-machine.js";
 
@@ -55,7 +56,7 @@ function bring(keys: readonly string[], facts: Partial<Collection> = {}) {
 
 /** Files that have come, and links with their targets. */
 function arrived(): string[] {
-  return readdirSync(here.dir, { withFileTypes: true, recursive: true })
+  return entriesBelow(here.dir)
     .filter((entry) => !entry.isDirectory())
     .map((entry) => {
       const path = join(entry.parentPath, entry.name);

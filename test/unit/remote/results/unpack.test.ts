@@ -9,6 +9,7 @@ import { Header } from "tar";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
 import { unpack } from "../../../../src/remote/results/unpack.js";
+import { entriesBelow } from "../../../rig/entries-below.js";
 import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
 
 let box: Workspace;
@@ -70,7 +71,7 @@ function unpackBytes(bytes: Buffer, pieceBytes = 65_536) {
 
 /** All below a directory, links with their targets. */
 function look(below: string): string[] {
-  return readdirSync(below, { withFileTypes: true, recursive: true })
+  return entriesBelow(below)
     .map((each) => {
       const path = join(each.parentPath, each.name);
       const name = path.slice(below.length + 1);
