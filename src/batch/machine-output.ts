@@ -75,9 +75,9 @@ function note(progress: Progress, event: SpoolEvent, key: string): void {
 function watch(session: Session, { place, key }: RemoteOutput, progress: Progress): () => void {
   const stopping = new AbortController();
   const onEvent = (event: SpoolEvent) => note(progress, event, key);
-  follow(session, { place, offset: 0, onEvent, signal: stopping.signal }).then(
+  follow(session, { place, known: new Map(), onEvent, signal: stopping.signal }).then(
     () => {
-      progress.trouble = new RemoteError("its event log cannot be followed any more");
+      progress.trouble = new RemoteError("its event logs cannot be followed any more");
     },
     (error: Error) => {
       progress.trouble = error;

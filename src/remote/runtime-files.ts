@@ -15,6 +15,8 @@ export const SPOOL_SCRIPTS = [
 
 export type RuntimeFile =
   | (typeof SPOOL_SCRIPTS)[number]
+  | "logs.sh"
+  | "follow.sh"
   | "control.sh"
   | "probe.sh"
   | "stage.sh"

@@ -2,7 +2,7 @@
 
 import { parseAttemptKey } from "../model/attempt-key.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../remote/engine/remote-error.js";
-import type { OutputPosition } from "../remote/spool/control.js";
+import type { OutputPosition, Tended } from "../remote/spool/control.js";
 import type { OutputPiece } from "../remote/spool/control-stream.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
@@ -31,6 +31,8 @@ export class OutputPoller {
   #ticks = 0;
   /** How often in a row each slot was found without its loop. */
   #vainStarts: ReadonlyMap<number, number> = new Map();
+  /** Other hosts that were found to run slots of this spool. */
+  readonly #hosts = new Set<string>();
 
   constructor(link: MachineLink, outputs: OutputFiles, emit: Emit) {
     this.#link = link;
@@ -78,15 +80,32 @@ export class OutputPoller {
 
   async #poll(): Promise<void> {
     const tick = this.#ticks++;
-    if (tick % LOOK_EVERY === LOOK_EVERY - 1 && !(await (await this.#link.control()).isThere()))
+    if (tick % LOOK_EVERY === LOOK_EVERY - 1 && !(await this.#look()))
       return this.#link.drop("the batch's directory was removed there");
-    if (tick % TEND_EVERY === TEND_EVERY - 1) this.#noteDead(await (await this.#link.control()).tend());
+    if (tick % TEND_EVERY === TEND_EVERY - 1) this.#noteTended(await (await this.#link.control()).tend());
     if (this.#watched.size === 0) return;
     for (const [key, name] of this.#watched) await this.#outputs.begin(key, name);
     while (await this.#read(this.#outputs.positions(this.#watched.keys())));
     for (const [key, text] of this.#lastSaid)
       this.#emit({ kind: "job-said", job: parseAttemptKey(key).job, text });
     this.#lastSaid.clear();
+  }
+
+  /** False: the spool is gone. */
+  async #look(): Promise<boolean> {
+    const logs = await (await this.#link.control()).look();
+    if (logs !== null) this.#link.noteLogs(logs);
+    return logs !== null;
+  }
+
+  #noteTended({ dead, elsewhere }: Tended): void {
+    this.#noteDead(dead);
+    for (const [slot, host] of elsewhere) {
+      if (this.#hosts.has(host)) continue;
+      this.#hosts.add(host);
+      const message = `${this.#link.spec.name}: slot ${slot} runs on ${host}, and is left alone`;
+      this.#emit({ kind: "warning", message });
+    }
   }
 
   /** Waiting jobs go elsewhere; the slots are tried again, for jobs that no other machine takes. */

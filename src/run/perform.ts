@@ -11,7 +11,7 @@ import { explainShortages } from "../plan/slots/explain.js";
 import { type KindsPlan, mustKnowCpuUse, planKinds } from "../plan/slots/kinds.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "../remote/engine/remote-error.js";
 import { probe } from "../remote/probe/probe.js";
-import { clean } from "../remote/spool/clean-spool.js";
+import { clean, type Remains } from "../remote/spool/clean-spool.js";
 import { NothingArrived } from "../remote/spool/hand-over.js";
 import { hasSpool } from "../remote/spool/has-spool.js";
 import type { Session } from "../transport/session.js";
@@ -249,7 +249,7 @@ export class Performer {
       link.holderPid = holder.pid;
       return;
     }
-    const hint = `end it there, or if it is gone: kill ${holder.pid} on ${link.spec.name}`;
+    const hint = `end it there, or if it is gone: kill ${holder.pid} on ${holder.host ?? link.spec.name}`;
     throw new HeldError(`the batch is followed by ${holder.name}`, hint);
   }
 
@@ -330,13 +330,15 @@ export class Performer {
   async #finish(link: MachineLink, cleans: boolean, emit: Emit): Promise<void> {
     this.#pollers.get(link.spec.name)?.stop();
     const left = cleans ? await clean(link.session, link.place, link.signal) : null;
-    if (left !== null) {
-      const message = `${link.spec.name}: you may not remove all of what jobs left: sudo rm -r ${left}`;
-      emit({ kind: "warning", message });
-    }
+    if (left !== null) emit({ kind: "warning", message: `${link.spec.name}: ${remainsText(left)}` });
     await link.close();
     emit({ kind: "machine-done", machine: link.spec.name });
   }
+}
+
+function remainsText(remains: Remains): string {
+  if (remains.kind === "left") return `you may not remove all of what jobs left: sudo rm -r ${remains.path}`;
+  return `the batch's directory stays: a slot of it runs on ${remains.host}`;
 }
 
 /** Not after the link was lost again: that it stands would be heard after that it fell. */

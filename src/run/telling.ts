@@ -1,4 +1,4 @@
-// What a machine's event log says, as news of the run.
+// What a machine's event logs say, as news of the run.
 
 import { parseAttemptKey } from "../model/attempt-key.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
@@ -36,9 +36,11 @@ export function tellSpoolEvent({ context, link, poller, emit }: Listener, event:
       if (event.holder === link.holderPid) emit({ kind: "interrupted", mode: "stop" });
       return;
     case "draining":
-      return emit({ kind: "machine-draining", machine });
+      if (link.noteDraining(event.number)) emit({ kind: "machine-draining", machine });
+      return;
     case "opened":
-      return emit({ kind: "machine-opened", machine });
+      if (link.noteOpened(event.number)) emit({ kind: "machine-opened", machine });
+      return;
     case "overlong":
       return emit({
         kind: "warning",

@@ -340,7 +340,7 @@ test("a spool that is removed while it is followed, and made again by another cl
   renameSync(join(aside, "jobs/5000000000002-2-1"), join(aside, "jobs/5000000000002-2-2"));
   for (const path of ["jobs/5000000000001-1-1", "slots/0/loop", "slots/0/keeper", "slots/0/job"])
     rmSync(join(aside, path), { recursive: true });
-  truncateSync(join(aside, "events"), 0);
+  truncateSync(join(aside, "slots/0/events"), 0);
   rmSync(there, { recursive: true, force: true, maxRetries: 5 });
   renameSync(aside, there);
   const { code, stdout, stderr } = await client.ended;
@@ -354,7 +354,7 @@ test("300 MB without a line end in an event log: reported, and every job comes h
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
   const client = spawnCommand(args, { cwd: ledger.work.dir });
   await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
-  const log = join(spool(), "events");
+  const log = join(spool(), "slots/0/events");
   truncateSync(log, statSync(log).size + 300e6);
   await ledger.seen.write("go", "");
   const { code, stderr } = await client.ended;

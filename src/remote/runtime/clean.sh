@@ -9,6 +9,7 @@ clean() {
       tries=$((tries + 1))
     done
   done
+  ! is_elsewhere || { echo "elsewhere $live_host" && echo "done" && return; }
   # Whoever asked may be gone, and the next client may be handing over: then this ends here, with a broken pipe.
   echo removing
   # What an earlier process of the same number left would take the spool in, beside what is in it.
@@ -19,6 +20,15 @@ clean() {
   [ ! -L "$base/batches/${spool##*/}" ] || rm -f "$base/batches/${spool##*/}"
   prune
   echo "done"
+}
+
+# A slot or a job of another host is at work here, as far as is known.
+is_elsewhere() {
+  for trace in "$spool"/slots/*/loop "$spool"/slots/*/keeper "$spool"/slots/*/job; do
+    is_live "$trace"
+    [ $? != 2 ] || return 0
+  done
+  return 1
 }
 
 discard_all() {

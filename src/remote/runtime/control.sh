@@ -17,19 +17,22 @@ serve() {
 # hold CLIENT: this shell stands for the client that follows the batch. Says who else does, if it is another.
 hold() {
   { read -r holder <held-by; } 2>/dev/null
-  if [ "$holder" != "$1" ] && is_live holder; then
-    echo "held $live_pid $holder"
+  if [ "$holder" != "$1" ] && ! is_dead holder; then
+    [ "$live_host" != "$host" ] || live_host=-
+    echo "held $live_pid $live_host $holder"
     return
   fi
   start_of $$
   printf '%s\n' "$1" >held-by
-  echo "$$ $started $boot_id" >holder
+  echo "$$ $started $here" >holder
   echo "holding $$"
 }
 
-# look: says so when the spool was removed, also if another one is in its place by now.
+# look: prints "gone" when the spool was removed, also if another one is in its place by now; else which event logs it has.
 look() {
-  [ -e events ] && [ -e "$spool/events" ] || echo gone
+  [ -e trees ] && [ -e "$spool/trees" ] || { echo gone && return; }
+  find_logs
+  echo "logs$logs"
 }
 
 # take_back KEY…: prints "taken" for jobs that no slot has begun, which are the client's again, and "begun" for those that it
@@ -54,8 +57,7 @@ keep_out() {
 
 # Status 1: it was not; any other but 0: that is not known.
 was_freed() {
-  [ -e events ] || return 1
-  grep -qx "freed $1" events
+  is_logged "freed $1"
 }
 
 # returned: says all that were ever taken back.
@@ -110,32 +112,43 @@ stop() {
 
 # The client that stopped it may have been killed before all was written.
 end_stopped() {
-  grep -q "^ended $1 " events || end_unbegun "$1"
+  is_logged "ended $1 .*" || end_unbegun "$1"
 }
 
 end_unbegun() {
   echo stopped >"jobs/$1/exit"
-  echo "ended $1 0 stopped 0" >>events
+  say "ended $1 0 stopped 0"
 }
 
 # halt: the client that follows the batch now is to stop all of it; one that comes later is not.
 halt() {
-  { read -r holder_pid _ <holder; } 2>/dev/null && echo "halting $holder_pid" >>events
+  { read -r holder_pid _ <holder; } 2>/dev/null && say "halting $holder_pid"
 }
 
 # A job that was taken a moment ago has no process yet, and is not given one once it is marked.
 stop_begun() {
   true >"jobs/$1/stopped"
   tries=0
-  until [ -s "jobs/$1/exit" ] || is_running "$1" || [ ! -d "jobs/$1" ] || [ "$tries" -ge 100 ]; do
+  until [ -s "jobs/$1/exit" ] || has_process "$1" || [ ! -d "jobs/$1" ] || [ "$tries" -ge 100 ]; do
     sleep 0.1
     tries=$((tries + 1))
   done
   is_running "$1" && end_tree "$live_pid" "$batch/$1."
 }
 
+# Here or elsewhere. A process elsewhere is left alone: that host finds the mark.
+has_process() {
+  is_running "$1"
+  [ $? != 1 ]
+}
+
 # drain: no slot takes another job; those that run finish.
 drain() {
-  true >drain
-  echo draining >>events
+  open_log && with_lock jobs.lock close_slots
+}
+
+close_slots() {
+  count_drains
+  echo "$number" >drain
+  say "draining $number"
 }

@@ -12,9 +12,12 @@ cd "$1" || exit
 spool=$1 slot=$2
 . ./settings
 umask "${login_umask:-077}"
-unset LC_ALL variable
+unset LC_ALL
 [ -z "${login_locale-}" ] || export LC_ALL="$login_locale"
 read -r SSHOAL_BOOT </proc/sys/kernel/random/boot_id
+read -r variable </proc/sys/kernel/hostname
+SSHOAL_BOOT=$SSHOAL_BOOT@$variable
+unset variable
 SSHOAL_SLOT_DIR=$spool/slots/$slot
 
 sshoal_run() {

@@ -8,9 +8,9 @@ is_first='' idle=$slots
 hand_over() {
   # A client that is gone is seen by what is printed, not by a signal: what is in place gets its slots, and the rest is removed.
   trap : PIPE
-  receive && furnish_spool && with_lock events put_in_place || { print_refusal; return 1; }
+  receive && furnish_spool && with_lock jobs.lock put_in_place || { print_refusal; return 1; }
   [ -n "$is_first" ] || with_lock "$lock" find_idle
-  [ ! -e drain ] || { rm -f drain && echo opened >>events; }
+  [ ! -e drain ] || { open_log && with_lock jobs.lock open_slots; }
   # Once everything is in place.
   for slot in $idle; do
     [ "$most" -gt 0 ] || break
@@ -67,7 +67,17 @@ furnish_spool() {
   . ./lib.sh
   . ./settings
   # Cleaning up elsewhere leaves the trees that are named here.
-  true >>events && echo "$tree" >>trees && is_heard
+  make_logs && echo "$tree" >>trees && is_heard
+}
+
+# Clients follow the logs that are there when they begin. Several clients can have control channels at the same time.
+make_logs() {
+  for slot in $slots; do
+    true >>"slots/$slot/events" || return 1
+  done
+  for number in 1 2 3; do
+    true >>"events.$host.$number" || return 1
+  done
 }
 
 furnish() {
@@ -106,10 +116,17 @@ add() {
 # Asked twice, since the link was lost before the answer, a job may have come and gone meanwhile.
 drop_freed() {
   [ -d "$incoming/jobs" ] || return 0
-  sed -n 's/^freed //p' events >"$incoming/freed" || return 1
+  find_client_logs
+  # shellcheck disable=SC2086
+  sed -n 's/^freed //p' $logs >"$incoming/freed" || return 1
   while read -r key; do
     [ ! -d "$incoming/jobs/$key" ] || rm -rf "$incoming/jobs/$key" || return 1
   done <"$incoming/freed"
+}
+
+open_slots() {
+  count_drains
+  rm -f drain && say "opened $number"
 }
 
 # A job that is there already is not touched: mv refuses to put one directory over another. Prints which jobs did not get in:
@@ -133,6 +150,6 @@ tell_left_out() {
 find_idle() {
   idle=
   for slot in $slots; do
-    is_live "slots/$slot/loop" || idle="$idle $slot"
+    ! is_dead "slots/$slot/loop" || idle="$idle $slot"
   done
 }

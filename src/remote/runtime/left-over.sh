@@ -104,14 +104,16 @@ count_jobs() {
 }
 
 is_under_way() {
-  is_running "$1" || { [ -n "$runner" ] && is_live "slots/$runner/keeper" && [ "$live_job" = "$1" ]; }
+  is_running "$1"
+  [ $? = 1 ] || return 0
+  [ -n "$runner" ] && ! is_dead "slots/$runner/keeper" && [ "$live_job" = "$1" ]
 }
 
-# Whether anybody is at work in $dir, after count_jobs: a slot, a job, a client that is connected or handing over.
+# Whether a process uses $dir, after count_jobs: a slot, a job, a client that is connected or handing over. Those elsewhere count.
 is_used() {
   [ "$running" = 0 ] || return 0
-  for loop in "$dir"/slots/*/loop; do
-    is_live "$loop" && return 0
+  for loop in "$dir"/slots/*/loop "$dir/holder"; do
+    is_dead "$loop" || return 0
   done
   for incoming in "$dir"/incoming.*; do
     [ -d "$proc/${incoming##*.}" ] && return 0

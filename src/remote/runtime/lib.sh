@@ -7,6 +7,8 @@ read -r host <"$proc/sys/kernel/hostname"
 base=$HOME/.sshoal
 [ -w "$base" ] && is_own "$base" || base=$root
 lock=$base/lock@$host
+# What a process of this machine, since it was started, writes beside its pid and start time.
+here=$boot_id@$host
 
 # A pid is a name only together with its start time: sets $started and $parent, fails when the process is gone.
 start_of() {
@@ -20,18 +22,43 @@ start_of() {
   [ "$1" != Z ] && parent=$2 started=${20}
 }
 
-# is_live FILE: FILE says "pid start boot …" of a process of this boot which is still there.
+# is_live FILE: FILE says "pid start boot@host …" of a process. Status 0: alive; 1: dead; 2: elsewhere, which only its own host
+# can tell. A line without a host is of format 1, and of this host.
 is_live() {
-  live_job=
+  live_job='' live_boot='' live_host=$host
   { read -r live_pid live_start live_boot live_job <"$1"; } 2>/dev/null || return 1
-  [ "$live_boot" = "$boot_id" ] && start_of "$live_pid" && [ "$started" = "$live_start" ]
+  case $live_boot in
+    "$here" | "$boot_id") start_of "$live_pid" && [ "$started" = "$live_start" ] ;;
+    *@"$host") return 1 ;;
+    *@*) live_host=${live_boot#*@} && return 2 ;;
+    *) return 1 ;;
+  esac
 }
 
-# is_running KEY: its slot runs it. To write each slot's processes to the same files again costs no new ones.
+# Neither alive nor elsewhere: only then may another process take its place, or remove what it uses.
+is_dead() {
+  is_live "$1"
+  [ $? = 1 ]
+}
+
+# is_running KEY: its slot runs it; status 2: elsewhere. To write each slot's processes to the same files again costs no new ones.
 is_running() {
   runner=
   { read -r _ runner <"jobs/$1/claim"; } 2>/dev/null
-  [ -n "$runner" ] && is_live "slots/$runner/job" && [ "$live_job" = "$1" ]
+  [ -n "$runner" ] || return 1
+  is_live "slots/$runner/job"
+  set -- "$1" $?
+  [ "$live_job" = "$1" ] || return 1
+  return "$2"
+}
+
+# A slot of this spool is elsewhere. What names no owner may be that slot's.
+is_shared() {
+  for shared in slots/*/loop; do
+    is_live "$shared"
+    [ $? != 2 ] || return 0
+  done
+  return 1
 }
 
 # is_for SLOT: the job in $dir is of the kind that the slot takes; those without a word about it are of the batch's own.
@@ -60,8 +87,8 @@ with_lock() {
     return "$lock_status"
   fi
   start_of $$
-  until (set -C && echo "$$ $started $boot_id" >"$lock_file.held") 2>/dev/null; do
-    is_live "$lock_file.held" || rm -f "$lock_file.held"
+  until (set -C && echo "$$ $started $here" >"$lock_file.held") 2>/dev/null; do
+    ! is_dead "$lock_file.held" || rm -f "$lock_file.held"
     sleep 1
   done
   "$@"

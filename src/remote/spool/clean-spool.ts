@@ -4,6 +4,7 @@
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
+import { wordsAfter } from "../engine/words-after.js";
 import { runtimeFile } from "../runtime-files.js";
 
 export interface TreeLimits {
@@ -13,13 +14,18 @@ export interface TreeLimits {
 
 const LIMITS: TreeLimits = { trees: 20, bytes: 20e9 };
 
-/** Resolves with where something is left that could not be removed; null: nothing is. */
+/** What keeps a spool, or a part of it: a file that cannot be removed, or a slot that runs on another host. */
+export type Remains =
+  | { readonly kind: "left"; readonly path: string }
+  | { readonly kind: "elsewhere"; readonly host: string };
+
+/** Null: nothing is left. */
 export async function clean(
   session: Session,
   place: Place,
   signal: AbortSignal,
   limits: TreeLimits = LIMITS,
-): Promise<string | null> {
+): Promise<Remains | null> {
   const answers = await ask(session, {
     doing: "cleaning up",
     script: `${prelude(place)}
@@ -30,5 +36,8 @@ clean </dev/null
 `,
     signal,
   });
-  return answers.find((line) => line.startsWith("left "))?.slice("left ".length) ?? null;
+  const [path] = wordsAfter("left", answers);
+  const [host] = wordsAfter("elsewhere", answers);
+  if (host !== undefined) return { kind: "elsewhere", host };
+  return path === undefined ? null : { kind: "left", path };
 }

@@ -8,6 +8,7 @@ import { RemoteError, remoteErrorFrom } from "../engine/remote-error.js";
 import { wordsAfter } from "../engine/words-after.js";
 import { runtimeFile } from "../runtime-files.js";
 import { type OutputPiece, readControl } from "./control-stream.js";
+import { parseLogs } from "./follow.js";
 import { OVERLAP_BYTES } from "./fresh-output.js";
 import { parseTakenBack, type TakenBack } from "./take-back.js";
 
@@ -20,7 +21,20 @@ export interface OutputPosition {
 /** Who follows the batch: we do, or another client, by its name. */
 export type Hold =
   | { readonly isOurs: true; readonly pid: number }
-  | { readonly isOurs: false; readonly pid: number; readonly name: string };
+  | {
+      readonly isOurs: false;
+      readonly pid: number;
+      /** Null: this machine. */
+      readonly host: string | null;
+      readonly name: string;
+    };
+
+export interface Tended {
+  /** Slots that got a new loop, and the last words of the one before. */
+  readonly dead: ReadonlyMap<number, string>;
+  /** Slots whose loop is another host's, and that host. They are left alone. */
+  readonly elsewhere: ReadonlyMap<number, string>;
+}
 
 /** Awaited before the next piece is read: a slow disk here slows the sending over there. */
 export type OnOutput = (piece: OutputPiece) => Promise<void>;
@@ -79,8 +93,8 @@ export class Control {
   async hold(client: string): Promise<Hold> {
     const lines = await this.#request(`hold ${quote(client)}`);
     const [held = ""] = wordsAfter("held", lines);
-    const [, pid = "", name = ""] = /^(\d+) (.+)$/.exec(held) ?? [];
-    if (pid !== "") return { isOurs: false, pid: Number(pid), name };
+    const [, pid = "", host = "", name = ""] = /^(\d+) (\S+) (.+)$/.exec(held) ?? [];
+    if (pid !== "") return { isOurs: false, pid: Number(pid), host: host === "-" ? null : host, name };
     return { isOurs: true, pid: Number(wordsAfter("holding", lines)[0]) };
   }
 
@@ -109,15 +123,19 @@ export class Control {
     await this.#request("halt");
   }
 
-  /** Slots whose loop was killed, or went down with the machine, get a new one. Resolves with these, and their last words. */
-  async tend(): Promise<Map<number, string>> {
-    const dead = wordsAfter("dead", await this.#request("tend")).map((words) => /^(\d+) ?(.*)$/.exec(words));
-    return new Map(dead.map((match) => [Number(match?.[1]), match?.[2] ?? ""]));
+  /** Slots whose loop was killed, or went down with the machine, get a new one. */
+  async tend(): Promise<Tended> {
+    const lines = await this.#request("tend");
+    return {
+      dead: textsBySlot(wordsAfter("dead", lines)),
+      elsewhere: textsBySlot(wordsAfter("elsewhere", lines)),
+    };
   }
 
-  /** Whether the spool is where it was: its directory may have been removed. */
-  async isThere(): Promise<boolean> {
-    return !(await this.#request("look")).includes("gone");
+  /** The event logs that there are; null: the spool is not where it was. */
+  async look(): Promise<string[] | null> {
+    const line = (await this.#request("look")).find((each) => /^logs\b/.test(each));
+    return line === undefined ? null : parseLogs(line);
   }
 
   /** From now on no slot takes another job. */
@@ -176,6 +194,11 @@ async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
   });
 }
 
+function textsBySlot(lines: readonly string[]): Map<number, string> {
+  const matches = lines.map((line) => /^(\d+) ?(.*)$/.exec(line));
+  return new Map(matches.map((match) => [Number(match?.[1]), match?.[2] ?? ""]));
+}
+
 const SPOOL_GONE = "what was handed over is not there any more";
 
 function controlScript(place: Place): string {
@@ -183,6 +206,7 @@ function controlScript(place: Place): string {
 cd "$spool" 2>/dev/null || { echo "${SPOOL_GONE}" >&2; exit 1; }
 ${runtimeFile("lib.sh")}
 . ./settings
+${runtimeFile("logs.sh")}
 ${runtimeFile("control.sh")}
 serve
 `;

@@ -92,6 +92,7 @@ most=${most}
 tree=${quote(tree.hash)}
 is_furnished=${isFurnished ? "yes" : ""}
 scripts='${SPOOL_SCRIPTS.join(" ")}'
+${runtimeFile("logs.sh")}
 ${runtimeFile("hand-over.sh")}
 hand_over 3<&0 </dev/null
 `;

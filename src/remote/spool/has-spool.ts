@@ -6,7 +6,7 @@ import { type Place, prelude } from "../engine/layout.js";
 
 export async function hasSpool(session: Session, place: Place, signal: AbortSignal): Promise<boolean> {
   const script = `${prelude(place)}
-[ -e "$spool/events" ] && echo yes
+[ -e "$spool/trees" ] && echo yes
 echo done
 `;
   const answers = await ask(session, { doing: "looking for the batch", script, signal });

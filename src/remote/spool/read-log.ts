@@ -1,21 +1,22 @@
-// Reads a spool's event log once, from its beginning: for a look at a batch that nobody follows.
+// Reads a spool's event logs once, from their beginnings: for a look at a batch without following it.
 
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
+import { runtimeFile } from "../runtime-files.js";
 import { parseSpoolEvent, type SpoolEvent } from "./spool-event.js";
 
 /** A job is some 60 bytes of it: enough for two million. */
 const MAX_BYTES = 128 << 20;
 
-/** Null: there is no spool of this batch. */
+/** The events of each log in order, one log after the other. Null: there is no spool of this batch. */
 export async function readLog(
   session: Session,
   place: Place,
   signal: AbortSignal,
 ): Promise<SpoolEvent[] | null> {
   const lines = await ask(session, {
-    doing: "reading the event log",
+    doing: "reading the event logs",
     script: readLogScript(place),
     signal,
     maxBytes: MAX_BYTES,
@@ -23,12 +24,14 @@ export async function readLog(
   return lines[0] === "there" ? lines.flatMap((line) => parseSpoolEvent(line) ?? []) : null;
 }
 
-/** A full disk can leave the last line open: "done" must not end up on it. */
+/** A full disk can leave the last line of a log open: `tail` puts the name of the next one on a line of its own. */
 function readLogScript(place: Place): string {
   return `${prelude(place)}
-if [ -e "$spool/events" ]; then
+${runtimeFile("logs.sh")}
+! cd "$spool" 2>/dev/null || find_logs
+if [ -n "\${logs-}" ]; then
   echo there
-  cat "$spool/events" </dev/null || exit 1
+  tail -n +1 $logs </dev/null || exit 1
   echo
 fi
 echo done

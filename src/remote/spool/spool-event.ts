@@ -15,10 +15,11 @@ export type SpoolEvent =
   | { readonly kind: "waiting"; readonly slot: number; readonly reason: string }
   | { readonly kind: "idle"; readonly slot: number }
   | { readonly kind: "freed"; readonly key: string }
-  | { readonly kind: "draining" }
+  /** `number`: which drain of this spool, and up to which it was opened again; null: read in order, of one log for all. */
+  | { readonly kind: "draining"; readonly number: number | null }
   /** `holder`: the process that stands over there for the client this is meant for. */
   | { readonly kind: "halting"; readonly holder: number }
-  | { readonly kind: "opened" }
+  | { readonly kind: "opened"; readonly number: number | null }
   /** More than a line of ours could be, and left out. */
   | { readonly kind: "overlong" };
 
@@ -45,7 +46,7 @@ export function parseSpoolEvent(line: string): SpoolEvent | null {
       return isNumber(first) ? { kind, holder: Number(first) } : null;
     case "draining":
     case "opened":
-      return { kind };
+      return { kind, number: isNumber(first) ? Number(first) : null };
     default:
       return null;
   }

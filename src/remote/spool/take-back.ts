@@ -24,6 +24,7 @@ export async function takeBack(session: Session, { place, keys, signal }: Taking
   const script = `${prelude(place)}
 mkdir -p "$spool" && cd "$spool" || exit 1
 ${runtimeFile("lib.sh")}
+${runtimeFile("logs.sh")}
 ${runtimeFile("control.sh")}
 take_back ${keys.join(" ")} </dev/null
 echo done

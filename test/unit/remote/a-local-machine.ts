@@ -13,7 +13,7 @@ import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 import { aNeed } from "../plan/a-machine.js";
-import { BATCH, HOST } from "./a-spool.js";
+import { BATCH, HOST, readEvents } from "./a-spool.js";
 
 export const never = new AbortController().signal;
 
@@ -38,7 +38,7 @@ export async function makeLocalMachine(): Promise<LocalMachine> {
     spool,
     async untilEvent(start) {
       await until(`an event ${start}`, async () =>
-        (await home.read(`${spool}/events`)).split("\n").some((line) => line.startsWith(start)),
+        (await readEvents(home.path(spool))).some((line) => line.startsWith(start)),
       );
     },
     async close() {

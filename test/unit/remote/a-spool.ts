@@ -99,6 +99,7 @@ export interface Spool {
   start(index?: number, env?: Readonly<Record<string, string>>): Loop;
   /** Starts the loop and waits for its end; it must have nothing to complain about. */
   run(index?: number, env?: Readonly<Record<string, string>>): Promise<void>;
+  /** The lines of all event logs, one log after the other. */
   events(): Promise<string[]>;
   untilEvent(start: string): Promise<string>;
   /** Everything below a job's work/, directories with a slash; none where there is no such directory. */
@@ -123,9 +124,8 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
       .map(([name, value]) => `${name}='${value}'\n`)
       .join(""),
   );
-  await home.write(`${place}/events`, "");
   const read = (path: string) => readFile(join(dir, path), "utf8");
-  const events = async () => (await read("events")).split("\n").slice(0, -1);
+  const events = () => readEvents(dir);
   const spool: Spool = {
     dir,
     read,
@@ -134,6 +134,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
     async slot(index, { need = "1 1 0 0 0 0 -", env = "check_cards=", room } = {}) {
       if (room) await home.write(`${place}/slots/${index}/room`, room.map((line) => `${line}\n`).join(""));
       await home.write(`${place}/slots/${index}/need`, `${need}\n`);
+      await home.write(`${place}/slots/${index}/events`, "");
       await home.write(`${place}/slots/${index}/env`, `export SSHOAL_SLOT=${index}\n${env}\n`);
     },
     async job(key, command, tree = "-", { isLarge = false, kind } = {}) {
@@ -171,6 +172,19 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
 
 let loops = 0;
 
+/** Clients' logs first, then those of slots. */
+export async function readEvents(spool: string): Promise<string[]> {
+  const names = await readdir(spool);
+  const slots = existsSync(join(spool, "slots")) ? await readdir(join(spool, "slots")) : [];
+  const logs = [
+    ...names.filter((name) => /^events\b/.test(name)),
+    ...slots.map((slot) => `slots/${slot}/events`),
+  ];
+  const there = logs.map((log) => join(spool, log)).filter((log) => existsSync(log));
+  const texts = await Promise.all(there.map((log) => readFile(log, "utf8")));
+  return texts.flatMap((text) => text.split("\n").slice(0, -1));
+}
+
 async function hasDirectory(dir: string): Promise<boolean> {
   return (await readdir(dir, { withFileTypes: true })).some((entry) => entry.isDirectory());
 }
@@ -186,8 +200,8 @@ async function list(dir: string): Promise<string[]> {
     .toSorted();
 }
 
-/** What a process writes to say that it is there: its pid, its start time, this boot. */
+/** What a process writes to say that it is there: its pid, its start time, this boot and this host. */
 export function liveLine(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]} ${BOOT_ID}\n`;
+  return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]} ${BOOT_ID}@${HOST}\n`;
 }

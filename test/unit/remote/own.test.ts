@@ -178,7 +178,7 @@ describe.skipIf(!isRoot)("a spool that another account has made in our place", (
     await disk.write(`${spool}/lib.sh`, `echo lib.sh >>${disk.path("ran")}\n`);
     await disk.write(`${spool}/slot.sh`, `echo slot.sh >>${disk.path("ran")}\n`);
     await disk.write(`${spool}/manifest`, "");
-    await disk.write(`${spool}/events`, `ended ${A} 0 0 1\n`);
+    await disk.write(`${spool}/slots/0/events`, `ended ${A} 0 0 1\n`);
     await disk.write(`${spool}/jobs/${A}/exit`, "0\n");
     await mkdir(disk.path(".sshoal/trees"));
     execFileSync("chown", ["-R", `${STRANGER}:${STRANGER}`, disk.path(".sshoal")]);
@@ -241,7 +241,12 @@ describe.skipIf(!isRoot)("a spool that another account has made in our place", (
 
   test("its log is not followed", async () => {
     const seen: unknown[] = [];
-    await follow(machine.session, { place, offset: 0, signal: never, onEvent: (event) => seen.push(event) });
+    await follow(machine.session, {
+      place,
+      known: new Map(),
+      signal: never,
+      onEvent: (event) => seen.push(event),
+    });
     expect(seen).toEqual([]);
   });
 

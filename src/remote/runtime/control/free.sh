@@ -3,17 +3,16 @@
 # free KEY…: their results are safe elsewhere. The log remembers that they were here, or they stay, emptied.
 free() {
   [ $# -gt 0 ] || return 0
-  log_freed "$@" || { empty "$@" && echo >>events && log_freed "$@"; } || return 1
-  with_lock events set_aside "$@"
+  log_freed "$@" || { empty "$@" && log_freed "$@"; } || return 1
+  with_lock jobs.lock set_aside "$@"
   # Also what a call that was cut off has left.
   rm -rf removing/* 2>/dev/null || { chmod -R u+rwx removing; rm -rf removing/*; }
 }
 
-# One write for each line: what slots append must not get into the middle of one.
 log_freed() {
   for key; do
-    echo "freed $key" || return 1
-  done >>events
+    say "freed $key" || return 1
+  done
 }
 
 # On a full disk the results make room for the log. The claim stays: no slot takes the job, and no hand-over brings it again.

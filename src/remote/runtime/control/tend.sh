@@ -1,13 +1,22 @@
 # Starts loops for slots that have work and no loop.
 
 # tend: starts the loops of slots that have something to do and none that does it. Prints these slots, and what each said last.
+# Also prints the slots whose loops are elsewhere, which are left alone.
 tend() {
   unfinished=''
   for place in slots/*; do
-    is_live "$place/loop" && continue
-    [ -n "$unfinished" ] || list_unfinished
-    ! has_use_for "${place#slots/}" || revive
+    is_live "$place/loop"
+    case $? in
+      0) ;;
+      1) tend_slot ;;
+      *) echo "elsewhere ${place#slots/} $live_host" ;;
+    esac
   done
+}
+
+tend_slot() {
+  [ -n "$unfinished" ] || list_unfinished
+  ! has_use_for "${place#slots/}" || revive
 }
 
 # Once for all slots: there may be many jobs.
@@ -32,8 +41,10 @@ has_use_for() {
   for dir in $unfinished; do
     if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
       [ "$taker" != "$1" ] || return 0
-    elif [ -e "$dir/claim" ] || { [ ! -e drain ] && is_for "$1"; }; then
+    elif [ -e "$dir/claim" ]; then
       # The process that made a claim without a name may be gone.
+      is_shared || return 0
+    elif [ ! -e drain ] && is_for "$1"; then
       return 0
     fi
   done

@@ -20,7 +20,9 @@ tell_claims() {
 tell_claim() {
   pid='' started='' boot='' memory=''
   { read -r pid started boot _ <"$1/loop"; } 2>/dev/null
-  [ "$boot" = "$boot_id" ] && has_started "$pid" "$started" || return
+  # A line without a host is of format 1, and of this host.
+  [ "$boot" = "$boot_id@$hostname" ] || [ "$boot" = "$boot_id" ] || return
+  has_started "$pid" "$started" || return
   session=-
   { read -r session job_started _ <"$1/job"; } 2>/dev/null
   case $session in

@@ -28,7 +28,7 @@ holds_claim() {
   read -r memory _ _ _ gpu machine cards <"$1/claim"
   # bash would run what an index in an expression says.
   case $memory in '' | *[!0-9]*) return 1 ;; esac
-  { read -r session _ session_boot _ <"$1/job"; } 2>/dev/null && [ "$session_boot" = "$boot_id" ] && sessions="$sessions $session "
+  { read -r session _ session_boot _ <"$1/job"; } 2>/dev/null && [ "${session_boot%@"$host"}" = "$boot_id" ] && sessions="$sessions $session "
   return 0
 }
 

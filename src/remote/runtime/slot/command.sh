@@ -18,7 +18,7 @@ run_command() {
 run_in_own_shell() {
   as_at_login
   cd "$work" 2>>"$spool/$dir/err" &&
-    SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$boot_id SSHOAL_KEEPER=$keeper SSHOAL_RESULTS=$kept \
+    SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$here SSHOAL_KEEPER=$keeper SSHOAL_RESULTS=$kept \
       setsid "$shell" "$spool/$dir/command" </dev/null >>"$spool/$dir/out" 2>>"$spool/$dir/err" 5>&- 6<&- 7>&- 8<&-
   code=$?
   as_in_spool

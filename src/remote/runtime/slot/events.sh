@@ -1,8 +1,12 @@
-# Appends to the event log.
+# Appends to the slot's event log. The loop and its keeper write to it in turn.
 
-# One short line in one write: what several slots append never mixes.
 say() {
-  printf '%s\n' "$1" >>events
+  printf '%s\n' "$1" >>"$mine/events"
+}
+
+# A loop that was killed on a full disk may have left a part of a line.
+end_torn_line() {
+  [ ! -s "$mine/events" ] || [ -z "$(tail -c 1 "$mine/events")" ] || say ''
 }
 
 # What has ended well is told with the next start, unless that takes longer: to whoever follows, each line costs as much as

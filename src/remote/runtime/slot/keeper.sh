@@ -3,7 +3,7 @@
 keep() {
   read -r keeper _ <"$proc/self/stat"
   start_of "$keeper"
-  keeper_line="$keeper $started $boot_id"
+  keeper_line="$keeper $started $here"
   # From here on another loop waits for us, so that it is known who works here before anything is taken.
   until echo "$keeper_line" >"$mine/keeper"; do make_room; done
   find_ancestors

@@ -3,17 +3,17 @@
 # One loop a slot: whoever comes second leaves. The first one ever, and one after a loop that came to its end, has nothing
 # to recover, and looks for work at once. Unless it was started since a job has no end: its taker may have left no other trace.
 become_the_loop() {
-  is_live "$mine/loop" && return 1
+  is_dead "$mine/loop" || return 1
   is_new=yes
   [ -z "$is_revived" ] || is_new=
   for trace in loop job keeper; do
     [ ! -s "$mine/$trace" ] || is_new=
   done
   # The job of a loop that was killed still uses what that one claimed.
-  is_live "$mine/keeper" || is_live "$mine/job" || true >"$mine/claim"
+  ! is_dead "$mine/keeper" || ! is_dead "$mine/job" || true >"$mine/claim"
   start_of $$
   is_unwritten=
-  echo "$$ $started $boot_id" >"$mine/loop" || { is_unwritten=yes && return 1; }
+  echo "$$ $started $here" >"$mine/loop" || { is_unwritten=yes && return 1; }
   [ -n "$is_new" ] || return 0
   [ ! -e "$mine/copied" ] || note_copied ''
   has_work

@@ -2,6 +2,7 @@
 
 # What an earlier loop of this slot or a keeper that was killed left: the job may still run, or went down with the machine.
 recover() {
+  ! is_dead "$mine/keeper" || end_torn_line
   last=
   { read -r _ _ _ last <"$mine/job"; } 2>/dev/null
   see_to_begun
@@ -23,14 +24,14 @@ see_to_begun() {
     read -r who taker <"$dir/claim"
     case $who in
       slot) [ "$taker" = "$slot" ] && see_to_end ;;
-      '') sleep 1 && with_lock "$lock" take_over && sleep 1 && is_taken_over && see_to_end ;;
+      '') is_shared || { sleep 1 && with_lock "$lock" take_over && sleep 1 && is_taken_over && see_to_end; } ;;
     esac
   done
 }
 
 # Looked at twice: a keeper could be writing to its file at this moment.
 is_kept() {
-  [ -s "$mine/keeper" ] && { is_live "$mine/keeper" || { sleep 0.1 && is_live "$mine/keeper"; }; }
+  [ -s "$mine/keeper" ] && { ! is_dead "$mine/keeper" || { sleep 0.1 && ! is_dead "$mine/keeper"; }; }
 }
 
 # A claim that says nothing was being made when the machine went down. Nobody runs the job any more: it is lost.
@@ -73,8 +74,9 @@ read_last_word() {
 
 is_under_way() {
   # A keeper that is there has what its slot has taken, if only since this moment.
-  is_live "$mine/keeper" && { [ "$live_job" = "$key" ] || [ "$who" = slot ]; } && return 0
-  is_running "$key" && return 0
+  ! is_dead "$mine/keeper" && { [ "$live_job" = "$key" ] || [ "$who" = slot ]; } && return 0
+  is_running "$key"
+  [ $? = 1 ] || return 0
   # Begun a moment ago, and not written down yet.
   [ "$live_job" != "$key" ] && [ -n "$(marked "$attempt")" ]
 }
@@ -82,5 +84,5 @@ is_under_way() {
 # Its keeper may have been killed between writing how the job ended and saying so.
 tell_end() {
   read -r code <"$dir/exit"
-  grep -q "^ended ${dir#jobs/} " events || say "ended ${dir#jobs/} $slot $code 0"
+  grep -qs "^ended ${dir#jobs/} " "$mine/events" || say "ended ${dir#jobs/} $slot $code 0"
 }

@@ -11,7 +11,7 @@ import { handOver } from "../../../../src/remote/spool/hand-over.js";
 import { slowRm } from "../../../rig/slow-rm.js";
 import { until } from "../../../rig/until.js";
 import { anOrder, type LocalMachine, makeLocalMachine } from "../a-local-machine.js";
-import { liveLine } from "../a-spool.js";
+import { HOST, liveLine, readEvents } from "../a-spool.js";
 
 const A = "0000001-1";
 const B = "0000002-1";
@@ -43,6 +43,7 @@ async function running(jobs: Readonly<Record<string, string>>): Promise<void> {
 
 const write = (path: string, text: string | Buffer) => machine.write(`${machine.spool}/${path}`, text);
 const read = (path: string) => machine.read(`${machine.spool}/${path}`);
+const events = () => readEvents(machine.path(machine.spool));
 const exists = (path: string) => existsSync(machine.path(machine.spool, path));
 
 describe("output", () => {
@@ -280,9 +281,7 @@ describe("stopping", () => {
     await write(`jobs/${A}/claim`, "stop\n");
     await control.stop([A]);
     await control.stop([A]);
-    expect((await read("events")).split("\n").filter((line) => line.startsWith("ended"))).toEqual([
-      `ended ${A} 0 stopped 0`,
-    ]);
+    expect((await events()).filter((line) => line.startsWith("ended"))).toEqual([`ended ${A} 0 stopped 0`]);
     expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
   });
 
@@ -291,10 +290,8 @@ describe("stopping", () => {
     await write("slots/0/env", "");
     await control.takeBack([B]);
     await write(`jobs/${A}/claim`, "stop\n");
-    expect([...(await control.tend()), ...(await control.tend())]).toEqual([]);
-    expect((await read("events")).split("\n").filter((line) => line.startsWith("ended"))).toEqual([
-      `ended ${A} 0 stopped 0`,
-    ]);
+    expect([...(await control.tend()).dead, ...(await control.tend()).dead]).toEqual([]);
+    expect((await events()).filter((line) => line.startsWith("ended"))).toEqual([`ended ${A} 0 stopped 0`]);
     expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
   });
 
@@ -313,7 +310,7 @@ test("freeing removes a job, whatever it left, and the log remembers it", async 
   await machine.untilEvent("idle 0");
   await control.free([A]);
   expect([exists(`jobs/${A}`), exists(`jobs/${B}`)]).toEqual([false, true]);
-  expect((await read("events")).split("\n")).toContain(`freed ${A}`);
+  expect(await events()).toContain(`freed ${A}`);
   await control.free([A]); // a link can drop after the work was done
 });
 
@@ -362,7 +359,7 @@ test("a job that cannot be moved away stays, and is not run again", async () => 
 test("a job whose removal cannot be logged is emptied, and keeps its claim", async () => {
   await running({ [A]: "mkdir made; touch made/x; chmod 500 made", [B]: "true" });
   await machine.untilEvent("idle 0");
-  const log = machine.path(machine.spool, "events");
+  const log = machine.path(machine.spool, `events.${HOST}.1`);
   await rename(log, `${log}.kept`);
   await symlink("/dev/full", log);
   await control.free([A]);
@@ -385,6 +382,7 @@ test("one client at a time holds the batch, and another one when that is gone", 
   expect(await other.hold("you@there:/x")).toEqual({
     isOurs: false,
     pid: mine.pid,
+    host: null,
     name: "me@here:/work dir",
   });
   expect(await other.hold("me@here:/work dir")).toMatchObject({ isOurs: true });
@@ -397,10 +395,10 @@ test("one client at a time holds the batch, and another one when that is gone", 
 test("halting is told to whoever holds the batch", async () => {
   await waiting(A);
   await control.halt();
-  expect(await read("events")).not.toContain("halting");
+  expect((await events()).join()).not.toContain("halting");
   const { pid } = await control.hold("me");
   await control.halt();
-  expect((await read("events")).split("\n")).toContain(`halting ${pid}`);
+  expect(await events()).toContain(`halting ${pid}`);
 });
 
 test("draining: what runs ends, what waits is left", async () => {
@@ -437,10 +435,10 @@ describe.each(["", "slot 0\n"])("a job whose taker left no trace but a claim of 
     await machine.write("go", "");
     await machine.untilEvent("idle 0");
     if (drain !== "") await control.drain();
-    expect([...(await control.tend()).keys()]).toEqual([0]);
+    expect([...(await control.tend()).dead.keys()]).toEqual([0]);
     await machine.untilEvent(`ended ${B} 0 lost`);
-    await until("nothing is left to do", async () => (await control.tend()).size === 0);
-    expect((await read("events")).match(/^(started|ended) .*$/gm)).toEqual([
+    await until("nothing is left to do", async () => (await control.tend()).dead.size === 0);
+    expect((await events()).filter((line) => /^(started|ended) /.test(line))).toEqual([
       expect.stringMatching(`started ${A} 0`),
       expect.stringMatching(`ended ${A} 0 0`),
       `ended ${B} 0 lost 0`,
@@ -452,9 +450,9 @@ test("slots that could not be kept going are named, with what they said last", a
   await waiting(A);
   await write("slots/0/env", "");
   await write("slot.sh", "echo first\necho slot.sh: 7: Cannot fork >&2\nexit 2\n");
-  expect(await control.tend()).toEqual(new Map([[0, ""]]));
+  expect((await control.tend()).dead).toEqual(new Map([[0, ""]]));
   await until("it said so", async () => (await read("slots/0/log").catch(() => "")).includes("fork"));
-  expect(await control.tend()).toEqual(new Map([[0, "slot.sh: 7: Cannot fork"]]));
+  expect((await control.tend()).dead).toEqual(new Map([[0, "slot.sh: 7: Cannot fork"]]));
 });
 
 test("output that was announced and cannot be sent ends the channel: nothing else is taken for it", async () => {

@@ -1,5 +1,5 @@
 import { appendFile } from "node:fs/promises";
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { follow } from "../../../../src/remote/spool/follow.js";
 import type { SpoolEvent } from "../../../../src/remote/spool/spool-event.js";
 import { killAll, nameOf, pidsWithHome } from "../../../rig/processes.js";
@@ -13,38 +13,106 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-function start(offset = 0) {
-  const seen: [SpoolEvent, number][] = [];
+function start(known: Readonly<Record<string, number>> = {}) {
+  const seen: SpoolEvent[] = [];
+  const logs: string[] = [];
+  const lines = new Map(Object.entries(known));
   const aborting = new AbortController();
   const { place, session } = machine;
-  const onEvent = (event: SpoolEvent, at: number) => void seen.push([event, at]);
-  const ended = follow(session, { place, offset, onEvent, signal: aborting.signal });
-  return { seen, ended, stop: () => aborting.abort() };
+  const ended = follow(session, {
+    place,
+    known: lines,
+    onLogs: (names) => logs.push(...names),
+    onEvent: (event) => seen.push(event),
+    signal: aborting.signal,
+  });
+  return { seen, logs, lines, ended, stop: () => aborting.abort() };
 }
 
-const log = (text: string) => appendFile(machine.path(machine.spool, "events"), text);
+const log = (text: string, name = "events") => appendFile(machine.path(machine.spool, name), text);
 
-test("tells what is there and what comes, and where the log goes on after each", async () => {
-  await machine.write(`${machine.spool}/events`, "idle 0\n");
-  const { seen, ended, stop } = start();
-  await until("the first", () => seen.length === 1);
-  await log("free");
-  await log("d 0000001-1\nidle 1\n");
-  await until("all", () => seen.length === 3);
-  expect(seen).toEqual([
-    [{ kind: "idle", slot: 0 }, 7],
-    [{ kind: "freed", key: "0000001-1" }, 23],
-    [{ kind: "idle", slot: 1 }, 30],
-  ]);
-  stop();
-  await ended;
+/** The tools that this computer has, and those of busybox. */
+const TOOLS: [string, () => Promise<void>][] = [
+  ["the usual tools", async () => {}],
+  [
+    "busybox",
+    async () => {
+      await machine.write("bin/tail", '#!/bin/sh\nexec busybox tail "$@"\n');
+      await machine.write("bin/cat", '#!/bin/sh\nexec busybox cat "$@"\n');
+      vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+      onTestFinished(() => void vi.unstubAllEnvs());
+    },
+  ],
+];
+
+describe.each(TOOLS)("with %s", (_, prepare) => {
+  beforeEach(prepare);
+
+  test("tells what is in each log and what comes, and counts the lines of each", async () => {
+    await machine.write(`${machine.spool}/slots/0/events`, "idle 0\n");
+    await machine.write(`${machine.spool}/slots/12/events`, "");
+    await machine.write(`${machine.spool}/events.a.host.1`, "opened 1\n");
+    const { seen, logs, lines, ended, stop } = start();
+    await until("the first", () => seen.length === 2);
+    expect(logs).toEqual(["events.a.host.1", "slots/0/events", "slots/12/events"]);
+    await log("free", "events.a.host.1");
+    await log("idle 12\n", "slots/12/events");
+    await until("the next", () => seen.length === 3);
+    await log("d 0000001-1\nidle 1\n", "events.a.host.1");
+    await until("all", () => seen.length === 5);
+    expect(seen).toEqual([
+      { kind: "opened", number: 1 },
+      { kind: "idle", slot: 0 },
+      { kind: "idle", slot: 12 },
+      { kind: "freed", key: "0000001-1" },
+      { kind: "idle", slot: 1 },
+    ]);
+    expect(Object.fromEntries(lines)).toEqual({
+      "events.a.host.1": 3,
+      "slots/0/events": 1,
+      "slots/12/events": 1,
+    });
+    stop();
+    await ended;
+  });
+
+  test("leaves out what is known of each log, lines that are no events as well", async () => {
+    await machine.write(`${machine.spool}/events.h.1`, "idle 9\nfreed 0000");
+    await machine.write(`${machine.spool}/slots/0/events`, "idle 0\nsomething né\n\nidle 1\n");
+    await machine.write(`${machine.spool}/slots/1/events`, "idle 2\nidle 3\n");
+    await machine.write(`${machine.spool}/slots/2/events`, "idle 4\nidle 5\n");
+    const { seen, lines, ended, stop } = start({
+      "events.h.1": 1,
+      "slots/0/events": 3,
+      "slots/2/events": 2,
+      "$(touch pwned)": 1,
+    });
+    await until("what is new", () => seen.length === 3);
+    await log("001-1\n", "events.h.1");
+    await log("idle 6\n", "slots/2/events");
+    await until("what comes", () => seen.length === 5);
+    expect(seen.map((event) => ("slot" in event ? event.slot : event.kind)).toSorted()).toEqual(
+      [1, 2, 3, 6, "freed"].toSorted(),
+    );
+    expect([lines.get("events.h.1"), lines.get("slots/0/events"), lines.get("slots/2/events")]).toEqual([
+      2, 4, 3,
+    ]);
+    stop();
+    await ended;
+  });
 });
 
-test("goes on from an offset, past lines that are no events, whose bytes count", async () => {
-  await machine.write(`${machine.spool}/events`, "idle 0\nsomething né\nidle 1\n");
-  const { seen, ended, stop } = start(7);
-  await until("the last", () => seen.length === 1);
-  expect(seen).toEqual([[{ kind: "idle", slot: 1 }, 7 + Buffer.byteLength("something né\nidle 1\n")]]);
+test("the one log of a spool of format 1", async () => {
+  await machine.write(`${machine.spool}/events`, "idle 0\n");
+  const { seen, logs, ended, stop } = start();
+  await until("the first", () => seen.length === 1);
+  await log("draining\n");
+  await until("the second", () => seen.length === 2);
+  expect(seen).toEqual([
+    { kind: "idle", slot: 0 },
+    { kind: "draining", number: null },
+  ]);
+  expect(logs).toEqual(["events"]);
   stop();
   await ended;
 });
@@ -57,10 +125,10 @@ test("a line that is too long is left out and reported once; an event appended t
   await until("the last", () => seen.length === 4);
   const outcome = { kind: "exited", code: 0 };
   expect(seen).toEqual([
-    [{ kind: "idle", slot: 0 }, 7],
-    [{ kind: "overlong" }, 7],
-    [{ kind: "ended", key: "0000001-1", slot: 0, outcome, durationMs: 12 }, text.length - 7],
-    [{ kind: "idle", slot: 1 }, text.length],
+    { kind: "idle", slot: 0 },
+    { kind: "overlong" },
+    { kind: "ended", key: "0000001-1", slot: 0, outcome, durationMs: 12 },
+    { kind: "idle", slot: 1 },
   ]);
   stop();
   await ended;
@@ -69,7 +137,7 @@ test("a line that is too long is left out and reported once; an event appended t
 test("leaves nothing running behind, also when it was told to stop before it began", async () => {
   await machine.write(`${machine.spool}/events`, "");
   const first = start();
-  await until("tail is there", () => pidsWithHome(machine.dir).length >= 2);
+  await until("tail is there", () => pidsWithHome(machine.dir).some((pid) => nameOf(pid) === "tail"));
   first.stop();
   await first.ended;
   const second = start();
@@ -94,5 +162,6 @@ test("ends where there is no tail, with the reason", async () => {
 });
 
 test("returns when there is no log", async () => {
-  await start().ended;
+  await machine.write(`${machine.spool}/settings`, "");
+  expect(await start().ended).toMatch(/there is no event log in /);
 });

@@ -103,7 +103,7 @@ test("where the spool was removed meanwhile, further jobs are refused, and no ha
 test("a job that came and was freed meanwhile does not come again", async () => {
   const jobs = { [A]: 'echo ran >>"$HOME/log"' };
   await giveAndWait(jobs);
-  await appendFile(machine.path(machine.spool, "events"), `freed ${A}\n`);
+  await appendFile(machine.path(machine.spool, `events.${HOST}.2`), `freed ${A}\n`);
   await rm(machine.path(machine.spool, "jobs", A), { recursive: true });
   await give({ ...jobs, [B]: "true" });
   await machine.untilEvent(`ended ${B}`);

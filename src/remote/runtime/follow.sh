@@ -1,0 +1,38 @@
+# Prints the names of a spool's event logs, then what is new in them. Runs in the spool after logs.sh; $known has a word
+# <log>=<lines> for each log of which the client has lines. Ends when stdin does.
+
+follow() {
+  find_logs
+  [ -n "$logs" ] || { echo "there is no event log in $PWD" >&2 && exit 1; }
+  counts=
+  for log_file in $logs; do
+    count=0
+    case $known in *" $log_file="*) count=${known#*" $log_file="} count=${count%% *} ;; esac
+    counts="$counts $count"
+  done
+  echo "logs$logs"
+  exec 3<&0 </dev/null
+  # shellcheck disable=SC2086
+  {
+    read -r pid _ </proc/self/stat
+    echo "$pid"
+    exec tail -v -n +1 -f $logs 3<&-
+  } | {
+    read -r pid
+    { read -r _; kill "$pid"; } <&3 >/dev/null 2>&1 &
+    exec 3<&-
+    case $counts in *[1-9]*) skip $counts ;; esac
+    exec cat
+  }
+}
+
+# skip COUNT…: leaves out so many lines of each log. tail prints the logs in turn, each behind a header, before it waits.
+skip() {
+  for count; do
+    while IFS= read -r line; do
+      printf '%s\n' "$line"
+      case $line in '==> '*' <==') break ;; esac
+    done
+    while [ "$count" -gt 0 ] && IFS= read -r line; do count=$((count - 1)); done
+  done
+}

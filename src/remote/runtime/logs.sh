@@ -1,0 +1,59 @@
+# Finds a spool's event logs, and appends to one of them. Each slot has slots/<n>/events, and each client events.<host>.<n>: every
+# log has one live writer. A spool of format 1 has one log for all, "events". Runs in the spool; say needs lib.sh.
+
+# Sets $logs to the names of all logs. Those of clients come first: when one has "freed", the slot's log has "ended".
+find_logs() {
+  find_client_logs
+  for log_file in slots/*/events; do
+    [ ! -e "$log_file" ] || logs="$logs $log_file"
+  done
+}
+
+find_client_logs() {
+  logs=
+  for log_file in events events.*; do
+    [ ! -e "$log_file" ] || logs="$logs $log_file"
+  done
+}
+
+# is_logged PATTERN: a client wrote such a line. Status 1: none did; any other but 0: that is not known.
+is_logged() {
+  find_client_logs
+  [ -n "$logs" ] || return 1
+  # shellcheck disable=SC2086
+  grep -qx -- "$1" $logs
+}
+
+# say LINE: appends it to this process's log. A write that failed may have left a part of its line.
+say() {
+  open_log || return 1
+  printf '%s%s\n' "$torn" "$1" >>"$log" || { torn=$newline && return 1; }
+  torn=
+}
+
+# Sets $log to one that no live process writes to. The process before may have left a part of a line.
+open_log() {
+  [ -z "${log-}" ] || return 0
+  newline='
+'
+  if [ -e events ]; then log=events; else with_lock "$lock" choose_log || return 1; fi
+  torn=
+  [ ! -s "$log" ] || [ -z "$(tail -c 1 "$log")" ] || torn=$newline
+}
+
+choose_log() {
+  number=1
+  until is_dead "writer.$host.$number"; do number=$((number + 1)); done
+  start_of $$
+  echo "$$ $started $here" >"writer.$host.$number" && log=events.$host.$number
+}
+
+# Sets $number: which drain this is. Logs are read in any order, and "opened 1" is not about "draining 2".
+count_drains() {
+  number=
+  { read -r number <drain; } 2>/dev/null
+  [ -z "$number" ] || return 0
+  find_client_logs
+  # shellcheck disable=SC2086
+  number=$(($(cat $logs /dev/null | grep -c '^opened') + 1))
+}
