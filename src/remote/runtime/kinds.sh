@@ -39,7 +39,7 @@ may_claim() {
     if [ -s "$other/claim" ]; then
       add_up
     elif is_before_us; then
-      first=$ahead
+      first=${ahead##*-}
     fi
   done
   reason="other jobs of the batch have the machine"
@@ -49,7 +49,7 @@ may_claim() {
   reason="cores: other jobs of the batch have them"
   [ "$cpus" -le "$all_cpus" ] || return 1
   have_cards_room || return 1
-  reason="line $first comes first"
+  reason="job $first comes first"
   [ -z "$first" ]
 }
 
@@ -64,11 +64,12 @@ add_up() {
   [ "$other_kind" = "$kind" ] || kin=yes
 }
 
-# An earlier line of another kind waits for what we are about to take. Such a slot says so in "wants".
+# True if an earlier job of another kind waits for what this slot is about to take; its slot says so in "wants".
 is_before_us() {
   { read -r ahead other_kind wanted <"$other/wants"; } 2>/dev/null || return 1
-  [ "$other_kind" != "$kind" ] && [ "$((1${ahead%-*}))" -lt "$((1${next%-*}))" ] || return 1
-  ahead=$((1${ahead%-*} - 10000000))
+  # A key begins with its rank.
+  [ "$other_kind" != "$kind" ] && [ "${ahead%%-*}" -lt "${next%%-*}" ] || return 1
+  ahead=${ahead%-*}
   [ "$wanted" != all ] || return 0
   for card in $(echo "$need_cards" | tr , ' '); do
     case ",$wanted," in *",$card,"*) return 0 ;; esac
@@ -92,12 +93,12 @@ have_cards_room() {
   } <"$mine/room"
 }
 
-# Others of later lines let us pass, but only while it is jobs of this batch that we wait for: for people's, that would be
+# Slots with later jobs let this one pass, but only while it waits for jobs of this batch: waiting for other people's would be
 # in vain.
 wait_for_room() {
   tell
   wanted=all
-  case $reason in GPU* | line*) wanted=$need_cards ;; esac
+  case $reason in GPU* | job*) wanted=$need_cards ;; esac
   wish "${kin:+$next $kind $wanted}"
   [ "$reason" = "$said" ] || say "waiting $slot $reason"
   said=$reason

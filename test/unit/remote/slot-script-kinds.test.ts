@@ -1,12 +1,15 @@
 // Runs slot.sh for real, on a spool whose jobs are of several kinds: who takes what, and who lets whom pass.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { attemptKey } from "../../../src/model/attempt-key.js";
 import { until } from "../../rig/until.js";
-import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { BATCH, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 
-const [A, B, C, D] = ["0000001-1", "0000002-1", "0000003-1", "0000004-1"] as const;
+const keyOf = (id: number) => attemptKey({ rank: 5_000_000_000_000 + id, job: id, number: 1 });
+const [A, B, C, D] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)];
 /** Cores of a job and of the machine, in thousandths; how many jobs at most. */
 const LIGHT = "1000 9000 9";
+const SLOTS = `.sshoal/batches/${BATCH}@${HOST}/slots`;
 
 describe.each(SHELLS)("under %s", (name, shell) => {
   let home: Home;
@@ -74,7 +77,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       await spool.job(A, waits());
       await spool.job(B, "true", "-", { kind: "big" });
       const first = spool.start(0);
-      await spool.untilEvent("started 0000001-1");
+      await spool.untilEvent(`started ${A}`);
       const second = spool.start(1);
       const event = await spool.untilEvent("waiting 1 ");
       expect(event.slice("waiting 1 ".length)).toMatch(reason);
@@ -102,7 +105,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await Promise.all(loops.map(({ ended }) => ended));
   });
 
-  test("a later line lets an earlier one of another kind pass, but not one that waits for something else", async () => {
+  test("a later job lets an earlier one of another kind pass, but not one that waits for something else", async () => {
     const card = (name: string) => `GPU-${name} 1000 100 8000 1200`;
     await spool.slot(0, { need: "1 1 9 0.1 1 0 GPU-1", room: ["-", LIGHT, card("1")] });
     await spool.slot(1, { need: "1 1 9 0.1 1 0 GPU-1", room: ["big", LIGHT, card("1")] });
@@ -122,5 +125,18 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await go();
     await Promise.all([first.ended, second.ended]);
     expect(await home.read("order")).toBe(`${D}\n${B}\n${C}\n`);
+  });
+
+  test("a slot waits while an earlier job of another kind wants the same, but not for a later one", async () => {
+    await spool.slot(0, { room: ["-", LIGHT] });
+    await spool.slot(1, { room: ["big", LIGHT] });
+    await home.write(`${SLOTS}/1/loop`, liveLine(process.pid));
+    await home.write(`${SLOTS}/1/wants`, `${A} big all\n`);
+    await spool.job(B, "true");
+    const loop = spool.start(0);
+    await spool.untilEvent("waiting 0 job 1 comes first");
+    await home.write(`${SLOTS}/1/wants`, `${C} big all\n`);
+    await loop.ended;
+    expect(spool.exists(`jobs/${B}/exit`)).toBe(true);
   });
 });
