@@ -22,7 +22,7 @@ const NEVER_BEGINS = "0000006-1";
 const IS_TAKEN_BACK = "0000007-1";
 
 /** Those that a run does not always show: they are there for a moment, or only when something goes wrong. */
-const RARE = ["events.held", "incoming.<pid>/", "removing/", "slots/<n>/wants", "slots/<n>/aside.<key>"];
+const RARE = ["jobs.lock.held", "incoming.<pid>/", "removing/", "slots/<n>/wants", "slots/<n>/aside.<key>"];
 
 interface Row {
   readonly name: string;

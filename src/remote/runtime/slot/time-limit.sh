@@ -24,8 +24,6 @@ watch() {
 
 # For a keeper that was killed, and could not: the process that wakes the sleeper ends the watch.
 end_watch() {
-  # Not by redirections of the call: dash would keep copies open.
-  close_pipes
   # shellcheck disable=SC2046
   kill $(marked "$attempt" SSHOAL_WATCH) 2>/dev/null
 }
