@@ -1,14 +1,14 @@
 // A large batch played from its first decision to its last with simulated machines: by what plan/ does alone, and by the
 // client's whole loop with its reporter. No ssh, no disk.
 
-import { parseAttemptKey } from "../src/model/attempt-key.js";
 import type { Decision, VerbNews } from "../src/model/decision.js";
 import type { RunEvent } from "../src/model/event.js";
 import type { Job } from "../src/model/job.js";
-import { decide, isOver } from "../src/plan/decide.js";
+import { decide } from "../src/plan/decide.js";
 import { apply } from "../src/plan/fold/apply.js";
 import { initialState } from "../src/plan/fold/initial-state.js";
-import { countJobs, keyOn, type RunState } from "../src/plan/run-state.js";
+import { isOver } from "../src/plan/remaining.js";
+import { countJobs, machineOf, type RunState } from "../src/plan/run-state.js";
 import { takeStock } from "../src/plan/stock.js";
 import { createPlainReporter } from "../src/report/lines/plain.js";
 import { type Emit, makeLoop } from "../src/run/loop.js";
@@ -117,7 +117,7 @@ function newRun({ jobs, machines: count, slots }: Batch) {
   const machines = new SimulatedMachines({
     names,
     slots,
-    attemptOn: (name, id) => parseAttemptKey(keyOn(state, name, id)).attempt,
+    attemptOn: (name, id) => machineOf(state, name).attempts.get(id)?.number ?? 0,
   });
   return { names, state, machines };
 }

@@ -44,5 +44,5 @@ function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"]): JobStatus {
 
 function outcomeOf({ fate }: TrackedJob): Outcome | null {
   if (fate.kind === "skipped") return fate.outcome;
-  return fate.kind === "tried" && "outcome" in fate.attempt.stage ? fate.attempt.stage.outcome : null;
+  return fate.kind === "tried" && "outcome" in fate.stage ? fate.stage.outcome : null;
 }

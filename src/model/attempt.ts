@@ -3,6 +3,8 @@
 import type { JobId, Outcome } from "./job.js";
 
 export interface Attempt {
+  /** Tells it apart from the other fates of a job. */
+  readonly kind: "tried";
   readonly job: JobId;
   /** Names it on its machine, together with its job. Each assignment has the next number. */
   readonly number: number;
@@ -33,7 +35,7 @@ export type Stage =
   /** Its results are here. `isThere`: they are on the machine as well. `missing`: these paths of them could not be taken. */
   | ({
       readonly kind: "collected";
-      readonly isThere: boolean;
+      isThere: boolean;
       readonly isToRetry: boolean;
       readonly missing: readonly string[];
     } & Ending)

@@ -31,7 +31,7 @@ export interface TrackedJob {
 export type Fate =
   | { readonly kind: "waiting" }
   /** Its current attempt says how far it is. */
-  | { readonly kind: "tried"; readonly attempt: Attempt }
+  | Attempt
   /** Results were there before this run; `outcome` is null when no record says how the job ended. */
   | { readonly kind: "skipped"; readonly outcome: Outcome | null }
   /** It does not begin in this run: the user wanted no new jobs, or no machine can take it. */
@@ -71,7 +71,7 @@ export interface MachineState {
   collectedAt: number;
   /** Verbs under way; one of each kind at a time. */
   readonly busy: Set<DecisionKind>;
-  /** The attempts that are there or may be, by job: at most one of each. */
+  /** The attempts that are there or may be, and are still wanted, by job: at most one of each. */
   readonly attempts: Map<JobId, Attempt>;
   /** The same, by stage. Only plan/attempts.ts changes them. */
   readonly current: Record<CurrentStage, Set<Attempt>>;
@@ -133,31 +133,35 @@ function newSet(): Set<Attempt> {
 
 /** A fate, or the stage of the current attempt with where it is. */
 export type Standing =
-  | Exclude<Fate, { kind: "tried" }>
+  | Exclude<Fate, Attempt>
   | ({ readonly machine: string; readonly attempt: Attempt } & Stage);
 
 export function standingOf({ fate }: TrackedJob): Standing {
   if (fate.kind !== "tried") return fate;
-  const { attempt } = fate;
-  return { machine: attempt.machine, attempt, ...attempt.stage };
+  return { machine: fate.machine, attempt: fate, ...fate.stage };
 }
 
 /** Its results are here: how it ended, or null where no record says so. Undefined: they are not. */
 export function outcomeAtHome({ fate }: TrackedJob): Outcome | null | undefined {
   if (fate.kind === "skipped") return fate.outcome;
-  if (fate.kind !== "tried" || fate.attempt.stage.kind !== "collected") return undefined;
-  return fate.attempt.stage.outcome;
+  if (fate.kind !== "tried" || fate.stage.kind !== "collected") return undefined;
+  return fate.stage.outcome;
 }
 
 /** How often the job has begun, as far as is known. */
 export function runsOf({ attempts }: TrackedJob): number {
-  return attempts.reduce((most, { run }) => Math.max(most, run ?? 0), 0);
+  let most = 0;
+  for (const { run } of attempts) if (run !== null && run > most) most = run;
+  return most;
 }
 
 export function phaseOf({ fate }: TrackedJob): Phase {
   if (fate.kind === "dropped") return "waiting";
-  if (fate.kind !== "tried") return fate.kind;
-  const { stage } = fate.attempt;
+  return fate.kind === "tried" ? phaseAt(fate.stage) : fate.kind;
+}
+
+/** Of a job whose current attempt is at this stage. */
+export function phaseAt(stage: Stage): Phase {
   switch (stage.kind) {
     case "running":
     case "ended":
@@ -187,13 +191,13 @@ export type JobWord = (typeof JOB_WORDS)[number];
 export function wordOf(tracked: TrackedJob): JobWord {
   const { fate } = tracked;
   if (fate.kind === "skipped") return fate.outcome === null ? "skipped" : endingOf(fate.outcome);
-  if (fate.kind === "tried" && "outcome" in fate.attempt.stage) return endingOf(fate.attempt.stage.outcome);
+  if (fate.kind === "tried" && "outcome" in fate.stage) return endingOf(fate.stage.outcome);
   const phase = phaseOf(tracked);
   return phase === "running" || phase === "waiting" ? phase : "lost";
 }
 
 /** The current attempt, or the last one that began. */
 export function lastAttempt({ fate, attempts }: TrackedJob): Attempt | null {
-  if (fate.kind === "tried") return fate.attempt;
+  if (fate.kind === "tried") return fate;
   return fate.kind === "skipped" ? (attempts.findLast(({ run }) => run !== null) ?? null) : null;
 }

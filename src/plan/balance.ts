@@ -1,33 +1,30 @@
 // While the client is connected: waiting jobs of machines that are behind are taken back for those that have run dry.
 
-import type { JobId } from "../model/job.js";
+import type { Decision } from "../model/decision.js";
+import { startsNothing } from "./halt.js";
 import { countWaiting, idsOf } from "./holdings.js";
-import type { Stock } from "./stock.js";
+import type { RunState } from "./run-state.js";
+import { servedBy } from "./served.js";
 
-export interface TakeBack {
-  readonly machine: string;
-  readonly jobs: readonly JobId[];
-}
+/** What is taken back and given to another is begun there no sooner: meanwhile the first machine may be through. */
+const DRY_MS = 300;
 
-/**
- * Everybody is brought down to the same work a slot, but only once a machine has nothing left to do. `pickMovable`: those
- * that a machine that has run dry could take.
- */
-export function balance(
-  { total, dry, movable }: Stock,
-  pickMovable: (jobs: Iterable<JobId>) => Iterable<JobId>,
-): TakeBack[] {
-  if (dry.size === 0 || movable.size === 0) return [];
+/** Each machine is brought down to the same work per slot, but only once a machine has nothing left to do. */
+export function rebalance(state: RunState, now: number): Decision[] {
+  const { waiting, stock } = state;
+  const { total, dry, movable, dryAt } = stock;
+  if (dryAt === null || now - dryAt < DRY_MS || movable.size === 0) return [];
+  if (waiting.size > 0 || startsNothing(state)) return [];
   const share = total.jobs / total.slots;
-  const orders: TakeBack[] = [];
+  const decisions: Decision[] = [];
   const inOrder = [...movable].sort((one, other) => one.order - other.order);
   for (const machine of inOrder) {
     const { name, slots: own, current } = machine;
     const surplus = Math.floor(countWaiting(machine) + current.running.size - Math.max(own, share * own));
     if (surplus <= 0) continue;
     // The last ones: the first are about to begin.
-    const jobs = [...pickMovable(idsOf(current.queued))].slice(-surplus);
-    if (jobs.length > 0) orders.push({ machine: name, jobs });
+    const jobs = [...servedBy(state, dry, idsOf([current.queued]))].slice(-surplus);
+    if (jobs.length > 0) decisions.push({ kind: "take-back", machine: name, jobs });
   }
-  return orders;
+  return decisions;
 }

@@ -1,32 +1,49 @@
-// Which machine each waiting job goes to: always the one with the least work a slot, so that early jobs start
-// early everywhere and whoever has run dry is served first.
+// Which machine each waiting job goes to: always the one with the least work per slot, so that early jobs start early
+// everywhere and a machine that has run dry is served first.
 
-import type { MachineState } from "../model/batch-state.js";
-import type { JobId } from "../model/job.js";
-import type { LoadHeap } from "./load-heap.js";
+import type { MachineState, TrackedJob } from "../model/batch-state.js";
+import type { News } from "../model/event.js";
+import { startsNothing } from "./halt.js";
+import type { RunState } from "./run-state.js";
+import { isServedBy, servedBy } from "./served.js";
 
-export interface DealRules {
-  /** The machine a job should not go to again, if there is another. */
-  readonly avoided: (id: JobId) => string | undefined;
-  readonly isBarred: (machine: string, id: JobId) => boolean;
+/** How long the first machine waits for the others to answer, so that each gets its share at once. */
+const PATIENCE_MS = 2000;
+/** How long until it gets at least one job for each of its slots. */
+const HUNGER_MS = 200;
+
+/** All of the waiting jobs go out at once, so that from then on no client is needed. */
+export function deal(state: RunState, now: number): News[] {
+  const { unheard, ready, total } = state.stock;
+  if (state.waiting.size === 0 || ready.size === 0 || startsNothing(state)) return [];
+  const waitedMs = state.firstReadyAt === null ? 0 : now - state.firstReadyAt;
+  const isPatient = unheard.size > 0 && waitedMs < PATIENCE_MS;
+  if (isPatient && waitedMs < HUNGER_MS) return [];
+  const most = isPatient ? total.slots - total.jobs : Number.POSITIVE_INFINITY;
+  return [...dealOut(state, most)].map(([{ name }, hand]) => ({
+    kind: "jobs-assigned",
+    machine: name,
+    jobs: hand.map(({ job }) => job.id),
+    attempts: hand.map(({ lastNumber }) => lastNumber + 1),
+  }));
 }
 
-/** O(log m) a job. A job that no machine may have stays. */
-export function dealJobs(
-  jobs: Iterable<JobId>,
-  ready: LoadHeap,
-  { avoided, isBarred }: DealRules,
-): Map<MachineState, JobId[]> {
-  const hands = new Map<MachineState, JobId[]>();
-  if (ready.size === 0) return hands;
-  for (const id of jobs) {
-    const machine = ready.takeSeat(avoided(id), (name) => isBarred(name, id));
+/** O(log m) per job. A job that no machine may have stays. */
+function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]> {
+  const { ready, takers } = state.stock;
+  const hands = new Map<MachineState, TrackedJob[]>();
+  let count = 0;
+  for (const id of servedBy(state, takers, state.waiting)) {
+    if (++count > most) break;
+    const tracked = state.jobs.get(id) as TrackedJob;
+    const isBarred = (machine: MachineState) => machine.attempts.has(id) || !isServedBy(state, machine, id);
+    const machine = ready.takeSeat(tracked.avoids, isBarred);
     if (machine === null) continue;
     const hand = hands.get(machine);
-    if (hand) hand.push(id);
-    else hands.set(machine, [id]);
+    if (hand) hand.push(tracked);
+    else hands.set(machine, [tracked]);
   }
-  // Nothing has happened yet but in thought.
+  // Nothing has happened yet: the machines get back the load that they have.
   for (const machine of hands.keys()) ready.put(machine);
   return hands;
 }

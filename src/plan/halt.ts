@@ -24,9 +24,9 @@ export function sortWaiting({ waiting, jobs }: RunState): void {
   for (const { id } of ranked.sort((one, other) => one.rank - other.rank)) waiting.add(id);
 }
 
-/** Of a job that is not tried again. */
-export function noteEnd(halting: Halting, id: JobId, outcome: Outcome): void {
-  if (halting.ended.has(id)) return;
+/** Of a job that is not tried again. Without a rule there is nothing to count. */
+export function noteEnd({ policy, halting }: RunState, id: JobId, outcome: Outcome): void {
+  if (!policy.halt || halting.ended.has(id)) return;
   halting.ended.add(id);
   if (!succeeded(outcome)) halting.failed++;
 }
@@ -65,7 +65,7 @@ export function isHaltedWell({ halting: { reached }, tally, jobs }: RunState): b
 /** Dropped, skipped with success, or over. */
 function isFine(fate: Fate): boolean {
   if (fate.kind === "skipped") return fate.outcome === null || isGood(fate.outcome);
-  return fate.kind === "dropped" || (fate.kind === "tried" && fate.attempt.stage.kind === "collected");
+  return fate.kind === "dropped" || (fate.kind === "tried" && fate.stage.kind === "collected");
 }
 
 function isGood(outcome: Outcome): boolean {

@@ -10,14 +10,31 @@ export function countWaiting({ current: { assigned, sent, queued } }: MachineSta
   return assigned.size + sent.size + queued.size;
 }
 
-export function* idsOf(attempts: Iterable<Attempt>): Iterable<JobId> {
-  for (const { job } of attempts) yield job;
+/** Of the first ones, at most as many as `most`. */
+export function idsOf(sources: readonly Iterable<Attempt>[], most = Number.POSITIVE_INFINITY): JobId[] {
+  const ids: JobId[] = [];
+  for (const attempts of sources) {
+    for (const { job } of attempts) {
+      if (ids.length >= most) return ids;
+      ids.push(job);
+    }
+  }
+  return ids;
+}
+
+export function firstOf<T>(items: Iterable<T>, most: number): T[] {
+  const some: T[] = [];
+  for (const item of items) {
+    if (some.length >= most) break;
+    some.push(item);
+  }
+  return some;
 }
 
 /** What a machine has that must not be lost: it has begun, or is known to have arrived. */
 export function heldBy({ current, overtaken }: MachineState): JobId[] {
   const { queued, running, ended } = current;
-  return [...idsOf([...queued, ...running, ...ended, ...overtaken.running, ...overtaken.ended])];
+  return idsOf([queued, running, ended, overtaken.running, overtaken.ended]);
 }
 
 /** Results of which something is still on the machine. */

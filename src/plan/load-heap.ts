@@ -40,12 +40,12 @@ export class LoadHeap {
   }
 
   /** The least loaded machine, which has one job more from then on, until it is put anew; null: none may have it. */
-  takeSeat(avoided: string | undefined, isBarred: (machine: string) => boolean): MachineState | null {
+  takeSeat(avoided: string | null, isBarred: (machine: MachineState) => boolean): MachineState | null {
     const seen: Seat[] = [];
     let chosen: Seat | undefined;
     for (let seat = this.#seats[0]; seat !== undefined; seat = this.#seats[0]) {
       const { name } = seat.machine;
-      const isFree = !isBarred(name);
+      const isFree = !isBarred(seat.machine);
       if (isFree && (chosen === undefined || chosen.machine.name === avoided)) chosen = seat;
       if (isFree && name !== avoided) break;
       this.#take(seat);

@@ -10,20 +10,21 @@ const QUESTIONS = {
   /** May be given jobs and has room for them. */
   takers: canTakeJobs,
   /** Of the takers: has nothing left to begin, and slots that stand idle. */
-  dry: (machine) =>
+  dry: (machine, waiting) =>
+    waiting === 0 &&
     canTakeJobs(machine) &&
-    countWaiting(machine) === 0 &&
     machine.current.running.size < machine.slots &&
     !machine.busy.has("hand-over"),
   /** Of the takers: has waiting jobs that could be taken back. */
-  movable: (machine) => canTakeJobs(machine) && countWaiting(machine) > 0 && isSettled(machine),
+  movable: (machine, waiting) => waiting > 0 && canTakeJobs(machine) && isSettled(machine),
   /** Has waiting jobs. */
-  queueing: (machine) => countWaiting(machine) > 0,
+  queueing: (_, waiting) => waiting > 0,
   /** Has not answered yet. */
   unheard: ({ phase }) => phase === "new" || phase === "connecting",
   /** Jobs are on their way there, or from there; nobody waits for those of a machine that was given up. */
-  holding: (machine) =>
-    machine.toRetry.size > 0 || (!machine.isGivenUp && machine.phase !== "failed" && hasJobs(machine)),
+  holding: (machine, waiting) =>
+    machine.toRetry.size > 0 ||
+    (!machine.isGivenUp && machine.phase !== "failed" && (waiting > 0 || hasBegunJobs(machine))),
   /** There may be something to do that has to do with this machine alone. */
   due: (machine) => {
     const { phase, busy, current, overtaken, toFree, toRetry } = machine;
@@ -37,15 +38,19 @@ const QUESTIONS = {
     return toFree.size > 0 && !busy.has("free");
   },
   /** Open, but without anything to do: it goes when the last job of the batch is home. */
-  idle: (machine) =>
+  idle: (machine, waiting) =>
+    waiting === 0 &&
     machine.phase === "ready" &&
     machine.isOpen &&
     isEmpty(machine) &&
     machine.toFree.size + machine.toRetry.size + machine.busy.size === 0,
-} satisfies Record<string, (machine: MachineState) => boolean>;
+} satisfies Record<string, Ask>;
+
+/** `waiting`: how many jobs wait there. */
+type Ask = (machine: MachineState, waiting: number) => boolean;
 
 type Question = keyof typeof QUESTIONS;
-const ALL = Object.entries(QUESTIONS) as [Question, (machine: MachineState) => boolean][];
+const ALL = Object.entries(QUESTIONS) as [Question, Ask][];
 
 export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
   /** Since stock was taken last. */
@@ -58,12 +63,18 @@ export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
   readonly ready: LoadHeap;
   /** What all of the takers have together. */
   readonly total: Load;
-  readonly counted: Map<MachineState, Load>;
+  /** What was found out about each machine when stock was last taken. */
+  readonly noted: Map<MachineState, Noted>;
 }
 
 interface Load {
   jobs: number;
   slots: number;
+}
+
+interface Noted extends Load {
+  /** To all questions, in their order. */
+  readonly answers: boolean[];
 }
 
 export function newStock(machines: Iterable<MachineState>): Stock {
@@ -75,37 +86,54 @@ export function newStock(machines: Iterable<MachineState>): Stock {
     gathering: new Gathering(),
     ready: new LoadHeap(),
     total: { jobs: 0, slots: 0 },
-    counted: new Map(),
+    noted: new Map(),
   };
 }
 
 /** After events, and before a decision. O(log m) for each machine that has changed. */
 export function takeStock(stock: Stock, now: number): void {
   for (const machine of stock.changed) {
-    for (const [question, isTrueOf] of ALL) {
-      if (isTrueOf(machine)) stock[question].add(machine);
-      else stock[question].delete(machine);
-    }
+    const noted = notedOf(stock, machine);
+    answerAll(stock, machine, noted);
     if (isGathering(machine)) stock.gathering.put(machine);
     else stock.gathering.remove(machine);
     if (canBeDealtTo(machine)) stock.ready.put(machine);
     else stock.ready.remove(machine);
-    count(stock, machine);
+    count(stock.total, machine, noted);
   }
   stock.changed.clear();
   stock.dryAt = stock.dry.size === 0 ? null : (stock.dryAt ?? now);
 }
 
-function count({ total, counted }: Stock, machine: MachineState): void {
-  const load = counted.get(machine) ?? { jobs: 0, slots: 0 };
-  counted.set(machine, load);
-  total.jobs -= load.jobs;
-  total.slots -= load.slots;
+function notedOf({ noted }: Stock, machine: MachineState): Noted {
+  const known = noted.get(machine);
+  if (known !== undefined) return known;
+  const added = { jobs: 0, slots: 0, answers: ALL.map(() => false) };
+  noted.set(machine, added);
+  return added;
+}
+
+/** Most answers are those of before. */
+function answerAll(stock: Stock, machine: MachineState, { answers }: Noted): void {
+  const waiting = countWaiting(machine);
+  for (let index = 0; index < ALL.length; index++) {
+    const [question, isTrueOf] = ALL[index] as (typeof ALL)[number];
+    const answer = isTrueOf(machine, waiting);
+    if (answer === answers[index]) continue;
+    answers[index] = answer;
+    if (answer) stock[question].add(machine);
+    else stock[question].delete(machine);
+  }
+}
+
+function count(total: Load, machine: MachineState, noted: Noted): void {
   const isCounted = canTakeJobs(machine);
-  load.jobs = isCounted ? countWaiting(machine) + machine.current.running.size : 0;
-  load.slots = isCounted ? machine.slots : 0;
-  total.jobs += load.jobs;
-  total.slots += load.slots;
+  const jobs = isCounted ? countWaiting(machine) + machine.current.running.size : 0;
+  const slots = isCounted ? machine.slots : 0;
+  total.jobs += jobs - noted.jobs;
+  total.slots += slots - noted.slots;
+  noted.jobs = jobs;
+  noted.slots = slots;
 }
 
 function isGathering(machine: MachineState): boolean {
@@ -134,9 +162,10 @@ function isSettled({ busy, current, overtaken }: MachineState): boolean {
 /** Nothing is there that is still wanted. */
 export function isEmpty(machine: MachineState): boolean {
   const { queued, running, ended } = machine.overtaken;
-  return !hasJobs(machine) && queued.size + running.size + ended.size === 0;
+  if (countWaiting(machine) > 0 || hasBegunJobs(machine)) return false;
+  return queued.size + running.size + ended.size === 0;
 }
 
-function hasJobs(machine: MachineState): boolean {
-  return countWaiting(machine) + machine.current.running.size + machine.current.ended.size > 0;
+function hasBegunJobs({ current: { running, ended } }: MachineState): boolean {
+  return running.size + ended.size > 0;
 }

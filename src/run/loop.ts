@@ -3,9 +3,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Decision, reliesOnRecord, type VerbNews } from "../model/decision.js";
 import type { News, RunEvent } from "../model/event.js";
-import { decide, isOver } from "../plan/decide.js";
+import { decide } from "../plan/decide.js";
 import { apply } from "../plan/fold/apply.js";
 import { haltDue } from "../plan/halt.js";
+import { isOver } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { takeStock } from "../plan/stock.js";
 import { isOfThisDisk } from "./disk-error.js";

@@ -102,7 +102,7 @@ export function machineToAsk(
 ): string | null {
   const tracked = state.jobs.get(id);
   if (holder !== null || tracked?.fate.kind !== "tried") return null;
-  const { machine, stage } = tracked.fate.attempt;
+  const { machine, stage } = tracked.fate;
   // A client that was killed may have meant it for a machine, but never handed it over.
   const isElsewhere = stage.kind === "collected" || stage.kind === "assigned" || stage.kind === "sent";
   return isElsewhere ? null : machine;
@@ -130,9 +130,7 @@ function sayWhy(batch: BatchHere, { id, name }: Job): void {
   if (batch.holder === null)
     say(`${name} has not begun, and nobody follows its batch: ${resumeCommand(batch)} goes on with it`);
   else
-    say(
-      `${name} has not begun: it waits ${fate.kind === "tried" ? `on ${fate.attempt.machine}` : "for a machine"}`,
-    );
+    say(`${name} has not begun: it waits ${fate.kind === "tried" ? `on ${fate.machine}` : "for a machine"}`);
 }
 
 async function showFromMachine(showing: Showing, batch: BatchHere, name: string): Promise<boolean> {

@@ -74,7 +74,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "machine-lost":
       return loseMachine(toChange(state, event.machine), event.at);
     case "machine-done":
-      return finishMachine(state, toChange(state, event.machine));
+      return finishMachine(toChange(state, event.machine));
     case "machine-failed":
       return failMachine(state, toChange(state, event.machine));
     case "machine-refused":

@@ -6,6 +6,7 @@ import {
   type Fate,
   type MachineState,
   type Phase,
+  phaseAt,
   phaseOf,
   runsOf,
   type TrackedJob,
@@ -15,6 +16,7 @@ import { type RunState, toChange } from "../run-state.js";
 /** One for all, since there may be very many. */
 export const WAITING: Fate = { kind: "waiting" };
 const DROPPED: Fate = { kind: "dropped" };
+const NONE: readonly Attempt[] = [];
 
 /** A new attempt, which takes the place of what the job had. */
 export function assignTo(state: RunState, machine: MachineState, tracked: TrackedJob, number: number): void {
@@ -22,6 +24,7 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
   tracked.lastNumber = number;
   tracked.isReplaced = false;
   const attempt: Attempt = {
+    kind: "tried",
     job: id,
     number,
     rank: rankOf(tracked.job),
@@ -30,10 +33,11 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
     run: null,
     stage: ASSIGNED,
   };
-  tracked.attempts = [...tracked.attempts, attempt];
+  // A literal of one is as small as it can be; nearly all jobs have one attempt.
+  tracked.attempts = tracked.attempts === NONE ? [attempt] : [...tracked.attempts, attempt];
   machine.attempts.set(id, attempt);
   machine.current.assigned.add(attempt);
-  setFate(state, tracked, { kind: "tried", attempt });
+  setFate(state, tracked, attempt);
 }
 
 /** The job is with this computer again, or is dropped if no job is to begin any more. */
@@ -57,7 +61,7 @@ export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt):
 /** The job goes on without this attempt, which may still be on its machine. */
 export function overtake(state: RunState, tracked: TrackedJob, next: Fate): void {
   if (tracked.fate.kind === "tried") {
-    const { attempt } = tracked.fate;
+    const attempt = tracked.fate;
     const machine = toChange(state, attempt.machine);
     unlist(machine, attempt);
     attempt.isCurrent = false;
@@ -73,27 +77,36 @@ export function makeCurrent(state: RunState, tracked: TrackedJob, attempt: Attem
   unlist(machine, attempt);
   attempt.isCurrent = true;
   list(machine, attempt);
-  setFate(state, tracked, { kind: "tried", attempt });
+  setFate(state, tracked, attempt);
 }
 
-export function setStage(state: RunState, tracked: TrackedJob, attempt: Attempt, stage: Stage): void {
-  const machine = toChange(state, attempt.machine);
+/** `machine` is the attempt's own, and to be changed. */
+export function setStage(state: RunState, machine: MachineState, attempt: Attempt, stage: Stage): void {
   unlist(machine, attempt);
-  const before = phaseOf(tracked);
-  if (attempt.run === null && hasBegun(stage)) attempt.run = runsOf(tracked) + 1;
+  if (attempt.isCurrent) recount(state, phaseAt(attempt.stage), phaseAt(stage));
   attempt.stage = stage;
-  recount(state, before, phaseOf(tracked));
   list(machine, attempt);
+}
+
+/** It has begun. */
+export function noteRun(tracked: TrackedJob, attempt: Attempt): void {
+  attempt.run ??= runsOf(tracked) + 1;
+}
+
+/** Its results are taken once more, unless the machine has got the job again. */
+export function unstick(state: RunState, machine: MachineState, attempt: Attempt): void {
+  const { stage, job } = attempt;
+  if (stage.kind !== "stuck" || machine.attempts.has(job)) return;
+  machine.attempts.set(job, attempt);
+  setStage(state, machine, attempt, { ...stage, kind: "ended" });
 }
 
 /** Its results are on the machine no more. */
-export function noteFreed(state: RunState, attempt: Attempt): void {
-  const { stage } = attempt;
-  if (stage.kind !== "collected") return;
-  const machine = toChange(state, attempt.machine);
-  unlist(machine, attempt);
-  attempt.stage = { ...stage, isThere: false };
-  list(machine, attempt);
+export function noteFreed({ toFree }: MachineState, key: string): void {
+  const stage = toFree.get(key)?.stage;
+  if (stage?.kind !== "collected") return;
+  stage.isThere = false;
+  toFree.delete(key);
 }
 
 /** None of its attempts asks for another try any more. */
@@ -101,7 +114,7 @@ export function settleRetry(state: RunState, tracked: TrackedJob): void {
   for (const attempt of tracked.attempts) {
     const { stage } = attempt;
     if (stage.kind === "collected" && stage.isToRetry)
-      setStage(state, tracked, attempt, { ...stage, isToRetry: false });
+      setStage(state, toChange(state, attempt.machine), attempt, { ...stage, isToRetry: false });
   }
 }
 
@@ -118,7 +131,7 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   const tracked: TrackedJob = {
     job,
     fate: WAITING,
-    attempts: [],
+    attempts: NONE,
     lastNumber: 0,
     retries: 0,
     avoids: null,
@@ -144,20 +157,19 @@ function recount({ tally }: RunState, before: Phase, after: Phase): void {
   tally[after]++;
 }
 
-function hasBegun({ kind }: Stage): boolean {
-  return kind === "running" || kind === "ended";
-}
-
 function isCurrentOf({ fate }: TrackedJob, attempt: Attempt): boolean {
-  return fate.kind === "tried" && fate.attempt === attempt;
+  return fate === attempt;
 }
 
 function list(machine: MachineState, attempt: Attempt): void {
   const { stage } = attempt;
   indexOf(machine, attempt)?.add(attempt);
-  if (stage.kind === "stuck") machine.stuck++;
-  if (stage.kind !== "collected") return;
+  if (stage.kind !== "stuck" && stage.kind !== "collected") return;
   forget(machine, attempt);
+  if (stage.kind === "stuck") {
+    machine.stuck++;
+    return;
+  }
   if (stage.missing.length > 0) machine.rests.set(attemptKey(attempt), attempt);
   else if (stage.isThere) machine.toFree.set(attemptKey(attempt), attempt);
   if (stage.isToRetry) machine.toRetry.add(attempt.job);

@@ -31,8 +31,8 @@ export function assign(state: RunState, machine: MachineState, event: EventOf<"j
 function dismiss(state: RunState, tracked: TrackedJob): void {
   const { fate } = tracked;
   if (fate.kind !== "tried") return;
-  if (fate.attempt.stage.kind === "collected") overtake(state, tracked, WAITING);
-  else discard(state, tracked, fate.attempt);
+  if (fate.stage.kind === "collected") overtake(state, tracked, WAITING);
+  else discard(state, tracked, fate);
 }
 
 export function skip(state: RunState, id: JobId, outcome: Outcome | null): void {

@@ -7,7 +7,7 @@ import type { RunEvent } from "../../model/event.js";
 import { type JobId, kindOf } from "../../model/job.js";
 import { type RunState, toChange } from "../run-state.js";
 import { isReclaimed } from "./attempt-events.js";
-import { discard, giveBack, noteFreed, overtake, setStage, WAITING } from "./attempts.js";
+import { discard, giveBack, noteFreed, noteRun, overtake, setStage, WAITING } from "./attempts.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 
@@ -17,20 +17,15 @@ export function beginVerb(state: RunState, decision: Decision): void {
   if (decision.kind === "connect") machine.phase = "connecting";
   if (decision.kind === "finish") machine.phase = "finishing";
   if (decision.kind === "hand-over")
-    forEachOf(state, machine, decision.jobs, (tracked, attempt) => {
-      if (attempt.stage.kind === "assigned") setStage(state, tracked, attempt, SENT);
-    });
+    for (const attempt of attemptsOf(machine, decision.jobs))
+      if (attempt.stage.kind === "assigned") setStage(state, machine, attempt, SENT);
   if (decision.kind === "stop")
-    forEachOf(state, machine, decision.jobs, (tracked, attempt) => {
+    for (const attempt of attemptsOf(machine, decision.jobs)) {
       const { stage } = attempt;
-      if (stage.kind === "running") setStage(state, tracked, attempt, { ...stage, isStopping: true });
-    });
-  if (decision.kind === "collect-rest") for (const { key } of decision.rests) machine.restsToTry.delete(key);
-  if (decision.kind === "free")
-    for (const key of decision.keys) {
-      const attempt = machine.toFree.get(key);
-      if (attempt !== undefined) noteFreed(state, attempt);
+      if (stage.kind === "running") setStage(state, machine, attempt, { ...stage, isStopping: true });
     }
+  if (decision.kind === "collect-rest") for (const { key } of decision.rests) machine.restsToTry.delete(key);
+  if (decision.kind === "free") for (const key of decision.keys) noteFreed(machine, key);
 }
 
 export function endVerb(state: RunState, { decision, at }: VerbNews): void {
@@ -59,10 +54,10 @@ export function loseMachine(machine: MachineState, at: number): void {
 }
 
 /** Nothing of the batch is left there, but for results that cannot be taken: the next client tries again. */
-export function finishMachine(state: RunState, machine: MachineState): void {
-  machine.hasSpool = machine.attempts.size + machine.rests.size > 0;
+export function finishMachine(machine: MachineState): void {
+  machine.hasSpool = machine.attempts.size + machine.stuck + machine.rests.size > 0;
   machine.phase = "done";
-  for (const attempt of [...machine.toFree.values()]) noteFreed(state, attempt);
+  for (const key of [...machine.toFree.keys()]) noteFreed(machine, key);
 }
 
 /** What it was given may have arrived, and may be running: its fate is unknown, and no other machine gets it. */
@@ -71,13 +66,13 @@ export function failMachine(state: RunState, machine: MachineState): void {
   machine.isOpen = false;
   const { assigned, sent, queued, running, ended } = machine.current;
   for (const attempt of [...assigned, ...sent, ...queued, ...running, ...ended])
-    setStage(state, state.jobs.get(attempt.job) as TrackedJob, attempt, UNKNOWN);
+    setStage(state, machine, attempt, UNKNOWN);
 }
 
 /** What the machine has lost of these is of unknown fate; one that another machine has by now is as if it had never been. */
 export function loseSight(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
   forEachOf(state, machine, jobs, (tracked, attempt) => {
-    if (attempt.isCurrent) setStage(state, tracked, attempt, UNKNOWN);
+    if (attempt.isCurrent) setStage(state, machine, attempt, UNKNOWN);
     else discard(state, tracked, attempt);
   });
 }
@@ -90,10 +85,10 @@ export function unassign(state: RunState, machine: MachineState, jobs: readonly 
 }
 
 export function noteArrived(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
-  forEachOf(state, machine, jobs, (tracked, attempt) => {
+  for (const attempt of attemptsOf(machine, jobs)) {
     const { kind } = attempt.stage;
-    if (kind === "assigned" || kind === "sent") setStage(state, tracked, attempt, QUEUED);
-  });
+    if (kind === "assigned" || kind === "sent") setStage(state, machine, attempt, QUEUED);
+  }
 }
 
 export function takeBack(
@@ -107,7 +102,8 @@ export function takeBack(
   forEachOf(state, machine, begun, (tracked, attempt) => {
     if (!isWaiting(attempt)) return;
     isReclaimed(state, tracked, attempt);
-    setStage(state, tracked, attempt, { kind: "running", slot: null, startedAt: null, isStopping: false });
+    noteRun(tracked, attempt);
+    setStage(state, machine, attempt, { kind: "running", slot: null, startedAt: null, isStopping: false });
   });
 }
 
@@ -126,14 +122,23 @@ function isWaiting({ stage: { kind } }: Attempt): boolean {
 }
 
 /** What the machine has of these jobs. */
+function attemptsOf({ attempts }: MachineState, jobs: readonly JobId[]): Attempt[] {
+  const found: Attempt[] = [];
+  for (const id of jobs) {
+    const attempt = attempts.get(id);
+    if (attempt !== undefined) found.push(attempt);
+  }
+  return found;
+}
+
 function forEachOf(
   state: RunState,
   machine: MachineState,
   jobs: readonly JobId[],
   act: (tracked: TrackedJob, attempt: Attempt) => void,
 ): void {
-  for (const id of jobs) {
-    const [tracked, attempt] = [state.jobs.get(id), machine.attempts.get(id)];
-    if (tracked !== undefined && attempt !== undefined) act(tracked, attempt);
+  for (const attempt of attemptsOf(machine, jobs)) {
+    const tracked = state.jobs.get(attempt.job);
+    if (tracked !== undefined) act(tracked, attempt);
   }
 }

@@ -4,9 +4,10 @@ import type { Fate } from "../../../src/model/batch-state.js";
 import type { Decision, DecisionKind } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
 import type { Job, Outcome } from "../../../src/model/job.js";
-import { decide, isOver } from "../../../src/plan/decide.js";
+import { decide } from "../../../src/plan/decide.js";
 import { apply } from "../../../src/plan/fold/apply.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
+import { isOver } from "../../../src/plan/remaining.js";
 import type { Policy, RunState } from "../../../src/plan/run-state.js";
 import { takeStock } from "../../../src/plan/stock.js";
 import { aCapacity } from "./a-machine.js";
@@ -91,7 +92,7 @@ export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
     job(line) {
       const fate = state.jobs.get(line)?.fate;
       if (fate?.kind !== "tried") return fate;
-      const { machine, stage } = fate.attempt;
+      const { machine, stage } = fate;
       return { machine, ...stage };
     },
   };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decide, isOver } from "../../../src/plan/decide.js";
+import { decide } from "../../../src/plan/decide.js";
+import { isOver } from "../../../src/plan/remaining.js";
 import { newStock, takeStock } from "../../../src/plan/stock.js";
 import { aTape, simulationFacts } from "./a-tape.js";
 import { Simulation } from "./simulated-run.js";

@@ -97,8 +97,8 @@ export class EveryProjection {
     for (const { job, fate } of this.#state.jobs.values()) {
       const about = this.#sinks.plain.text.split("\n").filter((line) => line.split(/[ ;]+/)[1] === job.name);
       const ending = about.findLast((line) => /^(finished|failed): /.test(line));
-      if (ending === undefined || fate.kind !== "tried" || fate.attempt.stage.kind !== "collected") continue;
-      expect(ending.startsWith("finished: ")).toBe(succeeded(fate.attempt.stage.outcome));
+      if (ending === undefined || fate.kind !== "tried" || fate.stage.kind !== "collected") continue;
+      expect(ending.startsWith("finished: ")).toBe(succeeded(fate.stage.outcome));
     }
   }
 }

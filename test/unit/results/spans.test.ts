@@ -6,7 +6,7 @@ import { spansOf } from "../../../src/results/spans.js";
 const NOW = 1_000_000;
 
 function anAttempt(job: number, stage: Stage, isCurrent = true): Attempt {
-  return { job, number: 1, rank: null, machine: "one", isCurrent, run: 1, stage };
+  return { kind: "tried", job, number: 1, rank: null, machine: "one", isCurrent, run: 1, stage };
 }
 
 function anEnded(job: number, startedAt: number, endedAt: number, durationMs: number): Attempt {

@@ -35,7 +35,7 @@ function check(state: RunState): void {
   expect(sorted(state.waiting)).toEqual(waiting);
   for (const { fate, attempts } of state.jobs.values()) {
     const current = attempts.filter(({ isCurrent }) => isCurrent);
-    expect(current).toEqual(fate.kind === "tried" ? [fate.attempt] : []);
+    expect(current).toEqual(fate.kind === "tried" ? [fate] : []);
   }
 }
 
@@ -62,7 +62,7 @@ function namedAfter(name: string, sets: Readonly<Record<string, ReadonlySet<Atte
 function scanOf(there: readonly Attempt[]): Kept {
   const at = (isCurrent: boolean, ...kinds: Attempt["stage"]["kind"][]) =>
     keysOf(there.filter((each) => each.isCurrent === isCurrent && kinds.includes(each.stage.kind)));
-  const held = there.filter(({ stage }) => stage.kind !== "collected");
+  const held = there.filter(({ stage }) => stage.kind !== "collected" && stage.kind !== "stuck");
   const collected = there.flatMap((each) =>
     each.stage.kind === "collected" ? [{ each, ...each.stage }] : [],
   );

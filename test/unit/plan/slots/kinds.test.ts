@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type Job, kindOf, type Requirement } from "../../../../src/model/job.js";
 import type { MachineSpec, Slot } from "../../../../src/model/machine.js";
-import { decide, isOver } from "../../../../src/plan/decide.js";
+import { decide } from "../../../../src/plan/decide.js";
 import { apply } from "../../../../src/plan/fold/apply.js";
 import { initialState } from "../../../../src/plan/fold/initial-state.js";
+import { isOver } from "../../../../src/plan/remaining.js";
 import type { RunState } from "../../../../src/plan/run-state.js";
 import { kindsOf, mustKnowCpuUse, planKinds } from "../../../../src/plan/slots/kinds.js";
 import { takeStock } from "../../../../src/plan/stock.js";

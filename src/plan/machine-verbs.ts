@@ -1,0 +1,152 @@
+// What to do about one machine next: bring it jobs, take some back, fetch results, free and clean up.
+
+import type { Attempt } from "../model/attempt.js";
+import { attemptKey } from "../model/attempt-key.js";
+import { lastAttempt, type MachineState } from "../model/batch-state.js";
+import type { Decision, Rest } from "../model/decision.js";
+import type { JobId } from "../model/job.js";
+import { isToCollect } from "./gathering.js";
+import { startsNothing } from "./halt.js";
+import { firstOf, idsOf, incompleteOf } from "./holdings.js";
+import { isNeeded } from "./remaining.js";
+import type { RunState } from "./run-state.js";
+import { servedBy } from "./served.js";
+import { isEmpty } from "./stock.js";
+
+/** At most this many jobs in one archive: their names must fit one command line, on both sides. */
+const COLLECT_AT_ONCE = 500;
+/** Each names up to a hundred paths. */
+const RESTS_AT_ONCE = 20;
+const HAND_OVER_AT_ONCE = 2000;
+
+/** `isQuiet`: no job is on its way any more, on any machine. */
+interface Moment {
+  readonly now: number;
+  readonly isQuiet: boolean;
+}
+
+export function verbsFor(state: RunState, machine: MachineState, moment: Moment): Decision[] {
+  const { name, phase, hasSpool } = machine;
+  const retry = batch(machine, "retry", () => [...machine.toRetry]);
+  switch (phase) {
+    case "new":
+      return isNeeded(state, machine)
+        ? [...retry, { kind: "connect", machine: name, resumes: hasSpool }]
+        : retry;
+    case "lost":
+      return [...retry, ...reconnect(machine)];
+    case "ready":
+      return [...retry, ...verbsWhenReady(state, machine, moment)];
+    case "connecting":
+    case "finishing":
+    case "done":
+    case "failed":
+      return retry;
+    default:
+      return phase satisfies never;
+  }
+}
+
+function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {
+  if (busy.has("reconnect") || busy.has("connect")) return [];
+  return [{ kind: "reconnect", machine: name, resumes: hasSpool }];
+}
+
+function verbsWhenReady(state: RunState, machine: MachineState, { now, isQuiet }: Moment): Decision[] {
+  const decisions = [
+    ...handOver(state, machine),
+    ...takeBack(state, machine),
+    ...stop(state, machine),
+    ...collect(machine, now),
+    ...collectRests(state, machine),
+    ...free(machine, isQuiet),
+  ];
+  return decisions.length === 0 && isFinished(machine, isQuiet)
+    ? [{ kind: "finish", machine: machine.name, cleans: isToClean(machine) }]
+    : decisions;
+}
+
+/** While nothing is to begin: only what may have arrived already, so that the machine can be asked about it. */
+function handOver(state: RunState, { name, busy, current: { assigned, sent } }: MachineState): Decision[] {
+  if (busy.has("hand-over")) return [];
+  const jobs = idsOf(startsNothing(state) ? [sent] : [sent, assigned], HAND_OVER_AT_ONCE);
+  if (jobs.length === 0) return [];
+  // What was sent comes first.
+  const again = jobs.slice(0, sent.size);
+  return [{ kind: "hand-over", machine: name, jobs, ...(again.length > 0 && { again }) }];
+}
+
+function takeBack(state: RunState, machine: MachineState): Decision[] {
+  const isHandingOver = machine.busy.has("hand-over");
+  if (isHandingOver && !startsNothing(state)) return [];
+  const overtaken = isHandingOver ? [] : [machine.overtaken.queued];
+  return batch(machine, "take-back", () => [...toReturn(state, machine), ...idsOf(overtaken)]);
+}
+
+/** A machine that is being drained keeps what no other could take. */
+function toReturn(state: RunState, { current: { queued }, isOpen }: MachineState): Iterable<JobId> {
+  if (startsNothing(state)) return idsOf([queued]);
+  const { takers } = state.stock;
+  return isOpen || takers.size === 0 ? [] : servedBy(state, takers, idsOf([queued]));
+}
+
+function stop({ interrupted }: RunState, machine: MachineState): Decision[] {
+  return interrupted === "stop" ? batch(machine, "stop", () => idsOf([unstopped(machine)])) : [];
+}
+
+function unstopped({ current: { running } }: MachineState): Attempt[] {
+  return [...running].filter(({ stage }) => stage.kind === "running" && !stage.isStopping);
+}
+
+function collect(machine: MachineState, now: number): Decision[] {
+  const { current, overtaken } = machine;
+  if (!isToCollect(machine, now)) return [];
+  return batch(machine, "collect", () => idsOf([current.ended, overtaken.ended], COLLECT_AT_ONCE));
+}
+
+function collectRests(state: RunState, { name, busy, rests, restsToTry }: MachineState): Decision[] {
+  if (restsToTry.size === 0 || busy.has("collect-rest")) return [];
+  const some = firstOf(restsToTry, RESTS_AT_ONCE).flatMap((key) => rests.get(key) ?? []);
+  return [{ kind: "collect-rest", machine: name, rests: some.map((attempt) => restOf(state, attempt)) }];
+}
+
+function restOf({ jobs }: RunState, attempt: Attempt): Rest {
+  const tracked = jobs.get(attempt.job);
+  const isInPlace = tracked !== undefined && lastAttempt(tracked) === attempt;
+  return { ...incompleteOf(attempt), key: attemptKey(attempt), isInPlace };
+}
+
+/** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
+function free(machine: MachineState, isQuiet: boolean): Decision[] {
+  const { name, toFree, busy } = machine;
+  if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return [];
+  // The last ones go with all the rest.
+  if (isThrough(machine, isQuiet) && isToClean(machine)) return [];
+  return [{ kind: "free", machine: name, keys: firstOf(toFree.keys(), COLLECT_AT_ONCE) }];
+}
+
+/** `pick` is not called while such a verb is under way. */
+function batch(
+  { name, busy }: MachineState,
+  kind: "collect" | "retry" | "take-back" | "stop",
+  pick: () => readonly JobId[],
+): Decision[] {
+  if (busy.has(kind)) return [];
+  const jobs = pick();
+  return jobs.length === 0 ? [] : [{ kind, machine: name, jobs }];
+}
+
+/** Nothing is left there but what is cleaned up, and nothing more will come. */
+function isFinished(machine: MachineState, isQuiet: boolean): boolean {
+  const { toFree, busy } = machine;
+  return isThrough(machine, isQuiet) && busy.size === 0 && (toFree.size === 0 || isToClean(machine));
+}
+
+/** An open machine stays until the last job of the batch is home: it may be needed for it. */
+function isThrough(machine: MachineState, isQuiet: boolean): boolean {
+  return isEmpty(machine) && machine.toRetry.size === 0 && (isQuiet || !machine.isOpen);
+}
+
+function isToClean({ hasSpool, stuck, rests }: MachineState): boolean {
+  return hasSpool && stuck + rests.size === 0;
+}

@@ -1,0 +1,71 @@
+// What is left to do in a run, and when nothing is.
+
+import type { MachineState } from "../model/batch-state.js";
+import { countWaiting } from "./holdings.js";
+import type { RunState } from "./run-state.js";
+import { isEmpty } from "./stock.js";
+
+/** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
+const FAREWELL_MS = 5000;
+
+/** Nothing is under way and nothing more can be done. */
+export function isOver(state: RunState, now: number): boolean {
+  if (areAll(state, (machine) => isOut(machine) || isUnneeded(state, machine))) return true;
+  // Some are still being tried, but the run does not wait for them alone.
+  const isDispensable = (machine: MachineState) => machine.isGivenUp || isLeftToClean(machine, now);
+  return (
+    areAll(state, (machine) => isDispensable(machine) || isOut(machine) || isUnneeded(state, machine)) &&
+    (!isMoreToDeal(state) || areAll(state, ({ isOpen, isGivenUp }) => !isOpen || isGivenUp))
+  );
+}
+
+/** Ends with the first that is not. */
+function areAll({ machines }: RunState, predicate: (machine: MachineState) => boolean): boolean {
+  for (const machine of machines.values()) if (!predicate(machine)) return false;
+  return true;
+}
+
+function isLeftToClean(machine: MachineState, now: number): boolean {
+  return machine.phase === "lost" && isEmpty(machine) && now - machine.lostAt >= FAREWELL_MS;
+}
+
+function isOut({ phase, busy, toRetry }: MachineState): boolean {
+  return busy.size + toRetry.size === 0 && (phase === "done" || phase === "failed");
+}
+
+function isUnneeded(state: RunState, machine: MachineState): boolean {
+  if (machine.busy.has("retry") || machine.toRetry.size > 0) return false;
+  return (machine.phase === "new" || machine.phase === "connecting") && !isNeeded(state, machine);
+}
+
+export function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean {
+  return hasSpool || (isOpen && isMoreToDo(state));
+}
+
+/** Waiting jobs, here or on a machine that might be relieved of some. */
+function isMoreToDo(state: RunState): boolean {
+  return state.interrupted === "no" && (isMoreToDeal(state) || state.stock.queueing.size > 0);
+}
+
+function isMoreToDeal({ waiting, isMoreToCome }: RunState): boolean {
+  return isMoreToCome || waiting.size > 0;
+}
+
+/** No job is on its way any more, but for those on machines that were given up. */
+export function isQuietEverywhere(state: RunState): boolean {
+  return !isMoreToDeal(state) && state.stock.holding.size === 0;
+}
+
+/** From here on the machines need no client: every job is on its machine, or done. */
+export function isHandedOver(state: RunState): boolean {
+  const isPending = ({ current: { assigned, sent }, phase }: MachineState) =>
+    assigned.size + sent.size > 0 || phase === "connecting";
+  return !isMoreToDeal(state) && ![...state.machines.values()].some(isPending);
+}
+
+/** With this computer, or on a machine. */
+export function countUnbegun({ waiting, stock }: RunState): number {
+  let count = waiting.size;
+  for (const machine of stock.queueing) count += countWaiting(machine);
+  return count;
+}
