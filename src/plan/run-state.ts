@@ -70,7 +70,7 @@ export function keyOn(state: BatchState, name: string, id: JobId): string {
 /** Whether news of this attempt matters: its results are wanted and not here yet. */
 export function isUnderWay(state: BatchState, name: string, id: JobId, number: number): boolean {
   const attempt = machineOf(state, name).attempts.get(id);
-  return attempt?.number === number && attempt.stage.kind !== "stuck" && attempt.stage.kind !== "unknown";
+  return attempt?.number === number && attempt.stage.kind !== "unknown";
 }
 
 export function kindOfJob({ kinds }: RunState, id: JobId): string {

@@ -12,36 +12,11 @@ import {
 } from "node:fs";
 import { UserError } from "../errors.js";
 import type { RunEvent } from "../model/event.js";
+import { isRecorded } from "../model/recorded.js";
 import { describeNewer } from "../model/version.js";
 import { upgradeEvent } from "./record-v1.js";
 
 const FORMAT = 2;
-/** The rest is for the eye, or can be asked for again. */
-const RECORDED: ReadonlySet<RunEvent["kind"]> = new Set([
-  "run-started",
-  "jobs-added",
-  "job-reopened",
-  "job-replaced",
-  "jobs-complete",
-  "machine-ready",
-  "jobs-assigned",
-  "jobs-handed-over",
-  "jobs-taken-back",
-  "jobs-reassigned",
-  "jobs-retried",
-  "machine-refused",
-  "job-started",
-  "job-ended",
-  "output-restarted",
-  "jobs-arrived",
-  "job-collected",
-  "rest-collected",
-  "job-stuck",
-  "machine-done",
-  "interrupted",
-  "halted",
-  "run-ended",
-]);
 
 /** Owns the file; close() it. */
 export class RunRecord {
@@ -57,7 +32,7 @@ export class RunRecord {
 
   /** All of them or, when this throws, none. */
   append(events: readonly RunEvent[]): void {
-    const recorded = events.filter(({ kind }) => RECORDED.has(kind));
+    const recorded = events.filter(isRecorded);
     if (recorded.length === 0) return;
     const text = recorded.map((event) => `${JSON.stringify({ v: FORMAT, ...event })}\n`).join("");
     const bytes = Buffer.from(text);
@@ -94,7 +69,7 @@ export function loadRecord(path: string): RunEvent[] {
   const newer = lines.findIndex((line) => line !== null && line.v > FORMAT);
   if (newer !== -1) throw newerError(`${path}:${newer + 1}`, lines);
   return lines.flatMap((line) => {
-    if (line === null || !RECORDED.has(line.kind)) return [];
+    if (line === null || !isRecorded(line)) return [];
     const { v, ...event } = line;
     return v === 1 ? upgradeEvent(event) : event;
   });

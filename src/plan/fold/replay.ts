@@ -7,25 +7,10 @@ import type { TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
+import { isReplayed } from "../../model/recorded.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyRecorded } from "./apply.js";
-import { makeCurrent, setStage, untrack } from "./attempts.js";
-
-/** The rest was about that client and its links. Stuck results are tried again. */
-const REPLAYED: ReadonlySet<RunEvent["kind"]> = new Set([
-  "jobs-assigned",
-  "jobs-handed-over",
-  "jobs-taken-back",
-  "jobs-reassigned",
-  "jobs-retried",
-  "job-started",
-  "job-ended",
-  "job-collected",
-  "rest-collected",
-  "job-reopened",
-  "job-replaced",
-  "machine-done",
-]);
+import { makeCurrent, setStage, unstick, untrack } from "./attempts.js";
 
 export interface Past {
   readonly batch: string;
@@ -138,15 +123,25 @@ function lastPile(events: readonly RunEvent[]): Pile {
 
 /** `state` knows every machine that the events speak of. */
 export function replay(state: RunState, events: readonly RunEvent[]): void {
-  for (const event of events) if (REPLAYED.has(event.kind)) applyRecorded(state, event);
+  for (const event of events) {
+    if (event.kind === "run-started") tryStuckAgain(state);
+    if (isReplayed(event)) applyRecorded(state, event);
+  }
   for (const name of state.machines.keys()) {
     const machine = toChange(state, name);
     Object.assign(machine, { phase: "new", isGivenUp: false });
     // The last client may have sent them.
-    for (const attempt of [...machine.current.assigned])
-      setStage(state, state.jobs.get(attempt.job) as TrackedJob, attempt, SENT);
+    for (const attempt of [...machine.current.assigned]) setStage(state, machine, attempt, SENT);
   }
   tryRests(state);
+  tryStuckAgain(state);
+}
+
+/** Each client does, and what it then collects is in the record. */
+function tryStuckAgain(state: RunState): void {
+  if ([...state.machines.values()].every(({ stuck }) => stuck === 0)) return;
+  for (const { attempts } of state.jobs.values())
+    for (const attempt of attempts) unstick(state, toChange(state, attempt.machine), attempt);
 }
 
 /** What an earlier client could not take may be readable now. */

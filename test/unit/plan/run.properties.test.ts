@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { parseAttemptKey } from "../../../src/model/attempt-key.js";
 import { countJobs } from "../../../src/plan/run-state.js";
 import { aTape, simulationFacts } from "./a-tape.js";
 import { Simulation } from "./simulated-run.js";
@@ -11,7 +12,7 @@ test("whatever goes wrong and when: nothing is lost, nothing runs twice by accid
       try {
         while (!tape.isOver) run.step();
         expect(run.comesToItsEnd(), "it comes to its end").toBe(true);
-        const home = new Set([...run.placed].map((attempt) => Number(attempt.split(" ")[1]?.split("-")[0])));
+        const home = new Set([...run.placed].map((place) => parseAttemptKey(place.split(" ")[1] ?? "").job));
         for (const line of run.begunLines()) expect(home).toContain(line);
         // Without an interrupt, and with machines that take jobs, nothing is left undone either.
         const machines = [...run.state.machines.values()];

@@ -6,12 +6,14 @@ import { standingOf } from "../../../src/model/batch-state.js";
 import type { Decision, VerbNews } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
 import type { Job, Outcome } from "../../../src/model/job.js";
-import { decide, isOver } from "../../../src/plan/decide.js";
+import { isRecorded } from "../../../src/model/recorded.js";
+import { decide } from "../../../src/plan/decide.js";
 import { apply } from "../../../src/plan/fold/apply.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { replay } from "../../../src/plan/fold/replay.js";
 import { haltDue } from "../../../src/plan/halt.js";
 import { heldBy } from "../../../src/plan/holdings.js";
+import { isOver } from "../../../src/plan/remaining.js";
 import { isUnderWay, keyOn, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
 import { takeStock } from "../../../src/plan/stock.js";
 import { ready, runStarted } from "./a-run.js";
@@ -290,7 +292,7 @@ export class Simulation {
     for (const item of this.#inbox.splice(0)) {
       const isNews = apply(this.state, item);
       if ("decision" in item) continue;
-      this.record.push(item);
+      if (isRecorded(item)) this.record.push(item);
       this.#audience?.hear(item, isNews);
     }
     const halt = haltDue(this.state);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunEvent } from "../../../../src/model/event.js";
+import type { News, RunEvent } from "../../../../src/model/event.js";
 import { forgetJobs, replay } from "../../../../src/plan/fold/replay.js";
 import {
   aNewRun,
@@ -9,8 +9,10 @@ import {
   ended,
   FAILURE,
   given,
+  handedOver,
   lost,
   ready,
+  runStarted,
   SUCCESS,
   started,
   takenBack,
@@ -29,6 +31,39 @@ test("results that could not be taken are tried again by the next client", () =>
   run.tell(ready("a", 1));
   expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", jobs: [1] }]);
 });
+
+describe("a job whose earlier results are stuck on the only machine", () => {
+  const stuck: News = { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" };
+  const record = [...given("a", 1), { kind: "job-replaced", job: 1 } as const, ended("a", 1), stuck];
+
+  test("is given to it again", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1 } });
+    run.tell(...record);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [1], attempts: [2] }]);
+  });
+
+  test("has the later results once the next client took them", () => {
+    const run = aNewRun({ jobs: 1, machines: { a: 1 } });
+    const again: News = { kind: "jobs-assigned", machine: "a", jobs: [1], attempts: [2] };
+    replay(run.state, recorded(...record, again, handedOver("a", 1)));
+    run.tell(ready("a", 1), ended("a", 1, SUCCESS, 2), collected("a", 1, SUCCESS, 2));
+    expect(run.job(1)).toMatchObject({ kind: "collected", outcome: SUCCESS });
+  });
+});
+
+test("stuck results that a later client took are not asked for by a third one", () => {
+  const run = aNewRun({ jobs: 1, machines: { a: 1 } });
+  const stuck: News = { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" };
+  replay(
+    run.state,
+    recorded(runStarted(), ...given("a", 1), ended("a", 1), stuck, runStarted(), collected("a", 1)),
+  );
+  expect(run.job(1)).toMatchObject({ kind: "collected", outcome: SUCCESS });
+});
+
+function recorded(...news: News[]): RunEvent[] {
+  return news.map((each) => ({ ...each, at: 0 }) as RunEvent);
+}
 
 test("what was queued of a command that changed is taken back by the next client too", () => {
   const run = aNewRun({ jobs: 1, machines: { a: 1, b: 1 } });

@@ -1,0 +1,61 @@
+// What a record keeps of a run: every kind of event has decided about it here.
+
+import type { RunEvent } from "./event.js";
+
+/**
+ * "replayed": the next client folds it again. "kept": it is read from the record for what else it tells. "passing": it is
+ * not recorded, since it is for the eye, or can be asked for again.
+ */
+const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> = {
+  "run-started": "kept",
+  "run-resumed": "passing",
+  "run-ended": "kept",
+  "jobs-added": "kept",
+  "jobs-complete": "kept",
+  "job-skipped": "passing",
+  "job-reopened": "replayed",
+  "job-replaced": "replayed",
+  "machine-ready": "kept",
+  "machine-lost": "passing",
+  "machine-back": "passing",
+  "machine-failed": "passing",
+  "machine-refused": "kept",
+  "machine-draining": "passing",
+  "machine-opened": "passing",
+  "machine-done": "replayed",
+  "tree-read": "passing",
+  staging: "passing",
+  staged: "passing",
+  "jobs-assigned": "replayed",
+  "jobs-handed-over": "replayed",
+  "jobs-taken-back": "replayed",
+  "jobs-reassigned": "replayed",
+  "jobs-retried": "replayed",
+  "jobs-gone": "passing",
+  "slot-waiting": "passing",
+  "job-started": "replayed",
+  "job-said": "passing",
+  "job-output": "passing",
+  "output-restarted": "kept",
+  "job-ended": "replayed",
+  collecting: "passing",
+  "jobs-arrived": "kept",
+  "job-collected": "replayed",
+  "rest-collected": "replayed",
+  "job-stuck": "replayed",
+  warning: "passing",
+  interrupted: "kept",
+  halted: "kept",
+  paused: "passing",
+  continued: "passing",
+};
+
+/** False also for kinds that this version does not know. */
+export function isRecorded({ kind }: RunEvent): boolean {
+  return USES[kind] === "replayed" || USES[kind] === "kept";
+}
+
+/** The rest of a record was about its client and that client's links. */
+export function isReplayed({ kind }: RunEvent): boolean {
+  return USES[kind] === "replayed";
+}
