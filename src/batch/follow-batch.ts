@@ -3,7 +3,8 @@
 
 import type { RunEvent } from "../model/event.js";
 import type { RunState } from "../plan/run-state.js";
-import { type BatchOrder, type BatchRun, startRun } from "../run/batch-run.js";
+import { type BatchRun, startRun } from "../run/batch-run.js";
+import type { BatchOrder } from "../run/order.js";
 import type { LastingConnector, Suspendable } from "./connector.js";
 import type { Surroundings } from "./surroundings.js";
 

@@ -7,7 +7,7 @@ import { plainMachine } from "../input/machine/plain-machine.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { RecordedMachine } from "../plan/fold/replay.js";
 import { noTree } from "../remote/tree/tree.js";
-import type { Rerun } from "../run/opening.js";
+import type { Rerun } from "../run/rerun.js";
 import type { Results } from "../run/results.js";
 import { type BatchHere, isSweep } from "./batches-here.js";
 import type { FollowOrder } from "./follow-batch.js";
@@ -35,7 +35,7 @@ export async function orderFor(
     );
   }
   return {
-    ...settings,
+    settings,
     script,
     jobs,
     feed: null,

@@ -13,22 +13,30 @@ import { weigh } from "../remote/results/weigh.js";
 import { progressTeller } from "./collecting-progress.js";
 import { isOfThisDisk } from "./disk-error.js";
 import { isExpected } from "./expected-error.js";
+import type { Home } from "./home.js";
+import type { Known } from "./known.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import type { OutputPoller } from "./output-poller.js";
-import { jobOf, keysOf, type RunContext } from "./run-context.js";
+import type { Terms } from "./terms.js";
 
 const DISK_RETRY_MS = 5000;
 const UNTOLD: Outcome = { kind: "lost", reason: "it does not say how it ended" };
 
+export interface CollectorParts {
+  readonly terms: Pick<Terms, "batch" | "settings">;
+  readonly known: Known;
+  readonly home: Home;
+}
+
 export class Collector {
-  readonly #context: RunContext;
+  readonly #parts: CollectorParts;
   /** Two attempts of one job may come home at once: the second one must see that the first is in place. */
   readonly #oneByOne = pLimit(1);
   #warned = "";
 
-  constructor(context: RunContext) {
-    this.#context = context;
+  constructor(parts: CollectorParts) {
+    this.#parts = parts;
   }
 
   async collect(
@@ -37,7 +45,7 @@ export class Collector {
     poller: OutputPoller | undefined,
     emit: Emit,
   ): Promise<void> {
-    const keys = keysOf(this.#context, link, jobs);
+    const keys = this.#parts.known.keys(link.spec.name, jobs);
     try {
       await poller?.finish(keys);
       await this.#collectTogether(link, keys, emit);
@@ -51,9 +59,11 @@ export class Collector {
   }
 
   async #collectTogether(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
-    const { results, outputs, copyBack, commit } = this.#context;
+    const { terms, home } = this.#parts;
+    const { results, outputs, commit } = home;
+    const { copyBack } = terms.settings;
     const { place, session, signal, spec } = link;
-    const incoming = await results.makeIncoming(this.#context.batch);
+    const incoming = await results.makeIncoming(terms.batch);
     try {
       const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
       const asked = { place, jobs, copyBack, signal };
@@ -92,7 +102,7 @@ export class Collector {
         }
       });
     } finally {
-      await this.#context.results.sync();
+      await this.#parts.home.results.sync();
       for (const key of placed) {
         const { files = 0, bytes = 0 } = written.get(key) ?? {};
         const [about, outcome] = [parseAttemptKey(key), outcomes.get(key) ?? UNTOLD];
@@ -104,11 +114,12 @@ export class Collector {
   }
 
   async #place(link: MachineLink, key: string, outcome = UNTOLD, incoming: string): Promise<void> {
-    const { results, outputs, isSuperseded } = this.#context;
+    const { known, home } = this.#parts;
+    const { results, outputs } = home;
     const { job: id, attempt } = parseAttemptKey(key);
-    const { name } = jobOf(this.#context, id);
+    const { name } = known.job(id);
     // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
-    const isLeftover = outcome.kind === "lost" && isSuperseded(link.spec.name, id, attempt);
+    const isLeftover = outcome.kind === "lost" && known.isSuperseded(link.spec.name, id, attempt);
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
     if (!isBeside) outputs.join(key, name, path.join(incoming, key));
@@ -124,7 +135,7 @@ export class Collector {
       } catch (error) {
         if (!isOfThisDisk(error) && !isExpected(error)) throw error;
         if (link.isLost) throw new LinkLost();
-        const { name } = jobOf(this.#context, rest.job);
+        const { name } = this.#parts.known.job(rest.job);
         const message = `what is missing of ${name} stays on ${link.spec.name}: ${error.message}`;
         emit({ kind: "warning", message });
       }
@@ -132,16 +143,18 @@ export class Collector {
   }
 
   async #collectRest(link: MachineLink, rest: Rest, emit: Emit): Promise<void> {
-    const { results, batch, copyBack } = this.#context;
+    const { terms, known, home } = this.#parts;
+    const { results } = home;
+    const { copyBack } = terms.settings;
     const { place, session, signal, spec } = link;
     const { job: id, attempt, key, isInPlace } = rest;
-    const { name } = jobOf(this.#context, id);
+    const { name } = known.job(id);
     const about = { kind: "rest-collected", job: id, attempt, machine: spec.name } as const;
     if (!link.hasSpool) {
       emit({ kind: "warning", message: `what was missing of ${name} is not on ${spec.name} any more` });
       return emit({ ...about, files: 0, bytes: 0, missing: [] });
     }
-    const incoming = await results.makeIncoming(batch);
+    const incoming = await results.makeIncoming(terms.batch);
     try {
       const jobs = [{ key, streams: [], only: rest.missing }];
       const collected = await collect(session, { place, jobs, copyBack, signal, into: incoming.dir });
@@ -160,7 +173,7 @@ export class Collector {
   #warnOf({ leftOut, renamed }: Collected, emit: Emit): void {
     for (const what of leftOut) emit({ kind: "warning", message: `left out: ${what}` });
     for (const [key, count] of renamed) {
-      const { name } = jobOf(this.#context, parseAttemptKey(key).job);
+      const { name } = this.#parts.known.jobOfKey(key);
       const message = `${name}: this disk does not take ${count} of its file names; ${RENAMED} among its results lists what they became`;
       emit({ kind: "warning", message });
     }

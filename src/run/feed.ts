@@ -6,7 +6,7 @@ import type { Job, JobId, Outcome } from "../model/job.js";
 import { Arrivals } from "../plan/arrivals.js";
 import type { Past } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
-import { isToRerun, type Rerun } from "./opening.js";
+import { isToRerun, type Rerun } from "./rerun.js";
 import type { Results } from "./results.js";
 
 export interface FeedOrder {

@@ -1,101 +1,99 @@
-// Gives jobs to a machine: the working directory first, once, then the jobs and the slots that take them.
-// What is there of the directory is asked for before anybody knows whether the machine gets a job; if it is small, what is not
-// is sent as well.
+// Gives jobs to a machine: the working directory first, once, then the jobs and the slots that take them. Jobs that do not
+// arrive go to other machines.
 
-import type { News } from "../model/event.js";
+import type { Decision } from "../model/decision.js";
 import { type JobId, kindOf } from "../model/job.js";
-import type { Slot } from "../model/machine.js";
 import { deviceEnv } from "../plan/slots/devices.js";
+import { RemoteError } from "../remote/engine/remote-error.js";
 import { handOver, NothingArrived } from "../remote/spool/hand-over.js";
 import { jobScript } from "../remote/spool/job-script.js";
 import type { Manifest } from "../remote/spool/manifest.js";
 import { needsOwnShell } from "../remote/spool/own-shell.js";
-import { FileChanged } from "../remote/tree/cargo.js";
-import { rereadTree } from "../remote/tree/reread-tree.js";
-import { stage } from "../remote/tree/stage.js";
-import type { Tree } from "../remote/tree/tree.js";
-import { unstage } from "../remote/tree/unstage.js";
-import { deferred } from "../transport/deferred.js";
-import type { Session } from "../transport/session.js";
-import { isExpected } from "./expected-error.js";
-import { warnOfSize } from "./large-tree.js";
+import type { Attendant } from "./attending.js";
+import { type ExpectedError, isExpected } from "./expected-error.js";
+import { jobsOf, type Known } from "./known.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
-import { jobOf, jobsOf, keysOf, type RunContext } from "./run-context.js";
+import type { Stager } from "./staging.js";
+import { settleDoubt } from "./taking-back.js";
+import type { Terms } from "./terms.js";
 
-/** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
-const ANSWER_COUNTS_MS = 60_000;
-
-/** Not worth waiting for the word, which comes later than it takes. */
-const SMALL_BYTES = 1 << 20;
-
-/** Fits into one packet, with the question whether it is there. */
-const TINY_ARCHIVE = 24 << 10;
-const BLOCKS_BYTES = 1024;
-
-/** A staging that waits for the word to go ahead, before it sends anything or at least before it tells of it. */
-interface Prepared {
-  readonly at: number;
-  hasFailed: boolean;
-  readonly isSent: Promise<Staged>;
-  readonly goAhead: () => void;
-  readonly cancel: AbortController;
+export interface GiverParts {
+  readonly terms: Pick<Terms, "batch" | "script" | "settings" | "env" | "jobEnv">;
+  readonly known: Known;
+  readonly stager: Stager;
+  readonly attendant: Attendant;
 }
 
-interface Staged {
-  /** What stands there now. */
-  readonly tree: Tree;
-  /** It was not there before. */
-  readonly isSent: boolean;
-}
+type HandOver = Extract<Decision, { kind: "hand-over" }>;
 
 interface LeftOutJobs {
   /** There was no room for them. */
-  readonly missing: readonly number[];
+  readonly missing: readonly JobId[];
   /** They had been taken back before. */
-  readonly taken: readonly number[];
+  readonly taken: readonly JobId[];
+}
+
+interface FailedHandOver {
+  readonly jobs: readonly JobId[];
+  /** Of the jobs: those that may be there all the same. */
+  readonly doubted: readonly JobId[];
+  readonly error: ExpectedError;
 }
 
 export class Giver {
-  readonly #context: RunContext;
-  readonly #prepared = new WeakMap<Session, Prepared>();
-  /** By a tree of which files changed before they were sent: what is sent instead, the same to all machines. */
-  readonly #successors = new WeakMap<Tree, Promise<Tree>>();
-  #isTreeTold = false;
-  #isSizeTold = false;
+  readonly #parts: GiverParts;
 
-  constructor(context: RunContext) {
-    this.#context = context;
+  constructor(parts: GiverParts) {
+    this.#parts = parts;
+  }
+
+  async handOver(link: MachineLink, { jobs, again = [] }: HandOver, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    const losses = link.watchLosses();
+    let leftOut: LeftOutJobs;
+    try {
+      leftOut = await this.#send(link, jobs, emit);
+    } catch (error) {
+      if (!isExpected(error) || (await losses.hasLost())) throw error;
+      const doubted = error instanceof NothingArrived ? again : jobs;
+      return this.#refuse(link, { jobs, doubted, error }, emit);
+    }
+    const { missing, taken } = leftOut;
+    if (taken.length > 0) emit({ kind: "jobs-taken-back", machine, jobs: taken, begun: [] });
+    await this.#attend(link, emit);
+    if (missing.length === 0) return;
+    const doubted = missing.filter((id) => again.includes(id));
+    const error = new RemoteError("there was no room for them");
+    await this.#refuse(link, { jobs: missing, doubted, error }, emit);
   }
 
   /** Resolves with the jobs that did not get in; rejects as the remote verb does. */
-  async handOver(
-    link: MachineLink,
-    ids: readonly JobId[],
-    slots: readonly Slot[],
-    emit: Emit,
-  ): Promise<LeftOutJobs> {
-    const { inPlace, requirement, copiesUnchanged, timeoutSeconds, batch, env, jobEnv } = this.#context;
-    const { spec, place, signal } = link;
-    const tree = link.staged ?? (await this.#stage(link, emit).catch(failBefore));
-    const places = slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) }));
-    const jobs = ids.map((id) => {
-      const job = jobOf(this.#context, id);
-      return {
-        key: this.#context.keyOn(spec.name, id),
-        script: jobScript(job, spec, batch, jobEnv?.get(id) ?? env),
-        needsOwnShell: spec.setup.length > 0 || needsOwnShell(job.command),
-        timeoutSeconds: job.timeoutSeconds,
-        kind: kindOf(job.requirement),
-      };
-    });
-    const manifest = this.#manifest(link, ids, slots);
-    const { usesScopes } = link;
+  async #send(link: MachineLink, ids: readonly JobId[], emit: Emit): Promise<LeftOutJobs> {
+    const { settings, batch, env, jobEnv } = this.#parts.terms;
+    const { requirement, copiesUnchanged, timeoutSeconds, inPlace } = settings;
+    const { spec, place, signal, isFurnished, usesScopes } = link;
     const { hasPlainSlots } = spec;
-    const settings = { copiesUnchanged, timeoutSeconds, inPlace, usesScopes, hasPlainSlots };
-    const { isFurnished } = link;
-    const order = { place, tree, requirement, settings, slots: places, isFurnished, jobs, manifest, signal };
-    const leftOut = await handOver(link.session, order);
+    const tree = link.staged ?? (await this.#parts.stager.stage(link, emit).catch(failBefore));
+    const manifest = this.#manifest(link, ids);
+    const jobs = [...manifest.jobs].map(([key, job]) => ({
+      key,
+      script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env),
+      needsOwnShell: spec.setup.length > 0 || needsOwnShell(job.command),
+      timeoutSeconds: job.timeoutSeconds,
+      kind: kindOf(job.requirement),
+    }));
+    const leftOut = await handOver(link.session, {
+      place,
+      tree,
+      requirement,
+      settings: { copiesUnchanged, timeoutSeconds, inPlace, usesScopes, hasPlainSlots },
+      slots: manifest.slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) })),
+      isFurnished,
+      jobs,
+      manifest,
+      signal,
+    });
     const [missing, taken] = [jobsOf(leftOut.missing), jobsOf(leftOut.taken)];
     link.noteSpool(true);
     link.isFurnished = true;
@@ -104,124 +102,33 @@ export class Giver {
     return { missing, taken };
   }
 
-  #manifest(link: MachineLink, ids: readonly JobId[], slots: readonly Slot[]): Manifest {
-    const { script, settings } = this.#context;
-    const keys = keysOf(this.#context, link, ids);
-    const jobs = new Map(keys.map((key, index) => [key, jobOf(this.#context, ids[index] ?? 0)]));
-    return { script, settings, slots, jobs };
+  #manifest({ spec, slots }: MachineLink, ids: readonly JobId[]): Manifest {
+    const { terms, known } = this.#parts;
+    const keys = known.keys(spec.name, ids);
+    const jobs = new Map(keys.map((key) => [key, known.jobOfKey(key)]));
+    return { script: terms.script, settings: terms.settings, slots: slots ?? [], jobs };
   }
 
-  /** Asks the machine what it has of the tree, and sends no more than a little. */
-  prepare(link: MachineLink, emit: Emit): Prepared {
-    const { session, place } = link;
-    const cancel = new AbortController();
-    const signal = AbortSignal.any([link.signal, cancel.signal]);
-    const { promise: goAhead, resolve } = deferred<void>();
-    const untold: News[] = [];
-    let tell: Emit = (news) => untold.push(news);
-    const isSent = this.#context.tree.then((tree) => {
-      if (tree.bytes <= SMALL_BYTES) resolve();
-      return this.#settle(tree, emit, (current) => {
-        const onProgress = this.#progressOf(link, current, (news) => tell(news));
-        const isTiny = current.bytes + current.entries.length * BLOCKS_BYTES <= TINY_ARCHIVE;
-        return stage(session, { place, tree: current, signal, goAhead, isTiny, onProgress });
-      });
-    });
-    const proceed = () => {
-      tell = emit;
-      for (const news of untold) emit(news);
-      resolve();
-    };
-    const prepared: Prepared = { at: performance.now(), hasFailed: false, isSent, goAhead: proceed, cancel };
-    isSent.catch(() => {
-      prepared.hasFailed = true; // heard when jobs are handed over, if ever
-    });
-    this.#prepared.set(session, prepared);
-    return prepared;
-  }
-
-  /** Sends a tree; where its files change meanwhile, its successor. */
-  async #settle(first: Tree, emit: Emit, send: (tree: Tree) => Promise<boolean>): Promise<Staged> {
-    for (let tree = first; ; ) {
-      if (tree.hash === "") return { tree, isSent: false };
-      try {
-        return { tree, isSent: await send(tree) };
-      } catch (error) {
-        if (!(error instanceof FileChanged)) throw error;
-        tree = await this.#succeed(tree, error.path, emit);
-      }
-    }
-  }
-
-  #succeed(tree: Tree, changed: string, emit: Emit): Promise<Tree> {
-    const known = this.#successors.get(tree);
-    if (known !== undefined) return known;
-    const successor = rereadTree(tree, changed);
-    this.#successors.set(tree, successor);
-    void successor.then((next) => tellWarnings(next, emit));
-    return successor;
-  }
-
-  /** The machine gets no job: what it was sent in advance goes. If it does not, it goes one day, as other trees do. */
-  async withdraw({ session, place, signal }: MachineLink): Promise<void> {
-    const prepared = this.#takePrepared(session);
-    const tree = await this.#context.tree;
-    if (prepared === null || tree.bytes > SMALL_BYTES) return;
-    const staged = await prepared.isSent.catch(() => null);
-    if (staged?.isSent) await unstage(session, { place, tree: staged.tree, signal }).catch(() => undefined);
-  }
-
-  async #stage(link: MachineLink, emit: Emit): Promise<Tree> {
+  /** Others get what is not there. What was begun stays, and what may be there is taken back first. */
+  async #refuse(link: MachineLink, { jobs, doubted, error }: FailedHandOver, emit: Emit): Promise<void> {
     const machine = link.spec.name;
-    this.#tellTree(await this.#context.tree, emit);
-    const prepared = this.#takePrepared(link.session) ?? this.prepare(link, emit);
-    prepared.goAhead();
-    const { tree, isSent } = await prepared.isSent;
-    if (!isSent && tree.hash !== "") emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
-    link.staged = tree;
-    emit({ kind: "staged", machine });
-    return tree;
+    const settling = { jobs: doubted, error, emit };
+    const { taken, begun } =
+      doubted.length === 0 ? { taken: [], begun: [] } : await settleDoubt(this.#parts.known, link, settling);
+    const absent = [...jobs.filter((id) => !doubted.includes(id)), ...taken];
+    emit({ kind: "machine-refused", machine, jobs: absent, reason: error.message, hint: error.hint });
+    // What the record says of a machine is forgotten with the client, what it says of jobs is not.
+    emit({ kind: "jobs-taken-back", machine, jobs: absent, begun });
+    if (begun.length === 0) return;
+    link.noteSpool(true);
+    emit({ kind: "jobs-handed-over", machine, jobs: begun });
+    await this.#attend(link, emit);
   }
 
-  /** Once: should it fail, the next time begins anew. So it does if it failed while nobody waited for it. */
-  #takePrepared(session: Session): Prepared | null {
-    const prepared = this.#prepared.get(session);
-    this.#prepared.delete(session);
-    if (prepared === undefined) return null;
-    if (!prepared.hasFailed && performance.now() - prepared.at < ANSWER_COUNTS_MS) return prepared;
-    prepared.cancel.abort();
-    return null;
+  async #attend(link: MachineLink, emit: Emit): Promise<void> {
+    this.#parts.attendant.follow(link, emit);
+    await this.#parts.attendant.hold(link);
   }
-
-  #progressOf(link: MachineLink, tree: Tree, emit: Emit): (sentBytes: number, totalBytes: number) => void {
-    let told = 0;
-    return (sentBytes, totalBytes) => {
-      if (sentBytes === 0) this.#tellSize(tree, totalBytes, emit);
-      else if (sentBytes < totalBytes && sentBytes - told < 1 << 20) return;
-      told = sentBytes;
-      emit({ kind: "staging", machine: link.spec.name, sentBytes, totalBytes });
-    };
-  }
-
-  #tellTree(tree: Tree, emit: Emit): void {
-    if (this.#context.inPlace !== null || this.#isTreeTold) return;
-    this.#isTreeTold = true;
-    const { entries, bytes, leftOut } = tree;
-    const files = entries.filter(({ type }) => type !== "Directory").length;
-    emit({ kind: "tree-read", files, bytes, leftOut });
-    tellWarnings(tree, emit);
-  }
-
-  #tellSize(tree: Tree, totalBytes: number, emit: Emit): void {
-    const message = this.#isSizeTold ? null : warnOfSize(tree, totalBytes);
-    if (message === null) return;
-    this.#isSizeTold = true;
-    emit({ kind: "warning", message });
-  }
-}
-
-function tellWarnings({ warnings = [] }: Tree, emit: Emit): void {
-  for (const message of warnings) emit({ kind: "warning", message });
 }
 
 /** Without the working directory no job is sent. */

@@ -2,7 +2,7 @@
 
 import type { Fleet } from "../fleet/fleet.js";
 import { Link } from "../fleet/link.js";
-import type { MachineSpec } from "../model/machine.js";
+import type { Slot } from "../model/machine.js";
 import type { Place } from "../remote/engine/layout.js";
 import { Control } from "../remote/spool/control.js";
 import { follow } from "../remote/spool/follow.js";
@@ -10,6 +10,7 @@ import type { KnownLines } from "../remote/spool/log-stream.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { Tree } from "../remote/tree/tree.js";
 import type { Session } from "../transport/session.js";
+import type { RunMachine } from "./run-machines.js";
 
 /** What was begun through one session, and ends with it. */
 interface Begun {
@@ -25,6 +26,10 @@ interface Begun {
 /** Returns its session to the fleet when it is closed. */
 export class MachineLink extends Link {
   readonly place: Place;
+  /** The slots that an earlier client gave it; null: none did. */
+  readonly pastSlots: readonly Slot[] | null;
+  /** The slots it has in this run; null: it was not measured yet. */
+  slots: readonly Slot[] | null = null;
   /** The copy of the working directory that is there for its jobs. */
   staged: Tree | null = null;
   /** Its slots have what this run gives them beside jobs. */
@@ -40,9 +45,10 @@ export class MachineLink extends Link {
   readonly #drains = { begun: 0, over: 0 };
   #hasSpool = false;
 
-  constructor(spec: MachineSpec, place: Place, fleet: Fleet) {
+  constructor({ spec, place, pastSlots }: Omit<RunMachine, "isOpen">, fleet: Fleet) {
     super(spec, fleet);
     this.place = place;
+    this.pastSlots = pastSlots;
   }
 
   /** As far as was seen: without one there is nobody to ask. */

@@ -3,28 +3,21 @@
 import { readdirSync } from "node:fs";
 import type { BatchSettings } from "../model/batch.js";
 import { type MachineState, type Standing, standingOf } from "../model/batch-state.js";
-import type { Job, JobId, Outcome } from "../model/job.js";
-import { kindOf, shortCommand, succeeded } from "../model/job.js";
-import type { MachineSpec } from "../model/machine.js";
+import type { Job, Outcome } from "../model/job.js";
+import { kindOf, shortCommand } from "../model/job.js";
 import { VERSION } from "../model/version.js";
-import { arrivedAttempt, collectedNews, type Past, tryRests } from "../plan/fold/replay.js";
+import { arrivedAttempt, collectedNews, tryRests } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
+import type { Beginning } from "./beginning.js";
 import type { Loop } from "./loop.js";
+import type { BatchOrder } from "./order.js";
+import { isToRerun } from "./rerun.js";
 import type { Results } from "./results.js";
 
-/** Which of the jobs that are done are run again. */
-export type Rerun = "none" | "stopped" | "changed" | "failed" | "all" | ReadonlySet<number>;
-
 export interface Opening {
-  readonly batch: string;
-  readonly script: string;
-  readonly jobs: readonly Job[];
-  readonly machines: readonly MachineSpec[];
-  readonly results: Results;
-  readonly rerun: Rerun;
+  readonly order: Pick<BatchOrder, "script" | "results" | "rerun">;
+  readonly begun: Pick<Beginning, "batch" | "machines" | "state" | "jobs" | "past">;
   readonly settings: BatchSettings;
-  readonly state: RunState;
-  readonly past: Past | null;
 }
 
 /** What is asked of each job, gathered once. */
@@ -35,10 +28,18 @@ interface Gathered {
 }
 
 export function openRun(loop: Loop, opening: Opening): void {
-  const { batch, script, jobs, machines, settings, state, results } = opening;
-  const addresses = machines.map(({ name, address, scratch, file }) => ({ name, address, scratch, file }));
-  loop.emit({ kind: "run-started", sshoal: VERSION, batch, script, jobs, machines: addresses, settings });
-  const hasResults = listResults(results);
+  const { order, begun, settings } = opening;
+  const { script } = order;
+  const { batch, state } = begun;
+  const jobs = [...begun.jobs.values()].filter(({ id }) => state.jobs.has(id));
+  const machines = begun.machines.map(({ spec: { name, address, scratch, file } }) => ({
+    name,
+    address,
+    scratch,
+    file,
+  }));
+  loop.emit({ kind: "run-started", sshoal: VERSION, batch, script, jobs, machines, settings });
+  const hasResults = listResults(order.results);
   for (const job of jobs) tellCollected(loop, job, opening, hasResults);
   loop.settle();
   tryRests(state);
@@ -58,7 +59,7 @@ function listResults(results: Results): (name: string) => boolean {
 function tellCollected(
   loop: Loop,
   { id, name }: Job,
-  { state, past }: Opening,
+  { begun: { state, past } }: Opening,
   hasResults: (name: string) => boolean,
 ): void {
   const tracked = state.jobs.get(id);
@@ -71,7 +72,7 @@ function tellCollected(
 function openJob(
   loop: Loop,
   { id, line, name, command, requirement }: Job,
-  { results, rerun, state, past }: Opening,
+  { order: { results, rerun }, begun: { state, past } }: Opening,
   gathered: Gathered,
 ): void {
   const tracked = state.jobs.get(id);
@@ -105,13 +106,6 @@ function openJob(
 function outcomeInPlace(job: Standing): Outcome | null | undefined {
   if (job.kind === "collected") return job.outcome;
   return job.kind === "waiting" ? null : undefined;
-}
-
-export function isToRerun(rerun: Rerun, id: JobId, outcome: Outcome | null, isChanged: boolean): boolean {
-  if (typeof rerun !== "string") return rerun.has(id);
-  if (rerun === "all") return true;
-  if (outcome?.kind === "stopped") return rerun !== "none";
-  return rerun === "changed" ? isChanged : rerun === "failed" && outcome !== null && !succeeded(outcome);
 }
 
 function tellResumed(loop: Loop, state: RunState): void {

@@ -7,9 +7,9 @@ import type { JobId } from "../model/job.js";
 import { RemoteError } from "../remote/engine/remote-error.js";
 import { takeBack as takeBackAlone } from "../remote/spool/take-back.js";
 import { type ExpectedError, isExpected } from "./expected-error.js";
+import { jobsOf, type Known } from "./known.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
-import { jobsOf, keysOf, type RunContext } from "./run-context.js";
 
 /** About 20 s. */
 const ASKS = 20;
@@ -20,13 +20,9 @@ export interface TakenJobs {
   readonly begun: readonly number[];
 }
 
-export async function takeBack(
-  context: RunContext,
-  link: MachineLink,
-  jobs: readonly JobId[],
-): Promise<TakenJobs> {
+export async function takeBack(known: Known, link: MachineLink, jobs: readonly JobId[]): Promise<TakenJobs> {
   const { place, signal } = link;
-  const keys = keysOf(context, link, jobs);
+  const keys = known.keys(link.spec.name, jobs);
   const { taken, begun } = link.hasSpool
     ? await (await link.control()).takeBack(keys)
     : await takeBackAlone(link.session, { place, keys, signal });
@@ -35,7 +31,7 @@ export async function takeBack(
 
 /** Asks until the machine knows of every job. Rejects when it cannot be asked: then the jobs stay with it. */
 export async function settleDoubt(
-  context: RunContext,
+  known: Known,
   link: MachineLink,
   { jobs, error, emit }: { jobs: readonly JobId[]; error: ExpectedError; emit: Emit },
 ): Promise<TakenJobs> {
@@ -44,11 +40,11 @@ export async function settleDoubt(
   const begun: number[] = [];
   let left = jobs;
   const askOnce = async () => {
-    const answer = await takeBack(context, link, left);
+    const answer = await takeBack(known, link, left);
     taken.push(...answer.taken);
     begun.push(...answer.begun);
-    const known = new Set([...answer.taken, ...answer.begun]);
-    left = left.filter((id) => !known.has(id));
+    const settled = new Set([...answer.taken, ...answer.begun]);
+    left = left.filter((id) => !settled.has(id));
     if (left.length > 0) throw new RemoteError("its disk may be full");
   };
   const isWorthAsking = (failure: unknown, tries: number) => {

@@ -2,30 +2,30 @@
 
 import { parseAttemptKey } from "../model/attempt-key.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
+import type { Known } from "./known.js";
 import type { Emit } from "./loop.js";
 import type { MachineLink } from "./machine-link.js";
 import type { OutputPoller } from "./output-poller.js";
-import { jobOf, type RunContext } from "./run-context.js";
 
 export interface Listener {
-  readonly context: RunContext;
+  readonly known: Known;
   readonly link: MachineLink;
   readonly poller: OutputPoller;
   readonly emit: Emit;
 }
 
-export function tellSpoolEvent({ context, link, poller, emit }: Listener, event: SpoolEvent): void {
+export function tellSpoolEvent({ known, link, poller, emit }: Listener, event: SpoolEvent): void {
   const machine = link.spec.name;
   switch (event.kind) {
     case "started": {
       const { job: id, attempt } = parseAttemptKey(event.key);
-      if (!context.isUnderWay(machine, id, attempt)) return;
-      poller.watch(event.key, jobOf(context, id).name);
+      if (!known.isUnderWay(machine, id, attempt)) return;
+      poller.watch(event.key, known.job(id).name);
       return emit({ kind: "job-started", job: id, attempt, machine, slot: event.slot });
     }
     case "ended": {
       const { job: id, attempt } = parseAttemptKey(event.key);
-      if (!context.isUnderWay(machine, id, attempt)) return;
+      if (!known.isUnderWay(machine, id, attempt)) return;
       poller.unwatch(event.key);
       const { outcome, durationMs } = event;
       return emit({ kind: "job-ended", job: id, attempt, machine, outcome, durationMs });

@@ -6,7 +6,7 @@ import { machinesFor } from "../../batch/surroundings.js";
 import { readTree } from "../../batch/working-directory.js";
 import type { ExitCode } from "../../errors.js";
 import { loadBatch } from "../../input/batch/load-batch.js";
-import type { BatchOrder } from "../../run/batch-run.js";
+import type { BatchOrder } from "../../run/order.js";
 import { Results } from "../../run/results.js";
 import type { Revise, RunOptions } from "../options/run-options.js";
 import { applyScriptOptions } from "../options/script-options.js";
@@ -38,15 +38,19 @@ export async function executeJobs(
   const results = new Results(surroundings.cwd);
   await results.prepare();
   const takesStdin = feed?.takesStdin ?? false;
+  const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun } = options;
   return followHere({
     order: {
-      ...options,
+      script,
       jobs,
-      ...(jobEnv && { jobEnv }),
       feed: feed?.order ?? null,
-      machines,
-      ...copying,
+      settings: { requirement, timeoutSeconds, copiesUnchanged, ...copying },
+      env,
+      ...(jobEnv && { jobEnv }),
       tree,
+      policy,
+      rerun,
+      machines,
       results,
     },
     surroundings,

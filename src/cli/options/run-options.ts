@@ -6,7 +6,7 @@ import { UserError } from "../../errors.js";
 import type { HaltRule } from "../../model/halt-rule.js";
 import type { Requirement } from "../../model/job.js";
 import type { Policy } from "../../plan/run-state.js";
-import type { Rerun } from "../../run/opening.js";
+import type { Rerun } from "../../run/rerun.js";
 import { attendedHalt, haltOption } from "./halt-option.js";
 import { EXAMPLES } from "./help-text.js";
 import {

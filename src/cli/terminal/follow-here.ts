@@ -18,14 +18,14 @@ export interface FollowingHere extends Omit<Following, "viewer"> {
 }
 
 export async function followHere({ options, ...following }: FollowingHere): Promise<ExitCode> {
-  const { machines, requirement } = following.order;
+  const { machines, settings } = following.order;
   const slots = new Map<string, readonly Slot[]>();
   const reporter = await createReporter(
     options,
     machines.map(({ name }) => name),
     (machine, index) => {
       const slot = slots.get(machine)?.[index];
-      return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? requirement);
+      return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? settings.requirement);
     },
   );
   const show = (event: RunEvent, known: Known) => {

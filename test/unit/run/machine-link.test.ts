@@ -17,7 +17,10 @@ test("a log that is made later is followed as well, and nothing is told twice", 
   const log = (name: string, text: string) => machine.write(`${machine.spool}/${name}`, text);
   await log("slots/0/events", "idle 0\n");
   await log("events.host.1", "");
-  const link = new MachineLink(aSpec(), machine.place, new Fleet(async () => machine.session));
+  const link = new MachineLink(
+    { spec: aSpec(), place: machine.place, pastSlots: null },
+    new Fleet(async () => machine.session),
+  );
   const lost: string[] = [];
   await link.open((reason) => lost.push(reason));
   const seen: SpoolEvent[] = [];

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Control, OutputPosition } from "../../../src/remote/spool/control.js";
+import type { Known } from "../../../src/run/known.js";
 import type { MachineLink } from "../../../src/run/machine-link.js";
 import { OutputFiles } from "../../../src/run/output-files.js";
 import { OutputPoller } from "../../../src/run/output-poller.js";
 import { Results } from "../../../src/run/results.js";
-import type { RunContext } from "../../../src/run/run-context.js";
 import { tellSpoolEvent } from "../../../src/run/telling.js";
 import { until } from "../../rig/until.js";
 import { makeWorkspace } from "../../rig/workspace.js";
@@ -26,13 +26,13 @@ test("a job that ended before it was asked for costs no file and no question", a
     },
   } as unknown as Control;
   const link = { isLost: false, spec: { name: "m" }, control: async () => control } as unknown as MachineLink;
-  const context = { isUnderWay: () => true } as unknown as RunContext;
+  const known = { isUnderWay: () => true } as unknown as Known;
   const poller = new OutputPoller(link, outputs, () => {});
   try {
     poller.watch(RUNS, "jobs.sh.1");
     poller.watch(HAS_ENDED, "jobs.sh.2");
     const ended = { kind: "ended", key: HAS_ENDED, slot: 0, outcome: { kind: "exited", code: 0 } } as const;
-    tellSpoolEvent({ context, link, poller, emit: () => {} }, { ...ended, durationMs: 1 });
+    tellSpoolEvent({ known, link, poller, emit: () => {} }, { ...ended, durationMs: 1 });
     await until("it was asked", () => asked.length > 0);
     expect(new Set(asked.map(({ key }) => key))).toEqual(new Set([RUNS]));
     expect(existsSync(results.streamPath("jobs.sh.2", "out"))).toBe(false);

@@ -6,8 +6,8 @@ import type { News } from "../../../src/model/event.js";
 import type { MachineSpec } from "../../../src/model/machine.js";
 import { RemoteError } from "../../../src/remote/engine/remote-error.js";
 import { handOver } from "../../../src/remote/spool/hand-over.js";
+import type { Known } from "../../../src/run/known.js";
 import { MachineLink } from "../../../src/run/machine-link.js";
-import type { RunContext } from "../../../src/run/run-context.js";
 import { settleDoubt } from "../../../src/run/taking-back.js";
 import type { Session } from "../../../src/transport/session.js";
 import { anOrder, type LocalMachine, makeLocalMachine } from "../remote/a-local-machine.js";
@@ -21,7 +21,9 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-const context = { keyOn: (_: string, id: number) => `500000000000${id}-${id}-1` } as unknown as RunContext;
+const known = {
+  keys: (_: string, ids: readonly number[]) => ids.map((id) => `500000000000${id}-${id}-1`),
+} as unknown as Known;
 const error = new RemoteError("handing over failed");
 const emit = (news: News) => void told.push(news);
 
@@ -33,7 +35,10 @@ async function linkThatFails(times: number): Promise<MachineLink> {
     exec: (script) => machine.session.exec(left-- > 0 ? "echo no more processes >&2; exit 1" : script),
   };
   const spec = { name: "a" } as MachineSpec;
-  const link = new MachineLink(spec, machine.place, new Fleet(async () => session));
+  const link = new MachineLink(
+    { spec, place: machine.place, pastSlots: null },
+    new Fleet(async () => session),
+  );
   await link.open(() => {});
   return link;
 }
@@ -41,13 +46,13 @@ async function linkThatFails(times: number): Promise<MachineLink> {
 test("the machine is asked again until it answers, and that is reported once", async () => {
   await handOver(machine.session, anOrder(machine, { "5000000000001-1-1": "true" }));
   await machine.untilEvent("idle 0");
-  const found = await settleDoubt(context, await linkThatFails(3), { jobs: [1, 2], error, emit });
+  const found = await settleDoubt(known, await linkThatFails(3), { jobs: [1, 2], error, emit });
   expect(found).toEqual({ taken: [2], begun: [1] });
   expect(told).toEqual([{ kind: "warning", message: expect.stringContaining("no more processes") }]);
 });
 
 test("a machine that answers at once is not worth a word", async () => {
-  const found = await settleDoubt(context, await linkThatFails(0), { jobs: [1, 2], error, emit });
+  const found = await settleDoubt(known, await linkThatFails(0), { jobs: [1, 2], error, emit });
   expect(found).toEqual({ taken: [1, 2], begun: [] });
   expect(told).toEqual([]);
 });

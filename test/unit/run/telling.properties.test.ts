@@ -5,12 +5,11 @@ import { expect, test } from "vitest";
 import { Fleet } from "../../../src/fleet/fleet.js";
 import { attemptKey, rankOf } from "../../../src/model/attempt-key.js";
 import type { News } from "../../../src/model/event.js";
-import { isUnderWay } from "../../../src/plan/run-state.js";
 import { parseSpoolEvent } from "../../../src/remote/spool/spool-event.js";
+import { Known } from "../../../src/run/known.js";
 import { MachineLink } from "../../../src/run/machine-link.js";
 import type { OutputFiles } from "../../../src/run/output-files.js";
 import { OutputPoller } from "../../../src/run/output-poller.js";
-import type { RunContext } from "../../../src/run/run-context.js";
 import { tellSpoolEvent } from "../../../src/run/telling.js";
 import { aSpec } from "../plan/a-machine.js";
 import { aRun, given } from "../plan/a-run.js";
@@ -67,19 +66,20 @@ function hear(lines: readonly string[]) {
   const run = aRun({ jobs: JOBS, machines: { a: SLOTS } });
   const ids = Array.from({ length: JOBS }, (_, index) => index + 1);
   run.tell(...given("a", ...ids));
-  const link = new MachineLink(aSpec({ name: "a" }), { batch: "b", scratch: null }, new Fleet(never));
+  const link = new MachineLink(
+    { spec: aSpec({ name: "a" }), place: { batch: "b", scratch: null }, pastSlots: null },
+    new Fleet(never),
+  );
   link.holderPid = HOLDER;
   const emit = (news: News) => run.tell(news);
   const poller = new OutputPoller(link, {} as OutputFiles, emit);
   poller.stop();
-  const context = {
-    jobs: new Map(ids.map((id) => [id, { id, name: `jobs.sh.${id}`, command: "true" }])),
-    isUnderWay: (machine: string, id: number, attempt: number) => isUnderWay(run.state, machine, id, attempt),
-  } as unknown as RunContext;
+  const jobs = ids.map((id) => [id, { id, line: id, name: `jobs.sh.${id}`, command: "true" }] as const);
+  const known = new Known(run.state, new Map(jobs));
   for (const line of lines) {
     const event = parseSpoolEvent(line);
     if (event === null) throw new Error(`no event: ${line}`);
-    tellSpoolEvent({ context, link, poller, emit }, event);
+    tellSpoolEvent({ known, link, poller, emit }, event);
   }
   const { tally, halting, machines } = run.state;
   return {

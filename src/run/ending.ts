@@ -1,0 +1,58 @@
+// How a run ends: what is reported last, and what is kept of it.
+
+import { incompleteOf } from "../plan/holdings.js";
+import { countJobs, type RunState } from "../plan/run-state.js";
+import { isEmpty } from "../plan/stock.js";
+import type { Beginning } from "./beginning.js";
+import { isOfThisDisk } from "./disk-error.js";
+import type { Loop } from "./loop.js";
+import type { Results } from "./results.js";
+
+export async function tellEnd(loop: Loop, state: RunState): Promise<void> {
+  tellSilent(loop, state);
+  tellUncleaned(loop, state);
+  const incomplete = [...state.machines.values()].flatMap(({ rests }) =>
+    [...rests.values()].map(incompleteOf),
+  );
+  loop.emit({
+    kind: "run-ended",
+    counts: countJobs(state),
+    ...(incomplete.length > 0 && { incomplete }),
+  });
+  await loop.flush();
+}
+
+/** Nobody waits for a machine that is still being connected to when the last job is home. */
+function tellSilent(loop: Loop, { machines }: RunState): void {
+  const reason = "it had not answered when the last job was done";
+  for (const { name, phase } of machines.values()) {
+    if (phase === "connecting") loop.emit({ kind: "machine-failed", machine: name, reason, hint: null });
+  }
+}
+
+function tellUncleaned(loop: Loop, { machines }: RunState): void {
+  for (const machine of machines.values()) {
+    if (machine.phase !== "lost" || !machine.hasSpool || !isEmpty(machine)) continue;
+    const message = `${machine.name} is out of reach; what the batch left there goes when you type the same command again`;
+    loop.emit({ kind: "warning", message });
+  }
+}
+
+/** What the last verbs reported is kept if it can be; without it the next client asks the machines again. */
+export function leaveRecord(loop: Loop, begun: Beginning, results: Results): void {
+  const { record, recordPath, past, state, unlock } = begun;
+  try {
+    loop.settle();
+    record.close();
+  } catch (error) {
+    if (!isOfThisDisk(error)) throw error;
+  }
+  // No machine got a job, now or ever: nothing is worth remembering.
+  if (past === null && !wasAnyTried(state)) results.removeUnused(recordPath, unlock);
+  else unlock();
+}
+
+function wasAnyTried({ jobs }: RunState): boolean {
+  for (const { lastNumber } of jobs.values()) if (lastNumber > 0) return true;
+  return false;
+}

@@ -1,0 +1,33 @@
+// What is asked of a run.
+
+import type { Fleet } from "../fleet/fleet.js";
+import type { BatchSettings } from "../model/batch.js";
+import type { RunEvent } from "../model/event.js";
+import type { Job } from "../model/job.js";
+import type { MachineSpec } from "../model/machine.js";
+import type { Policy } from "../plan/run-state.js";
+import type { FeedOrder } from "./feed.js";
+import type { Rerun } from "./rerun.js";
+import type { Results } from "./results.js";
+import type { ShowOutput } from "./tee.js";
+import type { Given } from "./terms.js";
+
+export interface BatchOrder extends Given {
+  /** Those that are known from the start. */
+  readonly jobs: readonly Job[];
+  /** More come while the batch runs, and none is known from the start; null: `jobs` are all. */
+  readonly feed: FeedOrder | null;
+  readonly settings: Omit<BatchSettings, "envNames">;
+  readonly policy: Policy;
+  /** Which of the jobs that are done are to be run again. */
+  readonly rerun: Rerun;
+  readonly machines: readonly MachineSpec[];
+  /** Lends the connections to them. */
+  readonly fleet: Fleet;
+  /** Where results and the record go. */
+  readonly results: Results;
+  /** After it was applied; `isNews` is false for what was known before. */
+  readonly onEvent: (event: RunEvent, isNews: boolean) => void;
+  /** What jobs print is passed on here; left out: it is not. */
+  readonly onOutput?: ShowOutput;
+}

@@ -1,0 +1,13 @@
+// Which of the jobs that are done are run again. Pure.
+
+import { type JobId, type Outcome, succeeded } from "../model/job.js";
+
+/** A set: the jobs that were named. */
+export type Rerun = "none" | "stopped" | "changed" | "failed" | "all" | ReadonlySet<number>;
+
+export function isToRerun(rerun: Rerun, id: JobId, outcome: Outcome | null, isChanged: boolean): boolean {
+  if (typeof rerun !== "string") return rerun.has(id);
+  if (rerun === "all") return true;
+  if (outcome?.kind === "stopped") return rerun !== "none";
+  return rerun === "changed" ? isChanged : rerun === "failed" && outcome !== null && !succeeded(outcome);
+}

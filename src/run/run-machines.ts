@@ -1,0 +1,48 @@
+// The machines of a run: those that were named, and those of the record that still have something of the batch.
+
+import type { MachineSpec, Slot } from "../model/machine.js";
+import type { Past, RecordedMachine } from "../plan/fold/replay.js";
+import type { Place } from "../remote/engine/layout.js";
+
+export interface RunMachine {
+  readonly spec: MachineSpec;
+  /** Where its spool is. */
+  readonly place: Place;
+  /** It may be given jobs. */
+  readonly isOpen: boolean;
+  /** The slots that an earlier client gave it; null: none did. */
+  readonly pastSlots: readonly Slot[] | null;
+}
+
+/** Machines that were not named this time get no new jobs, but what they have is fetched. */
+export function runMachines(
+  batch: string,
+  named: readonly MachineSpec[],
+  past: Past | null,
+): readonly RunMachine[] {
+  const names = new Set(named.map(({ name }) => name));
+  const others = [...(past?.machines.values() ?? [])].filter(({ name }) => !names.has(name));
+  const toMachine = (spec: MachineSpec, isOpen: boolean): RunMachine => ({
+    spec,
+    place: { batch, scratch: spec.scratch },
+    isOpen,
+    pastSlots: past?.slots.get(spec.name) ?? null,
+  });
+  return [
+    ...named.map((spec) => toMachine(spec, true)),
+    ...others.map((machine) => toMachine(bareSpec(machine), false)),
+  ];
+}
+
+function bareSpec(machine: RecordedMachine): MachineSpec {
+  return {
+    ...machine,
+    gpus: null,
+    excludeGpus: [],
+    maxJobs: null,
+    env: {},
+    setup: [],
+    hasPlainSlots: false,
+    keepFree: { memoryMb: 0, cpus: 0, gpus: 0 },
+  };
+}
