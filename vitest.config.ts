@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+/** For tests that import the source; the build puts the real one into the command. Vitest empties what it is given. */
+const version = () => ({ SSHOAL_VERSION: '"0.0.0-test"' });
+
 /** Real servers and processes on a small machine. `transport`: by which batches reach their machines. */
 function endToEnd(name: string, options: { include: string[]; transport?: "openssh" | "local" }) {
   const { include, transport } = options;
@@ -16,6 +19,7 @@ function endToEnd(name: string, options: { include: string[]; transport?: "opens
       sequence: { groupOrder: 1 },
       maxWorkers: 2,
     },
+    define: version(),
   };
 }
 
@@ -31,7 +35,7 @@ export default defineConfig({
           // Those of the shell scripts run real processes.
           testTimeout: 120_000,
         },
-        define: { SSHOAL_VERSION: '"0.0.0-test"' },
+        define: version(),
       },
       {
         test: {
@@ -41,7 +45,7 @@ export default defineConfig({
           env: { SSHOAL_TEST_REMOTE: "none", SSHOAL_TEST_SLOTS: "plain" },
           testTimeout: 120_000,
         },
-        define: { SSHOAL_VERSION: '"0.0.0-test"' },
+        define: version(),
       },
       endToEnd("e2e", { include: ["test/e2e/**/*.test.ts"] }),
       endToEnd("e2e-openssh", {
