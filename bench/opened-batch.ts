@@ -7,7 +7,7 @@ import { parseBatch } from "../src/input/batch/batch-file.js";
 import { plainMachine } from "../src/input/machine/plain-machine.js";
 import { createPlainReporter } from "../src/report/lines/plain.js";
 import { startRun } from "../src/run/batch-run.js";
-import { Results } from "../src/run/results.js";
+import { Results } from "../src/run/home/results.js";
 
 export interface Opened {
   /** From the bytes of the batch file to the first connection. */

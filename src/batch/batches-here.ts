@@ -21,9 +21,9 @@ import {
   replay,
 } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
-import { type Holder, readHolder } from "../run/lock.js";
-import { loadRecord } from "../run/record.js";
-import type { Results } from "../run/results.js";
+import { type Holder, readHolder } from "../run/home/lock.js";
+import { loadRecord } from "../run/home/record.js";
+import type { Results } from "../run/home/results.js";
 import { quoteIfNeeded } from "../transport/quote.js";
 
 export interface BatchHere {

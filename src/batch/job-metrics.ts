@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 import type { Metrics } from "../model/result.js";
 import { parseMetrics } from "../results/parse-metrics.js";
-import type { Results } from "../run/results.js";
+import type { Results } from "../run/home/results.js";
 
 /** Output may be huge; what counts is said at the end. */
 const TAIL_BYTES = 256 << 10;

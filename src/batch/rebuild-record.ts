@@ -11,8 +11,8 @@ import { probe } from "../remote/probe/probe.js";
 import { type Manifest, readManifest } from "../remote/spool/manifest.js";
 import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
-import { RunRecord } from "../run/record.js";
-import type { Results } from "../run/results.js";
+import { RunRecord } from "../run/home/record.js";
+import type { Results } from "../run/home/results.js";
 import type { Connector } from "./connector.js";
 import { reach } from "./reach.js";
 

@@ -6,17 +6,17 @@ import { countUnbegun, isHandedOver } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
 import { type Beginning, beginRun } from "./beginning.js";
-import { writingTo } from "./disk-error.js";
 import { leaveRecord, tellEnd } from "./ending.js";
 import type { Arrival } from "./feed.js";
-import { Known } from "./known.js";
+import { writingTo } from "./home/disk-error.js";
+import { OutputFiles } from "./home/output-files.js";
+import { Tee } from "./home/tee.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { openRun } from "./opening.js";
 import type { BatchOrder } from "./order.js";
-import { OutputFiles } from "./output-files.js";
-import { Performer } from "./perform.js";
-import { Tee } from "./tee.js";
-import type { Terms } from "./terms.js";
+import { Known } from "./verbs/known.js";
+import { Performer } from "./verbs/perform.js";
+import type { Terms } from "./verbs/terms.js";
 
 export interface BatchRun {
   readonly state: RunState;

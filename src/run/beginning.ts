@@ -6,11 +6,11 @@ import type { Job, JobId } from "../model/job.js";
 import { initialState } from "../plan/fold/initial-state.js";
 import { forgetJobs, type Past, readPast, replay } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
-import { writingTo } from "./disk-error.js";
 import { Feed } from "./feed.js";
-import { takeLock } from "./lock.js";
+import { writingTo } from "./home/disk-error.js";
+import { takeLock } from "./home/lock.js";
+import { loadRecord, RunRecord } from "./home/record.js";
 import type { BatchOrder } from "./order.js";
-import { loadRecord, RunRecord } from "./record.js";
 import { type RunMachine, runMachines } from "./run-machines.js";
 
 export interface Beginning {

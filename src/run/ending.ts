@@ -4,9 +4,9 @@ import { incompleteOf } from "../plan/holdings.js";
 import { countJobs, type RunState } from "../plan/run-state.js";
 import { isEmpty } from "../plan/stock.js";
 import type { Beginning } from "./beginning.js";
-import { isOfThisDisk } from "./disk-error.js";
+import { isOfThisDisk } from "./home/disk-error.js";
+import type { Results } from "./home/results.js";
 import type { Loop } from "./loop.js";
-import type { Results } from "./results.js";
 
 export async function tellEnd(loop: Loop, state: RunState): Promise<void> {
   tellSilent(loop, state);

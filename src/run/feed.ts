@@ -6,8 +6,8 @@ import type { Job, JobId, Outcome } from "../model/job.js";
 import { Arrivals } from "../plan/arrivals.js";
 import type { Past } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
+import type { Results } from "./home/results.js";
 import { isToRerun, type Rerun } from "./rerun.js";
-import type { Results } from "./results.js";
 
 export interface FeedOrder {
   /** What jobs are named for. */

@@ -9,7 +9,7 @@ import { haltDue } from "../plan/halt.js";
 import { isOver } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { takeStock } from "../plan/stock.js";
-import { isOfThisDisk } from "./disk-error.js";
+import { isOfThisDisk } from "./home/disk-error.js";
 
 /** The loop adds when it happened. */
 export type Emit = (news: News) => void;

@@ -9,10 +9,10 @@ import { VERSION } from "../model/version.js";
 import { arrivedAttempt, collectedNews, tryRests } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import type { Beginning } from "./beginning.js";
+import type { Results } from "./home/results.js";
 import type { Loop } from "./loop.js";
 import type { BatchOrder } from "./order.js";
 import { isToRerun } from "./rerun.js";
-import type { Results } from "./results.js";
 
 export interface Opening {
   readonly order: Pick<BatchOrder, "script" | "results" | "rerun">;

@@ -7,10 +7,10 @@ import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Policy } from "../plan/run-state.js";
 import type { FeedOrder } from "./feed.js";
+import type { Results } from "./home/results.js";
+import type { ShowOutput } from "./home/tee.js";
 import type { Rerun } from "./rerun.js";
-import type { Results } from "./results.js";
-import type { ShowOutput } from "./tee.js";
-import type { Given } from "./terms.js";
+import type { Given } from "./verbs/terms.js";
 
 export interface BatchOrder extends Given {
   /** Those that are known from the start. */

@@ -6,7 +6,7 @@ import { loadMachines } from "../../src/input/machine/load-machines.js";
 import type { RunEvent } from "../../src/model/event.js";
 import { scanTree } from "../../src/remote/tree/tree.js";
 import { type BatchRun, startRun } from "../../src/run/batch-run.js";
-import { Results } from "../../src/run/results.js";
+import { Results } from "../../src/run/home/results.js";
 
 export interface RunHere {
   /** Its jobs.sh is the batch. */

@@ -7,7 +7,7 @@ import { orderFor } from "../../batch/recorded-batch.js";
 import { machinesFor, type Surroundings } from "../../batch/surroundings.js";
 import { type ExitCode, UserError } from "../../errors.js";
 import { standingOf } from "../../model/batch-state.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { AttachOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";

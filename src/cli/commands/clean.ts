@@ -21,7 +21,7 @@ import {
 import { findLeftOver, type Removed, removeLeftOver } from "../../remote/spool/leftovers.js";
 import { type CleanedMachine, formatLeftOver, type LeftRow } from "../../report/tables/left-over-table.js";
 import { printable } from "../../report/text/printable.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { Session } from "../../transport/session.js";
 import type { CleanOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";

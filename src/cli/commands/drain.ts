@@ -3,7 +3,7 @@
 import { hintAtNames, loadBatches } from "../../batch/batches-here.js";
 import { withControl } from "../../batch/reach.js";
 import { ExitCode, UserError } from "../../errors.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { DrainOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";

@@ -13,7 +13,7 @@ import { type KindsPlan, kindsOf, planKinds } from "../../plan/slots/kinds.js";
 import { createJsonReporter } from "../../report/lines/json-lines.js";
 import { createPlainReporter, startedLine } from "../../report/lines/plain.js";
 import type { Reporter } from "../../report/reporter.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { RunOptions } from "../options/run-options.js";
 import { connector } from "../terminal/connectors.js";
 

@@ -18,7 +18,7 @@ import { phaseOf } from "../../model/batch-state.js";
 import type { Job, JobId } from "../../model/job.js";
 import { keyOn } from "../../plan/run-state.js";
 import { printable } from "../../report/text/printable.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { LogsOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { ReaderLeft, writeTo } from "../terminal/byte-sink.js";

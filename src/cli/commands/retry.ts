@@ -5,7 +5,7 @@ import { orderFor } from "../../batch/recorded-batch.js";
 import { type ExitCode, UserError } from "../../errors.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
 import { type JobId, succeeded } from "../../model/job.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { RetryOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";

@@ -15,7 +15,7 @@ import { columnsOf, findColumn } from "../../results/columns.js";
 import { resultRow } from "../../results/rows.js";
 import { sortRows } from "../../results/sort-rows.js";
 import { spansOf } from "../../results/spans.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { ResultsOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";

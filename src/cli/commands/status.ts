@@ -14,7 +14,7 @@ import { ExitCode } from "../../errors.js";
 import type { BatchStatus } from "../../model/batch-status.js";
 import { statusJson, statusLines, unreachedText } from "../../report/tables/status-lines.js";
 import { printable } from "../../report/text/printable.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { StatusOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";

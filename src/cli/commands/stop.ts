@@ -8,7 +8,7 @@ import { ExitCode, UserError } from "../../errors.js";
 import type { JobId } from "../../model/job.js";
 import { keyOn } from "../../plan/run-state.js";
 import type { Control } from "../../remote/spool/control.js";
-import { Results } from "../../run/results.js";
+import { Results } from "../../run/home/results.js";
 import type { StopOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";

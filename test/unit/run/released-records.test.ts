@@ -9,7 +9,7 @@ import type { RunEvent } from "../../../src/model/event.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { readPast, replay } from "../../../src/plan/fold/replay.js";
 import { machineOf } from "../../../src/plan/run-state.js";
-import { loadRecord } from "../../../src/run/record.js";
+import { loadRecord } from "../../../src/run/home/record.js";
 
 const path = fileURLToPath(new URL("../../records/v1.jsonl", import.meta.url));
 

@@ -1,0 +1,12 @@
+// Where what comes from machines goes on this computer.
+
+import type { Emit } from "../loop.js";
+import type { OutputFiles } from "./output-files.js";
+import type { Results } from "./results.js";
+
+export interface Home {
+  readonly results: Results;
+  readonly outputs: OutputFiles;
+  /** Emits, and returns once it is safe in the record. */
+  readonly commit: Emit;
+}

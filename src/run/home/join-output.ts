@@ -1,0 +1,47 @@
+// Output that comes whole with an archive, while an earlier client has fetched part of it. A job may have emptied its output
+// since: then the archive has less than what is here, and both are kept.
+
+import { appendFileSync, closeSync, copyFileSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import { freshOutput, OVERLAP_BYTES } from "../../remote/spool/fresh-output.js";
+
+const BLOCK_BYTES = 1 << 20;
+
+/**
+ * Makes `arrived` hold what `here` has, and what is new. `kept`: so much of `here` the machine's file did not have any
+ * more when the rest of it was fetched.
+ */
+export function joinOutput(here: string, arrived: string, kept: number): void {
+  const [size, arrivedSize] = [statSync(here).size, statSync(arrived).size];
+  const position = size - kept;
+  const overlap = Math.min(position, OVERLAP_BYTES);
+  const piece = { offset: position - overlap, bytes: readPart(arrived, position - overlap, overlap) };
+  const isWhole = piece.bytes.length === overlap;
+  const follows = isWhole && freshOutput(piece, position, readPart(here, size - overlap, overlap)) !== null;
+  if (follows && kept === 0) return;
+  // After a crash the same archive can come again, to where its output is in place.
+  const isIn = arrivedSize <= size && endOf(arrived, arrivedSize).equals(endOf(here, size, arrivedSize));
+  const fresh = follows ? position : isIn ? arrivedSize : 0;
+  const joined = `${arrived}.joined`;
+  copyFileSync(here, joined);
+  for (let from = fresh; ; from += BLOCK_BYTES) {
+    const block = readPart(arrived, from, BLOCK_BYTES);
+    if (block.length === 0) break;
+    appendFileSync(joined, block, { flush: true });
+  }
+  renameSync(joined, arrived);
+}
+
+function endOf(file: string, size: number, most = OVERLAP_BYTES): Buffer {
+  const length = Math.min(size, most, OVERLAP_BYTES);
+  return readPart(file, size - length, length);
+}
+
+function readPart(file: string, from: number, length: number): Buffer {
+  const fd = openSync(file, "r");
+  try {
+    const bytes = Buffer.alloc(length);
+    return bytes.subarray(0, readSync(fd, bytes, 0, length, from));
+  } finally {
+    closeSync(fd);
+  }
+}

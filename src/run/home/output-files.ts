@@ -1,0 +1,217 @@
+// job_results/<job>.out and .err while their jobs run: pieces are written where they belong, however often they come.
+
+import { constants, existsSync, statSync } from "node:fs";
+import { type FileHandle, open, rename, stat } from "node:fs/promises";
+import path from "node:path";
+import { parseAttemptKey } from "../../model/attempt-key.js";
+import type { Past } from "../../plan/fold/replay.js";
+import type { OutputPosition } from "../../remote/spool/control.js";
+import type { OutputPiece } from "../../remote/spool/control-stream.js";
+import { freshOutput } from "../../remote/spool/fresh-output.js";
+import { joinOutput } from "./join-output.js";
+import type { Results } from "./results.js";
+import type { Tee } from "./tee.js";
+
+const STREAMS = ["out", "err"] as const;
+type Stream = (typeof STREAMS)[number];
+
+/** No file stays open: jobs may be more than a process may have descriptors. */
+interface Growing {
+  readonly path: string;
+  /** Of the file here. */
+  size: number;
+  /** Where in it the machine's file begins: what is before, the job has removed there. */
+  kept: number;
+}
+
+type Streams = Readonly<Record<Stream, Growing>>;
+
+/** end() each job that was begun. */
+export class OutputFiles {
+  readonly #results: Results;
+  readonly #begun: Set<string>;
+  readonly #kept: ReadonlyMap<string, number>;
+  readonly #growing = new Map<string, Streams>();
+  /** Of each name, the attempt whose output grows there. */
+  readonly #owners = new Map<string, string>();
+
+  readonly #tee: Tee | null;
+
+  /**
+   * `begun`: attempts, as `line attempt`, of which an earlier client has written part. `tee` hears of all that comes.
+   * `kept`: as in Past.
+   */
+  constructor(
+    results: Results,
+    begun: ReadonlySet<string>,
+    tee: Tee | null = null,
+    kept: Past["kept"] = new Map(),
+  ) {
+    this.#results = results;
+    this.#tee = tee;
+    this.#begun = new Set(begun);
+    this.#kept = kept;
+  }
+
+  /** Nothing grows where a result is in place, or another attempt's output: an archive brings it whole. */
+  async begin(key: string, name: string): Promise<void> {
+    if (this.#owners.has(name) || this.#results.has(name)) return;
+    const goesOn = this.#isBegun(key);
+    const kept = (stream: Stream) => (goesOn ? (this.#kept.get(`${attemptOf(key)} ${stream}`) ?? 0) : null);
+    const out = await this.#make(name, "out", kept("out"));
+    const err = await this.#make(name, "err", kept("err"));
+    this.#growing.set(key, { out, err });
+    this.#owners.set(name, key);
+    for (const [stream, { size: offset, path }] of [
+      ["out", out],
+      ["err", err],
+    ] as const)
+      await this.#tee?.begin({ key, stream, offset }, path);
+  }
+
+  #isBegun(key: string): boolean {
+    return this.#begun.has(attemptOf(key));
+  }
+
+  /** `kept` null: no earlier client has written part of it. */
+  async #make(name: string, stream: Stream, kept: number | null): Promise<Growing> {
+    const path = this.#results.streamPath(name, stream);
+    const size = existsSync(path) ? (await stat(path)).size : 0;
+    // What another, unfinished attempt left under this name moves aside.
+    if (size > 0 && kept === null) await this.#moveAside(path);
+    await withFile(path, async () => {});
+    return kept === null ? { path, size: 0, kept: 0 } : { path, size, kept: Math.min(kept, size) };
+  }
+
+  async #moveAside(path: string): Promise<void> {
+    let n = 1;
+    while (existsSync(`${path}.old-${n}`)) n++;
+    await rename(path, `${path}.old-${n}`);
+  }
+
+  /** How far each stream of these jobs has come. */
+  positions(keys: Iterable<string>): OutputPosition[] {
+    const found: OutputPosition[] = [];
+    for (const key of keys) {
+      const streams = this.#growing.get(key);
+      if (streams === undefined) continue;
+      for (const stream of STREAMS) found.push({ key, stream, offset: offsetOf(streams[stream]) });
+    }
+    return found;
+  }
+
+  /** Streams of which nothing is here yet: an archive can bring them whole. */
+  untouched(key: string): Stream[] {
+    const streams = this.#growing.get(key);
+    return STREAMS.filter((stream) => streams === undefined || streams[stream].size === 0);
+  }
+
+  /** False: it does not follow what is here, and is not written. restart() the stream. */
+  async write({ key, stream, offset, bytes }: OutputPiece): Promise<boolean> {
+    const growing = this.#growing.get(key)?.[stream];
+    if (growing === undefined) return true;
+    const isTaken = await withFile(growing.path, async (handle) => {
+      const known = await readFrom(handle, growing.kept + offset, growing.size);
+      const fresh = freshOutput({ offset, bytes }, offsetOf(growing), known);
+      if (fresh === null) return false;
+      for (let done = 0; done < fresh.length; ) {
+        const { bytesWritten } = await handle.write(fresh, done, fresh.length - done, growing.size);
+        done += bytesWritten;
+        growing.size += bytesWritten;
+      }
+      return fresh.length > 0 ? "grown" : true;
+    });
+    if (isTaken === "grown") this.#tee?.grow({ key, stream, offset: growing.size });
+    return isTaken !== false;
+  }
+
+  /** The job has emptied its output: what is here stays, and the machine's file is read from its beginning. Says how much. */
+  restart(key: string, stream: Stream): number {
+    const growing = this.#growing.get(key)?.[stream];
+    if (growing === undefined) return 0;
+    growing.kept = growing.size;
+    return growing.kept;
+  }
+
+  /** `name`: what the attempt's output is about to be put into place as, if it is; nothing of others is then there. */
+  async end(key: string, name: string | null): Promise<void> {
+    await this.#close(key);
+    if (name === null) return;
+    const owner = this.#owners.get(name);
+    this.#owners.delete(name);
+    const isOurs = owner === key || (owner === undefined && this.#isBegun(key));
+    await this.#beginTelling(key, name, isOurs);
+    // Putting it into place may fail halfway, for want of room, and is then tried again.
+    this.#begun.add(attemptOf(key));
+    if (isOurs) return;
+    if (owner !== undefined) {
+      await this.#close(owner);
+      await this.tellRest(owner, false);
+    }
+    for (const stream of STREAMS) {
+      const path = this.#results.streamPath(name, stream);
+      if (existsSync(path)) await this.#moveAside(path);
+    }
+  }
+
+  /** For output that comes with an archive, into `dir`, before it is put into place: what an earlier client has stays. */
+  join(key: string, name: string, dir: string): void {
+    for (const stream of STREAMS) {
+      const [here, arrived] = [this.#results.streamPath(name, stream), path.join(dir, stream)];
+      if (!existsSync(arrived) || !existsSync(here) || statSync(here).size === 0) continue;
+      joinOutput(here, arrived, this.#kept.get(`${attemptOf(key)} ${stream}`) ?? 0);
+    }
+  }
+
+  /** For output that comes with an archive: what an earlier client had of it is not told again. */
+  async #beginTelling(key: string, name: string, isOurs: boolean): Promise<void> {
+    if (this.#tee === null) return;
+    for (const stream of STREAMS) {
+      const path = this.#results.streamPath(name, stream);
+      const offset = isOurs && existsSync(path) ? (await stat(path)).size : 0;
+      await this.#tee.begin({ key, stream, offset }, path);
+    }
+  }
+
+  /** `isInPlace`: all of the attempt's output is where it grew, or was to. */
+  async tellRest(key: string, isInPlace: boolean): Promise<void> {
+    for (const stream of STREAMS) await this.#tee?.end(key, stream, isInPlace);
+  }
+
+  async #close(key: string): Promise<void> {
+    const streams = this.#growing.get(key);
+    this.#growing.delete(key);
+    if (streams === undefined) return;
+    for (const { path, size } of [streams.out, streams.err]) {
+      // That an empty file is there is safe with its directory.
+      if (size > 0) await withFile(path, (handle) => handle.sync());
+    }
+  }
+}
+
+/** Makes the file if it is not there. */
+async function withFile<T>(path: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await open(path, constants.O_CREAT | constants.O_RDWR, 0o600);
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** How far the machine's file has been taken. */
+function offsetOf({ size, kept }: Growing): number {
+  return size - kept;
+}
+
+async function readFrom(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+  const length = Math.max(0, to - from);
+  if (length === 0) return Buffer.alloc(0);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, from);
+  return buffer.subarray(0, bytesRead);
+}
+
+function attemptOf(key: string): string {
+  const { job: id, attempt } = parseAttemptKey(key);
+  return `${id} ${attempt}`;
+}

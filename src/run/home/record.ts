@@ -1,0 +1,95 @@
+// What the client knows, on disk: the events that matter, one a line, appended. A record cut at any byte loads up
+// to its last whole line.
+
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "node:fs";
+import { UserError } from "../../errors.js";
+import type { RunEvent } from "../../model/event.js";
+import { isRecorded } from "../../model/recorded.js";
+import { describeNewer } from "../../model/version.js";
+import { upgradeEvent } from "./record-v1.js";
+
+const FORMAT = 2;
+
+/** Owns the file; close() it. */
+export class RunRecord {
+  readonly #fd: number;
+  #bytes: number;
+  #isDirty = false;
+
+  constructor(path: string) {
+    this.#bytes = existsSync(path) ? readFileSync(path).lastIndexOf(10) + 1 : 0;
+    this.#fd = openSync(path, "a", 0o600);
+    ftruncateSync(this.#fd, this.#bytes);
+  }
+
+  /** All of them or, when this throws, none. */
+  append(events: readonly RunEvent[]): void {
+    const recorded = events.filter(isRecorded);
+    if (recorded.length === 0) return;
+    const text = recorded.map((event) => `${JSON.stringify({ v: FORMAT, ...event })}\n`).join("");
+    const bytes = Buffer.from(text);
+    try {
+      // A disk that is about to be full takes a part, and says so only in the number of bytes.
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
+    } catch (error) {
+      ftruncateSync(this.#fd, this.#bytes);
+      throw error;
+    }
+    this.#bytes += bytes.length;
+    this.#isDirty = true;
+  }
+
+  /** Before anything is done that relies on what was appended. */
+  sync(): void {
+    if (this.#isDirty) fdatasyncSync(this.#fd);
+    this.#isDirty = false;
+  }
+
+  close(): void {
+    try {
+      this.sync();
+    } finally {
+      closeSync(this.#fd);
+    }
+  }
+}
+
+/** Throws UserError for the record of a newer sshoal. */
+export function loadRecord(path: string): RunEvent[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1).map(parseLine);
+  const newer = lines.findIndex((line) => line !== null && line.v > FORMAT);
+  if (newer !== -1) throw newerError(`${path}:${newer + 1}`, lines);
+  return lines.flatMap((line) => {
+    if (line === null || !isRecorded(line)) return [];
+    const { v, ...event } = line;
+    return v === 1 ? upgradeEvent(event) : event;
+  });
+}
+
+type RecordedLine = RunEvent & { readonly v: number };
+
+/** Null for what a crash tore: the rest of the record still counts. */
+function parseLine(line: string): RecordedLine | null {
+  try {
+    const parsed = JSON.parse(line) as RecordedLine | null;
+    return typeof parsed?.v === "number" ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+function newerError(where: string, lines: readonly (RecordedLine | null)[]): UserError {
+  const start = lines.findLast((line) => line?.kind === "run-started" && line.v > FORMAT);
+  const writer = start?.kind === "run-started" ? (start.sshoal ?? null) : null;
+  const { message, hint } = describeNewer(writer);
+  return new UserError(`${where}: ${message}`, { hint });
+}

@@ -1,0 +1,130 @@
+// job_results/: where results end up on this computer. What exists there is never overwritten.
+
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { mkdir, open, rm } from "node:fs/promises";
+import path from "node:path";
+import { UserError } from "../../errors.js";
+import { mergeResults } from "./merge-results.js";
+
+const RESULTS_DIR = "job_results";
+
+export class Results {
+  readonly dir: string;
+  /** Ours: records, and archives that are still arriving. */
+  readonly privateDir: string;
+
+  constructor(workingDir: string) {
+    this.dir = path.join(workingDir, RESULTS_DIR);
+    this.privateDir = path.join(this.dir, ".sshoal");
+  }
+
+  async prepare(): Promise<void> {
+    try {
+      // One that the user made keeps its mode.
+      await mkdir(this.dir, { recursive: true, mode: 0o700 });
+      await mkdir(this.privateDir, { recursive: true, mode: 0o700 });
+    } catch (cause) {
+      throw new UserError(`${this.dir} cannot be written: ${(cause as Error).message}`, {
+        hint: "run from a directory you may write to",
+        cause,
+      });
+    }
+  }
+
+  isThere(): boolean {
+    return existsSync(this.privateDir);
+  }
+
+  /** The directory is put into place last, so it stands for a whole result. */
+  has(name: string): boolean {
+    return existsSync(path.join(this.dir, name));
+  }
+
+  streamPath(name: string, stream: "out" | "err"): string {
+    return path.join(this.dir, `${name}.${stream}`);
+  }
+
+  /** A fresh directory for one archive, and its removal. */
+  async makeIncoming(batch: string): Promise<{ dir: string; remove: () => Promise<void> }> {
+    const dir = path.join(this.privateDir, "incoming", batch, randomBytes(6).toString("hex"));
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    return { dir, remove: () => rm(dir, { recursive: true, force: true }) };
+  }
+
+  /** Takes a record away, and the directories too if they are empty then; `unlock` removes the last of our files. */
+  removeUnused(recordPath: string, unlock: () => void): void {
+    rmSync(recordPath, { force: true });
+    unlock();
+    for (const dir of [path.join(this.privateDir, "incoming"), this.privateDir, this.dir]) removeIfEmpty(dir);
+  }
+
+  /** What a client that was killed had begun to receive; other batches of this directory may be receiving now. */
+  removeIncoming(batch: string): void {
+    rmSync(path.join(this.privateDir, "incoming", batch), { recursive: true, force: true });
+  }
+
+  /**
+   * Moves what an archive brought for one job (`out`, `err`, `work/`) to where people look for it; sync() then makes that
+   * safe. `isBeside`: it is not the result that counts, and is kept beside that.
+   */
+  place(job: string, arrived: string, isBeside: boolean): void {
+    const name = isBeside ? this.#nameBeside(job) : job;
+    // Most short jobs have nothing to bring: asked once, not for each.
+    const brings = existsSync(arrived) ? (part: string) => existsSync(path.join(arrived, part)) : () => false;
+    for (const stream of ["out", "err"] as const) {
+      const to = this.streamPath(name, stream);
+      if (brings(stream)) renameSync(path.join(arrived, stream), to);
+      else closeSync(openSync(to, "a", 0o600));
+    }
+    if (brings("work")) renameSync(path.join(arrived, "work"), path.join(this.dir, name));
+    else mkdirSync(path.join(this.dir, name), { mode: 0o700 });
+  }
+
+  /** Adds what came later to results that are in place; where these are gone, it is kept beside. */
+  placeRest(job: string, arrived: string, isInPlace: boolean): void {
+    const work = path.join(arrived, "work");
+    if (!existsSync(work)) return;
+    if (isInPlace && this.has(job)) mergeResults(work, path.join(this.dir, job));
+    else this.place(job, arrived, true);
+  }
+
+  /** Makes room for another attempt: results are renamed, never removed. */
+  moveAside(name: string): void {
+    let n = 1;
+    while (this.#isTaken(`${name}.old-${n}`)) n++;
+    // The directory last: while it is there, the job counts as done.
+    for (const ending of [".out", ".err", ""]) {
+      const from = path.join(this.dir, `${name}${ending}`);
+      if (existsSync(from)) renameSync(from, path.join(this.dir, `${name}.old-${n}${ending}`));
+    }
+  }
+
+  #nameBeside(name: string): string {
+    let n = 2;
+    while (this.#isTaken(`${name}.again-${n}`)) n++;
+    return `${name}.again-${n}`;
+  }
+
+  #isTaken(name: string): boolean {
+    return ["", ".out", ".err"].some((ending) => existsSync(path.join(this.dir, `${name}${ending}`)));
+  }
+
+  /** What was put into place stays there, whatever happens to this computer. */
+  async sync(): Promise<void> {
+    const handle = await open(this.dir, "r");
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+function removeIfEmpty(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // It holds something of somebody's, or is not there.
+  }
+}

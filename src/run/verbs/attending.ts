@@ -1,0 +1,96 @@
+// Attends to what a machine has of the batch: keeps other clients away from it, and follows its log and its output.
+
+import { parseAttemptKey } from "../../model/attempt-key.js";
+import { RemoteError } from "../../remote/engine/remote-error.js";
+import { hasSpool } from "../../remote/spool/has-spool.js";
+import type { OutputFiles } from "../home/output-files.js";
+import type { Emit } from "../loop.js";
+import { HeldError } from "./expected-error.js";
+import { jobsOf, type Known } from "./known.js";
+import type { MachineLink } from "./machine-link.js";
+import { OutputPoller } from "./output-poller.js";
+import { tellSpoolEvent } from "./telling.js";
+import type { Terms } from "./terms.js";
+
+export interface AttendantParts {
+  readonly terms: Pick<Terms, "client" | "stem">;
+  readonly known: Known;
+  readonly outputs: OutputFiles;
+}
+
+/** Owns the timers that look for output; stop() them. */
+export class Attendant {
+  readonly #parts: AttendantParts;
+  readonly #pollers = new Map<string, OutputPoller>();
+
+  constructor(parts: AttendantParts) {
+    this.#parts = parts;
+  }
+
+  /** Picks up what is there. What was under way when the link went is decided anew afterwards. */
+  async attend(link: MachineLink, emit: Emit): Promise<void> {
+    link.noteSpool(await hasSpool(link.session, link.place, link.signal));
+    if (link.hasSpool) {
+      await this.hold(link);
+      await this.#tellReturned(link, emit);
+    }
+    await this.#expectHeld(link, emit);
+    if (!link.hasSpool) return;
+    this.follow(link, emit);
+    await (await link.control()).tend();
+  }
+
+  /** One client at a time, also of several computers; of this directory there is no other, which the lock sees to. */
+  async hold(link: MachineLink): Promise<void> {
+    const holder = await (await link.control()).hold(this.#parts.terms.client);
+    if (holder.isOurs) {
+      link.holderPid = holder.pid;
+      return;
+    }
+    const hint = `end it there, or if it is gone: kill ${holder.pid} on ${holder.host ?? link.spec.name}`;
+    throw new HeldError(`the batch is followed by ${holder.name}`, hint);
+  }
+
+  follow(link: MachineLink, emit: Emit): void {
+    const { known, outputs } = this.#parts;
+    const machine = link.spec.name;
+    const poller = this.#pollers.get(machine) ?? new OutputPoller(link, outputs, emit);
+    this.#pollers.set(machine, poller);
+    link.follow((event) => tellSpoolEvent({ known, link, poller, emit }, event));
+  }
+
+  /** Undefined: nothing of the machine was ever followed. */
+  pollerOf({ spec }: MachineLink): OutputPoller | undefined {
+    return this.#pollers.get(spec.name);
+  }
+
+  stop(): void {
+    for (const poller of this.#pollers.values()) poller.stop();
+  }
+
+  /** The client that took them back, or its link, may have gone before the answer came. */
+  async #tellReturned(link: MachineLink, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    const returned = (await (await link.control()).returned()).map(parseAttemptKey);
+    const jobs = returned
+      .filter(({ job, attempt }) => this.#parts.known.isUnderWay(machine, job, attempt))
+      .map(({ job }) => job);
+    if (jobs.length > 0) emit({ kind: "jobs-taken-back", machine, jobs, begun: [] });
+  }
+
+  /** The spool may be gone, also if another client has made one of the same name since: nothing would ever be heard of the jobs. */
+  async #expectHeld(link: MachineLink, emit: Emit): Promise<void> {
+    const { terms, known } = this.#parts;
+    const machine = link.spec.name;
+    const held = known.heldBy(machine);
+    if (held.length === 0) return;
+    const absent = link.hasSpool ? await (await link.control()).absent(held) : held;
+    if (absent.length < held.length) {
+      if (absent.length > 0) emit({ kind: "jobs-gone", machine, jobs: jobsOf(absent) });
+      return;
+    }
+    const record = `job_results/.sshoal/${terms.stem}.jsonl`;
+    const hint = `another computer may have fetched it, or ~/.sshoal was removed there; rm ${record} forgets the batch`;
+    throw new RemoteError("what was handed over is not there any more", hint);
+  }
+}

@@ -1,0 +1,137 @@
+// Gives jobs to a machine: the working directory first, once, then the jobs and the slots that take them. Jobs that do not
+// arrive go to other machines.
+
+import type { Decision } from "../../model/decision.js";
+import { type JobId, kindOf } from "../../model/job.js";
+import { deviceEnv } from "../../plan/slots/devices.js";
+import { RemoteError } from "../../remote/engine/remote-error.js";
+import { handOver, NothingArrived } from "../../remote/spool/hand-over.js";
+import { jobScript } from "../../remote/spool/job-script.js";
+import type { Manifest } from "../../remote/spool/manifest.js";
+import { needsOwnShell } from "../../remote/spool/own-shell.js";
+import type { Emit } from "../loop.js";
+import type { Attendant } from "./attending.js";
+import { type ExpectedError, isExpected } from "./expected-error.js";
+import { jobsOf, type Known } from "./known.js";
+import type { MachineLink } from "./machine-link.js";
+import type { Stager } from "./staging.js";
+import { settleDoubt } from "./taking-back.js";
+import type { Terms } from "./terms.js";
+
+export interface GiverParts {
+  readonly terms: Pick<Terms, "batch" | "script" | "settings" | "env" | "jobEnv">;
+  readonly known: Known;
+  readonly stager: Stager;
+  readonly attendant: Attendant;
+}
+
+type HandOver = Extract<Decision, { kind: "hand-over" }>;
+
+interface LeftOutJobs {
+  /** There was no room for them. */
+  readonly missing: readonly JobId[];
+  /** They had been taken back before. */
+  readonly taken: readonly JobId[];
+}
+
+interface FailedHandOver {
+  readonly jobs: readonly JobId[];
+  /** Of the jobs: those that may be there all the same. */
+  readonly doubted: readonly JobId[];
+  readonly error: ExpectedError;
+}
+
+export class Giver {
+  readonly #parts: GiverParts;
+
+  constructor(parts: GiverParts) {
+    this.#parts = parts;
+  }
+
+  async handOver(link: MachineLink, { jobs, again = [] }: HandOver, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    const losses = link.watchLosses();
+    let leftOut: LeftOutJobs;
+    try {
+      leftOut = await this.#send(link, jobs, emit);
+    } catch (error) {
+      if (!isExpected(error) || (await losses.hasLost())) throw error;
+      const doubted = error instanceof NothingArrived ? again : jobs;
+      return this.#refuse(link, { jobs, doubted, error }, emit);
+    }
+    const { missing, taken } = leftOut;
+    if (taken.length > 0) emit({ kind: "jobs-taken-back", machine, jobs: taken, begun: [] });
+    await this.#attend(link, emit);
+    if (missing.length === 0) return;
+    const doubted = missing.filter((id) => again.includes(id));
+    const error = new RemoteError("there was no room for them");
+    await this.#refuse(link, { jobs: missing, doubted, error }, emit);
+  }
+
+  /** Resolves with the jobs that did not get in; rejects as the remote verb does. */
+  async #send(link: MachineLink, ids: readonly JobId[], emit: Emit): Promise<LeftOutJobs> {
+    const { settings, batch, env, jobEnv } = this.#parts.terms;
+    const { requirement, copiesUnchanged, timeoutSeconds, inPlace } = settings;
+    const { spec, place, signal, isFurnished, usesScopes } = link;
+    const { hasPlainSlots } = spec;
+    const tree = link.staged ?? (await this.#parts.stager.stage(link, emit).catch(failBefore));
+    const manifest = this.#manifest(link, ids);
+    const jobs = [...manifest.jobs].map(([key, job]) => ({
+      key,
+      script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env),
+      needsOwnShell: spec.setup.length > 0 || needsOwnShell(job.command),
+      timeoutSeconds: job.timeoutSeconds,
+      kind: kindOf(job.requirement),
+    }));
+    const leftOut = await handOver(link.session, {
+      place,
+      tree,
+      requirement,
+      settings: { copiesUnchanged, timeoutSeconds, inPlace, usesScopes, hasPlainSlots },
+      slots: manifest.slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) })),
+      isFurnished,
+      jobs,
+      manifest,
+      signal,
+    });
+    const [missing, taken] = [jobsOf(leftOut.missing), jobsOf(leftOut.taken)];
+    link.noteSpool(true);
+    link.isFurnished = true;
+    const arrived = ids.filter((id) => !missing.includes(id) && !taken.includes(id));
+    emit({ kind: "jobs-handed-over", machine: spec.name, jobs: arrived });
+    return { missing, taken };
+  }
+
+  #manifest({ spec, slots }: MachineLink, ids: readonly JobId[]): Manifest {
+    const { terms, known } = this.#parts;
+    const keys = known.keys(spec.name, ids);
+    const jobs = new Map(keys.map((key) => [key, known.jobOfKey(key)]));
+    return { script: terms.script, settings: terms.settings, slots: slots ?? [], jobs };
+  }
+
+  /** Others get what is not there. What was begun stays, and what may be there is taken back first. */
+  async #refuse(link: MachineLink, { jobs, doubted, error }: FailedHandOver, emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    const settling = { jobs: doubted, error, emit };
+    const { taken, begun } =
+      doubted.length === 0 ? { taken: [], begun: [] } : await settleDoubt(this.#parts.known, link, settling);
+    const absent = [...jobs.filter((id) => !doubted.includes(id)), ...taken];
+    emit({ kind: "machine-refused", machine, jobs: absent, reason: error.message, hint: error.hint });
+    // What the record says of a machine is forgotten with the client, what it says of jobs is not.
+    emit({ kind: "jobs-taken-back", machine, jobs: absent, begun });
+    if (begun.length === 0) return;
+    link.noteSpool(true);
+    emit({ kind: "jobs-handed-over", machine, jobs: begun });
+    await this.#attend(link, emit);
+  }
+
+  async #attend(link: MachineLink, emit: Emit): Promise<void> {
+    this.#parts.attendant.follow(link, emit);
+    await this.#parts.attendant.hold(link);
+  }
+}
+
+/** Without the working directory no job is sent. */
+function failBefore(error: unknown): never {
+  throw isExpected(error) ? new NothingArrived(error.message, error.hint) : error;
+}

@@ -1,0 +1,148 @@
+// Connects to a machine, finds out what it has room for, and attends to what is there already.
+
+import { LinkLost } from "../../fleet/link.js";
+import { isRetryable, retrying, wasDropped } from "../../fleet/retrying.js";
+import type { News } from "../../model/event.js";
+import type { Capacity } from "../../model/machine.js";
+import { explainShortages } from "../../plan/slots/explain.js";
+import { type KindsPlan, mustKnowCpuUse, planKinds } from "../../plan/slots/kinds.js";
+import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "../../remote/engine/remote-error.js";
+import { probe } from "../../remote/probe/probe.js";
+import type { Session } from "../../transport/session.js";
+import type { Emit } from "../loop.js";
+import type { Attendant } from "./attending.js";
+import type { Known } from "./known.js";
+import type { MachineLink } from "./machine-link.js";
+import type { Stager } from "./staging.js";
+import type { Terms } from "./terms.js";
+import { warnOfLogout } from "./warn-of-logout.js";
+
+const MEASURE_AGAIN_MS = 5000;
+const LOGIN_TRIES = 3;
+const VAIN_SESSIONS = 6;
+
+export interface GreeterParts {
+  readonly terms: Pick<Terms, "settings" | "kinds" | "mostJobs" | "tree" | "batch">;
+  readonly known: Known;
+  readonly stager: Stager;
+  readonly attendant: Attendant;
+}
+
+export class Greeter {
+  readonly #parts: GreeterParts;
+  /** Identity to name, of the machines that were reached. */
+  readonly #identities = new Map<string, string>();
+
+  constructor(parts: GreeterParts) {
+    this.#parts = parts;
+  }
+
+  /** A machine that cannot be reached is left out, unless jobs of ours may be there. */
+  async connect(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
+    const mayBeTaken = (error: unknown, tries: number) => wasDropped(error) && tries < LOGIN_TRIES;
+    try {
+      await retrying(link.signal, () => open(link, emit), mayBeTaken);
+    } catch (error) {
+      if (!resumes || !isRetryable(error)) throw error;
+      return emit({ kind: "machine-lost", machine: link.spec.name, reason: error.message });
+    }
+    await this.#greet(link, resumes, emit);
+  }
+
+  /** For as long as it takes; only what needs a person ends it. */
+  async reconnect(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
+    await retrying(link.signal, () => open(link, emit));
+    await this.#greet(link, resumes, emit);
+  }
+
+  async #greet(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
+    const { stager, attendant } = this.#parts;
+    const machine = link.spec.name;
+    if (link.slots !== null) {
+      if (resumes) await attendant.attend(link, emit);
+      return tellWhile(link, emit, { kind: "machine-back", machine });
+    }
+    // With an earlier client's jobs there, channels may be few and nothing may be left to give.
+    if (!resumes) stager.prepare(link, emit);
+    const capacity = await this.#measure(link);
+    this.#refuseTwin(machine, capacity);
+    if (resumes) await attendant.attend(link, emit);
+    const plan = this.#chooseSlots(link, capacity, resumes);
+    if (plan.slots.length === 0) {
+      await stager.withdraw(link);
+      emit({ kind: "machine-failed", machine, reason: reasonsFor(plan.short, capacity), hint: null });
+      return link.close();
+    }
+    this.#warn(machine, capacity, plan, emit);
+    link.usesScopes = capacity.logout === "scope";
+    // To hand over, to follow, to control, and for the first results.
+    link.session.makeReady?.(4);
+    tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots: plan.slots });
+    link.slots = plan.slots;
+  }
+
+  /** Until the working directory is read nothing can be given to it; if that takes long, what it has is measured again. */
+  async #measure(link: MachineLink): Promise<Capacity> {
+    const { tree, batch, kinds, mostJobs, settings } = this.#parts.terms;
+    const options = { bases: ["~/.sshoal"], exceptBatch: batch };
+    const question = { requirement: settings.requirement, kinds, spec: link.spec };
+    const isQuick = !mustKnowCpuUse(question, mostJobs);
+    const begunAt = performance.now();
+    const capacity = await probe(link.session, { ...options, isQuick }, link.signal);
+    await tree;
+    const isRecent = performance.now() - begunAt < MEASURE_AGAIN_MS;
+    // What others have claimed is weighed against how busy they are.
+    const isEnough = !isQuick || (capacity.cpus !== null && capacity.claims.length === 0);
+    return isRecent && isEnough ? capacity : probe(link.session, options, link.signal);
+  }
+
+  /** Two names for one machine would share a spool there, and count its room twice. */
+  #refuseTwin(machine: string, { identity }: Capacity): void {
+    const twin = this.#identities.get(identity);
+    if (twin !== undefined && twin !== machine) throw new RemoteError(`it is the same machine as ${twin}`);
+    if (identity !== "") this.#identities.set(identity, machine);
+  }
+
+  /** Those of jobs that are there already are as they were: these use up what a plan is made of. */
+  #chooseSlots({ spec, pastSlots }: MachineLink, capacity: Capacity, resumes: boolean): KindsPlan {
+    const { settings, kinds } = this.#parts.terms;
+    const past = resumes && pastSlots !== null ? { past: pastSlots } : {};
+    return planKinds({ spec, capacity, requirement: settings.requirement, kinds, ...past });
+  }
+
+  #warn(machine: string, capacity: Capacity, { short }: KindsPlan, emit: Emit): void {
+    const { terms, known } = this.#parts;
+    if (terms.settings.requirement.gpu?.listed !== undefined && capacity.gpus.length === 0) {
+      const message = `${machine}: no card can be seen there; jobs are told to use those of --gpus all the same`;
+      emit({ kind: "warning", message });
+    }
+    const warning = warnOfLogout(machine, capacity);
+    if (warning !== null) emit({ kind: "warning", message: warning });
+    for (const each of short) {
+      const reasons = explainShortages({ capacity, ...each }).join("; ");
+      const message = `${machine} has no room for ${known.linesOfKind(each.kind)}: ${reasons}`;
+      emit({ kind: "warning", message });
+    }
+  }
+}
+
+function open(link: MachineLink, emit: Emit): Promise<Session> {
+  const machine = link.spec.name;
+  return link.open((reason) => {
+    emit({ kind: "machine-lost", machine, reason });
+    // It is back each time, and gone when a process is to start: others get what waits there.
+    if (link.dropsInRow !== VAIN_SESSIONS || !isAtProcessLimit(reason)) return;
+    emit({ kind: "machine-refused", machine, jobs: [], reason, hint: PROCESS_LIMIT_HINT });
+  });
+}
+
+function reasonsFor(short: KindsPlan["short"], capacity: Capacity): string {
+  return [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
+}
+
+/** Not after the link was lost again: that it stands would be heard after that it fell. */
+function tellWhile(link: MachineLink, emit: Emit, news: News): void {
+  if (link.isLost) throw new LinkLost();
+  link.proveUseful();
+  emit(news);
+}

@@ -1,0 +1,62 @@
+// What verbs ask of the state: they never look at it, or change it, in any other way.
+
+import { parseAttemptKey } from "../../model/attempt-key.js";
+import { type Job, type JobId, kindOf } from "../../model/job.js";
+import { heldBy } from "../../plan/holdings.js";
+import { isUnderWay, keyOn, machineOf, type RunState } from "../../plan/run-state.js";
+
+export class Known {
+  readonly #state: RunState;
+  readonly #jobs: ReadonlyMap<JobId, Job>;
+
+  /** `jobs`: also those that come later. */
+  constructor(state: RunState, jobs: ReadonlyMap<JobId, Job>) {
+    this.#state = state;
+    this.#jobs = jobs;
+  }
+
+  job(id: JobId): Job {
+    const job = this.#jobs.get(id);
+    if (job === undefined) throw new Error(`no job ${id}`);
+    return job;
+  }
+
+  /** The job that an attempt is of. */
+  jobOfKey(key: string): Job {
+    return this.job(parseAttemptKey(key).job);
+  }
+
+  /** Names the attempts of jobs that a machine has; a job's last one where it has none. */
+  keys(machine: string, ids: readonly JobId[]): string[] {
+    return ids.map((id) => keyOn(this.#state, machine, id));
+  }
+
+  /** Whether this attempt is the one that counts, and its results are not here yet. */
+  isUnderWay(machine: string, id: JobId, attempt: number): boolean {
+    return isUnderWay(this.#state, machine, id, attempt);
+  }
+
+  /** Whether another machine got the job meanwhile. */
+  isSuperseded(machine: string, id: JobId, number: number): boolean {
+    const attempt = machineOf(this.#state, machine).attempts.get(id);
+    return attempt?.number === number && !attempt.isCurrent;
+  }
+
+  /** Names the attempts that the machine was given, and that are not back. */
+  heldBy(machine: string): string[] {
+    return this.keys(machine, heldBy(machineOf(this.#state, machine)));
+  }
+
+  /** "line 7", "lines 7, 9 and 3 more". */
+  linesOfKind(kind: string): string {
+    const lines = [...this.#jobs.values()]
+      .filter(({ requirement }) => kindOf(requirement) === kind)
+      .map(({ id, line }) => line ?? id);
+    const [shown, more] = [lines.slice(0, 5).join(", "), lines.length - 5];
+    return `${lines.length === 1 ? "line" : "lines"} ${shown}${more > 0 ? ` and ${more} more` : ""}`;
+  }
+}
+
+export function jobsOf(keys: readonly string[]): JobId[] {
+  return keys.map((key) => parseAttemptKey(key).job);
+}

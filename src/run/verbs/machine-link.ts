@@ -1,0 +1,147 @@
+// One batch's link to one machine: its control channel, its event logs being followed, and what it has there by now.
+
+import type { Fleet } from "../../fleet/fleet.js";
+import { Link } from "../../fleet/link.js";
+import type { Slot } from "../../model/machine.js";
+import type { Place } from "../../remote/engine/layout.js";
+import { Control } from "../../remote/spool/control.js";
+import { follow } from "../../remote/spool/follow.js";
+import type { KnownLines } from "../../remote/spool/log-stream.js";
+import type { SpoolEvent } from "../../remote/spool/spool-event.js";
+import type { Tree } from "../../remote/tree/tree.js";
+import type { Session } from "../../transport/session.js";
+import type { RunMachine } from "../run-machines.js";
+
+/** What was begun through one session, and ends with it. */
+interface Begun {
+  control: Promise<Control> | null;
+  following: {
+    /** The logs that are followed; null: not known yet. */
+    logs: readonly string[] | null;
+    /** Ends it, so that more logs are followed. */
+    readonly again: AbortController;
+  } | null;
+}
+
+/** Returns its session to the fleet when it is closed. */
+export class MachineLink extends Link {
+  readonly place: Place;
+  /** The slots that an earlier client gave it; null: none did. */
+  readonly pastSlots: readonly Slot[] | null;
+  /** The slots it has in this run; null: it was not measured yet. */
+  slots: readonly Slot[] | null = null;
+  /** The copy of the working directory that is there for its jobs. */
+  staged: Tree | null = null;
+  /** Its slots have what this run gives them beside jobs. */
+  isFurnished = false;
+  /** What is started there survives the end of the connection only in a scope of the user's systemd. */
+  usesScopes = false;
+  /** The process over there that stands for this client. */
+  holderPid = 0;
+  readonly #begun = new WeakMap<Session, Begun>();
+  /** How much of the event logs is known. */
+  readonly #knownLines: KnownLines = new Map();
+  /** The last drain that the logs tell of, and the last one that is over. */
+  readonly #drains = { begun: 0, over: 0 };
+  #hasSpool = false;
+
+  constructor({ spec, place, pastSlots }: Omit<RunMachine, "isOpen">, fleet: Fleet) {
+    super(spec, fleet);
+    this.place = place;
+    this.pastSlots = pastSlots;
+  }
+
+  /** As far as was seen: without one there is nobody to ask. */
+  get hasSpool(): boolean {
+    return this.#hasSpool;
+  }
+
+  /** A spool that was removed took its event logs along: those of the next one begin anew. So does all the rest. */
+  noteSpool(isThere: boolean): void {
+    this.#hasSpool = isThere;
+    if (isThere) return;
+    this.#knownLines.clear();
+    Object.assign(this.#drains, { begun: 0, over: 0 });
+    this.staged = null;
+    this.isFurnished = false;
+  }
+
+  /** Throws LinkLost when there is no session. */
+  control(): Promise<Control> {
+    const { session } = this;
+    const begun = this.#begunOn(session);
+    begun.control ??= this.#openControl(session);
+    return begun.control;
+  }
+
+  #begunOn(session: Session): Begun {
+    const begun = this.#begun.get(session) ?? { control: null, following: null };
+    this.#begun.set(session, begun);
+    return begun;
+  }
+
+  /** A session whose control channel ended, as when its shell was killed, is of no use. */
+  async #openControl(session: Session): Promise<Control> {
+    const control = await Control.open(session, this.place);
+    void control.ended.then((reason) => this.dropSession(session, reason));
+    return control;
+  }
+
+  /** Tells every event of the logs that is not known yet, and those to come. */
+  follow(onEvent: (event: SpoolEvent) => void): void {
+    if (this.isLost) return;
+    const { session } = this;
+    const begun = this.#begunOn(session);
+    if (begun.following !== null) return;
+    // When following ends without us, the session is of no use: its end is what starts a new one.
+    void this.#followAll(session, begun, onEvent)
+      .catch((error: Error) => error.message)
+      .then((reason) => this.dropSession(session, reason));
+  }
+
+  async #followAll(
+    session: Session,
+    begun: Begun,
+    onEvent: (event: SpoolEvent) => void,
+  ): Promise<string | null> {
+    for (;;) {
+      const following: NonNullable<Begun["following"]> = { logs: null, again: new AbortController() };
+      begun.following = following;
+      const reason = await follow(session, {
+        place: this.place,
+        known: this.#knownLines,
+        signal: AbortSignal.any([this.signal, following.again.signal]),
+        onLogs: (names) => {
+          following.logs = names;
+        },
+        onEvent,
+      });
+      if (!following.again.signal.aborted || this.signal.aborted) return reason;
+    }
+  }
+
+  /** The logs that there are. If one is new, such as that of another client, all are followed anew. */
+  noteLogs(names: readonly string[]): void {
+    if (this.isLost) return;
+    const { following } = this.#begunOn(this.session);
+    if (following?.logs && names.some((name) => !following.logs?.includes(name))) following.again.abort();
+  }
+
+  /** False when this drain is known to be over: logs are read in any order. */
+  noteDraining(number: number | null): boolean {
+    this.#drains.begun = Math.max(this.#drains.begun, number ?? 0);
+    return number === null || number > this.#drains.over;
+  }
+
+  /** False when a later drain is known. */
+  noteOpened(number: number | null): boolean {
+    this.#drains.over = Math.max(this.#drains.over, number ?? 0);
+    return number === null || number >= this.#drains.begun;
+  }
+
+  protected override async endBegun(session: Session): Promise<void> {
+    await this.#begunOn(session)
+      .control?.then((control) => control.close())
+      .catch(() => undefined);
+  }
+}

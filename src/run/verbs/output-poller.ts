@@ -1,0 +1,155 @@
+// Asks a machine, about once a second, for what its running jobs have printed since, and writes it where people look.
+
+import { parseAttemptKey } from "../../model/attempt-key.js";
+import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../../remote/engine/remote-error.js";
+import type { OutputPosition, Tended } from "../../remote/spool/control.js";
+import type { OutputPiece } from "../../remote/spool/control-stream.js";
+import type { OutputFiles } from "../home/output-files.js";
+import type { Emit } from "../loop.js";
+import type { MachineLink } from "./machine-link.js";
+
+const INTERVAL_MS = 1000;
+/** How often slots are looked after, in intervals. */
+const TEND_EVERY = 10;
+/** How often the spool is looked for: `tail` goes on following a log that was removed. */
+const LOOK_EVERY = 3;
+const TAIL_BYTES = 2000;
+/** A loop that was started so often, and was gone each time, cannot run there. */
+const VAIN_STARTS = 3;
+
+/** Owns a timer: stop() it. */
+export class OutputPoller {
+  readonly #link: MachineLink;
+  readonly #outputs: OutputFiles;
+  readonly #emit: Emit;
+  /** Keys, and what their jobs' output is filed under. */
+  readonly #watched = new Map<string, string>();
+  readonly #lastSaid = new Map<string, string>();
+  #polling: Promise<unknown> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
+  #isIdle = true;
+  #ticks = 0;
+  /** How often in a row each slot was found without its loop. */
+  #vainStarts: ReadonlyMap<number, number> = new Map();
+  /** Other hosts that were found to run slots of this spool. */
+  readonly #hosts = new Set<string>();
+
+  constructor(link: MachineLink, outputs: OutputFiles, emit: Emit) {
+    this.#link = link;
+    this.#outputs = outputs;
+    this.#emit = emit;
+    this.#timer = setInterval(() => this.#tick(), INTERVAL_MS);
+  }
+
+  watch(key: string, name: string): void {
+    this.#watched.set(key, name);
+  }
+
+  /** It has ended: what it printed comes with its results, or is brought by finish() where it has begun to arrive. */
+  unwatch(key: string): void {
+    this.#watched.delete(key);
+  }
+
+  /** Brings what is left of streams that have begun to arrive, and looks no further. */
+  async finish(keys: readonly string[]): Promise<void> {
+    for (const key of keys) this.unwatch(key);
+    await this.#polling;
+    const begun = () =>
+      this.#outputs
+        .positions(keys)
+        .filter(({ key, stream }) => !this.#outputs.untouched(key).includes(stream));
+    // Until what is here is what is there: a job may have replaced its output by as much.
+    while (begun().length > 0 && (await this.#read(begun(), true)));
+    for (const key of keys) this.#lastSaid.delete(key);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    if (!this.#isIdle || this.#link.isLost) return;
+    this.#isIdle = false;
+    this.#polling = this.#poll()
+      // A full local disk or a lost link shows when results are collected.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isIdle = true;
+      });
+  }
+
+  async #poll(): Promise<void> {
+    const tick = this.#ticks++;
+    if (tick % LOOK_EVERY === LOOK_EVERY - 1 && !(await this.#look()))
+      return this.#link.drop("the batch's directory was removed there");
+    if (tick % TEND_EVERY === TEND_EVERY - 1) this.#noteTended(await (await this.#link.control()).tend());
+    if (this.#watched.size === 0) return;
+    for (const [key, name] of this.#watched) await this.#outputs.begin(key, name);
+    while (await this.#read(this.#outputs.positions(this.#watched.keys())));
+    for (const [key, text] of this.#lastSaid)
+      this.#emit({ kind: "job-said", job: parseAttemptKey(key).job, text });
+    this.#lastSaid.clear();
+  }
+
+  /** False: the spool is gone. */
+  async #look(): Promise<boolean> {
+    const logs = await (await this.#link.control()).look();
+    if (logs !== null) this.#link.noteLogs(logs);
+    return logs !== null;
+  }
+
+  #noteTended({ dead, elsewhere }: Tended): void {
+    this.#noteDead(dead);
+    for (const [slot, host] of elsewhere) {
+      if (this.#hosts.has(host)) continue;
+      this.#hosts.add(host);
+      const message = `${this.#link.spec.name}: slot ${slot} runs on ${host}, and is left alone`;
+      this.#emit({ kind: "warning", message });
+    }
+  }
+
+  /** Waiting jobs go elsewhere; the slots are tried again, for jobs that no other machine takes. */
+  #noteDead(dead: ReadonlyMap<number, string>): void {
+    this.#vainStarts = new Map([...dead.keys()].map((slot) => [slot, (this.#vainStarts.get(slot) ?? 0) + 1]));
+    const [slot] = [...this.#vainStarts].find(([, times]) => times === VAIN_STARTS) ?? [];
+    if (slot === undefined) return;
+    const said = dead.get(slot) ?? "";
+    const reason = `its slots end as soon as they begin${said === "" ? "" : `: ${said}`}`;
+    const hint = isAtProcessLimit(said) ? PROCESS_LIMIT_HINT : null;
+    this.#emit({ kind: "machine-refused", machine: this.#link.spec.name, jobs: [], reason, hint });
+  }
+
+  /** True: there may be more. `surely`: of jobs that have ended, which are read until nothing changes any more. */
+  async #read(positions: OutputPosition[], surely = false): Promise<boolean> {
+    const control = await this.#link.control();
+    const replaced = new Set<string>();
+    let bytes = 0;
+    const onOutput = async (piece: OutputPiece) => {
+      bytes += piece.bytes.length;
+      const id = `${piece.key} ${piece.stream}`;
+      if (!replaced.has(id) && !(await this.#take(piece))) replaced.add(id);
+    };
+    const cut = await control.readOutput(positions, onOutput, surely);
+    for (const { key, stream } of cut) replaced.add(`${key} ${stream}`);
+    const asked = positions.filter(({ key, stream }) => replaced.has(`${key} ${stream}`));
+    for (const { key, stream } of asked) {
+      const kept = this.#outputs.restart(key, stream);
+      this.#emit({ kind: "output-restarted", ...parseAttemptKey(key), stream, kept });
+    }
+    return surely ? asked.length > 0 || this.#hasMoved(positions) : bytes > TAIL_BYTES * 1000;
+  }
+
+  #hasMoved(positions: readonly OutputPosition[]): boolean {
+    const now = this.#outputs.positions(positions.map(({ key }) => key));
+    return positions.some(({ key, stream, offset }) =>
+      now.some((each) => each.key === key && each.stream === stream && each.offset !== offset),
+    );
+  }
+
+  async #take(piece: OutputPiece): Promise<boolean> {
+    const text = piece.bytes.subarray(-TAIL_BYTES).toString("utf8").trimEnd();
+    const said = text.slice(Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1);
+    if (said !== "") this.#lastSaid.set(piece.key, said);
+    return this.#outputs.write(piece);
+  }
+}

@@ -1,0 +1,140 @@
+// One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
+
+import type { Fleet } from "../../fleet/fleet.js";
+import { isRetryable, pause } from "../../fleet/retrying.js";
+import type { Decision } from "../../model/decision.js";
+import type { JobId } from "../../model/job.js";
+import { clean, type Remains } from "../../remote/spool/clean-spool.js";
+import type { Home } from "../home/home.js";
+import type { Emit } from "../loop.js";
+import type { RunMachine } from "../run-machines.js";
+import { Attendant } from "./attending.js";
+import { Collector } from "./collecting.js";
+import { type ExpectedError, HeldError, isExpected } from "./expected-error.js";
+import { Giver } from "./giving.js";
+import { Greeter } from "./greeting.js";
+import type { Known } from "./known.js";
+import { MachineLink } from "./machine-link.js";
+import { Stager } from "./staging.js";
+import { takeBack } from "./taking-back.js";
+import type { Terms } from "./terms.js";
+
+const ASK_AGAIN_MS = 1000;
+
+export interface PerformerParts {
+  readonly machines: readonly RunMachine[];
+  readonly fleet: Fleet;
+  readonly terms: Terms;
+  readonly known: Known;
+  readonly home: Home;
+}
+
+/** Owns the links to all machines; close() them when the run is over, however it went. */
+export class Performer {
+  readonly #known: Known;
+  readonly #home: Home;
+  readonly #links: ReadonlyMap<string, MachineLink>;
+  readonly #attendant: Attendant;
+  readonly #greeter: Greeter;
+  readonly #giver: Giver;
+  readonly #collector: Collector;
+
+  constructor({ machines, fleet, terms, known, home }: PerformerParts) {
+    const stager = new Stager(terms);
+    const attendant = new Attendant({ terms, known, outputs: home.outputs });
+    this.#known = known;
+    this.#home = home;
+    this.#links = new Map(machines.map((machine) => [machine.spec.name, new MachineLink(machine, fleet)]));
+    this.#attendant = attendant;
+    this.#greeter = new Greeter({ terms, known, stager, attendant });
+    this.#giver = new Giver({ terms, known, stager, attendant });
+    this.#collector = new Collector({ terms, known, home });
+  }
+
+  /** Never rejects for what a machine did; that is an event. */
+  readonly perform = async (decision: Decision, emit: Emit): Promise<void> => {
+    const link = this.#links.get(decision.machine);
+    if (link === undefined) throw new Error(`no link to ${decision.machine}`);
+    const losses = link.watchLosses();
+    try {
+      await this.#do(decision, link, emit);
+    } catch (error) {
+      if (link.signal.aborted || (await losses.hasLost())) return;
+      if (!isExpected(error)) throw error;
+      // As a lost link: what is there stays there, and is asked for again.
+      const isNew = decision.kind === "connect" && !decision.resumes;
+      if (isRetryable(error) && !isNew) return link.drop(error.message);
+      this.#tellFailure(decision, error, emit);
+    }
+  };
+
+  #tellFailure(decision: Decision, error: ExpectedError, emit: Emit): void {
+    const { machine } = decision;
+    const why = { machine, reason: error.message, hint: error.hint };
+    emit({ kind: "machine-failed", ...why, ...(error instanceof HeldError && { isHeld: true }) });
+    void this.#links.get(machine)?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#attendant.stop();
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
+  }
+
+  async #do(decision: Decision, link: MachineLink, emit: Emit): Promise<void> {
+    switch (decision.kind) {
+      case "connect":
+        return this.#greeter.connect(link, decision.resumes, emit);
+      case "reconnect":
+        return this.#greeter.reconnect(link, decision.resumes, emit);
+      case "retry":
+        return this.#retry(link, decision.jobs, emit);
+      case "hand-over":
+        return this.#giver.handOver(link, decision, emit);
+      case "collect":
+        return this.#collect(link, decision.jobs, emit);
+      case "collect-rest":
+        return this.#collector.collectRests(link, decision.rests, emit);
+      case "free":
+        return link.hasSpool ? (await link.control()).free(decision.keys) : undefined;
+      case "take-back":
+        return this.#takeBack(link, decision.jobs, emit);
+      case "stop":
+        return void (await (await link.control()).stop(this.#known.keys(link.spec.name, decision.jobs)));
+      case "finish":
+        return this.#finish(link, decision.cleans, emit);
+      default:
+        return decision satisfies never;
+    }
+  }
+
+  #collect(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
+    // This one, and what comes after it: the next, or cleaning up.
+    link.session.makeReady?.(2);
+    return this.#collector.collect(link, jobs, this.#attendant.pollerOf(link), emit);
+  }
+
+  async #takeBack(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
+    const { taken, begun } = await takeBack(this.#known, link, jobs);
+    emit({ kind: "jobs-taken-back", machine: link.spec.name, jobs: taken, begun });
+    // The rest is asked for again.
+    if (taken.length + begun.length < jobs.length) await pause(ASK_AGAIN_MS, link.signal);
+  }
+
+  async #retry(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
+    for (const id of jobs) this.#home.results.moveAside(this.#known.job(id).name);
+    emit({ kind: "jobs-retried", machine: link.spec.name, jobs });
+  }
+
+  async #finish(link: MachineLink, cleans: boolean, emit: Emit): Promise<void> {
+    this.#attendant.pollerOf(link)?.stop();
+    const left = cleans ? await clean(link.session, link.place, link.signal) : null;
+    if (left !== null) emit({ kind: "warning", message: `${link.spec.name}: ${remainsText(left)}` });
+    await link.close();
+    emit({ kind: "machine-done", machine: link.spec.name });
+  }
+}
+
+function remainsText(remains: Remains): string {
+  if (remains.kind === "left") return `you may not remove all of what jobs left: sudo rm -r ${remains.path}`;
+  return `the batch's directory stays: a slot of it runs on ${remains.host}`;
+}

@@ -1,0 +1,167 @@
+// Brings the working directory to a machine, once. What is there of it is asked for before it is known whether the machine
+// gets a job; if it is small, what is missing is sent as well.
+
+import type { News } from "../../model/event.js";
+import { FileChanged } from "../../remote/tree/cargo.js";
+import { rereadTree } from "../../remote/tree/reread-tree.js";
+import { stage } from "../../remote/tree/stage.js";
+import type { Tree } from "../../remote/tree/tree.js";
+import { unstage } from "../../remote/tree/unstage.js";
+import { deferred } from "../../transport/deferred.js";
+import type { Session } from "../../transport/session.js";
+import type { Emit } from "../loop.js";
+import { warnOfSize } from "./large-tree.js";
+import type { MachineLink } from "./machine-link.js";
+import type { Terms } from "./terms.js";
+
+/** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
+const ANSWER_COUNTS_MS = 60_000;
+
+/** Not worth waiting for the word, which comes later than it takes. */
+const SMALL_BYTES = 1 << 20;
+
+/** Fits into one packet, with the question whether it is there. */
+const TINY_ARCHIVE = 24 << 10;
+const BLOCKS_BYTES = 1024;
+
+/** A staging that waits for the word to go ahead, before it sends anything or at least before it tells of it. */
+interface Prepared {
+  readonly at: number;
+  hasFailed: boolean;
+  readonly isSent: Promise<Staged>;
+  readonly goAhead: () => void;
+  readonly cancel: AbortController;
+}
+
+interface Staged {
+  /** What stands there now. */
+  readonly tree: Tree;
+  /** It was not there before. */
+  readonly isSent: boolean;
+}
+
+export class Stager {
+  readonly #terms: Pick<Terms, "tree" | "settings">;
+  readonly #prepared = new WeakMap<Session, Prepared>();
+  /** By a tree of which files changed before they were sent: what is sent instead, the same to all machines. */
+  readonly #successors = new WeakMap<Tree, Promise<Tree>>();
+  #isTreeTold = false;
+  #isSizeTold = false;
+
+  constructor(terms: Pick<Terms, "tree" | "settings">) {
+    this.#terms = terms;
+  }
+
+  /** Asks the machine what it has of the tree, and sends no more than a little. */
+  prepare(link: MachineLink, emit: Emit): Prepared {
+    const { session, place } = link;
+    const cancel = new AbortController();
+    const signal = AbortSignal.any([link.signal, cancel.signal]);
+    const { promise: goAhead, resolve } = deferred<void>();
+    const untold: News[] = [];
+    let tell: Emit = (news) => untold.push(news);
+    const isSent = this.#terms.tree.then((tree) => {
+      if (tree.bytes <= SMALL_BYTES) resolve();
+      return this.#settle(tree, emit, (current) => {
+        const onProgress = this.#progressOf(link, current, (news) => tell(news));
+        const isTiny = current.bytes + current.entries.length * BLOCKS_BYTES <= TINY_ARCHIVE;
+        return stage(session, { place, tree: current, signal, goAhead, isTiny, onProgress });
+      });
+    });
+    const proceed = () => {
+      tell = emit;
+      for (const news of untold) emit(news);
+      resolve();
+    };
+    const prepared: Prepared = { at: performance.now(), hasFailed: false, isSent, goAhead: proceed, cancel };
+    isSent.catch(() => {
+      prepared.hasFailed = true; // heard when jobs are handed over, if ever
+    });
+    this.#prepared.set(session, prepared);
+    return prepared;
+  }
+
+  /** Sends a tree; where its files change meanwhile, its successor. */
+  async #settle(first: Tree, emit: Emit, send: (tree: Tree) => Promise<boolean>): Promise<Staged> {
+    for (let tree = first; ; ) {
+      if (tree.hash === "") return { tree, isSent: false };
+      try {
+        return { tree, isSent: await send(tree) };
+      } catch (error) {
+        if (!(error instanceof FileChanged)) throw error;
+        tree = await this.#succeed(tree, error.path, emit);
+      }
+    }
+  }
+
+  #succeed(tree: Tree, changed: string, emit: Emit): Promise<Tree> {
+    const known = this.#successors.get(tree);
+    if (known !== undefined) return known;
+    const successor = rereadTree(tree, changed);
+    this.#successors.set(tree, successor);
+    void successor.then((next) => tellWarnings(next, emit));
+    return successor;
+  }
+
+  /** The machine gets no job: what it was sent in advance goes. If it does not, it goes one day, as other trees do. */
+  async withdraw({ session, place, signal }: MachineLink): Promise<void> {
+    const prepared = this.#takePrepared(session);
+    const tree = await this.#terms.tree;
+    if (prepared === null || tree.bytes > SMALL_BYTES) return;
+    const staged = await prepared.isSent.catch(() => null);
+    if (staged?.isSent) await unstage(session, { place, tree: staged.tree, signal }).catch(() => undefined);
+  }
+
+  /** Resolves when the tree is there. */
+  async stage(link: MachineLink, emit: Emit): Promise<Tree> {
+    const machine = link.spec.name;
+    this.#tellTree(await this.#terms.tree, emit);
+    const prepared = this.#takePrepared(link.session) ?? this.prepare(link, emit);
+    prepared.goAhead();
+    const { tree, isSent } = await prepared.isSent;
+    if (!isSent && tree.hash !== "") emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
+    link.staged = tree;
+    emit({ kind: "staged", machine });
+    return tree;
+  }
+
+  /** Once: should it fail, the next time begins anew. So it does if it failed while nobody waited for it. */
+  #takePrepared(session: Session): Prepared | null {
+    const prepared = this.#prepared.get(session);
+    this.#prepared.delete(session);
+    if (prepared === undefined) return null;
+    if (!prepared.hasFailed && performance.now() - prepared.at < ANSWER_COUNTS_MS) return prepared;
+    prepared.cancel.abort();
+    return null;
+  }
+
+  #progressOf(link: MachineLink, tree: Tree, emit: Emit): (sentBytes: number, totalBytes: number) => void {
+    let told = 0;
+    return (sentBytes, totalBytes) => {
+      if (sentBytes === 0) this.#tellSize(tree, totalBytes, emit);
+      else if (sentBytes < totalBytes && sentBytes - told < 1 << 20) return;
+      told = sentBytes;
+      emit({ kind: "staging", machine: link.spec.name, sentBytes, totalBytes });
+    };
+  }
+
+  #tellTree(tree: Tree, emit: Emit): void {
+    if (this.#terms.settings.inPlace !== null || this.#isTreeTold) return;
+    this.#isTreeTold = true;
+    const { entries, bytes, leftOut } = tree;
+    const files = entries.filter(({ type }) => type !== "Directory").length;
+    emit({ kind: "tree-read", files, bytes, leftOut });
+    tellWarnings(tree, emit);
+  }
+
+  #tellSize(tree: Tree, totalBytes: number, emit: Emit): void {
+    const message = this.#isSizeTold ? null : warnOfSize(tree, totalBytes);
+    if (message === null) return;
+    this.#isSizeTold = true;
+    emit({ kind: "warning", message });
+  }
+}
+
+function tellWarnings({ warnings = [] }: Tree, emit: Emit): void {
+  for (const message of warnings) emit({ kind: "warning", message });
+}

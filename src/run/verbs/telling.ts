@@ -1,0 +1,55 @@
+// What a machine's event logs say, as news of the run.
+
+import { parseAttemptKey } from "../../model/attempt-key.js";
+import type { SpoolEvent } from "../../remote/spool/spool-event.js";
+import type { Emit } from "../loop.js";
+import type { Known } from "./known.js";
+import type { MachineLink } from "./machine-link.js";
+import type { OutputPoller } from "./output-poller.js";
+
+export interface Listener {
+  readonly known: Known;
+  readonly link: MachineLink;
+  readonly poller: OutputPoller;
+  readonly emit: Emit;
+}
+
+export function tellSpoolEvent({ known, link, poller, emit }: Listener, event: SpoolEvent): void {
+  const machine = link.spec.name;
+  switch (event.kind) {
+    case "started": {
+      const { job: id, attempt } = parseAttemptKey(event.key);
+      if (!known.isUnderWay(machine, id, attempt)) return;
+      poller.watch(event.key, known.job(id).name);
+      return emit({ kind: "job-started", job: id, attempt, machine, slot: event.slot });
+    }
+    case "ended": {
+      const { job: id, attempt } = parseAttemptKey(event.key);
+      if (!known.isUnderWay(machine, id, attempt)) return;
+      poller.unwatch(event.key);
+      const { outcome, durationMs } = event;
+      return emit({ kind: "job-ended", job: id, attempt, machine, outcome, durationMs });
+    }
+    case "waiting":
+      return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });
+    case "halting":
+      if (event.holder === link.holderPid) emit({ kind: "interrupted", mode: "stop" });
+      return;
+    case "draining":
+      if (link.noteDraining(event.number)) emit({ kind: "machine-draining", machine });
+      return;
+    case "opened":
+      if (link.noteOpened(event.number)) emit({ kind: "machine-opened", machine });
+      return;
+    case "overlong":
+      return emit({
+        kind: "warning",
+        message: `${machine}: its event log has a line that is too long: skipped`,
+      });
+    case "idle":
+    case "freed":
+      return;
+    default:
+      return event satisfies never;
+  }
+}

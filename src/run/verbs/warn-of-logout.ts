@@ -1,0 +1,11 @@
+// A machine that kills jobs at logout: reported before anything is handed over.
+
+import type { Capacity } from "../../model/machine.js";
+
+/** Null: jobs go on there after a logout. */
+export function warnOfLogout(machine: string, { logout }: Capacity): string | null {
+  if (logout === undefined || logout === "scope") return null;
+  const what = `${machine}: systemd kills jobs there at logout (KillUserProcesses=yes)`;
+  if (logout === "no-linger") return `${what}; to keep them, type there once: loginctl enable-linger`;
+  return `${what}, and systemd-run --user does not work there; to see what helps, type: sshoal doctor --machines ${machine}`;
+}

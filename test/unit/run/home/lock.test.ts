@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { UserError } from "../../../../src/errors.js";
+import { readHolder, takeLock } from "../../../../src/run/home/lock.js";
+import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
+
+let work: Workspace;
+let path: string;
+
+beforeEach(async () => {
+  work = await makeWorkspace();
+  path = work.path("jobs.sh.lock");
+});
+afterEach(() => work.remove());
+
+/** A process that has ended: whatever it held is free. */
+async function deadPid(): Promise<number> {
+  const child = spawn("true");
+  await new Promise((resolve) => child.once("close", resolve));
+  return child.pid as number;
+}
+
+test("who holds it is told to whoever comes second, and nobody when it was let go", () => {
+  const letGo = takeLock(path);
+  expect(() => takeLock(path)).toThrow(`another client follows this batch: process ${process.pid}`);
+  expect(readHolder(path)).toMatchObject({ pid: process.pid, host: hostname() });
+  letGo();
+  expect(readHolder(path)).toBeNull();
+  takeLock(path)();
+  expect(readdirSync(work.dir)).toEqual([]);
+});
+
+test("one that a killed client left is free, whoever has its pid by now", async () => {
+  const [gone, reused] = [await deadPid(), process.pid];
+  for (const pid of [gone, reused]) {
+    writeFileSync(path, JSON.stringify({ pid, startedAt: "1", host: hostname() }));
+    takeLock(path)();
+  }
+  expect(readdirSync(work.dir)).toEqual([]);
+});
+
+test("one that is empty or torn is free", () => {
+  for (const text of ["", '{"pid":', "null"]) {
+    writeFileSync(path, text);
+    takeLock(path)();
+  }
+});
+
+test("one of another computer holds: whether its client lives is not known here", () => {
+  writeFileSync(path, JSON.stringify({ pid: 1, startedAt: "1", host: "elsewhere" }));
+  const error = catchError(() => takeLock(path));
+  expect(error.message).toBe("another client follows this batch: process 1 on elsewhere");
+  expect(error.hint).toBe(`if it is gone: rm ${path}`);
+  expect(readFileSync(path, "utf8")).toContain("elsewhere");
+});
+
+function catchError(act: () => unknown): UserError {
+  try {
+    act();
+  } catch (error) {
+    return error as UserError;
+  }
+  throw new Error("it did not throw");
+}

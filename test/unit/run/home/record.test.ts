@@ -1,0 +1,123 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RunEvent } from "../../../../src/model/event.js";
+import { loadRecord, RunRecord } from "../../../../src/run/home/record.js";
+import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
+
+let work: Workspace;
+let path: string;
+
+beforeEach(async () => {
+  work = await makeWorkspace();
+  path = work.path("jobs.sh.jsonl");
+});
+afterEach(() => work.remove());
+
+const EVENTS: RunEvent[] = [
+  { kind: "jobs-assigned", at: 1, machine: "a.yaml", jobs: [1, 2] },
+  { kind: "jobs-handed-over", at: 2, machine: "a.yaml", jobs: [1, 2] },
+  { kind: "job-started", at: 3, job: 1, attempt: 1, machine: "a.yaml", slot: 0 },
+  ...[1, 2].map((line): RunEvent => {
+    const outcome = { kind: "lost", reason: 'é "quoted"\n\u2028' } as const;
+    return { kind: "job-ended", at: 4, job: line, attempt: 1, machine: "a.yaml", outcome, durationMs: 10 };
+  }),
+];
+
+function append(...events: RunEvent[]): void {
+  const record = new RunRecord(path);
+  record.append(events);
+  record.close();
+}
+
+test("what was appended is loaded, in order", () => {
+  append(...EVENTS);
+  expect(loadRecord(path)).toEqual(EVENTS);
+});
+
+test("without a file there is no past", () => {
+  expect(loadRecord(path)).toEqual([]);
+});
+
+test("a later client appends to what is there", () => {
+  for (const event of EVENTS) append(event);
+  expect(loadRecord(path)).toEqual(EVENTS);
+});
+
+test("it is there before close, for whoever looks after a kill", () => {
+  const record = new RunRecord(path);
+  record.append([EVENTS[0] as RunEvent]);
+  record.sync();
+  expect(loadRecord(path)).toEqual(EVENTS.slice(0, 1));
+  record.close();
+});
+
+test("what is only for the eye is not kept", () => {
+  append({ kind: "job-said", at: 1, job: 1, text: "epoch 1" }, { kind: "staged", at: 2, machine: "a.yaml" });
+  expect(readFileSync(path, "utf8")).toBe("");
+});
+
+test("only its owner may read it", () => {
+  append(...EVENTS);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("cut at any byte it loads up to its last whole line, and goes on from there", () => {
+  append(...EVENTS);
+  const whole = readFileSync(path);
+  const next: RunEvent = { kind: "interrupted", at: 9, mode: "drain" };
+  for (let cut = whole.length; cut >= Math.max(0, whole.length - 400); cut--) {
+    writeFileSync(path, whole.subarray(0, cut));
+    const kept = EVENTS.slice(0, whole.subarray(0, cut).filter((byte) => byte === 10).length);
+    expect(loadRecord(path)).toEqual(kept);
+    append(next);
+    expect(loadRecord(path)).toEqual([...kept, next]);
+  }
+});
+
+test("a line that cannot be read does not hide the others", () => {
+  append(EVENTS[0] as RunEvent);
+  const bad = ["{", "null", "42", '"text"', "[]", '{"v":1}', '{"v":2,"kind":"of a later version"}'];
+  writeFileSync(path, `${readFileSync(path, "utf8")}${bad.join("\n")}\n\0\0\0\n`);
+  append(EVENTS[1] as RunEvent);
+  expect(loadRecord(path)).toEqual(EVENTS.slice(0, 2));
+});
+
+test("an event that could not be appended leaves nothing of itself behind", () => {
+  append(EVENTS[0] as RunEvent);
+  const record = new RunRecord(path);
+  const cyclic = { ...EVENTS[1], jobs: [] as unknown[] };
+  cyclic.jobs.push(cyclic);
+  expect(() => record.append([EVENTS[1] as RunEvent, cyclic as unknown as RunEvent])).toThrow();
+  record.append([EVENTS[2] as RunEvent]);
+  record.close();
+  expect(loadRecord(path)).toEqual([EVENTS[0], EVENTS[2]]);
+});
+
+test("what users change about a job is recorded: the next client must know which attempt is overtaken", () => {
+  const changes: RunEvent[] = [
+    { kind: "job-replaced", at: 1, job: 1 },
+    { kind: "job-reopened", at: 2, job: 2 },
+  ];
+  append(...changes);
+  expect(loadRecord(path)).toEqual(changes);
+});
+
+test("a record of a newer sshoal is refused, and stays as it is", () => {
+  append(...EVENTS);
+  const later = ['{"v":3,"kind":"run-started","sshoal":"9.1.0"}', '{"v":3,"kind":"run-ended"}'];
+  writeFileSync(path, `${readFileSync(path, "utf8")}${later.join("\n")}\n`);
+  const before = readFileSync(path, "utf8");
+  expect(() => loadRecord(path)).toThrow(
+    expect.objectContaining({
+      name: "UserError",
+      message: `${path}:6: made by sshoal 9.1.0, which is newer than this one (0.0.0-test)`,
+      hint: expect.stringMatching(/^upgrade this one: .*npm install -g /),
+    }),
+  );
+  expect(readFileSync(path, "utf8")).toBe(before);
+});
+
+test("its last line may be torn also where the rest is refused", () => {
+  writeFileSync(path, '{"v":3,"kind":"run-ended"}\n{"v":3,"ki');
+  expect(() => loadRecord(path)).toThrow(`${path}:1: made by a sshoal, which is newer than this one`);
+});

@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Fleet } from "../../../../src/fleet/fleet.js";
+import type { SpoolEvent } from "../../../../src/remote/spool/spool-event.js";
+import { MachineLink } from "../../../../src/run/verbs/machine-link.js";
+import { until } from "../../../rig/until.js";
+import { aSpec } from "../../plan/a-machine.js";
+import { type LocalMachine, makeLocalMachine } from "../../remote/a-local-machine.js";
+
+let machine: LocalMachine;
+
+beforeEach(async () => {
+  machine = await makeLocalMachine();
+});
+afterEach(() => machine.close());
+
+test("a log that is made later is followed as well, and nothing is told twice", async () => {
+  const log = (name: string, text: string) => machine.write(`${machine.spool}/${name}`, text);
+  await log("slots/0/events", "idle 0\n");
+  await log("events.host.1", "");
+  const link = new MachineLink(
+    { spec: aSpec(), place: machine.place, pastSlots: null },
+    new Fleet(async () => machine.session),
+  );
+  const lost: string[] = [];
+  await link.open((reason) => lost.push(reason));
+  const seen: SpoolEvent[] = [];
+  link.follow((event) => seen.push(event));
+  await until("it is followed", () => seen.length === 1);
+  await log("events.host.2", "draining 1\n");
+  link.noteLogs(["events.host.1", "slots/0/events"]);
+  link.noteLogs(["events.host.1", "events.host.2", "slots/0/events"]);
+  await until("the new log is followed", () => seen.length === 2);
+  expect(seen).toEqual([
+    { kind: "idle", slot: 0 },
+    { kind: "draining", number: 1 },
+  ]);
+  expect(lost).toEqual([]);
+  await link.close();
+});
