@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 
@@ -143,4 +143,12 @@ test("the process is the business of the command line alone", () => {
 test("cli/ has its files in options/, commands/ and terminal/", () => {
   const beside = files.filter((file) => /^cli\/[^/]+$/.test(file));
   expect(beside).toEqual(["cli/read-surroundings.ts"]);
+});
+
+test("docs/architecture.md names files that are there", () => {
+  const text = readFileSync("docs/architecture.md", "utf8");
+  const named = [...text.matchAll(/`([\w.-]+(?:\/[\w.-]+)+\.(?:ts|sh|bash))`/g)].map(([, path = ""]) => path);
+  const roots = ["", SRC, join(SRC, "remote")];
+  expect(named.filter((path) => !roots.some((root) => existsSync(join(root, path))))).toEqual([]);
+  expect(named.length).toBeGreaterThan(40);
 });
