@@ -34,9 +34,12 @@ export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed
   const { script, follows, isDryRun, policy } = asked;
   if (script !== STDIN && !follows) return null;
   if (policy.halt?.unit === "percent") {
-    throw new UserError("--halt: of how many jobs a share is, nobody knows before the last has come", {
-      hint: `give a number: --halt ${policy.halt.when},${policy.halt.why}=3`,
-    });
+    throw new UserError(
+      "--halt: a share needs the number of jobs, which is unknown until the last one arrives",
+      {
+        hint: `give a number: --halt ${policy.halt.when},${policy.halt.why}=3`,
+      },
+    );
   }
   if (script === STDIN) return stdinFeed(stdin, isDryRun);
   await expectFile(script);

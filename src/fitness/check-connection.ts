@@ -79,7 +79,7 @@ function checkSessions(sessions: number): Check {
     check: "sessions",
     verdict: "bad",
     says: `${sessions} at a time on one connection, ${NEEDED_SESSIONS} are needed`,
-    fix: "whoever runs the machine sets MaxSessions 10 in /etc/ssh/sshd_config",
+    fix: "the machine's administrator sets MaxSessions 10 in /etc/ssh/sshd_config",
   };
 }
 

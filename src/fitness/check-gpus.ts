@@ -47,7 +47,7 @@ function isSplit(card: Gpu, gpus: readonly Gpu[]): boolean {
 
 function remedy(index: number, unusable: string | null): string {
   const words = unusable ?? "";
-  if (words.includes("VISIBLE_DEVICES")) return "take that variable out of the start-up files over there";
+  if (words.includes("VISIBLE_DEVICES")) return "remove that variable from the machine's start-up files";
   if (words.includes("MIG"))
     return `make slices: sudo nvidia-smi mig -i ${index} -cgi 19 -C, or sudo nvidia-smi -i ${index} -mig 0`;
   if (words.includes("Prohibited")) return `sudo nvidia-smi -i ${index} -c DEFAULT`;

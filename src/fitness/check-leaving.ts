@@ -52,7 +52,7 @@ function killWords({ killsProcesses }: HostFacts): string {
 
 /** Lingering alone does not help: it keeps the user's own systemd, but not what was started by a login. */
 function logindFix({ user }: HostFacts): string {
-  return `whoever runs the machine sets KillUserProcesses=no, or KillExcludeUsers=root ${user}, in /etc/systemd/logind.conf and types: sudo systemctl restart systemd-logind`;
+  return `the machine's administrator sets KillUserProcesses=no, or KillExcludeUsers=root ${user}, in /etc/systemd/logind.conf and types: sudo systemctl restart systemd-logind`;
 }
 
 const FAR_OFF_MS = 60_000;
@@ -74,7 +74,7 @@ function checkClock(aheadMs: number | null): Check[] {
       check: "clock",
       verdict: "warn",
       says: `${minutes(off)} ${side(aheadMs)}: nothing here depends on it, but dates of results look odd, and make may be misled`,
-      fix: "over there: sudo timedatectl set-ntp true",
+      fix: "on the machine: sudo timedatectl set-ntp true",
     },
   ];
 }

@@ -75,13 +75,14 @@ function remedy(said: readonly string[], { condaDir, modulesFile }: HostFacts): 
   const text = said.join("\n");
   if (/conda/i.test(text) && /command not found|not found|conda init|properly configured/i.test(text)) {
     return condaDir === null
-      ? "install conda over there, or put before it in setup: . /where/conda/is/etc/profile.d/conda.sh"
+      ? "install conda on the machine, or put before it in setup: . /where/conda/is/etc/profile.d/conda.sh"
       : `put before it in setup: . ${condaDir}/etc/profile.d/conda.sh`;
   }
   if (/\b(module|ml): (command )?not found/.test(text))
     return `put before it in setup: . ${modulesFile ?? "/etc/profile.d/modules.sh"}`;
   const activate = /(\S+)\/bin\/activate: (No such file|not found)/i.exec(text)?.[1];
-  if (activate !== undefined) return `make it over there: python3 -m venv ${activate.replace(/^.*: /, "")}`;
+  if (activate !== undefined)
+    return `create it on the machine: python3 -m venv ${activate.replace(/^.*: /, "")}`;
   return null;
 }
 

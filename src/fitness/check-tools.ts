@@ -58,6 +58,6 @@ const COMMANDS: Readonly<Record<string, string>> = { pacman: "pacman -S", apk: "
 
 function install(tools: readonly string[], { packageManager }: HostFacts): string {
   const packages = [...new Set(tools.map((tool) => PACKAGES[tool] ?? OTHER_PACKAGE))].join(" ");
-  if (packageManager === null) return `install over there: ${packages}`;
-  return `over there: sudo ${COMMANDS[packageManager] ?? `${packageManager} install`} ${packages}`;
+  if (packageManager === null) return `install on the machine: ${packages}`;
+  return `on the machine: sudo ${COMMANDS[packageManager] ?? `${packageManager} install`} ${packages}`;
 }

@@ -27,9 +27,9 @@ export const NEEDED_TOOLS: readonly string[] = [
 export const USEFUL_TOOLS: ReadonlyMap<string, string> = new Map([
   ["bash", "lines run under sh"],
   ["flock", "slots wait for each other by looking every second"],
-  ["df", "a full disk is not told"],
+  ["df", "a full disk is not reported"],
   ["ln", "batches with another scratch: are not seen"],
-  ["du", "sshoal clean cannot tell sizes"],
+  ["du", "sshoal clean prints no sizes"],
   ["stat", "sshoal clean keeps what is old"],
   ["date", "sshoal clean keeps what is old"],
   ["sort", "sshoal clean keeps what is old"],

@@ -45,13 +45,13 @@ test("of a job that a client follows: so far, to its end, and afterwards", async
   expect(await logs("2")).toMatchObject({
     code: 0,
     stdout: "",
-    stderr: "jobs.sh.2 has not begun: it waits on one.yaml\n",
+    stderr: "jobs.sh.2 has not started: it waits on one.yaml\n",
   });
 
   const first = spawnCommand(["logs", "-f", "jobs.sh.1"], sshoal());
   const second = spawnCommand(["logs", "--follow", "2"], sshoal());
   await first.until(({ stdout }) => stdout() === "first\n");
-  await second.until(({ stderr }) => stderr().includes("has not begun"));
+  await second.until(({ stderr }) => stderr().includes("has not started"));
   await seen.write("go", "");
   expect(await first.ended).toMatchObject({ code: 0, stdout: "first\nlast\n" });
   expect(await second.ended).toMatchObject({ code: 0, stdout: "second\n" });
@@ -72,13 +72,13 @@ test("of a detached job: straight from its machine, to its end, and nothing is w
   expect(await logs("2")).toMatchObject({
     code: 0,
     stdout: "",
-    stderr: "jobs.sh.2 has not begun: it waits on one.yaml\n",
+    stderr: "jobs.sh.2 has not started: it waits on one.yaml\n",
   });
 
   const first = spawnCommand(["logs", "-f", "1"], sshoal());
   const second = spawnCommand(["logs", "-f", "2"], sshoal());
   await first.until(({ stdout }) => stdout() === soFar);
-  await second.until(({ stderr }) => stderr().includes("has not begun"));
+  await second.until(({ stderr }) => stderr().includes("has not started"));
   await seen.write("go", "");
   expect(await first.ended).toMatchObject({ code: 0, stdout: `${soFar}last\n` });
   expect(await second.ended).toMatchObject({ code: 0, stdout: "second\n" });

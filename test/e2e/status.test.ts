@@ -56,7 +56,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   const before = await record();
   const left = await status("jobs.sh");
   expect(left.stdout).toContain(
-    ": 0 succeeded, 1 failed, 1 running, 1 waiting\n  nobody follows it: execute_batch jobs.sh … goes on with it\n",
+    ": 0 succeeded, 1 failed, 1 running, 1 waiting\n  no client follows it: execute_batch jobs.sh … resumes it\n",
   );
   expect(left.stdout).toContain("    jobs.sh.2  one.yaml slot 0\n");
 
@@ -64,7 +64,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   await seen.write("go", "");
   await until("nothing runs there any more", () => host.pids().length === 0);
   const ended = await status();
-  expect(ended.stdout).toContain(": 2 succeeded, 1 failed, 2 of them to collect\n  nobody follows it:");
+  expect(ended.stdout).toContain(": 2 succeeded, 1 failed, 2 of them to collect\n  no client follows it:");
   expect(ended.stdout).not.toContain("running");
   expect(await record()).toBe(before);
 
@@ -136,11 +136,11 @@ test("after --detach the machines are asked; one that cannot be reached is named
   relay.refuse();
   const unreached = await status();
   expect(unreached.code).toBe(0);
-  expect(unreached.stdout).toContain(": 0 succeeded, 1 running, 3 waiting\n  nobody follows it:");
-  expect(unreached.stdout).toContain("\n  far.yaml cannot tell, its jobs are as last known: ");
+  expect(unreached.stdout).toContain(": 0 succeeded, 1 running, 3 waiting\n  no client follows it:");
+  expect(unreached.stdout).toContain("\n  far.yaml cannot be asked, its jobs are shown as last known: ");
   for (const line of unreached.lines) expect(line.length).toBeLessThanOrEqual(80);
   const json = await status("--json");
-  expect(json.stderr).toContain("WARNING: far.yaml cannot tell, its jobs are as last known: ");
+  expect(json.stderr).toContain("WARNING: far.yaml cannot be asked, its jobs are shown as last known: ");
   expect(parseEvents(json.stdout)).toHaveLength(4);
 
   await seen.write("go", "");

@@ -99,7 +99,7 @@ test("a sweep that was left is picked up, here and elsewhere, with its parameter
   const [job] = await statusOf();
   const { stdout } = await sshoal(["status"]);
   const stem = job?.name.replace(/\.1$/, "");
-  expect(stdout).toContain(`nobody follows it: sshoal attach ${stem} goes on with it`);
+  expect(stdout).toContain(`no client follows it: sshoal attach ${stem} resumes it`);
 
   // What happens now, no client sees: only the machine knows it.
   await other.write("go", "");

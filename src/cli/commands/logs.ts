@@ -128,9 +128,11 @@ function sayWhy(batch: BatchHere, { id, name }: Job): void {
   if (tracked === undefined || phaseOf(tracked) !== "waiting") return;
   const { fate } = tracked;
   if (batch.holder === null)
-    say(`${name} has not begun, and nobody follows its batch: ${resumeCommand(batch)} goes on with it`);
+    say(`${name} has not started, and no client follows its batch: ${resumeCommand(batch)} resumes it`);
   else
-    say(`${name} has not begun: it waits ${fate.kind === "tried" ? `on ${fate.machine}` : "for a machine"}`);
+    say(
+      `${name} has not started: it waits ${fate.kind === "tried" ? `on ${fate.machine}` : "for a machine"}`,
+    );
 }
 
 async function showFromMachine(showing: Showing, batch: BatchHere, name: string): Promise<boolean> {
@@ -139,7 +141,7 @@ async function showFromMachine(showing: Showing, batch: BatchHere, name: string)
   if (machine === undefined) throw new UserError(`the record has no address of ${name}`);
   const place = { batch: batch.batch, scratch: machine.scratch };
   const key = keyOn(batch.state, name, job.id);
-  const onWaiting = () => say(`${job.name} has not begun: it waits on ${name}`);
+  const onWaiting = () => say(`${job.name} has not started: it waits on ${name}`);
   const reached = await reach(machine, showing.connect, (session, signal) => {
     if (showing.isAway) say(`the link to ${name} is back`);
     showing.isAway = false;

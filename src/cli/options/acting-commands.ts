@@ -55,13 +55,13 @@ interface RawShowing extends RawSsh {
 export function actingCommands(choose: (invocation: ActingInvocation) => void): Command[] {
   const attach = describeAttach(choose);
   const stop = showing(new Command("stop"))
-    .description("Ends a job, or a whole batch, with all its processes; collects what is there.")
-    .argument("<name>", "of a job or a batch")
+    .description("Stop a job or a whole batch with all its processes, and collect its results.")
+    .argument("<name>", "name of a job or a batch")
     .action((name: string, raw: RawShowing) => choose({ command: "stop", options: { ...shown(raw), name } }));
   const retry = showing(new Command("retry"))
-    .description("Runs jobs again; what they left before moves aside.")
-    .argument("[jobs...]", "their names")
-    .option("--failed", "all that failed")
+    .description("Run jobs again; their earlier results move aside.")
+    .argument("[jobs...]", "names of jobs")
+    .option("--failed", "run all failed jobs again")
     .action((jobs: string[], raw: RawShowing & { failed?: true }) => {
       if ((jobs.length === 0) !== (raw.failed ?? false)) {
         throw new UserError("which jobs?", { hint: "sshoal retry --failed, or the names of jobs" });
@@ -69,8 +69,10 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
       choose({ command: "retry", options: { ...shown(raw), jobs } });
     });
   const drain = describeSsh(new Command("drain"))
-    .description("Gives a machine no more jobs; those that run there finish, those that wait go to others.")
-    .argument("<machine>", "its name, as status tells it")
+    .description(
+      "Give a machine no more jobs: its running jobs finish, its waiting jobs go to other machines.",
+    )
+    .argument("<machine>", "name of the machine, as sshoal status prints it")
     .action((machine: string, raw: RawSsh) =>
       choose({ command: "drain", options: { ...resolveSsh(raw), machine } }),
     );
@@ -79,9 +81,9 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
 
 function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
   const command = new Command("attach")
-    .description("Follows a batch: collects what has ended, goes on with what waits.")
-    .argument("[batch]", "its name, as status tells it; not needed when there is one here");
-  describeChoice(command, "where it runs, when there is no record of it here");
+    .description("Follow a batch: collect the results of ended jobs, and start waiting ones.")
+    .argument("[batch]", "name of the batch, as sshoal status prints it; not needed if there is only one");
+  describeChoice(command, "where the batch runs, if this directory has no record of it");
   return showing(command).action((batch: string | undefined, raw: RawShowing & RawChoice) =>
     choose({
       command: "attach",
@@ -92,9 +94,9 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
 
 function showing(command: Command): Command {
   return describeSsh(command)
-    .option("--tee", "show what jobs print, too, line by line")
-    .option("--json", "one event a line instead of text")
-    .option("-v, --verbose", "say more");
+    .option("--tee", "also print the output of jobs, line by line")
+    .option("--json", "print one JSON event per line instead of text")
+    .option("-v, --verbose", "print more details");
 }
 
 function shown(raw: RawShowing): Showing {

@@ -57,9 +57,9 @@ type Choose = Parameters<typeof batchCommands>[0];
 
 function describeStatus(choose: Choose): Command {
   return describeSsh(new Command("status"))
-    .description("Shows how far the batches of this directory are.")
-    .argument("[batch]", "one of them, by its name or its script")
-    .option("--json", "one object a job")
+    .description("Show the progress of this directory's batches.")
+    .argument("[batch]", "name or script of one batch (default: all)")
+    .option("--json", "print one JSON object per job")
     .action((batch: string | undefined, raw: RawSsh & { json?: true }) =>
       choose({
         command: "status",
@@ -77,12 +77,12 @@ interface RawResults extends RawSsh {
 
 function describeResults(choose: Choose): Command {
   return describeSsh(new Command("results"))
-    .description("Shows what came out of a batch: one row a job, with its parameters and metrics.")
-    .argument("[batch]", "by its name or its script, if there are several here")
-    .option("--sort <column>", "by a metric, a parameter or another column; -NAME: the largest first")
-    .option("--csv", "for a spreadsheet or a data frame")
-    .option("--json", "one object a job")
-    .option("--html", "a page for a browser, with plots and timeline")
+    .description("Print one row per job of a batch, with its parameters and metrics.")
+    .argument("[batch]", "name or script of the batch; not needed if there is only one")
+    .option("--sort <column>", "sort by a metric, a parameter or another column; -NAME: the largest first")
+    .option("--csv", "print CSV, for a spreadsheet or a data frame")
+    .option("--json", "print one JSON object per job")
+    .option("--html", "print a page for a browser, with plots and a timeline")
     .addHelpText("after", METRICS_HELP)
     .action((batch: string | undefined, raw: RawResults) =>
       choose({
@@ -122,10 +122,10 @@ function resolveSort(text: string): ResultsOptions["sort"] {
 
 function describeLogs(choose: Choose): Command {
   return describeSsh(new Command("logs"))
-    .description("Prints what a job has printed so far, wherever it is.")
-    .argument("<job>", "its name, or its line number if there is one batch here")
-    .option("-f, --follow", "go on until the job ends")
-    .option("--err", "what it printed as errors instead")
+    .description("Print the output of a job so far, from this disk or from its machine.")
+    .argument("<job>", "name of the job, or its line number if there is only one batch")
+    .option("-f, --follow", "keep printing until the job ends")
+    .option("--err", "print stderr instead of stdout")
     .action((job: string, raw: RawSsh & { follow?: true; err?: true }) =>
       choose({
         command: "logs",
@@ -141,11 +141,13 @@ function describeLogs(choose: Choose): Command {
 
 function describeClean(choose: Choose): Command {
   const command = new Command("clean")
-    .description("Shows what is left on machines, and removes what nobody needs any more.")
-    .argument("[batches...]", "remove these alone, their uncollected results too");
-  describeChoice(command, "without any, those of this directory's batches");
+    .description(
+      "List the files that sshoal left on machines, and remove those that are not needed any more.",
+    )
+    .argument("[batches...]", "remove only these batches, including results that are not collected");
+  describeChoice(command, "default: the machines of this directory's batches");
   return describeSsh(command)
-    .option("--dry-run", "only show it")
+    .option("--dry-run", "only list, remove nothing")
     .action((batches: string[], raw: RawChoice & RawSsh & { dryRun?: true }) =>
       choose({
         command: "clean",

@@ -14,7 +14,7 @@ Examples:
 
 export function describeGpuScheduler(env: Environment, choose: (options: RunOptions) => void): Command {
   const command = new Command("simple_gpu_scheduler").description(
-    "Runs the commands that come on stdin, one at a time on each GPU.",
+    "Run the commands from stdin, one at a time on each GPU.",
   );
   return describeRunOptions(command)
     .addHelpText("after", EXAMPLES)

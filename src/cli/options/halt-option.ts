@@ -44,7 +44,7 @@ export function parseHalt(text: string): HaltRule | null {
 /** The rule is watched over by the client. */
 export function attendedHalt(rule: HaltRule, detaches: boolean): HaltRule {
   if (!detaches) return rule;
-  throw new UserError("--halt needs somebody who watches, and --detach leaves", {
+  throw new UserError("--halt cannot be combined with --detach", {
     hint: "leave out --detach, for example: nohup execute_batch … --halt … &",
   });
 }

@@ -35,7 +35,7 @@ export function seedOption(description: string): Option {
 }
 
 export function retriesOption(): Option {
-  return new Option("--retries <n>", "tries again for a job that went down with its machine")
+  return new Option("--retries <n>", "retry a job that is lost with its machine, at most this often")
     .default(2)
     .argParser((text) => toNumber("--retries <n>", text, /^\d{1,3}$/));
 }
@@ -49,7 +49,7 @@ export function reassignOption(): Option {
   return (
     new Option(
       "--reassign-after <duration>",
-      "others get the waiting jobs of a machine out of reach, or never",
+      "give waiting jobs of an unreachable machine to others after this time, or never",
     )
       .default(600, "10m")
       // Not null: commander takes that for an empty word.

@@ -97,7 +97,7 @@ function describeProgram({ program, env, parameters, choose }: Description): Com
   const doctor = describeDoctor(new Command("doctor"));
   doctor.action((raw: RawMachines) => choose({ command: "doctor", options: resolveMachines(raw) }));
   const root = new Command("sshoal").description(
-    "Runs a batch of shell commands on the machines you can already ssh into.",
+    "Run a batch of shell commands on the machines you can already ssh into.",
   );
   const others = [
     ...batchCommands(choose),

@@ -23,17 +23,22 @@ const GPU_MEMORY_MB = 1000;
 
 export function describeRequirement(command: Command): Command {
   return command
-    .addOption(numberOption("--num-cpus <n>", "cores one job uses", 1))
-    .addOption(numberOption("--memory-required <MB>", `memory one job uses (default: ${MEMORY_MB})`))
-    .option("--reserve", "one job has a whole machine")
-    .option("--no-reserve-gpu", "let several jobs share a GPU")
-    .option("--no-gpu-required", "jobs need no GPU")
-    .option("--gpus <indices...>", "run on these cards, a job at a time on each: 0,1,2")
+    .addOption(numberOption("--num-cpus <n>", "set the cores that each job uses", 1))
     .addOption(
-      numberOption("--gpu-memory-required <MB>", `GPU memory one job uses (default: ${GPU_MEMORY_MB})`),
+      numberOption("--memory-required <MB>", `set the memory that each job uses (default: ${MEMORY_MB})`),
     )
-    .addOption(numberOption("--gpu-utilization <share>", "share of a GPU one job uses", 0.75))
-    .addOption(wholeOption("--gpus-per-job <n>", "GPUs each job gets", 1));
+    .option("--reserve", "give each job a machine of its own")
+    .option("--no-reserve-gpu", "let several jobs share a GPU")
+    .option("--no-gpu-required", "run jobs without a GPU")
+    .option("--gpus <indices...>", "run one job at a time on each of these cards: 0,1,2")
+    .addOption(
+      numberOption(
+        "--gpu-memory-required <MB>",
+        `set the GPU memory that each job uses (default: ${GPU_MEMORY_MB})`,
+      ),
+    )
+    .addOption(numberOption("--gpu-utilization <share>", "set the share of a GPU that each job uses", 0.75))
+    .addOption(wholeOption("--gpus-per-job <n>", "give each job this many GPUs", 1));
 }
 
 /** Whoever lists cards has reckoned already: nothing but what was asked for is asked of them. */

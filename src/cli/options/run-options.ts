@@ -87,11 +87,11 @@ export interface RawRun extends RawMachines {
 export function describeRun(command: Command): Command {
   command
     .description(
-      "Runs every command of a script as a job on free slots of your machines; results come to job_results/.",
+      "Run each command of a script as a job on free slots of your machines; results come to job_results/.",
     )
-    .argument("[script]", "one job a command, in bash syntax; - reads them from stdin as they come");
+    .argument("[script]", "file with one job per command, in bash syntax; - reads stdin as it comes");
   return describeRunOptions(command)
-    .option("--follow <file>", "a script that others append to: its jobs start as they come, until Ctrl-C")
+    .option("--follow <file>", "run jobs as they are appended to this file, until Ctrl-C")
     .addHelpText("after", EXAMPLES);
 }
 
@@ -100,17 +100,24 @@ export function describeRunOptions(command: Command): Command {
   return describeMachines(command)
     .option(
       "--copy-forward <paths...>",
-      "what jobs get a copy of (default: ./; nothing when they run on this machine)",
+      "copy these files to the machines (default: ./; on this machine: none, jobs run in place)",
     )
-    .option("--copy-backwards <paths...>", "where a job leaves results in its copy (default: ./)")
-    .option("--copy-unchanged", "bring inputs back too that the job did not change")
-    .option("--env <NAME=VALUE>", "set a variable for jobs; NAME alone passes on yours (repeatable)", gather)
-    .addOption(durationOption("--timeout <duration>", "end a job that runs longer: 90s, 10m, 2h"))
+    .option(
+      "--copy-backwards <paths...>",
+      "collect results from these directories of a job's copy (default: ./)",
+    )
+    .option("--copy-unchanged", "also collect inputs that the job did not change")
+    .option(
+      "--env <NAME=VALUE>",
+      "set a variable for jobs; NAME alone passes on your own value (repeatable)",
+      gather,
+    )
+    .addOption(durationOption("--timeout <duration>", "stop jobs that run longer than this: 90s, 10m, 2h"))
     .addOption(retriesOption())
-    .option("--retry-on-failure", "let --retries go for jobs that fail, too")
-    .option("--retry-failed", "run jobs again that failed before; their results move aside")
+    .option("--retry-on-failure", "also retry jobs that fail")
+    .option("--retry-failed", "run failed jobs again; their earlier results move aside")
     .addOption(
-      new Option("--rerun <which>", "run jobs again that are done; their results move aside").choices([
+      new Option("--rerun <which>", "run ended jobs again; their earlier results move aside").choices([
         "changed",
         "failed",
         "all",
@@ -118,29 +125,29 @@ export function describeRunOptions(command: Command): Command {
     )
     .addOption(reassignOption())
     .addOption(haltOption())
-    .option("--detach", "hand everything over and return; the same command again follows it")
-    .option("--tee", "show what jobs print, too, line by line")
-    .option("--dry-run", "show slots and first commands, touch nothing")
-    .option("--json", "one event a line instead of text")
-    .option("-v, --verbose", "say more");
+    .option("--detach", "hand over all jobs and exit; the same command later follows them")
+    .option("--tee", "also print the output of jobs, line by line")
+    .option("--dry-run", "print slots and first commands, run nothing")
+    .option("--json", "print one JSON event per line instead of text")
+    .option("-v, --verbose", "print more details");
 }
 
 export function describeProbe(command: Command): Command {
-  command.description("Shows what is free where, and how many jobs would fit.");
+  command.description("Print the free resources of each machine, and how many jobs would fit.");
   return describeMachines(command)
-    .option("--json", "one object a machine")
-    .option("-v, --verbose", "also how each machine was reached");
+    .option("--json", "print one JSON object per machine")
+    .option("-v, --verbose", "also print how each machine was reached");
 }
 
 export function describeDoctor(command: Command): Command {
-  command.description("Looks whether a batch would run on each machine, and says how to mend what is wrong.");
+  command.description("Check each machine, and print how to fix what would stop a batch.");
   return describeMachines(command)
-    .option("--json", "one object a machine")
+    .option("--json", "print one JSON object per machine")
     .addHelpText("after", "\nExit codes: 0 all are fit, 1 some are not, 2 bad usage or input, 3 none is.");
 }
 
 function describeMachines(command: Command): Command {
-  describeChoice(command, "without any, jobs run on this machine");
+  describeChoice(command, "default: this machine");
   return describeRequirement(describeSsh(command));
 }
 

@@ -22,15 +22,18 @@ export interface RawChoice {
 export function describeSsh(command: Command): Command {
   const policies: readonly HostKeyPolicy[] = ["strict", "accept-new"];
   return command.addOption(
-    new Option("--host-keys <policy>", "hosts to trust: known ones only, or new ones too").choices(policies),
+    new Option("--host-keys <policy>", "trust known hosts only, or also new ones").choices(policies),
   );
 }
 
 /** `without`: what happens when none is named. */
 export function describeChoice(command: Command, without: string): Command {
   return command
-    .option("--machines <names...>", `machine files, ssh aliases or user@host:port; ${without}`)
-    .option("-F <file>", "ssh configuration instead of ~/.ssh/config");
+    .option(
+      "--machines <names...>",
+      `use these machines: machine files, ssh aliases or user@host:port; ${without}`,
+    )
+    .option("-F <file>", "use this ssh configuration instead of ~/.ssh/config");
 }
 
 export function resolveSsh(raw: RawSsh): SshOptions {

@@ -47,10 +47,10 @@ type Choose = (invocation: SweepInvocation) => void;
 /** `parameters`: the words of each -p, which are not left for commander. */
 export function describeSweep(parameters: Parameters, env: Environment, choose: Choose): Command {
   const command = new Command("sweep")
-    .description("Prints one command a line for each combination of parameters, or runs them.")
-    .argument("[command]", "with {name} where values go; or a sweep file, whose name ends in .yaml or .yml");
+    .description("Print one command per line for each combination of parameters, or run them.")
+    .argument("[command]", "command with {name} in place of values, or a sweep file (.yaml, .yml)");
   describeSampling(command, "grid, but shuffled_grid with --n-samples", "0")
-    .option("--run", "run the commands as a batch; the same command again resumes it")
+    .option("--run", "run the commands as a batch; the same command later resumes it")
     .optionsGroup("With --run, as for sshoal run:");
   const isOfRun = optionsAddedBy(describeRunOptions, command);
   return command
@@ -86,8 +86,8 @@ function refuseWithoutRun(command: Command, options: readonly Option[]): void {
 
 export function describeHypersearch(parameters: Parameters, choose: Choose): Command {
   const command = new Command("simple_hypersearch")
-    .description("Prints one command a line for each combination of parameters, in random order.")
-    .argument("[command_pattern]", "with {name} where values go");
+    .description("Print one command per line for each combination of parameters, in random order.")
+    .argument("[command_pattern]", "command with {name} in place of values");
   return describeSampling(command, "shuffled_grid", "another one each time").action(
     (typed: string | undefined, raw: RawSweep) => {
       const byDefault = { samplingMode: "shuffled_grid" as const, seed: null, quotes: false };
@@ -118,8 +118,12 @@ function describeSampling(command: Command, byDefault: string, seedByDefault: st
         `order of the commands: grid or shuffled_grid (default: ${byDefault})`,
       ).choices([...SAMPLING_MODES]),
     )
-    .addOption(countOption("--n-samples <n>", "only so many, all different"))
-    .addOption(seedOption(`the same commands each time (default: ${seedByDefault})`));
+    .addOption(countOption("--n-samples <n>", "print at most this many commands, all different"))
+    .addOption(
+      seedOption(
+        `choose the random numbers: a seed always gives the same commands (default: ${seedByDefault})`,
+      ),
+    );
 }
 
 function settingsOf({ samplingMode, nSamples, seed }: RawSweep) {

@@ -6,7 +6,7 @@ import type { WriteBytes } from "../../batch/output-file.js";
 /** The reader wants no more (`| head`). */
 export class ReaderLeft extends Error {
   constructor(cause: Error) {
-    super("nobody reads any more", { cause });
+    super("its reader is gone", { cause });
     this.name = "ReaderLeft";
   }
 }

@@ -20,7 +20,7 @@ export function describeSyntax({ code, message, pos: [offset] }: YAMLError, hint
       return {
         offset,
         message: "another key: within the value",
-        hint: "mend the indentation, or quote the value",
+        hint: "fix the indentation, or quote the value",
       };
     case "MULTILINE_IMPLICIT_KEY":
       return { offset, message: "expected key: value", hint: "a space must follow the colon" };

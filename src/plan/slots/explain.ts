@@ -124,7 +124,7 @@ function explainRefusal(why: CardRefusal): string {
         ? "a job of this batch has it (--no-reserve-gpu lets more on it)"
         : `taken by the batch ${why.batch}`;
     case "exclusive-in-use":
-      return "only one process may hold it (Exclusive_Process), and somebody may be on it";
+      return "only one process may hold it (Exclusive_Process), and another process may hold it";
     case "slice":
       return "a MIG slice, of which a job can use one only";
     default:

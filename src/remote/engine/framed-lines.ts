@@ -16,7 +16,7 @@ export function framedLines({ stdout, stderr, end }: Answer, nonce: string, fail
   if (end.kind === "exited" && end.code === NO_HOME_EXIT_CODE) {
     throw new RemoteError(
       `${failure}: its home directory cannot be entered`,
-      "log in there and see: ls -ld ~; whoever runs the machine can make it",
+      "log in there and type: ls -ld ~; the machine's administrator can create it",
     );
   }
   const noise = lines.filter((line) => !line.startsWith(nonce));
@@ -24,7 +24,7 @@ export function framedLines({ stdout, stderr, end }: Answer, nonce: string, fail
   if (said === undefined && framed.length === 0) {
     throw new RemoteError(
       `${failure}: the login shell ended without a word, and without running sh`,
-      `a start-up file over there, ~/.bashrc perhaps, may exit, read its input or exec another shell; ${TRY}`,
+      `a start-up file of the machine, such as ~/.bashrc, may exit, read its input or exec another shell; ${TRY}`,
     );
   }
   // A shell that cannot fork while its stderr is redirected ends like this.
@@ -37,7 +37,7 @@ export function framedLines({ stdout, stderr, end }: Answer, nonce: string, fail
     throw new RemoteError(`${failure}: it said "${said}"`, PROCESS_LIMIT_HINT, { isRetryable: true });
   throw new RemoteError(
     said === undefined ? failure : `${failure}: it said "${said}"`,
-    `a POSIX sh must be able to run over there: ${TRY}`,
+    `the machine must be able to run a POSIX sh: ${TRY}`,
   );
 }
 

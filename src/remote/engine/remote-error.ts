@@ -35,7 +35,7 @@ export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
   if (/no space left|disk quota|not enough space/i.test(stderr)) {
     return new RemoteError(
       message,
-      "make room over there, or give its machine file scratch: with a larger disk",
+      "free space on the machine, or set scratch: in its machine file to a larger disk",
     );
   }
   if (/permission denied|read-only file system|operation not permitted/i.test(stderr)) {
@@ -49,7 +49,7 @@ export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
     );
   }
   if (/there is no \S+ over there/.test(stderr)) {
-    return new RemoteError(message, "sshoal doctor --machines with this one tells how to install it");
+    return new RemoteError(message, "sshoal doctor --machines with this machine prints how to install it");
   }
   return new RemoteError(message);
 }

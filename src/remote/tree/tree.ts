@@ -123,7 +123,7 @@ async function visitFromTop(scan: Scan, relative: string): Promise<void> {
     const above = parts.slice(0, depth).join("/");
     await visit(scan, above, false);
     if (scan.found.get(above)?.type !== "SymbolicLink") continue;
-    const message = `cannot be copied: ${above} is a link, and over there nothing is written through one`;
+    const message = `cannot be copied: ${above} is a link, and on machines no file is written through a link`;
     scan.problems.push({ where: relative, message, hint: "name what the link leads to" });
     return;
   }

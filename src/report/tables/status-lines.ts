@@ -33,7 +33,7 @@ export function statusLines(status: BatchStatus, columns = 80): string[] {
 }
 
 export function unreachedText({ machine, reason }: BatchStatus["unreached"][number]): string {
-  return `${machine} cannot tell, its jobs are as last known: ${reason}`;
+  return `${machine} cannot be asked, its jobs are shown as last known: ${reason}`;
 }
 
 /** One line, or two where one is too short for both how far it is and who follows it. */
@@ -76,7 +76,7 @@ function isToCollect({ outcome, isHere }: JobStatus): boolean {
 function followerText({ jobs, follower, command }: BatchStatus): string {
   if (follower !== null) return `followed by ${follower}`;
   const isLeft = jobs.some(({ isHere, missing }) => !isHere || missing !== undefined);
-  return isLeft ? `nobody follows it: ${command} goes on with it` : "";
+  return isLeft ? `no client follows it: ${command} resumes it` : "";
 }
 
 function listed(

@@ -64,7 +64,10 @@ function explainHostKey(log: OpensshLog, target: SshTarget): ConnectError | null
   if (find(log, /^Host key verification failed/) === null) return null;
   const refuse = (what: string, hint: string) => fail("host-key", target, what, hint);
   if (find(log, /REVOKED HOST KEY DETECTED/) !== null) {
-    return refuse(`its host key ${log.hostKey} is revoked`, "ask whoever runs the machine; do not connect");
+    return refuse(
+      `its host key ${log.hostKey} is revoked`,
+      "ask the machine's administrator; do not connect",
+    );
   }
   if (find(log, /REMOTE HOST IDENTIFICATION HAS CHANGED/) !== null) return explainChange(log, target);
   if (find(log, /^No .*key is known for /) !== null) {

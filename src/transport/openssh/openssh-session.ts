@@ -101,7 +101,7 @@ export class OpensshSession implements Session, Held {
       this.gone.then(() => true),
       sleep(GONE_WITHIN_MS, false, { ref: false }),
     ]);
-    if (!isGone) await this.#options.holder.end("somebody removed the socket of its ssh process");
+    if (!isGone) await this.#options.holder.end("the socket of its ssh process was removed");
     return this.gone;
   }
 

@@ -15,7 +15,7 @@ export function changedKey(target: SshTarget, key: Buffer, by: KnownKey, entry: 
 
 export function revokedKey(target: SshTarget, key: Buffer, by: KnownKey): ConnectError {
   const message = `its host key ${describeKey(key)} is revoked by ${by.file}:${by.line}`;
-  return refuse(target, message, "ask whoever runs the machine; do not connect");
+  return refuse(target, message, "ask the machine's administrator; do not connect");
 }
 
 export function unknownHost(target: SshTarget, key: Buffer): ConnectError {

@@ -95,13 +95,13 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "tools",
       verdict: "bad",
       says: "there is no tar, find, xargs, setsid",
-      fix: "over there: sudo apt-get install tar findutils util-linux",
+      fix: "on the machine: sudo apt-get install tar findutils util-linux",
     },
   ],
   [
     "tools of a system whose packages nobody knows",
     { facts: { missingTools: ["wc"], packageManager: null } },
-    { check: "tools", verdict: "bad", says: "there is no wc", fix: "install over there: coreutils" },
+    { check: "tools", verdict: "bad", says: "there is no wc", fix: "install on the machine: coreutils" },
   ],
   [
     "tools that are useful",
@@ -110,7 +110,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "tools",
       verdict: "warn",
       says: "there is no bash: lines run under sh",
-      fix: "over there: sudo apk add bash",
+      fix: "on the machine: sudo apk add bash",
     },
   ],
   [
@@ -223,7 +223,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "setup",
       verdict: "bad",
       says: /conda init/,
-      fix: /^install conda over there, or put before it in setup: /,
+      fix: /^install conda on the machine, or put before it in setup: /,
     },
   ],
   [
@@ -236,7 +236,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "setup",
       verdict: "bad",
       says: /No such file/,
-      fix: "make it over there: python3 -m venv /home/me/venv",
+      fix: "create it on the machine: python3 -m venv /home/me/venv",
     },
   ],
   [

@@ -254,12 +254,12 @@ describe("what is wrong with a file, and where", () => {
     [
       "a colon in a value",
       "ip: a: b\n",
-      ["1:5: another key: within the value (mend the indentation, or quote the value)"],
+      ["1:5: another key: within the value (fix the indentation, or quote the value)"],
     ],
     [
       "a line too far in",
       "ip: a\n  port: 2\n",
-      ["1:5: another key: within the value (mend the indentation, or quote the value)"],
+      ["1:5: another key: within the value (fix the indentation, or quote the value)"],
     ],
     [
       "no space after the colon",

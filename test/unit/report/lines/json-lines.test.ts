@@ -77,7 +77,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     ...HOME,
     jobs: [2],
     reason: "handing over failed: No space left on device",
-    hint: "make room over there",
+    hint: "free space on the machine",
   },
   "machine-draining": { kind: "machine-draining", at: AT, ...HOME },
   "machine-opened": { kind: "machine-opened", at: AT, ...HOME },

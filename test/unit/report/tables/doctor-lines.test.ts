@@ -11,7 +11,12 @@ const checks: Check[] = [
     says: "bash takes 3.1 s to start, and so does every question to the machine",
     fix: "begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there",
   },
-  { check: "tools", verdict: "bad", says: "there is no tar", fix: "over there: sudo apt-get install tar" },
+  {
+    check: "tools",
+    verdict: "bad",
+    says: "there is no tar",
+    fix: "on the machine: sudo apt-get install tar",
+  },
 ];
 const machines: DiagnosedMachine[] = [
   { machine: "a.yaml", isFit: true, checks: checks.slice(0, 1) },
@@ -29,7 +34,7 @@ gpu1: not fit
                  every question to the machine
     fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there
   ✗ tools        there is no tar
-    fix: over there: sudo apt-get install tar
+    fix: on the machine: sudo apt-get install tar
 `);
 });
 
@@ -41,7 +46,7 @@ gpu1: not fit
                     machine
        fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there
   BAD  tools        there is no tar
-       fix: over there: sudo apt-get install tar
+       fix: on the machine: sudo apt-get install tar
 `);
 });
 

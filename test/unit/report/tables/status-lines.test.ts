@@ -54,7 +54,7 @@ test("jobs whose results are still on the machine are over, and to be collected"
   ];
   expect(statusLines(aStatus({ jobs: ended }))).toEqual([
     "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 of them to collect",
-    "  nobody follows it: execute_batch jobs.sh … goes on with it",
+    "  no client follows it: execute_batch jobs.sh … resumes it",
     "  failed:",
     "    jobs.sh.2  one.yaml slot 0  killed by SIGKILL",
   ]);
@@ -86,14 +86,14 @@ test("one line where it fits", () => {
     "j-1a2b3c4d: 0 succeeded, 1 running; followed by process 1",
   );
   expect(statusLines(aStatus(short), 100)[0]).toBe(
-    "j-1a2b3c4d: 0 succeeded, 1 running; nobody follows it: execute_batch jobs.sh … goes on with it",
+    "j-1a2b3c4d: 0 succeeded, 1 running; no client follows it: execute_batch jobs.sh … resumes it",
   );
 });
 
 test("a machine that could not be asked is named", () => {
   const unreached = [{ machine: "one.yaml", reason: "127.0.0.1:22: connection refused" }];
   expect(statusLines(aStatus({ jobs: [running(1)], follower: "process 1", unreached }))).toContain(
-    "  one.yaml cannot tell, its jobs are as last known: 127.0.0.1:22: connection",
+    "  one.yaml cannot be asked, its jobs are shown as last known: 127.0.0.1:22:",
   );
 });
 
@@ -140,7 +140,7 @@ test("results that could not be taken, whole or in part, are listed with the rea
   const status = aStatus({ jobs });
   expect(statusLines(status)).toEqual([
     "jobs.sh-1a2b3c4d: 2 succeeded, 1 of them to collect, 1 of them incomplete",
-    "  nobody follows it: execute_batch jobs.sh … goes on with it",
+    "  no client follows it: execute_batch jobs.sh … resumes it",
     "  not collected:",
     "    jobs.sh.1  one.yaml slot 0  tar failed",
     "  incomplete:",
