@@ -2,20 +2,23 @@
 # if they were alone on the machine: here, under the lock, they share what there is. "room" says of which kind a slot is, what
 # its jobs use and how much there is for all: cores and shares of cards in thousandths, memory in MB.
 
-# What an earlier loop of this slot wished for is not known.
+# What this slot last wrote to "wants"; "?": unknown, an earlier loop wrote it.
 wished='?'
+# The job that waits ($next), and whether it waits for a job of another kind ($kin).
+next='' kin=''
 { read -r kind && read -r own_cpus all_cpus all_jobs; } <"$mine/room"
 
 is_waiting() {
-  [ -e "$dir/command" ] && [ ! -e drain ] && [ ! -e "$dir/claim" ] && is_for "$slot"
+  [ -e "$1/command" ] && [ ! -e drain ] && [ ! -e "$1/claim" ] && is_for "$slot" "$1"
 }
 
-# Of one job, so that no kind is kept waiting by another that is always there first.
+# Runs one job only, so that one kind does not keep another waiting.
 work_through() {
   wish ''
   checked_at=
-  for dir in jobs/*; do
-    is_waiting || continue
+  for each in jobs/*; do
+    is_waiting "$each" || continue
+    choose_job "$each"
     has_loop || break
     if has_room_now; then
       said=
@@ -30,9 +33,9 @@ work_through() {
   true >"$mine/claim"
 }
 
-# $dir is the first job that this slot could take.
+# The job at hand is the first one that this slot could take.
 may_claim() {
-  next=${dir#jobs/}
+  next=$key
   cpus=$own_cpus running=1 held='' kin='' first=''
   for other in slots/*; do
     [ "$other" != "$mine" ] && is_live "$other/loop" && [ -e "$other/room" ] || continue

@@ -61,15 +61,15 @@ is_shared() {
   return 1
 }
 
-# is_for SLOT: the job in $dir is of the kind that the slot takes; those without a word about it are of the batch's own.
+# is_for SLOT DIR: the job is of the kind that the slot takes. Without a file "own", it is of the batch's kind.
 is_for() {
   job_kind=- slot_kind=-
-  { read -r job_kind <"$dir/own"; } 2>/dev/null
+  { read -r job_kind <"$2/own"; } 2>/dev/null
   { read -r slot_kind <"slots/$1/room"; } 2>/dev/null
   [ "$job_kind" = "$slot_kind" ]
 }
 
-# Hundredths of a second since boot: needs no fork and never jumps.
+# Sets $now to hundredths of a second since boot: needs no fork and never jumps.
 uptime_now() {
   read -r up _ <"$proc/uptime"
   now=${up%.*}${up#*.}

@@ -3,7 +3,6 @@
 # apart the two looks at the cores are at least ($apart, in hundredths of a second); as "$@" the roots below which
 # this user's batches/*/slots/*/claim are.
 # POSIX sh, builtins where a loop would fork; one section that fails spoils that section only.
-# shellcheck disable=SC2154
 
 . ./probe/cpu-and-memory.sh
 . ./probe/claims.sh

@@ -44,7 +44,7 @@ has_use_for() {
     elif [ -e "$dir/claim" ]; then
       # The process that made a claim without a name may be gone.
       is_shared || return 0
-    elif [ ! -e drain ] && is_for "$1"; then
+    elif [ ! -e drain ] && is_for "$1" "$dir"; then
       return 0
     fi
   done

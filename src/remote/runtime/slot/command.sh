@@ -1,9 +1,7 @@
 # Runs the command of one job.
 
-# Reports the start of the job, and sets where it runs ($work) and where its results go ($kept).
 begin() {
-  work=$spool/$mine/work kept=$spool/$mine/work
-  [ "$tree" != @ ] || { work=$in_place kept=$spool/$dir/work && mkdir -p "$kept"; }
+  [ "$tree" != @ ] || mkdir -p "$dir/work"
   tell_start
   start_watchdog
 }
@@ -16,6 +14,8 @@ run_command() {
 # Runs in the foreground, where dash needs no fork of itself; begin.sh writes down the pid. All three streams are redirected:
 # a process that reads one of them would otherwise wait for the job's children too.
 run_in_own_shell() {
+  work=$spool/$mine/work kept=$spool/$mine/work
+  [ "$tree" != @ ] || work=$in_place kept=$spool/$dir/work
   as_at_login
   cd "$work" 2>>"$spool/$dir/err" &&
     SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$here SSHOAL_KEEPER=$keeper SSHOAL_RESULTS=$kept \
@@ -27,7 +27,7 @@ run_in_own_shell() {
   return "$code"
 }
 
-# The spool is private and its scripts speak C; what a job makes and says is as the user has it elsewhere.
+# A job has the umask and the locale of a login. The spool is private, and its scripts need the C locale.
 as_at_login() {
   umask "${login_umask:-077}"
   unset LC_ALL
@@ -39,11 +39,11 @@ as_in_spool() {
   export LC_ALL=C
 }
 
-# Who the job was, by its own word. One that had none to say has no number that any process has.
+# Sets $job to the pid that the job's shell wrote down. It may have been unable to.
 learn_job() {
-  job='' told=''
-  { read -r job _ _ told <"$mine/job"; } 2>/dev/null
-  [ "$told" = "$key" ] || job=$nobody
+  job='' whose=''
+  { read -r job _ _ whose <"$mine/job"; } 2>/dev/null
+  [ "$whose" = "$key" ] || job=$nobody
 }
 
 # For processes that may outlive the keeper: pipes of fast.sh, whose readers wait until no process holds them.

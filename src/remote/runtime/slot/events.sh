@@ -9,12 +9,12 @@ end_torn_line() {
   [ ! -s "$mine/events" ] || [ -z "$(tail -c 1 "$mine/events")" ] || say ''
 }
 
-# What has ended well is told with the next start, unless that takes longer: to whoever follows, each line costs as much as
-# a short job. What went wrong may have to do with a disk that is full: told before the next job takes the last of it.
+# Writes the lines in $untold. The end of a job that succeeded waits for the start of the next one: to the client, each write costs as
+# much as a short job. A failure is written at once: if the disk is full, the next job could take the last of it.
 tell() {
   [ -n "$untold" ] || return 0
   until say "$untold"; do
-    # A part of it may be there.
+    # A part of a line may have been written.
     until say ''; do make_room; done
   done
   untold=

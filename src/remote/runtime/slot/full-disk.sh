@@ -1,6 +1,5 @@
-# What a slot does on a full disk: it must still write how its job ended.
+# What a slot does on a full disk: it must still write how its job ended. So it keeps 8 kB to remove then.
 
-# A job that fills the disk must not keep us from writing that it ended.
 load_ballast() {
   [ -s "$mine/ballast" ] || printf '%8192s' '' >"$mine/ballast"
 }
@@ -13,13 +12,13 @@ throw_ballast() {
   [ -e "$mine/ballast" ] && rm -f "$mine/ballast"
 }
 
-# Unless somebody has removed the batch: then there is nobody to tell.
+# If the batch was removed, there is nothing to report.
 sleep_on() {
   [ -d "$dir" ] && is_in_place || exit 1
   sleep 1
 }
 
-# What the job had to say about it may not have been written.
+# The job's own message about it may not have been written.
 tell_full_disk() {
   is_disk_full || return 0
   throw_ballast

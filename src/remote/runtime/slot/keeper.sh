@@ -4,35 +4,36 @@ keep() {
   read -r keeper _ <"$proc/self/stat"
   start_of "$keeper"
   keeper_line="$keeper $started $here"
-  # From here on another loop waits for us, so that it is known who works here before anything is taken.
+  # Before it takes a job: from here on another loop waits for this keeper.
   until echo "$keeper_line" >"$mine/keeper"; do make_room; done
   find_ancestors
-  # The job writes to it, under another umask.
+  # Made here, because the job would make it under another umask.
   true >>"$mine/job"
   copied=
   { read -r copied <"$mine/copied"; } 2>/dev/null
   work_through
   tell
-  # Whatever the last job came to: nobody has killed us.
+  # However the last job ended: the keeper was not killed.
   exit 0
 }
 
-# Job names sort in file order. New ones that arrive meanwhile are found on the next pass.
+# Keys sort in the order in which jobs start. Jobs that arrive meanwhile are found on the next pass.
 work_through() {
-  for dir in jobs/*; do
-    is_waiting || continue
+  for each in jobs/*; do
+    is_waiting "$each" || continue
+    choose_job "$each"
     has_loop || return
     until has_room_now; do
       wait_for_room
       has_loop || return
-      is_waiting || continue 2
+      is_waiting "$dir" || continue 2
     done
     said=
     take && run_job
   done
 }
 
-# Without a loop, nothing takes over if the keeper is killed as well: it takes no job.
+# A keeper without a loop takes no job: if it were killed too, no process would report the job.
 has_loop() {
   kill -0 $$ 2>/dev/null
 }
@@ -45,27 +46,24 @@ take() {
   set +C
   [ "$taken" = 0 ] || return 1
   if echo "slot $slot" >"$dir/claim"; then
-    # Were we that slow, another loop has taken it over, and given it up.
+    # If this took too long, another loop has taken the job over and called it lost.
     [ ! -e "$dir/exit" ]
     return
   fi
-  # A full disk lets a file be made, but not written: it is nobody's again.
+  # On a full disk a file can be made, but not written: the claim is withdrawn.
   rm -f "$dir/claim"
   wait_for_disk
   return 1
 }
 
 run_job() {
-  key=${dir#jobs/}
-  attempt=$batch/$key.
   job='' watchdog='' is_put_back=''
-  # What was handed over a moment before the machine went down may be on its disk in name only.
+  # After a power failure, a command that was handed over a moment before may be empty.
   if ! name_tree; then
     end_with lost 0
     return
   fi
   until echo "$keeper_line $key" >"$mine/keeper"; do make_room; done
-  owner=$key
   begun=$now
   load_ballast
   { has_work_copy || make_work 2>>"$dir/err"; } && [ ! -e "$dir/stopped" ] && begin && run_command
@@ -76,27 +74,29 @@ run_job() {
   fi
   uptime_now
   end_leftovers
-  wind_up "$code" $((now - begun))0
+  wind_up "$code" $((now - begun))0 "$key"
 }
 
-# wind_up CODE MILLISECONDS
+# wind_up CODE MILLISECONDS OWNER: keeps the results of the job at hand and writes how it ended. OWNER is the key of the job that
+# work/ belongs to.
 wind_up() {
   code=$1
   [ -e "$dir/timed-out" ] && code=timed-out
   [ -e "$dir/stopped" ] && code=stopped
-  if ! keep_results 2>>"$dir/err"; then
+  if ! keep_results "$3" 2>>"$dir/err"; then
     echo "sshoal: the results of this job could not be kept: $spool/$mine/work" >>"$dir/err"
     [ "$code" != 0 ] || code=125
   fi
   end_with "$code" "$2"
 }
 
+# end_with CODE MILLISECONDS
 end_with() {
   [ "$1" = 0 ] || tell_full_disk
-  # Valid only with its newline, so a torn write is no exit code; on a full disk it is tried until there is room.
+  # Valid only with its newline, so a torn write is no exit code.
   until echo "$1" >"$dir/exit"; do make_room; done
   # When a job cannot begin, the end of the job before it is not reported yet.
   untold="${untold:+$untold
-}ended ${dir#jobs/} $slot $1 $2"
+}ended $key $slot $1 $2"
   [ "$1" = 0 ] || tell
 }

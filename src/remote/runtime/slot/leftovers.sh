@@ -1,6 +1,7 @@
-# Ends the processes that a job left behind.
+# Ends the processes that a job left behind. Shared here: $orphans and $suspects, lists of pids and of files in /proc; $has_range,
+# whether the pids of the job's children lie between $job and $last_pid.
 
-# A slot's next job must find its card free: children that the job left behind end with it.
+# The next job must find its card free.
 end_leftovers() {
   [ -n "$watchdog" ] && [ ! -e "$dir/timed-out" ] && kill "$watchdog" 2>/dev/null
   [ -n "$watchdog" ] && wait "$watchdog"
@@ -8,12 +9,12 @@ end_leftovers() {
   [ -z "$job" ] || ! has_leftovers || { end_tree "$job" "$attempt" && uptime_now; }
 }
 
-# To ask all processes takes longer than many a job: what one of less than ten seconds left is looked for among orphans.
+# To look at all processes takes longer than a short job. So after a job of less than ten seconds, only orphans are looked at.
 has_leftovers() {
   kill -0 "-$job" 2>/dev/null && return 0
   find_orphans
   read -r _ _ _ _ last_pid <"$proc/loadavg"
-  # Pids are given in turn: what the job started has one between its own and the last one given, unless they came round.
+  # The kernel gives pids in turn: those of the job's children lie between its own and the last one given, unless they wrapped.
   has_range=yes
   if [ $((now - begun)) -ge 200 ] || [ "$last_pid" -lt "$job" ]; then has_range=; fi
   if [ $((now - begun)) -ge 1000 ] || [ -z "$ancestors$has_range" ]; then
@@ -26,10 +27,10 @@ has_leftovers() {
   [ -n "$suspects" ] && grep -qszF -- "SSHOAL_ATTEMPT=$attempt" $suspects
 }
 
-# Who has lost its parent becomes a child of one of our ancestors, or of the first process. None are known where it cannot
-# be told whose children there are.
+# An orphan becomes a child of one of the keeper's ancestors, or of process 1. $ancestors is empty where the kernel does not list
+# children.
 find_ancestors() {
-  # Once more, since whoever started the loop is about to be gone.
+  # Twice, because the process that started the loop may end meanwhile.
   climb || climb || ancestors=
 }
 
@@ -66,7 +67,7 @@ suspect_all() {
   done
 }
 
-# Of this user, and not about to be gone.
+# Only processes of this account that have not ended.
 suspect() {
   [ ! -O "$proc/$pid/environ" ] || [ ! -e "$proc/$pid/exe" ] || suspects="$suspects $proc/$pid/environ"
 }

@@ -1,7 +1,7 @@
 # The life of the loop: it becomes the one loop of its slot, has jobs kept while there is room, and ends when none waits.
 
-# One loop a slot: whoever comes second leaves. The first one ever, and one after a loop that came to its end, has nothing
-# to recover, and looks for work at once. Unless it was started since a job has no end: its taker may have left no other trace.
+# Only one loop runs per slot; a second one exits. If the loop before came to its end, there is nothing to recover, and this one
+# looks for work at once. Not if it was started because a job has no end: the job's taker may have left no other trace.
 become_the_loop() {
   is_dead "$mine/loop" || return 1
   is_new=yes
@@ -9,7 +9,7 @@ become_the_loop() {
   for trace in loop job keeper; do
     [ ! -s "$mine/$trace" ] || is_new=
   done
-  # The job of a loop that was killed still uses what that one claimed.
+  # The job of a loop that was killed still uses the room that the loop claimed.
   ! is_dead "$mine/keeper" || ! is_dead "$mine/job" || true >"$mine/claim"
   start_of $$
   is_unwritten=
@@ -19,12 +19,12 @@ become_the_loop() {
   has_work
 }
 
-# Ending is decided under the same lock as beginning: no job falls between a loop that is about to end
-# and one that does not start because the first is still there.
+# The loop decides to end under the same lock as to begin: a job that arrives meanwhile finds a loop that goes on, or none.
 has_work() {
   is_in_place || return 1
-  for dir in jobs/*; do
-    is_waiting || continue
+  for each in jobs/*; do
+    is_waiting "$each" || continue
+    choose_job "$each"
     has_room=
     ! claim_room || has_room=yes
     return 0
@@ -36,11 +36,18 @@ has_work() {
   return 1
 }
 
+# is_waiting DIR: this slot may take the job.
 is_waiting() {
-  [ -e "$dir/command" ] && [ ! -e drain ] && [ ! -e "$dir/claim" ] && [ ! -e "$dir/own" ]
+  [ -e "$1/command" ] && [ ! -e drain ] && [ ! -e "$1/claim" ] && [ ! -e "$1/own" ]
 }
 
-# A spool that is removed is moved away first, and we with it.
+# choose_job DIR: what follows is about this job.
+choose_job() {
+  dir=$1 key=${1#jobs/}
+  attempt=$batch/$key.
+}
+
+# A spool that is removed is moved away first, with this process in it.
 is_in_place() {
   [ . -ef "$spool" ]
 }

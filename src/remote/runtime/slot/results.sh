@@ -1,11 +1,10 @@
 # Puts apart what a job changed or made: its results.
 
-# What the job changed or made is its result. Of what it left as it was, the next job's copy is made. Whoever does this may
-# be killed in the midst of it: then it is done again, before any other job gets a copy here.
+# keep_results OWNER: moves work/ to the job at hand, unless it belongs to another job, and removes unchanged inputs from it. If this
+# is killed halfway, recovery does it again before another job runs here.
 keep_results() {
   is_directory "$dir/work" || ! is_there "$dir/work" || rm -f "$dir/work"
-  name_tree && [ "$tree" != @ ] && [ "$owner" = "${dir#jobs/}" ] || return 0
-  fresh=$PWD/$mine/fresh
+  name_tree && [ "$tree" != @ ] && [ "$1" = "$key" ] || return 0
   if [ ! -d "$dir/work" ]; then
     is_directory "$mine/work" || { miss_work; return 0; }
     ! is_untouched || return 0
@@ -46,7 +45,7 @@ finds_no_change() {
   found=$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1) && [ -z "$found" ]
 }
 
-# Not every find can tell what changed since; without, contents are compared.
+# Not every find knows -cnewer; without it, contents are compared.
 can_tell() {
   if [ -z "$find_tells" ]; then
     find_tells=no
@@ -55,7 +54,7 @@ can_tell() {
   [ "$find_tells" = yes ]
 }
 
-# Set back behind "fresh", the clock would make what has changed look old.
+# If the clock was set back behind "fresh", changed files would look old.
 has_clock_jumped() {
   true >"$mine/now"
   [ "$mine/fresh" -nt "$mine/now" ]
@@ -65,11 +64,11 @@ has_clock_jumped() {
 pass_on() {
   remove "$mine/changed"
   mkdir "$mine/changed" "$mine/work" || return
-  (cd "$dir/work" && find . ! -name . -cnewer "$fresh" -exec sh -c 'changed=$1; shift
+  (cd "$dir/work" && find . ! -name . -cnewer "$spool/$mine/fresh" -exec sh -c 'changed=$1; shift
     for path; do
       path=${path#./}
       true >"$changed/${path%%/*}" || exit 1
-    done' sh "${fresh%/*}/changed" {} +) || return
+    done' sh "$spool/$mine/changed" {} +) || return
   set --
   for entry in "$tree"/* "$tree"/.[!.]* "$tree"/..?*; do
     name=${entry##*/}
@@ -79,14 +78,14 @@ pass_on() {
   note_copied "$boot_id part $tree"
 }
 
-# Unchanged inputs are no results. Told by ctime, which no program can set back, or by content where find cannot.
-# A clock that is set back can: so only what is also in the tree, and as old as there, is taken for unchanged.
-# A directory that the job closed is opened first: nothing can be removed from it.
+# Unchanged inputs are no results. They are known by their ctime, which no program can set back, or by content where find cannot
+# compare ctimes. Only files that are also in the tree, and as old as there, are removed, in case the clock was set back.
+# A directory without write permission gets it first: no file could be removed from it otherwise.
 # shellcheck disable=SC2016 # the inner shell expands it
 drop_inputs() {
   cd "$dir/work" || return
   if can_tell; then
-    find . -type d ! -perm -700 -exec chmod u+rwx {} \; -o ! -type d ! -cnewer "$fresh" -exec sh -c 'tree=$1; shift
+    find . -type d ! -perm -700 -exec chmod u+rwx {} \; -o ! -type d ! -cnewer "$spool/$mine/fresh" -exec sh -c 'tree=$1; shift
       for file; do
         if [ -h "$file" ]; then [ -h "$tree/$file" ]
         else [ -e "$tree/$file" ] && ! [ "$file" -nt "$tree/$file" ] && ! [ "$file" -ot "$tree/$file" ]

@@ -7,7 +7,7 @@ wait_for_room() {
   doze
 }
 
-# Five seconds, or until there is nothing to wait for: a client that removes the batch finds the loop gone soon.
+# Five seconds, or until no job waits: after the batch is removed, the loop ends within a second.
 doze() {
   for second in 1 2 3 4 5; do
     sleep 1
@@ -17,9 +17,9 @@ doze() {
 
 is_any_waiting() {
   is_in_place || return 1
-  ! is_waiting || return 0
-  for dir in jobs/*; do
-    ! is_waiting || return 0
+  ! is_waiting "$dir" || return 0
+  for each in jobs/*; do
+    ! is_waiting "$each" || return 0
   done
   return 1
 }

@@ -1,7 +1,7 @@
 # Makes the directory that a job runs in: a copy of its tree.
 
-# The first line of a command names the tree its job begins with; "-": it begins in an empty directory; "@": it runs in
-# place, where the user is, and what it leaves there is nobody's but theirs.
+# Sets $tree from the first line of the command; "-": the job begins in an empty directory; "@": it runs in place, in the user's
+# own directory, which is never changed here.
 name_tree() {
   [ "$named" != "$dir" ] || return 0
   named=''
@@ -11,13 +11,12 @@ name_tree() {
   [ -n "$tree" ] && named=$dir
 }
 
-# The slot's jobs follow each other in one directory, as long as they leave it as it was: a copy is made once, not for
-# each. "copied" says of which tree it is, and whether that is all there; "fresh" is older than what any job changes.
+# Jobs that leave work/ unchanged pass it on to the next one. "copied" says which tree work/ is a copy of, and whether it is whole.
 has_work_copy() {
   [ "$tree" = @ ] || { [ "$copied" = "$boot_id whole $tree" ] && is_directory "$mine/work" && is_open "$mine/work"; }
 }
 
-# A job may have put a link to anywhere in place of a directory of ours, which must never be followed.
+# A job may have replaced its directory by a link, which must never be followed.
 is_directory() {
   [ -d "$1" ] && [ ! -h "$1" ]
 }
@@ -31,7 +30,7 @@ make_work() {
   made=$copied
   note_copied ''
   [ "$made" = "$boot_id part $tree" ] && is_directory "$mine/work" || made=
-  if { [ -z "$made" ] && ! clear_work; } || ! copy_tree; then
+  if { [ -z "$made" ] && ! clear_work; } || ! copy_tree "$made"; then
     clear_work
     is_disk_full && put_back && return 1
     echo "sshoal: the working directory could not be copied for this job" >&2
@@ -47,8 +46,8 @@ remember_copy() {
   wait_for_clock
 }
 
-# File times move in steps of up to 10 ms: what the job changes must be later than "fresh". Not every test compares
-# more than whole seconds.
+# File times move in steps of up to 10 ms, and changes by the job must be later than "fresh". Gives up after five looks, because
+# not every [ compares more than whole seconds.
 wait_for_clock() {
   for try in 1 2 3 4 5; do
     true >"$mine/now"
@@ -62,7 +61,7 @@ note_copied() {
   echo "$1" 2>/dev/null >"$mine/copied"
 }
 
-# What cannot be removed is put aside, or the tree would be copied into it.
+# A directory that cannot be removed is put aside, or the tree would be copied into it.
 clear_work() {
   remove "$mine/work" || mv "$mine/work" "$mine/aside.$key"
 }
@@ -71,7 +70,9 @@ remove() {
   ! is_there "$1" || rm -rf "$1" 2>/dev/null || { is_directory "$1" && chmod -R u+rwx "$1" && rm -rf "$1"; }
 }
 
+# copy_tree MADE: MADE is "" or what is in work/ already, as in "copied".
 copy_tree() {
+  made=$1
   if [ "$tree" = - ]; then
     mkdir "$mine/work"
   elif [ "${made#* }" = "part $tree" ]; then
@@ -85,8 +86,7 @@ copy_tree() {
   fi
 }
 
-# Where the filesystem can, a copy shares its blocks until one of them is written to. A cp that does not know the word for
-# it has done nothing.
+# Shares blocks with the tree where the file system can. A cp that does not know the option has copied nothing.
 copy() {
   complaint=$(cp -a --reflink=auto "$@" 2>&1) && return 0
   if cp --reflink=auto --version >/dev/null 2>&1; then
@@ -100,7 +100,7 @@ is_there() {
   [ -e "$1" ] || [ -h "$1" ]
 }
 
-# Nothing of it has run: another slot or machine may have more room. The claim goes last.
+# Before any of it has run: another slot or machine may have more room. The claim is removed last.
 put_back() {
   rm -f "$mine/ballast" "$dir/err" "$dir/claim" && is_put_back=yes
 }
