@@ -13,17 +13,18 @@ follow() {
   echo "logs$logs"
   exec 3<&0 </dev/null
   # shellcheck disable=SC2086
-  {
-    read -r pid _ </proc/self/stat
-    echo "$pid"
-    exec tail -v -n +1 -f $logs 3<&-
-  } | {
-    read -r pid
-    { read -r _; kill "$pid"; } <&3 >/dev/null 2>&1 &
-    exec 3<&-
-    case $counts in *[1-9]*) skip $counts ;; esac
-    exec cat
-  }
+  case $counts in
+    *[1-9]*) print_logs | { exec 3<&- && skip $counts && exec cat; } ;;
+    *) print_logs ;;
+  esac
+}
+
+# In place of this shell, so that tail has its pid.
+print_logs() {
+  read -r pid _ </proc/self/stat
+  { read -r _; kill "$pid"; } <&3 >/dev/null 2>&1 &
+  # shellcheck disable=SC2086
+  exec tail -v -n +1 -f $logs 3<&-
 }
 
 # skip COUNT…: leaves out so many lines of each log. tail prints the logs in turn, each behind a header, before it waits.
@@ -35,4 +36,5 @@ skip() {
     done
     while [ "$count" -gt 0 ] && IFS= read -r line; do count=$((count - 1)); done
   done
+  return 0
 }
