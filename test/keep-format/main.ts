@@ -1,0 +1,77 @@
+// Keeps the formats of this version as fixtures, in test/spools/<version>: a batch of four jobs that was handed over to one slot, as
+// its client recorded it and as it lies on the machine. test/rig/older-spool.ts puts it onto a host again.
+
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { LIGHT_NO_GPU } from "../rig/batch.js";
+import { runCommand } from "../rig/command.js";
+import { entriesBelow } from "../rig/entries-below.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+/** Stands for a directory of the test that uses the fixture. */
+const GATE = "@GATE@";
+
+/** Resolves with the exit code. */
+export async function main(): Promise<number> {
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  const into = join("test", "spools", version);
+  if (existsSync(into)) {
+    console.error(`error: ${into} is there already; raise the version, or remove it`);
+    return 2;
+  }
+  const [host, work] = await Promise.all([startSshd({ name: "one" }), makeWorkspace()]);
+  try {
+    // Slots are not started: the spool stays as it was handed over.
+    await writeFile(join(host.binDir, "setsid"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+    await handOver(host, work);
+    await keep(host, work, into);
+    console.log(`kept in ${into}`);
+    return 0;
+  } finally {
+    await host.stop();
+    await work.remove();
+  }
+}
+
+async function handOver(host: TestHost, work: Workspace): Promise<void> {
+  const jobs = [1, 2, 3, 4].map(
+    (n) =>
+      `echo ${n} >> ${GATE}/ran.log; while [ ! -e ${GATE}/go ]; do sleep 0.1; done; echo made by ${n} > made.txt\n`,
+  );
+  await work.write("jobs.sh", jobs.join(""));
+  const file = await host.machineFile("max_jobs: 1");
+  const args = ["jobs.sh", "--machines", file, ...LIGHT_NO_GPU, "--detach"];
+  const { code, stderr } = await runCommand(args, { cwd: work.dir });
+  if (code !== 0) throw new Error(`handing over ended with ${code}: ${stderr}`);
+}
+
+async function keep(host: TestHost, work: Workspace, into: string): Promise<void> {
+  const batches = join(host.homeDir, ".sshoal", "batches");
+  const [spool = ""] = await readdir(batches);
+  const [batch = "", hostName = ""] = spool.split("@");
+  await mkdir(into, { recursive: true });
+  await cp(work.path("jobs.sh"), join(into, "jobs.sh"));
+  await cp(work.path("job_results", ".sshoal", "jobs.sh.jsonl"), join(into, "record.jsonl"));
+  // The logs of control channels carry the host's name; each client makes its own.
+  const isOwnLog = (path: string) => basename(path).startsWith(`events.${hostName}.`);
+  await cp(join(batches, spool), join(into, "spool"), { recursive: true, filter: (path) => !isOwnLog(path) });
+  for (const entry of entriesBelow(into).filter((each) => each.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    await writeFile(
+      path,
+      withTokens(await readFile(path, "utf8"), host).replaceAll(batch, "jobs.sh-01234567"),
+    );
+  }
+}
+
+/** Puts a token, or a fixed word, for all that is different on each computer. */
+function withTokens(text: string, host: TestHost): string {
+  return text
+    .replaceAll(join(host.dir, `${host.name}.yaml`), "@FILE@")
+    .replaceAll(host.keyPath, "@KEY@")
+    .replaceAll(`"port":${host.port}`, '"port":@PORT@')
+    .replaceAll(`"username":"${host.username}"`, '"username":"@USER@"')
+    .replaceAll(/"(hostname|identity)":"[^"]*"/g, '"$1":"box"');
+}
