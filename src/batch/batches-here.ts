@@ -15,6 +15,7 @@ import { initialState } from "../plan/fold/initial-state.js";
 import {
   arrivedAttempt,
   collectedNews,
+  olderFormats,
   type Past,
   type RecordedMachine,
   readPast,
@@ -75,7 +76,8 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
   if (past === null || last === undefined) return null;
   const { script } = last;
   const { batch, machines, kept, stuck, lastJobs: jobs } = past;
-  const state = initialState({ jobs, machines: machineNames(events, past), policy: NO_POLICY });
+  const formats = olderFormats(machines.values());
+  const state = initialState({ jobs, machines: machineNames(events, past), formats, policy: NO_POLICY });
   replay(state, events);
   compareWithResults(state, jobs, past, new Set(listOrNothing(results.dir)));
   return {

@@ -3,12 +3,13 @@
 import { UserError } from "../errors.js";
 import { pause } from "../fleet/retrying.js";
 import type { MachineSpec } from "../model/machine.js";
+import { placeOf } from "../remote/engine/layout.js";
 import { Control } from "../remote/spool/control.js";
 import { ConnectError, type ConnectErrorKind } from "../transport/connect-error.js";
 import type { Session } from "../transport/session.js";
 import type { Connector } from "./connector.js";
 
-export type ReachedMachine = Pick<MachineSpec, "name" | "address" | "scratch">;
+export type ReachedMachine = Pick<MachineSpec, "name" | "address" | "scratch" | "spool">;
 
 export interface Unreached {
   readonly kind: "unreached";
@@ -60,7 +61,7 @@ export async function withControl(
   act: (control: Control) => Promise<void>,
 ): Promise<void> {
   const reached = await reach(machine, connect, async (session) => {
-    const control = await Control.open(session, { batch, scratch: machine.scratch });
+    const control = await Control.open(session, placeOf(batch, machine));
     try {
       await act(control);
     } finally {

@@ -5,12 +5,13 @@ import { UserError } from "../errors.js";
 import { parseAttemptKey } from "../model/attempt-key.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
-import type { MachineSpec } from "../model/machine.js";
+import { type MachineSpec, type OlderSpool, olderName, SPOOL_FORMAT } from "../model/machine.js";
 import { VERSION } from "../model/version.js";
 import { probe } from "../remote/probe/probe.js";
 import { type Manifest, readManifest } from "../remote/spool/manifest.js";
 import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
+import { readSpoolFormat } from "../remote/spool/spool-format.js";
 import { RunRecord } from "../run/home/record.js";
 import type { Results } from "../run/home/results.js";
 import type { Connector } from "./connector.js";
@@ -18,6 +19,10 @@ import { reach } from "./reach.js";
 
 interface Found {
   readonly spec: MachineSpec;
+  /** What its jobs are recorded on. */
+  readonly machine: string;
+  /** Null: its spool is of our format. */
+  readonly older: OlderSpool | null;
   readonly manifest: Manifest;
   readonly log: readonly SpoolEvent[];
   readonly capacity: Awaited<ReturnType<typeof probe>>;
@@ -36,10 +41,20 @@ export async function rebuildRecord({ batch, machines, results, connect }: Rebui
     machines.map((spec) =>
       reach(spec, connect, async (session, signal): Promise<Found | null> => {
         const place = { batch, scratch: spec.scratch };
+        const format = await readSpoolFormat(session, place, signal);
         const manifest = await readManifest(session, place, signal);
         const log = await readLog(session, place, signal);
-        const capacity = await probe(session, { bases: ["~/.sshoal"], exceptBatch: batch }, signal);
-        return manifest === null || log === null ? null : { spec, manifest, log, capacity };
+        const capacity = await probe(session, { bases: ["~/.sshoal"], except: [batch] }, signal);
+        if (format === null || manifest === null || log === null) return null;
+        const older = format < SPOOL_FORMAT ? { batch, format } : null;
+        return {
+          spec,
+          machine: older === null ? spec.name : olderName(spec.name),
+          older,
+          manifest,
+          log,
+          capacity,
+        };
       }),
     ),
   );
@@ -76,18 +91,15 @@ function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
   for (const { manifest } of found) for (const job of manifest.jobs.values()) jobs.set(job.id, job);
   const [first] = found;
   if (first === undefined) return [];
-  const machines = found.map(({ spec: { name, address, scratch, file } }) => ({
-    name,
-    address,
-    scratch,
-    file,
-  }));
+  const machines = found.flatMap(({ spec: { name, address, scratch, file }, machine, older }) => {
+    const recorded = { name, address, scratch, file };
+    return older === null ? [recorded] : [recorded, { ...recorded, name: machine, spool: older }];
+  });
   const { script, settings } = first.manifest;
   const sorted = [...jobs.values()].sort((a, b) => a.id - b.id);
   return [
     { kind: "run-started", sshoal: VERSION, batch, script, settings, jobs: sorted, machines, at },
-    ...found.flatMap(({ spec, manifest, capacity }): RunEvent[] => {
-      const machine = spec.name;
+    ...found.flatMap(({ machine, manifest, capacity }): RunEvent[] => {
       const held = [...holders].filter(([, holder]) => holder.machine === machine);
       return [
         { kind: "machine-ready", machine, capacity, slots: manifest.slots, at },
@@ -113,10 +125,10 @@ interface Holder {
 /** Of each job the last attempt there is. */
 function latestHolders(found: readonly Found[]): Map<number, Holder> {
   const holders = new Map<number, Holder>();
-  for (const { spec, manifest } of found) {
+  for (const { machine, manifest } of found) {
     for (const key of manifest.jobs.keys()) {
       const { job: id, attempt } = parseAttemptKey(key);
-      if (attempt > (holders.get(id)?.attempt ?? 0)) holders.set(id, { machine: spec.name, attempt });
+      if (attempt > (holders.get(id)?.attempt ?? 0)) holders.set(id, { machine, attempt });
     }
   }
   return holders;
@@ -128,13 +140,13 @@ function collectedElsewhere(
   holders: ReadonlyMap<number, Holder>,
   at: number,
 ): RunEvent[] {
-  return found.flatMap(({ spec, log }) => {
+  return found.flatMap(({ machine, log }) => {
     const freed = new Set(log.flatMap((event) => (event.kind === "freed" ? [event.key] : [])));
     return log.flatMap((event): RunEvent[] => {
       if (event.kind !== "ended" || !freed.has(event.key)) return [];
       const { job: id, attempt } = parseAttemptKey(event.key);
       if (holders.get(id)?.attempt !== attempt) return [];
-      const about = { job: id, attempt, machine: spec.name, outcome: event.outcome, at };
+      const about = { job: id, attempt, machine, outcome: event.outcome, at };
       return [
         { kind: "job-ended", durationMs: event.durationMs, ...about },
         { kind: "job-collected", files: 0, bytes: 0, ...about },

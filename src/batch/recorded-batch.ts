@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { UserError } from "../errors.js";
 import { loadMachines } from "../input/machine/load-machines.js";
 import { plainMachine } from "../input/machine/plain-machine.js";
-import type { MachineSpec } from "../model/machine.js";
+import { type MachineSpec, SPOOL_FORMAT } from "../model/machine.js";
 import type { RecordedMachine } from "../plan/fold/replay.js";
 import { noTree } from "../remote/tree/tree.js";
 import type { Results } from "../run/home/results.js";
@@ -24,7 +24,7 @@ export async function orderFor(
   rerun: Rerun,
 ): Promise<FollowOrder> {
   const { script, jobs, settings } = here;
-  const startsJobs = here.state.waiting.size > 0 || rerun !== "none";
+  const startsJobs = here.state.waiting.size > 0 || rerun !== "none" || isAnySentToOlder(here);
   const envNames = [...new Set([...settings.envNames, ...jobs.flatMap((job) => job.envNames ?? [])])];
   if (startsJobs && envNames.length > 0) {
     throw new UserError(
@@ -50,6 +50,12 @@ export async function orderFor(
   };
 }
 
+/** Jobs that an older version sent are taken back, and begin anew. */
+function isAnySentToOlder({ state }: BatchHere): boolean {
+  const machines = [...state.machines.values()];
+  return machines.some(({ spoolFormat, current }) => spoolFormat < SPOOL_FORMAT && current.sent.size > 0);
+}
+
 /**
  * A machine's setup and limits are in its file: once that is gone, it can be given no jobs. One that was named to ssh
  * has all it needs in the record.
@@ -58,7 +64,7 @@ async function reloadMachines(
   machines: readonly RecordedMachine[],
   surroundings: Surroundings,
 ): Promise<MachineSpec[]> {
-  const plain = machines.filter(({ file }) => file === null);
+  const plain = machines.filter(({ file, spool }) => file === null && spool === undefined);
   const files = machines.flatMap(({ file }) => (file !== null && existsSync(file) ? [file] : []));
   const loaded = await loadMachines([...new Set(files)], machineContext(null, surroundings));
   return [
@@ -66,7 +72,7 @@ async function reloadMachines(
     ...loaded.map((spec) =>
       asRecorded(
         spec,
-        machines.findLast(({ file }) => file === spec.file),
+        machines.findLast(({ file, spool }) => file === spec.file && spool === undefined),
       ),
     ),
   ];

@@ -5,6 +5,7 @@ import type { MachineState } from "../model/batch-state.js";
 import { apply } from "../plan/fold/apply.js";
 import { heldBy } from "../plan/holdings.js";
 import { isUnderWay } from "../plan/run-state.js";
+import { placeOf } from "../remote/engine/layout.js";
 import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { BatchHere } from "./batches-here.js";
@@ -37,7 +38,7 @@ async function refreshFrom(
   } as const;
   const recorded = known.machines.get(name);
   if (recorded === undefined) return { ...unreached, reason: "the record has no address of it" };
-  const place = { batch: known.batch, scratch: recorded.scratch };
+  const place = placeOf(known.batch, recorded);
   const reached = await reach(recorded, connect, (session, signal) => readLog(session, place, signal));
   if (reached.kind === "unreached") return reached;
   if (reached.answer !== null) foldLog(known, name, reached.answer);

@@ -12,6 +12,11 @@ export function rankOf({ id, priority = USUAL_PRIORITY, order = id }: Job): numb
   return priority * 10 ** ORDER_DIGITS + order;
 }
 
+/** Where an attempt stands in a spool of this format. Null: by its job, as in format 1. */
+export function rankIn(spoolFormat: number, job: Job): number | null {
+  return spoolFormat === 1 ? null : rankOf(job);
+}
+
 /** `<rank>-<id>-<attempt>`. It sorts by rank as text, and needs no quoting anywhere. */
 export function attemptKey({ rank, job, number }: Pick<Attempt, "rank" | "job" | "number">): string {
   if (rank === null) return `${String(job).padStart(7, "0")}-${number}`;

@@ -4,6 +4,7 @@
 import type { Attempt, Stage } from "./attempt.js";
 import type { DecisionKind } from "./decision.js";
 import { type Job, type JobId, type Outcome, succeeded } from "./job.js";
+import { SPOOL_FORMAT } from "./machine.js";
 
 export interface BatchState {
   readonly jobs: Map<JobId, TrackedJob>;
@@ -55,6 +56,8 @@ export interface MachineState {
   readonly name: string;
   /** Its place among the machines, as they were named. */
   readonly order: number;
+  /** Of an older one, what has not begun is taken back, and nothing is handed over. */
+  readonly spoolFormat: number;
   phase: "new" | "connecting" | "ready" | "lost" | "finishing" | "done" | "failed";
   slots: number;
   /** Which kinds of jobs these slots are for. */
@@ -102,11 +105,12 @@ export function emptyState(): BatchState {
   return { jobs: new Map(), machines: new Map(), tally: newTally() };
 }
 
-export function newMachine(name: string, order: number): MachineState {
+export function newMachine(name: string, order: number, spoolFormat = SPOOL_FORMAT): MachineState {
   const [a, s, q, r, e] = [newSet(), newSet(), newSet(), newSet(), newSet()];
   return {
     name,
     order,
+    spoolFormat,
     phase: "new",
     slots: 0,
     kinds: new Set(),

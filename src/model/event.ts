@@ -14,7 +14,7 @@ export type RunEvent = { readonly at: number } & (
       readonly batch: string;
       readonly script: string;
       readonly jobs: readonly Job[];
-      readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch" | "file">[];
+      readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch" | "file" | "spool">[];
       readonly settings: BatchSettings;
     }
   /** Jobs that came after the run had begun; `position`: how far a growing file has been read by then. */

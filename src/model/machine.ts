@@ -2,6 +2,20 @@
 
 import type { Requirement } from "./job.js";
 
+/** Of the spools that this version makes. Those of 0.1 are of format 1. */
+export const SPOOL_FORMAT = 2;
+
+/** A spool that an older version made. It gets no jobs: what has begun there is fetched, and the rest is taken back. */
+export interface OlderSpool {
+  readonly batch: string;
+  readonly format: number;
+}
+
+/** People see such a spool as a machine beside the one that gets jobs now. */
+export function olderName(machine: string): string {
+  return `${machine} (older spool)`;
+}
+
 export interface MachineSpec {
   /** What people and records call it: the file's name, `my_machine.yaml`, or as it was typed, `ada@gpu1`. */
   readonly name: string;
@@ -14,6 +28,8 @@ export interface MachineSpec {
   readonly maxJobs: number | null;
   /** Where our files live over there; null: `~/.sshoal`. */
   readonly scratch: string | null;
+  /** Where its jobs are, if that is not the spool that the batch has now. */
+  readonly spool?: OlderSpool;
   readonly env: Readonly<Record<string, string>>;
   /** Shell lines run before each job. */
   readonly setup: readonly string[];

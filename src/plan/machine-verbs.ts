@@ -5,6 +5,7 @@ import { attemptKey } from "../model/attempt-key.js";
 import { lastAttempt, type MachineState } from "../model/batch-state.js";
 import type { Decision, Rest } from "../model/decision.js";
 import type { JobId } from "../model/job.js";
+import { SPOOL_FORMAT } from "../model/machine.js";
 import { isToCollect } from "./gathering.js";
 import { startsNothing } from "./halt.js";
 import { firstOf, idsOf, incompleteOf } from "./holdings.js";
@@ -67,8 +68,10 @@ function verbsWhenReady(state: RunState, machine: MachineState, { now, isQuiet }
 }
 
 /** While nothing is to begin: only what may have arrived already, so that the machine can be asked about it. */
-function handOver(state: RunState, { name, busy, current: { assigned, sent } }: MachineState): Decision[] {
-  if (busy.has("hand-over")) return [];
+function handOver(state: RunState, machine: MachineState): Decision[] {
+  const { name, busy } = machine;
+  const { assigned, sent } = machine.current;
+  if (busy.has("hand-over") || isOlder(machine)) return [];
   const jobs = idsOf(startsNothing(state) ? [sent] : [sent, assigned], HAND_OVER_AT_ONCE);
   if (jobs.length === 0) return [];
   // What was sent comes first.
@@ -80,7 +83,16 @@ function takeBack(state: RunState, machine: MachineState): Decision[] {
   const isHandingOver = machine.busy.has("hand-over");
   if (isHandingOver && !startsNothing(state)) return [];
   const overtaken = isHandingOver ? [] : [machine.overtaken.queued];
-  return batch(machine, "take-back", () => [...toReturn(state, machine), ...idsOf(overtaken)]);
+  // An older version sent them, and they may not have arrived.
+  const doubted = isOlder(machine) ? [machine.current.sent] : [];
+  return batch(machine, "take-back", () => [
+    ...toReturn(state, machine),
+    ...idsOf([...overtaken, ...doubted]),
+  ]);
+}
+
+function isOlder({ spoolFormat }: MachineState): boolean {
+  return spoolFormat < SPOOL_FORMAT;
 }
 
 /** A machine that is being drained keeps what no other could take. */

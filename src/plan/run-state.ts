@@ -1,6 +1,6 @@
 // What a run knows beside its jobs and machines: what the user wants, what waits, and where to look next.
 
-import { attemptKey, rankOf } from "../model/attempt-key.js";
+import { attemptKey, rankIn } from "../model/attempt-key.js";
 import { type BatchState, endingOf, type MachineState } from "../model/batch-state.js";
 import type { Counts } from "../model/event.js";
 import type { HaltRule } from "../model/halt-rule.js";
@@ -60,11 +60,12 @@ export function toChange(state: RunState, name: string): MachineState {
 
 /** Names the attempt of a job that a machine has; the job's last one where it has none. */
 export function keyOn(state: BatchState, name: string, id: JobId): string {
-  const attempt = machineOf(state, name).attempts.get(id);
+  const { attempts, spoolFormat } = machineOf(state, name);
+  const attempt = attempts.get(id);
   if (attempt !== undefined) return attemptKey(attempt);
   const tracked = state.jobs.get(id);
   if (tracked === undefined) throw new Error(`no job ${id} in this run`);
-  return attemptKey({ job: id, number: tracked.lastNumber, rank: rankOf(tracked.job) });
+  return attemptKey({ job: id, number: tracked.lastNumber, rank: rankIn(spoolFormat, tracked.job) });
 }
 
 /** Whether news of this attempt matters: its results are wanted and not here yet. */

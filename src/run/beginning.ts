@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Job, JobId } from "../model/job.js";
 import { initialState } from "../plan/fold/initial-state.js";
-import { forgetJobs, type Past, readPast, replay } from "../plan/fold/replay.js";
+import { forgetJobs, olderFormats, type Past, readPast, replay } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import { Feed } from "./feed.js";
 import { writingTo } from "./home/disk-error.js";
@@ -38,11 +38,12 @@ export function beginRun(order: BatchOrder): Beginning {
   const recordPath = path.join(privateDir, `${stem}.jsonl`);
   const events = loadRecord(recordPath);
   const past = readPast(events);
-  const batch = past?.batch ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
+  const batch = batchGoingOn(past) ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
   const machines = runMachines(batch, order.machines, past);
   const state = initialState({
     jobs: [...order.jobs, ...removedJobs(order.jobs, past)],
     machines: machines.map(({ spec }) => spec.name),
+    formats: olderFormats(machines.map(({ spec }) => spec)),
     closed: machines.filter(({ isOpen }) => !isOpen).map(({ spec }) => spec.name),
     policy: order.policy,
     isMoreToCome: order.feed !== null,
@@ -58,6 +59,13 @@ export function beginRun(order: BatchOrder): Beginning {
   const jobs = new Map([...given, ...removed].map((job) => [job.id, job]));
   const record = writingTo(privateDir, () => new RunRecord(recordPath));
   return { stem, batch, past, machines, state, jobs, feed, record, recordPath, unlock };
+}
+
+/** Null: it is new, or an older version's spools have its name, which get no more jobs. */
+function batchGoingOn(past: Past | null): string | null {
+  if (past === null) return null;
+  const { batch, machines } = past;
+  return [...machines.values()].some(({ spool }) => spool?.batch === batch) ? null : batch;
 }
 
 /** Jobs that an earlier run had and the batch file has no more: they may still be under way. */

@@ -32,11 +32,12 @@ export function openRun(loop: Loop, opening: Opening): void {
   const { script } = order;
   const { batch, state } = begun;
   const jobs = [...begun.jobs.values()].filter(({ id }) => state.jobs.has(id));
-  const machines = begun.machines.map(({ spec: { name, address, scratch, file } }) => ({
+  const machines = begun.machines.map(({ spec: { name, address, scratch, file, spool } }) => ({
     name,
     address,
     scratch,
     file,
+    ...(spool && { spool }),
   }));
   loop.emit({ kind: "run-started", sshoal: VERSION, batch, script, jobs, machines, settings });
   const hasResults = listResults(order.results);

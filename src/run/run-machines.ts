@@ -1,8 +1,8 @@
 // The machines of a run: those that were named, and those of the record that still have something of the batch.
 
-import type { MachineSpec, Slot } from "../model/machine.js";
+import { type MachineSpec, olderName, type Slot } from "../model/machine.js";
 import type { Past, RecordedMachine } from "../plan/fold/replay.js";
-import type { Place } from "../remote/engine/layout.js";
+import { type Place, placeOf } from "../remote/engine/layout.js";
 
 export interface RunMachine {
   readonly spec: MachineSpec;
@@ -12,6 +12,8 @@ export interface RunMachine {
   readonly isOpen: boolean;
   /** The slots that an earlier client gave it; null: none did. */
   readonly pastSlots: readonly Slot[] | null;
+  /** What it has, under another name, of an older version's batch; null: nothing. */
+  readonly older: { readonly batch: string; readonly slots: readonly Slot[] } | null;
 }
 
 /** Machines that were not named this time get no new jobs, but what they have is fetched. */
@@ -24,14 +26,20 @@ export function runMachines(
   const others = [...(past?.machines.values() ?? [])].filter(({ name }) => !names.has(name));
   const toMachine = (spec: MachineSpec, isOpen: boolean): RunMachine => ({
     spec,
-    place: { batch, scratch: spec.scratch },
+    place: placeOf(batch, spec),
     isOpen,
     pastSlots: past?.slots.get(spec.name) ?? null,
+    older: olderOf(spec.name, past),
   });
   return [
     ...named.map((spec) => toMachine(spec, true)),
     ...others.map((machine) => toMachine(bareSpec(machine), false)),
   ];
+}
+
+function olderOf(name: string, past: Past | null): RunMachine["older"] {
+  const spool = past?.machines.get(olderName(name))?.spool;
+  return spool ? { batch: spool.batch, slots: past?.slots.get(olderName(name)) ?? [] } : null;
 }
 
 function bareSpec(machine: RecordedMachine): MachineSpec {

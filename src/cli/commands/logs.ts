@@ -17,6 +17,7 @@ import { ExitCode, UserError } from "../../errors.js";
 import { phaseOf } from "../../model/batch-state.js";
 import type { Job, JobId } from "../../model/job.js";
 import { keyOn } from "../../plan/run-state.js";
+import { placeOf } from "../../remote/engine/layout.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
 import type { LogsOptions } from "../options/batch-commands.js";
@@ -139,7 +140,7 @@ async function showFromMachine(showing: Showing, batch: BatchHere, name: string)
   const { job, stream, cursor, write, follows } = showing;
   const machine = batch.machines.get(name);
   if (machine === undefined) throw new UserError(`the record has no address of ${name}`);
-  const place = { batch: batch.batch, scratch: machine.scratch };
+  const place = placeOf(batch.batch, machine);
   const key = keyOn(batch.state, name, job.id);
   const onWaiting = () => say(`${job.name} has not started: it waits on ${name}`);
   const reached = await reach(machine, showing.connect, (session, signal) => {

@@ -1,7 +1,7 @@
 // Every change of a job's fate or of an attempt's stage is made here, so that counts and indices are always true.
 
 import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
-import { attemptKey, rankOf } from "../../model/attempt-key.js";
+import { attemptKey, rankIn } from "../../model/attempt-key.js";
 import {
   type Fate,
   type MachineState,
@@ -27,7 +27,7 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
     kind: "tried",
     job: id,
     number,
-    rank: rankOf(tracked.job),
+    rank: rankIn(machine.spoolFormat, tracked.job),
     machine: machine.name,
     isCurrent: true,
     run: null,

@@ -12,13 +12,17 @@ export interface Beginning {
   readonly machines: readonly string[];
   /** Machines that get no jobs: only what they have is fetched. */
   readonly closed?: readonly string[];
+  /** Of machines whose spools are of an older format. */
+  readonly formats?: ReadonlyMap<string, number>;
   readonly policy: Policy;
   readonly isMoreToCome?: boolean;
 }
 
 export function initialState(beginning: Beginning): RunState {
-  const { jobs, policy, closed = [], isMoreToCome = false } = beginning;
-  const machines = new Map(beginning.machines.map((name, order) => [name, newMachine(name, order)]));
+  const { jobs, policy, closed = [], formats, isMoreToCome = false } = beginning;
+  const machines = new Map(
+    beginning.machines.map((name, order) => [name, newMachine(name, order, formats?.get(name))]),
+  );
   for (const name of closed) (machines.get(name) as MachineState).isOpen = false;
   const state: RunState = {
     policy,

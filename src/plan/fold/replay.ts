@@ -47,13 +47,18 @@ interface Pile {
 
 export type RecordedMachine = Extract<RunEvent, { kind: "run-started" }>["machines"][number];
 
+/** Of the machines whose spools an older version made. */
+export function olderFormats(machines: Iterable<RecordedMachine>): Map<string, number> {
+  return new Map([...machines].flatMap(({ name, spool }) => (spool ? [[name, spool.format]] : [])));
+}
+
 /** Null: nothing was ever run. */
 export function readPast(events: readonly RunEvent[]): Past | null {
   const starts = events.filter((event) => event.kind === "run-started");
-  const [first, last] = [starts[0], starts.at(-1)];
-  if (first === undefined || last === undefined) return null;
+  const last = starts.at(-1);
+  if (last === undefined) return null;
   const past = {
-    batch: first.batch,
+    batch: last.batch,
     script: last.script,
     settings: last.settings,
     lastJobs: lastJobs(events),

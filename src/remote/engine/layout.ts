@@ -1,5 +1,6 @@
 // Where a batch's files live over there. The path carries the host's name, since homes can be shared by several.
 
+import type { MachineSpec } from "../../model/machine.js";
 import { quote } from "../../transport/quote.js";
 import { runtimeFile } from "../runtime-files.js";
 
@@ -7,6 +8,11 @@ export interface Place {
   readonly batch: string;
   /** The machine file's `scratch:`; null: the home directory. */
   readonly scratch: string | null;
+}
+
+/** Where a machine has the jobs of a batch: in an older version's spool, or in that of the batch. */
+export function placeOf(batch: string, { scratch, spool }: Pick<MachineSpec, "scratch" | "spool">): Place {
+  return { batch: spool?.batch ?? batch, scratch };
 }
 
 /**

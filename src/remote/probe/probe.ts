@@ -12,8 +12,8 @@ import { parseProbe } from "./parse-probe.js";
 export interface ProbeOptions {
   /** Directories below which batches/<batch>/slots/ are: what live slots claim there is taken. `~/` is the home over there. */
   readonly bases: readonly string[];
-  /** The claims of this batch are its own and left out. */
-  readonly exceptBatch?: string;
+  /** The claims of these batches are left out: they are the own ones. */
+  readonly except?: readonly string[];
   /** How busy the cores are may be a rough guess. */
   readonly isQuick?: boolean;
 }
@@ -26,7 +26,7 @@ export async function probe(session: Session, options: ProbeOptions, signal: Abo
   const capacity = parseProbe(framedLines(answer, nonce, "its resources could not be read"));
   return {
     ...capacity,
-    claims: capacity.claims.filter(({ batch }) => batch !== options.exceptBatch),
+    claims: capacity.claims.filter(({ batch }) => !options.except?.includes(batch)),
   };
 }
 

@@ -1,6 +1,7 @@
 # Puts jobs, and what their slots need, into the spool and starts the slots. Runs with $root, $base and $spool set; $slots, the
 # indices of all slots; $most, how many loops there is use for; $tree, the name of the jobs' tree; $is_furnished, empty unless
-# slots and scripts are there; $scripts, their names; and with the client at descriptor 3.
+# slots and scripts are there; $scripts, their names; $spool_format, the format of what is handed over; with load_lib,
+# which defines lib.sh; and with the client at descriptor 3.
 
 incoming=$spool/incoming.$$
 is_first='' idle=$slots
@@ -32,7 +33,21 @@ receive() {
   for tool in setsid tar find xargs; do
     command -v "$tool" >/dev/null || { echo "there is no $tool over there" >&2; return 1; }
   done
-  make_incoming && tar -xpof - -C "$incoming" <&3 && is_whole && cd "$spool" && is_heard
+  is_of_our_format && make_incoming && tar -xpof - -C "$incoming" <&3 && is_whole && cd "$spool" && is_heard
+}
+
+# Nothing is put into a spool that another version made: its scripts would not know what to do with it.
+is_of_our_format() {
+  [ -e "$spool/trees" ] || return 0
+  format=1
+  { read -r format <"$spool/format"; } 2>/dev/null
+  [ "$format" != "$spool_format" ] || return 0
+  if [ "$format" -gt "$spool_format" ]; then
+    echo "a newer sshoal made the spool that is there: upgrade this one" >&2
+  else
+    echo "an older sshoal made the spool that is there, which gets no more jobs" >&2
+  fi
+  return 1
 }
 
 # Jobs that a killed hand-over left under the same name must not get in. A spool that was removed is made again only by a
@@ -64,7 +79,8 @@ furnish_spool() {
   [ "$root" = "$base" ] || make_own "$base" "$base/batches" 2>/dev/null
   [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
   [ -n "$is_furnished" ] || furnish || return 1
-  . ./lib.sh
+  # That of the spool may be another version's.
+  load_lib
   . ./settings
   # Cleaning up elsewhere leaves the trees that are named here.
   make_logs && echo "$tree" >>trees && is_heard
@@ -90,8 +106,10 @@ furnish() {
       mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
     done
   fi
+  # Loops may be running the scripts that are there: these stay, whichever version brought them.
+  [ ! -e format ] || scripts=
   # shellcheck disable=SC2086
-  (cd "$incoming" && exec mv $scripts settings $new_slots "$spool/")
+  (cd "$incoming" && exec mv $scripts settings $new_slots "$spool/") && mv "$incoming/format" .
 }
 
 # Under the lock under which jobs are freed: a hand-over that was held up sees all jobs that have come and gone meanwhile.

@@ -48,7 +48,8 @@ is_running() {
   [ -n "$runner" ] || return 1
   is_live "slots/$runner/job"
   set -- "$1" $?
-  [ "$live_job" = "$1" ] || return 1
+  # 0.1.0 wrote a job's process beside its command.
+  [ "$live_job" = "$1" ] || { is_live "jobs/$1/pid"; return; }
   return "$2"
 }
 

@@ -2,7 +2,7 @@
 
 import { Readable } from "node:stream";
 import { kindOf, type Requirement } from "../../model/job.js";
-import type { SharedRoom, Slot } from "../../model/machine.js";
+import { type SharedRoom, type Slot, SPOOL_FORMAT } from "../../model/machine.js";
 import { quote } from "../../transport/quote.js";
 import type { Session } from "../../transport/session.js";
 import { tryToAsk } from "../engine/ask.js";
@@ -92,6 +92,10 @@ most=${most}
 tree=${quote(tree.hash)}
 is_furnished=${isFurnished ? "yes" : ""}
 scripts='${SPOOL_SCRIPTS.join(" ")}'
+spool_format=${SPOOL_FORMAT}
+load_lib() {
+${runtimeFile("lib.sh")}
+}
 ${runtimeFile("logs.sh")}
 ${runtimeFile("hand-over.sh")}
 hand_over 3<&0 </dev/null
@@ -113,6 +117,7 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
 function* furniture(order: HandOver): Generator<PackEntry> {
   for (const name of SPOOL_SCRIPTS) yield file(name, runtimeFile(name));
   yield file("settings", settingsText(order));
+  yield file("format", `${SPOOL_FORMAT}\n`);
   for (const { slot, env } of order.slots) {
     yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
     const requirement = slot.requirement ?? order.requirement;

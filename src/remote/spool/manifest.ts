@@ -25,17 +25,24 @@ export function formatManifest({ jobs, ...about }: Manifest): string {
   return `${[JSON.stringify({ v: FORMAT, sshoal: VERSION, about }), ...lines].join("\n")}\n`;
 }
 
+type About = Omit<Manifest, "jobs">;
+
 /** Lines of later hand-overs count. Null: it tells nothing. Throws RemoteError for that of a newer sshoal. */
 function parseManifest(lines: readonly string[]): Manifest | null {
-  let about: Omit<Manifest, "jobs"> | null = null;
+  let about: About | null = null;
   const jobs = new Map<string, Job>();
   for (const line of lines) {
     const entry = parseEntry(line);
     if (entry?.v !== undefined && entry.v > FORMAT) throw newerError(entry);
-    if (entry?.about !== undefined) about = entry.about;
+    if (entry?.about !== undefined) about = withLaterSettings(entry.about);
     if (entry?.key !== undefined && entry.job !== undefined) jobs.set(entry.key, entry.job);
   }
   return about === null ? null : { ...about, jobs };
+}
+
+/** Version 0.1 ran nothing in place. */
+function withLaterSettings(about: About): About {
+  return { ...about, settings: { ...about.settings, inPlace: about.settings.inPlace ?? null } };
 }
 
 function newerError({ sshoal }: Entry): RemoteError {
@@ -47,7 +54,7 @@ interface Entry {
   readonly v?: number;
   /** Format 1 has none. */
   readonly sshoal?: string;
-  readonly about?: Omit<Manifest, "jobs">;
+  readonly about?: About;
   readonly key?: string;
   readonly job?: Job;
 }

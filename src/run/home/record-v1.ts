@@ -1,18 +1,23 @@
-// Events of records of version 1, as version 2 has them: 0.1.0 wrote those, and clients until 0.2.0.
+// Records of version 1, as version 2 has them: 0.1.0 wrote those, and clients until 0.2.0.
 
 import type { RunEvent } from "../../model/event.js";
+import { olderName } from "../../model/machine.js";
+import { initialState } from "../../plan/fold/initial-state.js";
+import { readPast, replay } from "../../plan/fold/replay.js";
 
 /** What version 1 had under other names. Its jobs were known by their lines. */
 type Recorded = RunEvent & { readonly line?: number; readonly lines?: readonly number[] };
 
-export function upgradeEvent(recorded: Recorded): RunEvent {
-  const { line, lines, ...event } = recorded;
-  const known = {
-    ...event,
-    ...(line !== undefined && { job: line }),
-    ...(lines !== undefined && { jobs: lines }),
-  };
-  return withLaterFields(known as RunEvent);
+/** In the same order. What is left of spools of format 1 is then on machines of their own, beside those that get jobs now. */
+export function upgradeEvents(recorded: readonly Recorded[]): RunEvent[] {
+  const events = recorded.map(upgradeEvent);
+  const left = machinesWithSpools(events);
+  return left.size === 0 ? events : events.map((event) => withOlderSpools(event, left));
+}
+
+function upgradeEvent({ line, lines, ...event }: Recorded): RunEvent {
+  const ids = { ...(line !== undefined && { job: line }), ...(lines !== undefined && { jobs: lines }) };
+  return withLaterFields({ ...event, ...ids } as RunEvent);
 }
 
 /** Version 0.1 knew nothing of the ssh configuration, had one transport, and ran nothing in place. */
@@ -38,4 +43,27 @@ function upgradeJob<T extends { readonly line: number | null }>(job: T): T & { r
 
 function upgradeLine<T extends { readonly line?: number; readonly job: number }>({ line, ...about }: T) {
   return { ...about, job: line ?? about.job };
+}
+
+/** Machines that something of the batch was on when the last client of version 1 left. */
+function machinesWithSpools(events: readonly RunEvent[]): Set<string> {
+  const jobs = [...(readPast(events)?.jobs.values() ?? [])];
+  const names = new Set(events.flatMap((event) => ("machine" in event ? [event.machine] : [])));
+  const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+  const state = initialState({ jobs, machines: [...names], policy });
+  replay(state, events);
+  return new Set([...state.machines.values()].filter(({ hasSpool }) => hasSpool).map(({ name }) => name));
+}
+
+function withOlderSpools(event: RunEvent, left: ReadonlySet<string>): RunEvent {
+  if (event.kind === "run-started") {
+    const spool = { batch: event.batch, format: 1 };
+    const older = event.machines
+      .filter(({ name }) => left.has(name))
+      .map((machine) => ({ ...machine, name: olderName(machine.name), spool }));
+    return { ...event, machines: [...event.machines, ...older] };
+  }
+  return "machine" in event && left.has(event.machine)
+    ? { ...event, machine: olderName(event.machine) }
+    : event;
 }

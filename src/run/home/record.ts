@@ -14,7 +14,7 @@ import { UserError } from "../../errors.js";
 import type { RunEvent } from "../../model/event.js";
 import { isRecorded } from "../../model/recorded.js";
 import { describeNewer } from "../../model/version.js";
-import { upgradeEvent } from "./record-v1.js";
+import { upgradeEvents } from "./record-v1.js";
 
 const FORMAT = 2;
 
@@ -68,14 +68,16 @@ export function loadRecord(path: string): RunEvent[] {
   const lines = readFileSync(path, "utf8").split("\n").slice(0, -1).map(parseLine);
   const newer = lines.findIndex((line) => line !== null && line.v > FORMAT);
   if (newer !== -1) throw newerError(`${path}:${newer + 1}`, lines);
-  return lines.flatMap((line) => {
-    if (line === null || !isRecorded(line)) return [];
-    const { v, ...event } = line;
-    return v === 1 ? upgradeEvent(event) : event;
-  });
+  const known = lines.flatMap((line) => (line !== null && isRecorded(line) ? [line] : []));
+  const upgraded = upgradeEvents(known.filter(({ v }) => v === 1).map(withoutVersion)).values();
+  return known.map((line) => (line.v === 1 ? (upgraded.next().value as RunEvent) : withoutVersion(line)));
 }
 
 type RecordedLine = RunEvent & { readonly v: number };
+
+function withoutVersion({ v: _, ...event }: RecordedLine): RunEvent {
+  return event;
+}
 
 /** Null for what a crash tore: the rest of the record still counts. */
 function parseLine(line: string): RecordedLine | null {

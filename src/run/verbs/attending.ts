@@ -2,7 +2,7 @@
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
-import { hasSpool } from "../../remote/spool/has-spool.js";
+import { readSpoolFormat } from "../../remote/spool/spool-format.js";
 import type { OutputFiles } from "../home/output-files.js";
 import type { Emit } from "../loop.js";
 import { HeldError } from "./expected-error.js";
@@ -29,7 +29,7 @@ export class Attendant {
 
   /** Picks up what is there. What was under way when the link went is decided anew afterwards. */
   async attend(link: MachineLink, emit: Emit): Promise<void> {
-    link.noteSpool(await hasSpool(link.session, link.place, link.signal));
+    link.noteSpool((await readSpoolFormat(link.session, link.place, link.signal)) !== null);
     if (link.hasSpool) {
       await this.hold(link);
       await this.#tellReturned(link, emit);

@@ -3,7 +3,7 @@
 import { LinkLost } from "../../fleet/link.js";
 import { isRetryable, retrying, wasDropped } from "../../fleet/retrying.js";
 import type { News } from "../../model/event.js";
-import type { Capacity } from "../../model/machine.js";
+import { type Capacity, olderName } from "../../model/machine.js";
 import { explainShortages } from "../../plan/slots/explain.js";
 import { type KindsPlan, mustKnowCpuUse, planKinds } from "../../plan/slots/kinds.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "../../remote/engine/remote-error.js";
@@ -65,7 +65,7 @@ export class Greeter {
     // With an earlier client's jobs there, channels may be few and nothing may be left to give.
     if (!resumes) stager.prepare(link, emit);
     const capacity = await this.#measure(link);
-    this.#refuseTwin(machine, capacity);
+    if (link.spec.spool === undefined) this.#refuseTwin(machine, capacity);
     if (resumes) await attendant.attend(link, emit);
     const plan = this.#chooseSlots(link, capacity, resumes);
     if (plan.slots.length === 0) {
@@ -84,7 +84,7 @@ export class Greeter {
   /** Until the working directory is read nothing can be given to it; if that takes long, what it has is measured again. */
   async #measure(link: MachineLink): Promise<Capacity> {
     const { tree, batch, kinds, mostJobs, settings } = this.#parts.terms;
-    const options = { bases: ["~/.sshoal"], exceptBatch: batch };
+    const options = { bases: ["~/.sshoal"], except: [batch, ...(link.older ? [link.older.batch] : [])] };
     const question = { requirement: settings.requirement, kinds, spec: link.spec };
     const isQuick = !mustKnowCpuUse(question, mostJobs);
     const begunAt = performance.now();
@@ -103,11 +103,13 @@ export class Greeter {
     if (identity !== "") this.#identities.set(identity, machine);
   }
 
-  /** Those of jobs that are there already are as they were: these use up what a plan is made of. */
-  #chooseSlots({ spec, pastSlots }: MachineLink, capacity: Capacity, resumes: boolean): KindsPlan {
-    const { settings, kinds } = this.#parts.terms;
-    const past = resumes && pastSlots !== null ? { past: pastSlots } : {};
-    return planKinds({ spec, capacity, requirement: settings.requirement, kinds, ...past });
+  /** Those of jobs that are there already are as they were, also in an older spool: these use up what a plan is made of. */
+  #chooseSlots({ spec, pastSlots, older }: MachineLink, capacity: Capacity, resumes: boolean): KindsPlan {
+    const { terms, known } = this.#parts;
+    const { settings, kinds } = terms;
+    const besides = known.hasSpool(olderName(spec.name)) ? older?.slots : null;
+    const past = (resumes ? pastSlots : besides) ?? [];
+    return planKinds({ spec, capacity, requirement: settings.requirement, kinds, past });
   }
 
   #warn(machine: string, capacity: Capacity, { short }: KindsPlan, emit: Emit): void {

@@ -47,6 +47,11 @@ export class Known {
     return this.keys(machine, heldBy(machineOf(this.#state, machine)));
   }
 
+  /** Whether something of the batch is on the machine; not, where there is no such machine. */
+  hasSpool(machine: string): boolean {
+    return this.#state.machines.get(machine)?.hasSpool ?? false;
+  }
+
   /** "line 7", "lines 7, 9 and 3 more". */
   linesOfKind(kind: string): string {
     const lines = [...this.#jobs.values()]

@@ -28,6 +28,7 @@ export class MachineLink extends Link {
   readonly place: Place;
   /** The slots that an earlier client gave it; null: none did. */
   readonly pastSlots: readonly Slot[] | null;
+  readonly older: RunMachine["older"];
   /** The slots it has in this run; null: it was not measured yet. */
   slots: readonly Slot[] | null = null;
   /** The copy of the working directory that is there for its jobs. */
@@ -45,10 +46,11 @@ export class MachineLink extends Link {
   readonly #drains = { begun: 0, over: 0 };
   #hasSpool = false;
 
-  constructor({ spec, place, pastSlots }: Omit<RunMachine, "isOpen">, fleet: Fleet) {
+  constructor({ spec, place, pastSlots, older }: Omit<RunMachine, "isOpen">, fleet: Fleet) {
     super(spec, fleet);
     this.place = place;
     this.pastSlots = pastSlots;
+    this.older = older;
   }
 
   /** As far as was seen: without one there is nobody to ask. */

@@ -38,11 +38,14 @@ export interface RunFacts {
   /** Name to slots. All of them have answered. */
   readonly machines: Readonly<Record<string, number>>;
   readonly policy?: Partial<Policy>;
+  /** Machines whose spools an older version made: they get no jobs. */
+  readonly older?: readonly string[];
 }
 
 /** All machines have answered, and nothing is assigned yet. */
-export function aRun({ jobs, machines, policy }: RunFacts): ARun {
-  const run = aNewRun({ jobs, machines, ...(policy && { policy }) });
+export function aRun(facts: RunFacts): ARun {
+  const { machines } = facts;
+  const run = aNewRun(facts);
   for (const [name, slots] of Object.entries(machines)) {
     for (const connect of run.decisions("connect").filter(({ machine }) => machine === name)) {
       apply(run.state, { kind: "verb-begun", decision: connect, at: run.at });
@@ -54,7 +57,7 @@ export function aRun({ jobs, machines, policy }: RunFacts): ARun {
 }
 
 /** Nobody has been asked yet. */
-export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
+export function aNewRun({ jobs, machines, policy, older = [] }: RunFacts): ARun {
   const all = Array.from({ length: jobs }, (_, n) => ({
     id: n + 1,
     line: n + 1,
@@ -62,7 +65,13 @@ export function aNewRun({ jobs, machines, policy }: RunFacts): ARun {
     command: "true",
   }));
   const rules = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, ...policy };
-  const state = initialState({ jobs: all, machines: Object.keys(machines), policy: rules });
+  const state = initialState({
+    jobs: all,
+    machines: Object.keys(machines),
+    policy: rules,
+    closed: older,
+    formats: new Map(older.map((name) => [name, 1])),
+  });
   const plan = () => {
     takeStock(state.stock, run.at);
     return decide(state, run.at);

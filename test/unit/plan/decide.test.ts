@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Decision } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
 import { replay } from "../../../src/plan/fold/replay.js";
+import { keyOn } from "../../../src/plan/run-state.js";
 import {
   aNewRun,
   aRun,
@@ -489,5 +490,40 @@ describe("jobs that come while the batch runs", () => {
     const run = anOpenRun();
     run.tell(failed("a"));
     expect(run.isOver()).toBe(true);
+  });
+});
+
+describe("a spool that an older version made", () => {
+  test("gets nothing: what may not have arrived there is taken back", () => {
+    const run = aNewRun({ jobs: 2, machines: { a: 1, old: 1 }, older: ["old"] });
+    replay(run.state, [{ ...assigned("old", 1, 2), at: 0 } as RunEvent]);
+    const [connect] = run.begin().filter(({ machine }) => machine === "old");
+    run.tell(ready("old", 1));
+    run.settle(connect as Decision);
+    expect(run.decisions("hand-over")).toEqual([]);
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "old", jobs: [1, 2] }]);
+  });
+
+  test("keeps what waits while no other machine can take it, then gives it all", () => {
+    const run = aNewRun({ jobs: 3, machines: { a: 1, old: 1 }, older: ["old"] });
+    replay(
+      run.state,
+      given("old", 1, 2, 3).map((news) => ({ ...news, at: 0 }) as RunEvent),
+    );
+    const connects = run.begin();
+    run.tell(ready("old", 1), started("old", 1));
+    run.settle(connects.find(({ machine }) => machine === "old") as Decision);
+    expect(run.decisions("take-back")).toEqual([]);
+    run.tell(ready("a", 1));
+    run.settle(connects.find(({ machine }) => machine === "a") as Decision);
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "old", jobs: [2, 3] }]);
+  });
+
+  test("knows its attempts by the keys of its format", () => {
+    const run = aNewRun({ jobs: 1, machines: { a: 1, old: 1 }, older: ["old"] });
+    run.tell(...given("old", 1));
+    expect(keyOn(run.state, "old", 1)).toBe("0000001-1");
+    run.tell(takenBack("old", [1]), ...given("a", 1));
+    expect(keyOn(run.state, "a", 1)).toBe("5000000000001-1-2");
   });
 });

@@ -10,9 +10,9 @@ import { clean } from "../../../src/remote/spool/clean-spool.js";
 import { Control } from "../../../src/remote/spool/control.js";
 import { follow } from "../../../src/remote/spool/follow.js";
 import { handOver } from "../../../src/remote/spool/hand-over.js";
-import { hasSpool } from "../../../src/remote/spool/has-spool.js";
 import { findLeftOver } from "../../../src/remote/spool/leftovers.js";
 import { readLog } from "../../../src/remote/spool/read-log.js";
+import { readSpoolFormat } from "../../../src/remote/spool/spool-format.js";
 import { stage } from "../../../src/remote/tree/stage.js";
 import { noTree, scanTree } from "../../../src/remote/tree/tree.js";
 import { unstage } from "../../../src/remote/tree/unstage.js";
@@ -189,7 +189,7 @@ describe.skipIf(!isRoot)("a spool that another account has made in our place", (
   });
 
   test.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
-    ["looking for it", (signal) => hasSpool(machine.session, place, signal)],
+    ["looking for it", (signal) => readSpoolFormat(machine.session, place, signal)],
     ["reading its log", (signal) => readLog(machine.session, place, signal)],
     ["handing over", () => handOver(machine.session, { ...anOrder(machine, { [A]: "true" }), place })],
     [

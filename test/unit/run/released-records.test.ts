@@ -7,9 +7,10 @@ import { expect, test } from "vitest";
 import { standingOf } from "../../../src/model/batch-state.js";
 import type { RunEvent } from "../../../src/model/event.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
-import { readPast, replay } from "../../../src/plan/fold/replay.js";
-import { machineOf } from "../../../src/plan/run-state.js";
+import { olderFormats, readPast, replay } from "../../../src/plan/fold/replay.js";
+import { keyOn, machineOf } from "../../../src/plan/run-state.js";
 import { loadRecord } from "../../../src/run/home/record.js";
+import { makeWorkspace } from "../../rig/workspace.js";
 
 const path = fileURLToPath(new URL("../../records/v1.jsonl", import.meta.url));
 
@@ -23,8 +24,8 @@ test("version 1 loads, line by line, and tells where the batch stood", () => {
   const past = readPast(events);
   expect(past?.batch).toBe("jobs.sh-b6a86d48");
   expect([...(past?.slots ?? [])]).toEqual([
-    ["two.yaml", [{ index: 0, gpus: [] }]],
-    ["one.yaml", [{ index: 0, gpus: [] }]],
+    ["two.yaml (older spool)", [{ index: 0, gpus: [] }]],
+    ["one.yaml (older spool)", [{ index: 0, gpus: [] }]],
   ]);
   expect(past?.machines.get("one.yaml")).toEqual({
     name: "one.yaml",
@@ -36,7 +37,9 @@ test("version 1 loads, line by line, and tells where the batch stood", () => {
 
   const policy = { retries: 2, retriesFailures: false, reassignAfterMs: null };
   const jobs = [...(past?.jobs.values() ?? [])];
-  const state = initialState({ jobs, machines: ["one.yaml", "two.yaml"], policy });
+  const machines = [...(past?.machines.keys() ?? [])];
+  const formats = olderFormats(past?.machines.values() ?? []);
+  const state = initialState({ jobs, machines, formats, policy });
   replay(state, events);
   const fine = { kind: "collected", outcome: { kind: "exited", code: 0 } };
   const standings = [...state.jobs].map(([line, tracked]) => [line, standingOf(tracked)]);
@@ -44,7 +47,7 @@ test("version 1 loads, line by line, and tells where the batch stood", () => {
     1: fine,
     2: { kind: "collected", outcome: { kind: "exited", code: 3 } },
     3: fine,
-    4: { kind: "running", machine: "one.yaml", slot: 0 },
+    4: { kind: "running", machine: "one.yaml (older spool)", slot: 0 },
     5: fine,
     6: fine,
     7: fine,
@@ -53,7 +56,8 @@ test("version 1 loads, line by line, and tells where the batch stood", () => {
   });
   expect(standings).toHaveLength(9);
   expect(state.jobs.get(8)).toMatchObject({ lastNumber: 2, attempts: [{ number: 2, run: 1 }] });
-  expect(machineOf(state, "one.yaml").hasSpool).toBe(true);
+  expect(machineOf(state, "one.yaml (older spool)").hasSpool).toBe(true);
+  expect(keyOn(state, "one.yaml (older spool)", 4)).toBe("0000004-1");
 });
 
 test("every kind of event of version 1 loads, under the names of version 2", () => {
@@ -75,4 +79,24 @@ test("every kind of event of version 1 loads, under the names of version 2", () 
   expect(ofKind("jobs-assigned")).toMatchObject({ jobs: [1, 2], attempts: [1, 1] });
   expect(ofKind("jobs-taken-back")).toMatchObject({ jobs: [2], begun: [1] });
   expect(ofKind("job-ended")).toMatchObject({ job: 2, attempt: 1 });
+});
+
+test("a machine that has something of version 1 has it in a spool apart, and gets jobs beside it", () => {
+  const events = loadRecord(path);
+  const past = readPast(events);
+  const older = past?.machines.get("one.yaml (older spool)");
+  expect(older).toEqual({
+    ...past?.machines.get("one.yaml"),
+    name: "one.yaml (older spool)",
+    spool: { batch: "jobs.sh-b6a86d48", format: 1 },
+  });
+});
+
+test("where nothing of version 1 is left, the machines are as they were", async () => {
+  const work = await makeWorkspace();
+  const lines = readFileSync(path, "utf8").split("\n");
+  const end = lines.findIndex((line) => line.includes('"kind":"run-ended"'));
+  const ended = await work.write("ended.jsonl", `${lines.slice(0, end + 1).join("\n")}\n`);
+  expect([...(readPast(loadRecord(ended))?.machines.keys() ?? [])]).toEqual(["one.yaml", "two.yaml"]);
+  await work.remove();
 });

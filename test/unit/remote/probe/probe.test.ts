@@ -60,7 +60,7 @@ test("the claims of the own batch are left out", async () => {
   try {
     const all = await probe(session, { bases: [home.path("s")] }, never);
     expect(all.claims.map(({ batch }) => batch).toSorted()).toEqual(["mine", "other"]);
-    const others = await probe(session, { bases: [home.path("s")], exceptBatch: "mine" }, never);
+    const others = await probe(session, { bases: [home.path("s")], except: ["mine"] }, never);
     expect(others.claims.map(({ batch }) => batch)).toEqual(["other"]);
   } finally {
     await session.close();

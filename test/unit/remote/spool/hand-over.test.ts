@@ -4,6 +4,7 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
 import { type HandOver, handOver, NothingArrived } from "../../../../src/remote/spool/hand-over.js";
+import { readSpoolFormat } from "../../../../src/remote/spool/spool-format.js";
 import { takeBack } from "../../../../src/remote/spool/take-back.js";
 import { stage } from "../../../../src/remote/tree/stage.js";
 import { scanTree } from "../../../../src/remote/tree/tree.js";
@@ -300,5 +301,44 @@ describe("the loops of slots", () => {
     await give({ [B]: "echo second" }, { slots: slots.slice(0, 1), isFurnished: true });
     await machine.write("go", "");
     await machine.untilEvent(`ended ${B} 0 0`);
+  });
+});
+
+describe("a spool of another version", () => {
+  test("of the same format keeps its scripts: loops may be running them", async () => {
+    await giveAndWait({ [A]: "echo one" });
+    const theirs = `${await read("slot.sh")}# of another version\n`;
+    await machine.write(`${machine.spool}/slot.sh`, theirs);
+    await giveAndWait({ [B]: "echo two" });
+    expect(await read("slot.sh")).toBe(theirs);
+    expect(await read("format")).toBe("2\n");
+  });
+
+  test.each([
+    ["older", null, "an older sshoal made the spool that is there, which gets no more jobs"],
+    ["newer", "3\n", "a newer sshoal made the spool that is there: upgrade this one"],
+  ])("of an %s format is refused, and nothing in it changes", async (_, format, reason) => {
+    await machine.write(`${machine.spool}/trees`, "-\n");
+    await machine.write(`${machine.spool}/slot.sh`, "exit 1\n");
+    if (format !== null) await machine.write(`${machine.spool}/format`, format);
+    const before = readdirSync(machine.path(machine.spool));
+    const failure = await give({ [A]: "echo one" }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(NothingArrived);
+    expect((failure as Error).message).toContain(reason);
+    expect(readdirSync(machine.path(machine.spool))).toEqual(before);
+    expect(await read("slot.sh")).toBe("exit 1\n");
+  });
+
+  test("its format is told; that of a newer one is refused with what to type", async () => {
+    const format = () => readSpoolFormat(machine.session, machine.place, never);
+    expect(await format()).toBe(null);
+    await machine.write(`${machine.spool}/trees`, "-\n");
+    expect(await format()).toBe(1);
+    await machine.write(`${machine.spool}/format`, "2\n");
+    expect(await format()).toBe(2);
+    await machine.write(`${machine.spool}/format`, "3\n");
+    await expect(format()).rejects.toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(/^upgrade this one: /) }),
+    );
   });
 });

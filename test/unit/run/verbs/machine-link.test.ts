@@ -18,7 +18,7 @@ test("a log that is made later is followed as well, and nothing is told twice", 
   await log("slots/0/events", "idle 0\n");
   await log("events.host.1", "");
   const link = new MachineLink(
-    { spec: aSpec(), place: machine.place, pastSlots: null },
+    { spec: aSpec(), place: machine.place, pastSlots: null, older: null },
     new Fleet(async () => machine.session),
   );
   const lost: string[] = [];

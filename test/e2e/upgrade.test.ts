@@ -1,0 +1,100 @@
+// A client is upgraded while the jobs of an older one run: those are followed, and those that wait go to a new spool.
+
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type JsonEvent, parseEvents } from "../rig/batch.js";
+import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { OLDER_BATCH, OLDER_VERSIONS, type OlderBatch, startOlderBatch } from "../rig/older-spool.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+import { makeWorkspace } from "../rig/workspace.js";
+
+const SMALL = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
+const OLDER = "one.yaml (older spool)";
+
+describe.each(OLDER_VERSIONS)("from %s", (version) => {
+  let host: TestHost;
+  let machine: string;
+  let batch: OlderBatch;
+
+  beforeEach(async () => {
+    host = await startSshd({ name: "one" });
+    batch = await startOlderBatch(version, host);
+    machine = await host.machineFile("max_jobs: 1");
+  });
+  afterEach(async () => {
+    await host.stop();
+    await Promise.all([batch.work.remove(), batch.gate.remove()]);
+  });
+
+  const eventsOf = ({ stdout }: LiveCommand): JsonEvent[] =>
+    parseEvents(stdout().slice(0, stdout().lastIndexOf("\n") + 1));
+
+  async function expectNothingLeft(): Promise<void> {
+    const batches = path.join(host.homeDir, ".sshoal/batches");
+    expect(existsSync(batches) ? await readdir(batches) : []).toEqual([]);
+    await until("no process is left", () => host.pids().length === 0);
+  }
+
+  async function expectEachOnce(): Promise<void> {
+    expect((await batch.ran()).toSorted()).toEqual(["1", "2", "3", "4"]);
+  }
+
+  test("the same command follows what runs, and runs what waits in a new spool", async () => {
+    const args = ["jobs.sh", "--machines", machine, ...SMALL];
+    const client = spawnCommand([...args, "--json"], { cwd: batch.work.dir });
+    await client.until((each) =>
+      eventsOf(each).some(({ kind, machine: name }) => kind === "jobs-handed-over" && name === "one.yaml"),
+    );
+    await batch.gate.write("go", "");
+    const { code, stdout, stderr } = await client.ended;
+    expect(code, stdout + stderr).toBe(0);
+    await expectEachOnce();
+    const collected = parseEvents(stdout).filter(({ kind }) => kind === "job-collected");
+    expect(collected.map(({ job, machine: name }) => [job, name]).sort()).toEqual([
+      [1, OLDER],
+      [2, "one.yaml"],
+      [3, "one.yaml"],
+      [4, "one.yaml"],
+    ]);
+    for (const job of [1, 2, 3, 4])
+      expect(await batch.work.read(`job_results/jobs.sh.${job}/made.txt`)).toBe(`made by ${job}\n`);
+    await expectNothingLeft();
+
+    const again = await runCommand(args, { cwd: batch.work.dir });
+    expect(again.code, again.stderr).toBe(0);
+    await expectEachOnce();
+  });
+
+  test("stop ends what runs and what waits there, and brings home what there is", async () => {
+    const stopped = await runCommand(["stop", "jobs.sh"], { cwd: batch.work.dir, program: "sshoal" });
+    const status = await runCommand(["status", "--json"], { cwd: batch.work.dir, program: "sshoal" });
+    expect(
+      parseEvents(status.stdout).map(({ job, state, collected }) => [job, state, collected]),
+      stopped.stdout + stopped.stderr + status.stderr,
+    ).toEqual([1, 2, 3, 4].map((job) => [job, "stopped", true]));
+    // A slot may have taken another one meanwhile, which was then stopped as well.
+    const ran = await batch.ran();
+    expect(ran).toEqual([...new Set(ran)]);
+    await expectNothingLeft();
+  });
+
+  test("attach from elsewhere fetches it all", async () => {
+    const elsewhere = await makeWorkspace();
+    const client = spawnCommand(["attach", OLDER_BATCH, "--machines", machine], {
+      cwd: elsewhere.dir,
+      program: "sshoal",
+    });
+    await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
+    await batch.gate.write("go", "");
+    const { code, stdout, stderr } = await client.ended;
+    expect(code, stdout + stderr).toBe(0);
+    await expectEachOnce();
+    for (const job of [1, 2, 3, 4])
+      expect(await elsewhere.read(`job_results/jobs.sh.${job}/made.txt`)).toBe(`made by ${job}\n`);
+    await expectNothingLeft();
+    await elsewhere.remove();
+  });
+});

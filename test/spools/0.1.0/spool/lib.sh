@@ -1,0 +1,90 @@
+# What slot.sh and control.sh both know. POSIX sh and builtins where a fork would cost more than the work.
+
+proc=/proc
+read -r boot_id <"$proc/sys/kernel/random/boot_id"
+read -r host <"$proc/sys/kernel/hostname"
+# All batches of this user on this machine meet here, wherever their files live.
+base=$HOME/.sshoal
+[ -w "$base" ] || base=$root
+lock=$base/lock@$host
+
+# A pid is a name only together with its start time: sets $started, fails when the process is gone.
+start_of() {
+  { read -r stat_line <"$proc/$1/stat"; } 2>/dev/null || return 1
+  # The second field may hold spaces and brackets; after the last ")" the 20th word is the start time.
+  set -f
+  # shellcheck disable=SC2086
+  set -- ${stat_line##*) }
+  set +f
+  # A zombie has ended: only its parent has not looked yet.
+  [ "$1" != Z ] && started=${20}
+}
+
+# is_live FILE: FILE says "pid start boot", written by that process of this boot, which is still there.
+is_live() {
+  { read -r live_pid live_start live_boot <"$1"; } 2>/dev/null || return 1
+  [ "$live_boot" = "$boot_id" ] && start_of "$live_pid" && [ "$started" = "$live_start" ]
+}
+
+# Hundredths of a second since boot: needs no fork and never jumps.
+uptime_now() {
+  read -r up _ <"$proc/uptime"
+  now=${up%.*}${up#*.}
+}
+
+# with_lock FILE COMMAND…: a kernel lock, which even SIGKILL frees. Without flock a file names its holder.
+with_lock() {
+  lock_file=$1
+  shift
+  if command -v flock >/dev/null 2>&1; then
+    exec 9>>"$lock_file" && flock 9
+    "$@" 9>&-
+    lock_status=$?
+    exec 9>&-
+    return "$lock_status"
+  fi
+  start_of $$
+  until (set -C && echo "$$ $started $boot_id" >"$lock_file.held") 2>/dev/null; do
+    is_live "$lock_file.held" || rm -f "$lock_file.held"
+    sleep 1
+  done
+  "$@"
+  lock_status=$?
+  rm -f "$lock_file.held"
+  return "$lock_status"
+}
+
+# marked ATTEMPT: pids of all that came from this attempt, also what has left its group and session.
+# -z: the words of an environment end with NUL, behind which busybox's grep would not look.
+marked() {
+  grep -lzF -- "SSHOAL_ATTEMPT=$1" "$proc"/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+}
+
+# end_tree PID ATTEMPT: TERM, up to ten seconds, then KILL, for the group of PID and all that is marked.
+end_tree() {
+  tries=0
+  # A process of a moment ago has no group of its own and no mark yet, and nothing could hit it.
+  until signal_tree TERM "$1" "$2" || ! start_of "$1" || [ "$tries" -ge 50 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+  tries=0
+  while [ "$tries" -lt 50 ] && tree_lives "$1" "$2"; do
+    sleep 0.2
+    tries=$((tries + 1))
+  done
+  tree_lives "$1" "$2" && signal_tree KILL "$1" "$2"
+  return 0
+}
+
+# Fails when there was nobody to hit.
+signal_tree() {
+  kill "-$1" "-$2" 2>/dev/null
+  hit=$?
+  # shellcheck disable=SC2046
+  kill "-$1" $(marked "$3") 2>/dev/null || return "$hit"
+}
+
+tree_lives() {
+  kill -0 "-$1" 2>/dev/null || [ -n "$(marked "$2")" ]
+}
