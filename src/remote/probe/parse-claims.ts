@@ -17,20 +17,36 @@ export function parseClaims(facts: Facts): Claim[] {
 
 /** The words of the claim file, then the spool's directory, which is `<batch>@<host>`. */
 function parseClaim(slot: string, words: readonly string[], residentMb: number): Claim | null {
-  const [memory, cpus, gpuMemory, gpuUse, reservesGpu, reservesMachine, cards = "-", ...spool] = words;
-  const memoryMb = parseNumber(memory, 1e9);
-  const cpuCount = parseNumber(cpus, 1e5);
-  const gpuMemoryMb = parseNumber(gpuMemory, 1e9);
-  const gpuUtilization = parseNumber(gpuUse, 100);
-  if (memoryMb === null || cpuCount === null || gpuMemoryMb === null || gpuUtilization === null) return null;
+  const claimed = parseClaimWords(words.slice(0, CLAIM_WORDS));
+  if (claimed === null) return null;
+  const spool = words.slice(CLAIM_WORDS).join(" ");
   return {
-    batch: cleanText(spool.join(" ").replace(/@[^@]*$/, "")),
+    batch: cleanText(spool.replace(/@[^@]*$/, "")),
     slot: cleanText(slot),
-    memoryMb,
     residentMb,
-    cpus: cpuCount,
+    ...claimed,
+  };
+}
+
+const CLAIM_WORDS = 7;
+const AMOUNT = /^(?:0|[1-9]\d{0,8})$/;
+const FLAGS = /^[01][01]$/;
+
+/** The first line of a claim. Null: it is none. docs/slot.md has the format. */
+export function parseClaimWords(
+  words: readonly string[],
+): Omit<Claim, "batch" | "slot" | "residentMb"> | null {
+  const [memory = "", cpuCount, gpuMemory = "", gpuUse, reservesGpu, reservesMachine, cards = "-"] = words;
+  const cpus = parseNumber(cpuCount, 1e5);
+  const gpuUtilization = parseNumber(gpuUse, 100);
+  if (!AMOUNT.test(memory) || !AMOUNT.test(gpuMemory) || !FLAGS.test(`${reservesGpu}${reservesMachine}`))
+    return null;
+  if (cpus === null || gpuUtilization === null) return null;
+  return {
+    memoryMb: Number(memory),
+    cpus,
     gpuUuids: cards === "-" ? [] : cards.split(",").filter((uuid) => uuid !== ""),
-    gpuMemoryMb,
+    gpuMemoryMb: Number(gpuMemory),
     gpuUtilization,
     reservesGpu: reservesGpu === "1",
     reservesMachine: reservesMachine === "1",

@@ -5,6 +5,7 @@
 # POSIX sh, builtins where a loop would fork; one section that fails spoils that section only.
 
 . ./probe/cpu-and-memory.sh
+. ./claim/read-claim.sh
 . ./probe/claims.sh
 . ./probe/gpus.sh
 

@@ -17,9 +17,8 @@ spool=$PWD
 . ./settings
 # The environment of all jobs, and check_cards: the cards whose free memory is looked at before each job.
 . "./$mine/env"
-# What a job of this slot needs: the line to claim, and its words.
-read -r need <"$mine/need"
-read -r need_memory _ need_gpu_memory _ need_gpu need_machine need_cards <"$mine/need"
+# What a job of this slot needs: the text to claim, and its words (read_need).
+need='' need_memory='' need_gpu_memory='' need_gpu='' need_machine='' need_cards=''
 shell='sh'
 ! command -v bash >/dev/null || shell=bash
 # A pid that no process has.
@@ -48,6 +47,7 @@ trap '' INT QUIT
 
 . ./slot/loop.sh
 . ./slot/recovery.sh
+. ./claim/read-claim.sh
 . ./slot/claim-room.sh
 . ./slot/wait.sh
 . ./slot/keeper.sh
@@ -81,5 +81,6 @@ main() {
 }
 
 [ -n "${plain_slots-}" ] || . ./fast.sh
+read_need
 [ ! -e "$mine/room" ] || . ./kinds.sh
 main

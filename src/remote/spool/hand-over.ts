@@ -12,6 +12,7 @@ import { wordsAfter } from "../engine/words-after.js";
 import { runtimeFile, SPOOL_SCRIPTS } from "../runtime-files.js";
 import { type PackEntry, pack } from "../tree/pack.js";
 import type { Tree } from "../tree/tree.js";
+import { formatClaim } from "./claim-line.js";
 import { formatManifest, type Manifest } from "./manifest.js";
 
 export interface HandOver {
@@ -121,7 +122,7 @@ function* furniture(order: HandOver): Generator<PackEntry> {
   for (const { slot, env } of order.slots) {
     yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
     const requirement = slot.requirement ?? order.requirement;
-    yield file(`slots/${slot.index}/need`, needText(requirement, slot));
+    yield file(`slots/${slot.index}/need`, formatClaim(requirement, slot));
     if (slot.room !== undefined)
       yield file(`slots/${slot.index}/room`, roomText(slot.room, slot, requirement));
   }
@@ -169,13 +170,6 @@ function slotEnvText(slot: Slot, env: Readonly<Record<string, string>>): string 
     `check_cards=${checked.map((gpu) => gpu.index).join(",")}`,
     "",
   ].join("\n");
-}
-
-/** The line that probes and other slots read as this slot's claim. sh counts in whole MB. */
-function needText({ memoryMb, cpus, gpu, reservesMachine }: Requirement, slot: Slot): string {
-  const cards = slot.gpus.map(({ uuid }) => uuid).join(",") || "-";
-  const ofCard = [Math.ceil(gpu?.memoryMb ?? 0), gpu?.utilization ?? 0, gpu?.isReserved ? 1 : 0];
-  return `${[Math.ceil(memoryMb), cpus, ...ofCard, reservesMachine ? 1 : 0, cards].join(" ")}\n`;
 }
 
 /** What is not limited. */

@@ -18,11 +18,11 @@ tell_claims() {
 }
 
 tell_claim() {
-  pid='' started='' boot='' memory=''
+  pid='' started='' boot=''
   { read -r pid started boot _ <"$1/loop"; } 2>/dev/null
   # A line without a host is of format 1, and of this host.
   [ "$boot" = "$boot_id@$hostname" ] || [ "$boot" = "$boot_id" ] || return
-  has_started "$pid" "$started" || return
+  has_started "$pid" "$started" && read_claim "$1/claim" || return
   session=-
   { read -r session job_started _ <"$1/job"; } 2>/dev/null
   case $session in
@@ -36,7 +36,6 @@ s/^.*) [^ ]* [^ ]* [^ ]* $session \([^ ]* \)\{17\}\([0-9]*\) .*/$nonce rss $sess
 t
 s/^.*) [^ ]* [^ ]* $session \([^ ]* \)\{18\}\([0-9]*\) .*/$nonce rss $session \2/p
 t"
-  { read -r memory cpus gpu_memory gpu_use gpu machine cards _ <"$1/claim"; } 2>/dev/null
   batch=${1%/slots/*}
   say claim "$pid ${1##*/} $session $memory $cpus $gpu_memory $gpu_use $gpu $machine $cards ${batch##*/}"
 }

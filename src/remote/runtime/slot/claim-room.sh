@@ -1,5 +1,14 @@
 # Claims room on the machine for the slot, beside the claims of all batches of this user.
 
+# What the jobs of this slot need: as it is read from a claim, and all of its lines, which become the claim.
+read_need() {
+  need=
+  while IFS= read -r line; do need="$need$line
+"; done <"$mine/need"
+  read_claim "$mine/need" || memory=
+  need_memory=$memory need_gpu_memory=$gpu_memory need_gpu=$gpu need_machine=$machine need_cards=$cards
+}
+
 # What more there is to it when a batch has jobs of several kinds, is in kinds.sh.
 may_claim() {
   true
@@ -16,18 +25,21 @@ claim_room() {
     pending=$((pending + memory))
   done
   if has_memory $((need_memory + pending)) || has_memory $((need_memory + pending - $(resident_mb))); then
-    echo "$need" >"$mine/claim"
+    write_claim
   else
     return 1
   fi
 }
 
+# A part of one would count as ours, and as none to other slots.
+write_claim() {
+  printf '%s' "$need" >"$mine/claim" || { true >"$mine/claim" && return 1; }
+}
+
 holds_claim() {
   # A link may lead to where another account has made a directory since.
   [ -s "$1/claim" ] && [ -O "$1" ] && ! [ "$1" -ef "$mine" ] && is_live "$1/loop" || return 1
-  read -r memory _ _ _ gpu machine cards <"$1/claim"
-  # bash would run what an index in an expression says.
-  case $memory in '' | *[!0-9]*) return 1 ;; esac
+  read_claim "$1/claim" || return 1
   { read -r session _ session_boot _ <"$1/job"; } 2>/dev/null && [ "${session_boot%@"$host"}" = "$boot_id" ] && sessions="$sessions $session "
   return 0
 }

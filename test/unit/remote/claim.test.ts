@@ -1,0 +1,131 @@
+// The claim of a slot has one writer and several readers. All of them read the same lines here, and give them one meaning.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Claim } from "../../../src/model/machine.js";
+import { joinScript } from "../../../src/remote/join-script.js";
+import { parseClaimWords } from "../../../src/remote/probe/parse-claims.js";
+import { formatClaim } from "../../../src/remote/spool/claim-line.js";
+import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
+import { aGpu, aGpuNeed, aNeed } from "../plan/a-machine.js";
+import { HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { BOOT_ID, SHELLS as PROBE_SHELLS, ProbeBox } from "./probe-box.js";
+
+type Claimed = Omit<Claim, "batch" | "slot" | "residentMb">;
+
+/** `claim`: what the file's text means; null: it is no claim. */
+const GOLDEN: { what: string; text: string; claim: Claimed | null }[] = JSON.parse(
+  readFileSync(new URL("claims.golden.json", import.meta.url), "utf8"),
+);
+const GOOD = GOLDEN.filter(({ claim }) => claim !== null);
+const READER = joinScript(new URL("../../../src/remote/runtime/claim/read-claim.sh", import.meta.url));
+
+let files: Workspace;
+
+beforeEach(async () => {
+  files = await makeWorkspace();
+});
+afterEach(() => files.remove());
+
+describe.each(SHELLS)("sh, under %s", (_, { words: [program, ...words], hasOnlyBusybox }) => {
+  const shell = hasOnlyBusybox ? ["busybox", "sh"] : [program, ...words];
+
+  /** As a slot does, it calculates with what it has read. */
+  function read(script: string): string {
+    const say = `printf '%s\\n' "$memory $cpus $gpu_memory $gpu_use $gpu $machine $cards"`;
+    const call = `${script}\nread_claim claim && true $((memory + gpu_memory)) && ${say} || true`;
+    const [file = "", ...args] = [...shell, "-c", call];
+    return execFileSync(file, args, { cwd: files.dir, encoding: "utf8" });
+  }
+
+  test.each(GOLDEN)("$what", async ({ text, claim }) => {
+    await files.write("claim", text);
+    expect(read(READER)).toBe(claim === null ? "" : `${wordsOf(claim).join(" ")}\n`);
+    expect(existsSync(files.path("pwned"))).toBe(false);
+  });
+
+  test.each(GOOD.filter(({ text }) => /^(\S+ ){6}\S+\n/.test(text)))(
+    "as released with 0.1.0: $what",
+    async (golden) => {
+      await files.write("claim", golden.text);
+      const older = "read_claim() { read -r memory cpus gpu_memory gpu_use gpu machine cards <$1; }";
+      expect(read(older).trim().split(" ").slice(0, 7)).toEqual(wordsOf(golden.claim as Claimed));
+    },
+  );
+});
+
+test.each(GOLDEN.filter(({ text }) => text.endsWith("\n")))("the client: $what", ({ text, claim }) => {
+  const [line = ""] = text.split("\n");
+  expect(parseClaimWords(line.trim().split(/\s+/).slice(0, 7))).toEqual(claim);
+});
+
+describe.each(PROBE_SHELLS)("the probe, under %s", (shell) => {
+  test.each(GOLDEN)("$what", async ({ text, claim }) => {
+    const box = await ProbeBox.make(shell);
+    const stat = "70 (sh) S 1 70 70 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 5000 9 1 1 1 1 0\n";
+    await box.files.write("proc/70/stat", stat);
+    await box.files.write("s/batches/my@b@box/slots/0/claim", text);
+    await box.files.write("s/batches/my@b@box/slots/0/loop", `70 5000 ${BOOT_ID}@box\n`);
+    const { capacity, stderr } = box.run({ bases: [box.files.path("s")] });
+    await box.files.remove();
+    const about = { batch: "my@b", slot: "0", residentMb: 0 };
+    expect(capacity.claims).toEqual(claim === null ? [] : [{ ...about, ...claim }]);
+    expect(stderr).toBe("");
+  });
+});
+
+describe.each(SHELLS)("a slot of another batch, under %s", (_, shell) => {
+  let home: Home;
+  let spool: Spool;
+  const A = "0000001-1";
+
+  beforeEach(async () => {
+    home = await makeHome(shell);
+    spool = await makeSpool(home, shell);
+  });
+  afterEach(() => home.close());
+
+  /** Only a claim that reserves the machine keeps a slot that needs next to nothing from beginning, or one of its memory. */
+  test.each(GOLDEN.filter(({ claim }) => claim === null || (!claim.reservesMachine && claim.memoryMb < 1e4)))(
+    "$what: is no obstacle",
+    async ({ text }) => {
+      await spool.job(A, "true");
+      await home.write(`.sshoal/batches/other@${HOST}/slots/0/claim`, text);
+      await home.write(`.sshoal/batches/other@${HOST}/slots/0/loop`, liveLine(process.pid));
+      await spool.run();
+      expect(await spool.read(`jobs/${A}/exit`)).toBe("0\n");
+      expect(spool.exists("pwned")).toBe(false);
+    },
+  );
+
+  test("its own claim has all lines of what it needs, also of a later version", async () => {
+    const [{ text } = { text: "" }] = GOOD.filter(({ what }) => what.startsWith("named fields"));
+    await spool.slot(0, { need: text.replace("7000", "1").trimEnd() });
+    await spool.job(A, `cp "$HOME/${spool.dir.slice(home.dir.length + 1)}/slots/0/claim" "$HOME/claimed"`);
+    await spool.run();
+    expect(await home.read("claimed")).toBe(text.replace("7000", "1"));
+  });
+});
+
+test("what is written is read as what was needed", () => {
+  const slot = { index: 0, gpus: [aGpu({ uuid: "GPU-a" }), aGpu({ uuid: "GPU-b" })] };
+  const need = aNeed({
+    memoryMb: 6999.2,
+    cpus: 0.1 + 0.2,
+    reservesMachine: true,
+    gpu: aGpuNeed({ memoryMb: 1e12, utilization: 1e-7, isReserved: true }),
+  });
+  const line = formatClaim(need, slot);
+  expect(line).toBe("7000 0.3 999999999 0 1 1 GPU-a,GPU-b\n");
+  expect(parseClaimWords(line.trim().split(" "))).toMatchObject({ memoryMb: 7000, cpus: 0.3 });
+  expect(formatClaim(aNeed({ memoryMb: 300, cpus: 0.5 }), { index: 0, gpus: [] })).toBe(
+    GOLDEN.find(({ what }) => what.startsWith("a part of a core"))?.text,
+  );
+});
+
+function wordsOf({ memoryMb, cpus, gpuMemoryMb, gpuUtilization, ...claim }: Claimed): string[] {
+  const flags = [claim.reservesGpu, claim.reservesMachine].map(Number);
+  const cards = claim.gpuUuids.join(",") || "-";
+  return [memoryMb, cpus, gpuMemoryMb, gpuUtilization, ...flags, cards].map(String);
+}
