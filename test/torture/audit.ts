@@ -148,7 +148,7 @@ function auditEnd(about: AboutJob): Problem[] {
   const { line } = job;
   if (status === undefined) return [problem("lost", line, "is not reported at all")];
   const { outcome, state, collected, key } = status;
-  const attempt = Number(key?.split("-")[1]);
+  const attempt = Number(key?.split("-").at(-1));
   if (!collected || outcome === null)
     return [problem("stranded", line, `is reported as ${state}, outcome ${JSON.stringify(outcome)}`)];
   const isDone = entries.some((entry) => entry.what === "done" && entry.attempt === attempt);
