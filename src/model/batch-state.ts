@@ -3,7 +3,7 @@
 
 import type { Attempt, Stage } from "./attempt.js";
 import type { DecisionKind } from "./decision.js";
-import { type Job, type JobId, type Outcome, succeeded } from "./job.js";
+import type { Job, JobId, Outcome } from "./job.js";
 import { SPOOL_FORMAT } from "./machine.js";
 
 export interface BatchState {
@@ -175,8 +175,12 @@ export function phaseAt(stage: Stage): Phase {
       return "ended";
     case "collected":
       return endingOf(stage.outcome);
-    default:
+    case "assigned":
+    case "sent":
+    case "queued":
       return "waiting";
+    default:
+      return stage satisfies never;
   }
 }
 
@@ -184,8 +188,18 @@ type EndPhase = "succeeded" | "failed" | "stopped" | "lost";
 
 /** The word for an outcome. */
 export function endingOf(outcome: Outcome): EndPhase {
-  if (outcome.kind === "stopped" || outcome.kind === "lost") return outcome.kind;
-  return succeeded(outcome) ? "succeeded" : "failed";
+  switch (outcome.kind) {
+    case "stopped":
+    case "lost":
+      return outcome.kind;
+    case "exited":
+      return outcome.code === 0 ? "succeeded" : "failed";
+    case "killed":
+    case "timed-out":
+      return "failed";
+    default:
+      return outcome satisfies never;
+  }
 }
 
 /** The words for a job's state, in every place that shows one, and in the order in which they are counted up. */

@@ -39,6 +39,19 @@ export interface VerbNews {
 }
 
 /** True for verbs that can be neither repeated nor undone: their cause must be on disk first. */
+const RELIES_ON_RECORD: Readonly<Record<DecisionKind, boolean>> = {
+  connect: false,
+  reconnect: false,
+  "hand-over": true,
+  collect: false,
+  "collect-rest": false,
+  free: true,
+  retry: true,
+  "take-back": false,
+  stop: false,
+  finish: true,
+};
+
 export function reliesOnRecord({ kind }: Decision): boolean {
-  return kind === "hand-over" || kind === "free" || kind === "retry" || kind === "finish";
+  return RELIES_ON_RECORD[kind];
 }

@@ -284,7 +284,7 @@ describe("the machine", () => {
     );
     expect(memory.code).toBe(3);
     expect(memory.stdout).toMatch(
-      /0 succeeded, 0 failed, 1 unfinished in \d+s\nunfinished jobs:\n {2}1 not begun\n$/,
+      /0 succeeded, 0 failed, 1 unfinished in \d+s\nunfinished jobs:\n {2}1 waiting\n$/,
     );
     const cores = await run([...args, "--num-cpus", "9000", "--memory-required", "1"]);
     expect(cores.stderr).toMatch(

@@ -291,7 +291,7 @@ test("a spool that somebody removed: its jobs are unknown, and nobody runs them 
   rmSync(spool(), { recursive: true });
   const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
   expect(stderr).toContain("WARNING: one.yaml is left out: what was handed over is not there any more\n");
-  expect(stdout).toContain("2 of unknown fate");
+  expect(stdout).toContain("2 lost: ");
   expect(code).toBe(1);
   // The one that was begun may have been ended before its first word.
   expect((await ledger.runs()).size).toBeLessThanOrEqual(1);
@@ -309,7 +309,7 @@ test("one job that is missing in its spool: its fate is unknown, and the others 
   const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
   expect(stderr).toContain("WARNING: jobs.sh.2 is not on one.yaml any more: what became of it is unknown\n");
   expect(stdout).toContain("finished: jobs.sh.1;");
-  expect(stdout).toContain("1 of unknown fate");
+  expect(stdout).toContain("1 lost: ");
   expect(code).toBe(1);
 });
 
@@ -325,7 +325,7 @@ test("a spool that is removed while it is followed: noticed, its jobs are unknow
   await client.until(({ stderr }) => stderr().includes("one.yaml is left out: what was handed over"));
   await ledger.seen.write("go", "");
   const { code, stdout } = await client.ended;
-  expect(stdout).toContain("of unknown fate");
+  expect(stdout).toContain(" lost: their machine");
   expect(code).toBe(1);
 });
 
@@ -345,7 +345,7 @@ test("a spool that is removed while it is followed, and made again by another cl
   renameSync(aside, there);
   const { code, stdout, stderr } = await client.ended;
   expect(stderr).toContain("one.yaml is left out: what was handed over is not there any more");
-  expect(stdout).toContain("2 of unknown fate");
+  expect(stdout).toContain("2 lost: ");
   expect(code).toBe(1);
 });
 

@@ -69,7 +69,7 @@ test("soon,fail=1: running jobs finish, the others are left out; the same comman
   const count = begun().length;
   expect(count).toBeLessThanOrEqual(3);
   expect(stdout).toContain(`${count - 1} succeeded, 1 failed, ${10 - count} unfinished in `);
-  expect(stdout).toContain(`unfinished jobs:\n  ${10 - count} not begun\n`);
+  expect(stdout).toContain(`unfinished jobs:\n  ${10 - count} waiting\n`);
   expect(listSpool(`${host.homeDir}/.sshoal`)).toEqual(EMPTY_SPOOL);
 
   const again = await runCommand(args, { cwd: work.dir });

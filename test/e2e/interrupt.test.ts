@@ -59,7 +59,7 @@ test("Ctrl-C once: running jobs finish and come home, waiting ones never start",
   await seen.write("go", "");
   const { code, stdout } = await command.ended;
   expect(code).toBe(130);
-  expect(stdout).toMatch(/2 succeeded, 0 failed, 2 unfinished in \d+s\nunfinished jobs:\n {2}2 not begun\n$/);
+  expect(stdout).toMatch(/2 succeeded, 0 failed, 2 unfinished in \d+s\nunfinished jobs:\n {2}2 waiting\n$/);
   for (const line of [1, 2]) {
     expect(await work.read(`job_results/jobs.sh.${line}.out`)).toBe("finished\n");
     expect(await work.read(`job_results/jobs.sh.${line}/made.txt`)).toBe("made\n");

@@ -199,7 +199,11 @@ function indexOf({ current, overtaken }: MachineState, { stage, isCurrent }: Att
     case "running":
     case "ended":
       return isCurrent ? current[stage.kind] : overtaken[stage.kind];
-    default:
+    case "stuck":
+    case "collected":
+    case "unknown":
       return null;
+    default:
+      return stage satisfies never;
   }
 }

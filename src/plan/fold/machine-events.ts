@@ -14,18 +14,37 @@ type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 export function beginVerb(state: RunState, decision: Decision): void {
   const machine = toChange(state, decision.machine);
   machine.busy.add(decision.kind);
-  if (decision.kind === "connect") machine.phase = "connecting";
-  if (decision.kind === "finish") machine.phase = "finishing";
-  if (decision.kind === "hand-over")
-    for (const attempt of attemptsOf(machine, decision.jobs))
-      if (attempt.stage.kind === "assigned") setStage(state, machine, attempt, SENT);
-  if (decision.kind === "stop")
-    for (const attempt of attemptsOf(machine, decision.jobs)) {
-      const { stage } = attempt;
-      if (stage.kind === "running") setStage(state, machine, attempt, { ...stage, isStopping: true });
-    }
-  if (decision.kind === "collect-rest") for (const { key } of decision.rests) machine.restsToTry.delete(key);
-  if (decision.kind === "free") for (const key of decision.keys) noteFreed(machine, key);
+  switch (decision.kind) {
+    case "connect":
+      machine.phase = "connecting";
+      return;
+    case "finish":
+      machine.phase = "finishing";
+      return;
+    case "hand-over":
+      for (const attempt of attemptsOf(machine, decision.jobs))
+        if (attempt.stage.kind === "assigned") setStage(state, machine, attempt, SENT);
+      return;
+    case "stop":
+      for (const attempt of attemptsOf(machine, decision.jobs)) {
+        const { stage } = attempt;
+        if (stage.kind === "running") setStage(state, machine, attempt, { ...stage, isStopping: true });
+      }
+      return;
+    case "collect-rest":
+      for (const { key } of decision.rests) machine.restsToTry.delete(key);
+      return;
+    case "free":
+      for (const key of decision.keys) noteFreed(machine, key);
+      return;
+    case "reconnect":
+    case "collect":
+    case "retry":
+    case "take-back":
+      return;
+    default:
+      decision satisfies never;
+  }
 }
 
 export function endVerb(state: RunState, { decision, at }: VerbNews): void {

@@ -6,14 +6,59 @@ import type { Reporter, TextSink } from "../reporter.js";
 
 const VERSION = 2;
 
+/** A new kind is an addition to the format: docs/json-events.md describes it. */
+const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
+  "run-started": true,
+  "jobs-added": true,
+  "jobs-complete": true,
+  "run-resumed": true,
+  "job-skipped": true,
+  "job-reopened": true,
+  "job-replaced": true,
+  "machine-ready": true,
+  "machine-lost": true,
+  "machine-back": true,
+  "machine-failed": true,
+  "machine-refused": true,
+  "machine-draining": true,
+  "machine-opened": true,
+  "machine-done": true,
+  "tree-read": true,
+  staging: true,
+  staged: true,
+  "jobs-assigned": true,
+  "jobs-handed-over": true,
+  "jobs-taken-back": true,
+  "jobs-reassigned": true,
+  "jobs-retried": true,
+  "jobs-gone": true,
+  "slot-waiting": true,
+  "job-started": true,
+  // What jobs print can be a secret and can be a flood; it is in their .out and .err.
+  "job-said": false,
+  "job-output": true,
+  "output-restarted": true,
+  "job-ended": true,
+  collecting: true,
+  "jobs-arrived": true,
+  "job-collected": true,
+  "rest-collected": true,
+  "job-stuck": true,
+  warning: true,
+  interrupted: true,
+  halted: true,
+  paused: true,
+  continued: true,
+  "run-ended": true,
+};
+
 export function createJsonReporter(stdout: TextSink): Reporter {
   const nameOf = new Map<JobId, string>();
   return {
     show(event) {
       if (event.kind === "run-started" || event.kind === "jobs-added")
         for (const { id, name } of event.jobs) nameOf.set(id, name);
-      // What jobs print can be a secret and can be a flood; it is in their .out and .err.
-      if (event.kind !== "job-said") stdout.write(`${formatEvent(event, nameOf)}\n`);
+      if (IS_SHOWN[event.kind]) stdout.write(`${formatEvent(event, nameOf)}\n`);
     },
     suspend() {},
     resume() {},

@@ -1,34 +1,20 @@
 // For pipes and log files: the lines that people grep for and the summary on stdout, everything else on stderr.
 
-import { outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import { type Job, shortCommand, succeeded } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
 import { applyToView, newView, type ViewState } from "../live/view-state.js";
 import type { Reporter, TextSink } from "../reporter.js";
-import { formatBytes } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
+import { type DevicesOf, plainLines } from "./plain-lines.js";
 import { summaryLines } from "./summary.js";
-import { teeLines } from "./tee-lines.js";
-import {
-  CONTINUED,
-  count,
-  haltedLine,
-  pausedLine,
-  resumedLine,
-  STOPPING,
-  transferText,
-  treeLine,
-  warningLines,
-} from "./wording.js";
+import { transferText, warningLines } from "./wording.js";
 
 export interface PlainOptions {
   readonly stdout: TextSink;
   readonly stderr: TextSink;
   /** In the order in which their limits are listed. */
   readonly machines: readonly string[];
-  /** The variables that show a job the cards of its slot. */
-  readonly devicesOf: (machine: string, slot: number) => Readonly<Record<string, string>>;
+  readonly devicesOf: DevicesOf;
   readonly isVerbose: boolean;
 }
 
@@ -43,18 +29,15 @@ export function createPlainReporter(options: PlainOptions): Reporter {
     show(event, known) {
       applyToView(view, event, known);
       if (!known.isNews) return;
-      if (event.kind === "job-output") {
-        const { stdout, stderr } = options;
-        return write(event.stream === "out" ? stdout : stderr, outputLines(view, event));
-      }
-      write(options.stdout, resultLines(view, event, options));
+      const told = plainLines(view, event, options.devicesOf);
+      write(options.stdout, told.stdout ?? []);
       if (!hasLimits && isTimeForLimits(view, event)) {
         write(options.stdout, limitLines(view));
         hasLimits = true;
       }
       write(options.stderr, warningLines(event, known.state));
-      write(options.stderr, noticeLines(view, event));
-      if (options.isVerbose) write(options.stderr, [...verboseLines(view, event), ...tellTransfers(event)]);
+      write(options.stderr, told.stderr ?? []);
+      if (options.isVerbose) write(options.stderr, [...(told.verbose ?? []), ...tellTransfers(event)]);
     },
     suspend() {},
     resume() {},
@@ -79,44 +62,6 @@ function hasEveryAnswer(view: ViewState): boolean {
   return [...view.machines.values()].every(({ answer }) => answer !== null);
 }
 
-function outputLines(view: ViewState, event: Extract<RunEvent, { kind: "job-output" }>): string[] {
-  return teeLines(view.state.jobs.get(event.job)?.job.name ?? "", event.text);
-}
-
-function resultLines(view: ViewState, event: RunEvent, options: PlainOptions): string[] {
-  if (event.kind === "job-skipped") {
-    const line = view.state.jobs.get(event.job)?.job.line ?? event.job;
-    return [
-      `WARNING: job results already exists for line ${line}, skipping evaluation: delete if you wish to rerun`,
-    ];
-  }
-  if (event.kind === "run-resumed") return [resumedLine(event)];
-  if (event.kind !== "job-started" && event.kind !== "job-collected") return [];
-  const tracked = view.state.jobs.get(event.job);
-  if (tracked === undefined) return [];
-  const { job } = tracked;
-  if (event.kind === "job-started") {
-    return [`started: ${startedLine(job, options.devicesOf(event.machine, event.slot))}`];
-  }
-  const outcome = outcomeAtHome(tracked);
-  if (!outcome) return [];
-  const ending = succeeded(outcome) ? "finished" : "failed";
-  return [`${ending}: ${printable(job.name)}; ${printable(shortCommand(job))}`];
-}
-
-/** `name;  export CUDA_VISIBLE_DEVICES=0 && command`. */
-export function startedLine(job: Job, devices: Readonly<Record<string, string>>): string {
-  return `${printable(job.name)};  ${exportsOf(devices)}${printable(shortCommand(job))}`;
-}
-
-/** Only what tells which cards: CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES. */
-function exportsOf(devices: Readonly<Record<string, string>>): string {
-  return Object.entries(devices)
-    .filter(([name]) => name.endsWith("_VISIBLE_DEVICES"))
-    .map(([name, value]) => `export ${name}=${printable(value)} && `)
-    .join("");
-}
-
 function limitLines(view: ViewState): string[] {
   const ready = [...view.machines.values()].flatMap(({ name, answer }) =>
     answer?.kind === "ready" ? [{ name, slots: answer.slots }] : [],
@@ -136,56 +81,6 @@ function gpuChoices(slots: readonly Slot[]): string {
 
 function pythonString(text: string): string {
   return text.includes("'") && !text.includes('"') ? `"${text}"` : `'${text.replaceAll("'", "\\'")}'`;
-}
-
-function noticeLines(view: ViewState, event: RunEvent): string[] {
-  switch (event.kind) {
-    case "job-ended": {
-      if (event.outcome.kind !== "lost") return [];
-      const name = printable(view.state.jobs.get(event.job)?.job.name ?? "");
-      const place = printable(event.machine);
-      return [`WARNING: ${name} is lost on ${place}: ${printable(event.outcome.reason)}`];
-    }
-    case "rest-collected": {
-      const name = printable(view.state.jobs.get(event.job)?.job.name ?? "");
-      return event.files === 0 ? [] : [`more of ${name} has come: ${count(event.files, "file")}`];
-    }
-    case "tree-read":
-      return [treeLine(event)];
-    case "machine-lost":
-      return [`WARNING: the link to ${printable(event.machine)} is lost: ${printable(event.reason)}`];
-    case "machine-back":
-      return [`the link to ${printable(event.machine)} is back`];
-    case "interrupted":
-      return [STOPPING[event.mode]];
-    case "halted":
-      return [haltedLine(event)];
-    case "paused":
-      return [pausedLine(event)];
-    case "continued":
-      return [CONTINUED];
-    default:
-      return [];
-  }
-}
-
-function verboseLines(view: ViewState, event: RunEvent): string[] {
-  switch (event.kind) {
-    case "staged": {
-      const bytes = view.machines.get(event.machine)?.staging?.totalBytes ?? 0;
-      return [
-        `staged: ${printable(event.machine)}; ${bytes === 0 ? "was there already" : formatBytes(bytes)}`,
-      ];
-    }
-    case "slot-waiting":
-      return [`waiting: ${printable(event.machine)} slot ${event.slot}; ${printable(event.reason)}`];
-    case "jobs-handed-over":
-      return [`handed over: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`];
-    case "jobs-taken-back":
-      return [`taken back: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`];
-    default:
-      return [];
-  }
 }
 
 /** A line now and then for a machine whose copy, or whose results, take long. */

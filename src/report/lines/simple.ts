@@ -1,12 +1,12 @@
 // As simple_gpu_scheduler has it: a line for each command that begins, and what commands print, as they print it.
 
-import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { shortCommand } from "../../model/job.js";
 import { applyToView, newView, type ViewState } from "../live/view-state.js";
 import type { Reporter, TextSink } from "../reporter.js";
 import { printable } from "../text/printable.js";
 import type { PlainOptions } from "./plain.js";
+import type { DevicesOf, Told } from "./plain-lines.js";
 import { summaryLines } from "./summary.js";
 import { harmlessLines } from "./tee-lines.js";
 import { haltedLine, pausedLine, STOPPING, warningLines } from "./wording.js";
@@ -18,13 +18,10 @@ export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): 
     show(event, known) {
       applyToView(view, event, known);
       if (!known.isNews) return;
-      write(stderr, noticeLines(event, known.state));
-      if (event.kind === "job-output")
-        write(event.stream === "out" ? stdout : stderr, harmlessLines(event.text));
-      if (event.kind !== "job-started") return;
-      const command = printable(shortCommand(view.state.jobs.get(event.job)?.job ?? { command: "" }));
-      const cards = Object.values(devicesOf(event.machine, event.slot))[0] ?? "";
-      write(stdout, [`Processing command \`${command}\` on gpu ${cards}`]);
+      write(stderr, warningLines(event, known.state));
+      const told = tell(view, event, devicesOf);
+      write(stdout, told.stdout ?? []);
+      write(stderr, told.stderr ?? []);
     },
     suspend() {},
     resume() {},
@@ -34,10 +31,61 @@ export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): 
   };
 }
 
-function noticeLines(event: RunEvent, state: BatchState): string[] {
-  if (event.kind === "interrupted") return [STOPPING[event.mode]];
-  if (event.kind === "halted") return [haltedLine(event)];
-  return event.kind === "paused" ? [pausedLine(event)] : warningLines(event, state);
+function tell(view: ViewState, event: RunEvent, devicesOf: DevicesOf): Told {
+  switch (event.kind) {
+    case "job-output":
+      return { [event.stream === "out" ? "stdout" : "stderr"]: harmlessLines(event.text) };
+    case "job-started": {
+      const command = printable(shortCommand(view.state.jobs.get(event.job)?.job ?? { command: "" }));
+      const cards = Object.values(devicesOf(event.machine, event.slot))[0] ?? "";
+      return { stdout: [`Processing command \`${command}\` on gpu ${cards}`] };
+    }
+    case "interrupted":
+      return { stderr: [STOPPING[event.mode]] };
+    case "halted":
+      return { stderr: [haltedLine(event)] };
+    case "paused":
+      return { stderr: [pausedLine(event)] };
+    case "run-started":
+    case "jobs-added":
+    case "jobs-complete":
+    case "run-resumed":
+    case "job-skipped":
+    case "job-reopened":
+    case "job-replaced":
+    case "machine-ready":
+    case "machine-lost":
+    case "machine-back":
+    case "machine-failed":
+    case "machine-refused":
+    case "machine-draining":
+    case "machine-opened":
+    case "machine-done":
+    case "tree-read":
+    case "staging":
+    case "staged":
+    case "jobs-assigned":
+    case "jobs-handed-over":
+    case "jobs-taken-back":
+    case "jobs-reassigned":
+    case "jobs-retried":
+    case "jobs-gone":
+    case "slot-waiting":
+    case "job-said":
+    case "output-restarted":
+    case "job-ended":
+    case "collecting":
+    case "jobs-arrived":
+    case "job-collected":
+    case "rest-collected":
+    case "job-stuck":
+    case "warning":
+    case "continued":
+    case "run-ended":
+      return {};
+    default:
+      return event satisfies never;
+  }
 }
 
 /** Then there is nothing to say. */

@@ -1,6 +1,6 @@
 // What is left on the screen after a run: how many, how long, and where to look next.
 
-import { outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
+import { endingOf, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import type { Outcome } from "../../model/job.js";
 import { describeOutcome, succeeded } from "../../model/job.js";
 import { runningJobs, type ViewState } from "../live/view-state.js";
@@ -43,15 +43,18 @@ function failedBefore(jobs: readonly TrackedJob[]): string {
   return count === 0 ? "" : ` (${count} of them failed before)`;
 }
 
+/** One list for each way not to succeed. */
 function failedLines(jobs: readonly TrackedJob[], ellipsis: string): string[] {
-  const failed = jobs.flatMap((tracked): Failure[] => {
+  const failures = jobs.flatMap((tracked): Failure[] => {
     const outcome = tracked.fate.kind === "skipped" ? null : outcomeAtHome(tracked);
-    if (!outcome || succeeded(outcome)) return [];
-    return [{ path: `${RESULTS}/${printable(tracked.job.name)}.err`, outcome }];
+    return outcome ? [{ path: `${RESULTS}/${printable(tracked.job.name)}.err`, outcome }] : [];
   });
-  if (failed.length === 0) return [];
-  const listed = failed.slice(0, LISTED);
-  return ["failed jobs:", ...alignedFailures(listed, ellipsis), ...moreLine(failed.length, ellipsis)];
+  return (["failed", "stopped", "lost"] as const).flatMap((word) => {
+    const some = failures.filter(({ outcome }) => endingOf(outcome) === word);
+    if (some.length === 0) return [];
+    const listed = alignedFailures(some.slice(0, LISTED), ellipsis);
+    return [`${word} jobs:`, ...listed, ...moreLine(some.length, ellipsis)];
+  });
 }
 
 interface Failure {
@@ -77,9 +80,9 @@ function unfinishedLines(view: ViewState, ellipsis: string): string[] {
     .slice(0, LISTED)
     .map(({ job, machine }) => `  ${printable(job.name)}  running on ${printable(machine)} when last seen`);
   lines.push(...moreLine(running.length, ellipsis));
-  if (waiting > 0) lines.push(`  ${waiting} not begun`);
+  if (waiting > 0) lines.push(`  ${waiting} waiting`);
   if (ended > 0) lines.push(`  ${ended} ended, results not collected yet`);
-  if (unknown > 0) lines.push(`  ${unknown} of unknown fate: on a machine that was left out`);
+  if (unknown > 0) lines.push(`  ${unknown} lost: their machine was left out, or has them no more`);
   return lines.length === 0 ? [] : ["unfinished jobs:", ...lines];
 }
 

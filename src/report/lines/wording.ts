@@ -74,8 +74,39 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
       return [
         `WARNING: some results of ${nameOf(event.job)} could not be taken and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
       ];
-    default:
+    case "run-started":
+    case "jobs-added":
+    case "jobs-complete":
+    case "run-resumed":
+    case "job-skipped":
+    case "job-reopened":
+    case "job-replaced":
+    case "machine-lost":
+    case "machine-back":
+    case "machine-opened":
+    case "machine-done":
+    case "tree-read":
+    case "staging":
+    case "staged":
+    case "jobs-assigned":
+    case "jobs-handed-over":
+    case "jobs-taken-back":
+    case "slot-waiting":
+    case "job-started":
+    case "job-said":
+    case "job-output":
+    case "output-restarted":
+    case "job-ended":
+    case "collecting":
+    case "jobs-arrived":
+    case "interrupted":
+    case "halted":
+    case "paused":
+    case "continued":
+    case "run-ended":
       return [];
+    default:
+      return event satisfies never;
   }
 }
 

@@ -53,10 +53,10 @@ function countsLine(view: ViewState, canvas: Canvas): string {
     span(`${waiting} waiting`),
   ];
   if (stopped > 0) counts.push(span(`${stopped} stopped`));
-  if (lost > 0) counts.push(span(`${lost} lost`, "warn"));
+  // On a machine that was left out, or gone down with one.
+  if (lost + unknown > 0) counts.push(span(`${lost + unknown} lost`, "warn"));
   if (skipped > 0) counts.push(span(`${skipped} skipped`));
   if (ended > 0) counts.push(span(`${ended} to collect`));
-  if (unknown > 0) counts.push(span(`${unknown} unknown`, "warn"));
   return formatSpans(joinedSpans(counts, look.separator, columns), canvas);
 }
 

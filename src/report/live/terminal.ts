@@ -1,6 +1,6 @@
 // The live view on a terminal: redrawn in place, with failures and warnings left standing above it.
 
-import { outcomeAtHome } from "../../model/batch-state.js";
+import { endingOf, outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { describeOutcome, type JobId, shortCommand, succeeded } from "../../model/job.js";
 import { summaryLines } from "../lines/summary.js";
@@ -58,12 +58,62 @@ class TerminalReporter implements Reporter {
     applyToView(this.#view, event, known);
     if (!known.isNews) return;
     for (const line of warningLines(event, known.state)) this.#lasting.push(this.#look.paint(line, "warn"));
-    if (event.kind === "tree-read") this.#lasting.push(treeLine(event));
-    if (event.kind === "job-output") return this.#showOutput(event);
-    if (event.kind === "halted") this.#lasting.push(this.#look.paint(haltedLine(event), "warn"));
-    if (event.kind === "run-resumed") this.#lasting.push(resumedLine(event));
-    if (event.kind === "job-collected") this.#lasting.push(...this.#failedLines(event.job));
     this.#isDirty = true;
+    switch (event.kind) {
+      case "tree-read":
+        this.#lasting.push(treeLine(event));
+        return;
+      case "job-output":
+        return this.#showOutput(event);
+      case "halted":
+        this.#lasting.push(this.#look.paint(haltedLine(event), "warn"));
+        return;
+      case "run-resumed":
+        this.#lasting.push(resumedLine(event));
+        return;
+      case "job-collected":
+        this.#lasting.push(...this.#failedLines(event.job));
+        return;
+      case "run-started":
+      case "jobs-added":
+      case "jobs-complete":
+      case "job-skipped":
+      case "job-reopened":
+      case "job-replaced":
+      case "machine-ready":
+      case "machine-lost":
+      case "machine-back":
+      case "machine-failed":
+      case "machine-refused":
+      case "machine-draining":
+      case "machine-opened":
+      case "machine-done":
+      case "staging":
+      case "staged":
+      case "jobs-assigned":
+      case "jobs-handed-over":
+      case "jobs-taken-back":
+      case "jobs-reassigned":
+      case "jobs-retried":
+      case "jobs-gone":
+      case "slot-waiting":
+      case "job-started":
+      case "job-said":
+      case "output-restarted":
+      case "job-ended":
+      case "collecting":
+      case "jobs-arrived":
+      case "rest-collected":
+      case "job-stuck":
+      case "warning":
+      case "interrupted":
+      case "paused":
+      case "continued":
+      case "run-ended":
+        return;
+      default:
+        event satisfies never;
+    }
   }
 
   /** Takes the live part away; what happens meanwhile is shown afterwards. */
@@ -91,7 +141,6 @@ class TerminalReporter implements Reporter {
   #showOutput({ job, text }: Extract<RunEvent, { kind: "job-output" }>): void {
     const lines = teeLines(this.#view.state.jobs.get(job)?.job.name ?? "", text);
     for (const each of lines) this.#lasting.push(each);
-    this.#isDirty = true;
     if (this.#lasting.length >= MOST_WAITING) this.#draw();
   }
 
@@ -124,7 +173,7 @@ class TerminalReporter implements Reporter {
     if (!known || !outcome || succeeded(outcome)) return [];
     const ending = printable(describeOutcome(outcome));
     const spans = [
-      span("failed:", "bad"),
+      span(`${endingOf(outcome)}:`, "bad"),
       span(` ${printable(known.job.name)} (${ending});`),
       span(` ${printable(shortCommand(known.job))}`, "dim"),
     ];

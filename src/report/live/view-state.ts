@@ -55,16 +55,70 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
   view.state = state;
   view.lastEventAt = event.at;
   if (!isNews) return;
-  if (event.kind === "job-said") view.lastLines.set(event.job, lastSaid(event.text));
-  if (event.kind === "job-started") machineOf(view, event.machine).held.delete(event.slot);
-  if (event.kind === "job-ended") noteEnd(view, event);
   if ("machine" in event && !("job" in event)) applyToMachine(machineOf(view, event.machine), event);
-  if (event.kind === "run-started") view.startedAt = event.at;
-  if (event.kind === "interrupted") view.stopping = STOPPING[event.mode];
-  if (event.kind === "halted") view.stopping = haltedLine(event);
-  if (event.kind === "paused") view.paused = pausedLine(event);
-  if (event.kind === "continued") view.paused = null;
-  if (event.kind === "run-ended") view.incomplete = event.incomplete ?? [];
+  switch (event.kind) {
+    case "run-started":
+      view.startedAt = event.at;
+      return;
+    case "job-started":
+      machineOf(view, event.machine).held.delete(event.slot);
+      return;
+    case "job-said":
+      view.lastLines.set(event.job, lastSaid(event.text));
+      return;
+    case "job-ended":
+      return noteEnd(view, event);
+    case "interrupted":
+      view.stopping = STOPPING[event.mode];
+      return;
+    case "halted":
+      view.stopping = haltedLine(event);
+      return;
+    case "paused":
+      view.paused = pausedLine(event);
+      return;
+    case "continued":
+      view.paused = null;
+      return;
+    case "run-ended":
+      view.incomplete = event.incomplete ?? [];
+      return;
+    case "jobs-added":
+    case "jobs-complete":
+    case "run-resumed":
+    case "job-skipped":
+    case "job-reopened":
+    case "job-replaced":
+    case "machine-ready":
+    case "machine-lost":
+    case "machine-back":
+    case "machine-failed":
+    case "machine-refused":
+    case "machine-draining":
+    case "machine-opened":
+    case "machine-done":
+    case "tree-read":
+    case "staging":
+    case "staged":
+    case "jobs-assigned":
+    case "jobs-handed-over":
+    case "jobs-taken-back":
+    case "jobs-reassigned":
+    case "jobs-retried":
+    case "jobs-gone":
+    case "slot-waiting":
+    case "job-output":
+    case "output-restarted":
+    case "collecting":
+    case "jobs-arrived":
+    case "job-collected":
+    case "rest-collected":
+    case "job-stuck":
+    case "warning":
+      return;
+    default:
+      event satisfies never;
+  }
 }
 
 /** Longest running first. */

@@ -19,14 +19,16 @@ const WIDEST_PLACE = 30;
 /** Lines of at most `columns`, without their newlines. */
 export function statusLines(status: BatchStatus, columns = 80): string[] {
   const running = status.jobs.filter(({ state }) => state === "running");
-  const failed = status.jobs.filter(({ state }) => BAD.has(state));
   const stuck = status.jobs.filter(({ reason }) => reason !== undefined);
   const incomplete = status.jobs.filter(({ missing }) => missing !== undefined);
   return [
     ...headLines(status, columns),
     ...status.unreached.flatMap((each) => indented(unreachedText(each), columns)),
     ...listed("running:", running, columns),
-    ...listed("failed:", failed, columns),
+    ...BAD.flatMap((word) => {
+      const bad = status.jobs.filter(({ state }) => state === word);
+      return listed(`${word}:`, bad, columns);
+    }),
     ...listed("not collected:", stuck, columns, ({ reason = "" }) => reason),
     ...listed("incomplete:", incomplete, columns, ({ missing = [] }) => missingText(missing)),
   ];
@@ -49,7 +51,7 @@ function indented(text: string, columns: number): string[] {
   return wrap(text, columns - textWidth(INDENT)).map((line) => INDENT + line);
 }
 
-const BAD: ReadonlySet<JobWord> = new Set(["failed", "stopped", "lost"]);
+const BAD = ["failed", "stopped", "lost"] as const;
 
 /** "12 succeeded, 1 failed, 2 of them to collect, 4 running, 30 waiting". */
 function countsText(jobs: readonly JobStatus[]): string {

@@ -267,6 +267,17 @@ test("the summary closes the run, once", () => {
   ]);
 });
 
+test("a job that was stopped or lost is named so, and not as failed", () => {
+  const { out } = shown([
+    started(someJobs(2)),
+    jobEnded(1, { kind: "stopped" }),
+    jobCollected(1),
+    jobEnded(2, { kind: "lost", reason: "reboot" }),
+    jobCollected(2),
+  ]);
+  expect(out).toEqual(["stopped: batch.sh.1; echo 1", "lost: batch.sh.2; echo 2"]);
+});
+
 test("a machine without bash is told of, once", () => {
   const told = (shell: "bash" | "sh") => {
     const about = { kind: "machine-ready", machine: "a.yaml", slots: slotsWith([0]), at: 0 } as const;

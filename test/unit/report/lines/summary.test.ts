@@ -40,6 +40,30 @@ test("counts, wall time, and where the failed jobs left their errors", () => {
   ]);
 });
 
+test("jobs that were stopped or lost are not listed as failed", () => {
+  const view = viewOf(
+    [],
+    [
+      started(someJobs(3)),
+      jobEnded(1, { kind: "stopped" }),
+      jobCollected(1),
+      jobEnded(2, FAILURE),
+      jobCollected(2),
+      jobEnded(3, { kind: "lost", reason: "reboot" }),
+      jobCollected(3),
+    ],
+  );
+  expect(summaryLines(view)).toEqual([
+    "0 succeeded, 1 failed, 1 stopped, 1 lost in 0s",
+    "failed jobs:",
+    "  job_results/batch.sh.2.err  exit code 1",
+    "stopped jobs:",
+    "  job_results/batch.sh.1.err  stopped",
+    "lost jobs:",
+    "  job_results/batch.sh.3.err  lost: reboot",
+  ]);
+});
+
 test("jobs that are skipped though they failed are pointed out", () => {
   const view = viewOf([], [started(someJobs(1)), { kind: "job-skipped", at: 0, job: 1, outcome: FAILURE }]);
   expect(summaryLines(view)[0]).toBe("0 succeeded, 0 failed, 1 skipped (1 of them failed before) in 0s");
@@ -54,17 +78,17 @@ test("unfinished jobs are told apart", () => {
     "0 succeeded, 0 failed, 5 unfinished in 0s",
     "unfinished jobs:",
     "  batch.sh.1  running on a.yaml when last seen",
-    "  3 not begun",
+    "  3 waiting",
     "  1 ended, results not collected yet",
   ]);
 });
 
-test("jobs of a machine that was left out are of unknown fate", () => {
+test("jobs of a machine that was left out are lost", () => {
   const view = viewOf(["a.yaml"], [started(someJobs(1)), jobStarted(1, "a.yaml", 0), unreachable("a.yaml")]);
   expect(summaryLines(view)).toEqual([
     "0 succeeded, 0 failed, 1 unfinished in 0s",
     "unfinished jobs:",
-    "  1 of unknown fate: on a machine that was left out",
+    "  1 lost: their machine was left out, or has them no more",
   ]);
 });
 

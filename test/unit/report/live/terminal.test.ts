@@ -213,7 +213,7 @@ test("closing leaves the summary and nothing of the view", () => {
     "failed jobs:",
     "  job_results/batch.sh.1.err  exit code 1",
     "unfinished jobs:",
-    "  3 not begun",
+    "  3 waiting",
   ]);
   expect(vi.getTimerCount()).toBe(0);
   expect(screen.listenerCount("resize")).toBe(0);

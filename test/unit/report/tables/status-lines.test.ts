@@ -65,7 +65,7 @@ test("a batch whose results are all here needs no client; results without a reco
   expect(statusLines(aStatus({ jobs }))).toEqual(["jobs.sh-1a2b3c4d: 1 succeeded, 1 skipped"]);
 });
 
-test("what was stopped or lost is counted apart, and listed with how it ended", () => {
+test("what was stopped or lost is counted and listed apart, with how it ended", () => {
   const about = { machine: "one.yaml", slot: 0, isHere: true };
   const jobs = [
     aJob(1, { state: "stopped", outcome: { kind: "stopped" }, ...about }),
@@ -74,8 +74,9 @@ test("what was stopped or lost is counted apart, and listed with how it ended", 
   const [head, ...lines] = statusLines(aStatus({ jobs }));
   expect(head).toBe("jobs.sh-1a2b3c4d: 0 succeeded, 1 stopped, 1 lost");
   expect(lines).toEqual([
-    "  failed:",
+    "  stopped:",
     "    jobs.sh.1  one.yaml slot 0  stopped",
+    "  lost:",
     "    jobs.sh.2  one.yaml slot 0  lost: reboot",
   ]);
 });

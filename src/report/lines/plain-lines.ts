@@ -1,0 +1,144 @@
+// The lines that each event is worth in pipes and log files, apart from its warnings.
+
+import { endingOf, outcomeAtHome } from "../../model/batch-state.js";
+import type { RunEvent } from "../../model/event.js";
+import { type Job, type JobId, shortCommand } from "../../model/job.js";
+import type { ViewState } from "../live/view-state.js";
+import { formatBytes } from "../text/amounts.js";
+import { printable } from "../text/printable.js";
+import { teeLines } from "./tee-lines.js";
+import { CONTINUED, count, haltedLine, pausedLine, resumedLine, STOPPING, treeLine } from "./wording.js";
+
+/** `verbose` goes to stderr, with --verbose only. */
+export interface Told {
+  readonly stdout?: readonly string[];
+  readonly stderr?: readonly string[];
+  readonly verbose?: readonly string[];
+}
+
+/** The variables that show a job the cards of its slot. */
+export type DevicesOf = (machine: string, slot: number) => Readonly<Record<string, string>>;
+
+export function plainLines(view: ViewState, event: RunEvent, devicesOf: DevicesOf): Told {
+  const nameOf = (id: JobId) => printable(view.state.jobs.get(id)?.job.name ?? "");
+  switch (event.kind) {
+    case "job-output":
+      return { [STREAMS[event.stream]]: outputLines(view, event) };
+    case "job-skipped":
+      return { stdout: [skippedLine(view, event.job)] };
+    case "run-resumed":
+      return { stdout: [resumedLine(event)] };
+    case "job-started": {
+      const tracked = view.state.jobs.get(event.job);
+      if (tracked === undefined) return {};
+      return { stdout: [`started: ${startedLine(tracked.job, devicesOf(event.machine, event.slot))}`] };
+    }
+    case "job-collected":
+      return { stdout: endingLines(view, event.job) };
+    case "job-ended":
+      return event.outcome.kind === "lost"
+        ? { stderr: [lostLine(nameOf(event.job), event.machine, event.outcome.reason)] }
+        : {};
+    case "rest-collected":
+      return event.files === 0
+        ? {}
+        : { stderr: [`more of ${nameOf(event.job)} has come: ${count(event.files, "file")}`] };
+    case "tree-read":
+      return { stderr: [treeLine(event)] };
+    case "machine-lost":
+      return {
+        stderr: [`WARNING: the link to ${printable(event.machine)} is lost: ${printable(event.reason)}`],
+      };
+    case "machine-back":
+      return { stderr: [`the link to ${printable(event.machine)} is back`] };
+    case "interrupted":
+      return { stderr: [STOPPING[event.mode]] };
+    case "halted":
+      return { stderr: [haltedLine(event)] };
+    case "paused":
+      return { stderr: [pausedLine(event)] };
+    case "continued":
+      return { stderr: [CONTINUED] };
+    case "staged":
+      return { verbose: [stagedLine(view, event.machine)] };
+    case "slot-waiting":
+      return {
+        verbose: [`waiting: ${printable(event.machine)} slot ${event.slot}; ${printable(event.reason)}`],
+      };
+    case "jobs-handed-over":
+      return { verbose: [`handed over: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`] };
+    case "jobs-taken-back":
+      return { verbose: [`taken back: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`] };
+    case "run-started":
+    case "jobs-added":
+    case "jobs-complete":
+    case "job-reopened":
+    case "job-replaced":
+    case "machine-ready":
+    case "machine-failed":
+    case "machine-refused":
+    case "machine-draining":
+    case "machine-opened":
+    case "machine-done":
+    case "staging":
+    case "jobs-assigned":
+    case "jobs-reassigned":
+    case "jobs-retried":
+    case "jobs-gone":
+    case "job-said":
+    case "output-restarted":
+    case "collecting":
+    case "jobs-arrived":
+    case "job-stuck":
+    case "warning":
+    case "run-ended":
+      return {};
+    default:
+      return event satisfies never;
+  }
+}
+
+const STREAMS = { out: "stdout", err: "stderr" } as const;
+
+function outputLines(view: ViewState, event: Extract<RunEvent, { kind: "job-output" }>): string[] {
+  return teeLines(view.state.jobs.get(event.job)?.job.name ?? "", event.text);
+}
+
+function skippedLine(view: ViewState, id: JobId): string {
+  const line = view.state.jobs.get(id)?.job.line ?? id;
+  return `WARNING: job results already exists for line ${line}, skipping evaluation: delete if you wish to rerun`;
+}
+
+/** `finished: name; command`; one that did not succeed is named by its state. */
+function endingLines(view: ViewState, id: JobId): string[] {
+  const tracked = view.state.jobs.get(id);
+  const outcome = tracked && outcomeAtHome(tracked);
+  if (!tracked || !outcome) return [];
+  const word = endingOf(outcome);
+  const { job } = tracked;
+  return [
+    `${word === "succeeded" ? "finished" : word}: ${printable(job.name)}; ${printable(shortCommand(job))}`,
+  ];
+}
+
+function lostLine(name: string, machine: string, reason: string): string {
+  return `WARNING: ${name} is lost on ${printable(machine)}: ${printable(reason)}`;
+}
+
+function stagedLine(view: ViewState, machine: string): string {
+  const bytes = view.machines.get(machine)?.staging?.totalBytes ?? 0;
+  return `staged: ${printable(machine)}; ${bytes === 0 ? "was there already" : formatBytes(bytes)}`;
+}
+
+/** `name;  export CUDA_VISIBLE_DEVICES=0 && command`. */
+export function startedLine(job: Job, devices: Readonly<Record<string, string>>): string {
+  return `${printable(job.name)};  ${exportsOf(devices)}${printable(shortCommand(job))}`;
+}
+
+/** Only what tells which cards: CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES. */
+function exportsOf(devices: Readonly<Record<string, string>>): string {
+  return Object.entries(devices)
+    .filter(([name]) => name.endsWith("_VISIBLE_DEVICES"))
+    .map(([name, value]) => `export ${name}=${printable(value)} && `)
+    .join("");
+}
