@@ -112,7 +112,7 @@ test("Ctrl-C twice: a job that traps SIGTERM may save its state first", async ()
   const { code, stdout } = await command.ended;
   expect(code).toBe(130);
   const ended = parseEvents(stdout).filter(({ kind }) => kind === "job-ended");
-  expect(ended.map(({ line }) => line).sort()).toEqual([1, 2]);
+  expect(ended.map(({ job }) => job).sort()).toEqual([1, 2]);
   for (const { outcome } of ended) expect(outcome).toEqual({ kind: "stopped" });
   expect(await work.read("job_results/jobs.sh.1/checkpoint")).toBe("saved\n");
   expect(await work.read("job_results/jobs.sh.2/checkpoint")).toBe("saved\n");
