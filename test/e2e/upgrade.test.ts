@@ -68,6 +68,35 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
     await expectEachOnce();
   });
 
+  test("a client that is killed on the way is followed by the next one, and nothing runs twice", async () => {
+    const args = ["jobs.sh", "--machines", machine, ...SMALL, "--json"];
+    const first = spawnCommand(args, { cwd: batch.work.dir });
+    await first.until((each) => eventsOf(each).some(({ kind }) => kind === "jobs-taken-back"));
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const next = spawnCommand(args, { cwd: batch.work.dir });
+    await next.until((each) => eventsOf(each).some(({ kind, job }) => kind === "job-started" && job === 1));
+    await batch.gate.write("go", "");
+    const { code, stdout, stderr } = await next.ended;
+    expect(code, stdout + stderr).toBe(0);
+    await expectEachOnce();
+    await expectNothingLeft();
+  });
+
+  test("status looks into the older spool", async () => {
+    const look = async (...args: string[]) =>
+      (await runCommand(args, { cwd: batch.work.dir, program: "sshoal" })).stdout;
+    const statuses = parseEvents(await look("status", "--json"));
+    expect(statuses.map(({ state, key }) => [state, key])).toEqual([
+      ["running", "0000001-1"],
+      ["waiting", "0000002-1"],
+      ["waiting", "0000003-1"],
+      ["waiting", "0000004-1"],
+    ]);
+    await batch.gate.write("go", "");
+    await until("the last job has ended", async () => (await look("status")).includes("4 succeeded"));
+  });
+
   test("stop ends what runs and what waits there, and brings home what there is", async () => {
     const stopped = await runCommand(["stop", "jobs.sh"], { cwd: batch.work.dir, program: "sshoal" });
     const status = await runCommand(["status", "--json"], { cwd: batch.work.dir, program: "sshoal" });

@@ -1,7 +1,7 @@
 // For programs: one event a line, in the format that docs/json-events.md describes and promises to keep.
 
+import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import type { JobId } from "../../model/job.js";
 import type { Reporter, TextSink } from "../reporter.js";
 
 const VERSION = 2;
@@ -53,12 +53,9 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
 };
 
 export function createJsonReporter(stdout: TextSink): Reporter {
-  const nameOf = new Map<JobId, string>();
   return {
-    show(event) {
-      if (event.kind === "run-started" || event.kind === "jobs-added")
-        for (const { id, name } of event.jobs) nameOf.set(id, name);
-      if (IS_SHOWN[event.kind]) stdout.write(`${formatEvent(event, nameOf)}\n`);
+    show(event, { state }) {
+      if (IS_SHOWN[event.kind]) stdout.write(`${formatEvent(event, state)}\n`);
     },
     suspend() {},
     resume() {},
@@ -66,9 +63,9 @@ export function createJsonReporter(stdout: TextSink): Reporter {
   };
 }
 
-function formatEvent(event: RunEvent, nameOf: ReadonlyMap<JobId, string>): string {
+function formatEvent(event: RunEvent, { jobs }: BatchState): string {
   const { kind, at, ...rest } = event;
-  const name = "job" in event ? { name: nameOf.get(event.job) ?? null } : {};
+  const name = "job" in event ? { name: jobs.get(event.job)?.job.name ?? null } : {};
   return escapeC1(JSON.stringify({ v: VERSION, kind, at, ...name, ...rest }));
 }
 
