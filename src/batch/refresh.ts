@@ -14,6 +14,8 @@ import { reach, type Unreached } from "./reach.js";
 
 /** Brings the batch's state up to date, and returns the machines whose jobs are as last known. */
 export async function refresh(batch: BatchHere, connect: Connector): Promise<Unreached[]> {
+  // A client that follows the batch writes all it learns to the record at once.
+  if (batch.holder !== null) return [];
   const holding = [...batch.state.machines.values()].filter(holdsJobs);
   const trouble = await Promise.all(holding.map((machine) => refreshFrom(machine, batch, connect)));
   return trouble.filter((each) => each !== null);

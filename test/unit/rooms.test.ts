@@ -16,7 +16,7 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
   run: ["model", "plan", "transport", "remote", "fleet"],
   report: ["model", "results"],
   page: ["model", "results", "report"],
-  batch: ["model", "plan", "input", "results", "transport", "remote", "fleet", "run"],
+  batch: ["model", "plan", "fitness", "input", "results", "transport", "remote", "fleet", "run"],
   cli: [
     "model",
     "plan",

@@ -1,28 +1,14 @@
-// `sshoal clean`: shows what batches left on machines, and removes what nobody needs any more.
+// `sshoal clean`: shows what batches left on machines, and removes what is needed no more.
 
-import {
-  type BatchHere,
-  describeHolder,
-  findBatch,
-  hintAtNames,
-  loadAnyBatches,
-} from "../../batch/batches-here.js";
-import { type Reached, type ReachedMachine, reach } from "../../batch/reach.js";
+import { hintAtNames, loadAnyBatches } from "../../batch/batches-here.js";
+import { type CleanedPlace, cleanPlaces, placesOf, wishesFor } from "../../batch/clean-places.js";
 import { machinesFor } from "../../batch/surroundings.js";
 import { ExitCode, UserError } from "../../errors.js";
-import { localMachine } from "../../input/machine/plain-machine.js";
-import {
-  type CleaningPlan,
-  decideCleaning,
-  restSeconds,
-  type Verdict,
-  type Wishes,
-} from "../../plan/what-to-clean.js";
-import { findLeftOver, type Removed, removeLeftOver } from "../../remote/spool/leftovers.js";
+import type { Verdict } from "../../plan/what-to-clean.js";
+import type { Removed } from "../../remote/spool/leftovers.js";
 import { type CleanedMachine, formatLeftOver, type LeftRow } from "../../report/tables/left-over-table.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
-import type { Session } from "../../transport/session.js";
 import type { CleanOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";
@@ -32,73 +18,16 @@ export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {
   const { machines, batches, isDryRun } = options;
   const surroundings = readSurroundings();
   const here = loadAnyBatches(new Results(surroundings.cwd));
-  const places = machines.length > 0 ? await machinesFor(options, surroundings) : machinesOf(here);
-  const wishes = {
-    named: new Set(batches.map((word) => findBatch(here, word)?.batch ?? word)),
-    followed: new Map(
-      here.flatMap(({ batch, holder }) =>
-        holder === null ? [] : [[batch, `followed by ${describeHolder(holder)}`] as const],
-      ),
-    ),
-  };
+  const places = machines.length > 0 ? await machinesFor(options, surroundings) : placesOf(here);
+  const wishes = wishesFor(batches, here);
   const connect = connector(surroundings, options, note);
-  const looks = await Promise.all(
-    places.map(async (machine): Promise<Look> => {
-      const reached = await reach(machine, connect, (session, signal) =>
-        cleanOne(session, { scratch: machine.scratch, wishes, isDryRun, signal }),
-      );
-      return { machine: machine.name, reached };
-    }),
-  );
+  const looks = await cleanPlaces({ places, wishes, isDryRun, connect });
   process.stdout.write(formatLeftOver(looks.map(toTable), process.stdout.columns || 80));
   complainAboutNames(looks, wishes.named);
   return looks.some(({ reached }) => reached.kind === "reached") ? ExitCode.Success : ExitCode.NoMachine;
 }
 
-/** Each machine once, in whichever batches it was used; without any batch, this computer. */
-function machinesOf(batches: readonly BatchHere[]): ReachedMachine[] {
-  const machines = batches.flatMap((batch) => [...batch.machines.values()]);
-  const places = new Map(
-    machines.map((machine) => [JSON.stringify([machine.address, machine.scratch]), machine]),
-  );
-  return places.size === 0 ? [localMachine()] : [...places.values()];
-}
-
-interface Look {
-  readonly machine: string;
-  readonly reached: Reached<Cleaned>;
-}
-
-interface Cleaned {
-  readonly plan: CleaningPlan;
-  /** Null: nothing was to be removed, only to be shown. */
-  readonly removed: ReadonlyMap<string, Removed> | null;
-}
-
-interface Cleaning {
-  readonly scratch: string | null;
-  readonly wishes: Wishes;
-  readonly isDryRun: boolean;
-  readonly signal: AbortSignal;
-}
-
-async function cleanOne(session: Session, { scratch, wishes, isDryRun, signal }: Cleaning): Promise<Cleaned> {
-  const plan = decideCleaning(await findLeftOver(session, scratch, signal), wishes);
-  if (isDryRun) return { plan, removed: null };
-  const isToGo = ({ verdict }: { verdict: Verdict }) => verdict.kind === "remove";
-  const removal = {
-    scratch,
-    batches: plan.batches
-      .filter(isToGo)
-      .map(({ batch: { name } }) => ({ name, isForced: wishes.named.has(name) })),
-    trees: plan.trees
-      .filter(isToGo)
-      .map(({ tree }) => ({ name: tree.name, minAgeSeconds: restSeconds(tree) })),
-  };
-  return { plan, removed: await removeLeftOver(session, removal, signal) };
-}
-
-function toTable({ machine, reached }: Look): CleanedMachine {
+function toTable({ machine, reached }: CleanedPlace): CleanedMachine {
   if (reached.kind === "unreached")
     return { kind: "failed", machine, reason: reached.reason, hint: reached.hint };
   const { plan, removed } = reached.answer;
@@ -124,7 +53,7 @@ function endOf(verdict: Verdict, became: Removed | null): Pick<LeftRow, "end" | 
 }
 
 /** After the table, which tells what was done all the same. */
-function complainAboutNames(looks: readonly Look[], named: ReadonlySet<string>): void {
+function complainAboutNames(looks: readonly CleanedPlace[], named: ReadonlySet<string>): void {
   const found = looks.flatMap(({ machine, reached }) =>
     reached.kind === "reached" ? reached.answer.plan.batches.map((each) => ({ machine, ...each })) : [],
   );

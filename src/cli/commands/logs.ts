@@ -1,194 +1,37 @@
-// `sshoal logs`: what a job has printed so far, from this disk where a client brings it, else from its machine.
+// `sshoal logs`: prints what a job has printed so far.
 
-import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type BatchHere,
-  loadBatch,
-  loadBatches,
-  readBatchHolder,
-  resumeCommand,
-} from "../../batch/batches-here.js";
-import type { Connector } from "../../batch/connector.js";
+import { loadBatches } from "../../batch/batches-here.js";
 import { findJob } from "../../batch/find-job.js";
-import { copyFromMachine } from "../../batch/machine-output.js";
-import { type Cursor, copyBeyond, newCursor, rewind, type WriteBytes } from "../../batch/output-file.js";
-import { reach, type Unreached } from "../../batch/reach.js";
+import { showOutput } from "../../batch/job-output.js";
+import type { Unreached } from "../../batch/reach.js";
 import { ExitCode, UserError } from "../../errors.js";
-import { phaseOf } from "../../model/batch-state.js";
-import type { Job, JobId } from "../../model/job.js";
-import { keyOn } from "../../plan/run-state.js";
-import { placeOf } from "../../remote/engine/layout.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
 import type { LogsOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { ReaderLeft, writeTo } from "../terminal/byte-sink.js";
 import { connector } from "../terminal/connectors.js";
-
-const POLL_MS = 300;
-const RECONNECT_MS = 1500;
+import { note } from "../terminal/note.js";
 
 export async function showLogs(options: LogsOptions): Promise<ExitCode> {
   const { job: word, stream, follows } = options;
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const { stem, job } = findJob(loadBatches(results), word);
-  const showing: Showing = {
-    job,
-    stem,
-    results,
-    stream,
-    follows,
-    path: results.streamPath(job.name, stream),
-    write: writeTo(process.stdout),
-    connect: connector(surroundings, options, say),
-    cursor: newCursor(),
-    attempt: null,
-    wasReached: false,
-    isAway: false,
-  };
-  try {
-    while (!(await showFromWhereItIs(showing)));
-  } catch (error) {
+  const write = writeTo(process.stdout);
+  const connect = connector(surroundings, options, note);
+  const order = { job, stem, results, stream, follows, write, connect, onNote: note };
+  const unreached = await showOutput(order).catch((error: unknown) => {
     if (!(error instanceof ReaderLeft)) throw error;
-  }
+    return null;
+  });
+  if (unreached !== null) throw cannotReach(unreached);
   return ExitCode.Success;
 }
 
-interface Showing {
-  readonly job: Job;
-  readonly stem: string;
-  readonly results: Results;
-  readonly stream: "out" | "err";
-  readonly follows: boolean;
-  readonly path: string;
-  readonly write: WriteBytes;
-  readonly connect: Connector;
-  readonly cursor: Cursor;
-  /** The attempt that the cursor is about. */
-  attempt: number | null;
-  wasReached: boolean;
-  /** The link was lost, and that has been said. */
-  isAway: boolean;
-}
-
-/** False: it is elsewhere now, or has to be tried again. */
-async function showFromWhereItIs(showing: Showing): Promise<boolean> {
-  const batch = loadBatch(showing.results, showing.stem);
-  if (batch === null)
-    throw new UserError(`the record of ${showing.stem} is gone`, { hint: "was job_results removed?" });
-  const { id } = showing.job;
-  const attempt = batch.state.jobs.get(id)?.lastNumber ?? 0;
-  if (showing.attempt !== null && showing.attempt !== attempt) rewind(showing.cursor);
-  showing.attempt = attempt;
-  await showKept(showing, batch);
-  const machine = machineToAsk(batch, id);
-  return machine === null ? showFile(showing, batch) : showFromMachine(showing, batch, machine);
-}
-
-/** What the job has removed from its output on the machine is on this disk, if a client had fetched it. */
-async function showKept(
-  { job, attempt, stream, cursor, path, write }: Showing,
-  batch: BatchHere,
-): Promise<void> {
-  const kept = batch.kept.get(`${job.id} ${attempt} ${stream}`) ?? 0;
-  if (cursor.offset < kept) await copyBeyond(path, cursor, write, kept);
-  cursor.kept = Math.max(cursor.kept, Math.min(kept, cursor.offset));
-}
-
-/** Null: this disk has it, or will have it once somebody follows the batch. */
-export function machineToAsk(
-  { state, holder }: Pick<BatchHere, "state" | "holder">,
-  id: JobId,
-): string | null {
-  const tracked = state.jobs.get(id);
-  if (holder !== null || tracked?.fate.kind !== "tried") return null;
-  const { machine, stage } = tracked.fate;
-  // A client that was killed may have meant it for a machine, but never handed it over.
-  const isElsewhere = stage.kind === "collected" || stage.kind === "assigned" || stage.kind === "sent";
-  return isElsewhere ? null : machine;
-}
-
-async function showFile(showing: Showing, batch: BatchHere): Promise<boolean> {
-  const { path, cursor, write, results, job, stem, follows } = showing;
-  let isWaiting = false;
-  for (;;) {
-    const isOver = results.has(job.name) || !follows;
-    const bytes = await copyBeyond(path, cursor, write);
-    if (bytes === null && !isWaiting) sayWhy(batch, job);
-    isWaiting = bytes === null;
-    if (!bytes && isOver) return true;
-    // A client that comes or goes changes where to look.
-    if (readBatchHolder(results, stem)?.pid !== batch.holder?.pid) return false;
-    if (!bytes) await sleep(POLL_MS);
-  }
-}
-
-function sayWhy(batch: BatchHere, { id, name }: Job): void {
-  const tracked = batch.state.jobs.get(id);
-  if (tracked === undefined || phaseOf(tracked) !== "waiting") return;
-  const { fate } = tracked;
-  if (batch.holder === null)
-    say(`${name} has not started, and no client follows its batch: ${resumeCommand(batch)} resumes it`);
-  else
-    say(
-      `${name} has not started: it waits ${fate.kind === "tried" ? `on ${fate.machine}` : "for a machine"}`,
-    );
-}
-
-async function showFromMachine(showing: Showing, batch: BatchHere, name: string): Promise<boolean> {
-  const { job, stream, cursor, write, follows } = showing;
-  const machine = batch.machines.get(name);
-  if (machine === undefined) throw new UserError(`the record has no address of ${name}`);
-  const place = placeOf(batch.batch, machine);
-  const key = keyOn(batch.state, name, job.id);
-  const onWaiting = () => say(`${job.name} has not started: it waits on ${name}`);
-  const reached = await reach(machine, showing.connect, (session, signal) => {
-    if (showing.isAway) say(`the link to ${name} is back`);
-    showing.isAway = false;
-    showing.wasReached = true;
-    return copyFromMachine(session, { place, key, stream, cursor, write, follows, onWaiting }, signal);
-  });
-  return reached.kind === "unreached" ? waitOrFail(showing, reached) : finish(showing, reached.answer, name);
-}
-
-/** What a machine says no more is here by now, unless somebody took it elsewhere. */
-async function finish(
-  { results, job, path, cursor, write }: Showing,
-  end: "shown" | "freed" | "gone",
-  machine: string,
-): Promise<boolean> {
-  if (results.has(job.name)) await copyBeyond(path, cursor, write);
-  else if (end === "gone")
-    throw new UserError(`what was handed over to ${machine} is not there any more`, {
-      exitCode: ExitCode.NoMachine,
-    });
-  else if (end === "freed")
-    throw new UserError(`the results of ${job.name} were taken from ${machine} by another client`, {
-      hint: "look where that one runs",
-    });
-  return true;
-}
-
-async function waitOrFail(
-  showing: Showing,
-  { machine, reason, hint, isPassing }: Unreached,
-): Promise<boolean> {
-  const { follows, path, cursor, write } = showing;
-  if (follows && isPassing && showing.wasReached) {
-    if (!showing.isAway) say(`the link to ${machine} is lost: ${reason}; trying again`);
-    showing.isAway = true;
-    await sleep(RECONNECT_MS);
-    return false;
-  }
-  // Better than nothing: what an earlier client brought.
-  if (cursor.offset === 0) await copyBeyond(path, cursor, write);
-  throw new UserError(`${printable(machine)} cannot be reached: ${printable(reason)}`, {
+function cannotReach({ machine, reason, hint }: Unreached): UserError {
+  return new UserError(`${printable(machine)} cannot be reached: ${printable(reason)}`, {
     ...(hint !== null && { hint }),
     exitCode: ExitCode.NoMachine,
   });
-}
-
-function say(message: string): void {
-  process.stderr.write(`${printable(message)}\n`);
 }

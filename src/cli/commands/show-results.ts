@@ -31,8 +31,7 @@ export async function showResults(options: ResultsOptions): Promise<ExitCode> {
   const results = new Results(surroundings.cwd);
   const batch = choose(loadBatches(results), options.batch);
   const connect = connector(surroundings, options, warn);
-  // A client that follows the batch writes all it learns to the record at once: nobody else need be asked.
-  const unreached = batch.holder === null ? await refresh(batch, connect) : [];
+  const unreached = await refresh(batch, connect);
   for (const each of unreached) warn(unreachedText(each));
   const now = Date.now();
   const spans = timeline(batch, now);

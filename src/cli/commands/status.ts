@@ -33,9 +33,8 @@ export async function showStatus(options: StatusOptions): Promise<ExitCode> {
   return ExitCode.Success;
 }
 
-/** A client that follows the batch writes all it learns to the record at once: nobody else need be asked. */
 async function statusOf(batch: BatchHere, connect: Connector): Promise<BatchStatus> {
-  const unreached = batch.holder === null ? await refresh(batch, connect) : [];
+  const unreached = await refresh(batch, connect);
   return {
     batch: batch.batch,
     jobs: jobStatuses(batch),

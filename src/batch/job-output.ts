@@ -1,0 +1,170 @@
+// What a job has printed so far: from this disk where a client brings it, else from its machine.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { ExitCode, UserError } from "../errors.js";
+import { phaseOf } from "../model/batch-state.js";
+import type { Job, JobId } from "../model/job.js";
+import { keyOn } from "../plan/run-state.js";
+import { placeOf } from "../remote/engine/layout.js";
+import type { Results } from "../run/home/results.js";
+import { type BatchHere, loadBatch, readBatchHolder, resumeCommand } from "./batches-here.js";
+import type { Connector } from "./connector.js";
+import { copyFromMachine } from "./machine-output.js";
+import { type Cursor, copyBeyond, newCursor, rewind, type WriteBytes } from "./output-file.js";
+import { reach, type Unreached } from "./reach.js";
+
+const POLL_MS = 300;
+const RECONNECT_MS = 1500;
+
+export interface OutputOrder {
+  readonly job: Job;
+  readonly stem: string;
+  readonly results: Results;
+  readonly stream: "out" | "err";
+  /** Until the job has ended. */
+  readonly follows: boolean;
+  readonly write: WriteBytes;
+  readonly connect: Connector;
+  readonly onNote: (message: string) => void;
+}
+
+interface Showing extends OutputOrder {
+  readonly path: string;
+  readonly cursor: Cursor;
+  /** The attempt that the cursor is about. */
+  attempt: number | null;
+  wasReached: boolean;
+  /** The link was lost, and that has been reported. */
+  isAway: boolean;
+}
+
+type Shown = "done" | "again" | Unreached;
+
+/** Resolves with null when all is shown, else with the machine that cannot be reached. Rejects as `write` does. */
+export async function showOutput(order: OutputOrder): Promise<Unreached | null> {
+  const showing: Showing = {
+    ...order,
+    path: order.results.streamPath(order.job.name, order.stream),
+    cursor: newCursor(),
+    attempt: null,
+    wasReached: false,
+    isAway: false,
+  };
+  for (;;) {
+    const shown = await showFromWhereItIs(showing);
+    if (shown === "done") return null;
+    if (shown !== "again") return shown;
+  }
+}
+
+/** "again": it is elsewhere now, or has to be tried again. */
+async function showFromWhereItIs(showing: Showing): Promise<Shown> {
+  const batch = loadBatch(showing.results, showing.stem);
+  if (batch === null)
+    throw new UserError(`the record of ${showing.stem} is gone`, { hint: "was job_results removed?" });
+  const { id } = showing.job;
+  const attempt = batch.state.jobs.get(id)?.lastNumber ?? 0;
+  if (showing.attempt !== null && showing.attempt !== attempt) rewind(showing.cursor);
+  showing.attempt = attempt;
+  await showKept(showing, batch);
+  const machine = machineToAsk(batch, id);
+  return machine === null ? showFile(showing, batch) : showFromMachine(showing, batch, machine);
+}
+
+/** What the job has removed from its output on the machine is on this disk, if a client had fetched it. */
+async function showKept(
+  { job, attempt, stream, cursor, path, write }: Showing,
+  batch: BatchHere,
+): Promise<void> {
+  const kept = batch.kept.get(`${job.id} ${attempt} ${stream}`) ?? 0;
+  if (cursor.offset < kept) await copyBeyond(path, cursor, write, kept);
+  cursor.kept = Math.max(cursor.kept, Math.min(kept, cursor.offset));
+}
+
+/** Null: this disk has it, or will have it once a client follows the batch. */
+export function machineToAsk(
+  { state, holder }: Pick<BatchHere, "state" | "holder">,
+  id: JobId,
+): string | null {
+  const tracked = state.jobs.get(id);
+  if (holder !== null || tracked?.fate.kind !== "tried") return null;
+  const { machine, stage } = tracked.fate;
+  // A client that was killed may have meant it for a machine, but never handed it over.
+  const isElsewhere = stage.kind === "collected" || stage.kind === "assigned" || stage.kind === "sent";
+  return isElsewhere ? null : machine;
+}
+
+async function showFile(showing: Showing, batch: BatchHere): Promise<Shown> {
+  const { path, cursor, write, results, job, stem, follows } = showing;
+  let isWaiting = false;
+  for (;;) {
+    const isOver = results.has(job.name) || !follows;
+    const bytes = await copyBeyond(path, cursor, write);
+    if (bytes === null && !isWaiting) explainWait(showing, batch);
+    isWaiting = bytes === null;
+    if (!bytes && isOver) return "done";
+    // A client that comes or goes changes where to look.
+    if (readBatchHolder(results, stem)?.pid !== batch.holder?.pid) return "again";
+    if (!bytes) await sleep(POLL_MS);
+  }
+}
+
+function explainWait({ job: { id, name }, onNote }: Showing, batch: BatchHere): void {
+  const tracked = batch.state.jobs.get(id);
+  if (tracked === undefined || phaseOf(tracked) !== "waiting") return;
+  const { fate } = tracked;
+  if (batch.holder === null)
+    onNote(`${name} has not started, and no client follows its batch: ${resumeCommand(batch)} resumes it`);
+  else
+    onNote(
+      `${name} has not started: it waits ${fate.kind === "tried" ? `on ${fate.machine}` : "for a machine"}`,
+    );
+}
+
+async function showFromMachine(showing: Showing, batch: BatchHere, name: string): Promise<Shown> {
+  const { job, stream, cursor, write, follows, onNote } = showing;
+  const machine = batch.machines.get(name);
+  if (machine === undefined) throw new UserError(`the record has no address of ${name}`);
+  const place = placeOf(batch.batch, machine);
+  const key = keyOn(batch.state, name, job.id);
+  const onWaiting = () => onNote(`${job.name} has not started: it waits on ${name}`);
+  const reached = await reach(machine, showing.connect, (session, signal) => {
+    if (showing.isAway) onNote(`the link to ${name} is back`);
+    showing.isAway = false;
+    showing.wasReached = true;
+    return copyFromMachine(session, { place, key, stream, cursor, write, follows, onWaiting }, signal);
+  });
+  return reached.kind === "unreached" ? waitOrFail(showing, reached) : finish(showing, reached.answer, name);
+}
+
+/** What a machine has no more is here by now, unless another client took it elsewhere. */
+async function finish(
+  { results, job, path, cursor, write }: Showing,
+  end: "shown" | "freed" | "gone",
+  machine: string,
+): Promise<Shown> {
+  if (results.has(job.name)) await copyBeyond(path, cursor, write);
+  else if (end === "gone")
+    throw new UserError(`what was handed over to ${machine} is not there any more`, {
+      exitCode: ExitCode.NoMachine,
+    });
+  else if (end === "freed")
+    throw new UserError(`the results of ${job.name} were taken from ${machine} by another client`, {
+      hint: "look where that one runs",
+    });
+  return "done";
+}
+
+async function waitOrFail(showing: Showing, unreached: Unreached): Promise<Shown> {
+  const { machine, reason, isPassing } = unreached;
+  const { follows, path, cursor, write } = showing;
+  if (follows && isPassing && showing.wasReached) {
+    if (!showing.isAway) showing.onNote(`the link to ${machine} is lost: ${reason}; trying again`);
+    showing.isAway = true;
+    await sleep(RECONNECT_MS);
+    return "again";
+  }
+  // Better than nothing: what an earlier client brought.
+  if (cursor.offset === 0) await copyBeyond(path, cursor, write);
+  return unreached;
+}
