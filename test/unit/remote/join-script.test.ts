@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { joinScript } from "../../../src/remote/join-script.js";
+
+const runtime = new URL("../../../src/remote/runtime/", import.meta.url);
+const entries = readdirSync(runtime, { recursive: true, encoding: "utf8" }).filter((name) =>
+  /\.(sh|bash)$/.test(name),
+);
+const parts = entries.filter((name) => name.includes("/"));
+const scripts = entries.filter((name) => !name.includes("/"));
+const joined = new Map(scripts.map((name) => [name, joinScript(new URL(name, runtime))]));
+
+test("every part is in a joined script, and no script asks for a part that a spool does not have", () => {
+  const texts = [...joined.values()];
+  const unused = parts.filter((part) => {
+    const text = readFileSync(new URL(part, runtime), "utf8");
+    return !texts.some((script) => script.includes(text));
+  });
+  expect(unused).toEqual([]);
+  expect(texts.filter((script) => /^\. \.\/[\w-]+\//m.test(script))).toEqual([]);
+});
+
+describe.each(scripts)("%s", (name) => {
+  test("defines each function once: a part does not replace what another part says", () => {
+    const text = joined.get(name) ?? "";
+    const functions = [...text.matchAll(/^(\w+)\(\) \{$/gm)].map(([, each = ""]) => each);
+    expect(functions.filter((each, index) => functions.indexOf(each) < index)).toEqual([]);
+  });
+});
+
+test.each(entries)("%s has at most 200 lines", (name) => {
+  const lines = readFileSync(new URL(name, runtime), "utf8").split("\n").length - 1;
+  expect(lines).toBeLessThanOrEqual(200);
+});
