@@ -1,4 +1,4 @@
-// Compiled code on local disk. V8 takes it as it is: what is not whole, or could be somebody else's, is never handed to it.
+// Compiled code on local disk. V8 takes it as it is: what is not whole, or could be another account's, is never handed to it.
 
 import { createHash } from "node:crypto";
 import {

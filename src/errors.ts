@@ -1,4 +1,4 @@
-// What can go wrong in a way the user can mend, and the exit codes the command promises.
+// What can go wrong in a way the user can fix, and the exit codes the command promises.
 
 export const ExitCode = {
   Success: 0,
@@ -30,7 +30,7 @@ export class UserError extends Error {
   }
 }
 
-/** All the mistakes of all the files at once, so that one edit mends them. */
+/** All the mistakes of all the files at once, so that one edit fixes them. */
 export function problemsError(problems: readonly Problem[]): UserError {
   const lines = problems.map(({ where, message, hint }) =>
     hint === undefined ? `${where}: ${message}` : `${where}: ${message} (${hint})`,

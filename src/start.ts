@@ -33,7 +33,7 @@ export function start(program: Program): void {
   const module: { exports: { main?: typeof main } } = { exports: {} };
   script.runInThisContext()(ask, module, filename, __dirname);
   process.once("exit", (code) => {
-    // Who got further than whoever left the code did asked for more of Node's modules.
+    // A command that got further than the one that left the code asked for more of Node's modules.
     const isNews = known === null || script.cachedDataRejected || asked.size > known.extent;
     if (kept === null || !isNews || code !== 0 || performance.now() > KEEPS_WITHIN_MS) return;
     kept.save({ code: script.createCachedData(), extent: asked.size });

@@ -19,7 +19,7 @@ export function checkGpus({ examination, requirement }: Patient): Check[] {
 
 const TRY = "log in there and try: nvidia-smi";
 
-/** A machine without cards is as it should be; one whose tool fails has cards that nobody can use. */
+/** A machine without cards is as it should be; one whose tool fails has cards that cannot be used. */
 function noneCheck({ gpuProblem }: Capacity, isNeeded: boolean): Check {
   const says = gpuProblem ?? "none was found";
   const isAbsent = says.startsWith("no NVIDIA driver (no nvidia-smi)");
@@ -55,7 +55,7 @@ function remedy(index: number, unusable: string | null): string {
   return TRY;
 }
 
-/** What is as somebody wanted it, but makes for fewer slots than one would think. */
+/** Settings that are intended, but make for fewer slots than one would expect. */
 function checkModes(gpus: readonly Gpu[]): Check[] {
   const slices = gpus.filter(({ isMig }) => isMig).length;
   const exclusive = gpus.filter(({ isExclusive, isMig }) => isExclusive && !isMig).map(({ index }) => index);

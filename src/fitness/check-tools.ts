@@ -1,4 +1,4 @@
-// What our scripts call over there, and which package has what is missing.
+// What our scripts call on the machine, and which package has what is missing.
 
 import type { Check, HostFacts } from "../model/examination.js";
 import { NEEDED_TOOLS, USEFUL_TOOLS } from "../model/tools.js";

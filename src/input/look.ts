@@ -2,7 +2,7 @@
 
 import { open, readdir, stat } from "node:fs/promises";
 
-/** What is at a path; `id` tells files apart whatever they are called. */
+/** What is at a path; `id` identifies a file whatever its name. */
 export type Sight =
   | { readonly kind: "file"; readonly id: string; readonly bytes: bigint }
   | { readonly kind: "directory" | "absent" | "unreadable" };

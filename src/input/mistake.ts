@@ -1,4 +1,4 @@
-// A mistake knows where in the text it is; a problem tells people, as file:line:column.
+// A mistake knows where in the text it is; a problem is what people read, as file:line:column.
 
 import type { Problem } from "../errors.js";
 

@@ -13,7 +13,7 @@ const EDGE = { top: 40, bottom: 18, side: 52 };
 const NARROWEST = 84;
 const MOST_AXES = 16;
 const STEPS = 24;
-/** So that threads through one value can be told apart. */
+/** So that threads through one value can be distinguished. */
 const SPREAD = 0.06;
 
 interface Axis {
@@ -51,7 +51,7 @@ export function drawParallel(data: PageData, metric: Field, room: number): SVGEl
   return listenToMarks(root);
 }
 
-/** What is the same for all jobs tells nothing. */
+/** A value that is the same for all jobs says nothing. */
 function axesFor(data: PageData, metric: Field): Field[] {
   const varying = fieldsOf(data).filter(({ kind, index }) => {
     return kind === "parameter" && new Set(data.rows.map(({ cells }) => cells[index])).size > 1;

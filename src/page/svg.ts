@@ -21,7 +21,7 @@ export function shorten(text: string, width: number): string {
   return text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
 }
 
-/** The same, of a text whose end tells it from others. */
+/** The same, of a text whose end distinguishes it. */
 export function shortenKeepingEnd(text: string, width: number): string {
   const shortened = shorten(text, width);
   return shortened === text ? text : `…${text.slice(text.length - shortened.length + 1)}`;

@@ -6,7 +6,7 @@ import { draw } from "./draw.js";
 import { below, type Random, seededRandom, shuffle } from "./random.js";
 import { isWanted } from "./rules.js";
 
-/** What fits into memory with ease, and is more than anybody runs. */
+/** Fits into memory with ease, and is more than any sweep needs. */
 const MOST = 1_000_000;
 /** In a row, that brought nothing new. */
 const MOST_FAILED_DRAWS = 20_000;

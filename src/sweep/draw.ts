@@ -45,7 +45,7 @@ function format(drawn: number, digits: number): string {
   return String(Number(drawn.toPrecision(digits)));
 }
 
-/** Six, and as many more as a narrow range far from zero needs to be told apart. */
+/** Six, and as many more as the values of a narrow range far from zero need to differ. */
 function digitsFor(size: number, width: number): number {
   return Math.min(17, 6 + Math.max(0, Math.round(Math.log10(size / width))));
 }

@@ -8,7 +8,7 @@ export interface ConnectOptions {
   readonly homeDir: string;
   /** SSH_AUTH_SOCK; null: there is no agent. */
   readonly agentSocket: string | null;
-  /** Host keys seen for the first time, and the like, are told here. */
+  /** Reports host keys seen for the first time, and the like. */
   readonly onNote: (message: string) => void;
   /** Null: as the ssh configuration says. */
   readonly hostKeys: HostKeyPolicy | null;

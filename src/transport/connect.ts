@@ -7,7 +7,7 @@ import type { ConnectSsh } from "./connect-ssh.js";
 import { connectLocal } from "./local.js";
 import type { Session } from "./session.js";
 
-/** Rejects with a ConnectError, or with the signal's reason. Whoever calls it closes the session. */
+/** Rejects with a ConnectError, or with the signal's reason. The caller closes the session. */
 export type Connect = (address: Address, signal?: AbortSignal) => Promise<Session>;
 
 /** One for a command: its sessions share jump hosts, unlocked keys and turns at connecting. */

@@ -49,7 +49,7 @@ async function enter(door: Door, signal: AbortSignal | undefined): Promise<void>
   }
 }
 
-/** Whoever is next takes the place over. */
+/** The next waiter takes the place. */
 function leave(door: Door): void {
   const next = door.waiting.shift();
   if (next === undefined) door.inside--;

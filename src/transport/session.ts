@@ -19,7 +19,7 @@ export interface Running {
   /** Never rejects. The streams may still hold what the script said last. */
   readonly ended: Promise<ExecEnd>;
   /**
-   * Closes the channel; what runs over there sees its streams end, it is not killed. sshd counts it against the few
+   * Closes the channel; what runs on the machine sees its streams end, it is not killed. sshd counts it against the few
    * sessions it allows until it has ended, so a script should end when its streams do.
    */
   close(): void;

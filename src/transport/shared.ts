@@ -20,7 +20,7 @@ export interface Lease<T> {
 interface Entry<T> {
   users: number;
   readonly opening: Promise<T>;
-  /** Nobody waits for it any more. */
+  /** No caller waits for it any more. */
   readonly abort: AbortController;
 }
 

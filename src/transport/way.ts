@@ -19,7 +19,7 @@ export function stopsOf({ target, before }: Way): SshTarget[] {
   return before === null ? [target] : [...stopsOf(before), target];
 }
 
-/** Nobody has that many hops: a configuration that makes up new names without end. */
+/** More hops than any real route: the configuration makes up new names without end. */
 const MAX_HOPS = 16;
 
 async function wayTo(

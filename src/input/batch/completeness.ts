@@ -18,13 +18,13 @@ export type Waiting =
 export type Look =
   | { readonly kind: "open" }
   | { readonly kind: "whole" }
-  /** The first so many lines are a mistake, and nothing that follows can mend it. */
+  /** The first so many lines are a mistake, and nothing that follows can fix it. */
   | { readonly kind: "refused"; readonly lines: number; readonly says: string }
   /** It is not known, and is not asked any more. */
   | { readonly kind: "given-up"; readonly why: "open" | "no-bash"; readonly says: string };
 
 const OPEN: Look = { kind: "open" };
-const NO_BASH = "only bash can tell whether this is a whole command, and there is no bash on this computer";
+const NO_BASH = "only bash can decide whether this is a whole command, and there is no bash on this computer";
 /** Each of these ends some command of several lines. */
 const CLOSERS = /done|fi|esac|[})]|\]\]/;
 

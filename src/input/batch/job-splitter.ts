@@ -1,5 +1,5 @@
 // Cuts a script into jobs where bash would: a job is all the lines of one command. Lines may come one by one, and a job is
-// given out as soon as its last line is there. Bash is asked only about what a quick look cannot tell.
+// given out as soon as its last line is there. Bash is asked only about what a quick look cannot decide.
 
 import type { AskBash } from "./ask-bash.js";
 import { Completeness, type Look, type Waiting } from "./completeness.js";

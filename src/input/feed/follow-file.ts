@@ -1,5 +1,5 @@
 // The lines of a file that others append to, as `tail -F` has them: across being replaced by another (rotation) and being
-// emptied, none lost and none twice, also by somebody who goes on tomorrow.
+// emptied, none lost and none twice, also by a client that resumes tomorrow.
 
 import { createHash } from "node:crypto";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
@@ -11,7 +11,7 @@ import type { LineChunk } from "./line-source.js";
 
 const LOOK_EVERY_MS = 200;
 const READ_BYTES = 1 << 16;
-/** So much before a position is remembered, to tell whether the file still is what was read. */
+/** So much before a position is remembered, to check that the file still is what was read. */
 const TAIL_BYTES = 64;
 
 /** Throws as node:fs does when there is no such file at first; ends when `signal` says so. */
@@ -32,7 +32,7 @@ export async function* followFile(
       if (await pause(signal)) return;
       const next = await successorOf(path, followed.id);
       if (next === null) continue;
-      // Whoever had the old file open may have written a last line meanwhile.
+      // A process that had the old file open may have written a last line meanwhile.
       const last = await followed.readToEnd();
       yield chunkOf(followed, last, lines);
       lines += last.length;

@@ -6,7 +6,7 @@ import { type Line, LineCutter } from "./line-cutter.js";
 
 export interface LineChunk {
   readonly lines: readonly Line[];
-  /** How far has been read with a line of this chunk; null: nobody can go on from there. */
+  /** How far has been read with a line of this chunk; null: no client can resume from there. */
   positionAfter(index: number): Promise<FeedPosition | null>;
 }
 

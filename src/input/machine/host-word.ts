@@ -39,7 +39,7 @@ function isPort(port: number): boolean {
   return port >= 1 && port <= MAX_PORT;
 }
 
-/** A single word that nobody would write for an address: it could be a machine file's name, mistyped. */
+/** A single word that is no plausible address: it could be a mistyped name of a machine file. */
 export function isDoubtful({ host, port, username }: HostWord): boolean {
   return port === null && username === null && !/[.:]/.test(host);
 }

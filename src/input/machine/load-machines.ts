@@ -20,7 +20,7 @@ export async function loadMachines(
 ): Promise<MachineSpec[]> {
   const problems: Problem[] = [];
   const configFile = await findConfigFile(context, problems);
-  // What a configuration that cannot be read would know, nobody can tell.
+  // A configuration that cannot be read might know the name.
   const knowsHost = problems.length > 0 ? async () => true : context.knowsHost;
   const settled = { ...context, configFile, knowsHost };
   const found: Found[] = [];

@@ -1,4 +1,4 @@
-// What a machine file says about the jobs over there: their surroundings, and what is left for people.
+// What a machine file says about the jobs on the machine: their surroundings, and what is left for people.
 
 import type { MachineSpec } from "../../model/machine.js";
 import type { Mistake } from "../mistake.js";
@@ -12,7 +12,7 @@ import {
   refuse,
 } from "../yaml/yaml-fields.js";
 
-/** `~` is expanded over there, where it may be another place: here it stays as it is. */
+/** `~` is expanded on the machine, where it may be another place: locally it stays as it is. */
 export function readScratch(field: Field, mistakes: Mistake[]): string | null {
   const text = readText(field, mistakes);
   if (text === null || (/^~?\//.test(text) && !/\p{Cc}/u.test(text))) return text;

@@ -59,7 +59,7 @@ function readRandom(field: Field, mistakes: Mistake[]): Found {
     const places = [[name, value.offset]] as const;
     if ("distribution" in parsed) return [{ axis: { kind: "random", name, ...parsed }, places }];
     mistakes.push({ offset: value.offset, message: `${label}: ${parsed.message}`, ...hintOf(parsed) });
-    // So that nobody is told, too, that the parameter does not exist.
+    // So that it is not reported, too, that the parameter does not exist.
     return [{ axis: { kind: "rows", names: [name], rows: [] }, places }];
   });
 }

@@ -16,7 +16,7 @@ export type Fields = ReadonlyMap<string, Field>;
 interface NumberShape {
   readonly min: number;
   readonly max?: number;
-  /** What it counts, where the name of the field does not tell. */
+  /** What it counts, if the name of the field does not say so. */
   readonly unit?: string;
 }
 

@@ -1,4 +1,4 @@
-// The end of what a script says on a stream: where tools tell what went wrong.
+// The end of what a script prints on a stream: where tools report what went wrong.
 
 import { once } from "node:events";
 import type { Readable } from "node:stream";

@@ -1,4 +1,4 @@
-// Where a batch's files live over there. The path carries the host's name, since homes can be shared by several.
+// Where a batch's files are on a machine. The path carries the host's name, because several hosts can share a home.
 
 import type { MachineSpec } from "../../model/machine.js";
 import { quote } from "../../transport/quote.js";

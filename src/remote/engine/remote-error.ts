@@ -2,7 +2,7 @@
 
 export class RemoteError extends Error {
   readonly hint: string | null;
-  /** The same may succeed later, without anybody's help. */
+  /** The same may succeed later, without any change. */
   readonly isRetryable: boolean;
 
   constructor(

@@ -5,10 +5,10 @@ import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 const AMD_VENDOR = "0x1002";
 const BYTES_PER_MB = 2 ** 20;
-/** The firmware gives an integrated GPU less than this of the host's memory, unless told otherwise. */
+/** The firmware gives an integrated GPU less than this of the host's memory by default. */
 const SMALLEST_CARD_MB = 2048;
 
-/** `hasOtherCards`: an integrated GPU is left out beside a real card, whoever made that. */
+/** `hasOtherCards`: an integrated GPU is left out beside a real card of any vendor. */
 export function parseAmd(facts: Facts, hasOtherCards: boolean): Gpu[] {
   const cards = factsOf(facts, "amd")
     .map((line) => line.split(" "))

@@ -10,7 +10,7 @@ import { runtimeFile } from "../runtime-files.js";
 import { parseProbe } from "./parse-probe.js";
 
 export interface ProbeOptions {
-  /** Directories below which batches/<batch>/slots/ are: what live slots claim there is taken. `~/` is the home over there. */
+  /** Directories below which batches/<batch>/slots/ are: what live slots claim there is taken. `~/` is the home on the machine. */
   readonly bases: readonly string[];
   /** The claims of these batches are left out: they are the own ones. */
   readonly except?: readonly string[];

@@ -1,4 +1,4 @@
-// A CUDA_VISIBLE_DEVICES that is set over there before we come is a limit to respect.
+// A CUDA_VISIBLE_DEVICES that the machine's own environment sets is a limit to respect.
 
 import type { Gpu } from "../../model/machine.js";
 import { cleanText } from "./probe-facts.js";

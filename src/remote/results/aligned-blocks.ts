@@ -8,7 +8,7 @@ export type Blocks = readonly [Buffer, Buffer];
 
 const idle: Blocks[] = [];
 
-/** To be put back by whoever took them, once nothing is written from them any more. */
+/** The caller puts them back once nothing is written from them any more. */
 export function takeBlocks(): Blocks {
   return idle.pop() ?? cut(reserve(2 * BLOCK_BYTES));
 }

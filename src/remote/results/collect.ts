@@ -65,7 +65,7 @@ export async function collect(session: Session, collection: Collection): Promise
       onProgress?.(bytes);
     });
     const unpacked = await unpack(running.stdout, into, rules).catch((error: unknown) => error);
-    // What a stream that came to its end does not hold, whoever sent it may explain.
+    // If a whole stream lacks something, its sender may explain why.
     const report = running.stdout.readableEnded ? await expectSent(running, stderr) : NOTHING_MISSING;
     signal.throwIfAborted();
     if (unpacked instanceof Error) throw unpacked;
@@ -110,7 +110,7 @@ if [ $# = 0 ]; then
   echo "they are not there any more: another computer may have fetched them" >&2
   exit 1
 fi
-# A job may leave what even its owner cannot read as it is: directories at once, or nobody would see what is in them.
+# A job may leave what even its owner cannot read as it is: directories at once, or what is in them would not be seen.
 find "$@" -type d ! -perm -u+rx -exec chmod u+rwx {} \\; -o -type f ! -perm -u+r -exec chmod u+rw {} + </dev/null
 as_written=
 ${asWritten}

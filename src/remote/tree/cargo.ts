@@ -1,5 +1,5 @@
 // Entries of a tree as an archive for any number of machines: read once for all that keep up with each other. Each
-// piece can be made anew, so that one which is slow or comes late holds up nobody and misses nothing.
+// piece can be made anew, so that a machine which is slow or comes late holds up no other and misses nothing.
 
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";

@@ -36,7 +36,7 @@ export function shrinks(dir: string, entries: readonly TreeEntry[]): boolean {
   return gzipSync(sample, { level: 1 }).length < WORTHWHILE_SHARE * sample.length;
 }
 
-/** What cannot be read is no sample; sending it will tell why. */
+/** A file that cannot be read is no sample; sending it will report why. */
 function readSample(file: string, offset: number): Buffer {
   const sample = Buffer.alloc(SAMPLE_BYTES);
   try {
@@ -61,7 +61,7 @@ export async function isSlow(session: Session, signal: AbortSignal): Promise<boo
   }
 }
 
-/** The first trial is short, and tells how long the second one may be. */
+/** The first trial is short, and shows how long the second one may be. */
 async function measuresSlow(session: Session, signal: AbortSignal): Promise<boolean> {
   const first = await trial(session, FIRST_TRIAL_BYTES, signal);
   if (first >= SLOW_BYTES_PER_SECOND) return false;

@@ -10,7 +10,7 @@ export interface Digest {
   readonly size: number;
 }
 
-/** Its path, what it was told by, and the checksum. */
+/** Its path, what identifies its state, and the checksum. */
 type Row = readonly [path: string, stamp: string, sha256: string];
 
 /** A file that is changed twice within one tick of the clock looks the same: one of this moment is read again next time. */

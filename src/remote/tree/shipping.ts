@@ -10,7 +10,7 @@ export interface Shipment {
   readonly from: (Omit<TreeDifference, "sent"> & { readonly hash: string }) | null;
 }
 
-/** Names are read over there byte by byte: more of them than this are slower than sending everything. */
+/** Names are read on the machine byte by byte: more of them than this are slower than sending everything. */
 const MAX_REMOVED_BYTES = 1 << 16;
 /** What an entry costs beside its content. */
 const ENTRY_BYTES = 1024;

@@ -139,7 +139,7 @@ async function send(running: Running, cargo: Cargo, { isZipped, onProgress }: Se
   try {
     await pipeline(Readable.from(counted(), { objectMode: false, highWaterMark: 1 << 20 }), running.stdin);
   } catch (error) {
-    if (isBrokenPipe(error)) return; // The far end gave up first, or has it; what it said tells.
+    if (isBrokenPipe(error)) return; // The far end gave up first, or has it; its message says which.
     running.close();
     if (error instanceof FileChanged) throw error;
     throw new RemoteError((error as Error).message, "run the same command again", { cause: error });

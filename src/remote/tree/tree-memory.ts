@@ -24,7 +24,7 @@ export async function rememberTree(cacheDir: string, tree: Tree): Promise<void> 
   const list = tree.entries.map((entry) => [entry.type, entry.path, entry.mode, contentOf(entry)]);
   const draft = path.join(place, `draft-${randomBytes(6).toString("hex")}`);
   try {
-    // In one go: whoever is waiting for nothing else may end the process meanwhile, and would leave the draft.
+    // In one go: the process may end meanwhile if nothing else is waited for, and would leave the draft.
     mkdirSync(place, { recursive: true, mode: 0o700 });
     writeFileSync(draft, JSON.stringify(list), { mode: 0o600 });
     renameSync(draft, path.join(place, tree.hash));

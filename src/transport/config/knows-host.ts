@@ -17,7 +17,7 @@ export function createKnowsHost(homeDir: string): KnowsHost {
       const stranger = await resolve(config, STRANGER, configFile);
       return isToldApart(target, stranger) || isFoundByOthers(target) || (await canLookUp(target.host));
     } catch {
-      // A configuration that ssh refuses is told, with its place, when the machine is connected to.
+      // A configuration that ssh refuses is reported, with its place, when the machine is connected to.
       return true;
     }
   };

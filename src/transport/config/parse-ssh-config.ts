@@ -7,7 +7,7 @@ import type { Settings } from "./settings.js";
 import type { HostKeyPolicy, SshTarget } from "./target.js";
 
 const CONNECT_TIMEOUT_S = 10;
-/** OpenSSH sends none unless told; a machine that went to sleep would never be noticed. */
+/** OpenSSH sends none by default; a machine that went to sleep would never be noticed. */
 const KEEPALIVE_S = 15;
 const KEEPALIVE_COUNT = 3;
 

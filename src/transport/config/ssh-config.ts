@@ -22,7 +22,7 @@ export interface ConfigOptions {
   readonly program?: string;
 }
 
-/** `jump`: the hops that somebody's ProxyJump leaves for this one, which then count instead of its own. */
+/** `jump`: the hops that another host's ProxyJump leaves for this one; they replace its own. */
 export type Resolve = (address: SshAddress, jump: string | null, signal?: AbortSignal) => Promise<SshTarget>;
 
 export interface SshConfig {
@@ -94,7 +94,7 @@ async function askDefaults(program: string): Promise<Settings | null> {
   return problem === null ? parseSettings(stdout) : null;
 }
 
-/** Debian and Red Hat turn GSSAPI on for everybody: that is nobody's wish, and without a ticket it does nothing. */
+/** Debian and Red Hat turn GSSAPI on by default: no user asked for it, and without a ticket it does nothing. */
 async function askSystemGssapi(program: string): Promise<readonly string[] | undefined> {
   const { stdout } = await run(program, ["-F", "/etc/ssh/ssh_config", "--", "localhost"]);
   return parseSettings(stdout).get(GSSAPI);

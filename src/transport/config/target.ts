@@ -25,7 +25,7 @@ export interface SshTarget {
   /** New keys are written to the first. */
   readonly userKnownHosts: readonly string[];
   readonly globalKnownHosts: readonly string[];
-  /** Names of new hosts are written so that nobody can read them. */
+  /** Names of new hosts are written hashed. */
   readonly hashesKnownHosts: boolean;
   readonly hostKeys: HostKeyPolicy;
   readonly addressFamily: 0 | 4 | 6;

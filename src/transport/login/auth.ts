@@ -12,7 +12,7 @@ import type { KeyRing } from "./key-ring.js";
 import { describeUnusable, hintForUnusable } from "./login-words.js";
 
 export interface LoginOptions {
-  /** Null: nobody is there to type a passphrase. */
+  /** Null: no person is there to type a passphrase. */
   readonly ask: Ask | null;
   readonly keys: KeyRing;
 }

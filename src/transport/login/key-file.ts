@@ -1,5 +1,5 @@
 // A key file: what can be done with it. The public half of a key behind a passphrase, which OpenSSH stores in the
-// clear, tells which key of the agent is meant, and is what a server is offered before anybody is asked.
+// clear, identifies the agent's key, and is what a server is offered before a passphrase is asked for.
 
 import { readFile } from "node:fs/promises";
 import ssh2, { type ParsedKey } from "ssh2";
@@ -45,7 +45,7 @@ export async function loadKeyFile(path: string): Promise<KeyFile> {
   return publicKey === null ? { kind: "missing", path } : { kind: "public-half", path, publicKey };
 }
 
-/** The public half of a key file, which tells it from others; null: not known. */
+/** The public half of a key file, which identifies it; null: not known. */
 export function publicHalfOf(file: KeyFile): Buffer | null {
   if (file.kind === "usable") return file.key.getPublicSSH();
   return "publicKey" in file ? file.publicKey : null;

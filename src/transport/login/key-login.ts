@@ -15,7 +15,7 @@ export interface Login {
   readonly next: AuthHandlerMiddleware;
   /** What the machine let in, once it has: "the key /home/me/.ssh/id_ed25519". */
   accepted(): string;
-  /** Why it let nobody in. */
+  /** Why it was not accepted. */
   refusal(): Refusal;
   /** A person is being asked: no time runs out meanwhile. */
   isAsking(): boolean;

@@ -25,7 +25,7 @@ export interface KeyOffers {
 
 export interface KeyOfferOptions {
   readonly identitiesOnly: boolean;
-  /** Somebody is there to type a passphrase. */
+  /** A person is there to type a passphrase. */
   readonly canAsk: boolean;
 }
 

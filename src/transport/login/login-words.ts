@@ -7,7 +7,7 @@ import { MAX_KEYS } from "./key-offers.js";
 
 /** Why a key stays locked. */
 export type StillLocked = "no passphrase was given" | "the passphrase was wrong";
-/** "accepted", and yet nobody was let in: the machine wants something else besides. */
+/** "accepted", and yet the login failed: the machine wants something else besides. */
 export type KeyOutcome =
   | "not tried"
   | "refused"
@@ -30,7 +30,7 @@ export interface RefusalFacts {
   readonly tooMany: number;
   /** Null: the machine has not said. */
   readonly takes: readonly string[] | null;
-  /** Somebody is there to be asked. */
+  /** A person is there to be asked. */
   readonly canAsk: boolean;
 }
 

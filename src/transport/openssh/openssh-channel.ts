@@ -73,7 +73,7 @@ function lost(reason: string): Verdict {
   return { end: { kind: "lost", reason }, refusal: null };
 }
 
-/** ssh does not tell which signal ended a script, only that there is no exit code. */
+/** ssh does not report which signal ended a script, only that there is no exit code. */
 function judge(code: number | null, log: string): Verdict {
   if (code === null) return lost("its ssh process was killed");
   if (code !== FAILED || /^debug2: Received exit status from master /m.test(log)) {

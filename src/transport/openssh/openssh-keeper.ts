@@ -1,4 +1,4 @@
-// Runs ssh so that it never outlives this process, even if that is killed, and tells of its end.
+// Runs ssh so that it never outlives this process, even if that is killed, and reports its end.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { deferred } from "../deferred.js";
 
 /**
  * ssh as a child of a shell that waits for its stdin to end, which it does whatever becomes of us, and then ends ssh
- * and removes `$1`. As stdin, which it does not read, ssh has a socket that nobody else has: it tells us of its end.
+ * and removes `$1`. As stdin, which it does not read, ssh has a socket that no other process has: it shows when ssh ends.
  */
 const SCRIPT = `dir=$1; shift
 "$@" <&3 3>&- &

@@ -1,4 +1,4 @@
-// What `ssh -v` says while it connects, read line by line: the only place where it tells how it got in, or why not.
+// What `ssh -v` says while it connects, read line by line: the only place where it prints how it got in, or why not.
 
 /** What became of one key. */
 export interface TriedKey {
@@ -11,7 +11,7 @@ export interface TriedKey {
 
 type KeyOutcome =
   | { readonly kind: "refused" }
-  /** The machine would have it, but nobody signed: a passphrase was not given, or the agent did not want to. */
+  /** The machine would accept it, but it was not signed: a passphrase was not given, or the agent did not want to. */
   | { readonly kind: "unsigned"; readonly why: string | null }
   | { readonly kind: "unusable"; readonly why: string }
   | { readonly kind: "missing" };

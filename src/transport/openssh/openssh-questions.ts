@@ -88,7 +88,7 @@ class Answers {
     return given.catch(() => null).finally(() => this.pending--);
   }
 
-  /** The same question again means that the answer was wrong; somebody else may have got a better one since. */
+  /** The same question again means that the answer was wrong; another caller may have got a better one since. */
   #passphrase(question: string): Promise<string | null> {
     const wrong = this.#given.get(question);
     const known = this.#shared.get(question);

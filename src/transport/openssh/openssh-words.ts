@@ -30,12 +30,12 @@ export interface HolderOptions {
   readonly held: Held;
   /** `-F file`, where that is needed. */
   readonly configWords: readonly string[];
-  /** Somebody is there to answer questions. */
+  /** A person is there to answer questions. */
   readonly canAsk: boolean;
   readonly jump: Held | null;
 }
 
-/** -v, since only there it tells how it got in, or why not. */
+/** -v, because only then it prints how it got in, or why not. */
 export function holderWords(target: SshTarget, options: HolderOptions): string[] {
   const { held, configWords, canAsk, jump } = options;
   const settings = [

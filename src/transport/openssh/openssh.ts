@@ -21,9 +21,9 @@ import { holderWords } from "./openssh-words.js";
 export interface OpensshOptions {
   /** Why by the system's ssh; null: it was asked for. */
   readonly why: string | null;
-  /** Null: nobody can be asked. */
+  /** Null: no person can be asked. */
   readonly ask: Ask | null;
-  /** Host keys seen for the first time are told here. */
+  /** Reports host keys seen for the first time. */
   readonly onNote: (message: string) => void;
   /** The session with the last hop before the target; null: it is reached as the configuration says. */
   readonly jump: OpensshSession | null;

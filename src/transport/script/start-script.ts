@@ -12,7 +12,7 @@ const KEPT_NOISE_BYTES = 4096;
 
 export function startScript(channel: Running, script: string): Running {
   const nonce = randomBytes(8).toString("hex");
-  channel.stdin.on("error", () => {}); // EPIPE: how the script ended tells more
+  channel.stdin.on("error", () => {}); // EPIPE: how the script ended says more
   channel.stdin.write(scriptLine(script, nonce));
   const stdout = new AfterMarker(startMarker(nonce));
   const stderr = new WithExplanation(stdout);

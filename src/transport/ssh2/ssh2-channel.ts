@@ -34,7 +34,7 @@ export function wrapChannel(channel: ClientChannel, socket: Duplex): WrappedChan
   };
   channel.once("exit", end).once("close", end);
   channel.on("error", () => {});
-  stdin.on("error", () => {}); // it may end while nobody has begun to use it
+  stdin.on("error", () => {}); // it may end before it is used
   channel.once("close", (code?: number | null, signal?: string) => {
     ended.resolve(readEnd(code, signal));
     closed.resolve();

@@ -70,7 +70,7 @@ export class Ssh2Session implements Session {
     this.#spares.fill(count);
   }
 
-  /** A connection from over there to somewhere else. sshd does not count it among the sessions. */
+  /** A connection from the machine to another host. sshd does not count it among the sessions. */
   forward(host: string, port: number): Promise<Duplex> {
     return new Promise((resolve, reject) => {
       const open = (error: Error | undefined, channel: Duplex) => (error ? reject(error) : resolve(channel));
@@ -78,7 +78,7 @@ export class Ssh2Session implements Session {
     });
   }
 
-  /** Resolves when the machine has been told, all that was written before included: its answer takes a round trip more. */
+  /** Resolves when the message is sent, with all that was written before it: an answer would take one more round trip. */
   close(): Promise<void> {
     this.#closing ??= this.#sayGoodbye();
     return this.#closing;
@@ -89,10 +89,10 @@ export class Ssh2Session implements Session {
     // ssh2's own destroy() does nothing once end() was called.
     const timer = setTimeout(() => this.#socket.destroy(), POLITE_CLOSE_MS);
     void this.gone.then(() => clearTimeout(timer));
-    const told = deferred<void>();
-    this.#socket.once("finish", told.resolve);
+    const sent = deferred<void>();
+    this.#socket.once("finish", sent.resolve);
     this.#client.end();
-    await Promise.race([told.promise, this.gone]);
+    await Promise.race([sent.promise, this.gone]);
   }
 
   /** Null when the link is gone. A channel has its place among the MAX_CHANNELS until it is closed. */

@@ -1,4 +1,4 @@
-// A Session over ssh2. What ssh2 leaves off unless told is decided here: the host key is always checked, dead links are
+// A Session over ssh2. What ssh2 leaves off by default is decided here: the host key is always checked, dead links are
 // noticed by keepalives, and Nagle's algorithm is off (with it every exec takes 40 ms more).
 
 import { connect as connectTcp, type Socket } from "node:net";
@@ -23,7 +23,7 @@ export interface Ssh2Options {
   readonly why: string | null;
   readonly ask: Ask | null;
   readonly keys: KeyRing;
-  /** Host keys seen for the first time are told here. */
+  /** Reports host keys seen for the first time. */
   readonly onNote: (message: string) => void;
   /** The session with the last hop before the target; null: it is reached directly. */
   readonly jump: Ssh2Session | null;

@@ -120,14 +120,14 @@ interface NewHost {
 }
 
 /**
- * Returns what to tell people; null: another connection to the same host was first. A home that cannot be written to is
+ * Returns what to report; null: another connection to the same host was first. A home that cannot be written to is
  * no reason to stop, as with ssh.
  */
 async function keep(file: string | null, { entry, key, isHashed }: NewHost): Promise<string | null> {
   if (file === null || file === "/dev/null") return "not kept, there is no known_hosts file";
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    // From here on nobody else of this process has a turn, so that of several connections only one adds the host.
+    // From here on no other code of this process has a turn, so that of several connections only one adds the host.
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
     if (checkHostKey(parseKnownHosts(text, file), entry, key).kind === "trusted") return null;
     const separator = text === "" || text.endsWith("\n") ? "" : "\n";

@@ -34,7 +34,7 @@ const MARKERS: ReadonlyMap<string, KnownKey["marker"]> = new Map([
   ["@cert-authority", "cert-authority"],
 ]);
 
-/** A line that somebody damaged must not make a host look changed. */
+/** A damaged line must not make a host look changed. */
 function isKeyOf(type: string, base64: string): boolean {
   const key = Buffer.from(base64, "base64");
   return key.length > 4 + type.length && keyType(key) === type;

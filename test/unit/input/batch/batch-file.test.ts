@@ -129,8 +129,8 @@ describe("what is no batch is refused, with what to do", () => {
     expect((await errorOf(content)).message).toMatch(message);
   });
 
-  test("without bash, what only bash can tell", async () => {
+  test("without bash, what only bash can decide", async () => {
     const { message } = await errorOf("echo a\nfor x in 1; do echo; done\n", "no-such-bash");
-    expect(message).toMatch(/^dir\/run\.sh:2: only bash can tell .* no bash on this computer \(install bash/);
+    expect(message).toMatch(/^dir\/run\.sh:2: only bash can decide .* no bash on this computer \(install bash/);
   });
 });
