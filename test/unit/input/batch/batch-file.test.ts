@@ -131,6 +131,8 @@ describe("what is no batch is refused, with what to do", () => {
 
   test("without bash, what only bash can decide", async () => {
     const { message } = await errorOf("echo a\nfor x in 1; do echo; done\n", "no-such-bash");
-    expect(message).toMatch(/^dir\/run\.sh:2: only bash can decide .* no bash on this computer \(install bash/);
+    expect(message).toMatch(
+      /^dir\/run\.sh:2: only bash can decide .* no bash on this computer \(install bash/,
+    );
   });
 });
