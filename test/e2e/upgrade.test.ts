@@ -97,6 +97,20 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
     await until("the last job has ended", async () => (await look("status")).includes("4 succeeded"));
   });
 
+  test("drain keeps what waits there from beginning; the same command runs it elsewhere", async () => {
+    const drained = await runCommand(["drain", "one.yaml"], { cwd: batch.work.dir, program: "sshoal" });
+    expect(drained.stdout, drained.stderr).toBe(`draining: ${OLDER}; ${OLDER_BATCH}\n`);
+    await batch.gate.write("go", "");
+    await until("the loop has ended", () => host.pids().length === 0);
+    expect(await batch.ran()).toEqual(["1"]);
+    const { code, stderr } = await runCommand(["jobs.sh", "--machines", machine, ...SMALL], {
+      cwd: batch.work.dir,
+    });
+    expect(code, stderr).toBe(0);
+    await expectEachOnce();
+    await expectNothingLeft();
+  });
+
   test("stop ends what runs and what waits there, and brings home what there is", async () => {
     const stopped = await runCommand(["stop", "jobs.sh"], { cwd: batch.work.dir, program: "sshoal" });
     const status = await runCommand(["status", "--json"], { cwd: batch.work.dir, program: "sshoal" });

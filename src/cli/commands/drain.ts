@@ -3,6 +3,7 @@
 import { hintAtNames, loadBatches } from "../../batch/batches-here.js";
 import { withControl } from "../../batch/reach.js";
 import { ExitCode, UserError } from "../../errors.js";
+import { olderName } from "../../model/machine.js";
 import { Results } from "../../run/home/results.js";
 import type { DrainOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
@@ -13,17 +14,20 @@ export async function drain(options: DrainOptions): Promise<ExitCode> {
   const { machine: name } = options;
   const surroundings = readSurroundings();
   const batches = loadBatches(new Results(surroundings.cwd));
-  const there = batches.filter(({ state }) => state.machines.get(name)?.hasSpool);
+  const there = batches.flatMap(({ batch, machines, state }) =>
+    [name, olderName(name)].flatMap((each) => {
+      const machine = machines.get(each);
+      return machine !== undefined && state.machines.get(each)?.hasSpool ? [{ batch, machine }] : [];
+    }),
+  );
   if (there.length === 0) {
     const known = [...new Set(batches.flatMap(({ machines }) => [...machines.keys()]))];
     throw new UserError(`no batch of this directory has jobs on ${name}`, { hint: hintAtNames(name, known) });
   }
   const connect = connector(surroundings, options, note);
-  for (const { batch, machines } of there) {
-    const machine = machines.get(name);
-    if (machine === undefined) continue;
+  for (const { batch, machine } of there) {
     await withControl(machine, batch, connect, (control) => control.drain());
-    process.stdout.write(`draining: ${name}; ${batch}\n`);
+    process.stdout.write(`draining: ${machine.name}; ${batch}\n`);
   }
   return ExitCode.Success;
 }
