@@ -2,6 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import {
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -347,6 +348,21 @@ test("a spool that is removed while it is followed, and made again by another cl
   expect(stderr).toContain("one.yaml is left out: what was handed over is not there any more");
   expect(stdout).toContain("2 lost: ");
   expect(code).toBe(1);
+});
+
+test("a slot that another host runs is reported and left alone, and its spool stays", async () => {
+  await ledger.write([ledger.job(waitFor(ledger.seen.path("go")))]);
+  const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
+  await hasBegun(client, 1);
+  mkdirSync(spool("slots/9"));
+  writeFileSync(spool("slots/9/loop"), "4321 1 another-boot@node7\n");
+  giveToRemote(spool("slots/9"));
+  await client.until(({ stderr }) => stderr().includes("one.yaml: slot 9 runs on node7, and is left alone"));
+  await ledger.seen.write("go", "");
+  const { code, stderr } = await client.ended;
+  expect(stderr).toContain("one.yaml: the batch's directory stays: a slot of it runs on node7");
+  expect(code).toBe(0);
+  expect(readFileSync(spool("slots/9/loop"), "utf8")).toBe("4321 1 another-boot@node7\n");
 });
 
 test("300 MB without a line end in an event log: reported, and every job comes home", async () => {
