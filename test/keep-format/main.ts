@@ -4,7 +4,6 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { LIGHT_NO_GPU } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { entriesBelow } from "../rig/entries-below.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
@@ -12,6 +11,8 @@ import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
 /** Stands for a directory of the test that uses the fixture. */
 const GATE = "@GATE@";
+/** As in the tests of upgrades. */
+const SMALL = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
 
 /** Resolves with the exit code. */
 export async function main(): Promise<number> {
@@ -42,7 +43,7 @@ async function handOver(host: TestHost, work: Workspace): Promise<void> {
   );
   await work.write("jobs.sh", jobs.join(""));
   const file = await host.machineFile("max_jobs: 1");
-  const args = ["jobs.sh", "--machines", file, ...LIGHT_NO_GPU, "--detach"];
+  const args = ["jobs.sh", "--machines", file, ...SMALL, "--detach"];
   const { code, stderr } = await runCommand(args, { cwd: work.dir });
   if (code !== 0) throw new Error(`handing over ended with ${code}: ${stderr}`);
 }
