@@ -15,9 +15,9 @@ test.each([
 });
 
 test.each([
-  ["tar: a: Cannot write: No space left on device", /make room/],
-  ["cp: error writing: Disk quota exceeded", /make room/],
-  ["not enough space: 5 MB to copy, 1 MB free in /x", /make room/],
+  ["tar: a: Cannot write: No space left on device", /free space on the machine/],
+  ["cp: error writing: Disk quota exceeded", /free space on the machine/],
+  ["not enough space: 5 MB to copy, 1 MB free in /x", /free space on the machine/],
   ["mkdir: cannot create directory: Permission denied", /you may write to/],
   ["mkdir: Read-only file system", /you may write to/],
   ["there is no tar over there", /sshoal doctor/],
