@@ -75,6 +75,7 @@ await build({
   outExtension: { ".js": ".mjs" },
   splitting: true,
   format: "esm",
+  define: { SSHOAL_VERSION: JSON.stringify(version) },
   banner: {
     js: [
       'import { createRequire as __createRequire } from "node:module";',

@@ -25,6 +25,7 @@ try {
     format: "esm",
     platform: "node",
     target: "node20",
+    define: { SSHOAL_VERSION: '"0.0.0-bench"' },
   });
   const { main } = await import(bundle);
   process.exitCode = await main({

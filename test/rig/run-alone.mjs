@@ -20,7 +20,8 @@ export async function runAlone(entry, argv) {
     // Where the rig looks for dist/ from.
     const bundle = join(place, "test", name, "main.mjs");
     const options = { bundle: true, format: "esm", platform: "node", target: "node20" };
-    await build({ entryPoints: [entry], outfile: bundle, ...options });
+    const define = { SSHOAL_VERSION: '"0.0.0-test"' };
+    await build({ entryPoints: [entry], outfile: bundle, define, ...options });
     const { main } = await import(bundle);
     process.exitCode = await main(argv);
   } finally {

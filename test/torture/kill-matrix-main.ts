@@ -1,12 +1,13 @@
-// All of the kill matrix, which takes too long for every test run.
+// All of the kill matrix, which takes too long for every test run. SSHOAL_TEST_SLOTS=plain: of plain slots.
 
-import { sampleKillCases } from "./kill-cases.js";
+import { HAS_PLAIN_SLOTS } from "../unit/remote/a-spool.js";
+import { plainKillCases, sampleKillCases } from "./kill-cases.js";
 import { runKillCases } from "./kill-matrix.js";
 
 /** Resolves with the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   const [every = 1, atOnce = 2] = argv.map(Number);
-  const cases = sampleKillCases(every);
+  const cases = HAS_PLAIN_SLOTS ? plainKillCases(sampleKillCases(every)) : sampleKillCases(every);
   const onCase = (done: number) => {
     if (done % 100 === 0) console.log(`${done} of ${cases.length}`);
   };

@@ -1,6 +1,6 @@
 // node test/torture/run-kill-matrix.mjs [every] [at once]: kills slots in all ways, or in every so-manieth of them.
 
-import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -12,7 +12,7 @@ const place = await mkdtemp(join(cache, "kills-"));
 try {
   // Where the bundle looks for the scripts of the runtime, and for stand-ins. A copy: an edit meanwhile changes nothing.
   await cp(join(root, "src/remote/runtime"), join(place, "runtime"), { recursive: true });
-  await symlink(join(root, "test/rig/bin"), join(place, "bin"));
+  await cp(join(root, "test/rig/bin"), join(place, "bin"), { recursive: true });
   const bundle = join(place, "kills.mjs");
   await build({
     entryPoints: [fileURLToPath(new URL("kill-matrix-main.ts", import.meta.url))],
@@ -21,7 +21,10 @@ try {
     format: "esm",
     platform: "node",
     target: "node20",
+    define: { SSHOAL_VERSION: '"0.0.0-test"' },
   });
+  // As the unit tests, which run the same cases: slots run as the account that starts them.
+  process.env.SSHOAL_TEST_REMOTE = "none";
   const { main } = await import(bundle);
   process.exitCode = await main(process.argv.slice(2));
 } finally {

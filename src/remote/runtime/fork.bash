@@ -1,9 +1,9 @@
-# Runs jobs that need no shell of their own: bash -p fork.bash SPOOL SLOT. Each line of stdin is "KEY PLACE KEEPER", and answered
-# by "KEY CODE PID" once the job has ended; the first word is "ready" and our pid. The job's shell is a fork of this one, which is there already: to start another
-# takes longer than many a job.
+# Runs jobs that need no shell of their own: bash -p fork.bash SPOOL SLOT. Prints "ready PID" first. Then each line of stdin is
+# "KEY PLACE KEEPER", and is answered by "KEY CODE PID" when the job has ended. The job's shell is a fork of this bash, which takes less
+# time than to start another one.
 
-# What the environment says to every bash, such as functions and a file to read first, is not said to this one, which is run
-# with -p, but to those that jobs have of their own.
+# Because of -p, this bash ignores what the environment tells every bash, such as functions and a file to read first. A shell of a
+# job's own would not, so all jobs get one.
 while IFS= read -r -d '' variable; do
   case $variable in BASH_* | BASHOPTS=* | SHELLOPTS=* | GLOBIGNORE=* | POSIXLY_CORRECT=*) exit 1 ;; esac
 done </proc/self/environ
@@ -33,7 +33,7 @@ sshoal_run() {
 
 echo "ready $$"
 while read -r key place SSHOAL_KEEPER; do
-  # With -m a fork leads a group of its own. But nobody waits with -m: then a job that is only stopped would have ended, too.
+  # With -m a fork leads a group of its own. Not while waiting: with -m, wait returns for a job that is only stopped.
   set -m
   sshoal_run </dev/null >>"jobs/$key/out" 2>>"jobs/$key/err" &
   set +m

@@ -1,6 +1,6 @@
-# For a slot of a batch whose jobs are of several kinds, in place of what slot.sh says. The slots of each kind were planned as
-# if they were alone on the machine: here, under the lock, they share what there is. "room" says of which kind a slot is, what
-# its jobs use and how much there is for all: cores and shares of cards in thousandths, memory in MB.
+# Replaces functions of slot.sh for batches whose jobs are of several kinds: is_waiting, work_through, may_claim and wait_for_room. The
+# slots of each kind were planned as if they were alone on the machine: here, under the lock, they share it. "room" has the kind of
+# a slot, what its jobs use and how much there is for all: cores and shares of cards in thousandths, memory in MB.
 
 # What this slot last wrote to "wants"; "?": unknown, an earlier loop wrote it.
 wished='?'
@@ -108,7 +108,8 @@ wait_for_room() {
   sleep 1
 }
 
-# What is said already is not written again: somebody might read while it is half written. A keeper of ours takes it away.
+# wish LINE: writes it to "wants", or removes that if LINE is empty. An unchanged line is not written again: a reader could see half
+# of it.
 wish() {
   if [ -z "$1" ]; then
     [ ! -e "$mine/wants" ] || rm -f "$mine/wants"

@@ -9,12 +9,12 @@ read_need() {
   need_memory=$memory need_gpu_memory=$gpu_memory need_gpu=$gpu need_machine=$machine need_cards=$cards
 }
 
-# What more there is to it when a batch has jobs of several kinds, is in kinds.sh.
+# kinds.sh replaces it, for batches with jobs of several kinds.
 may_claim() {
   true
 }
 
-# The claim is what other batches see long before a job has touched its memory; checked and made under one lock.
+# Other batches see the claim long before a job uses its memory. It is checked and made under one lock.
 claim_room() {
   [ -s "$mine/claim" ] && return 0
   may_claim || return 1
@@ -67,7 +67,7 @@ has_memory() {
   done <"$proc/meminfo"
 }
 
-# What the jobs of those claims already hold, so that it is not counted as claimed and as used.
+# Prints the memory that the jobs of those claims already use, so that it does not count as claimed and as used.
 resident_mb() {
   pages=0
   set -f
@@ -81,8 +81,7 @@ resident_mb() {
   echo $((pages * $(getconf PAGESIZE 2>/dev/null || echo 4096) / 1048576))
 }
 
-# Asked again at the moment a job starts; but memory at most every second, and the cards every ten, since a call can take
-# a second.
+# Looks again when a job starts; at memory at most every second, at the cards at most every ten, because that can take a second.
 has_room_now() {
   uptime_now
   if [ -z "$looked_at" ] || [ $((now - looked_at)) -ge 100 ]; then
