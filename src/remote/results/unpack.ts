@@ -6,11 +6,11 @@ import { closeSync, symlinkSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import path from "node:path";
 import type { Readable } from "node:stream";
-import { Parser } from "tar/parse";
 import type { ReadEntry } from "tar/read-entry";
-import { deferred } from "../../transport/deferred.js";
 import { RemoteError } from "../engine/remote-error.js";
 import { ArrivalPlaces, NoPlace } from "./arrival-places.js";
+import { leadsInside } from "./leads-inside.js";
+import { readArchive } from "./read-archive.js";
 import { syncAll } from "./sync-all.js";
 import { createFile, type NewFile, writeEntry } from "./write-entry.js";
 
@@ -41,46 +41,12 @@ export const RENAMED = "sshoal-renamed.txt";
 export async function unpack(archive: Readable, into: string, rules: UnpackRules): Promise<Unpacked> {
   const unpacking = new Unpacking(into, rules);
   try {
-    await takeAll(archive, unpacking);
+    await readArchive(archive, (entry) => unpacking.take(entry));
     return await unpacking.finish();
   } catch (error) {
     throw blameArchive(error);
   } finally {
     archive.destroy();
-  }
-}
-
-async function takeAll(archive: Readable, unpacking: Unpacking): Promise<void> {
-  const { promise: isRead, resolve, reject } = deferred<void>();
-  let taken = Promise.resolve();
-  let [isWhole, hasFailed] = [false, false];
-  const parser = new Parser({
-    strict: true,
-    // One after another: an entry that is not read yet holds back the rest of the archive.
-    onReadEntry: (entry) => {
-      if (hasFailed) return entry.resume();
-      taken = taken.then(() => unpacking.take(entry));
-      taken.catch(reject);
-    },
-  });
-  parser.on("error", reject);
-  parser.on("eof", () => {
-    isWhole = true;
-  });
-  parser.on("end", () => (isWhole ? resolve() : reject(new RemoteError("the archive it sent is cut off"))));
-  archive.on("error", reject);
-  archive.on("close", () => archive.readableEnded || reject(new RemoteError("the connection was lost")));
-  archive.pipe(parser as unknown as NodeJS.WritableStream);
-  try {
-    await isRead;
-    await taken;
-  } catch (error) {
-    hasFailed = true;
-    archive.unpipe();
-    // Ends the entry that is being written: nothing is written any more once this has rejected.
-    parser.end();
-    await taken.catch(() => {});
-    throw error;
   }
 }
 
@@ -261,17 +227,3 @@ function topOf(name: string): string {
 }
 
 class LeadsOutside extends Error {}
-
-function leadsInside(place: string, target: string): boolean {
-  if (target === "" || target.startsWith("/") || goesDownAndUp(target)) return false;
-  const within = place.split("/").slice(0, 2).join("/");
-  const lands = path.posix.normalize(path.posix.join(path.posix.dirname(place), target));
-  return lands === within || lands.startsWith(`${within}/`);
-}
-
-/** Up again from what may itself be a link: that is not where the text says. */
-function goesDownAndUp(target: string): boolean {
-  const parts = target.split("/").filter((part) => part !== "" && part !== ".");
-  const down = parts.findIndex((part) => part !== "..");
-  return down >= 0 && parts.includes("..", down);
-}

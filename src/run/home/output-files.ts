@@ -1,28 +1,19 @@
 // job_results/<job>.out and .err while their jobs run: pieces are written where they belong, however often they come.
 
-import { constants, existsSync, statSync } from "node:fs";
-import { type FileHandle, open, rename, stat } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { rename, stat } from "node:fs/promises";
 import path from "node:path";
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { Past } from "../../plan/fold/replay.js";
 import type { OutputPosition } from "../../remote/spool/control.js";
 import type { OutputPiece } from "../../remote/spool/control-stream.js";
-import { freshOutput } from "../../remote/spool/fresh-output.js";
+import { type Growing, grow, makeFile, offsetOf, syncFile } from "./growing-file.js";
 import { joinOutput } from "./join-output.js";
 import type { Results } from "./results.js";
 import type { Tee } from "./tee.js";
 
 const STREAMS = ["out", "err"] as const;
 type Stream = (typeof STREAMS)[number];
-
-/** No file stays open: jobs may be more than a process may have descriptors. */
-interface Growing {
-  readonly path: string;
-  /** Of the file here. */
-  size: number;
-  /** Where in it the machine's file begins: what is before, the job has removed there. */
-  kept: number;
-}
 
 type Streams = Readonly<Record<Stream, Growing>>;
 
@@ -38,7 +29,7 @@ export class OutputFiles {
   readonly #tee: Tee | null;
 
   /**
-   * `begun`: attempts, as `line attempt`, of which an earlier client has written part. `tee` hears of all that comes.
+   * `begun`: attempts, as `job attempt`, of which an earlier client has written part. `tee` hears of all that comes.
    * `kept`: as in Past.
    */
   constructor(
@@ -79,7 +70,7 @@ export class OutputFiles {
     const size = existsSync(path) ? (await stat(path)).size : 0;
     // What another, unfinished attempt left under this name moves aside.
     if (size > 0 && kept === null) await this.#moveAside(path);
-    await withFile(path, async () => {});
+    await makeFile(path);
     return kept === null ? { path, size: 0, kept: 0 } : { path, size, kept: Math.min(kept, size) };
   }
 
@@ -110,19 +101,10 @@ export class OutputFiles {
   async write({ key, stream, offset, bytes }: OutputPiece): Promise<boolean> {
     const growing = this.#growing.get(key)?.[stream];
     if (growing === undefined) return true;
-    const isTaken = await withFile(growing.path, async (handle) => {
-      const known = await readFrom(handle, growing.kept + offset, growing.size);
-      const fresh = freshOutput({ offset, bytes }, offsetOf(growing), known);
-      if (fresh === null) return false;
-      for (let done = 0; done < fresh.length; ) {
-        const { bytesWritten } = await handle.write(fresh, done, fresh.length - done, growing.size);
-        done += bytesWritten;
-        growing.size += bytesWritten;
-      }
-      return fresh.length > 0 ? "grown" : true;
-    });
-    if (isTaken === "grown") this.#tee?.grow({ key, stream, offset: growing.size });
-    return isTaken !== false;
+    const before = growing.size;
+    const isTaken = await grow(growing, { offset, bytes });
+    if (growing.size > before) this.#tee?.grow({ key, stream, offset: growing.size });
+    return isTaken;
   }
 
   /** The job has emptied its output: what is here stays, and the machine's file is read from its beginning. Says how much. */
@@ -184,31 +166,9 @@ export class OutputFiles {
     if (streams === undefined) return;
     for (const { path, size } of [streams.out, streams.err]) {
       // That an empty file is there is safe with its directory.
-      if (size > 0) await withFile(path, (handle) => handle.sync());
+      if (size > 0) await syncFile(path);
     }
   }
-}
-
-/** Makes the file if it is not there. */
-async function withFile<T>(path: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
-  const handle = await open(path, constants.O_CREAT | constants.O_RDWR, 0o600);
-  try {
-    return await use(handle);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** How far the machine's file has been taken. */
-function offsetOf({ size, kept }: Growing): number {
-  return size - kept;
-}
-
-async function readFrom(handle: FileHandle, from: number, to: number): Promise<Buffer> {
-  const length = Math.max(0, to - from);
-  if (length === 0) return Buffer.alloc(0);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, from);
-  return buffer.subarray(0, bytesRead);
 }
 
 function attemptOf(key: string): string {

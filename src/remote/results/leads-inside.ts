@@ -1,0 +1,18 @@
+// Whether a symbolic link of a job's results stays within them. Pure.
+
+import path from "node:path";
+
+/** `place`: where the link is made; its first two components are the directory that it may not leave. */
+export function leadsInside(place: string, target: string): boolean {
+  if (target === "" || target.startsWith("/") || goesDownAndUp(target)) return false;
+  const within = place.split("/").slice(0, 2).join("/");
+  const lands = path.posix.normalize(path.posix.join(path.posix.dirname(place), target));
+  return lands === within || lands.startsWith(`${within}/`);
+}
+
+/** Up again from what may itself be a link: that is not where the text says. */
+function goesDownAndUp(target: string): boolean {
+  const parts = target.split("/").filter((part) => part !== "" && part !== ".");
+  const down = parts.findIndex((part) => part !== "..");
+  return down >= 0 && parts.includes("..", down);
+}

@@ -1,0 +1,60 @@
+// A file that grows here as another one does on a machine.
+
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import type { OutputPiece } from "../../remote/spool/control-stream.js";
+import { freshOutput } from "../../remote/spool/fresh-output.js";
+
+/** No file stays open: jobs may be more than a process may have descriptors. */
+export interface Growing {
+  readonly path: string;
+  /** Of the file here. */
+  size: number;
+  /** Where in it the machine's file begins: what is before, the job has removed there. */
+  kept: number;
+}
+
+/** Adds what is new of a piece. False: it does not follow what is here, and nothing is written. */
+export async function grow(growing: Growing, piece: Pick<OutputPiece, "offset" | "bytes">): Promise<boolean> {
+  return withFile(growing.path, async (handle) => {
+    const known = await readFrom(handle, growing.kept + piece.offset, growing.size);
+    const fresh = freshOutput(piece, offsetOf(growing), known);
+    if (fresh === null) return false;
+    for (let done = 0; done < fresh.length; ) {
+      const { bytesWritten } = await handle.write(fresh, done, fresh.length - done, growing.size);
+      done += bytesWritten;
+      growing.size += bytesWritten;
+    }
+    return true;
+  });
+}
+
+export async function makeFile(path: string): Promise<void> {
+  await withFile(path, async () => {});
+}
+
+export async function syncFile(path: string): Promise<void> {
+  await withFile(path, (handle) => handle.sync());
+}
+
+/** Makes the file if it is not there. */
+async function withFile<T>(path: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await open(path, constants.O_CREAT | constants.O_RDWR, 0o600);
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** How far the machine's file has been taken. */
+export function offsetOf({ size, kept }: Growing): number {
+  return size - kept;
+}
+
+async function readFrom(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+  const length = Math.max(0, to - from);
+  if (length === 0) return Buffer.alloc(0);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, from);
+  return buffer.subarray(0, bytesRead);
+}
