@@ -7,7 +7,7 @@ import { ExitCode } from "../../errors.js";
 import { isFit } from "../../fitness/diagnose.js";
 import { abilitiesOf } from "../../report/live/abilities.js";
 import { type DiagnosedMachine, formatDoctor } from "../../report/tables/doctor-lines.js";
-import type { MachineOptions } from "../options/run-options.js";
+import type { MachineOptions } from "../options/machine-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";

@@ -5,7 +5,7 @@ import { type Surveyed, survey } from "../../batch/survey.js";
 import { ExitCode } from "../../errors.js";
 import { explainShortages } from "../../plan/slots/explain.js";
 import { formatProbeTable, type ProbedMachine } from "../../report/tables/probe-table.js";
-import type { MachineOptions } from "../options/run-options.js";
+import type { MachineOptions } from "../options/machine-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";
 import { describeAbout } from "../terminal/describe-about.js";

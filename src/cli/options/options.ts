@@ -6,18 +6,20 @@ import { VERSION } from "../../model/version.js";
 import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
-import type { Environment } from "./option-values.js";
-import { separateParameters } from "./parameter-words.js";
 import {
   describeDoctor,
   describeProbe,
-  describeRun,
   type MachineOptions,
   type RawMachines,
+  resolveMachines,
+} from "./machine-options.js";
+import type { Environment } from "./option-values.js";
+import { separateParameters } from "./parameter-words.js";
+import {
+  describeRun,
   type RawRun,
   type Revise,
   type RunOptions,
-  resolveMachines,
   resolveRun,
   reviser,
 } from "./run-options.js";

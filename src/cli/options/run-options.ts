@@ -1,14 +1,18 @@
-// What `run` and `probe` can be asked for, and what it means.
+// What `run` can be asked for, and what it means.
 
 import { type Command, Option } from "commander";
-import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import type { HaltRule } from "../../model/halt-rule.js";
-import type { Requirement } from "../../model/job.js";
 import type { Policy } from "../../plan/run-state.js";
 import type { Rerun } from "../../run/rerun.js";
 import { attendedHalt, haltOption } from "./halt-option.js";
 import { EXAMPLES } from "./help-text.js";
+import {
+  describeMachines,
+  type MachineOptions,
+  type RawMachines,
+  resolveMachines,
+} from "./machine-options.js";
 import {
   durationOption,
   type Environment,
@@ -17,24 +21,6 @@ import {
   retriesOption,
   toAssignment,
 } from "./option-values.js";
-import { describeRequirement, type RawRequirement, resolveRequirement } from "./requirement-options.js";
-import {
-  describeChoice,
-  describeSsh,
-  type RawChoice,
-  type RawSsh,
-  resolveChoice,
-  resolveSsh,
-  type SshOptions,
-} from "./ssh-options.js";
-
-/** No machines: this computer. */
-export interface MachineOptions extends MachineChoice, SshOptions {
-  readonly requirement: Requirement;
-  readonly isJson: boolean;
-  readonly isVerbose: boolean;
-}
-
 /** The tools whose users know their lines. */
 export type Voice = "sshoal" | "simple_gpu_scheduler";
 
@@ -58,11 +44,6 @@ export interface RunOptions extends MachineOptions {
   readonly rerun: Rerun;
   /** Whose lines are printed. */
   readonly voice: Voice;
-}
-
-export interface RawMachines extends RawChoice, RawSsh, RawRequirement {
-  readonly json?: true;
-  readonly verbose?: true;
 }
 
 export interface RawRun extends RawMachines {
@@ -130,35 +111,6 @@ export function describeRunOptions(command: Command): Command {
     .option("--dry-run", "print slots and first commands, run nothing")
     .option("--json", "print one JSON event per line instead of text")
     .option("-v, --verbose", "print more details");
-}
-
-export function describeProbe(command: Command): Command {
-  command.description("Print the free resources of each machine, and how many jobs would fit.");
-  return describeMachines(command)
-    .option("--json", "print one JSON object per machine")
-    .option("-v, --verbose", "also print how each machine was reached");
-}
-
-export function describeDoctor(command: Command): Command {
-  command.description("Check each machine, and print how to fix what would stop a batch.");
-  return describeMachines(command)
-    .option("--json", "print one JSON object per machine")
-    .addHelpText("after", "\nExit codes: 0 all are fit, 1 some are not, 2 bad usage or input, 3 none is.");
-}
-
-function describeMachines(command: Command): Command {
-  describeChoice(command, "default: this machine");
-  return describeRequirement(describeSsh(command));
-}
-
-export function resolveMachines(raw: RawMachines): MachineOptions {
-  return {
-    ...resolveChoice(raw),
-    ...resolveSsh(raw),
-    requirement: resolveRequirement(raw),
-    isJson: raw.json ?? false,
-    isVerbose: raw.verbose ?? false,
-  };
 }
 
 export function resolveRun(
