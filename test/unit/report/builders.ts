@@ -10,6 +10,7 @@ import { initialState } from "../../../src/plan/fold/initial-state.js";
 import type { RunState } from "../../../src/plan/run-state.js";
 import { applyToView, newView, type ViewState } from "../../../src/report/live/view-state.js";
 import type { Reporter } from "../../../src/report/reporter.js";
+import { aGpu as anyGpu } from "../plan/a-machine.js";
 
 export const SUCCESS: Outcome = { kind: "exited", code: 0 };
 export const FAILURE: Outcome = { kind: "exited", code: 1 };
@@ -26,19 +27,7 @@ export const CAPACITY: Capacity = {
 };
 
 export function aGpu(index: number): Gpu {
-  return {
-    vendor: "nvidia",
-    index,
-    uuid: `GPU-${index}`,
-    name: "RTX 4090",
-    memoryTotalMb: 24564,
-    memoryFreeMb: 24000,
-    utilization: 0,
-    unusable: null,
-    isExclusive: false,
-    sharesHostMemory: false,
-    isMig: false,
-  };
+  return anyGpu({ index, name: "RTX 4090", memoryTotalMb: 24564 });
 }
 
 /** One slot for each list of cards. */
