@@ -248,7 +248,7 @@ describe("stopping", () => {
       async () => (await pids(A)).length === 2 && (await pids(B)).length === 1,
     );
     await control.stop([A]);
-    await until("its keeper has written how it ended", () => exists(`jobs/${A}/exit`));
+    await machine.untilEvent(`ended ${A}`);
     expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
     await until("nothing of it lives", async () => (await pids(A)).every((pid) => !isAlive(pid)));
     expect((await pids(B)).every(isAlive)).toBe(true);
