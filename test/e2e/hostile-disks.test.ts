@@ -116,7 +116,7 @@ describe("no", () => {
       const args = ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU];
       const { code, stdout, stderr } = await runCommand(args, { cwd: work.dir });
       expect(stderr).toMatch(
-        new RegExp(`WARNING: poor\\.yaml gets no jobs: .*there is no ${tool} over there\n`),
+        new RegExp(`WARNING: poor\\.yaml gets no jobs: .*there is no ${tool} on the machine\n`),
       );
       expect(stdout).toContain("2 succeeded, 0 failed");
       expect(code).toBe(0);

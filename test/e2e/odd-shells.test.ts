@@ -206,7 +206,7 @@ describe.concurrent("tools", () => {
     const host = await hostWithout([tool], context);
     const { code, said, out } = await runBatch(await host.machineFile(), JOBS, context);
     expect(code).toBe(3);
-    expect(said).toContain(`there is no ${tool} over there`);
+    expect(said).toContain(`there is no ${tool} on the machine`);
     expect(said).toContain("sshoal doctor");
     expect(out).toEqual([null, null]);
   });

@@ -48,7 +48,7 @@ export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
       "give its machine file scratch: with a directory that only you can write to",
     );
   }
-  if (/there is no \S+ over there/.test(stderr)) {
+  if (/there is no \S+ on the machine/.test(stderr)) {
     return new RemoteError(message, "sshoal doctor --machines with this machine prints how to install it");
   }
   return new RemoteError(message);

@@ -31,7 +31,7 @@ print_refusal() {
 
 receive() {
   for tool in setsid tar find xargs; do
-    command -v "$tool" >/dev/null || { echo "there is no $tool over there" >&2; return 1; }
+    command -v "$tool" >/dev/null || { echo "there is no $tool on the machine" >&2; return 1; }
   done
   is_of_our_format && make_incoming && tar -xpof - -C "$incoming" <&3 && is_whole && cd "$spool" && is_heard
 }

@@ -4,7 +4,7 @@
 incoming=$root/trees/incoming.$$
 
 stage() {
-  command -v tar >/dev/null || { echo "there is no tar over there" >&2; return 1; }
+  command -v tar >/dev/null || { echo "there is no tar on the machine" >&2; return 1; }
   expect_own "$tree" || return 1
   if [ -d "$tree" ]; then touch "$tree"; echo have; return; fi
   for base in $bases; do

@@ -20,7 +20,7 @@ test.each([
   ["not enough space: 5 MB to copy, 1 MB free in /x", /free space on the machine/],
   ["mkdir: cannot create directory: Permission denied", /you may write to/],
   ["mkdir: Read-only file system", /you may write to/],
-  ["there is no tar over there", /sshoal doctor/],
+  ["there is no tar on the machine", /sshoal doctor/],
   ["not safe: /tmp/.sshoal belongs to another account", /only you can write to/],
 ])("what can be done about it: %s", (stderr, hint) => {
   expect(remoteErrorFrom("staging", `before\n${stderr}\nafter`).hint).toMatch(hint);

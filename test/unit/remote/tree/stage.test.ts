@@ -252,7 +252,7 @@ function cutAfter(session: Session, bytes: number): Session {
 test("without tar over there, the error says so", async () => {
   vi.stubEnv("PATH", pathWithout(machine, "tar"));
   expect((await errorOf(stage(machine.session, await options()))).message).toBe(
-    "copying the working directory failed: there is no tar over there",
+    "copying the working directory failed: there is no tar on the machine",
   );
 });
 
