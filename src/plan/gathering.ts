@@ -33,14 +33,13 @@ export class Gathering {
   readonly #waiting: Waiting[] = [];
   readonly #waitingOf = new Map<MachineState, Waiting>();
 
-  /** O(m) when it is new or has made a trip, else O(1). */
+  /** O(log m) when it is new or has made a trip, apart from moving the others up, else O(1). */
   put(machine: MachineState): void {
     const { collectedAt } = machine;
     if (this.#waitingOf.get(machine)?.collectedAt === collectedAt) return;
     this.remove(machine);
     const waiting = { machine, collectedAt };
-    const last = this.#waiting.findLastIndex((other) => other.collectedAt <= collectedAt);
-    this.#waiting.splice(last + 1, 0, waiting);
+    this.#waiting.splice(this.#placeOf(collectedAt), 0, waiting);
     this.#waitingOf.set(machine, waiting);
   }
 
@@ -48,7 +47,7 @@ export class Gathering {
     const waiting = this.#waitingOf.get(machine);
     if (waiting === undefined) return;
     this.#waitingOf.delete(machine);
-    this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+    this.#waiting.splice(this.#waiting.indexOf(waiting, this.#placeOf(waiting.collectedAt)), 1);
   }
 
   /** Those that have waited long enough. */
@@ -57,5 +56,16 @@ export class Gathering {
       if (!isRested(collectedAt, now)) return;
       yield machine;
     }
+  }
+
+  /** Behind all whose last trip was earlier. */
+  #placeOf(collectedAt: number): number {
+    let [from, to] = [0, this.#waiting.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#waiting[middle] as Waiting).collectedAt < collectedAt) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 }
