@@ -88,14 +88,23 @@ with_lock() {
     return "$lock_status"
   fi
   start_of $$
-  until (set -C && echo "$$ $started $here" >"$lock_file.held") 2>/dev/null; do
-    ! is_dead "$lock_file.held" || rm -f "$lock_file.held"
-    sleep 1
+  waiter="$$ $started $here"
+  until (set -C && echo "$waiter" >"$lock_file.held") 2>/dev/null; do
+    free_dead_lock
   done
   "$@"
   lock_status=$?
   rm -f "$lock_file.held"
   return "$lock_status"
+}
+
+# The holder must be dead at two looks: its file is empty for a moment before it has a name. Another waiter may have removed
+# the file by now.
+free_dead_lock() {
+  first_holder=$(cat "$lock_file.held" 2>/dev/null)
+  sleep 1
+  is_dead "$lock_file.held" && [ "$(cat "$lock_file.held" 2>/dev/null)" = "$first_holder" ] || return 0
+  rm -f "$lock_file.held" 2>/dev/null
 }
 
 # start_slot SLOT [revived]: its loop, in a session of its own; where a logout ends what it has started ($in_scope), in a scope,

@@ -1,0 +1,66 @@
+// The lock for machines without flock: a file that names its holder.
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../../rig/until.js";
+import { type Home, liveLine, makeHome, SHELLS } from "./a-spool.js";
+
+const RUNTIME = fileURLToPath(new URL("../../../src/remote/runtime/", import.meta.url));
+
+describe.each(SHELLS.filter(([, shell]) => shell.hasOnlyBusybox))("under %s", (_, shell) => {
+  let home: Home;
+  beforeEach(async () => {
+    home = await makeHome(shell);
+  });
+  afterEach(() => home.remove());
+
+  /** Resolves when the command has run under the lock. */
+  function underLock(command: string): Promise<unknown> {
+    const script = `root=$HOME/.sshoal; . ${RUNTIME}own.sh; . ${RUNTIME}lib.sh
+with_lock "$HOME/l" eval '${command}'`;
+    const child = spawn("sh", ["-c", script], { env: home.env, stdio: "inherit" });
+    return new Promise((resolve) => child.once("close", resolve));
+  }
+
+  /** From now on each look at the lock waits for "go" instead of a second. */
+  async function holdUpLooks(): Promise<void> {
+    const text = '#!/bin/sh\necho >>"$HOME/looked"\nuntil [ -e "$HOME/go" ]; do /bin/sleep 0.02; done\n';
+    await home.write("bin/sleep", text);
+    await chmod(home.path("bin/sleep"), 0o755);
+    home.env.PATH = `${home.path("bin")}:${home.env.PATH}`;
+  }
+
+  test("who waited for a holder that is gone writes its own start, not that of the holder", async () => {
+    await holdUpLooks();
+    const holder = spawn("/bin/sleep", ["600"], { stdio: "ignore" });
+    const isGone = new Promise((resolve) => holder.once("close", resolve));
+    await home.write("l.held", liveLine(holder.pid as number));
+    const done = underLock('is_live "$lock_file.held"; echo "$? $live_pid $$" >"$HOME/seen"');
+    await until("it waits", () => existsSync(home.path("looked")));
+    holder.kill("SIGKILL");
+    await isGone;
+    await home.write("go", "");
+    await done;
+    const [status, named, own] = (await home.read("seen")).trim().split(" ");
+    expect([status, named]).toEqual(["0", own]);
+  });
+
+  test("a lock whose holder has not written its name yet is not taken from it", async () => {
+    await holdUpLooks();
+    await home.write("l.held", "");
+    const done = underLock('[ ! -e "$HOME/released" ] || true >"$HOME/in-turn"');
+    await until("it waits", () => existsSync(home.path("looked")));
+    expect(existsSync(home.path("l.held"))).toBe(true);
+    const holder = spawn("/bin/sleep", ["600"], { stdio: "ignore" });
+    await home.write("l.held", liveLine(holder.pid as number));
+    await home.write("go", "");
+    await until("it looks again", async () => (await home.read("looked")).length > 2);
+    await home.write("released", "");
+    holder.kill("SIGKILL");
+    await done;
+    expect(existsSync(home.path("in-turn"))).toBe(true);
+  });
+});
