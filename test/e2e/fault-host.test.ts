@@ -106,6 +106,25 @@ describe("a machine that is rebooted", () => {
     expect(client.stderr()).toMatch(/WARNING: trying again: /);
   });
 
+  test.each(["slots/0/events", "slots/1/events"])("by a power failure that emptied %s", async (log) => {
+    await fiveJobs();
+    const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
+    await hasBegun(client, 3);
+    relay.refuse();
+    relay.cut();
+    reboot();
+    truncateSync(spool(log), 0);
+    await ledger.seen.write("go", "");
+    relay.accept();
+    await expectFine(
+      client,
+      new Map([
+        [2, 2],
+        [3, 2],
+      ]),
+    );
+  });
+
   test("without a client: the same command finds out", async () => {
     await fiveJobs();
     const args = await batchArgs();

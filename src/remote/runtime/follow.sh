@@ -1,5 +1,8 @@
-# Prints the names of a spool's event logs, then what is new in them. Runs in the spool after logs.sh; $known has a word
-# <log>=<lines> for each log of which the client has lines. Ends when stdin does.
+# Prints the names of a spool's event logs, then what is new in them. Runs in the spool after logs.sh; $known has a line
+# <log>=<lines> <end of the last one> for each log of which the client has lines. Ends when stdin does.
+
+newline='
+'
 
 follow() {
   find_logs
@@ -7,7 +10,7 @@ follow() {
   counts=
   for log_file in $logs; do
     count=0
-    case $known in *" $log_file="*) count=${known#*" $log_file="} count=${count%% *} ;; esac
+    case $known in *"$newline$log_file="*) find_known ;; esac
     counts="$counts $count"
   done
   echo "logs$logs"
@@ -16,6 +19,18 @@ follow() {
   case $counts in
     *[1-9]*) print_logs | { exec 3<&- && skip $counts && exec cat; } ;;
     *) print_logs ;;
+  esac
+}
+
+# Sets $count to how many lines of the log are known. Ends where these are not in it: after a power failure the last lines can be
+# missing, and others can be in their place.
+find_known() {
+  known_end=${known#*"$newline$log_file="}
+  known_end=${known_end%%"$newline"*}
+  count=${known_end%% *} known_end=${known_end#* }
+  case $(sed -n "$count{s/^/x/p;q;}" "$log_file") in
+    x*"$known_end") ;;
+    *) echo "$log_file has lost lines" >&2 && exit 1 ;;
   esac
 }
 

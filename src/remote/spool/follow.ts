@@ -1,25 +1,29 @@
 // Follows a spool's event logs from what is known of each: the first time, the tenth time and after a cut are the same.
 
 import { finished } from "node:stream/promises";
+import { quote } from "../../transport/quote.js";
 import type { Session } from "../../transport/session.js";
 import { gatherTail } from "../engine/gather-tail.js";
 import { type Place, prelude } from "../engine/layout.js";
 import { remoteErrorFrom } from "../engine/remote-error.js";
 import { runtimeFile } from "../runtime-files.js";
-import { type KnownLines, LogStream } from "./log-stream.js";
+import { type KnownLogs, LogStream } from "./log-stream.js";
 import type { SpoolEvent } from "./spool-event.js";
 
 export interface Following {
   readonly place: Place;
   /** Lines that were told already, and are not told again. Those that come are added. */
-  readonly known: KnownLines;
+  readonly known: KnownLogs;
   /** Called once, with the logs that are followed. One that is made later is not among them. */
   readonly onLogs?: (names: readonly string[]) => void;
   readonly onEvent: (event: SpoolEvent) => void;
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the channel ended or the signal came, with what the machine said of it; null: the link was lost. */
+/**
+ * Resolves when the channel ended or the signal came, with what the machine said of it; null: the link was lost. It ends at once
+ * where a log no longer has the lines that are known of it.
+ */
 export async function follow(session: Session, following: Following): Promise<string | null> {
   const { place, known, onEvent, onLogs, signal } = following;
   const running = await session.exec(followScript(place, known));
@@ -65,12 +69,13 @@ const LOG_NAME = /^(?:events(?:\.[\w.-]+)?|slots\/[\w.-]+\/events)$/;
  * leaves out the known lines. `tail` would outlive a closed channel: a shell sees stdin end, and ends it. Without `tail` the
  * channel ends.
  */
-function followScript(place: Place, known: KnownLines): string {
-  const words = [...known].filter(([name]) => LOG_NAME.test(name)).map(([name, lines]) => `${name}=${lines}`);
+function followScript(place: Place, known: KnownLogs): string {
+  const logs = [...known].filter(([name, { lines }]) => LOG_NAME.test(name) && lines > 0);
+  const text = logs.map(([name, { lines, end }]) => `${name}=${lines} ${end}\n`).join("");
   return `${prelude(place)}
 cd "$spool" || exit 1
 ${runtimeFile("logs.sh")}
-known=' ${words.join(" ")} '
+known=${quote(`\n${text}`)}
 ${runtimeFile("follow.sh")}
 follow
 `;

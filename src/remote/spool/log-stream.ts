@@ -10,11 +10,22 @@ const HEADER = /^==> (\S+) <==$/;
 const KEPT_BYTES = 256;
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** Whole lines of each log, by its name. */
-export type KnownLines = Map<string, number>;
+/** Of a log that has told something. */
+export interface KnownLog {
+  /** How many whole lines. */
+  readonly lines: number;
+  /** How the last of them ends: by this the log is seen to still have them. Empty: not known. */
+  readonly end: string;
+}
+
+/** By the names of logs. */
+export type KnownLogs = Map<string, KnownLog>;
+
+/** What is remembered of a line's end. */
+const REMEMBERED = /[ -~]{0,80}$/;
 
 export class LogStream {
-  readonly #known: KnownLines;
+  readonly #known: KnownLogs;
   readonly #onEvent: (event: SpoolEvent) => void;
   /** Of each log, what came of its last line. */
   readonly #rests = new Map<string, Buffer>();
@@ -26,7 +37,7 @@ export class LogStream {
   #last: Buffer | null = null;
 
   /** Counts lines in `known` as they come. */
-  constructor(known: KnownLines, onEvent: (event: SpoolEvent) => void) {
+  constructor(known: KnownLogs, onEvent: (event: SpoolEvent) => void) {
     this.#known = known;
     this.#onEvent = onEvent;
   }
@@ -74,7 +85,7 @@ export class LogStream {
   #end(line: Buffer): void {
     const text = line.toString("utf8");
     const event = parseSpoolEvent(this.#overlong.delete(this.#name) ? lastEventIn(text) : text);
-    this.#known.set(this.#name, (this.#known.get(this.#name) ?? 0) + 1);
+    this.#count(1, REMEMBERED.exec(text)?.[0] ?? "");
     if (event !== null) this.#onEvent(event);
   }
 
@@ -86,8 +97,12 @@ export class LogStream {
 
   /** What was taken for a line was the beginning of one. An event that it seemed to be comes again when it is whole. */
   #undo(line: Buffer): void {
-    this.#known.set(this.#name, (this.#known.get(this.#name) ?? 1) - 1);
+    this.#count(-1, "");
     this.#keep(line);
+  }
+
+  #count(more: number, end: string): void {
+    this.#known.set(this.#name, { lines: (this.#known.get(this.#name)?.lines ?? 0) + more, end });
   }
 
   #shorten(): void {

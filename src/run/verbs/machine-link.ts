@@ -6,7 +6,7 @@ import type { Slot } from "../../model/machine.js";
 import type { Place } from "../../remote/engine/layout.js";
 import { Control } from "../../remote/spool/control.js";
 import { follow } from "../../remote/spool/follow.js";
-import type { KnownLines } from "../../remote/spool/log-stream.js";
+import type { KnownLogs } from "../../remote/spool/log-stream.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
 import type { Tree } from "../../remote/tree/tree.js";
 import type { Session } from "../../transport/session.js";
@@ -41,7 +41,7 @@ export class MachineLink extends Link {
   holderPid = 0;
   readonly #begun = new WeakMap<Session, Begun>();
   /** How much of the event logs is known. */
-  readonly #knownLines: KnownLines = new Map();
+  readonly #knownLogs: KnownLogs = new Map();
   /** The last drain that the logs tell of, and the last one that is over. */
   readonly #drains = { begun: 0, over: 0 };
   #hasSpool = false;
@@ -62,7 +62,7 @@ export class MachineLink extends Link {
   noteSpool(isThere: boolean): void {
     this.#hasSpool = isThere;
     if (isThere) return;
-    this.#knownLines.clear();
+    this.#knownLogs.clear();
     Object.assign(this.#drains, { begun: 0, over: 0 });
     this.staged = null;
     this.isFurnished = false;
@@ -111,14 +111,17 @@ export class MachineLink extends Link {
       begun.following = following;
       const reason = await follow(session, {
         place: this.place,
-        known: this.#knownLines,
+        known: this.#knownLogs,
         signal: AbortSignal.any([this.signal, following.again.signal]),
         onLogs: (names) => {
           following.logs = names;
         },
         onEvent,
       });
-      if (!following.again.signal.aborted || this.signal.aborted) return reason;
+      if (following.again.signal.aborted && !this.signal.aborted) continue;
+      // The logs may have lost lines: then all that is left in them is read anew.
+      if (reason !== null) this.#knownLogs.clear();
+      return reason;
     }
   }
 

@@ -1,6 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { follow } from "../../../../src/remote/spool/follow.js";
+import type { KnownLog } from "../../../../src/remote/spool/log-stream.js";
 import type { SpoolEvent } from "../../../../src/remote/spool/spool-event.js";
 import { killAll, nameOf, pidsWithHome } from "../../../rig/processes.js";
 import { until } from "../../../rig/until.js";
@@ -13,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-function start(known: Readonly<Record<string, number>> = {}) {
+function start(known: Readonly<Record<string, KnownLog>> = {}) {
   const seen: SpoolEvent[] = [];
   const logs: string[] = [];
   const lines = new Map(Object.entries(known));
@@ -68,9 +69,9 @@ describe.each(TOOLS)("with %s", (_, prepare) => {
       { kind: "idle", slot: 1 },
     ]);
     expect(Object.fromEntries(lines)).toEqual({
-      "events.a.host.1": 3,
-      "slots/0/events": 1,
-      "slots/12/events": 1,
+      "events.a.host.1": { lines: 3, end: "idle 1" },
+      "slots/0/events": { lines: 1, end: "idle 0" },
+      "slots/12/events": { lines: 1, end: "idle 12" },
     });
     stop();
     await ended;
@@ -82,10 +83,10 @@ describe.each(TOOLS)("with %s", (_, prepare) => {
     await machine.write(`${machine.spool}/slots/1/events`, "idle 2\nidle 3\n");
     await machine.write(`${machine.spool}/slots/2/events`, "idle 4\nidle 5\n");
     const { seen, lines, ended, stop } = start({
-      "events.h.1": 1,
-      "slots/0/events": 3,
-      "slots/2/events": 2,
-      "$(touch pwned)": 1,
+      "events.h.1": { lines: 1, end: "9" },
+      "slots/0/events": { lines: 3, end: "" },
+      "slots/2/events": { lines: 2, end: "idle 5" },
+      "$(touch pwned)": { lines: 1, end: "" },
     });
     await until("what is new", () => seen.length === 3);
     await log("001-1\n", "events.h.1");
@@ -94,11 +95,22 @@ describe.each(TOOLS)("with %s", (_, prepare) => {
     expect(seen.map((event) => ("slot" in event ? event.slot : event.kind)).toSorted()).toEqual(
       [1, 2, 3, 6, "freed"].toSorted(),
     );
-    expect([lines.get("events.h.1"), lines.get("slots/0/events"), lines.get("slots/2/events")]).toEqual([
-      2, 4, 3,
-    ]);
+    const counts = ["events.h.1", "slots/0/events", "slots/2/events"].map((name) => lines.get(name)?.lines);
+    expect(counts).toEqual([2, 4, 3]);
     stop();
     await ended;
+  });
+
+  test.each([
+    ["is shorter", "idle 0\n"],
+    ["is as long, of other lines", "idle 0\nidle 1\nidle 3\nidle 4\n"],
+    ["is empty", ""],
+  ])("ends where a log %s than is known", async (_how, text) => {
+    await machine.write(`${machine.spool}/slots/0/events`, text);
+    await machine.write(`${machine.spool}/slots/1/events`, "idle 9\n");
+    const { seen, ended } = start({ "slots/0/events": { lines: 3, end: "idle '2'" } });
+    expect(await ended).toMatch(/slots\/0\/events has lost lines$/);
+    expect(seen).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LogStream } from "../../../../src/remote/spool/log-stream.js";
+import { type KnownLogs, LogStream } from "../../../../src/remote/spool/log-stream.js";
 import type { SpoolEvent } from "../../../../src/remote/spool/spool-event.js";
 
 const NAMES = ["events.host.1", "slots/0/events", "slots/1/events"];
@@ -44,12 +44,12 @@ test("each log's lines come whole and in order, however the logs and the stream 
             return [NAMES[which] ?? "", text.slice(0, length)];
           })
           .filter(([, piece]) => piece !== "");
-        const known = new Map<string, number>();
+        const known: KnownLogs = new Map();
         const seen: SpoolEvent[] = [];
         const stream = new LogStream(known, (event) => seen.push(event));
         for (const chunk of cut(printed(pieces), cuts)) stream.take(chunk);
         for (const [index, lines] of logs.entries())
-          expect(known.get(NAMES[index] ?? "") ?? 0).toBe(lines.length);
+          expect(known.get(NAMES[index] ?? "")?.lines ?? 0).toBe(lines.length);
         const whole = logs.flat();
         // A line that is cut just behind its newline's place is told twice, first as far as it had come.
         for (const each of new Set(
