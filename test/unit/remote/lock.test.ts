@@ -21,7 +21,10 @@ describe.each(SHELLS.filter(([, shell]) => shell.hasOnlyBusybox))("under %s", (_
   function underLock(command: string): Promise<unknown> {
     const script = `root=$HOME/.sshoal; . ${RUNTIME}own.sh; . ${RUNTIME}lib.sh
 with_lock "$HOME/l" eval '${command}'`;
-    const child = spawn("sh", ["-c", script], { env: home.env, stdio: "inherit" });
+    const child = spawn("sh", ["-c", script], {
+      env: { ...home.env, PATH: `${home.path("bin")}:${home.env.PATH}` },
+      stdio: "inherit",
+    });
     return new Promise((resolve) => child.once("close", resolve));
   }
 
@@ -30,7 +33,6 @@ with_lock "$HOME/l" eval '${command}'`;
     const text = '#!/bin/sh\necho >>"$HOME/looked"\nuntil [ -e "$HOME/go" ]; do /bin/sleep 0.02; done\n';
     await home.write("bin/sleep", text);
     await chmod(home.path("bin/sleep"), 0o755);
-    home.env.PATH = `${home.path("bin")}:${home.env.PATH}`;
   }
 
   test("who waited for a holder that is gone writes its own start, not that of the holder", async () => {
