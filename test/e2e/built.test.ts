@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { expect, test } from "vitest";
 
-const DIST = new URL("../../dist", import.meta.url);
+const DIST = new URL("../../dist/", import.meta.url);
 
 test("ssh2's own ciphers are found from dist/, where they were compiled", (context) => {
   const ssh2 = createRequire(createRequire(import.meta.url).resolve("ssh2"));

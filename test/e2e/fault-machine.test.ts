@@ -171,7 +171,7 @@ describe("a machine that comes back", () => {
     await client.until(has("job-collected", 4));
     await release("2", "4-other.yaml");
     const { code, stdout, stderr } = await client.ended;
-    const collected = wholeEvents(client).filter(({ kind, line }) => kind === "job-collected" && line === 4);
+    const collected = wholeEvents(client).filter(({ kind, job }) => kind === "job-collected" && job === 4);
     expect(collected.map(({ machine }) => machine)).toEqual(["gone.yaml", "other.yaml"]);
     // Of the other one's output some may have been here already.
     const isKept = (text: string) => /jobs\.sh\.4\.(out|err)\.old-1$/.test(text);
