@@ -5,6 +5,7 @@ import { pause } from "../fleet/retrying.js";
 import type { MachineSpec } from "../model/machine.js";
 import { placeOf } from "../remote/engine/layout.js";
 import { Control } from "../remote/spool/control.js";
+import { readSpoolFormat } from "../remote/spool/spool-format.js";
 import { ConnectError, type ConnectErrorKind } from "../transport/connect-error.js";
 import type { Session } from "../transport/session.js";
 import type { Connector } from "./connector.js";
@@ -53,15 +54,17 @@ function isLost(session: Session, signal: AbortSignal): Promise<boolean> {
   return Promise.race([session.gone.then(() => true), pause(500, signal).then(() => false)]);
 }
 
-/** Throws UserError when the machine cannot be reached. */
+/** Throws UserError when the machine cannot be reached, or when a newer sshoal made the spool: this one must not write into it. */
 export async function withControl(
   machine: ReachedMachine,
   batch: string,
   connect: Connector,
   act: (control: Control) => Promise<void>,
 ): Promise<void> {
-  const reached = await reach(machine, connect, async (session) => {
-    const control = await Control.open(session, placeOf(batch, machine));
+  const reached = await reach(machine, connect, async (session, signal) => {
+    const place = placeOf(batch, machine);
+    await readSpoolFormat(session, place, signal);
+    const control = await Control.open(session, place);
     try {
       await act(control);
     } finally {

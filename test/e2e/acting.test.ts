@@ -1,7 +1,8 @@
 // Acting on a batch from another terminal: attach, stop, retry, drain.
 
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand, spawnCommand } from "../rig/command.js";
@@ -178,6 +179,28 @@ test("a drained machine finishes what it runs, and the other one gets the rest",
     .filter((line) => line.includes('"job-started"') && line.includes("a.yaml"));
   expect(started).toHaveLength(1);
   expect((await ran()).sort()).toEqual(["1", "2", "3", "4", "5", "6"]);
+});
+
+test("stop and drain leave the spool of a newer sshoal as it is", async () => {
+  const { work, gate, ran } = await gatedBatch(2);
+  const batch = await detach(work, [machines[0] ?? ""]);
+  await until("the first job runs", async () => (await ran()).length === 1);
+  const format = path.join(a.homeDir, ".sshoal/batches", `${batch}@${hostname()}`, "format");
+  const ours = await readFile(format, "utf8");
+  await writeFile(format, "99\n");
+  for (const args of [
+    ["stop", "jobs.sh.2"],
+    ["drain", "a.yaml"],
+  ]) {
+    const { code, stderr } = await runCommand(args, { cwd: work.dir, program: "sshoal" });
+    expect(stderr).toMatch(/^error: a\.yaml: the batch there was made by a sshoal, which is newer/);
+    expect(code).toBe(2);
+  }
+  await writeFile(format, ours);
+  await gate.write("go", "");
+  const { code, stdout, stderr } = await runCommand(["attach"], { cwd: work.dir, program: "sshoal" });
+  expect(code, stdout + stderr).toBe(0);
+  expect(await ran()).toEqual(["1", "2"]);
 });
 
 test("names that are not there are answered with near ones", async () => {
