@@ -1,5 +1,6 @@
 // What a spool says about its batch, so that another computer can pick it up: appended to with every hand-over.
 
+import { isAttemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import type { BatchSettings } from "../../model/batch.js";
 import type { Job } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
@@ -35,9 +36,15 @@ function parseManifest(lines: readonly string[]): Manifest | null {
     const entry = parseEntry(line);
     if (entry?.v !== undefined && entry.v > FORMAT) throw newerError(entry);
     if (entry?.about !== undefined) about = withLaterSettings(entry.about);
-    if (entry?.key !== undefined && entry.job !== undefined) jobs.set(entry.key, entry.job);
+    if (entry?.key !== undefined && entry.job !== undefined && isOfKey(entry.job, entry.key))
+      jobs.set(entry.key, entry.job);
   }
   return about === null ? null : { ...about, jobs };
+}
+
+/** The record of the batch is made of both, so they must agree about which job it is. */
+function isOfKey({ id, command }: Job, key: string): boolean {
+  return isAttemptKey(key) && id > 0 && parseAttemptKey(key).job === id && typeof command === "string";
 }
 
 /** Version 0.1 ran nothing in place. */

@@ -33,8 +33,22 @@ test("parameters that are no texts are not taken over from a machine", async () 
 });
 
 test("jobs of format 1 have their lines as ids", async () => {
-  const job = { line: 7, name: "a.sh.7", command: "echo 1" };
-  expect(await reread(job)).toEqual([{ ...job, id: 7 }]);
+  const job = { line: 1, name: "a.sh.1", command: "echo 1" };
+  expect(await reread(job)).toEqual([{ ...job, id: 1 }]);
+});
+
+test("a job that is not the one of its key is not taken over from a machine", async () => {
+  const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
+  const odd = [{ id: 3 }, { id: -2 }, { id: "2" }, { id: 1e300 }, { command: null }].map((other) => ({
+    ...job,
+    id: 2,
+    ...other,
+  }));
+  for (const other of odd) expect(await reread(job, other)).toEqual([job]);
+  const { manifest } = anOrder(machine, {});
+  const jobs = new Map([["x", { ...job, id: 0 }]]);
+  await machine.write(`${machine.spool}/manifest`, formatManifest({ ...manifest, jobs }));
+  expect((await readManifest(machine.session, machine.place, never))?.jobs.size).toBe(0);
 });
 
 test("the manifest of a newer sshoal is refused", async () => {
