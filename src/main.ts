@@ -1,7 +1,7 @@
 // argv in, exit code out: the only file that ends the process.
 
 import { type Program, parseOptions } from "./cli/options/options.js";
-import { ExitCode, UserError } from "./errors.js";
+import { ExitCode, formatUserError, UserError } from "./errors.js";
 
 export async function main(program: Program): Promise<void> {
   // A reader that has left (`| head`) is no reason to stop: what was asked for goes on.
@@ -72,9 +72,7 @@ async function dispatch(program: Program): Promise<ExitCode> {
 
 function explainError(error: unknown): ExitCode {
   if (error instanceof UserError) {
-    process.stderr.write(
-      `error: ${error.message}\n${error.hint === undefined ? "" : `try: ${error.hint}\n`}`,
-    );
+    process.stderr.write(formatUserError(error));
     return error.exitCode;
   }
   const stack = error instanceof Error ? error.stack : String(error);

@@ -4,6 +4,7 @@ import type { Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
 import { planSlots, type SlotPlan } from "../plan/slots/slots.js";
 import { probe } from "../remote/probe/probe.js";
+import { checkPlace } from "../remote/spool/check-place.js";
 import type { About } from "../transport/session.js";
 import type { Connector } from "./connector.js";
 import { reach } from "./reach.js";
@@ -29,10 +30,10 @@ export function survey(
 }
 
 async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: Connector): Promise<Surveyed> {
-  const reached = await reach(spec, connect, async (session, signal) => ({
-    capacity: await probe(session, { bases: ["~/.sshoal"] }, signal),
-    about: session.about,
-  }));
+  const reached = await reach(spec, connect, async (session, signal) => {
+    await checkPlace(session, spec.scratch, signal);
+    return { capacity: await probe(session, { bases: ["~/.sshoal"] }, signal), about: session.about };
+  });
   if (reached.kind === "unreached")
     return { kind: "failed", spec, reason: reached.reason, hint: reached.hint };
   const { capacity, about } = reached.answer;

@@ -11,10 +11,10 @@ export function suggest(word: string, known: Iterable<string>): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** One is a part of the other: "user" of "username". */
+/** One begins a part of the other: "user" of "username", "key" of "ssh_key_path", but not "host" of "localhost". */
 function overlaps(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
-  return short.length >= 3 && long.includes(short);
+  return short.length >= 3 && `_${long}`.replace(/[-.]/g, "_").includes(`_${short.replace(/[-.]/g, "_")}`);
 }
 
 /** Levenshtein's, but two neighbours that changed places count as one mistake, not two. */

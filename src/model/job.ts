@@ -46,9 +46,12 @@ export interface GpuRequirement {
   readonly utilization: number;
   /** The card is this job's alone. */
   readonly isReserved: boolean;
-  /** These, by index, and a slot each time one is listed; left out: whichever have room. */
-  readonly listed?: readonly number[];
+  /** These, and a slot each time one is listed; left out: whichever have room. */
+  readonly listed?: readonly ListedCard[];
 }
+
+/** Its index, or its UUID or the start of it. */
+export type ListedCard = number | string;
 
 /** Tells requirements apart, in a word that needs no quoting; "-": that of the batch. */
 export function kindOf(requirement: Requirement | undefined): string {

@@ -43,10 +43,21 @@ export interface Placeholder {
   readonly name: string;
   /** The value is pasted as it is. */
   readonly isRaw: boolean;
+  /** Null: the value has the length it has. */
+  readonly padding: Padding | null;
   /** What the shell makes of text there; `opaque`: where no quoting of ours would hold. */
   readonly within: "nothing" | "double quotes" | "single quotes" | "opaque";
   /** Between bash's own braces, where a comma would part words. */
   readonly isInBraces: boolean;
+}
+
+export interface Padding {
+  readonly fill: string;
+  /** Where the value stands in its width. */
+  readonly align: "<" | ">" | "^";
+  readonly width: number;
+  /** So many letters of it at most; null: all. */
+  readonly most: number | null;
 }
 
 /** What every command has without being given: its number, from 1, and a random number of its own. */

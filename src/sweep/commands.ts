@@ -2,6 +2,7 @@
 
 import type { Combination, Sweep, Template } from "../model/sweep.js";
 import { chooseCombinations } from "./combinations.js";
+import { padValue } from "./pad-value.js";
 import { jobSeed } from "./random.js";
 import { shellWord } from "./shell-word.js";
 
@@ -34,7 +35,8 @@ function fill(template: Template, values: Combination, quotes: boolean): string 
   return template
     .map((piece) => {
       if (typeof piece === "string") return piece;
-      const value = values.get(piece.name) ?? "";
+      const whole = values.get(piece.name) ?? "";
+      const value = piece.padding === null ? whole : padValue(whole, piece.padding);
       return piece.isRaw || !quotes ? value : shellWord(value, piece);
     })
     .join("");

@@ -54,7 +54,7 @@ test.runIf(hasManyMachines)(
       expect.stringMatching(/^gpu\.yaml {4}1 {6}[\d.]+ of [\d.]+ +\d+ of \d+ MB$/),
       "  GPU 0  NVIDIA GeForce RTX 3090  24268 of 24576 MB free  0 % in use",
       "  GPU 1  NVIDIA A100                500 of 24576 MB free  0 % in use",
-      "  GPU 0: a job of this batch has it (--no-reserve-gpu lets more on it)",
+      "  GPU 0: one job at a time (--no-reserve-gpu lets several share it)",
       "  GPU 1: memory: a job needs 1000 MB, 500 MB are free: 500 MB short (lower",
       "  --gpu-memory-required, now 1000)",
       expect.stringMatching(/^plain\.yaml {2}0 {6}[\d.]+ of [\d.]+ +\d+ of \d+ MB$/),

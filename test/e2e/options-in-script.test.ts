@@ -105,6 +105,6 @@ test("what is wrong with them is told before anything begins", async () => {
   const { code, stderr } = await run(["#@ --num-cpus x --json", "echo a", "#@ --machines b", "echo b"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    /^error: jobs\.sh:1: --num-cpus takes a number <n>, got "x".*\njobs\.sh:3: --machines cannot be set here \(for one job: /,
+    /^error: jobs\.sh:1: --num-cpus takes a number <n>, got "x"\ntry: .*\nerror: jobs\.sh:3: --machines cannot be set here\ntry: for one job: /,
   );
 });

@@ -62,6 +62,14 @@ describe.skipIf(!isRoot)("another account has made .sshoal in a directory like /
     expect(code).toBe(3);
   });
 
+  test("probe shows no slots there, but the reason", async () => {
+    const args = ["probe", "--machines", await box.machineFile(`scratch: ${shared.dir}`), ...LIGHT_NO_GPU];
+    const { code, stdout } = await runCommand(args, { cwd: work.dir, program: "sshoal" });
+    expect(stdout).toMatch(/^box\.yaml +none\n.*not safe: \S+\/\.sshoal\s+belongs to\s+another\s+account\n/m);
+    expect(stdout).toContain(HINT);
+    expect(code).toBe(3);
+  });
+
   test("doctor finds it", async () => {
     const args = ["doctor", "--machines", await box.machineFile(`scratch: ${shared.dir}`), ...LIGHT_NO_GPU];
     const { code, stdout } = await runCommand(args, { cwd: work.dir, program: "sshoal" });

@@ -29,6 +29,17 @@ test.each([[["--gpus", "0", "1", "2"]], [["--gpus", "0,1,2"]]])(
   },
 );
 
+test("--gpus 0,1 2,3: each command on a pair of cards", async () => {
+  const stdin = [1, 2].map((run) => `echo $CUDA_VISIBLE_DEVICES > run_${run}\n`).join("");
+  const { code, stdout } = await runCommand(["--gpus", "0,1", "2,3"], { ...options(), stdin });
+  expect(code).toBe(0);
+  for (const run of [1, 2]) {
+    const cards = (await own.work.read(`run_${run}`)).trim();
+    expect(["0,1", "2,3"]).toContain(cards);
+    expect(stdout).toContain(`> run_${run}\` on gpu ${cards}\n`);
+  }
+});
+
 test("shell magic, and what commands print is on the screen", async () => {
   const stdin = "echo out | tr o O; echo err >&2\necho > file && exit 3\n";
   const { code, stdout, stderr } = await runCommand(["--gpus", "0"], { ...options(), stdin });

@@ -139,8 +139,8 @@ test("what cannot be meant is told before anything runs", async () => {
     ],
     [
       ["sweep", "echo {b}", "-p", "a", "1", "--run"],
-      "error: the command: {b} is no parameter, did you mean {a}? (write {{b}} for the braces themselves)\n" +
-        "-p a: a is not used in the command (write {a} where its values go)\n",
+      "error: the command: {b} is no parameter, did you mean {a}?\ntry: write {{b}} for the braces themselves\n" +
+        "error: -p a: a is not used in the command\ntry: write {a} where its values go\n",
     ],
   ] as const) {
     expect(await sshoal(words)).toMatchObject({ code: 2, stdout: "", stderr: said });

@@ -165,24 +165,35 @@ describe("what is typed wrongly is told", () => {
     await expectRefused(
       sweep("t {lrr} {x}", "-p", "lr", "1", "1", "-p", "bs", "-p", "1", "2", "-p", "w=lgo:1..2"),
       [
-        "error: the command: {lrr} is no parameter, did you mean {lr}? (write {{lrr}} for the braces themselves)",
-        "the command: {x} is no parameter, did you mean {w}? (write {{x}} for the braces themselves)",
-        '-p lr: "1" is given twice (keep one)',
-        "-p lr: lr is not used in the command (write {lr} where its values go)",
-        "-p bs: no values are given (such as -p bs 1 2 3)",
-        "-p bs: bs is not used in the command (write {bs} where its values go)",
-        '-p 1: a parameter cannot be called "1" (the name comes before the values)',
-        '-p w=lgo:1..2: "lgo:1..2" is no distribution, did you mean "log:1..2"?',
-        "-p w=lgo:1..2: w is not used in the command (write {w} where its values go)",
+        "error: the command: {lrr} is no parameter, did you mean {lr}?",
+        "try: write {{lrr}} for the braces themselves",
+        "error: the command: {x} is no parameter, did you mean {w}?",
+        "try: write {{x}} for the braces themselves",
+        'error: -p lr: "1" is given twice',
+        "try: keep one",
+        "error: -p lr: lr is not used in the command",
+        "try: write {lr} where its values go",
+        "error: -p bs: no values are given",
+        "try: such as -p bs 1 2 3",
+        "error: -p bs: bs is not used in the command",
+        "try: write {bs} where its values go",
+        'error: -p 1: a parameter cannot be called "1"',
+        "try: the name comes before the values",
+        'error: -p w=lgo:1..2: "lgo:1..2" is no distribution, did you mean "log:1..2"?',
+        "error: -p w=lgo:1..2: w is not used in the command",
+        "try: write {w} where its values go",
         "",
       ].join("\n"),
     );
     await expectRefused(
       sweep("t {{a},{b}}", "-p", "a", "1", "-p", "b", "2", "-p"),
-      "error: -p a: a is not used in the command (write {a}: {{ is a brace itself)\n" +
-        "-p: no name is given (such as -p lr 0.1 0.01)\n",
+      "error: -p a: a is not used in the command\ntry: write {a}: {{ is a brace itself\n" +
+        "error: -p: no name is given\ntry: such as -p lr 0.1 0.01\n",
     );
-    await expectRefused(sweep("t"), "error: the command: no parameters are given (such as -p lr 0.1 0.01)\n");
+    await expectRefused(
+      sweep("t"),
+      "error: the command: no parameters are given\ntry: such as -p lr 0.1 0.01\n",
+    );
   });
 
   test("more samples than there are, or none where some are needed", async () => {
@@ -219,7 +230,7 @@ describe("what is typed wrongly is told", () => {
     );
     await expectRefused(
       sweep(...words, "--sed", "1"),
-      "error: unknown option '--sed'\n(Did you mean --seed?)\ntry: sshoal --help\n",
+      "error: unknown option '--sed'\ntry: did you mean --seed?\n",
     );
   });
 
@@ -248,11 +259,14 @@ describe("what is typed wrongly is told", () => {
     await expectRefused(
       sweep("bad.yaml"),
       [
-        "error: bad.yaml:1:10: {aa} is no parameter, did you mean {a}? (write {{aa}} for the braces themselves)",
-        'bad.yaml:2:1: unknown key "gird", did you mean "grid"?',
-        "bad.yaml:4:6: a is not used in the command (write {a} where its values go)",
-        `bad.yaml:5:9: b is no parameter, did you mean "a"? (a text goes in quotes: 'b')`,
-        'bad.yaml:6:7: seed must be a whole number of 0 or more, got "x"',
+        "error: bad.yaml:1:10: {aa} is no parameter, did you mean {a}?",
+        "try: write {{aa}} for the braces themselves",
+        'error: bad.yaml:2:1: unknown key "gird", did you mean "grid"?',
+        "error: bad.yaml:4:6: a is not used in the command",
+        "try: write {a} where its values go",
+        `error: bad.yaml:5:9: b is no parameter, did you mean "a"?`,
+        "try: a text goes in quotes: 'b'",
+        'error: bad.yaml:6:7: seed must be a whole number of 0 or more, got "x"',
         "",
       ].join("\n"),
     );

@@ -1,6 +1,6 @@
 // `sshoal drain`: the batches of this directory give a machine no more jobs.
 
-import { hintAtNames, loadBatches } from "../../batch/batches-here.js";
+import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-here.js";
 import { withControl } from "../../batch/reach.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { olderName } from "../../model/machine.js";
@@ -21,8 +21,9 @@ export async function drain(options: DrainOptions): Promise<ExitCode> {
     }),
   );
   if (there.length === 0) {
-    const known = [...new Set(batches.flatMap(({ machines }) => [...machines.keys()]))];
-    throw new UserError(`no batch of this directory has jobs on ${name}`, { hint: hintAtNames(name, known) });
+    throw new UserError(`no batch of this directory has jobs on ${name}`, {
+      hint: hintAtBusy(name, batches),
+    });
   }
   const connect = connector(surroundings, options, note);
   for (const { batch, machine } of there) {
@@ -30,4 +31,11 @@ export async function drain(options: DrainOptions): Promise<ExitCode> {
     process.stdout.write(`draining: ${machine.name}; ${batch}\n`);
   }
   return ExitCode.Success;
+}
+
+function hintAtBusy(name: string, batches: readonly BatchHere[]): string {
+  const busy = batches.flatMap(({ state }) =>
+    [...state.machines].flatMap(([machine, { hasSpool }]) => (hasSpool ? [machine] : [])),
+  );
+  return busy.length === 0 ? "sshoal status shows where jobs are" : hintAtNames(name, [...new Set(busy)]);
 }

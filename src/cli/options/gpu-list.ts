@@ -1,22 +1,47 @@
-// --gpus 0,1,2 or --gpus 0 0 1: the cards jobs run on, and a slot each time one is listed.
+// --gpus 0,1,2 or --gpus 0 0 1: the cards jobs run on, and a slot each time one is listed. --gpus 0,1 2,3: two slots of two cards.
 
 import { UserError } from "../../errors.js";
+import type { ListedCard } from "../../model/job.js";
 
-/** `perJob` cards make one slot. */
-export function parseGpuList(words: readonly string[], perJob: number): number[] {
-  const typed = words.join(" ");
-  const indices = words.flatMap((word) => word.split(",")).filter((word) => word !== "");
-  const odd = indices.find((index) => !/^\d{1,3}$/.test(index));
-  if (odd !== undefined || indices.length === 0) {
-    throw new UserError(`--gpus takes numbers of cards, got "${odd ?? typed}"`, {
+export interface GpuList {
+  readonly listed: readonly ListedCard[];
+  /** Cards of one slot. */
+  readonly perJob: number;
+}
+
+const CARD = /^(\d{1,3}|(GPU|MIG)-[\w/-]+)$/;
+
+/** `perJob`: of --gpus-per-job. */
+export function parseGpuList(words: readonly string[], perJob: number): GpuList {
+  const groups = words.map((word) => word.split(",").filter((card) => card !== ""));
+  const cards = groups.flat();
+  const odd = cards.find((card) => !CARD.test(card));
+  if (odd !== undefined || cards.length === 0) {
+    throw new UserError(`--gpus takes numbers or UUIDs of cards, got "${odd ?? words.join(" ")}"`, {
       hint: "for example script.sh --gpus 0,1,2, the script first; nvidia-smi -L lists the cards",
     });
   }
-  if (indices.length % perJob > 0) {
+  const count = perJob === 1 ? sizeOfGroups(groups) : perJob;
+  if (cards.length % count > 0) {
     throw new UserError(
-      `--gpus lists ${indices.length}, which cannot be dealt out ${perJob} to a job (--gpus-per-job)`,
-      { hint: `list ${indices.length - (indices.length % perJob) + perJob} of them` },
+      `--gpus lists ${cards.length}, which cannot be dealt out ${count} to a job (--gpus-per-job)`,
+      { hint: `list ${cards.length - (cards.length % count) + count} of them` },
     );
   }
-  return indices.map(Number);
+  return { listed: cards.map((card) => (/^\d/.test(card) ? Number(card) : card)), perJob: count };
+}
+
+/** One word is a list of single cards; several words are one job's cards each, unless one lists a card twice. */
+function sizeOfGroups(groups: readonly (readonly string[])[]): number {
+  const sizes = new Set(groups.map(({ length }) => length).filter((size) => size > 0));
+  const [size = 1, other] = sizes;
+  if (groups.length === 1 || groups.some((group) => new Set(group).size < group.length)) return 1;
+  if (other === undefined) return size;
+  const typed = groups.map((group) => group.join(",")).join(" ");
+  throw new UserError(
+    `--gpus ${typed}: jobs would get ${size} or ${other} cards, but all get the same number`,
+    {
+      hint: `one card per job: --gpus ${groups.flat().join(" ")}`,
+    },
+  );
 }

@@ -3,6 +3,7 @@
 import { Option } from "commander";
 import { UserError } from "../../errors.js";
 import { parseDuration } from "./duration.js";
+import { parseSize } from "./size.js";
 
 /** For `--env NAME`, which passes on what this shell has. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,6 +13,18 @@ export function numberOption(flags: string, description: string, byDefault?: num
   return new Option(flags, description)
     .default(byDefault)
     .argParser((text) => toNumber(flags, text, /^\d+(\.\d+)?$/));
+}
+
+/** In MB, as nvidia-smi and free -m count them, where no unit is given. */
+export function memoryOption(flags: string, description: string): Option {
+  const [name = ""] = flags.split(" ");
+  return new Option(flags, description).argParser((text) => {
+    const mb = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (parseSize(text, 1024) ?? Number.NaN) / 2 ** 20;
+    if (mb < 1e9) return mb;
+    throw new UserError(`${name} takes a size, got "${text}"`, {
+      hint: `for example ${name} 3000 (MB) or 10GB`,
+    });
+  });
 }
 
 export function wholeOption(flags: string, description: string, byDefault: number): Option {

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { UserError } from "../../errors.js";
 import { VERSION } from "../../model/version.js";
+import { spellOut } from "./abbreviations.js";
 import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
@@ -13,6 +14,7 @@ import {
   type RawMachines,
   resolveMachines,
 } from "./machine-options.js";
+import { hintAtSpelling } from "./misspelling.js";
 import type { Environment } from "./option-values.js";
 import { separateParameters } from "./parameter-words.js";
 import {
@@ -61,16 +63,17 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
     command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
-      .showSuggestionAfterError();
+      .showSuggestionAfterError(false);
   }
-  root.version(VERSION, "--version", "print the version");
+  root.version(VERSION, "-V, --version", "print the version");
+  const command = root.commands.find((each) => each.name() === rest[0]) ?? root;
   try {
     if (argv.length === 0 && program === "sshoal") root.outputHelp();
-    else root.parse([...rest], { from: "user" });
+    else root.parse(spellOut(rest, command), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0)
-      throw new UserError(error.message.replace(/^error: /, ""), { hint: `${root.name()} --help` });
+      throw new UserError(error.message.replace(/^error: /, ""), { hint: hintAtSpelling(error, command) });
   }
   return invocation;
 }

@@ -7,7 +7,8 @@ export interface SeparatedWords {
   readonly parameters: readonly (readonly string[])[];
 }
 
-const FLAG = /^(?:--parameter|--p)(?:=(.*))?$|^-p(.*)$/s;
+const LONG = "--parameter";
+const FLAG = /^(--p\w*)(?:=(.*))?$|^-p(.*)$/s;
 
 export function separateParameters(argv: readonly string[]): SeparatedWords {
   const rest: string[] = [];
@@ -16,8 +17,8 @@ export function separateParameters(argv: readonly string[]): SeparatedWords {
   for (const [index, word] of argv.entries()) {
     if (word === "--") return { rest: [...rest, ...argv.slice(index)], parameters };
     const flag = FLAG.exec(word);
-    if (flag !== null) {
-      const joined = flag[1] ?? flag[2] ?? "";
+    if (flag !== null && LONG.startsWith(flag[1] ?? LONG)) {
+      const joined = flag[2] ?? flag[3] ?? "";
       group = joined === "" ? [] : [joined];
       parameters.push(group);
     } else if (isOption(word)) {

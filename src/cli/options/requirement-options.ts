@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { UserError } from "../../errors.js";
 import type { GpuRequirement, Requirement } from "../../model/job.js";
 import { parseGpuList } from "./gpu-list.js";
-import { numberOption, wholeOption } from "./option-values.js";
+import { memoryOption, numberOption, wholeOption } from "./option-values.js";
 
 export interface RawRequirement {
   readonly numCpus: number;
@@ -25,14 +25,17 @@ export function describeRequirement(command: Command): Command {
   return command
     .addOption(numberOption("--num-cpus <n>", "set the cores that each job uses", 1))
     .addOption(
-      numberOption("--memory-required <MB>", `set the memory that each job uses (default: ${MEMORY_MB})`),
+      memoryOption(
+        "--memory-required <MB>",
+        `set the memory that each job uses: 3000 or 3GB (default: ${MEMORY_MB})`,
+      ),
     )
     .option("--reserve", "give each job a machine of its own")
     .option("--no-reserve-gpu", "let several jobs share a GPU")
     .option("--no-gpu-required", "run jobs without a GPU")
-    .option("--gpus <indices...>", "run one job at a time on each of these cards: 0,1,2")
+    .option("--gpus <cards...>", "run one job at a time on each of these cards: 0,1,2; two pairs: 0,1 2,3")
     .addOption(
-      numberOption(
+      memoryOption(
         "--gpu-memory-required <MB>",
         `set the GPU memory that each job uses (default: ${GPU_MEMORY_MB})`,
       ),
@@ -53,9 +56,9 @@ export function resolveRequirement(raw: RawRequirement): Requirement {
       hint: "leave one of them out",
     });
   }
-  const listed = parseGpuList(gpus, raw.gpusPerJob);
+  const { listed, perJob: count } = parseGpuList(gpus, raw.gpusPerJob);
   const isReserved = raw.reserveGpu && new Set(listed).size === listed.length;
-  const gpu = { ...resolveGpu(raw), memoryMb: raw.gpuMemoryRequired ?? 0, isReserved, listed };
+  const gpu = { ...resolveGpu(raw), count, memoryMb: raw.gpuMemoryRequired ?? 0, isReserved, listed };
   return { cpus, memoryMb: raw.memoryRequired ?? 0, reservesMachine: false, gpu };
 }
 

@@ -48,8 +48,9 @@ export interface RunOptions extends MachineOptions {
 
 export interface RawRun extends RawMachines {
   readonly follow?: string;
-  readonly copyForward?: string[];
-  readonly copyBackwards?: string[];
+  /** True: without a word. */
+  readonly copyForward?: string[] | true;
+  readonly copyBackwards?: string[] | true;
   readonly copyUnchanged?: true;
   readonly env?: string[];
   readonly timeout?: number;
@@ -80,12 +81,12 @@ export function describeRun(command: Command): Command {
 export function describeRunOptions(command: Command): Command {
   return describeMachines(command)
     .option(
-      "--copy-forward <paths...>",
-      "copy these files to the machines (default: ./; on this machine: none, jobs run in place)",
+      "--copy-forward [paths...]",
+      "copy these files to the machines; without paths, none (default: ./; on this machine: none, jobs run in place)",
     )
     .option(
-      "--copy-backwards <paths...>",
-      "collect results from these directories of a job's copy (default: ./)",
+      "--copy-backwards [paths...]",
+      "collect results from these directories of a job's copy; without paths, none (default: ./)",
     )
     .option("--copy-unchanged", "also collect inputs that the job did not change")
     .option(
@@ -127,8 +128,8 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
   return {
     ...resolveMachines(raw),
     follows: false,
-    copyForward: raw.copyForward ?? null,
-    copyBackwards: raw.copyBackwards ?? null,
+    copyForward: pathsIn(raw.copyForward),
+    copyBackwards: pathsIn(raw.copyBackwards),
     copiesUnchanged: raw.copyUnchanged ?? false,
     env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
     timeoutSeconds: raw.timeout ?? null,
@@ -144,6 +145,12 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "stopped"),
     voice: "sshoal",
   };
+}
+
+/** Null: the option was not given. An empty word is no path, so that `--copy-forward=` copies nothing. */
+function pathsIn(raw: string[] | true | undefined): string[] | null {
+  if (raw === undefined) return null;
+  return raw === true ? [] : raw.filter((word) => word !== "");
 }
 
 /** What a batch file says, for all of its jobs and for one of them. */
@@ -187,15 +194,11 @@ function requireScript(script: string | undefined, raw: RawRun, command: Command
   });
 }
 
-function lastSwallowed({
-  machines = [],
-  copyForward = [],
-  copyBackwards = [],
-}: RawRun): [string, string | undefined] {
+function lastSwallowed({ machines = [], copyForward, copyBackwards }: RawRun): [string, string | undefined] {
   const lists: [string, string[]][] = [
     ["--machines", machines.filter((name) => /\.(ba)?sh$|\.txt$/.test(name))],
-    ["--copy-forward", copyForward.slice(1)],
-    ["--copy-backwards", copyBackwards.slice(1)],
+    ["--copy-forward", (pathsIn(copyForward) ?? []).slice(1)],
+    ["--copy-backwards", (pathsIn(copyBackwards) ?? []).slice(1)],
   ];
   const [flag, words] = lists.find(([, list]) => list.length > 0) ?? ["--machines", []];
   return [flag, words.at(-1)];

@@ -7,6 +7,8 @@ import type { Batch } from "../../input/batch/batch-file.js";
 import type { OptionLine } from "../../input/batch/job-splitter.js";
 import { splitOptionWords } from "../../input/batch/option-words.js";
 import type { Job, Requirement } from "../../model/job.js";
+import { spellOut } from "./abbreviations.js";
+import { hintAtSpelling } from "./misspelling.js";
 import { type Environment, toAssignment } from "./option-values.js";
 import { describeRun, type RawRun, type Revise, type RunOptions } from "./run-options.js";
 
@@ -127,18 +129,18 @@ interface Parsed {
 }
 
 function parseWords(words: readonly string[]): Parsed {
-  const command = describeRun(new Command("#@")).helpOption(false).exitOverride();
+  const command = describeRun(new Command("execute_batch")).helpOption(false).exitOverride();
   command
     .configureOutput({ writeErr: () => {} })
-    .showSuggestionAfterError()
+    .showSuggestionAfterError(false)
     .allowExcessArguments();
   command.action(() => {});
   try {
-    command.parse([...words], { from: "user" });
+    command.parse(spellOut(words, command), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     throw new UserError(error.message.replace(/^error: /, "").replaceAll("\n", " "), {
-      hint: "execute_batch --help",
+      hint: hintAtSpelling(error, command),
     });
   }
   const said = command.options.filter((option) => isSaid(command, option.attributeName(), option.negate));

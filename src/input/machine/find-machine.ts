@@ -55,6 +55,11 @@ export async function findMachine(
   return null;
 }
 
+export async function isMachineFile(name: string, { cwd, homeDir }: MachineContext): Promise<boolean> {
+  const sights = await Promise.all(candidatePaths(name, homeDir).map((path) => look(resolve(cwd, path))));
+  return sights.some(({ kind }) => kind === "file");
+}
+
 /** What has a slash or the ending of a machine file is a path. */
 function looksLikeHost(name: string): boolean {
   return /^ssh:\/\//i.test(name) || !(name.includes("/") || looksLikeMachineFile(name));

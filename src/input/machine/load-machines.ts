@@ -5,7 +5,13 @@ import { dirname, resolve } from "node:path";
 import { type Problem, problemsError } from "../../errors.js";
 import type { MachineSpec } from "../../model/machine.js";
 import { look } from "../look.js";
-import { type Found, type FoundFile, findMachine, type MachineContext } from "./find-machine.js";
+import {
+  type Found,
+  type FoundFile,
+  findMachine,
+  isMachineFile,
+  type MachineContext,
+} from "./find-machine.js";
 import { type ParsedMachine, parseMachine } from "./machine-file.js";
 import { expandHome, nameMachines } from "./machine-places.js";
 import { plainMachine } from "./plain-machine.js";
@@ -24,7 +30,7 @@ export async function loadMachines(
   const knowsHost = problems.length > 0 ? async () => true : context.knowsHost;
   const settled = { ...context, configFile, knowsHost };
   const found: Found[] = [];
-  for (const name of names) {
+  for (const name of await splitLists(names, settled)) {
     const machine = await findMachine(name, settled, problems);
     const earlier = found.find((each) => machine !== null && idOf(each) === idOf(machine));
     if (earlier !== undefined) problems.push(describeRepeated(name, earlier));
@@ -35,6 +41,16 @@ export async function loadMachines(
   problems.push(...machines.flatMap((machine) => machine.problems));
   if (problems.length > 0) throw problemsError(problems);
   return machines.map(({ spec }) => spec).filter((spec) => spec !== null);
+}
+
+/** `gpu1,gpu2` is two machines, unless a machine file is called that. */
+async function splitLists(names: readonly string[], context: MachineContext): Promise<string[]> {
+  const lists = names.map(async (name) => {
+    if (!name.includes(",") || (await isMachineFile(name, context))) return [name];
+    const parts = name.split(",").filter((part) => part !== "");
+    return parts.length === 0 ? [name] : parts;
+  });
+  return (await Promise.all(lists)).flat();
 }
 
 /** Absolute. Like ssh, `none` is a configuration without a word. */

@@ -28,7 +28,7 @@ export function readTemplate(
   const known = new Set([...names, ...GIVEN_NAMES]);
   const { template, malformed } = parseTemplate(text);
   for (const { text: place, name } of malformed.filter((each) => known.has(each.name))) {
-    const message = `${place} is not understood, only {${name}} and {${name}!r} are`;
+    const message = `${place} is not understood, only {${name}}, {${name}!r} and {${name}:0>4} are`;
     mistakes.push({ offset, message, hint: `write {{ and }} for braces themselves` });
   }
   for (const name of placesIn(template)) {

@@ -1,8 +1,8 @@
 // The command of a sweep -> its text and the places for values, with how the shell reads each place.
-// `{name}` is a place, `{{` and `}}` are braces themselves. All other braces are bash's and stay: `${HOME}`, `{1..3}`,
+// `{name}` is a place, `{name:0>4}` one with a width as in Python, `{{` and `}}` are braces themselves. All other braces are bash's and stay: `${HOME}`, `{1..3}`,
 // `{a,b}`, `{ …; }`, and those of JSON or awk.
 
-import type { Template } from "../../model/sweep.js";
+import type { Padding, Template } from "../../model/sweep.js";
 import { ShellReader } from "./shell-reader.js";
 
 /** `{lr:.3f}` and the like, which look like a place and are none. */
@@ -18,7 +18,9 @@ export interface ParsedTemplate {
 
 /** What parameters can be called: letters, digits and _; a dash or a dot within. */
 const NAME = "[A-Za-z_]\\w*(?:[.-]\\w+)*";
-const PLACE = new RegExp(`\\{(${NAME})(?:([!:][^\\s{},]*))?\\}`, "y");
+const PLACE = new RegExp(`\\{(${NAME})(:[^{}][<>^][\\w.]*|[!:][^\\s{},]*)?\\}`, "y");
+/** As in Python, for text. */
+const PADDING = /^:(?:(?<fill>.)?(?<align>[<>^]))?(?<zero>0)?(?<width>\d{1,3})?(?:\.(?<most>\d{1,3}))?s?$/su;
 
 export function isName(text: string): boolean {
   return new RegExp(`^${NAME}$`).test(text);
@@ -33,10 +35,11 @@ export function parseTemplate(text: string): ParsedTemplate {
   for (let at = 0; at < text.length; ) {
     const place = shell.isEscaped || text[at - 1] === "$" ? null : matchAt(text, at);
     const [whole = "", name = "", suffix = ""] = place ?? [];
-    if (place !== null && (suffix === "" || suffix === "!r")) {
+    const padding = parsePadding(suffix);
+    if (place !== null && (suffix === "" || suffix === "!r" || padding !== null)) {
       const { isInBraces, isInExpansion } = braces;
       const within = shell.within === "double quotes" && isInExpansion ? "opaque" : shell.within;
-      pieces.push(plain, { name, isRaw: suffix === "!r", within, isInBraces });
+      pieces.push(plain, { name, isRaw: suffix === "!r", padding, within, isInBraces });
       plain = "";
       at += whole.length;
       continue;
@@ -53,6 +56,17 @@ export function parseTemplate(text: string): ParsedTemplate {
 function matchAt(text: string, at: number): RegExpExecArray | null {
   PLACE.lastIndex = at;
   return PLACE.exec(text);
+}
+
+function parsePadding(suffix: string): Padding | null {
+  const { fill, align, zero, width, most } = PADDING.exec(suffix)?.groups ?? {};
+  if (width === undefined && most === undefined) return null;
+  return {
+    fill: fill ?? (zero === undefined ? " " : "0"),
+    align: (align ?? "<") as Padding["align"],
+    width: Number(width ?? 0),
+    most: most === undefined ? null : Number(most),
+  };
 }
 
 /** Which braces are open, so that `}}` closes two of bash's, but is one brace where `{{` began it. */

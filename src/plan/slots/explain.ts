@@ -72,10 +72,9 @@ function memoryHint(neededMb: number, { memoryMb, gpu }: Requirement): string {
 }
 
 function cpuWords(needed: number, free: number): string {
-  const rest = Math.floor(Math.max(0, free) * 10 + ROUNDING) / 10;
-  // Up, so that a shortage is never shown as 0.
-  const short = Math.ceil((needed - free - CPU_OVERLOAD) * 10 - ROUNDING) / 10;
-  return `cores: a job needs ${needed}, ${rest} are free and ${CPU_OVERLOAD} may be overloaded: ${short} short (lower --num-cpus, now ${needed})`;
+  // Down, so that what is short never looks enough.
+  const room = Math.floor(Math.max(0, free + CPU_OVERLOAD) * 10 + ROUNDING) / 10;
+  return `cores: one more job needs ${needed}, there is room for ${room} (lower --num-cpus, now ${needed})`;
 }
 
 type CardShortage = Extract<Shortage, { kind: "gpus" }>;
@@ -121,7 +120,7 @@ function explainRefusal(why: CardRefusal): string {
       return utilizationWords(why.used, why.needed);
     case "taken":
       return why.batch === null
-        ? "a job of this batch has it (--no-reserve-gpu lets more on it)"
+        ? "one job at a time (--no-reserve-gpu lets several share it)"
         : `taken by the batch ${why.batch}`;
     case "exclusive-in-use":
       return "only one process may hold it (Exclusive_Process), and another process may hold it";

@@ -1,7 +1,7 @@
 // Slots where the user says which cards: one for each that is listed, in that order, whatever else is free. A job waits
 // over there until what it asks for is free, too.
 
-import type { GpuRequirement } from "../../model/job.js";
+import type { GpuRequirement, ListedCard } from "../../model/job.js";
 import type { Capacity, Gpu, MachineSpec, Slot } from "../../model/machine.js";
 import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
 
@@ -16,24 +16,25 @@ export function listSlots(
   spec: MachineSpec,
   { gpus }: Capacity,
   { count }: Pick<GpuRequirement, "count">,
-  listed: readonly number[],
+  listed: readonly ListedCard[],
 ): ListedCards {
-  const asked = new Map<number, number>();
+  const asked = new Map<ListedCard, number>();
   const found: Gpu[] = [];
-  const absent: number[] = [];
+  const absent: ListedCard[] = [];
   const refused: RefusedCard[] = [];
-  for (const index of listed) {
-    const turn = asked.get(index) ?? 0;
-    asked.set(index, turn + 1);
-    const gpu = gpus.length === 0 ? unseen(index) : cardAt(gpus, index, turn);
+  for (const card of listed) {
+    const turn = asked.get(card) ?? 0;
+    asked.set(card, turn + 1);
+    const gpu = gpus.length === 0 ? unseen(card) : cardAt(gpus, card, turn);
     const why = gpu === undefined ? null : refusal(spec, gpu);
-    if (gpu === undefined) absent.push(index);
+    if (gpu === undefined) absent.push(card);
     else if (why !== null) refused.push({ gpu, why });
     else found.push(gpu);
   }
   const shortages: Shortage[] = [];
   if (absent.length > 0) {
-    const there = [...new Set(gpus.map(({ index }) => index))];
+    const isByUuid = absent.every((card) => typeof card === "string");
+    const there = [...new Set(gpus.map(({ index, uuid }) => (isByUuid ? uuid : index)))];
     shortages.push({ kind: "no-such-gpu", absent: [...new Set(absent)], there });
   }
   if (refused.length > 0) shortages.push({ kind: "gpus", needed: 1, available: found.length, refused });
@@ -45,8 +46,10 @@ export function listSlots(
 }
 
 /** The slices of a card are listed by its number: each time it comes, the next one. */
-function cardAt(gpus: readonly Gpu[], index: number, turn: number): Gpu | undefined {
-  const same = gpus.filter((gpu) => gpu.index === index);
+function cardAt(gpus: readonly Gpu[], card: ListedCard, turn: number): Gpu | undefined {
+  const same = gpus.filter(({ index, uuid }) =>
+    typeof card === "number" ? index === card : uuid.startsWith(card),
+  );
   return same[turn % Math.max(1, same.length)];
 }
 
@@ -57,11 +60,12 @@ function refusal({ gpus, excludeGpus }: MachineSpec, { index, unusable }: Gpu): 
 }
 
 /** Where no tool tells of cards, the user is taken at their word. */
-function unseen(index: number): Gpu {
+function unseen(card: ListedCard): Gpu {
+  const isByIndex = typeof card === "number";
   return {
     vendor: "nvidia",
-    index,
-    uuid: `card-${index}`,
+    index: isByIndex ? card : 0,
+    uuid: isByIndex ? `card-${card}` : card,
     name: "",
     memoryTotalMb: null,
     memoryFreeMb: null,
@@ -69,6 +73,7 @@ function unseen(index: number): Gpu {
     unusable: null,
     isExclusive: false,
     sharesHostMemory: false,
-    isMig: false,
+    // Such a one is made visible by its UUID.
+    isMig: !isByIndex,
   };
 }

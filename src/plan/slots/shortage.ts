@@ -1,5 +1,6 @@
 // Why there is not one more slot on a machine: which limit is short, and by how much.
 
+import type { ListedCard } from "../../model/job.js";
 import type { Gpu } from "../../model/machine.js";
 
 export type Shortage =
@@ -16,7 +17,11 @@ export type Shortage =
       readonly refused: readonly RefusedCard[];
     }
   /** Cards were listed that are not there. */
-  | { readonly kind: "no-such-gpu"; readonly absent: readonly number[]; readonly there: readonly number[] }
+  | {
+      readonly kind: "no-such-gpu";
+      readonly absent: readonly ListedCard[];
+      readonly there: readonly ListedCard[];
+    }
   /** There is a slot for each card that was listed. */
   | { readonly kind: "all-listed"; readonly count: number }
   /** `claimed` of the `maxJobs` are slots of other batches. */

@@ -1,6 +1,6 @@
 // How many jobs a machine has room for, and on which cards: slots are added one by one while every limit holds.
 
-import type { GpuRequirement, Requirement } from "../../model/job.js";
+import type { GpuRequirement, ListedCard, Requirement } from "../../model/job.js";
 import type { Capacity, Claim, MachineSpec, Slot } from "../../model/machine.js";
 import { type Card, type Choice, cardsOf, chooseCards, occupy } from "./cards.js";
 import { listSlots } from "./listed-cards.js";
@@ -52,7 +52,7 @@ export function planSlots(question: SlotQuestion): SlotPlan {
 }
 
 /** What people and other batches keep for themselves counts all the same. */
-function planListed(question: SlotQuestion, need: GpuRequirement, listed: readonly number[]): SlotPlan {
+function planListed(question: SlotQuestion, need: GpuRequirement, listed: readonly ListedCard[]): SlotPlan {
   const { spec, capacity } = question;
   const { slots, shortages } = listSlots(spec, capacity, need, listed);
   if (shortages.length > 0) return { slots, shortages };

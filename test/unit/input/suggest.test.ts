@@ -22,7 +22,7 @@ describe("a mistyped word finds the one that was meant", () => {
     expect(suggest(word, KEYS)[0]).toBe(meant);
   });
 
-  test.each(["colour", "", "x1", "password"])("nothing is near %j", (word) => {
+  test.each(["colour", "", "x1", "password", "localhost"])("nothing is near %j", (word) => {
     expect(suggest(word, KEYS)).toEqual([]);
   });
 

@@ -61,12 +61,16 @@ describe("options with a value, in both spellings", () => {
   const read: [string, string, (options: RunOptions) => unknown, unknown][] = [
     ["--num-cpus", "2.5", ({ requirement }) => requirement.cpus, 2.5],
     ["--memory-required", "500", ({ requirement }) => requirement.memoryMb, 500],
+    ["--memory-required", "10GB", ({ requirement }) => requirement.memoryMb, 10_240],
+    ["--memory-required", "1.5g", ({ requirement }) => requirement.memoryMb, 1536],
+    ["--gpu-memory-required", "512MiB", ({ requirement }) => requirement.gpu?.memoryMb, 512],
     ["--gpu-memory-required", "3000", ({ requirement }) => requirement.gpu?.memoryMb, 3000],
     ["--gpu-utilization", "0.25", ({ requirement }) => requirement.gpu?.utilization, 0.25],
     ["--gpus-per-job", "4", ({ requirement }) => requirement.gpu?.count, 4],
     ["--machines", "a.yaml", ({ machines }) => machines, ["a.yaml"]],
     ["--copy-forward", "src", ({ copyForward }) => copyForward, ["src"]],
     ["--copy-backwards", "out", ({ copyBackwards }) => copyBackwards, ["out"]],
+    ["--copy-b", "out", ({ copyBackwards }) => copyBackwards, ["out"]],
     ["--env", "A=b=c d", ({ env }) => env, { A: "b=c d" }],
     ["--timeout", "1h30m", ({ timeoutSeconds }) => timeoutSeconds, 5400],
     ["--retries", "0", ({ policy }) => policy.retries, 0],
@@ -180,7 +184,7 @@ describe("bad values are named, with one that works", () => {
     ["--num-cpus", "two"],
     ["--num-cpus", "-1"],
     ["--num-cpus", ""],
-    ["--memory-required", "7GB"],
+    ["--memory-required", "7 GPUs"],
     ["--memory-required", "1e3"],
     ["--memory-required", "99999999999"],
     ["--memory-required", "NaN"],
@@ -217,14 +221,13 @@ describe("bad values are named, with one that works", () => {
 
 describe("words that nobody knows", () => {
   test.each([
-    ["--machine", "--machines"],
+    ["--machnies", "--machines"],
     ["--gpu-memory-requried", "--gpu-memory-required"],
     ["--dryrun", "--dry-run"],
   ])("%s: the nearest one is offered", (typed, meant) => {
     const error = errorOf("jobs.sh", typed);
-    expect(error.message).toContain(`unknown option '${typed}'`);
-    expect(error.message).toContain(meant);
-    expect(error.hint).toBe("execute_batch --help");
+    expect(error.message).toBe(`unknown option '${typed}'`);
+    expect(error.hint).toBe(`did you mean ${meant}?`);
   });
 
   test("more than one script", () => {
@@ -342,8 +345,11 @@ describe("sshoal", () => {
     [["retry", "a.1", "--failed"], "which jobs?"],
     [["run", "--machines", "a.yaml", "jobs.sh"], 'which script? --machines has taken "jobs.sh" too'],
     [["stop"], "missing required argument"],
-    [["rnu", "jobs.sh"], "Did you mean run?"],
-    [["run", "jobs.sh", "--machine", "a.yaml"], "Did you mean --machines?"],
+    [["rnu", "jobs.sh"], "unknown command 'rnu'"],
+    [
+      ["run", "jobs.sh", "--copy", "a"],
+      "--copy could mean --copy-backwards, --copy-forward, --copy-unchanged",
+    ],
   ])("%j is refused: %s", (argv, said) => {
     expect(() => sshoal(...argv)).toThrow(said);
     expect(() => sshoal(...argv)).toThrow(UserError);
@@ -361,6 +367,14 @@ describe("--gpus", () => {
     expect(gpuOf(...argv)).toMatchObject({ listed });
   });
 
+  test.each([
+    ["words of several", ["0,1", "2,3"], { count: 2, listed: [0, 1, 2, 3] }],
+    ["a UUID", ["GPU-1a2b,1"], { count: 1, listed: ["GPU-1a2b", 1] }],
+    ["words, dealt out otherwise", ["0,1", "2,3", "--gpus-per-job", "4"], { count: 4 }],
+  ])("%s", (_, argv, expected) => {
+    expect(gpuOf(...argv)).toMatchObject(expected);
+  });
+
   test("what is not said is not asked of the machine", () => {
     const { requirement } = run("--gpus", "0", "1");
     expect(requirement).toMatchObject({ memoryMb: 0, gpu: { memoryMb: 0, isReserved: true } });
@@ -373,7 +387,8 @@ describe("--gpus", () => {
   });
 
   test.each([
-    [["x"], '--gpus takes numbers of cards, got "x"'],
+    [["x"], '--gpus takes numbers or UUIDs of cards, got "x"'],
+    [["0,1", "2"], "--gpus 0,1 2: jobs would get 2 or 1 cards"],
     [["0", "jobs.txt"], 'got "jobs.txt"'],
     [[","], 'got ","'],
     [["0", "1", "2", "--gpus-per-job", "2"], "cannot be dealt out 2 to a job"],

@@ -121,7 +121,7 @@ sampling_mode: shuffled
     [
       "command: t {sb} {lr:.2f}\ngrid:\n  bs: [1]\n  lr: [1]\n",
       [
-        "1:10: {lr:.2f} is not understood, only {lr} and {lr!r} are (write {{ and }} for braces themselves)",
+        "1:10: {lr:.2f} is not understood, only {lr}, {lr!r} and {lr:0>4} are (write {{ and }} for braces themselves)",
         "1:10: {sb} is no parameter, did you mean {bs}? (write {{sb}} for the braces themselves)",
         "3:7: bs is not used in the command (write {bs} where its values go)",
         "4:7: lr is not used in the command (write {lr} where its values go)",

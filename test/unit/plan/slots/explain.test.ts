@@ -24,7 +24,7 @@ test("memory: how much is short, and which option to lower", () => {
 
 test("cores", () => {
   expect(explained({ cpus: { total: 4, free: 3.3 } }, { cpus: 8 })).toEqual([
-    "a.yaml: cores: a job needs 8, 3.3 are free and 2 may be overloaded: 2.7 short (lower --num-cpus, now 8)",
+    "a.yaml: cores: one more job needs 8, there is room for 5.3 (lower --num-cpus, now 8)",
   ]);
 });
 

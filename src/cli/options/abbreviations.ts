@@ -1,0 +1,37 @@
+// Long options as people shorten them: `--machine` is `--machines`, as long as nothing else begins like that.
+
+import type { Command, Option } from "commander";
+import { UserError } from "../../errors.js";
+
+/** The words with every shortened option spelled out. Unknown ones stay as they are. */
+export function spellOut(words: readonly string[], command: Command): string[] {
+  const known = longOptions(command);
+  const spelled: string[] = [];
+  let takesNext = false;
+  for (const [index, word] of words.entries()) {
+    if (word === "--" && !takesNext) return [...spelled, ...words.slice(index)];
+    const full: string = takesNext ? word : spellOutWord(word, known);
+    takesNext = !takesNext && command.options.some((option) => option.required && isAlone(option, full));
+    spelled.push(full);
+  }
+  return spelled;
+}
+
+export function longOptions(command: Command): string[] {
+  return [...command.options.flatMap(({ long }) => long ?? []), "--help"];
+}
+
+/** Its value is the next word, whatever that begins with. */
+function isAlone({ long, short }: Option, word: string): boolean {
+  return word === long || word === short;
+}
+
+function spellOutWord(word: string, known: readonly string[]): string {
+  const [, name = "", value = ""] = /^(--[a-z][\w-]*)(=.*)?$/s.exec(word) ?? [];
+  if (name === "" || known.includes(name)) return word;
+  const [only, ...others] = known.filter((option) => option.startsWith(name));
+  if (only === undefined) return word;
+  if (others.length === 0) return only + value;
+  const all = [only, ...others].sort();
+  throw new UserError(`${name} could mean ${all.join(", ")}`, { hint: "write it out" });
+}
