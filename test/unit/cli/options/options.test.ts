@@ -250,7 +250,7 @@ describe("what is answered at once", () => {
 
   test("--help lists options with their defaults, examples and exit codes", () => {
     const help = printed("execute_batch", "--help");
-    expect(help).toMatch(/--memory-required <MB>.*7000/);
+    expect(help).toMatch(/--memory-required <MB>.*7000/s);
     expect(help).toMatch(/--reassign-after.*10m/s);
     expect(help).toContain("Exit codes: 0");
   });
