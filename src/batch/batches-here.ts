@@ -26,12 +26,15 @@ import { type Holder, readHolder } from "../run/home/lock.js";
 import { loadRecord } from "../run/home/record.js";
 import type { Results } from "../run/home/results.js";
 import { quoteIfNeeded } from "../transport/quote.js";
+import { isSameFile } from "./batch-stem.js";
 
 export interface BatchHere {
   /** What its jobs' names begin with. */
   readonly stem: string;
   readonly batch: string;
   readonly script: string;
+  /** The working directory: the script's path is relative to it. */
+  readonly dir: string;
   readonly settings: BatchSettings;
   /** Its jobs come from a file that grows. */
   readonly isFollowed: boolean;
@@ -84,6 +87,7 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
     stem,
     batch,
     script,
+    dir: path.dirname(results.dir),
     settings: past.settings,
     isFollowed: past.position !== null,
     jobs,
@@ -132,7 +136,7 @@ function compareWithResults(
   }
 }
 
-/** `word`: a batch's name, or its script as it was typed. Throws UserError when it is neither. */
+/** `word`: a batch's name, or its script, however it is typed. Throws UserError when it is neither. */
 export function chooseBatch(batches: readonly BatchHere[], word: string): BatchHere {
   const chosen = findBatch(batches, word);
   if (chosen !== null) return chosen;
@@ -143,7 +147,7 @@ export function chooseBatch(batches: readonly BatchHere[], word: string): BatchH
 export function findBatch(batches: readonly BatchHere[], word: string): BatchHere | null {
   const found =
     batches.find(({ batch }) => batch === word) ??
-    batches.find(({ script }) => script === word) ??
+    batches.find(({ script, dir }) => isSameFile(dir, script, word)) ??
     batches.find(({ stem }) => stem === formatJobStem(word));
   return found ?? null;
 }

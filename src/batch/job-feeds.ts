@@ -3,7 +3,6 @@
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { UserError } from "../errors.js";
-import { formatJobStem } from "../input/batch/job-name.js";
 import { followFile } from "../input/feed/follow-file.js";
 import { linesOf } from "../input/feed/line-source.js";
 import type { HaltRule } from "../model/halt-rule.js";
@@ -22,6 +21,8 @@ export interface JobFeed {
 interface Asked {
   /** As typed; "-": stdin. */
   readonly script: string;
+  /** What jobs from a file are named for. */
+  readonly stem: string;
   readonly follows: boolean;
   readonly isDryRun: boolean;
   readonly policy: { readonly halt?: HaltRule | null };
@@ -31,7 +32,7 @@ const STDIN = "-";
 
 /** Null: the jobs are all in the script. */
 export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed | null> {
-  const { script, follows, isDryRun, policy } = asked;
+  const { script, stem, follows, isDryRun, policy } = asked;
   if (script !== STDIN && !follows) return null;
   if (policy.halt?.unit === "percent") {
     throw new UserError(
@@ -44,7 +45,7 @@ export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed
   if (script === STDIN) return stdinFeed(stdin, isDryRun);
   await expectFile(script);
   return {
-    order: { stem: formatJobStem(script), startsOver: false },
+    order: { stem, startsOver: false },
     bring: (run, signal) => feedRun(run, followFile(script, run.position, signal), script),
     takesStdin: false,
   };

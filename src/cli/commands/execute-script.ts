@@ -1,5 +1,6 @@
 // `execute_batch`: reads what was asked for, and follows it to its end.
 
+import { stemFor } from "../../batch/batch-stem.js";
 import { resolveCopying } from "../../batch/copy-paths.js";
 import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
 import { machinesFor } from "../../batch/surroundings.js";
@@ -17,9 +18,10 @@ import { note } from "../terminal/note.js";
 import { dryRun } from "./dry-run.js";
 
 export async function executeBatch(typed: RunOptions, revise: Revise): Promise<ExitCode> {
-  const feed = await jobFeedFor(typed, process.stdin);
+  const stem = stemFor(typed.script, new Results(process.cwd()));
+  const feed = await jobFeedFor({ ...typed, stem }, process.stdin);
   if (feed !== null) return executeJobs({ jobs: [] }, typed, feed);
-  const { options, ...given } = applyScriptOptions(await loadBatch(typed.script), revise, process.env);
+  const { options, ...given } = applyScriptOptions(await loadBatch(typed.script, stem), revise, process.env);
   return executeJobs(given, options);
 }
 

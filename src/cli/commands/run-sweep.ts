@@ -1,8 +1,9 @@
 // `sshoal sweep --run`: the commands of a sweep as a batch, each job with its parameters.
 
 import { createHash } from "node:crypto";
+import { stemFor } from "../../batch/batch-stem.js";
 import type { ExitCode } from "../../errors.js";
-import { formatJobStem } from "../../input/batch/job-name.js";
+import { Results } from "../../run/home/results.js";
 import type { SweepCommand } from "../../sweep/commands.js";
 import type { SweepOptions } from "../options/sweep-options.js";
 import { executeJobs } from "./execute-script.js";
@@ -15,7 +16,7 @@ export async function runSweep(
   options: NonNullable<SweepOptions["run"]>,
 ): Promise<ExitCode> {
   const script = source.kind === "file" ? source.path : nameFor(commands);
-  const stem = formatJobStem(script);
+  const stem = source.kind === "file" ? stemFor(script, new Results(process.cwd())) : script;
   const jobs = commands.map((each, index) => ({
     id: index + 1,
     line: null,

@@ -21,11 +21,12 @@ export interface Batch {
   readonly own: ReadonlyMap<number, readonly OptionLine[]>;
 }
 
-/** `scriptPath` is the path as typed: jobs are named for it. */
+/** `scriptPath` is the path as typed; jobs are named for the stem. */
 export async function parseBatch(
   content: Uint8Array | string,
   scriptPath: string,
   ask: AskBash,
+  stem = formatJobStem(scriptPath),
 ): Promise<Batch> {
   const decoded = decodeText(content);
   if (decoded.kind === "not-text") {
@@ -37,7 +38,6 @@ export async function parseBatch(
     findProblem(piece, scriptPath, firstJob !== -1 && index > firstJob),
   );
   if (problems.length > 0) throw problemsError(problems);
-  const stem = formatJobStem(scriptPath);
   const jobPieces = pieces.filter((piece) => piece.kind === "job");
   const jobs = jobPieces.map(({ line, command }) => ({ id: line, line, name: `${stem}.${line}`, command }));
   if (jobs.length === 0) {

@@ -9,7 +9,7 @@ const MAX_STEM_BYTES = 200;
 const KEPT_CHARACTERS = 40;
 
 /**
- * A job's name without `.` and its line: the path as typed, with `/` as `_`. So `./a/b.sh` is `a_b.sh`,
+ * A job's name without `.` and its line: the script's path, with `/` as `_`. So `./a/b.sh` is `a_b.sh`,
  * `/a/b.sh` is `_a_b.sh` and `../b.sh` is `__b.sh`. All but letters, digits and `._+=@,%-` becomes `_` too, and so
  * does what would make the name hidden (a dot in front), an option (a dash in front) or a way out (two dots).
  */

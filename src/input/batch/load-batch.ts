@@ -8,11 +8,12 @@ import { suggest } from "../suggest.js";
 import { bashAt } from "./ask-bash.js";
 import { type Batch, parseBatch } from "./batch-file.js";
 
-export async function loadBatch(path: string): Promise<Batch> {
+/** `stem`: what its jobs are named for. */
+export async function loadBatch(path: string, stem?: string): Promise<Batch> {
   const { kind } = await look(path);
   switch (kind) {
     case "file":
-      return parseBatch(await readFile(path), path, bashAt("bash"));
+      return parseBatch(await readFile(path), path, bashAt("bash"), stem);
     case "directory":
       throw new UserError(`${path}: is a directory, not a script`, { hint: "name the script in it" });
     case "unreadable":
