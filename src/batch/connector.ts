@@ -15,6 +15,11 @@ export interface Suspendable {
   resume(): void;
 }
 
+export interface AskPerson extends Ask {
+  /** Resolves with whether the answer was yes. */
+  confirm(question: string): Promise<boolean>;
+}
+
 /** Receives notes about connections, and makes room for questions. */
 interface Audience {
   onNote: (message: string) => void;
@@ -29,6 +34,8 @@ export interface LastingConnector {
   /** Connections that batches share. */
   readonly fleet: Fleet;
   readonly audience: Audience;
+  /** Asks the person who started the command; null: there is none to ask. */
+  readonly confirm: AskPerson["confirm"] | null;
 }
 
 export interface Connecting {
@@ -37,7 +44,7 @@ export interface Connecting {
   readonly hostKeys: HostKeyPolicy | null;
   readonly onNote: (message: string) => void;
   /** How to ask for a passphrase; null, here or as its answer: never. */
-  readonly createAsk: ((view: Suspendable) => Ask | null) | null;
+  readonly createAsk: ((view: Suspendable) => AskPerson | null) | null;
 }
 
 export function openConnector({ surroundings, hostKeys, onNote, createAsk }: Connecting): LastingConnector {
@@ -48,5 +55,5 @@ export function openConnector({ surroundings, hostKeys, onNote, createAsk }: Con
   const noteNow = (message: string) => audience.onNote(message);
   const connectTo = createConnect({ homeDir, agentSocket, hostKeys, ask, onNote: noteNow });
   const connect: Connector = ({ address }, signal) => connectTo(address, signal);
-  return { audience, connect, fleet: new Fleet(connect) };
+  return { audience, connect, fleet: new Fleet(connect), confirm: ask === null ? null : ask.confirm };
 }

@@ -6,7 +6,7 @@ import path from "node:path";
 import { type Problem, problemsError, UserError } from "../errors.js";
 import type { BatchSettings } from "../model/batch.js";
 
-type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "copyBack">;
+type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "copyBack" | "exclude">;
 
 interface Asked {
   readonly machines: readonly string[];
@@ -14,6 +14,8 @@ interface Asked {
   readonly copyForward: readonly string[] | null;
   readonly copyBackwards: readonly string[] | null;
   readonly copiesUnchanged: boolean;
+  /** Left out: none. */
+  readonly exclude?: readonly string[];
 }
 
 /** On this machine jobs run where the user is, unless they are to have copies. */
@@ -26,14 +28,30 @@ export function resolveCopying(asked: Asked, workingDir: string): Copying {
     inPlace: null,
     copyForward: resolveForward(asked.copyForward ?? ["."], workingDir),
     copyBack: resolveBackwards(asked.copyBackwards ?? ["."], workingDir),
+    ...(asked.exclude?.length && { exclude: asked.exclude.map(checkPattern) }),
   };
 }
 
-function refuseCopyingBack({ copyBackwards, copiesUnchanged }: Asked): void {
-  const flag = copyBackwards !== null ? "--copy-backwards" : copiesUnchanged ? "--copy-unchanged" : null;
-  if (flag === null) return;
+function refuseCopyingBack({ copyBackwards, copiesUnchanged, exclude = [] }: Asked): void {
+  const given: [string, boolean][] = [
+    ["--copy-backwards", copyBackwards !== null],
+    ["--copy-unchanged", copiesUnchanged],
+    ["--exclude", exclude.length > 0],
+  ];
+  const [flag] = given.find(([, isGiven]) => isGiven) ?? [];
+  if (flag === undefined) return;
   throw new UserError(`${flag} has no meaning where jobs run in place: they leave files where they are`, {
     hint: "add --copy-forward ./ to give each job a copy of the working directory",
+  });
+}
+
+/** What an ignore file would take for a comment or an exception leaves nothing out. */
+function checkPattern(pattern: string): string {
+  if (/^[^!#\s]/.test(pattern) && !/[\n\0]/.test(pattern)) return pattern;
+  throw new UserError(`--exclude takes a pattern such as *.ckpt, got "${pattern}"`, {
+    hint: /^[!#]/.test(pattern)
+      ? `--exclude '\\${pattern}' for a name that begins like this`
+      : "--exclude '*.ckpt'",
   });
 }
 

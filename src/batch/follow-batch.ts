@@ -5,16 +5,18 @@ import type { RunEvent } from "../model/event.js";
 import type { RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";
 import type { BatchOrder } from "../run/order.js";
+import type { SendingLimits } from "../run/verbs/terms.js";
 import type { LastingConnector, Suspendable } from "./connector.js";
 import type { Surroundings } from "./surroundings.js";
 
-export type FollowOrder = Omit<BatchOrder, "onEvent" | "onOutput" | "fleet" | "client">;
+export type FollowOrder = Omit<BatchOrder, "onEvent" | "onOutput" | "fleet" | "client" | "sending">;
 
 export interface Following {
   readonly order: FollowOrder;
   readonly surroundings: Surroundings;
   readonly connector: LastingConnector;
   readonly viewer: Viewer;
+  readonly sending: SendingLimits;
   /** Brings jobs while the batch runs. */
   readonly feed?: ((run: BatchRun, signal: AbortSignal) => Promise<void>) | undefined;
   /** Called at the beginning and after every event; true: that is enough, leave. */
@@ -51,7 +53,7 @@ export class Detached extends Error {
 }
 
 export async function followBatch(following: Following): Promise<Ending> {
-  const { order, surroundings, connector, viewer, feed, isEnough } = following;
+  const { order, surroundings, connector, viewer, sending, feed, isEnough } = following;
   let isHeld = false;
   let isAnyReady = false;
   const onEvent = (event: RunEvent, isNews: boolean) => {
@@ -75,6 +77,7 @@ export async function followBatch(following: Following): Promise<Ending> {
     ...order,
     ...(onOutput && { onOutput }),
     client: clientName(surroundings),
+    sending,
     onEvent,
     fleet,
   });

@@ -11,13 +11,14 @@ import type { Surroundings } from "./surroundings.js";
 /** `followed`: a file that jobs are read from while it grows; it never travels. Null: there is none. */
 export async function readTree(
   { cwd, cacheDir }: Surroundings,
-  { inPlace, copyForward }: Pick<BatchSettings, "inPlace" | "copyForward">,
+  { inPlace, copyForward, exclude }: Pick<BatchSettings, "inPlace" | "copyForward" | "exclude">,
   followed: string | null,
 ): Promise<Tree> {
   if (inPlace !== null) return noTree(cwd);
-  if (cacheDir === null) return scanTree(cwd, copyForward);
+  const isFollowed = isFollowing(cwd, followed);
+  if (cacheDir === null) return scanTree(cwd, copyForward, { isFollowed, exclude });
   const digests = new DigestMemory(cacheDir, cwd);
-  const tree = await scanTree(cwd, copyForward, digests, isFollowing(cwd, followed));
+  const tree = await scanTree(cwd, copyForward, { digests, isFollowed, exclude });
   digests.save();
   const earlier = await recallTrees(cacheDir, cwd);
   await rememberTree(cacheDir, tree);

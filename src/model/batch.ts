@@ -22,6 +22,8 @@ export interface BatchSettings {
   readonly copyForward: readonly string[];
   /** Relative to a job's directory. */
   readonly copyBack: readonly string[];
+  /** Of both directions these are left out: patterns of an ignore file at the top. Absent: none. */
+  readonly exclude?: readonly string[];
   readonly copiesUnchanged: boolean;
   /** Their values may be secrets, and are kept nowhere. */
   readonly envNames: readonly string[];

@@ -85,13 +85,14 @@ export function startRun(order: BatchOrder): BatchRun {
 }
 
 function termsOf(order: BatchOrder, { batch, stem, jobs, feed }: Beginning): Terms {
-  const { script, client, env, jobEnv, tree } = order;
+  const { script, client, env, jobEnv, tree, sending } = order;
   return {
     script,
     client,
     env,
     ...(jobEnv && { jobEnv }),
     tree,
+    ...(sending && { sending }),
     batch,
     stem,
     settings: settingsOf(order),
@@ -101,7 +102,16 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, feed }: Beginning): Ter
 }
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
-  const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
+  const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, exclude } = settings;
   const envNames = Object.keys(env);
-  return { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, envNames };
+  return {
+    requirement,
+    timeoutSeconds,
+    inPlace,
+    copyForward,
+    copyBack,
+    copiesUnchanged,
+    envNames,
+    ...(exclude && { exclude }),
+  };
 }

@@ -322,6 +322,10 @@ describe("what to copy", () => {
       /^error: --copy-forward data: there is no such file or directory\nerror: --copy-forward \.\.\/other: it is outside the working directory \S+\nerror: --copy-forward \/etc: it is outside/,
     );
     await expectRefused([...args, "--copy-backwards", ".."], /^error: --copy-backwards \.\.: it is outside/);
+    await expectRefused(
+      [...args, "--exclude", "!keep"],
+      /^error: --exclude takes a pattern such as \*\.ckpt, got "!keep"\n/,
+    );
   });
 
   test("cannot be read in part: all of it is told", async () => {

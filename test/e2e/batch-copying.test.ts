@@ -95,6 +95,30 @@ test("--copy-backwards: only what is below these paths comes back", async () => 
   expect(await out(2)).toBe("nothing of it\n");
 });
 
+test("--exclude: what matches neither travels nor comes back, in any directory", async () => {
+  await work.write("old.ckpt", "old\n");
+  await work.write("runs/deep/old.ckpt", "old\n");
+  await work.write("runs/a b/notes.txt", "notes\n");
+  await work.write("data/train.csv", "1\n");
+  await work.write("lib/data/table.csv", "2\n");
+  const { stderr } = await run(
+    [
+      "find . -type f | sort; mkdir -p out/cache/x data; echo m > out/m; echo c > out/new.ckpt; echo c > out/cache/x/c; echo d > data/d",
+      "echo only > only.ckpt",
+    ],
+    ["--exclude", "*.ckpt", "--exclude", "/data", "--exclude", "cache/"],
+  );
+  expect((await out(1)).split("\n")).toEqual([
+    "./jobs.sh",
+    "./lib/data/table.csv",
+    "./runs/a b/notes.txt",
+    "",
+  ]);
+  expect(stderr).toContain("left out: data, old.ckpt, runs/deep/old.ckpt");
+  expect(results(1)).toEqual(["out/", "out/m"]);
+  expect(results(2)).toEqual([]);
+});
+
 test("job_results, .git and what .sshoalignore names stay here, and that is said", async () => {
   await work.write(".sshoalignore", "# big things\n*.ckpt\n/data/\n!data/\n!keep.ckpt\n");
   await work.write(".git/config", "secret\n");

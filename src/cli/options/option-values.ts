@@ -27,6 +27,18 @@ export function memoryOption(flags: string, description: string): Option {
   });
 }
 
+/** In bytes. A bare number is refused: its unit would be a guess. */
+export function sizeOption(flags: string, description: string): Option {
+  const [name = ""] = flags.split(" ");
+  return new Option(flags, description).argParser((text) => {
+    const bytes = parseSize(text, 1000);
+    if (bytes !== null) return bytes;
+    throw new UserError(`${name} takes a size with a unit, got "${text}"`, {
+      hint: `for example ${name} 500MB or 2GB`,
+    });
+  });
+}
+
 export function wholeOption(flags: string, description: string, byDefault: number): Option {
   return new Option(flags, description)
     .default(byDefault)

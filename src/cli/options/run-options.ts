@@ -19,6 +19,7 @@ import {
   gather,
   reassignOption,
   retriesOption,
+  sizeOption,
   toAssignment,
 } from "./option-values.js";
 /** The tools whose users know their lines. */
@@ -33,6 +34,10 @@ export interface RunOptions extends MachineOptions {
   readonly copyForward: readonly string[] | null;
   readonly copyBackwards: readonly string[] | null;
   readonly copiesUnchanged: boolean;
+  /** Patterns of what is copied in neither direction. */
+  readonly exclude: readonly string[];
+  /** In bytes, to one machine; null: people are asked, or warned. */
+  readonly maxSend: number | null;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
   readonly isDryRun: boolean;
@@ -52,6 +57,8 @@ export interface RawRun extends RawMachines {
   readonly copyForward?: string[] | true;
   readonly copyBackwards?: string[] | true;
   readonly copyUnchanged?: true;
+  readonly exclude?: string[];
+  readonly maxSend?: number;
   readonly env?: string[];
   readonly timeout?: number;
   readonly dryRun?: true;
@@ -89,6 +96,14 @@ export function describeRunOptions(command: Command): Command {
       "collect results from these directories of a job's copy; without paths, none (default: ./)",
     )
     .option("--copy-unchanged", "also collect inputs that the job did not change")
+    .option(
+      "--exclude <pattern>",
+      "neither copy nor collect what matches: '*.ckpt', runs/, /data; as in .gitignore (repeatable)",
+      gather,
+    )
+    .addOption(
+      sizeOption("--max-send <size>", "exit rather than send more than this to a machine: 500MB, 2GB"),
+    )
     .option(
       "--env <NAME=VALUE>",
       "set a variable for jobs; NAME alone passes on your own value (repeatable)",
@@ -131,6 +146,8 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     copyForward: pathsIn(raw.copyForward),
     copyBackwards: pathsIn(raw.copyBackwards),
     copiesUnchanged: raw.copyUnchanged ?? false,
+    exclude: raw.exclude ?? [],
+    maxSend: raw.maxSend ?? null,
     env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,

@@ -33,6 +33,8 @@ const FOR_ALL = [
   "--copy-forward",
   "--copy-backwards",
   "--copy-unchanged",
+  "--exclude",
+  "--max-send",
   "--retries",
   "--retry-on-failure",
   "--reassign-after",

@@ -13,8 +13,11 @@ import { drained } from "./drained.js";
 import { createReporter, type ReporterChoice } from "./reporters.js";
 import { listenForSignals } from "./signals.js";
 
-export interface FollowingHere extends Omit<Following, "viewer"> {
-  readonly options: ReporterChoice;
+export interface FollowingHere extends Omit<Following, "viewer" | "sending"> {
+  readonly options: ReporterChoice & {
+    /** In bytes, to one machine; left out or null: a person is asked about much, or warned. */
+    readonly maxSend?: number | null;
+  };
 }
 
 export async function followHere({ options, ...following }: FollowingHere): Promise<ExitCode> {
@@ -46,7 +49,10 @@ export async function followHere({ options, ...following }: FollowingHere): Prom
       };
     },
   };
-  const ending = await followBatch({ ...following, viewer });
+  // Programs that read events are asked nothing.
+  const confirm = options.isJson ? null : following.connector.confirm;
+  const sending = { maxBytes: options.maxSend ?? null, confirm };
+  const ending = await followBatch({ ...following, viewer, sending });
   if (ending.kind === "detached") stderr.write(`${farewell(ending)}\n`);
   return exitCodeOf(ending);
 }

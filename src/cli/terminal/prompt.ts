@@ -1,8 +1,8 @@
-// Asks the person at the terminal, unseen, one question at a time; the live view makes room meanwhile.
+// Asks the person at the terminal, one question at a time; the live view makes room meanwhile.
 
 import type { Readable } from "node:stream";
+import type { AskPerson } from "../../batch/connector.js";
 import type { Suspendable } from "../../report/reporter.js";
-import type { Ask } from "../../transport/login/ask-person.js";
 
 /** Such as process.stdin. */
 interface TerminalInput extends Readable {
@@ -18,31 +18,40 @@ export interface PromptOptions {
 }
 
 /** Null when nobody sits there: in a pipe nothing is ever asked. */
-export function createPrompt({ stdin, stderr, view }: PromptOptions): Ask | null {
-  if (!stdin.isTTY || !stderr.isTTY) return null;
+export function createPrompt(options: PromptOptions): AskPerson | null {
+  if (!options.stdin.isTTY || !options.stderr.isTTY) return null;
   let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (prompt: string, isSeen: boolean) => {
+    const answer = last.then(() => ask(prompt, isSeen, options));
+    last = answer.catch(() => {});
+    return answer;
+  };
   return {
-    passphrase(prompt) {
-      const answer = last.then(() => askUnseen(prompt, { stdin, stderr, view }));
-      last = answer.catch(() => {});
-      return answer;
-    },
+    passphrase: (prompt) => inTurn(prompt, false),
+    confirm: async (question) => /^y(es)?$/i.test((await inTurn(question, true)) ?? ""),
   };
 }
 
-async function askUnseen(prompt: string, { stdin, stderr, view }: PromptOptions): Promise<string | null> {
+async function ask(
+  prompt: string,
+  isSeen: boolean,
+  { stdin, stderr, view }: PromptOptions,
+): Promise<string | null> {
   view?.suspend();
   stderr.write(prompt);
   try {
-    return await readUnseen(stdin);
+    const echo = (typed: Buffer) => stderr.write(typed.toString().replace(/[^ -~]/g, ""));
+    return await readLine(stdin, isSeen ? echo : () => {});
   } finally {
     stderr.write("\n");
     view?.resume();
   }
 }
 
-/** Raw, so that nothing is echoed and Ctrl-C is a key. Node itself sets the terminal right again if it is ended here. */
-async function readUnseen(stdin: TerminalInput): Promise<string | null> {
+/**
+ * Raw, so that nothing is echoed but by `echo`, and Ctrl-C is a key. Node itself sets the terminal right again if it is ended here.
+ */
+async function readLine(stdin: TerminalInput, echo: (typed: Buffer) => void): Promise<string | null> {
   const line = new UnseenLine();
   let onData: (chunk: Buffer) => void = () => {};
   let onEnd = () => {};
@@ -51,6 +60,7 @@ async function readUnseen(stdin: TerminalInput): Promise<string | null> {
     return await new Promise((resolve) => {
       onData = (chunk) => {
         line.type(chunk);
+        echo(chunk);
         if (line.answer !== undefined) resolve(line.answer);
       };
       onEnd = () => resolve(null);

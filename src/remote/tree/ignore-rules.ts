@@ -1,4 +1,4 @@
-// What never travels: `.git`, `job_results`, and what ignore files say, as git reads them: each for its own directory
+// What never travels: `.git`, `job_results`, what --exclude names, and what ignore files say, as git reads them: each for its own directory
 // and all below, the nearest one first.
 
 import { readFileSync } from "node:fs";
@@ -21,12 +21,16 @@ export class IgnoreRules {
   /** Those that count in a directory, its own first; by its path, relative, "" for the top. */
   readonly #files = new Map<string, readonly IgnoreFile[]>();
 
-  constructor(dir: string) {
+  readonly #exclude: Ignore;
+
+  constructor(dir: string, exclude: readonly string[] = []) {
     this.#dir = dir;
+    this.#exclude = ignore({ ignorecase: false }).add([...exclude]);
   }
 
   ignores(relative: string, isDirectory: boolean): boolean {
     if (NEVER_TRAVELS.test(relative)) return true;
+    if (this.#exclude.test(`${relative}${isDirectory ? "/" : ""}`).ignored) return true;
     for (const { offset, rules } of this.#filesFor(parentOf(relative))) {
       const { ignored, unignored } = rules.test(`${relative.slice(offset)}${isDirectory ? "/" : ""}`);
       if (ignored || unignored) return ignored;

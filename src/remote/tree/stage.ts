@@ -20,6 +20,8 @@ export interface StageOptions {
   readonly signal: AbortSignal;
   /** Nothing is sent before this resolves: only what is there is asked for. Left out: at once. */
   readonly goAhead?: Promise<void>;
+  /** Called with the file bytes that are about to be sent; when it rejects, so does staging. Left out: all is sent. */
+  readonly allow?: (bytes: number) => Promise<void>;
   /** All of it is sent with the question: it is so little that to wait for the answer takes longer. */
   readonly isTiny?: boolean;
   /** Called with the file bytes sent so far and those to be sent in all, first with none. */
@@ -57,7 +59,7 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
 async function converse(
   running: Running,
   session: Session,
-  { tree, signal, goAhead, isTiny, onProgress }: StageOptions,
+  { tree, signal, goAhead, isTiny, allow, onProgress }: StageOptions,
   onSending: (sending: Promise<unknown>) => void,
 ): Promise<string> {
   const shipping = shippingOf(tree);
@@ -68,6 +70,7 @@ async function converse(
   let isZipped = false;
   let last = "";
   if (isTiny) {
+    await allow?.(whole.cargo.bytes);
     running.stdin.write(orderText(whole, shipping, false));
     onSending(send(running, whole.cargo, { isZipped, onProgress: () => {} }));
   }
@@ -84,9 +87,11 @@ async function converse(
     if (word === "ready") {
       await goAhead;
       chosen = await shipping.choose(bases);
+      await allow?.(chosen.cargo.bytes);
       isZipped = canUnzip && chosen.cargo.shrinks && (await isSlow(session, signal));
       running.stdin.write(orderText(chosen, shipping, isZipped));
     }
+    if (word === "want") await allow?.(whole.cargo.bytes);
     const isWhole = word === "want" || (word === "ready" && chosen.from === null);
     if (isWhole) onSending(send(running, whole.cargo, { isZipped, onProgress }));
     if (word === "rest") onSending(send(running, chosen.cargo, { isZipped, onProgress }));

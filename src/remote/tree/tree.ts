@@ -52,17 +52,23 @@ export interface EarlierTree {
 /** Says of a file, by its full path, that it never travels. */
 export type IsFollowed = (full: string, stats: BigIntStats) => boolean;
 
+export interface ScanOptions {
+  readonly digests?: DigestMemory | null;
+  readonly isFollowed?: IsFollowed;
+  /** Patterns that leave out more than ignore files do. */
+  readonly exclude?: readonly string[] | undefined;
+}
+
 /** `paths` are relative to `dir` and lie inside it. Unreadable files are mistakes, reported all at once. */
 export async function scanTree(
   dir: string,
   paths: readonly string[],
-  digests: DigestMemory | null = null,
-  isFollowed: IsFollowed = () => false,
+  { digests = null, isFollowed = () => false, exclude = [] }: ScanOptions = {},
 ): Promise<Tree> {
   const scan: Scan = {
     dir,
     named: new Set(paths.map((each) => path.normalize(each).replace(/\/+$/, ""))),
-    rules: new IgnoreRules(dir),
+    rules: new IgnoreRules(dir, exclude),
     isFollowed,
     digests,
     found: new Map(),

@@ -8,6 +8,7 @@ import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { Rest } from "../../model/decision.js";
 import type { JobId, Outcome } from "../../model/job.js";
 import { type Collected, collect } from "../../remote/results/collect.js";
+import { putAside } from "../../remote/results/put-aside.js";
 import { RENAMED } from "../../remote/results/unpack.js";
 import { weigh } from "../../remote/results/weigh.js";
 import { isOfThisDisk } from "../home/disk-error.js";
@@ -61,8 +62,9 @@ export class Collector {
   async #collectTogether(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
     const { terms, home } = this.#parts;
     const { results, outputs, commit } = home;
-    const { copyBack } = terms.settings;
+    const { copyBack, exclude = [] } = terms.settings;
     const { place, session, signal, spec } = link;
+    await putAside(session, { place, keys, exclude, signal });
     const incoming = await results.makeIncoming(terms.batch);
     try {
       const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));

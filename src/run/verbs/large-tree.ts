@@ -1,5 +1,6 @@
 // A working directory with data in it, found out before it travels: what is large, and how to leave it here.
 
+import { UserError } from "../../errors.js";
 import type { Tree } from "../../remote/tree/tree.js";
 
 const LARGE_BYTES = 1e9;
@@ -8,13 +9,40 @@ const WORTH_NAMING_BYTES = 1e6;
 /** A directory that holds little else than one thing is not named, but that thing. */
 const MOST = 0.8;
 
+type Entries = Pick<Tree, "entries">;
+
 /** Null: it is not worth a word. */
-export function warnOfSize({ entries }: Pick<Tree, "entries">, travelling: number): string | null {
+export function warnOfSize({ entries }: Entries, travelling: number): string | null {
   if (travelling <= LARGE_BYTES) return null;
+  const { named, rule } = describeLargest(entries);
+  return `${formatGb(travelling)} travel to each machine that lacks them; the largest: ${named}; to leave something here: ${rule}`;
+}
+
+/** Null: nothing need be asked. */
+export function askAboutSize({ entries }: Entries, travelling: number): string | null {
+  if (travelling <= LARGE_BYTES) return null;
+  const { named } = describeLargest(entries);
+  return `${formatGb(travelling)} travel to each machine that lacks them; the largest: ${named}. Send them? [y/N] `;
+}
+
+/** `maxBytes` null: a person said no. */
+export function refuseSize(
+  { entries }: Entries,
+  travelling: number,
+  { machine, maxBytes }: { machine: string; maxBytes: number | null },
+): UserError {
+  const { named, rule } = describeLargest(entries);
+  const why = maxBytes === null ? "and are not sent" : `more than --max-send ${formatGb(maxBytes)}`;
+  return new UserError(`${formatGb(travelling)} would travel to ${machine}, ${why}; the largest: ${named}`, {
+    hint: `${rule}, or --exclude`,
+  });
+}
+
+function describeLargest(entries: Tree["entries"]): { named: string; rule: string } {
   const largest = largestPaths(entries);
   const named = largest.map(({ path, bytes }) => `${path} (${formatGb(bytes)})`).join(", ");
   const rule = `echo '/${(largest[0]?.path ?? "").replaceAll("'", "'\\''")}' >>.sshoalignore`;
-  return `${formatGb(travelling)} travel to each machine that lacks them; the largest: ${named}; to leave something here: ${rule}`;
+  return { named, rule };
 }
 
 interface Sized {

@@ -10,9 +10,9 @@ import { unstage } from "../../remote/tree/unstage.js";
 import { deferred } from "../../transport/deferred.js";
 import type { Session } from "../../transport/session.js";
 import type { Emit } from "../loop.js";
-import { warnOfSize } from "./large-tree.js";
+import { askAboutSize, refuseSize, warnOfSize } from "./large-tree.js";
 import type { MachineLink } from "./machine-link.js";
-import type { Terms } from "./terms.js";
+import type { SendingLimits, Terms } from "./terms.js";
 
 /** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
 const ANSWER_COUNTS_MS = 60_000;
@@ -41,14 +41,17 @@ interface Staged {
 }
 
 export class Stager {
-  readonly #terms: Pick<Terms, "tree" | "settings">;
+  readonly #terms: Pick<Terms, "tree" | "settings" | "sending">;
   readonly #prepared = new WeakMap<Session, Prepared>();
   /** By a tree of which files changed before they were sent: what is sent instead, the same to all machines. */
   readonly #successors = new WeakMap<Tree, Promise<Tree>>();
   #isTreeTold = false;
   #isSizeTold = false;
 
-  constructor(terms: Pick<Terms, "tree" | "settings">) {
+  /** What people said about sending more than is usual. */
+  #answer: Promise<boolean> | null = null;
+
+  constructor(terms: Pick<Terms, "tree" | "settings" | "sending">) {
     this.#terms = terms;
   }
 
@@ -65,7 +68,8 @@ export class Stager {
       return this.#settle(tree, emit, (current) => {
         const onProgress = this.#progressOf(link, current, (news) => tell(news));
         const isTiny = current.bytes + current.entries.length * BLOCKS_BYTES <= TINY_ARCHIVE;
-        return stage(session, { place, tree: current, signal, goAhead, isTiny, onProgress });
+        const allow = (bytes: number) => this.#allow(link, current, bytes);
+        return stage(session, { place, tree: current, signal, goAhead, isTiny, allow, onProgress });
       });
     });
     const proceed = () => {
@@ -154,13 +158,28 @@ export class Stager {
     tellWarnings(tree, emit);
   }
 
+  /** Rejects with UserError, which ends the run: what is too large for one machine is so for all that lack it. */
+  async #allow(link: MachineLink, tree: Tree, bytes: number): Promise<void> {
+    const { maxBytes, confirm } = this.#terms.sending ?? NO_LIMITS;
+    const machine = link.spec.name;
+    if (maxBytes !== null && bytes > maxBytes) throw refuseSize(tree, bytes, { machine, maxBytes });
+    const question = maxBytes === null && confirm !== null ? askAboutSize(tree, bytes) : null;
+    if (question === null || confirm === null) return;
+    this.#answer ??= confirm(question);
+    if (!(await this.#answer)) throw refuseSize(tree, bytes, { machine, maxBytes: null });
+  }
+
   #tellSize(tree: Tree, totalBytes: number, emit: Emit): void {
+    const { maxBytes, confirm } = this.#terms.sending ?? NO_LIMITS;
+    if (maxBytes !== null || confirm !== null) return;
     const message = this.#isSizeTold ? null : warnOfSize(tree, totalBytes);
     if (message === null) return;
     this.#isSizeTold = true;
     emit({ kind: "warning", message });
   }
 }
+
+const NO_LIMITS: SendingLimits = { maxBytes: null, confirm: null };
 
 function tellWarnings({ warnings = [] }: Tree, emit: Emit): void {
   for (const message of warnings) emit({ kind: "warning", message });

@@ -15,6 +15,15 @@ export interface Given {
   readonly jobEnv?: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
   /** Being read while machines are connected to. */
   readonly tree: Promise<Tree>;
+  /** Absent: people are warned of large trees. */
+  readonly sending?: SendingLimits;
+}
+
+export interface SendingLimits {
+  /** To one machine; null: no limit was set. */
+  readonly maxBytes: number | null;
+  /** Asks a person, where no limit was set; null: there is none to ask. */
+  readonly confirm: ((question: string) => Promise<boolean>) | null;
 }
 
 export interface Terms extends Given {

@@ -44,6 +44,8 @@ test("what is not said is as people know it from ml-scheduler", () => {
     copyForward: null,
     copyBackwards: null,
     copiesUnchanged: false,
+    exclude: [],
+    maxSend: null,
     env: {},
     timeoutSeconds: null,
     isDryRun: false,

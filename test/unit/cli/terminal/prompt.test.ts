@@ -88,3 +88,17 @@ test("a terminal that fails gives the view back, and the next question has its t
   stdin.write("2\r");
   expect(await answer).toBe("2");
 });
+
+test.each([
+  ["y\r", true],
+  ["Yes\r", true],
+  ["\r", false],
+  ["n\r", false],
+  ["\x03", false],
+])("a question of yes or no, answered by %j: %s; what is typed is seen", async (keys, expected) => {
+  const { ask, stdin, log } = open();
+  const answer = ask?.confirm("send? ");
+  stdin.write(keys);
+  expect(await answer).toBe(expected);
+  expect(log).toEqual(["<suspend>", "send? ", keys.slice(0, -1), "\n", "<resume>"]);
+});

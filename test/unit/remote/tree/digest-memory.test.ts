@@ -20,7 +20,7 @@ afterEach(() => Promise.all([work.remove(), cache.remove()]));
 /** As if files were not of this moment any more. */
 async function scan(now = Date.now() + LATER) {
   const digests = new DigestMemory(cache.dir, work.dir, now);
-  const tree = await scanTree(work.dir, ["."], digests);
+  const tree = await scanTree(work.dir, ["."], { digests });
   digests.save();
   return tree;
 }

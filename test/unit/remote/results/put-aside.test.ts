@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { findExcluded } from "../../../../src/remote/results/put-aside.js";
+
+const NAMES = [
+  "1/work/a/",
+  "1/work/a/cache/",
+  "1/work/a/cache/x.ckpt",
+  "1/work/a/x.ckpt",
+  "1/work/data",
+  "2/work/a/y.txt",
+];
+
+test.each([
+  [["*.ckpt"], ["1/work/a/cache/x.ckpt", "1/work/a/x.ckpt"]],
+  [["cache/"], ["1/work/a/cache"]],
+  [["/a"], ["1/work/a", "2/work/a/y.txt"]],
+  [["data/"], []],
+  [["/a/*.ckpt"], ["1/work/a/x.ckpt"]],
+  [["**/cache/*"], ["1/work/a/cache/x.ckpt"]],
+  [["1", "work"], []],
+])("%j of the results of two jobs", (exclude, expected) => {
+  expect(findExcluded(NAMES, exclude)).toEqual(expected);
+});
+
+test("a name that is not of a job's results is never one of them", () => {
+  expect(findExcluded(["x.ckpt", "1/out", "/etc/x.ckpt", "1/work/"], ["*"])).toEqual([]);
+});
