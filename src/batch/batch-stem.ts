@@ -8,6 +8,12 @@ import { lastScript } from "../run/home/last-script.js";
 import type { Results } from "../run/home/results.js";
 import { quoteIfNeeded } from "../transport/quote.js";
 
+/** A file that grows is followed by its name: where a link leads changes when it is rotated. */
+export function stemOfFollowed(file: string, results: Results): string {
+  const dir = path.dirname(results.dir);
+  return formatJobStem(path.relative(dir, path.resolve(dir, file)));
+}
+
 /** Throws UserError when a batch of another file has that name here. */
 export function stemFor(script: string, results: Results): string {
   const dir = path.dirname(results.dir);

@@ -1,6 +1,6 @@
 // `execute_batch`: reads what was asked for, and follows it to its end.
 
-import { stemFor } from "../../batch/batch-stem.js";
+import { stemFor, stemOfFollowed } from "../../batch/batch-stem.js";
 import { resolveCopying } from "../../batch/copy-paths.js";
 import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
 import { machinesFor } from "../../batch/surroundings.js";
@@ -18,7 +18,7 @@ import { note } from "../terminal/note.js";
 import { dryRun } from "./dry-run.js";
 
 export async function executeBatch(typed: RunOptions, revise: Revise): Promise<ExitCode> {
-  const stem = stemFor(typed.script, new Results(process.cwd()));
+  const stem = (typed.follows ? stemOfFollowed : stemFor)(typed.script, new Results(process.cwd()));
   const feed = await jobFeedFor({ ...typed, stem }, process.stdin);
   if (feed !== null) return executeJobs({ jobs: [] }, typed, feed);
   const { options, ...given } = applyScriptOptions(await loadBatch(typed.script, stem), revise, process.env);
