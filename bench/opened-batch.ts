@@ -52,6 +52,7 @@ export async function openBatch(
       copiesUnchanged: false,
     },
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: null },
+    matching: "command",
     rerun: "none",
     env: {},
     tree: Promise.resolve({ hash: "", dir, entries: [], bytes: 0, leftOut: [] }),

@@ -11,6 +11,7 @@ import { standingOf } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import { apply } from "../plan/fold/apply.js";
+import { forgetGone } from "../plan/fold/edit-events.js";
 import { initialState } from "../plan/fold/initial-state.js";
 import {
   arrivedAttempt,
@@ -78,10 +79,17 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
   const last = events.findLast((event) => event.kind === "run-started");
   if (past === null || last === undefined) return null;
   const { script } = last;
-  const { batch, machines, kept, stuck, lastJobs: jobs } = past;
+  const { batch, machines, kept, stuck, lastJobs } = past;
   const formats = olderFormats(machines.values());
-  const state = initialState({ jobs, machines: machineNames(events, past), formats, policy: NO_POLICY });
+  const state = initialState({
+    jobs: lastJobs,
+    machines: machineNames(events, past),
+    formats,
+    policy: NO_POLICY,
+  });
   replay(state, events);
+  forgetGone(state);
+  const jobs = lastJobs.filter(({ id }) => state.jobs.has(id));
   compareWithResults(state, jobs, past, new Set(listOrNothing(results.dir)));
   return {
     stem,

@@ -39,6 +39,7 @@ export async function orderFor(
     script,
     jobs,
     feed: null,
+    matching: "id",
     results,
     rerun,
     policy: POLICY,

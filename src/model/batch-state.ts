@@ -15,7 +15,7 @@ export interface BatchState {
 
 /** A job, and what has become of it. */
 export interface TrackedJob {
-  readonly job: Job;
+  job: Job;
   fate: Fate;
   /** Every attempt that was not taken back before it began, oldest first. */
   attempts: readonly Attempt[];
@@ -27,6 +27,10 @@ export interface TrackedJob {
   avoids: string | null;
   /** It is another command now than what was begun of it. */
   isReplaced: boolean;
+  /** The batch file has its command no more: it is followed to its end if it has begun, and never begins. */
+  isGone: boolean;
+  /** It does not start before this job, which is gone, was taken back from its machine. */
+  after: JobId | null;
 }
 
 export type Fate =

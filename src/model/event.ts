@@ -5,6 +5,7 @@ import type { BatchSettings, FeedPosition } from "./batch.js";
 import type { HaltRule } from "./halt-rule.js";
 import type { Job, JobId, Outcome } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
+import type { ScriptEdit } from "./script-edit.js";
 
 export type RunEvent = { readonly at: number } & (
   | {
@@ -16,7 +17,11 @@ export type RunEvent = { readonly at: number } & (
       readonly jobs: readonly Job[];
       readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch" | "file" | "spool">[];
       readonly settings: BatchSettings;
+      /** The batch file was edited since the last run; left out: it was not. */
+      readonly edit?: ScriptEdit;
     }
+  /** Results are filed under the names that the last `edit` gave their jobs. */
+  | { readonly kind: "results-moved" }
   /** Jobs that came after the run had begun; `position`: how far a growing file has been read by then. */
   | {
       readonly kind: "jobs-added";

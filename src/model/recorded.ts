@@ -8,6 +8,7 @@ import type { RunEvent } from "./event.js";
  */
 const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> = {
   "run-started": "kept",
+  "results-moved": "kept",
   "run-resumed": "passing",
   "run-ended": "kept",
   "jobs-added": "kept",

@@ -34,8 +34,9 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
   const hands = new Map<MachineState, TrackedJob[]>();
   let count = 0;
   for (const id of servedBy(state, takers, state.waiting)) {
-    if (++count > most) break;
     const tracked = state.jobs.get(id) as TrackedJob;
+    if (isHeld(state, tracked)) continue;
+    if (++count > most) break;
     const isBarred = (machine: MachineState) => machine.attempts.has(id) || !isServedBy(state, machine, id);
     const machine = ready.takeSeat(tracked.avoids, isBarred);
     if (machine === null) continue;
@@ -46,4 +47,15 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
   // Nothing has happened yet: the machines get back the load that they have.
   for (const machine of hands.keys()) ready.put(machine);
   return hands;
+}
+
+/** The line's earlier version may wait on a machine, and could still begin there. */
+function isHeld({ jobs, machines }: RunState, { after }: TrackedJob): boolean {
+  const earlier = after === null ? undefined : jobs.get(after);
+  if (earlier?.fate.kind !== "dropped") return false;
+  return earlier.attempts.some(({ machine: name, stage }) => {
+    const machine = machines.get(name);
+    const isWaiting = stage.kind === "assigned" || stage.kind === "sent" || stage.kind === "queued";
+    return isWaiting && machine !== undefined && machine.phase !== "failed" && !machine.isGivenUp;
+  });
 }

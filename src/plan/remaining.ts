@@ -58,8 +58,10 @@ export function isQuietEverywhere(state: RunState): boolean {
 
 /** From here on the machines need no client: every job is on its machine, or done. */
 export function isHandedOver(state: RunState): boolean {
-  const isPending = ({ current: { assigned, sent }, phase }: MachineState) =>
-    assigned.size + sent.size > 0 || phase === "connecting";
+  const isPending = ({ current: { assigned, sent }, overtaken, phase }: MachineState) =>
+    assigned.size + sent.size > 0 ||
+    phase === "connecting" ||
+    (overtaken.queued.size > 0 && (phase === "new" || phase === "ready"));
   return !isMoreToDeal(state) && ![...state.machines.values()].some(isPending);
 }
 

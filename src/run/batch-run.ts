@@ -84,8 +84,8 @@ export function startRun(order: BatchOrder): BatchRun {
   };
 }
 
-function termsOf(order: BatchOrder, { batch, stem, jobs, feed }: Beginning): Terms {
-  const { script, client, env, jobEnv, tree, sending } = order;
+function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: Beginning): Terms {
+  const { script, client, env, tree, sending } = order;
   return {
     script,
     client,
@@ -96,7 +96,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, feed }: Beginning): Ter
     batch,
     stem,
     settings: settingsOf(order),
-    kinds: kindsOf(order.jobs),
+    kinds: kindsOf(given),
     mostJobs: feed === null ? jobs.size : Number.POSITIVE_INFINITY,
   };
 }

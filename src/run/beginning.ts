@@ -3,13 +3,19 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Job, JobId } from "../model/job.js";
-import { initialState } from "../plan/fold/initial-state.js";
+import type { ScriptEdit } from "../model/script-edit.js";
+import { applyEdit, forgetGone, setJob } from "../plan/fold/edit-events.js";
+import { addJob, initialState } from "../plan/fold/initial-state.js";
 import { forgetJobs, olderFormats, type Past, readPast, replay } from "../plan/fold/replay.js";
+import { sortWaiting } from "../plan/halt.js";
 import type { RunState } from "../plan/run-state.js";
+import { editOf, matchGiven } from "./edited-script.js";
 import { Feed } from "./feed.js";
 import { writingTo } from "./home/disk-error.js";
 import { takeLock } from "./home/lock.js";
+import { endMoving, moveResults } from "./home/move-results.js";
 import { loadRecord, RunRecord } from "./home/record.js";
+import type { Results } from "./home/results.js";
 import type { BatchOrder } from "./order.js";
 import { type RunMachine, runMachines } from "./run-machines.js";
 
@@ -24,6 +30,11 @@ export interface Beginning {
   readonly state: RunState;
   /** Those that this run is about; more may come. */
   readonly jobs: Map<JobId, Job>;
+  /** Of these: those that were asked for. */
+  readonly given: readonly Job[];
+  /** Null: the batch file is as it was. */
+  readonly edit: ScriptEdit | null;
+  readonly jobEnv: BatchOrder["jobEnv"];
   readonly feed: Feed | null;
   readonly record: RunRecord;
   readonly recordPath: string;
@@ -32,8 +43,9 @@ export interface Beginning {
 
 /** Throws UserError while another client has the batch. */
 export function beginRun(order: BatchOrder): Beginning {
-  const { privateDir } = order.results;
-  const stem = order.feed?.stem ?? (order.jobs[0]?.name ?? "").replace(/\.\d+$/, "");
+  const { results } = order;
+  const { privateDir } = results;
+  const stem = order.feed?.stem ?? (order.jobs[0]?.name ?? "").replace(/\.\d+(\.old-\d+)*$/, "");
   const unlock = writingTo(privateDir, () => takeLock(path.join(privateDir, `${stem}.lock`)));
   const recordPath = path.join(privateDir, `${stem}.jsonl`);
   const events = loadRecord(recordPath);
@@ -41,7 +53,7 @@ export function beginRun(order: BatchOrder): Beginning {
   const batch = batchGoingOn(past) ?? `${stem.slice(0, 60)}-${randomBytes(4).toString("hex")}`;
   const machines = runMachines(batch, order.machines, past);
   const state = initialState({
-    jobs: [...order.jobs, ...removedJobs(order.jobs, past)],
+    jobs: [...(past?.jobs.values() ?? [])],
     machines: machines.map(({ spec }) => spec.name),
     formats: olderFormats(machines.map(({ spec }) => spec)),
     closed: machines.filter(({ isOpen }) => !isOpen).map(({ spec }) => spec.name),
@@ -49,16 +61,13 @@ export function beginRun(order: BatchOrder): Beginning {
     isMoreToCome: order.feed !== null,
   });
   replay(state, events);
-  const feed = order.feed && new Feed({ ...order, order: order.feed, past, state });
-  const given = feed?.given ?? order.jobs;
-  const removed = removedJobs(given, past);
-  forgetJobs(
-    state,
-    removed.map(({ id }) => id),
-  );
-  const jobs = new Map([...given, ...removed].map((job) => [job.id, job]));
+  forgetGone(state);
   const record = writingTo(privateDir, () => new RunRecord(recordPath));
-  return { stem, batch, past, machines, state, jobs, feed, record, recordPath, unlock };
+  writingTo(privateDir, () => finishMoving(past, results, stem, record));
+  const feed = order.feed && new Feed({ ...order, order: order.feed, past, state });
+  const asked = feed === null ? findJobs(order, past, state) : { ...UNEDITED, given: feed.given };
+  const jobs = settleJobs(state, asked, past);
+  return { stem, batch, past, machines, state, jobs, ...asked, feed, record, recordPath, unlock };
 }
 
 /** Null: it is new, or an older version's spools have its name, which get no more jobs. */
@@ -68,8 +77,51 @@ function batchGoingOn(past: Past | null): string | null {
   return [...machines.values()].some(({ spool }) => spool?.batch === batch) ? null : batch;
 }
 
-/** Jobs that an earlier run had and the batch file has no more: they may still be under way. */
-function removedJobs(given: readonly Job[], past: Past | null): Job[] {
+/** An earlier client was killed while it moved results. */
+function finishMoving(past: Past | null, results: Results, stem: string, record: RunRecord): void {
+  if (past?.unmoved) {
+    moveResults(results, stem, past.unmoved);
+    record.append([{ kind: "results-moved", at: Date.now() }]);
+    record.sync();
+  }
+  endMoving(results, stem);
+}
+
+type Asked = Pick<Beginning, "given" | "edit" | "jobEnv">;
+const UNEDITED = { edit: null, jobEnv: undefined };
+
+/** Which jobs of the record those are that are asked for. */
+function findJobs(order: BatchOrder, past: Past | null, state: RunState): Asked {
+  const { jobs, matching: by, jobEnv, results } = order;
+  if (past === null || by === "id") return { given: jobs, edit: null, jobEnv };
+  const compared = { given: jobs, past, state };
+  const matching = matchGiven(compared, by);
+  const edit = by === "command" ? editOf(compared, matching, results) : null;
+  const renumbered = jobEnv && new Map([...jobEnv].map(([id, env]) => [matching.ids.get(id) ?? id, env]));
+  return { given: matching.jobs, edit, jobEnv: renumbered };
+}
+
+/** Leaves in the state what is asked for, and what an earlier run had and may still be under way. */
+function settleJobs(state: RunState, { given, edit }: Asked, past: Past | null): Map<JobId, Job> {
+  for (const job of given) {
+    const tracked = state.jobs.get(job.id);
+    if (tracked === undefined) continue;
+    setJob(state, tracked, job);
+    // To its place among the others.
+    state.jobs.delete(job.id);
+    state.jobs.set(job.id, tracked);
+  }
+  for (const job of given) addJob(state, job);
+  if (edit !== null) applyEdit(state, edit);
   const ids = new Set(given.map(({ id }) => id));
-  return [...(past?.jobs.values() ?? [])].filter(({ id }) => !ids.has(id));
+  const names = new Map(edit?.moves.map(({ job, to }) => [job, to]));
+  const removed = [...(past?.jobs.values() ?? [])]
+    .filter(({ id }) => !ids.has(id))
+    .map((job) => ({ ...job, name: names.get(job.id) ?? job.name }));
+  forgetJobs(
+    state,
+    removed.filter(({ id }) => !state.jobs.get(id)?.isGone).map(({ id }) => id),
+  );
+  if (past !== null) sortWaiting(state);
+  return new Map([...given, ...removed].map((job) => [job.id, job]));
 }

@@ -83,7 +83,7 @@ export class Feed {
       jobs.push({ id, line, name, command });
       const outcome = this.#outcomes.get(id);
       if (outcome === undefined || !results.has(name)) continue;
-      if (isToRerun(rerun, id, outcome, false)) results.moveAside(name);
+      if (isToRerun(rerun, id, outcome)) results.moveAside(name);
       else done.push({ id, outcome });
     }
     return { jobs, done };

@@ -3,20 +3,25 @@
 import { readdirSync } from "node:fs";
 import type { BatchSettings } from "../model/batch.js";
 import { type MachineState, type Standing, standingOf } from "../model/batch-state.js";
+import type { News } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
 import { kindOf, shortCommand } from "../model/job.js";
+import type { ScriptEdit } from "../model/script-edit.js";
 import { VERSION } from "../model/version.js";
 import { arrivedAttempt, collectedNews, tryRests } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import type { Beginning } from "./beginning.js";
+import { endMoving, moveResults } from "./home/move-results.js";
 import type { Results } from "./home/results.js";
 import type { Loop } from "./loop.js";
 import type { BatchOrder } from "./order.js";
 import { isToRerun } from "./rerun.js";
 
+type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
+
 export interface Opening {
   readonly order: Pick<BatchOrder, "script" | "results" | "rerun">;
-  readonly begun: Pick<Beginning, "batch" | "machines" | "state" | "jobs" | "past">;
+  readonly begun: Pick<Beginning, "batch" | "machines" | "state" | "jobs" | "past" | "edit" | "stem">;
   readonly settings: BatchSettings;
 }
 
@@ -30,7 +35,7 @@ interface Gathered {
 export function openRun(loop: Loop, opening: Opening): void {
   const { order, begun, settings } = opening;
   const { script } = order;
-  const { batch, state } = begun;
+  const { batch, state, edit } = begun;
   const jobs = [...begun.jobs.values()].filter(({ id }) => state.jobs.has(id));
   const machines = begun.machines.map(({ spec: { name, address, scratch, file, spool } }) => ({
     name,
@@ -39,7 +44,9 @@ export function openRun(loop: Loop, opening: Opening): void {
     file,
     ...(spool && { spool }),
   }));
-  loop.emit({ kind: "run-started", sshoal: VERSION, batch, script, jobs, machines, settings });
+  const about = { sshoal: VERSION, batch, script, jobs, machines, settings };
+  if (edit === null) loop.emit({ kind: "run-started", ...about });
+  else startEdited(loop, { ...about, edit }, opening);
   const hasResults = listResults(order.results);
   for (const job of jobs) tellCollected(loop, job, opening, hasResults);
   loop.settle();
@@ -48,6 +55,19 @@ export function openRun(loop: Loop, opening: Opening): void {
   for (const job of jobs) openJob(loop, job, opening, { hasResults, toRetry });
   loop.settle();
   tellResumed(loop, state);
+}
+
+/** The record tells of the edit before anything is moved or handed over. */
+function startEdited(
+  loop: Loop,
+  about: Omit<NewsOf<"run-started">, "kind"> & { readonly edit: ScriptEdit },
+  { order: { results }, begun: { stem } }: Opening,
+): void {
+  loop.commit({ kind: "run-started", ...about });
+  if (about.edit.moves.length + about.edit.files.length === 0) return;
+  moveResults(results, stem, about.edit);
+  loop.commit({ kind: "results-moved" });
+  endMoving(results, stem);
 }
 
 /** One look into the directory, instead of one for each of its jobs. */
@@ -78,7 +98,7 @@ function openJob(
 ): void {
   const tracked = state.jobs.get(id);
   const hasResults = gathered.hasResults(name);
-  if (tracked === undefined) return;
+  if (tracked === undefined || tracked.isGone) return;
   const job = standingOf(tracked);
   // They were deleted, which is how people say that a job is to be run again.
   if (job.kind === "collected" && !hasResults) {
@@ -88,7 +108,7 @@ function openJob(
   const ran = past?.commands.get(id);
   const isChanged = ran !== undefined && ran !== command;
   const outcome = outcomeInPlace(job);
-  if (hasResults && outcome !== undefined && isToRerun(rerun, id, outcome, isChanged)) {
+  if (hasResults && outcome !== undefined && isToRerun(rerun, id, outcome)) {
     results.moveAside(name);
     return loop.emit({ kind: "job-reopened", job: id });
   }
@@ -97,7 +117,7 @@ function openJob(
   const isUnbegun = job.kind === "assigned" || job.kind === "sent" || job.kind === "queued";
   if ((isChanged || hasOtherNeeds) && isUnbegun) return loop.emit({ kind: "job-replaced", job: id });
   if (isChanged && (hasResults || job.kind !== "waiting")) {
-    const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (--rerun changed runs it anew)`;
+    const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (without --keep-changed it runs anew)`;
     loop.emit({ kind: "warning", message });
   }
   if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", job: id, outcome });

@@ -19,6 +19,8 @@ export interface BatchOrder extends Given {
   readonly feed: FeedOrder | null;
   readonly settings: Omit<BatchSettings, "envNames">;
   readonly policy: Policy;
+  /** What makes a job the same as one of the record: its command, its name (whatever its command is now), or its id. */
+  readonly matching: "command" | "name" | "id";
   /** Which of the jobs that are done are to be run again. */
   readonly rerun: Rerun;
   readonly machines: readonly MachineSpec[];

@@ -2,12 +2,12 @@
 
 import { type JobId, type Outcome, succeeded } from "../model/job.js";
 
-/** A set: the jobs that were named. */
+/** A set: the jobs that were named. "changed" and "stopped" are the same: a changed command is a new job. */
 export type Rerun = "none" | "stopped" | "changed" | "failed" | "all" | ReadonlySet<number>;
 
-export function isToRerun(rerun: Rerun, id: JobId, outcome: Outcome | null, isChanged: boolean): boolean {
+export function isToRerun(rerun: Rerun, id: JobId, outcome: Outcome | null): boolean {
   if (typeof rerun !== "string") return rerun.has(id);
   if (rerun === "all") return true;
   if (outcome?.kind === "stopped") return rerun !== "none";
-  return rerun === "changed" ? isChanged : rerun === "failed" && outcome !== null && !succeeded(outcome);
+  return rerun === "failed" && outcome !== null && !succeeded(outcome);
 }

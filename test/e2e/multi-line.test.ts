@@ -71,10 +71,12 @@ test("each runs as one text, and has the number of its first line", async () => 
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("6 skipped")]);
 
   await work.write("jobs.sh", SCRIPT.replace("1 + 1", "1 + 2"));
-  expect((await run()).stderr).toContain(
-    "line 2 has changed: its results are those of: cat <<END … (--rerun changed runs it anew)",
+  expect((await run("--keep-changed")).stderr).toContain(
+    "line 2 has changed: its results are those of: cat <<END … (without --keep-changed it runs anew)",
   );
   const rerun = parseEvents((await run("--rerun", "changed", "--json")).stdout);
-  expect(rerun.flatMap((event) => (event.kind === "job-collected" ? [event.job] : []))).toEqual([2]);
+  expect(rerun.flatMap((event) => (event.kind === "job-collected" ? [event.name] : []))).toEqual([
+    "jobs.sh.2",
+  ]);
   expect(await output(2)).toBe("it's 3\n\n# no comment\n");
 });

@@ -46,6 +46,7 @@ export async function startRunHere({
     tree: scanTree(dir, ["."]),
     results,
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: null },
+    matching: "command",
     rerun: "none",
     onEvent,
     fleet,

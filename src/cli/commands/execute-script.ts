@@ -51,6 +51,7 @@ export async function executeJobs(
       ...(jobEnv && { jobEnv }),
       tree,
       policy,
+      matching: options.keepsChanged ? "name" : "command",
       rerun,
       machines,
       results,
@@ -63,4 +64,9 @@ export async function executeJobs(
   });
 }
 
-const MAY_BE_ENOUGH: ReadonlySet<string> = new Set(["jobs-handed-over", "run-resumed", "jobs-complete"]);
+const MAY_BE_ENOUGH: ReadonlySet<string> = new Set([
+  "jobs-handed-over",
+  "jobs-taken-back",
+  "run-resumed",
+  "jobs-complete",
+]);

@@ -47,6 +47,8 @@ export interface RunOptions extends MachineOptions {
   readonly tees: boolean;
   readonly policy: Policy;
   readonly rerun: Rerun;
+  /** A line whose command changed keeps its results. */
+  readonly keepsChanged: boolean;
   /** Whose lines are printed. */
   readonly voice: Voice;
 }
@@ -68,6 +70,7 @@ export interface RawRun extends RawMachines {
   readonly retryOnFailure?: true;
   readonly retryFailed?: true;
   readonly rerun?: Rerun;
+  readonly keepChanged?: true;
   /** Infinity: never. */
   readonly reassignAfter: number;
   readonly halt: HaltRule | "never";
@@ -114,12 +117,11 @@ export function describeRunOptions(command: Command): Command {
     .option("--retry-on-failure", "also retry jobs that fail")
     .option("--retry-failed", "run failed jobs again; their earlier results move aside")
     .addOption(
-      new Option("--rerun <which>", "run ended jobs again; their earlier results move aside").choices([
-        "changed",
-        "failed",
-        "all",
-      ]),
+      new Option("--rerun <which>", "run ended jobs again; their earlier results move aside")
+        .choices(["changed", "failed", "all"])
+        .default(undefined, "changed"),
     )
+    .option("--keep-changed", "keep the results of each line, also if its command has changed")
     .addOption(reassignOption())
     .addOption(haltOption())
     .option("--detach", "hand over all jobs and exit; the same command later follows them")
@@ -160,8 +162,14 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
       halt: raw.halt === "never" ? null : attendedHalt(raw.halt, raw.detach ?? false),
     },
     rerun: raw.rerun ?? (raw.retryFailed ? "failed" : "stopped"),
+    keepsChanged: isKeepingChanged(raw),
     voice: "sshoal",
   };
+}
+
+function isKeepingChanged({ keepChanged, rerun }: RawRun): boolean {
+  if (keepChanged === undefined || rerun !== "changed") return keepChanged ?? false;
+  throw new UserError("--keep-changed and --rerun changed cannot be combined", { hint: "leave one out" });
 }
 
 /** Null: the option was not given. An empty word is no path, so that `--copy-forward=` copies nothing. */

@@ -5,6 +5,7 @@ import type { RunEvent } from "../../model/event.js";
 import { newHalting, sortWaiting } from "../halt.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyToAttempt, collectRest } from "./attempt-events.js";
+import { applyEdit } from "./edit-events.js";
 import { addJob } from "./initial-state.js";
 import { addJobs, assign, dropHomeless, interrupt, reopen, replace, retry, skip } from "./job-events.js";
 import {
@@ -53,6 +54,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return endVerb(state, event);
     case "run-started":
       for (const job of event.jobs) addJob(state, job);
+      if (event.edit !== undefined) applyEdit(state, event.edit);
       state.halting = newHalting();
       return;
     case "jobs-added":
@@ -112,6 +114,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "continued":
       state.isPaused = false;
       return sortWaiting(state);
+    case "results-moved":
     case "run-resumed":
     case "tree-read":
     case "staging":

@@ -142,9 +142,9 @@ function isHome({ fate }: TrackedJob): boolean {
 
 function isWorthRetrying(
   { policy, interrupted }: RunState,
-  { retries }: TrackedJob,
+  { retries, isGone }: TrackedJob,
   outcome: Outcome,
 ): boolean {
-  if (interrupted !== "no" || succeeded(outcome) || outcome.kind === "stopped") return false;
+  if (isGone || interrupted !== "no" || succeeded(outcome) || outcome.kind === "stopped") return false;
   return (outcome.kind === "lost" || policy.retriesFailures) && retries < policy.retries;
 }

@@ -40,9 +40,9 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
   setFate(state, tracked, attempt);
 }
 
-/** The job is with this computer again, or is dropped if no job is to begin any more. */
+/** The job is with this computer again, or is dropped if it is not to begin any more. */
 export function giveBack(state: RunState, tracked: TrackedJob): void {
-  setFate(state, tracked, state.interrupted === "no" ? WAITING : DROPPED);
+  setFate(state, tracked, state.interrupted === "no" && !tracked.isGone ? WAITING : DROPPED);
 }
 
 export function drop(state: RunState, tracked: TrackedJob): void {
@@ -56,6 +56,8 @@ export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt):
   forget(machine, attempt);
   tracked.attempts = tracked.attempts.filter((each) => each !== attempt);
   if (isCurrentOf(tracked, attempt)) giveBack(state, tracked);
+  if (tracked.isGone && tracked.attempts.every(({ stage }) => stage.kind === "collected"))
+    untrack(state, tracked);
 }
 
 /** The job goes on without this attempt, which may still be on its machine. */
@@ -136,6 +138,8 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
     retries: 0,
     avoids: null,
     isReplaced: false,
+    isGone: false,
+    after: null,
   };
   state.jobs.set(job.id, tracked);
   state.tally.waiting++;

@@ -8,9 +8,11 @@ import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
 import { isReplayed } from "../../model/recorded.js";
+import type { ScriptEdit } from "../../model/script-edit.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyRecorded } from "./apply.js";
 import { makeCurrent, setStage, unstick, untrack } from "./attempts.js";
+import { applyEdit, setJob } from "./edit-events.js";
 
 export interface Past {
   readonly batch: string;
@@ -36,6 +38,8 @@ export interface Past {
   /** Why the results of an attempt could not be taken, as `job attempt`. */
   readonly stuck: ReadonlyMap<string, string>;
   readonly machines: ReadonlyMap<string, RecordedMachine>;
+  /** Its results may not be filed under their new names yet; null: they are. */
+  readonly unmoved: ScriptEdit | null;
 }
 
 /** The jobs of one stdin, which several runs may have read, each from the start. */
@@ -72,10 +76,12 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     kept: new Map<string, number>(),
     arrived: new Map<string, readonly string[]>(),
     stuck: new Map<string, string>(),
+    unmoved: lastUnmoved(events),
   };
   for (const event of events) {
     if (event.kind === "run-started") {
       for (const job of event.jobs) past.jobs.set(job.id, job);
+      for (const { job: id, to } of event.edit?.moves ?? []) rename(past.jobs, id, to);
       for (const machine of event.machines) past.machines.set(machine.name, machine);
     }
     if (event.kind === "jobs-added") for (const job of event.jobs) past.jobs.set(job.id, job);
@@ -93,6 +99,22 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     }
   }
   return past;
+}
+
+function rename(jobs: Map<JobId, Job>, id: JobId, name: string): void {
+  const job = jobs.get(id);
+  if (job !== undefined) jobs.set(id, { ...job, name });
+}
+
+function lastUnmoved(events: readonly RunEvent[]): ScriptEdit | null {
+  const last = events.findLast(
+    (event) => event.kind === "results-moved" || (event.kind === "run-started" && movesAny(event.edit)),
+  );
+  return last?.kind === "run-started" ? (last.edit ?? null) : null;
+}
+
+function movesAny(edit: ScriptEdit | undefined): boolean {
+  return edit !== undefined && edit.moves.length + edit.files.length > 0;
 }
 
 function lastPosition(events: readonly RunEvent[]): FeedPosition | null {
@@ -129,7 +151,7 @@ function lastPile(events: readonly RunEvent[]): Pile {
 /** `state` knows every machine that the events speak of. */
 export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const event of events) {
-    if (event.kind === "run-started") tryStuckAgain(state);
+    if (event.kind === "run-started") replayStart(state, event);
     if (isReplayed(event)) applyRecorded(state, event);
   }
   for (const name of state.machines.keys()) {
@@ -140,6 +162,16 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
   }
   tryRests(state);
   tryStuckAgain(state);
+}
+
+/** Names of attempts on machines tell how their jobs were when they were assigned. */
+function replayStart(state: RunState, { jobs, edit }: Extract<RunEvent, { kind: "run-started" }>): void {
+  tryStuckAgain(state);
+  for (const job of jobs) {
+    const tracked = state.jobs.get(job.id);
+    if (tracked !== undefined) setJob(state, tracked, job);
+  }
+  if (edit !== undefined) applyEdit(state, edit);
 }
 
 /** Each client does, and what it then collects is in the record. */

@@ -9,6 +9,7 @@ const VERSION = 2;
 /** A new kind is an addition to the format: docs/json-events.md describes it. */
 const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "run-started": true,
+  "results-moved": true,
   "jobs-added": true,
   "jobs-complete": true,
   "run-resumed": true,

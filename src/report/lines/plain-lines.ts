@@ -7,7 +7,16 @@ import type { ViewState } from "../live/view-state.js";
 import { formatBytes } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
 import { teeLines } from "./tee-lines.js";
-import { CONTINUED, count, haltedLine, pausedLine, resumedLine, STOPPING, treeLine } from "./wording.js";
+import {
+  CONTINUED,
+  count,
+  editLines,
+  haltedLine,
+  pausedLine,
+  resumedLine,
+  STOPPING,
+  treeLine,
+} from "./wording.js";
 
 /** `verbose` goes to stderr, with --verbose only. */
 export interface Told {
@@ -70,6 +79,8 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: DevicesO
     case "jobs-taken-back":
       return { verbose: [`taken back: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`] };
     case "run-started":
+      return { stderr: editLines(event) };
+    case "results-moved":
     case "jobs-added":
     case "jobs-complete":
     case "job-reopened":

@@ -47,6 +47,7 @@ function tell(view: ViewState, event: RunEvent, devicesOf: DevicesOf): Told {
     case "paused":
       return { stderr: [pausedLine(event)] };
     case "run-started":
+    case "results-moved":
     case "jobs-added":
     case "jobs-complete":
     case "run-resumed":

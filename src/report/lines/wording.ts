@@ -30,6 +30,19 @@ export function pausedLine({ pid }: Extract<RunEvent, { kind: "paused" }>): stri
   return `paused: no new jobs, running ones go on; kill -USR2 ${pid} resumes`;
 }
 
+/** "train.sh was edited: 3 results moved to new lines, 1 moved aside, 2 new commands run". Empty: nobody need know. */
+export function editLines({ script, edit }: Extract<RunEvent, { kind: "run-started" }>): string[] {
+  if (edit === undefined) return [];
+  const { moved, aside, dropped, added } = edit.counts;
+  const parts = [
+    moved === 0 ? [] : [`${count(moved, "result")} moved to ${moved === 1 ? "a new line" : "new lines"}`],
+    aside === 0 ? [] : [`${moved === 0 ? count(aside, "result") : aside} moved aside`],
+    dropped === 0 ? [] : [`${count(dropped, "waiting command")} dropped`],
+    added === 0 ? [] : [`${count(added, "new command")} ${added === 1 ? "runs" : "run"}`],
+  ].flat();
+  return parts.length === 0 ? [] : [`${printable(script)} was edited: ${parts.join(", ")}`];
+}
+
 export const CONTINUED = "resumed: waiting jobs begin again";
 
 export const NO_BASH = "no bash: jobs run under sh there";
@@ -75,6 +88,7 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
         `WARNING: some results of ${nameOf(event.job)} could not be taken and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
       ];
     case "run-started":
+    case "results-moved":
     case "jobs-added":
     case "jobs-complete":
     case "run-resumed":

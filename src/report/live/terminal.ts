@@ -5,7 +5,7 @@ import type { RunEvent } from "../../model/event.js";
 import { describeOutcome, type JobId, shortCommand, succeeded } from "../../model/job.js";
 import { summaryLines } from "../lines/summary.js";
 import { teeLines } from "../lines/tee-lines.js";
-import { haltedLine, resumedLine, treeLine, warningLines } from "../lines/wording.js";
+import { editLines, haltedLine, resumedLine, treeLine, warningLines } from "../lines/wording.js";
 import type { Known, Reporter } from "../reporter.js";
 import { printable } from "../text/printable.js";
 import { frameLines } from "./frame.js";
@@ -60,6 +60,9 @@ class TerminalReporter implements Reporter {
     for (const line of warningLines(event, known.state)) this.#lasting.push(this.#look.paint(line, "warn"));
     this.#isDirty = true;
     switch (event.kind) {
+      case "run-started":
+        this.#lasting.push(...editLines(event));
+        return;
       case "tree-read":
         this.#lasting.push(treeLine(event));
         return;
@@ -74,7 +77,7 @@ class TerminalReporter implements Reporter {
       case "job-collected":
         this.#lasting.push(...this.#failedLines(event.job));
         return;
-      case "run-started":
+      case "results-moved":
       case "jobs-added":
       case "jobs-complete":
       case "job-skipped":

@@ -83,6 +83,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "run-ended":
       view.incomplete = event.incomplete ?? [];
       return;
+    case "results-moved":
     case "jobs-added":
     case "jobs-complete":
     case "run-resumed":

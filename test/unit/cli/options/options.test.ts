@@ -55,6 +55,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
     tees: false,
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, halt: null },
     rerun: "stopped",
+    keepsChanged: false,
     voice: "sshoal",
   });
 });

@@ -44,6 +44,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     jobs: [{ id: 3, line: 3, name: "gpu.queue.3", command: "python train.py --seed 3" }],
     position: { file: "2049:1234", offset: 75, lines: 3, digest: "0f343b0931126a20" },
   },
+  "results-moved": { kind: "results-moved", at: AT },
   "jobs-complete": { kind: "jobs-complete", at: AT },
   "run-resumed": {
     kind: "run-resumed",

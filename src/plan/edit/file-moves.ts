@@ -1,0 +1,118 @@
+// Which files of job_results/ move when jobs get other names. Nothing is overwritten: where a name is taken, a free number
+// is chosen.
+
+import type { JobId } from "../../model/job.js";
+import type { FileMove, JobMove } from "../../model/script-edit.js";
+
+/** What one attempt leaves: its results, and what it printed. */
+export const ENDINGS = ["", ".out", ".err"] as const;
+/** What is kept beside a job's results: `.old-1`, `.again-2.out`, `.out.old-1`. */
+const SUFFIX = /((?:\.(?:old|again)-\d+)*)((?:\.(?:out|err)(?:\.old-\d+)?)?)$/;
+const STREAM_ASIDE = /^(\.(?:out|err)\.old-)\d+$/;
+const GROUP = /^(\.(?:old|again)-)\d+/;
+
+export interface Renaming {
+  /** Jobs with another name. */
+  readonly moves: readonly JobMove[];
+  /** Jobs that are filed aside, as `<name>.old-N`. */
+  readonly aside: readonly { readonly job: JobId; readonly name: string }[];
+  /** Names of all jobs that were tried. */
+  readonly owners: ReadonlySet<string>;
+  /** What is in job_results/. */
+  readonly there: readonly string[];
+}
+
+interface Owned {
+  readonly entry: string;
+  /** The entry without the name of its job. */
+  readonly rest: string;
+}
+
+export function planFiles(renaming: Renaming): { moves: JobMove[]; files: FileMove[] } {
+  const { moves, aside, owners, there } = renaming;
+  const leaving = new Set([...moves.map(({ from }) => from), ...aside.map(({ name }) => name)]);
+  const asideNames = new Set(aside.map(({ name }) => name));
+  const owned = ownedBy(there, new Set([...owners, ...leaving]));
+  const taken = new Set<string>();
+  const staying = new Map<string, string[]>();
+  for (const [name, entries] of owned) {
+    for (const { entry, rest } of entries) {
+      if (leaving.has(name) && (!asideNames.has(name) || isMain(rest))) continue;
+      taken.add(rootOf(entry));
+      if (isMain(rest)) staying.set(rootOf(entry), [...(staying.get(rootOf(entry)) ?? []), entry]);
+    }
+  }
+  const files: FileMove[] = [];
+  const moved: JobMove[] = [...moves];
+  for (const { from, to } of moves) files.push(...familyMoves(owned.get(from) ?? [], to, taken));
+  for (const { job, name } of aside) moved.push({ job, from: name, to: takeFree(`${name}.old-`, 1, taken) });
+  for (const { to } of moves) {
+    const inTheWay = staying.get(to) ?? [];
+    if (inTheWay.length === 0) continue;
+    const free = takeFree(`${to}.old-`, 1, taken);
+    for (const entry of inTheWay) files.push([entry, free + entry.slice(to.length)]);
+  }
+  return { moves: moved, files };
+}
+
+/** What is kept beside the results of one job. Its results themselves follow from the move. */
+function familyMoves(owned: readonly Owned[], to: string, taken: Set<string>): FileMove[] {
+  const roots = new Map<string, string>();
+  const besides = owned.filter(({ rest }) => !isMain(rest)).sort((a, b) => (a.rest < b.rest ? -1 : 1));
+  return besides.map(({ entry, rest }) => {
+    const group = (GROUP.exec(rest) ?? STREAM_ASIDE.exec(rest))?.[0] ?? rest;
+    const root = roots.get(group) ?? takeFree(...numbered(to + group), taken);
+    roots.set(group, root);
+    return [entry, root + rest.slice(group.length)];
+  });
+}
+
+function numbered(root: string): [stem: string, number: number] {
+  const digits = /\d+$/.exec(root)?.[0] ?? "";
+  return [root.slice(0, root.length - digits.length), Number(digits)];
+}
+
+/** The first name with this number, or a higher one, that nothing has. */
+function takeFree(stem: string, from: number, taken: Set<string>): string {
+  let number = from;
+  while (taken.has(`${stem}${number}`)) number++;
+  taken.add(`${stem}${number}`);
+  return `${stem}${number}`;
+}
+
+/** By the longest name of a job that an entry begins with; what belongs to no job, by its own name. */
+function ownedBy(there: readonly string[], owners: ReadonlySet<string>): Map<string, Owned[]> {
+  const owned = new Map<string, Owned[]>();
+  for (const entry of there) {
+    const owner = ownerOf(entry, owners);
+    const about = { entry, rest: entry.slice(owner.length) };
+    const entries = owned.get(owner);
+    if (entries) entries.push(about);
+    else owned.set(owner, [about]);
+  }
+  return owned;
+}
+
+function ownerOf(entry: string, owners: ReadonlySet<string>): string {
+  const [, groups = "", stream = ""] = SUFFIX.exec(entry) ?? [];
+  const base = entry.slice(0, entry.length - groups.length - stream.length);
+  const parts = groups.match(/\.(?:old|again)-\d+/g) ?? [];
+  for (let count = parts.length; count > 0; count--) {
+    const name = base + parts.slice(0, count).join("");
+    if (owners.has(name)) return name;
+  }
+  return base;
+}
+
+/** What is renamed as one: all that begins with it has the same number. */
+function rootOf(entry: string): string {
+  const [, groups = "", stream = ""] = SUFFIX.exec(entry) ?? [];
+  const base = entry.slice(0, entry.length - groups.length - stream.length);
+  const group = GROUP.exec(groups)?.[0];
+  if (group !== undefined) return base + group;
+  return STREAM_ASIDE.test(stream) ? base + stream : base;
+}
+
+function isMain(rest: string): boolean {
+  return (ENDINGS as readonly string[]).includes(rest);
+}

@@ -1,0 +1,80 @@
+// Finds the jobs of an earlier run in a batch file that was edited since: a job is its command, wherever its line moves.
+
+import type { Job, JobId } from "../../model/job.js";
+
+export interface PastJob {
+  readonly job: Job;
+  /** The command it was last tried with. */
+  readonly command: string;
+  /** How far it is: of equal commands, those that are furthest are kept. */
+  readonly progress: number;
+}
+
+export interface Matching {
+  /** The given jobs, each with the id it keeps. */
+  readonly jobs: readonly Job[];
+  /** Ids by those that the given jobs had. */
+  readonly ids: ReadonlyMap<JobId, JobId>;
+  /** Of jobs that the file has no more. */
+  readonly gone: readonly JobId[];
+  /** Ids of jobs that are new. */
+  readonly added: ReadonlySet<JobId>;
+}
+
+/** Equal keys are matched in order. A new job's id is above `highest`. */
+export function matchJobs(
+  past: readonly PastJob[],
+  given: readonly Job[],
+  { highest, by }: { readonly highest: JobId; readonly by: "command" | "name" },
+): Matching {
+  const keyOf = by === "command" ? ({ command }: Job) => command : ({ name }: Job) => name;
+  const wanted = countBy(given, keyOf);
+  const pastKey = ({ job, command }: PastJob) => keyOf({ ...job, command });
+  const kept = new Map<string, PastJob[]>();
+  for (const [key, group] of groupBy(past, pastKey))
+    kept.set(key, furthest(group, wanted.get(key) ?? 0).reverse());
+  const ids = new Map<JobId, JobId>();
+  const added = new Set<JobId>();
+  let last = highest;
+  const jobs = given.map((job) => {
+    const same = kept.get(keyOf(job))?.pop();
+    if (same === undefined) {
+      last = Math.max(last + 1, job.id);
+      added.add(last);
+    }
+    const id = same?.job.id ?? last;
+    ids.set(job.id, id);
+    return withId(job, id);
+  });
+  const used = new Set(ids.values());
+  const gone = past.map(({ job }) => job.id).filter((id) => !used.has(id));
+  return { jobs, ids, gone, added };
+}
+
+/** So many of them, in the order they have. */
+function furthest(group: readonly PastJob[], count: number): PastJob[] {
+  if (group.length <= count) return [...group];
+  const kept = new Set(group.toSorted((one, other) => other.progress - one.progress).slice(0, count));
+  return group.filter((each) => kept.has(each));
+}
+
+/** Jobs start in the order of the file, whatever their ids are. */
+function withId(job: Job, id: JobId): Job {
+  return id === job.id ? job : { ...job, id, order: job.order ?? job.id };
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}

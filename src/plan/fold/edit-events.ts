@@ -1,0 +1,72 @@
+// What an edited batch file changes: jobs have other names, some are gone, and some wait for those.
+
+import type { Attempt } from "../../model/attempt.js";
+import type { TrackedJob } from "../../model/batch-state.js";
+import { type Job, kindOf } from "../../model/job.js";
+import type { ScriptEdit } from "../../model/script-edit.js";
+import type { RunState } from "../run-state.js";
+import { drop, makeCurrent, overtake, settleRetry, untrack, WAITING } from "./attempts.js";
+
+/** Harmless when repeated. */
+export function applyEdit(state: RunState, { moves, gone, after }: ScriptEdit): void {
+  const leaving = new Set(gone);
+  for (const { job: id, to } of moves) {
+    const tracked = state.jobs.get(id);
+    if (tracked === undefined) continue;
+    setJob(state, tracked, { ...tracked.job, name: to });
+    if (tracked.isGone && !leaving.has(id)) revive(state, tracked);
+  }
+  for (const [id, other] of after) {
+    const tracked = state.jobs.get(id);
+    if (tracked !== undefined) tracked.after = other;
+  }
+  for (const id of gone) {
+    const tracked = state.jobs.get(id);
+    if (tracked !== undefined) retire(state, tracked);
+  }
+}
+
+/** Its command may be another one than before, or stand elsewhere; what was tried of it stays. */
+export function setJob(state: RunState, tracked: TrackedJob, job: Job): void {
+  tracked.job = job;
+  if (job.requirement === undefined) state.kinds.delete(job.id);
+  else state.kinds.set(job.id, kindOf(job.requirement));
+}
+
+/** What waits on a machine is taken back, what has begun goes on. */
+function retire(state: RunState, tracked: TrackedJob): void {
+  tracked.isGone = true;
+  settleRetry(state, tracked);
+  const left = tracked.attempts.findLast(isLeft);
+  if (left === undefined) return untrack(state, tracked);
+  const { fate } = tracked;
+  if (fate.kind === "tried" ? !isWaiting(fate) : fate.kind === "skipped") return;
+  if (hasBegun(left)) return makeCurrent(state, tracked, left);
+  overtake(state, tracked, WAITING);
+  drop(state, tracked);
+}
+
+/** Its command is back in the file before its attempt was. */
+function revive(state: RunState, tracked: TrackedJob): void {
+  tracked.isGone = false;
+  const left = tracked.attempts.findLast(isLeft);
+  if (tracked.fate.kind === "dropped" && left !== undefined) makeCurrent(state, tracked, left);
+}
+
+/** Gone jobs of which nothing is left on any machine. */
+export function forgetGone(state: RunState): void {
+  for (const tracked of [...state.jobs.values()])
+    if (tracked.isGone && !tracked.attempts.some(isLeft)) untrack(state, tracked);
+}
+
+function isLeft({ stage }: Attempt): boolean {
+  return stage.kind !== "collected";
+}
+
+function isWaiting({ stage: { kind } }: Attempt): boolean {
+  return kind === "assigned" || kind === "sent" || kind === "queued";
+}
+
+function hasBegun({ stage: { kind } }: Attempt): boolean {
+  return kind === "running" || kind === "ended" || kind === "stuck";
+}

@@ -1,0 +1,94 @@
+// Compares a batch file with what the record knows of its jobs: which are the same, which are new, which are gone, and
+// what that means for their results.
+
+import { readdirSync } from "node:fs";
+import { outcomeAtHome, type TrackedJob } from "../model/batch-state.js";
+import type { Job, JobId } from "../model/job.js";
+import type { JobMove, ScriptEdit } from "../model/script-edit.js";
+import { ENDINGS, planFiles } from "../plan/edit/file-moves.js";
+import { type Matching, matchJobs, type PastJob } from "../plan/edit/match-jobs.js";
+import type { Past } from "../plan/fold/replay.js";
+import type { RunState } from "../plan/run-state.js";
+import type { Results } from "./home/results.js";
+
+interface Compared {
+  readonly given: readonly Job[];
+  readonly past: Past;
+  /** As the record leaves it. */
+  readonly state: RunState;
+}
+
+/** By command, a job is the same wherever its line moves; by name, whatever its command is. */
+export function matchGiven({ given, past, state }: Compared, by: "command" | "name"): Matching {
+  let highest = 0;
+  for (const id of past.jobs.keys()) highest = Math.max(highest, id);
+  return matchJobs(pastJobs(past, state, by), given, { highest, by });
+}
+
+/** Gone jobs are known only as long as one may run. */
+function pastJobs({ jobs, commands }: Past, state: RunState, by: "command" | "name"): PastJob[] {
+  const known: PastJob[] = [];
+  for (const [id, job] of jobs) {
+    const tracked = state.jobs.get(id);
+    if (tracked === undefined || (tracked.isGone && by === "name")) continue;
+    known.push({ job, command: commands.get(id) ?? job.command, progress: progressOf(tracked) });
+  }
+  const placeOf = ({ job }: PastJob) => job.order ?? job.id;
+  return known.sort((one, other) => placeOf(one) - placeOf(other));
+}
+
+function progressOf(tracked: TrackedJob): number {
+  if (tracked.isGone) return 0;
+  if (outcomeAtHome(tracked) !== undefined) return 3;
+  return tracked.attempts.some(({ run }) => run !== null) ? 2 : 1;
+}
+
+/** Null: the file has the same commands on the same lines. */
+export function editOf({ past, state }: Compared, matching: Matching, results: Results): ScriptEdit | null {
+  const { jobs, added } = matching;
+  const gone = matching.gone.filter((id) => !state.jobs.get(id)?.isGone);
+  const wasTried = (id: JobId) => (state.jobs.get(id)?.lastNumber ?? 0) > 0;
+  const nameOf = (id: JobId) => past.jobs.get(id)?.name ?? "";
+  const renamed = jobs.flatMap(({ id, name }): JobMove[] =>
+    wasTried(id) && nameOf(id) !== name ? [{ job: id, from: nameOf(id), to: name }] : [],
+  );
+  if (renamed.length + gone.length + added.size === 0) return null;
+  const triedGone = gone.filter(wasTried);
+  const there = readdirSync(results.dir);
+  const { moves, files } = planFiles({
+    moves: renamed,
+    aside: triedGone.map((id) => ({ job: id, name: nameOf(id) })),
+    owners: new Set([...state.jobs.keys()].filter(wasTried).map(nameOf)),
+    there,
+  });
+  const names = new Set(there);
+  const isFiled = (name: string) => ENDINGS.some((ending) => names.has(name + ending));
+  const aside = triedGone.filter((id) => isFiled(nameOf(id)) || hasBegun(state.jobs.get(id)));
+  const counts = {
+    moved: renamed.filter(({ from }) => isFiled(from)).length,
+    aside: aside.length,
+    dropped: gone.length - aside.length,
+    added: added.size,
+  };
+  return { moves, gone, after: versions({ past, state }, matching, gone), files, counts };
+}
+
+function hasBegun(tracked: TrackedJob | undefined): boolean {
+  return tracked?.attempts.some(({ run }) => run !== null) ?? false;
+}
+
+/** New jobs that have the name of a gone one. */
+function versions(
+  { past, state }: Pick<Compared, "past" | "state">,
+  { jobs, added }: Matching,
+  gone: readonly JobId[],
+): (readonly [JobId, JobId])[] {
+  const goneByName = new Map(gone.map((id) => [past.jobs.get(id)?.name, id]));
+  return jobs.flatMap(({ id, name }) => {
+    const earlier = added.has(id) ? state.jobs.get(goneByName.get(name) ?? 0) : undefined;
+    if (earlier === undefined) return [];
+    const { job, attempts, after } = earlier;
+    const before = attempts.length > 0 ? job.id : after;
+    return before === null ? [] : [[id, before] as const];
+  });
+}

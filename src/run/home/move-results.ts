@@ -1,0 +1,76 @@
+// Files results under other names, so that a kill at any moment loses nothing: all of them move out of the way first, and
+// to their new names only when the last one has. The record tells which, before the first one moves.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+} from "node:fs";
+import path from "node:path";
+import { UserError } from "../../errors.js";
+import type { FileMove, ScriptEdit } from "../../model/script-edit.js";
+import { ENDINGS } from "../../plan/edit/file-moves.js";
+import type { Results } from "./results.js";
+
+/** Goes on where an earlier client was killed. Afterwards, record that it is done, then call endMoving(). */
+export function moveResults(results: Results, stem: string, edit: ScriptEdit): void {
+  const { gathering, placing } = placesOf(results, stem);
+  if (!existsSync(placing)) {
+    mkdirSync(gathering, { recursive: true, mode: 0o700 });
+    for (const [from, to] of filesOf(edit)) gather(path.join(results.dir, from), path.join(gathering, to));
+    syncDirs(results.dir, gathering);
+    renameSync(gathering, placing);
+    syncDirs(results.privateDir);
+  }
+  for (const name of readdirSync(placing)) place(path.join(placing, name), path.join(results.dir, name));
+  syncDirs(placing, results.dir);
+}
+
+/** While the empty directory is there, a client that finds no word of the end in the record moves nothing again. */
+export function endMoving(results: Results, stem: string): void {
+  const { placing } = placesOf(results, stem);
+  if (existsSync(placing)) rmdirSync(placing);
+}
+
+function placesOf({ privateDir }: Results, stem: string): { gathering: string; placing: string } {
+  return {
+    gathering: path.join(privateDir, `${stem}.gathering`),
+    placing: path.join(privateDir, `${stem}.placing`),
+  };
+}
+
+function filesOf({ moves, files }: ScriptEdit): FileMove[] {
+  const main = moves.flatMap(({ from, to }) =>
+    ENDINGS.map((ending): FileMove => [from + ending, to + ending]),
+  );
+  return [...main, ...files];
+}
+
+function gather(from: string, to: string): void {
+  if (existsSync(from) && !existsSync(to)) renameSync(from, to);
+}
+
+function place(from: string, to: string): void {
+  if (existsSync(to)) {
+    throw new UserError(`${to} is in the way of results that were renamed`, {
+      hint: `move it elsewhere, and type the same command again; the results are in ${path.dirname(from)}`,
+    });
+  }
+  renameSync(from, to);
+}
+
+function syncDirs(...dirs: readonly string[]): void {
+  for (const dir of dirs) {
+    const fd = openSync(dir, "r");
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
