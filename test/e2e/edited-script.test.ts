@@ -317,3 +317,19 @@ describe("while jobs run without a client", () => {
     expect(filed()).toEqual({ 1: "A", 2: "B", 3: "C" });
   });
 });
+
+test("results of a sweep follow their parameters when its file is edited", async () => {
+  await write(job("A"));
+  const sweep = async (values: string) => {
+    const command = `echo {x} | tee -a ${own.work.path("ran")}`;
+    await own.work.write("sweep.yaml", `command: "${command}"\ngrid:\n  x: [${values}]\n`);
+    const [, ...flags] = argsWith("--run");
+    return runCommand(["sweep", "sweep.yaml", ...flags], { ...options(), program: "sshoal" });
+  };
+  const first = await sweep("1, 2");
+  expect([first.code, ran()], first.stderr).toEqual([0, ["1", "2"]]);
+  const second = await sweep("0, 2, 1");
+  expect([second.code, ran()], second.stderr).toEqual([0, ["0"]]);
+  const out = (index: number) => own.work.read(`job_results/sweep.yaml.${index}.out`);
+  expect([await out(1), await out(2), await out(3)]).toEqual(["0\n", "2\n", "1\n"]);
+});
