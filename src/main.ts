@@ -12,7 +12,7 @@ export async function main(program: Program): Promise<void> {
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 
-async function dispatch(program: Program): Promise<ExitCode> {
+async function dispatch(program: Program): Promise<number> {
   const invocation = parseOptions({ program, argv: process.argv.slice(2), env: process.env });
   switch (invocation.command) {
     case "run": {
@@ -62,6 +62,10 @@ async function dispatch(program: Program): Promise<ExitCode> {
     case "sweep": {
       const { sweep } = await import("./cli/commands/print-sweep.js");
       return sweep(invocation.options);
+    }
+    case "remote": {
+      const { executeRemote } = await import("./cli/commands/run-remote.js");
+      return executeRemote(invocation.options);
     }
     case "answered":
       return ExitCode.Success;

@@ -173,9 +173,11 @@ export function describeHolder({ pid, host }: Holder): string {
   return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
 }
 
-/** What to type to go on with a batch: the options are the user's. A sweep that was typed has no script to name. */
+/** What to type to go on with a batch: the options are the user's. What was typed, such as a sweep, has no script to name. */
 export function resumeCommand({ script, stem, jobs }: Pick<BatchHere, "script" | "stem" | "jobs">): string {
-  return isSweep(jobs) ? `sshoal attach ${quoteIfNeeded(stem)}` : `execute_batch ${quoteIfNeeded(script)} …`;
+  return jobs.every(({ line }) => line === null)
+    ? `sshoal attach ${quoteIfNeeded(stem)}`
+    : `execute_batch ${quoteIfNeeded(script)} …`;
 }
 
 export function isSweep(jobs: readonly Job[]): boolean {

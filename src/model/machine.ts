@@ -26,6 +26,8 @@ export interface MachineSpec {
   readonly gpus: readonly number[] | null;
   readonly excludeGpus: readonly number[];
   readonly maxJobs: number | null;
+  /** At most this many slots, whatever other batches have; absent: as many as have room. */
+  readonly mostSlots?: number;
   /** Where our files live over there; null: `~/.sshoal`. */
   readonly scratch: string | null;
   /** Where its jobs are, if that is not the spool that the batch has now. */

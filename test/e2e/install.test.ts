@@ -20,7 +20,13 @@ test("npm install -g . in a fresh clone puts the commands on the PATH", async ({
     skip();
   }
   expect(status, stderr).toBe(0);
-  for (const command of ["execute_batch", "sshoal", "simple_gpu_scheduler", "simple_hypersearch"]) {
+  for (const command of [
+    "execute_batch",
+    "execute_remote",
+    "sshoal",
+    "simple_gpu_scheduler",
+    "simple_hypersearch",
+  ]) {
     const { stdout } = spawnSync(prefix.path("bin", command), ["--version"], { encoding: "utf8" });
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   }

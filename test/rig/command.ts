@@ -10,7 +10,12 @@ import { surroundingsFor } from "./host.js";
 
 export interface CommandOptions {
   readonly cwd: string;
-  readonly program?: "execute-batch" | "simple-gpu-scheduler" | "simple-hypersearch" | "sshoal";
+  readonly program?:
+    | "execute-batch"
+    | "execute-remote"
+    | "simple-gpu-scheduler"
+    | "simple-hypersearch"
+    | "sshoal";
   /** HOME; left out: one directory for all commands of the test file. */
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;

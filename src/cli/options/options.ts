@@ -17,6 +17,7 @@ import {
 import { hintAtSpelling } from "./misspelling.js";
 import type { Environment } from "./option-values.js";
 import { separateParameters } from "./parameter-words.js";
+import { describeRemote, type RemoteInvocation } from "./remote-options.js";
 import {
   describeRun,
   type RawRun,
@@ -39,11 +40,17 @@ export type Invocation =
   | BatchInvocation
   | ActingInvocation
   | SweepInvocation
+  | RemoteInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
 /** The commands that are installed. */
-export type Program = "execute_batch" | "simple_gpu_scheduler" | "simple_hypersearch" | "sshoal";
+export type Program =
+  | "execute_batch"
+  | "execute_remote"
+  | "simple_gpu_scheduler"
+  | "simple_hypersearch"
+  | "sshoal";
 
 interface Words {
   readonly program: Program;
@@ -85,6 +92,7 @@ interface Description extends Pick<Words, "program" | "env"> {
 }
 
 function describeProgram({ program, env, parameters, choose }: Description): Command {
+  if (program === "execute_remote") return describeRemote(choose);
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")
     return describeGpuScheduler(env, (options) => choose({ command: "run", options, revise: () => options }));

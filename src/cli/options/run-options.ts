@@ -22,8 +22,10 @@ import {
   sizeOption,
   toAssignment,
 } from "./option-values.js";
+import { pathsIn } from "./path-words.js";
+
 /** The tools whose users know their lines. */
-export type Voice = "sshoal" | "simple_gpu_scheduler";
+export type Voice = "sshoal" | "simple_gpu_scheduler" | "execute_remote";
 
 export interface RunOptions extends MachineOptions {
   /** As typed; "-": stdin. */
@@ -170,12 +172,6 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
 function isKeepingChanged({ keepChanged, rerun }: RawRun): boolean {
   if (keepChanged === undefined || rerun !== "changed") return keepChanged ?? false;
   throw new UserError("--keep-changed and --rerun changed cannot be combined", { hint: "leave one out" });
-}
-
-/** Null: the option was not given. An empty word is no path, so that `--copy-forward=` copies nothing. */
-function pathsIn(raw: string[] | true | undefined): string[] | null {
-  if (raw === undefined) return null;
-  return raw === true ? [] : raw.filter((word) => word !== "");
 }
 
 /** What a batch file says, for all of its jobs and for one of them. */

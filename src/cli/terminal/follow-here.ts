@@ -20,7 +20,18 @@ export interface FollowingHere extends Omit<Following, "viewer" | "sending"> {
   };
 }
 
-export async function followHere({ options, ...following }: FollowingHere): Promise<ExitCode> {
+/** `exitCodeOf`: left out, that of a batch. */
+interface FollowingWithCode extends FollowingHere {
+  readonly exitCodeOf: (ending: Ending) => number;
+}
+
+export async function followHere(following: FollowingHere): Promise<ExitCode>;
+export async function followHere(following: FollowingWithCode): Promise<number>;
+export async function followHere({
+  options,
+  exitCodeOf: codeOf = exitCodeOf,
+  ...following
+}: FollowingHere & Partial<FollowingWithCode>): Promise<number> {
   const { machines, settings } = following.order;
   const slots = new Map<string, readonly Slot[]>();
   const reporter = await createReporter(
@@ -54,7 +65,7 @@ export async function followHere({ options, ...following }: FollowingHere): Prom
   const sending = { maxBytes: options.maxSend ?? null, confirm };
   const ending = await followBatch({ ...following, viewer, sending });
   if (ending.kind === "detached") stderr.write(`${farewell(ending)}\n`);
-  return exitCodeOf(ending);
+  return codeOf(ending);
 }
 
 function farewell({ isHandedOver }: Extract<Ending, { kind: "detached" }>): string {

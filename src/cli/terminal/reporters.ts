@@ -1,5 +1,6 @@
 // Which reporter fits where the output goes: JSON if asked, the live view on a terminal, plain lines elsewhere.
 
+import { createBareReporter } from "../../report/lines/bare-output.js";
 import { createJsonReporter } from "../../report/lines/json-lines.js";
 import { createPlainReporter, type PlainOptions } from "../../report/lines/plain.js";
 import { createSimpleReporter } from "../../report/lines/simple.js";
@@ -27,6 +28,7 @@ export async function createReporter(
   const { stdout, stderr } = process;
   if (isJson) return createJsonReporter(stdout);
   if (voice === "simple_gpu_scheduler") return createSimpleReporter({ stdout, stderr, machines, devicesOf });
+  if (voice === "execute_remote") return createBareReporter({ stdout, stderr, isVerbose });
   const { isTTY = false, columns, rows } = stdout;
   const abilities = abilitiesOf({ isTTY, columns, rows, env: process.env });
   if (!abilities.canRedraw || isVerbose || isTyped)

@@ -119,7 +119,8 @@ function countShortages({ spec, capacity, requirement }: SlotQuestion, slots: nu
   if (requirement.reservesMachine && slots > 0) shortages.push({ kind: "machine-reserved" });
   if (spec.maxJobs !== null && slots + claims.length >= spec.maxJobs)
     shortages.push({ kind: "max-jobs", maxJobs: spec.maxJobs, claimed: claims.length });
-  if (slots >= MOST_SLOTS) shortages.push({ kind: "too-many", limit: MOST_SLOTS });
+  const limit = spec.mostSlots ?? MOST_SLOTS;
+  if (slots >= limit) shortages.push({ kind: "too-many", limit });
   return shortages;
 }
 

@@ -1,0 +1,90 @@
+// One command on one machine as a batch of its own, and the exit code it stands for.
+
+import { randomBytes } from "node:crypto";
+import { constants } from "node:os";
+import { UserError } from "../errors.js";
+import { formatJobStem } from "../input/batch/job-name.js";
+import { outcomeAtHome } from "../model/batch-state.js";
+import type { Outcome } from "../model/job.js";
+import { noTree } from "../remote/tree/tree.js";
+import type { Results } from "../run/home/results.js";
+import { resolveCopying } from "./copy-paths.js";
+import { exitCodeOf } from "./exit-code.js";
+import type { Ending, FollowOrder } from "./follow-batch.js";
+import { type MachineChoice, machinesFor, type Surroundings } from "./surroundings.js";
+import { readTree } from "./working-directory.js";
+
+export interface OneJob {
+  readonly command: string;
+  /** Null: one is made up. */
+  readonly jobName: string | null;
+  readonly machine: string;
+  readonly configFile: MachineChoice["configFile"];
+  readonly copyForward: readonly string[];
+  readonly copyBackwards: readonly string[];
+}
+
+/** It starts at once, whatever else runs there. */
+const NOTHING = { cpus: 0, memoryMb: 0, gpu: null, reservesMachine: false };
+const POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+
+/** Throws UserError when results have that name already. */
+export async function orderForOne(
+  job: OneJob,
+  results: Results,
+  surroundings: Surroundings,
+): Promise<FollowOrder> {
+  const { command, machine, configFile, copyForward, copyBackwards } = job;
+  const name = checkName(job.jobName ?? `remote-${randomBytes(4).toString("hex")}`, results);
+  const specs = await machinesFor({ machines: [machine], configFile }, surroundings);
+  const asked = { machines: [machine], copyForward, copyBackwards, copiesUnchanged: false };
+  const settings = {
+    requirement: NOTHING,
+    timeoutSeconds: null,
+    copiesUnchanged: false,
+    ...resolveCopying(asked, surroundings.cwd),
+  };
+  return {
+    script: name,
+    jobs: [{ id: 1, line: null, name, command }],
+    feed: null,
+    settings,
+    policy: POLICY,
+    matching: "command",
+    rerun: "stopped",
+    env: {},
+    machines: specs.map((spec) => ({ ...spec, mostSlots: 1 })),
+    tree:
+      copyForward.length === 0
+        ? Promise.resolve(noTree(surroundings.cwd))
+        : readTree(surroundings, settings, null),
+    results,
+  };
+}
+
+/** One that ends in a number could be that of a batch's job. */
+function checkName(name: string, results: Results): string {
+  if (formatJobStem(name) !== name || /\.\d+$/.test(name)) {
+    throw new UserError(`--job-name ${name}: letters, digits, - and _ make a name`, {
+      hint: `--job-name ${formatJobStem(name).replace(/\.(\d+)$/, "-$1")}`,
+    });
+  }
+  if (!results.has(name)) return name;
+  throw new UserError(`job_results/${name} exists already`, { hint: "give another --job-name" });
+}
+
+/** The command's own, as a shell has it; where it did not come to an end, that of a batch. */
+export function exitCodeOfOne(ending: Ending): number {
+  // An earlier command may have had the same name.
+  const jobs = ending.kind === "finished" ? [...ending.state.jobs.values()] : [];
+  const tracked = jobs.find(({ isGone }) => !isGone);
+  const outcome = tracked === undefined ? undefined : outcomeAtHome(tracked);
+  return (outcome ? codeOf(outcome) : null) ?? exitCodeOf(ending);
+}
+
+function codeOf(outcome: Outcome): number | null {
+  if (outcome.kind === "exited") return outcome.code;
+  if (outcome.kind !== "killed") return null;
+  const number = constants.signals[outcome.signal as NodeJS.Signals];
+  return number === undefined ? null : 128 + number;
+}

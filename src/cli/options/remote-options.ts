@@ -1,0 +1,68 @@
+// `execute_remote`: one command on one machine, as ml-scheduler has it.
+
+import { Command } from "commander";
+import { UserError } from "../../errors.js";
+import { pathsIn } from "./path-words.js";
+import { describeSsh, type RawSsh, resolveSsh, type SshOptions } from "./ssh-options.js";
+
+export interface RemoteInvocation {
+  readonly command: "remote";
+  readonly options: RemoteOptions;
+}
+
+export interface RemoteOptions extends SshOptions {
+  readonly command: string;
+  readonly machine: string;
+  /** Of the ssh configuration; null: the user's own. */
+  readonly configFile: string | null;
+  /** Null: one is made up. */
+  readonly jobName: string | null;
+  readonly copyForward: readonly string[];
+  readonly copyBackwards: readonly string[];
+  readonly isVerbose: boolean;
+}
+
+interface RawRemote extends RawSsh {
+  readonly machine?: string;
+  readonly F?: string;
+  readonly jobName?: string;
+  readonly copyForward?: string[] | true;
+  readonly copyBackwards?: string[] | true;
+  readonly verbose?: true;
+}
+
+const EXAMPLE = `execute_remote "python train.py" --machine gpu1.yaml`;
+
+export function describeRemote(choose: (invocation: RemoteInvocation) => void): Command {
+  const command = new Command("execute_remote")
+    .description("Run one command on one machine, print its output, and exit with its exit code.")
+    .argument("[command]", "one word: quote it")
+    .option("--machine <name>", "machine file, ssh alias or user@host:port")
+    .option("-F <file>", "use this ssh configuration instead of ~/.ssh/config")
+    .option("--job-name <name>", "name of its results in job_results/ (default: a new one)")
+    .option("--copy-forward [paths...]", "copy these files to the machine (default: none)")
+    .option("--copy-backwards [paths...]", "collect these files into job_results/NAME (default: none)");
+  return describeSsh(command)
+    .option("-v, --verbose", "also print what happens to the job")
+    .addHelpText("after", `\nExample:\n  ${EXAMPLE} --copy-forward train.py --copy-backwards model/\n`)
+    .action((typed: string | undefined, raw: RawRemote) =>
+      choose({ command: "remote", options: resolveRemote(typed, raw) }),
+    );
+}
+
+function resolveRemote(command: string | undefined, raw: RawRemote): RemoteOptions {
+  if (command === undefined || command.trim() === "") {
+    throw new UserError("which command?", { hint: `put it first: ${EXAMPLE}` });
+  }
+  if (raw.machine === undefined) throw new UserError("which machine?", { hint: EXAMPLE });
+  return {
+    ...resolveSsh(raw),
+    command,
+    machine: raw.machine,
+    configFile: raw.F ?? null,
+    jobName: raw.jobName ?? null,
+    copyForward: pathsIn(raw.copyForward) ?? [],
+    copyBackwards: pathsIn(raw.copyBackwards) ?? [],
+    isVerbose: raw.verbose ?? false,
+  };
+}
