@@ -144,9 +144,9 @@ function hasResults({ current, overtaken, busy }: MachineState): boolean {
   return current.ended.size + overtaken.ended.size > 0 && !busy.has("collect");
 }
 
-/** Not while jobs are handed over there: the answer could be taken for that of a later attempt. */
+/** Not while jobs are handed over or taken back there: the answer could be taken for that of a later attempt. */
 function canBeDealtTo(machine: MachineState): boolean {
-  return canTakeJobs(machine) && !machine.busy.has("hand-over");
+  return canTakeJobs(machine) && !machine.busy.has("hand-over") && !machine.busy.has("take-back");
 }
 
 function canTakeJobs({ phase, isOpen, slots }: MachineState): boolean {

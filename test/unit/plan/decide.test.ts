@@ -411,6 +411,20 @@ describe("trying again", () => {
   });
 });
 
+test("a job whose earlier results are stuck is not given again while its machine is asked to take it back", () => {
+  const run = aRun({ jobs: 1, machines: { a: 1 } });
+  run.tell(...given("a", 1), { kind: "job-replaced", job: 1 });
+  const [takeBack] = run.begin();
+  expect(takeBack).toEqual({ kind: "take-back", machine: "a", jobs: [1] });
+  const stuck = { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" } as const;
+  run.tell(ended("a", 1), stuck);
+  // The answer is about the first attempt.
+  expect(run.news("jobs-assigned")).toEqual([]);
+  run.tell(takenBack("a", [], [1]));
+  run.settle(takeBack as Decision);
+  expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [1], attempts: [2] }]);
+});
+
 describe("balancing", () => {
   test("a machine that has run dry gets what another has not begun, the last of it first", () => {
     const run = aRun({ jobs: 6, machines: { a: 1, b: 1 } });
