@@ -66,8 +66,12 @@ export function createJsonReporter(stdout: TextSink): Reporter {
 
 function formatEvent(event: RunEvent, { jobs }: BatchState): string {
   const { kind, at, ...rest } = event;
-  const name = "job" in event ? { name: jobs.get(event.job)?.job.name ?? null } : {};
-  return escapeC1(JSON.stringify({ v: VERSION, kind, at, ...name, ...rest }));
+  const tracked = "job" in event ? jobs.get(event.job) : undefined;
+  const name = "job" in event ? { name: tracked?.job.name ?? null } : {};
+  const attempt =
+    "attempt" in event ? tracked?.attempts.find(({ number }) => number === event.attempt) : undefined;
+  const run = attempt === undefined || attempt.run === null ? {} : { run: attempt.run };
+  return escapeC1(JSON.stringify({ v: VERSION, kind, at, ...name, ...rest, ...run }));
 }
 
 /** JSON allows these raw, but a terminal obeys them. */

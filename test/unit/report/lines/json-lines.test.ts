@@ -165,7 +165,7 @@ test("what jobs print is not printed", () => {
   expect(printed([started(someJobs(1)), EVERY_KIND[NEVER_PRINTED]])).toHaveLength(1);
 });
 
-test("events of a job carry its id and name", () => {
+test("events of a job carry its id and name, and which run of it they are about", () => {
   const [, line] = printed([started(someJobs(1)), jobStarted(1, "a.yaml", 0)]);
   expect(JSON.parse(line ?? "")).toEqual({
     v: 2,
@@ -174,6 +174,7 @@ test("events of a job carry its id and name", () => {
     name: "batch.sh.1",
     job: 1,
     attempt: 1,
+    run: 1,
     machine: "a.yaml",
     slot: 0,
   });
