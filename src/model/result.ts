@@ -50,8 +50,15 @@ export interface ResultTable {
   readonly rows: readonly ResultRow[];
 }
 
+/** What people call the job by: the number at the end of its name, as in `train.sh.7`. */
+export function numberOf({ job, name }: Pick<ResultRow, "job" | "name">): number {
+  return Number(/\d+$/.exec(name)?.[0] ?? job);
+}
+
 export function cellOf(row: ResultRow, column: Column): Cell {
   switch (column.kind) {
+    case "job":
+      return numberOf(row);
     case "parameter":
       return row.parameters.get(column.name) ?? null;
     case "metric":
@@ -74,7 +81,8 @@ export interface PageData {
 }
 
 export interface PageRow {
-  readonly job: JobId;
+  /** As `numberOf` has it, here and in spans. */
+  readonly job: number;
   readonly state: ResultRow["state"];
   readonly cells: readonly Cell[];
 }

@@ -78,6 +78,7 @@ test("once its results are removed, a name can be given to another command", asy
 test.each([
   [[], "error: which command?\ntry: put it first: "],
   [["echo a"], "error: which machine?\ntry: execute_remote "],
+  [["echo a", "--machine", "a,b"], "error: execute_remote runs on one machine\ntry: name one of them: "],
   [["echo a", "--machine", "x.yaml", "--job-name", "a/b.3"], "error: --job-name a/b.3: letters"],
 ])("%j is refused", async (args, said) => {
   const { code, stderr } = await runCommand(args, options());

@@ -55,6 +55,9 @@ function resolveRemote(command: string | undefined, raw: RawRemote): RemoteOptio
     throw new UserError("which command?", { hint: `put it first: ${EXAMPLE}` });
   }
   if (raw.machine === undefined) throw new UserError("which machine?", { hint: EXAMPLE });
+  if (raw.machine.includes(",")) {
+    throw new UserError("execute_remote runs on one machine", { hint: `name one of them: ${EXAMPLE}` });
+  }
   return {
     ...resolveSsh(raw),
     command,

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { cellOf, type PageData, type ResultTable, type Span } from "../../model/result.js";
+import { cellOf, numberOf, type PageData, type ResultTable, type Span } from "../../model/result.js";
 
 export interface PageParts {
   readonly html: string;
@@ -18,16 +18,17 @@ export function loadPageParts(): PageParts {
 
 export function pageData(table: ResultTable, spans: Iterable<Span>, madeAt: number): PageData {
   const { batch, columns, rows } = table;
+  const numbers = new Map(rows.map((row) => [row.job, numberOf(row)]));
   return {
     batch,
     madeAt,
     columns: columns.map(({ kind, label }) => ({ kind, label })),
     rows: rows.map((row) => ({
-      job: row.job,
+      job: numberOf(row),
       state: row.state,
       cells: columns.map((column) => cellOf(row, column)),
     })),
-    spans: [...spans],
+    spans: [...spans].map((span) => ({ ...span, job: numbers.get(span.job) ?? span.job })),
   };
 }
 

@@ -31,6 +31,11 @@ test("parameters come before metrics, and no two columns have one name", () => {
   expect(second?.slice(2, 8)).toEqual([null, "x", null, null, 2, 3]);
 });
 
+test("a job whose line has moved is shown by the number of its name, not by its id", () => {
+  const [column] = columnsOf([]).columns;
+  expect(column && cellOf(aRow({ job: 5, name: "train.sh.2", line: 2 }), column)).toBe(2);
+});
+
 test("jobs that each make up names are no table: what is left out is counted", () => {
   const rows = Array.from({ length: 103 }, (_, index) => aRow({ metrics: { [`m${index}`]: index } }));
   expect(columnsOf(rows)).toMatchObject({ columns: { length: 107 }, leftOut: 3 });
