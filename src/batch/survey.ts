@@ -31,8 +31,10 @@ export function survey(
 
 async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: Connector): Promise<Surveyed> {
   const reached = await reach(spec, connect, async (session, signal) => {
+    // The probe comes first: it knows what to say of odd login shells.
+    const capacity = await probe(session, { bases: ["~/.sshoal"] }, signal);
     await checkPlace(session, spec.scratch, signal);
-    return { capacity: await probe(session, { bases: ["~/.sshoal"] }, signal), about: session.about };
+    return { capacity, about: session.about };
   });
   if (reached.kind === "unreached")
     return { kind: "failed", spec, reason: reached.reason, hint: reached.hint };
