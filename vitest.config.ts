@@ -32,8 +32,9 @@ export default defineConfig({
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
           env: { SSHOAL_TEST_REMOTE: "none" },
-          // Those of the shell scripts run real processes.
+          // Those of the shell scripts run real processes, and wait for them most of the time.
           testTimeout: 120_000,
+          maxWorkers: 2,
         },
         define: version(),
       },
@@ -44,6 +45,7 @@ export default defineConfig({
           include: ["test/unit/remote/slot-script*.test.ts"],
           env: { SSHOAL_TEST_REMOTE: "none", SSHOAL_TEST_SLOTS: "plain" },
           testTimeout: 120_000,
+          maxWorkers: 2,
         },
         define: version(),
       },
