@@ -6,7 +6,13 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type JsonEvent, parseEvents } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
-import { OLDER_BATCH, OLDER_VERSIONS, type OlderBatch, startOlderBatch } from "../rig/older-spool.js";
+import {
+  OLDER_BATCH,
+  OLDER_VERSIONS,
+  type OlderBatch,
+  SAME_FORMAT_VERSIONS,
+  startOlderBatch,
+} from "../rig/older-spool.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace } from "../rig/workspace.js";
@@ -141,3 +147,25 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
     await elsewhere.remove();
   });
 });
+
+test.each(SAME_FORMAT_VERSIONS)(
+  "from %s: the same command goes on in the spool that is there",
+  async (version) => {
+    const host = await startSshd({ name: "one" });
+    const { work, gate, ran } = await startOlderBatch(version, host);
+    const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...SMALL, "--json"];
+    const client = spawnCommand(args, { cwd: work.dir });
+    await client.until(({ stdout }) => stdout().includes('"kind":"job-started"'));
+    await gate.write("go", "");
+    const { code, stdout, stderr } = await client.ended;
+    expect(code, stdout + stderr).toBe(0);
+    expect(await ran()).toEqual(["1", "2", "3", "4"]);
+    const events = parseEvents(stdout);
+    expect(events.filter(({ kind }) => kind === "jobs-handed-over")).toEqual([]);
+    expect(new Set(events.flatMap(({ machine }) => machine ?? []))).toEqual(new Set(["one.yaml"]));
+    for (const job of [1, 2, 3, 4])
+      expect(await work.read(`job_results/jobs.sh.${job}/made.txt`)).toBe(`made by ${job}\n`);
+    await host.stop();
+    await Promise.all([work.remove(), gate.remove()]);
+  },
+);

@@ -1,7 +1,7 @@
 // Spools and records as older versions left them (test/spools): put onto a host, with the loop of that version running.
 
 import { execFileSync } from "node:child_process";
-import { chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,8 +12,10 @@ import type { TestHost } from "./sshd.js";
 import { until } from "./until.js";
 import { makeWorkspace, type Workspace } from "./workspace.js";
 
-/** What is in test/spools: 0.1.0 as it was released, and the last state before formats had numbers. */
+/** With spools of another format than ours: 0.1.0 as it was released, and the last state before formats had numbers. */
 export const OLDER_VERSIONS = ["0.1.0", "before-0.2"] as const;
+/** Released with the format that we write. */
+export const SAME_FORMAT_VERSIONS = ["0.2.0"] as const;
 
 export const OLDER_BATCH = "jobs.sh-01234567";
 
@@ -28,7 +30,7 @@ export interface OlderBatch {
 
 /** Four jobs were handed over to one slot of the host, and the first one runs. */
 export async function startOlderBatch(
-  version: (typeof OLDER_VERSIONS)[number],
+  version: (typeof OLDER_VERSIONS | typeof SAME_FORMAT_VERSIONS)[number],
   host: TestHost,
 ): Promise<OlderBatch> {
   const [work, gate] = await Promise.all([makeWorkspace(), makeWorkspace()]);
@@ -55,7 +57,8 @@ export async function startOlderBatch(
     // 0.1.0 handed over a directory for each job.
     if (entry.name === "tree") mkdirSync(join(dirname(join(spool, path)), "work"));
   }
-  put(join(spool, "events"), "");
+  // Format 1 had one log for all.
+  if (!existsSync(join(spool, "format"))) put(join(spool, "events"), "");
   put(join(root, "trees", read("spool/trees").trim(), "jobs.sh"), read("jobs.sh"));
   execFileSync("chmod", ["-R", "go=", root]);
   if (isRoot) giveAll(root);
@@ -78,7 +81,7 @@ function giveAll(dir: string): void {
     chownSync(join(dir, name), uid, gid);
 }
 
-/** As both versions start one. */
+/** As each version starts one. */
 async function startLoop(host: TestHost, spool: string): Promise<void> {
   const { signal } = new AbortController();
   const home = await makeWorkspace();
