@@ -171,7 +171,7 @@ test.each([
   await spool.job(B, TELLS_PARENT);
   const loop = spool.start();
   await untilRunning(A);
-  for (const pid of whom()) process.kill(pid, "SIGKILL");
+  for (const pid of new Set(whom())) process.kill(pid, "SIGKILL");
   await go();
   await loop.ended;
   expect([await exitOf(A), await exitOf(B)]).toEqual(["4\n", "0\n"]);
