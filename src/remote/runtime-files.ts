@@ -20,6 +20,7 @@ export type RuntimeFile =
   | "control.sh"
   | "probe.sh"
   | "stage.sh"
+  | "put-aside.sh"
   | "hand-over.sh"
   | "clean.sh"
   | "left-over.sh"

@@ -1,9 +1,11 @@
 // Puts aside, on the machine, what of ended jobs' results is not to come back. It goes when the job's directory goes.
 
 import ignore from "ignore";
+import { quote } from "../../transport/quote.js";
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
+import { runtimeFile } from "../runtime-files.js";
 
 interface Aside {
   readonly place: Place;
@@ -19,30 +21,21 @@ const MAX_LIST_BYTES = 256 << 20;
 export async function putAside(session: Session, aside: Aside): Promise<void> {
   const { place, keys, exclude, signal } = aside;
   if (exclude.length === 0) return;
-  const works = keys.map((key) => `${key}/work`).join(" ");
-  const listing = `${prelude(place)}
-cd "$spool/jobs" || exit 1
-for work in ${works}; do
-  [ -d "$work" ] || continue
-  find "$work" ! -path "$work" -type d -exec sh -c 'for path; do printf "%s/\\n" "$path"; done' sh {} + </dev/null 2>/dev/null
-  find "$work" ! -type d -print </dev/null 2>/dev/null
-done
-echo done
-`;
-  const doing = "listing results";
-  const names = await ask(session, { doing, script: listing, signal, maxBytes: MAX_LIST_BYTES });
+  const script = `${prelude(place)}${runtimeFile("put-aside.sh")}`;
+  const names = await ask(session, {
+    doing: "listing results",
+    script: `${script}list_results ${keys.map(quote).join(" ")} </dev/null || exit 1\necho done\n`,
+    signal,
+    maxBytes: MAX_LIST_BYTES,
+  });
   const excluded = findExcluded(names, exclude);
   if (excluded.length === 0) return;
-  const moving = `${prelude(place)}
-cd "$spool/jobs" || exit 1
-xargs -0 sh -c 'for path; do
-  aside=\${path%%/*}/aside
-  mkdir -p "$aside" && number=$((number + 1)) && mv -- "$path" "$aside/$$.$number"
-done' sh
-echo done
-`;
-  const stdin = Buffer.from(excluded.map((name) => `${name}\0`).join(""));
-  await ask(session, { doing: "leaving results out", script: moving, stdin, signal });
+  await ask(session, {
+    doing: "leaving results out",
+    script: `${script}move_aside || exit 1\necho done\n`,
+    stdin: Buffer.from(excluded.map((name) => `${name}\0`).join("")),
+    signal,
+  });
 }
 
 /** `names`: `<key>/work/<path>`, directories with a slash at the end. Returns the outermost ones that match. */

@@ -1,0 +1,24 @@
+# Moves results that are not to come back out of a job's work/, into aside/ beside it. Runs with $spool set.
+
+# list_results KEY…: prints each path below the jobs' work/, directories with a slash at the end. A path with a newline in it
+# matches no pattern, and comes back.
+list_results() {
+  cd "$spool/jobs" || return 1
+  for key; do
+    [ -d "$key/work" ] || continue
+    find "$key/work" ! -path "$key/work" -type d -exec sh -c 'for path; do printf "%s/\n" "$path"; done' sh {} + 2>/dev/null
+    find "$key/work" ! -type d -print 2>/dev/null
+  done
+  return 0
+}
+
+# Reads paths that end with NUL. One that cannot be moved stays among the results.
+move_aside() {
+  cd "$spool/jobs" || return 1
+  # shellcheck disable=SC2016
+  xargs -0 sh -c 'for path; do
+    aside=${path%%/*}/aside
+    mkdir -p "$aside" && number=$((number + 1)) && mv -- "$path" "$aside/$$.$number"
+  done' sh
+  return 0
+}
