@@ -1,15 +1,16 @@
 // Where a run begins: the lock and the record of its batch, and the state that an earlier client left.
 
 import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
 import path from "node:path";
 import type { Job, JobId } from "../model/job.js";
 import type { ScriptEdit } from "../model/script-edit.js";
+import { editOf, matchGiven } from "../plan/edit/compare-script.js";
 import { applyEdit, forgetGone, setJob } from "../plan/fold/edit-events.js";
 import { addJob, initialState } from "../plan/fold/initial-state.js";
 import { forgetJobs, olderFormats, type Past, readPast, replay } from "../plan/fold/replay.js";
 import { sortWaiting } from "../plan/halt.js";
 import type { RunState } from "../plan/run-state.js";
-import { editOf, matchGiven } from "./edited-script.js";
 import { Feed } from "./feed.js";
 import { writingTo } from "./home/disk-error.js";
 import { takeLock } from "./home/lock.js";
@@ -96,7 +97,7 @@ function findJobs(order: BatchOrder, past: Past | null, state: RunState): Asked 
   if (past === null || by === "id") return { given: jobs, edit: null, jobEnv };
   const compared = { given: jobs, past, state };
   const matching = matchGiven(compared, by);
-  const edit = by === "command" ? editOf(compared, matching, results) : null;
+  const edit = by === "command" ? editOf(compared, matching, readdirSync(results.dir)) : null;
   const renumbered = jobEnv && new Map([...jobEnv].map(([id, env]) => [matching.ids.get(id) ?? id, env]));
   return { given: matching.jobs, edit, jobEnv: renumbered };
 }

@@ -2,7 +2,6 @@
 
 import {
   closeSync,
-  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -12,6 +11,7 @@ import {
   type Stats,
 } from "node:fs";
 import path from "node:path";
+import { syncDirectory } from "./sync-directory.js";
 
 const BLOCK_BYTES = 1 << 20;
 
@@ -57,14 +57,5 @@ function isSameContent(one: string, other: string): boolean {
     }
   } finally {
     for (const fd of files) closeSync(fd);
-  }
-}
-
-function syncDirectory(dir: string): void {
-  const fd = openSync(dir, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }

@@ -1,21 +1,13 @@
 // Files results under other names, so that a kill at any moment loses nothing: all of them move out of the way first, and
 // to their new names only when the last one has. The record tells which, before the first one moves.
 
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import path from "node:path";
 import { UserError } from "../../errors.js";
 import type { FileMove, ScriptEdit } from "../../model/script-edit.js";
 import { ENDINGS } from "../../plan/edit/file-moves.js";
 import type { Results } from "./results.js";
+import { syncDirectory } from "./sync-directory.js";
 
 /** Goes on where an earlier client was killed. Afterwards, record that it is done, then call endMoving(). */
 export function moveResults(results: Results, stem: string, edit: ScriptEdit): void {
@@ -23,12 +15,12 @@ export function moveResults(results: Results, stem: string, edit: ScriptEdit): v
   if (!existsSync(placing)) {
     mkdirSync(gathering, { recursive: true, mode: 0o700 });
     for (const [from, to] of filesOf(edit)) gather(path.join(results.dir, from), path.join(gathering, to));
-    syncDirs(results.dir, gathering);
+    for (const dir of [results.dir, gathering]) syncDirectory(dir);
     renameSync(gathering, placing);
-    syncDirs(results.privateDir);
+    syncDirectory(results.privateDir);
   }
   for (const name of readdirSync(placing)) place(path.join(placing, name), path.join(results.dir, name));
-  syncDirs(placing, results.dir);
+  for (const dir of [placing, results.dir]) syncDirectory(dir);
 }
 
 /** While the empty directory is there, a client that finds no word of the end in the record moves nothing again. */
@@ -62,15 +54,4 @@ function place(from: string, to: string): void {
     });
   }
   renameSync(from, to);
-}
-
-function syncDirs(...dirs: readonly string[]): void {
-  for (const dir of dirs) {
-    const fd = openSync(dir, "r");
-    try {
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  }
 }

@@ -1,15 +1,13 @@
 // Compares a batch file with what the record knows of its jobs: which are the same, which are new, which are gone, and
 // what that means for their results.
 
-import { readdirSync } from "node:fs";
-import { outcomeAtHome, type TrackedJob } from "../model/batch-state.js";
-import type { Job, JobId } from "../model/job.js";
-import type { JobMove, ScriptEdit } from "../model/script-edit.js";
-import { ENDINGS, planFiles } from "../plan/edit/file-moves.js";
-import { type Matching, matchJobs, type PastJob } from "../plan/edit/match-jobs.js";
-import type { Past } from "../plan/fold/replay.js";
-import type { RunState } from "../plan/run-state.js";
-import type { Results } from "./home/results.js";
+import { outcomeAtHome, runsOf, type TrackedJob } from "../../model/batch-state.js";
+import type { Job, JobId } from "../../model/job.js";
+import type { JobMove, ScriptEdit } from "../../model/script-edit.js";
+import type { Past } from "../fold/replay.js";
+import type { RunState } from "../run-state.js";
+import { ENDINGS, planFiles } from "./file-moves.js";
+import { type Matching, matchJobs, type PastJob } from "./match-jobs.js";
 
 interface Compared {
   readonly given: readonly Job[];
@@ -40,21 +38,28 @@ function pastJobs({ jobs, commands }: Past, state: RunState, by: "command" | "na
 function progressOf(tracked: TrackedJob): number {
   if (tracked.isGone) return 0;
   if (outcomeAtHome(tracked) !== undefined) return 3;
-  return tracked.attempts.some(({ run }) => run !== null) ? 2 : 1;
+  return runsOf(tracked) > 0 ? 2 : 1;
 }
 
-/** Null: the file has the same commands on the same lines. */
-export function editOf({ past, state }: Compared, matching: Matching, results: Results): ScriptEdit | null {
+/** `there`: what is in job_results/. Null: the file has the same commands on the same lines. */
+export function editOf(
+  { past, state }: Compared,
+  matching: Matching,
+  there: readonly string[],
+): ScriptEdit | null {
   const { jobs, added } = matching;
   const gone = matching.gone.filter((id) => !state.jobs.get(id)?.isGone);
   const wasTried = (id: JobId) => (state.jobs.get(id)?.lastNumber ?? 0) > 0;
+  const hasBegun = (id: JobId) => {
+    const tracked = state.jobs.get(id);
+    return tracked !== undefined && runsOf(tracked) > 0;
+  };
   const nameOf = (id: JobId) => past.jobs.get(id)?.name ?? "";
   const renamed = jobs.flatMap(({ id, name }): JobMove[] =>
     wasTried(id) && nameOf(id) !== name ? [{ job: id, from: nameOf(id), to: name }] : [],
   );
   if (renamed.length + gone.length + added.size === 0) return null;
   const triedGone = gone.filter(wasTried);
-  const there = readdirSync(results.dir);
   const { moves, files } = planFiles({
     moves: renamed,
     aside: triedGone.map((id) => ({ job: id, name: nameOf(id) })),
@@ -63,7 +68,7 @@ export function editOf({ past, state }: Compared, matching: Matching, results: R
   });
   const names = new Set(there);
   const isFiled = (name: string) => ENDINGS.some((ending) => names.has(name + ending));
-  const aside = triedGone.filter((id) => isFiled(nameOf(id)) || hasBegun(state.jobs.get(id)));
+  const aside = triedGone.filter((id) => isFiled(nameOf(id)) || hasBegun(id));
   const counts = {
     moved: renamed.filter(({ from }) => isFiled(from)).length,
     aside: aside.length,
@@ -71,10 +76,6 @@ export function editOf({ past, state }: Compared, matching: Matching, results: R
     added: added.size,
   };
   return { moves, gone, after: versions({ past, state }, matching, gone), files, counts };
-}
-
-function hasBegun(tracked: TrackedJob | undefined): boolean {
-  return tracked?.attempts.some(({ run }) => run !== null) ?? false;
 }
 
 /** New jobs that have the name of a gone one. */

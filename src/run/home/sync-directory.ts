@@ -1,0 +1,12 @@
+// Makes sure that what was renamed or made in a directory survives a power failure.
+
+import { closeSync, fsyncSync, openSync } from "node:fs";
+
+export function syncDirectory(dir: string): void {
+  const fd = openSync(dir, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
