@@ -46,7 +46,7 @@ export interface BatchHere {
   /** As in Past. */
   readonly kept: Past["kept"];
   readonly stuck: Past["stuck"];
-  /** The client that follows it; null: nobody. */
+  /** The client that follows it; null: none does. */
   readonly holder: Holder | null;
 }
 

@@ -8,7 +8,7 @@ import type { Lease } from "../transport/shared.js";
 
 export interface Borrowed {
   readonly session: Session;
-  /** The connection turned out to be of no use: nobody else borrows it from now on. */
+  /** The connection is of no use: no other batch borrows it from now on. */
   retire(): void;
 }
 

@@ -29,7 +29,7 @@ export interface JobStatus {
 export interface BatchStatus {
   readonly batch: string;
   readonly jobs: readonly JobStatus[];
-  /** "process 1234"; null: nobody. */
+  /** "process 1234"; null: no client does. */
   readonly follower: string | null;
   /** What to type to go on with it. */
   readonly command: string;

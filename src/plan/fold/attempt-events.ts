@@ -79,11 +79,11 @@ function timeOf(at: number): number | null {
 
 function collect(
   { state, machine, tracked, attempt }: About,
-  { outcome: told, missing = NONE }: EventOf<"job-collected">,
+  { outcome: collectedOutcome, missing = NONE }: EventOf<"job-collected">,
 ): boolean {
   const { stage } = attempt;
   if (stage.kind !== "ended") return false;
-  const isToRetry = attempt.isCurrent && isWorthRetrying(state, tracked, told);
+  const isToRetry = attempt.isCurrent && isWorthRetrying(state, tracked, collectedOutcome);
   const { slot, startedAt, endedAt, durationMs, outcome } = stage;
   setStage(state, machine, attempt, {
     kind: "collected",

@@ -32,7 +32,7 @@ tell_all() {
 }
 
 # watched COMMAND: a dead file server makes tools hang so that not even KILL ends them. So they write into a pipe beside
-# a watchdog, and whoever reads the pipe walks away after the word of either.
+# a watchdog, and the reader of the pipe stops after the first word of either.
 watched() {
   {
     # By exec: what a redirection of the braces would put aside, all below would hold open.

@@ -1,7 +1,7 @@
 # Removes a batch or a tree that no process uses.
 
-# remove_batch NAME FORCE: unless it is used or, without FORCE 1, has anything to collect. Looks again: what was told
-# may be long ago.
+# remove_batch NAME FORCE: unless it is used or, without FORCE 1, has anything to collect. Looks again: the list that the
+# client has may be old.
 remove_batch() {
   name=$1 force=$2
   each_root remove_batch_here
@@ -41,7 +41,7 @@ may_remove_tree() {
 }
 
 # remove WHAT TEST: $dir, under the lock that slots begin under, so that none begins in what is about to go. It is
-# moved away in one step and then deleted, so that nobody finds half of it.
+# moved away in one step and then deleted, so that no process finds half of it.
 remove() {
   aside=$at/removing.$$
   if ! with_lock "$lock" set_aside "$2"; then

@@ -1,7 +1,7 @@
 # Prints the GPUs, and ends tools that hang.
 
 # A wedged driver makes its tools hang so that not even KILL ends them, and then `timeout` waits as well. So the tools
-# write into a pipe beside a watchdog, and whoever reads the pipe walks away after the word of either.
+# write into a pipe beside a watchdog, and the reader of the pipe stops after the first word of either.
 tell_gpus() {
   [ -n "${CUDA_VISIBLE_DEVICES+set}" ] && say visible cuda "$CUDA_VISIBLE_DEVICES"
   [ -n "${ROCR_VISIBLE_DEVICES+set}" ] && say visible rocr "$ROCR_VISIBLE_DEVICES"
@@ -64,7 +64,7 @@ ask_cards() {
   ask "--query-gpu=$fields" --format=csv,noheader,nounits "$@"
 }
 
-# Sets $answer. Errors are often on stdout, so all that is said is the answer. Tells its pid, for whoever has to end it.
+# Sets $answer. Errors are often on stdout, so both streams are the answer. Prints the pid of the tool, which may have to be ended.
 ask() {
   # shellcheck disable=SC2016
   answer=$(sh -c 'echo "$0 tool $$" >&3; exec nvidia-smi "$@" 2>&1 3>&-' "$nonce" "$@")
