@@ -122,9 +122,21 @@ detached() {
 }
 
 # marked ATTEMPT [VARIABLE]: pids of all that came from this attempt, also what has left its group and session.
-# -z: the words of an environment end with NUL, behind which busybox's grep would not look.
 marked() {
-  grep -lzF -- "${2:-SSHOAL_ATTEMPT}=$1" "$proc"/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+  marked_among "${2:-SSHOAL_ATTEMPT}=$1" "$proc"/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+}
+
+# marked_among WORD FILE…: which of the environments hold WORD. A process that is starting another program has no environment for
+# a moment, so if none holds it, they are looked at twice.
+# -z: the words of an environment end with NUL, behind which busybox's grep would not look.
+marked_among() {
+  found=$(grep -lszF -- "$@")
+  if [ -n "$found" ]; then
+    echo "$found"
+  else
+    sleep 0.02
+    grep -lszF -- "$@"
+  fi
 }
 
 # end_tree PID ATTEMPT: TERM, up to ten seconds, then KILL, for the group of PID and all that is marked.

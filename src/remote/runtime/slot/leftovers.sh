@@ -24,7 +24,7 @@ has_leftovers() {
   suspects=
   if [ -n "$ancestors" ]; then suspect_orphans; else suspect_all; fi
   # shellcheck disable=SC2086
-  [ -n "$suspects" ] && grep -qszF -- "SSHOAL_ATTEMPT=$attempt" $suspects
+  [ -n "$suspects" ] && [ -n "$(marked_among "SSHOAL_ATTEMPT=$attempt" $suspects)" ]
 }
 
 # An orphan becomes a child of one of the keeper's ancestors, or of process 1. $ancestors is empty where the kernel does not list
