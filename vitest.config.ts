@@ -17,7 +17,8 @@ function endToEnd(name: string, options: { include: string[]; transport?: "opens
       // Some faults depend on which of two real processes is first; the report says when a second try was needed.
       retry: 2,
       sequence: { groupOrder: 1 },
-      maxWorkers: 2,
+      // More than two cores: these tests wait for other processes two thirds of their time.
+      maxWorkers: 3,
     },
     define: version(),
   };
