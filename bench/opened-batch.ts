@@ -5,9 +5,9 @@ import { Fleet } from "../src/fleet/fleet.js";
 import { bashAt } from "../src/input/batch/ask-bash.js";
 import { parseBatch } from "../src/input/batch/batch-file.js";
 import { plainMachine } from "../src/input/machine/plain-machine.js";
-import { createPlainReporter } from "../src/report/lines/plain.js";
 import { startRun } from "../src/run/batch-run.js";
 import { Results } from "../src/run/home/results.js";
+import { silentReporter } from "./silent-view.js";
 
 export interface Opened {
   /** From the bytes of the batch file to the first connection. */
@@ -31,10 +31,8 @@ export async function openBatch(
   );
   const results = new Results(dir);
   await results.prepare();
-  const silent = { write: () => true };
   const names = machines.map(({ name }) => name);
-  const view = { stdout: silent, stderr: silent, machines: names, devicesOf: () => ({}), isVerbose: false };
-  const reporter = createPlainReporter(view);
+  const reporter = silentReporter(names);
   const enough = new Error("it is open");
   let opened: Opened | null = null;
   const run = startRun({

@@ -10,9 +10,9 @@ import { initialState } from "../src/plan/fold/initial-state.js";
 import { isOver } from "../src/plan/remaining.js";
 import { countJobs, machineOf, type RunState } from "../src/plan/run-state.js";
 import { takeStock } from "../src/plan/stock.js";
-import { createPlainReporter } from "../src/report/lines/plain.js";
 import { type Emit, makeLoop } from "../src/run/loop.js";
 import { SimulatedMachines } from "./simulated-machines.js";
+import { silentReporter } from "./silent-view.js";
 
 const POLICY = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
 const SETTINGS = {
@@ -76,9 +76,7 @@ export function playPlan(batch: Batch): Played {
 export async function playLoop(batch: Batch, onEvent: (event: RunEvent) => void = () => {}): Promise<Played> {
   const meter = startMeter();
   const { state, machines, names } = newRun(batch);
-  const silent = { write: () => true };
-  const view = { stdout: silent, stderr: silent, machines: names, devicesOf: () => ({}), isVerbose: false };
-  const reporter = createPlainReporter(view);
+  const reporter = silentReporter(names);
   let events = 0;
   const loop = makeLoop({
     state,

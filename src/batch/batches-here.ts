@@ -64,10 +64,14 @@ export function loadBatches(results: Results): BatchHere[] {
 }
 
 export function loadAnyBatches(results: Results): BatchHere[] {
-  const stems = listOrNothing(results.privateDir)
+  return stemsHere(results).flatMap((stem) => loadBatch(results, stem) ?? []);
+}
+
+/** What the jobs' names of each batch begin with. */
+export function stemsHere(results: Results): string[] {
+  return listOrNothing(results.privateDir)
     .filter((name) => name.endsWith(ENDING))
     .map((name) => name.slice(0, -ENDING.length));
-  return stems.flatMap((stem) => loadBatch(results, stem) ?? []);
 }
 
 /** Null: its record tells of no run. */

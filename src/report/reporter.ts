@@ -2,6 +2,7 @@
 
 import type { BatchState } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
+import type { Job } from "../model/job.js";
 
 /** What an event has led to. */
 export interface Known {
@@ -24,4 +25,25 @@ export interface Suspendable {
 
 export interface TextSink {
   write(text: string): unknown;
+}
+
+/** What a reporter asks about the batch beside its events. */
+export interface Sources {
+  /** In the order in which their limits are listed. */
+  readonly machines: readonly string[];
+  /** The variables that show a job the cards of its slot. */
+  readonly devicesOf: (machine: string, slot: number) => Readonly<Record<string, string>>;
+  /** The end of what a job that is over has printed; unsafe to show. */
+  readonly lastWordsOf: (job: Job) => string;
+  /** What to type when the run is over. */
+  readonly nextCommands: (closing: Closing) => readonly string[];
+}
+
+/** How a run ended, as far as the next command depends on it. */
+export interface Closing {
+  /** Jobs that failed or are lost. */
+  readonly failed: readonly Job[];
+  readonly isUnfinished: boolean;
+  /** Any job of the batch; null: it has none. */
+  readonly some: Job | null;
 }

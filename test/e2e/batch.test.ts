@@ -84,8 +84,8 @@ test("prints the lines that people grep for, and says where to look", async () =
   expect(order).toEqual(["started: sub_jobs.sh.2", "started: sub_jobs.sh.4", "started: sub_jobs.sh.5"]);
   expect(rest.slice(6)).toEqual([
     expect.stringMatching(/^2 succeeded, 1 failed in \d+s$/),
-    "failed jobs:",
-    "  job_results/sub_jobs.sh.4.err  exit code 3",
+    expect.stringMatching(/^\S 4 {2}exit 3 {2}one\.yaml {2}\d+s {2}bad$/),
+    expect.stringMatching(/^Next: sshoal logs 4\W+sshoal retry --failed\W+sshoal results$/),
   ]);
   expect(first.stderr).toMatch(/^copying 1 file, \d+ B\n/);
   expect(first.code).toBe(1);
@@ -97,6 +97,7 @@ test("prints the lines that people grep for, and says where to look", async () =
         `WARNING: job results already exists for line ${line}, skipping evaluation: delete if you wish to rerun`,
     ),
     expect.stringMatching(/^0 succeeded, 0 failed, 3 skipped \(1 of them failed before\) in \d+s$/),
+    expect.stringMatching(/^Next: sshoal logs 4\W/),
   ]);
   expect(second.stderr).toBe("");
   expect(second.code).toBe(1);
@@ -135,7 +136,7 @@ test("a job that takes longer than --timeout is ended with all it started, and w
   const args = ["jobs.sh", "--machines", await one.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   const { code, stdout } = await runCommand([...args, "--timeout", "1s"], { cwd: work.dir });
   expect(stdout).toContain("1 succeeded, 1 failed in");
-  expect(stdout).toContain("  job_results/jobs.sh.1.err  ran out of time\n");
+  expect(stdout).toMatch(/\n\S 1 {2}timed out {2}one\.yaml {2}\d+s {2}so far\n/);
   expect(code).toBe(1);
   expect(await work.read("job_results/jobs.sh.1.out")).toBe("so far\n");
   expect(await work.read("job_results/jobs.sh.1/made.txt")).toBe("made\n");
@@ -146,7 +147,7 @@ test("a signal that ends a job is named", async () => {
   await work.write("jobs.sh", "kill -9 $$\n");
   const args = ["jobs.sh", "--machines", await one.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   const { code, stdout } = await runCommand(args, { cwd: work.dir });
-  expect(stdout).toContain("  job_results/jobs.sh.1.err  killed by SIGKILL\n");
+  expect(stdout).toMatch(/\n\S 1 {2}SIGKILL {2}one\.yaml /);
   expect(code).toBe(1);
 });
 

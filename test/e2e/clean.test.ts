@@ -50,7 +50,7 @@ test("what is alive or not collected stays, unless it is named, and never while 
     /^ {2}batch {2}jobs\.sh-[0-9a-f]{8} +[\d.]+ k?B {2}kept: in use, 1 running, 1 waiting$/,
   );
   expect(tree).toMatch(
-    /^ {2}tree {3}[0-9a-f]{12} +[\d.]+ k?B {2}kept: used by jobs\.sh-[0-9a-f]{8}, 1d 00h old$/,
+    /^ {2}tree {3}[0-9a-f]{12} +[\d.]+ k?B {2}kept: used by jobs\.sh-[0-9a-f]{8}, 1d00h old$/,
   );
   expect(total).toMatch(/^total: [\d.]+ k?B; nothing to remove$/);
   const name = /jobs\.sh-[0-9a-f]{8}/.exec(alive.stdout)?.[0] ?? "";
@@ -74,7 +74,7 @@ test("what is alive or not collected stays, unless it is named, and never while 
 
   const removed = await clean(name);
   expect(removed.stdout).toMatch(/batch {2}jobs\.sh-\w+ +[\d.]+ k?B {2}removed\n/);
-  expect(removed.stdout).toMatch(/tree {3}\w+ +[\d.]+ k?B {2}removed, 1d 00h old\n/);
+  expect(removed.stdout).toMatch(/tree {3}\w+ +[\d.]+ k?B {2}removed, 1d00h old\n/);
   expect(removed.code).toBe(0);
   expect(listSpool(root)).toEqual(EMPTY_SPOOL);
   expect(listTrees(root)).toEqual([]);
@@ -114,7 +114,7 @@ test("a finished batch leaves its tree for a while; what else nobody needs goes 
   await ageTrees(there);
   // The records of this directory know where its batches were.
   const second = await clean();
-  expect(second.stdout).toMatch(/tree {3}\w{12} +[\d.]+ k?B {2}removed, 1d 00h old\n/);
+  expect(second.stdout).toMatch(/tree {3}\w{12} +[\d.]+ k?B {2}removed, 1d00h old\n/);
   expect(listTrees(there)).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ test("jobs run in the working directory; their output is in job_results/", async
   expect(await own.work.read("job_results/jobs.sh.1.err")).toBe("bad\n");
   expect(await own.work.read("made.txt")).toBe("made\n");
   expect(listBelow(own.work.path("job_results/jobs.sh.1"))).toEqual([]);
-  expect(stdout).toContain("job_results/jobs.sh.2.err  exit code 4");
+  expect(stdout).toMatch(/\n\S 2 {2}exit 4 {2}/);
   expect(listBelow(own.home.path(".sshoal/trees"))).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ test("a killed client stops nothing: the same command goes on", async () => {
   await own.work.write("go", "");
   const { code, stdout } = await again.ended;
   expect(code).toBe(1);
-  expect(stdout).toContain("job_results/jobs.sh.1.err  exit code 7");
+  expect(stdout).toMatch(/\n\S 1 {2}exit 7 {2}.* went on\n/);
   expect(await own.work.read("job_results/jobs.sh.1.out")).toBe("went on\n");
   expect(await own.work.read("job_results/jobs.sh.2.out")).toBe("second\n");
 });

@@ -59,7 +59,9 @@ test("Ctrl-C once: running jobs finish and come home, waiting ones never start",
   await seen.write("go", "");
   const { code, stdout } = await command.ended;
   expect(code).toBe(130);
-  expect(stdout).toMatch(/2 succeeded, 0 failed, 2 unfinished in \d+s\nunfinished jobs:\n {2}2 waiting\n$/);
+  expect(stdout).toMatch(
+    /2 succeeded, 0 failed, 2 unfinished in \d+s\nunfinished jobs:\n {2}2 waiting\nNext: sshoal attach\W+sshoal results\n$/,
+  );
   for (const line of [1, 2]) {
     expect(await work.read(`job_results/jobs.sh.${line}.out`)).toBe("finished\n");
     expect(await work.read(`job_results/jobs.sh.${line}/made.txt`)).toBe("made\n");
@@ -91,7 +93,7 @@ test("Ctrl-C twice: running jobs are stopped with all they started, and what the
   expect(code).toBe(130);
   expect(stdout).toMatch(/0 succeeded, 0 failed, 2 stopped, 2 unfinished in \d+s\n/);
   for (const line of [1, 2]) {
-    expect(stdout).toContain(`  job_results/jobs.sh.${line}.err  stopped\n`);
+    expect(stdout).toMatch(new RegExp(`\\n\\S ${line}  stopped  `));
     expect(await work.read(`job_results/jobs.sh.${line}.out`)).toBe("so far\n");
     expect(await work.read(`job_results/jobs.sh.${line}.err`)).toMatch(/^oops\n/);
     expect(await work.read(`job_results/jobs.sh.${line}/made.txt`)).toBe("made\n");

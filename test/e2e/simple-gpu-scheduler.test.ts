@@ -46,7 +46,7 @@ test("shell magic, and what commands print is on the screen", async () => {
   expect(code).toBe(1);
   expect(stdout.split("\n")).toContain("Out");
   expect(stderr.split("\n")).toContain("err");
-  expect(stderr).toContain("job_results/stdin.2.err  exit code 3");
+  expect(stderr).toMatch(/\n\S 2 {2}exit 3 {2}/);
 });
 
 test("tail -f -n 0 gpu.queue: what was there before is not run; what is appended starts at once", async () => {

@@ -1,8 +1,10 @@
 // Follows a batch on this terminal, whichever command asked for it: shows what happens, listens for signals, and
 // answers with an exit code.
 
+import { stemsHere } from "../../batch/batches-here.js";
 import { exitCodeOf } from "../../batch/exit-code.js";
 import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
+import { loadLastWords } from "../../batch/last-words.js";
 import type { ExitCode } from "../../errors.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Slot } from "../../model/machine.js";
@@ -10,6 +12,7 @@ import { deviceEnv } from "../../plan/slots/devices.js";
 import type { Known } from "../../report/reporter.js";
 import type { BatchRun } from "../../run/batch-run.js";
 import { drained } from "./drained.js";
+import { nextCommands } from "./next-commands.js";
 import { createReporter, type ReporterChoice } from "./reporters.js";
 import { listenForSignals } from "./signals.js";
 
@@ -32,16 +35,17 @@ export async function followHere({
   exitCodeOf: codeOf = exitCodeOf,
   ...following
 }: FollowingHere & Partial<FollowingWithCode>): Promise<number> {
-  const { machines, settings } = following.order;
+  const { machines, settings, results } = following.order;
   const slots = new Map<string, readonly Slot[]>();
-  const reporter = await createReporter(
-    options,
-    machines.map(({ name }) => name),
-    (machine, index) => {
+  const reporter = await createReporter(options, {
+    machines: machines.map(({ name }) => name),
+    devicesOf: (machine, index) => {
       const slot = slots.get(machine)?.[index];
       return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? settings.requirement);
     },
-  );
+    lastWordsOf: ({ name }) => loadLastWords(results, name),
+    nextCommands: (closing) => nextCommands(closing, stemsHere(results).length < 2),
+  });
   const show = (event: RunEvent, known: Known) => {
     if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
     reporter.show(event, known);

@@ -2,10 +2,10 @@
 
 import { createBareReporter } from "../../report/lines/bare-output.js";
 import { createJsonReporter } from "../../report/lines/json-lines.js";
-import { createPlainReporter, type PlainOptions } from "../../report/lines/plain.js";
+import { createPlainReporter } from "../../report/lines/plain.js";
 import { createSimpleReporter } from "../../report/lines/simple.js";
 import { abilitiesOf } from "../../report/live/abilities.js";
-import type { Reporter } from "../../report/reporter.js";
+import type { Reporter, Sources } from "../../report/reporter.js";
 import type { Voice } from "../options/run-options.js";
 
 export interface ReporterChoice {
@@ -22,17 +22,16 @@ export interface ReporterChoice {
 /** The live view is only loaded where there is a terminal to draw on. */
 export async function createReporter(
   { isJson, isVerbose, isTyped, voice }: ReporterChoice,
-  machines: readonly string[],
-  devicesOf: PlainOptions["devicesOf"],
+  sources: Sources,
 ): Promise<Reporter> {
   const { stdout, stderr } = process;
   if (isJson) return createJsonReporter(stdout);
-  if (voice === "simple_gpu_scheduler") return createSimpleReporter({ stdout, stderr, machines, devicesOf });
   if (voice === "execute_remote") return createBareReporter({ stdout, stderr, isVerbose });
   const { isTTY = false, columns, rows } = stdout;
   const abilities = abilitiesOf({ isTTY, columns, rows, env: process.env });
-  if (!abilities.canRedraw || isVerbose || isTyped)
-    return createPlainReporter({ stdout, stderr, machines, devicesOf, isVerbose });
+  const plain = { ...sources, stdout, stderr, useUnicode: abilities.useUnicode };
+  if (voice === "simple_gpu_scheduler") return createSimpleReporter(plain);
+  if (!abilities.canRedraw || isVerbose || isTyped) return createPlainReporter({ ...plain, isVerbose });
   const { createTerminalReporter } = await import("../../report/live/terminal.js");
-  return createTerminalReporter({ stream: stdout, machines, now: Date.now, ...abilities });
+  return createTerminalReporter({ ...sources, ...abilities, stream: stdout, now: Date.now });
 }

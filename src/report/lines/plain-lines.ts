@@ -4,6 +4,7 @@ import { endingOf, outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { type Job, type JobId, shortCommand } from "../../model/job.js";
 import type { ViewState } from "../live/view-state.js";
+import type { Sources } from "../reporter.js";
 import { formatBytes } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
 import { teeLines } from "./tee-lines.js";
@@ -25,10 +26,7 @@ export interface Told {
   readonly verbose?: readonly string[];
 }
 
-/** The variables that show a job the cards of its slot. */
-export type DevicesOf = (machine: string, slot: number) => Readonly<Record<string, string>>;
-
-export function plainLines(view: ViewState, event: RunEvent, devicesOf: DevicesOf): Told {
+export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"]): Told {
   const nameOf = (id: JobId) => printable(view.state.jobs.get(id)?.job.name ?? "");
   switch (event.kind) {
     case "job-output":

@@ -3,28 +3,32 @@
 import type { RunEvent } from "../../model/event.js";
 import type { Slot } from "../../model/machine.js";
 import { applyToView, newView, type ViewState } from "../live/view-state.js";
-import type { Reporter, TextSink } from "../reporter.js";
+import type { Reporter, Sources, TextSink } from "../reporter.js";
 import { printable } from "../text/printable.js";
-import { type DevicesOf, plainLines } from "./plain-lines.js";
+import { signsOf } from "../text/signs.js";
+import { plainLines } from "./plain-lines.js";
 import { summaryLines } from "./summary.js";
+import { waitTeller } from "./wait-teller.js";
 import { transferText, warningLines } from "./wording.js";
 
-export interface PlainOptions {
+export interface PlainOptions extends Sources {
   readonly stdout: TextSink;
   readonly stderr: TextSink;
-  /** In the order in which their limits are listed. */
-  readonly machines: readonly string[];
-  readonly devicesOf: DevicesOf;
   readonly isVerbose: boolean;
+  readonly useUnicode: boolean;
 }
+
+/** A log file is read in wider windows than it is written from; longer lines are cut. */
+export const PLAIN_COLUMNS = 160;
 
 const TRANSFER_EVERY_MS = 5000;
 
 export function createPlainReporter(options: PlainOptions): Reporter {
-  const view = newView(options.machines);
+  const view = newView(options.machines, options);
   let isClosed = false;
   let hasLimits = false;
   const tellTransfers = transferTeller(view);
+  const tellWaits = waitTeller(view);
   return {
     show(event, known) {
       applyToView(view, event, known);
@@ -37,12 +41,13 @@ export function createPlainReporter(options: PlainOptions): Reporter {
       }
       write(options.stderr, warningLines(event, known.state));
       write(options.stderr, told.stderr ?? []);
+      write(options.stderr, options.isVerbose ? [] : tellWaits(event));
       if (options.isVerbose) write(options.stderr, [...(told.verbose ?? []), ...tellTransfers(event)]);
     },
     suspend() {},
     resume() {},
     close() {
-      if (!isClosed) write(options.stdout, summaryLines(view));
+      if (!isClosed) write(options.stdout, summaryLines(view, { signs: signsOf(options.useUnicode), columns: PLAIN_COLUMNS }));
       isClosed = true;
     },
   };

@@ -3,17 +3,18 @@
 import type { RunEvent } from "../../model/event.js";
 import { shortCommand } from "../../model/job.js";
 import { applyToView, newView, type ViewState } from "../live/view-state.js";
-import type { Reporter, TextSink } from "../reporter.js";
+import type { Reporter, Sources, TextSink } from "../reporter.js";
 import { printable } from "../text/printable.js";
-import type { PlainOptions } from "./plain.js";
-import type { DevicesOf, Told } from "./plain-lines.js";
+import { signsOf } from "../text/signs.js";
+import { PLAIN_COLUMNS, type PlainOptions } from "./plain.js";
+import type { Told } from "./plain-lines.js";
 import { summaryLines } from "./summary.js";
 import { harmlessLines } from "./tee-lines.js";
 import { haltedLine, pausedLine, STOPPING, warningLines } from "./wording.js";
 
 export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): Reporter {
   const { stdout, stderr, devicesOf } = options;
-  const view = newView(options.machines);
+  const view = newView(options.machines, options);
   return {
     show(event, known) {
       applyToView(view, event, known);
@@ -26,12 +27,13 @@ export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): 
     suspend() {},
     resume() {},
     close() {
-      if (!isAllWell(view)) write(stderr, summaryLines(view));
+      const look = { signs: signsOf(options.useUnicode), columns: PLAIN_COLUMNS };
+      if (!isAllWell(view)) write(stderr, summaryLines(view, look));
     },
   };
 }
 
-function tell(view: ViewState, event: RunEvent, devicesOf: DevicesOf): Told {
+function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"]): Told {
   switch (event.kind) {
     case "job-output":
       return { [event.stream === "out" ? "stdout" : "stderr"]: harmlessLines(event.text) };

@@ -1,28 +1,47 @@
 // What is left on the screen after a run: how many, how long, and where to look next.
 
 import { endingOf, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
-import type { Outcome } from "../../model/job.js";
-import { describeOutcome, succeeded } from "../../model/job.js";
+import { succeeded } from "../../model/job.js";
 import { runningJobs, type ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
-import { fitWidth, padWidth, textWidth } from "../text/width.js";
+import type { Signs } from "../text/signs.js";
+import { failureLines, type SummaryLook } from "./failure-lines.js";
 import { missingText } from "./missing-text.js";
 
-const COLUMNS = 80;
 const LISTED = 20;
 const RESULTS = "job_results";
 
 /** Nothing for a run that never began. */
-export function summaryLines(view: ViewState, ellipsis = "…"): string[] {
+export function summaryLines(view: ViewState, look: SummaryLook): string[] {
   if (view.startedAt === null) return [];
   const jobs = [...view.state.jobs.values()];
+  const { ellipsis } = look.signs;
+  const title = look.title === undefined ? "" : `${printable(look.title)}: `;
   return [
-    `${countsText(view, jobs)} in ${formatDuration(view.lastEventAt - view.startedAt)}`,
-    ...failedLines(jobs, ellipsis),
+    `${title}${countsText(view, jobs)} in ${formatDuration(view.lastEventAt - view.startedAt)}`,
+    ...failureLines(view, jobs, look),
     ...unfinishedLines(view, ellipsis),
     ...incompleteLines(view, ellipsis),
+    ...nextLines(view, jobs, look.signs),
   ];
+}
+
+/** None where all went well, and where no machine took a job: a warning has said what to do. */
+function nextLines(view: ViewState, jobs: readonly TrackedJob[], { separator }: Signs): string[] {
+  const { waiting, running, ended, unknown } = view.state.tally;
+  const failed = jobs.filter(isFailed).map(({ job }) => job);
+  const isUnfinished = waiting < jobs.length && waiting + running + ended + unknown > 0;
+  const hasParameters = jobs.some(({ job }) => job.parameters !== undefined);
+  if (failed.length === 0 && !isUnfinished && !hasParameters) return [];
+  const closing = { failed, isUnfinished, some: jobs[0]?.job ?? null };
+  return [`Next: ${view.sources.nextCommands(closing).map(printable).join(separator)}`];
+}
+
+function isFailed(tracked: TrackedJob): boolean {
+  const outcome = outcomeAtHome(tracked);
+  const word = outcome ? endingOf(outcome) : null;
+  return word === "failed" || word === "lost";
 }
 
 function countsText({ state: { tally } }: ViewState, jobs: readonly TrackedJob[]): string {
@@ -41,36 +60,6 @@ function failedBefore(jobs: readonly TrackedJob[]): string {
     ({ fate }) => fate.kind === "skipped" && fate.outcome !== null && !succeeded(fate.outcome),
   ).length;
   return count === 0 ? "" : ` (${count} of them failed before)`;
-}
-
-/** One list for each way not to succeed. */
-function failedLines(jobs: readonly TrackedJob[], ellipsis: string): string[] {
-  const failures = jobs.flatMap((tracked): Failure[] => {
-    const outcome = tracked.fate.kind === "skipped" ? null : outcomeAtHome(tracked);
-    return outcome ? [{ path: `${RESULTS}/${printable(tracked.job.name)}.err`, outcome }] : [];
-  });
-  return (["failed", "stopped", "lost"] as const).flatMap((word) => {
-    const some = failures.filter(({ outcome }) => endingOf(outcome) === word);
-    if (some.length === 0) return [];
-    const listed = alignedFailures(some.slice(0, LISTED), ellipsis);
-    return [`${word} jobs:`, ...listed, ...moreLine(some.length, ellipsis)];
-  });
-}
-
-interface Failure {
-  readonly path: string;
-  readonly outcome: Outcome;
-}
-
-function alignedFailures(failures: readonly Failure[], ellipsis: string): string[] {
-  const widest = Math.max(...failures.map(({ path }) => textWidth(path)));
-  // One very long name would push every outcome out of sight.
-  const pathWidth = Math.min(widest, COLUMNS - 24);
-  return failures.map(({ path, outcome }) => {
-    const start = `  ${padWidth(path, pathWidth)}  `;
-    const room = Math.max(20, COLUMNS - textWidth(start));
-    return start + fitWidth(printable(describeOutcome(outcome)), room, ellipsis);
-  });
 }
 
 function unfinishedLines(view: ViewState, ellipsis: string): string[] {

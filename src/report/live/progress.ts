@@ -17,10 +17,10 @@ export function progressLines(view: ViewState, canvas: Canvas): string[] {
 function barLine(view: ViewState, elapsedMs: number, canvas: Canvas): string {
   const { now, columns, look } = canvas;
   const leftMs = timeLeftMs(view, now);
-  const left = leftMs === null ? look.dash : `~${formatRoughDuration(leftMs)}`;
   const { succeeded, failed, stopped, lost, skipped } = view.state.tally;
   const done = succeeded + failed + stopped + lost + skipped;
-  const parts = [`${done}/${view.state.jobs.size}`, formatDuration(elapsedMs), `${left} left`];
+  const parts = [`${done}/${view.state.jobs.size}`, formatDuration(elapsedMs)];
+  if (leftMs !== null) parts.push(`~${formatRoughDuration(leftMs)} left`);
   const text = parts.join(look.separator);
   const barWidth = Math.min(WIDEST_BAR, Math.floor(columns / 2), columns - textWidth(text) - 2);
   if (barWidth < NARROWEST_BAR) return formatSpans([span(text)], canvas);

@@ -1,26 +1,18 @@
 // A line of the live view: pieces of text with a style each, cut to the terminal's width before they are painted.
 
 import { Chalk } from "chalk";
+import { type Signs, signsOf } from "../text/signs.js";
 import { fitWidth, textWidth } from "../text/width.js";
 
-export type Style = "normal" | "dim" | "good" | "bad" | "warn" | "busy";
+export type Style = "normal" | "dim" | "good" | "bad" | "warn" | "busy" | "lost";
 
 export interface Span {
   readonly text: string;
   readonly style: Style;
 }
 
-export interface Look {
+export interface Look extends Signs {
   readonly paint: (text: string, style: Style) => string;
-  readonly ellipsis: string;
-  readonly dash: string;
-  readonly separator: string;
-  readonly bar: {
-    readonly done: string;
-    readonly failed: string;
-    readonly running: string;
-    readonly waiting: string;
-  };
 }
 
 /** What lines are drawn on: the terminal's size and abilities, at one moment. */
@@ -41,26 +33,13 @@ export function lookOf({ useColour, useUnicode }: { useColour: boolean; useUnico
     bad: chalk.red,
     warn: chalk.yellow,
     busy: chalk.cyan,
+    lost: chalk.magenta,
   };
   return {
     paint: (text, style) => paints[style](text),
-    ...(useUnicode ? UNICODE : ASCII),
+    ...signsOf(useUnicode),
   };
 }
-
-// The pieces of a bar differ in shape too, for those who see no colours.
-const UNICODE = {
-  ellipsis: "…",
-  dash: "–",
-  separator: " · ",
-  bar: { done: "━", failed: "╳", running: "╍", waiting: "─" },
-};
-const ASCII = {
-  ellipsis: "...",
-  dash: "-",
-  separator: ", ",
-  bar: { done: "=", failed: "x", running: "~", waiting: "-" },
-};
 
 /** Tabs become single spaces: how wide a tab is depends on where it stands. */
 export function span(text: string, style: Style = "normal"): Span {

@@ -6,16 +6,15 @@ import { describeOutcome, type JobId, shortCommand, succeeded } from "../../mode
 import { summaryLines } from "../lines/summary.js";
 import { teeLines } from "../lines/tee-lines.js";
 import { editLines, haltedLine, resumedLine, treeLine, warningLines } from "../lines/wording.js";
-import type { Known, Reporter } from "../reporter.js";
+import type { Known, Reporter, Sources } from "../reporter.js";
 import { printable } from "../text/printable.js";
 import { frameLines } from "./frame.js";
 import { LiveRegion, type TerminalStream } from "./live-region.js";
 import { type Canvas, formatSpans, type Look, lookOf, span } from "./styled-text.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
 
-export interface TerminalOptions {
+export interface TerminalOptions extends Sources {
   readonly stream: TerminalStream;
-  readonly machines: readonly string[];
   readonly now: () => number;
   readonly useColour: boolean;
   readonly useUnicode: boolean;
@@ -43,11 +42,12 @@ class TerminalReporter implements Reporter {
   #isClosed = false;
   #isSuspended = false;
 
-  constructor({ stream, machines, now, ...abilities }: TerminalOptions) {
+  constructor(options: TerminalOptions) {
+    const { stream } = options;
     this.#stream = stream;
-    this.#now = now;
-    this.#look = lookOf(abilities);
-    this.#view = newView(machines);
+    this.#now = options.now;
+    this.#look = lookOf(options);
+    this.#view = newView(options.machines, options);
     this.#region = new LiveRegion(stream);
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
     stream.on("resize", this.#draw);
@@ -137,7 +137,8 @@ class TerminalReporter implements Reporter {
     this.#isClosed = true;
     clearInterval(this.#timer);
     this.#stream.off("resize", this.#draw);
-    this.#region.draw([], [...this.#lasting, ...summaryLines(this.#view, this.#look.ellipsis)]);
+    const look = { signs: this.#look, columns: this.#canvas().columns, title: this.#view.title };
+    this.#region.draw([], [...this.#lasting, ...summaryLines(this.#view, look)]);
   }
 
   /** Above the live part, as it comes; a flood is not gathered until the next redraw. */

@@ -6,11 +6,17 @@ import type { Incomplete, RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
 import { shortCommand } from "../../model/job.js";
 import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
-import type { Known } from "../reporter.js";
+import type { Known, Sources } from "../reporter.js";
 import { lastSaid, printableStart } from "../text/printable.js";
 import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
 
+/** What a view asks about jobs when it is drawn. */
+type JobSources = Pick<Sources, "lastWordsOf" | "nextCommands">;
+
 export interface ViewState {
+  readonly sources: JobSources;
+  /** The batch file, as it was named; empty until the run has begun. */
+  title: string;
   /** As the last event left it. */
   state: BatchState;
   startedAt: number | null;
@@ -36,8 +42,10 @@ export interface RunningJob {
   readonly lastLine: string;
 }
 
-export function newView(machines: readonly string[]): ViewState {
+export function newView(machines: readonly string[], sources: JobSources): ViewState {
   return {
+    sources,
+    title: "",
     state: emptyState(),
     startedAt: null,
     lastEventAt: 0,
@@ -59,6 +67,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
   switch (event.kind) {
     case "run-started":
       view.startedAt = event.at;
+      view.title = event.script;
       return;
     case "job-started":
       machineOf(view, event.machine).held.delete(event.slot);

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `45s`, `3m 05s`, `2h 07m`, `3d 04h`. */
+/** `45s`, `3m05s`, `2h07m`, `3d04h`. */
 export function formatDuration(ms: number): string {
   const whole = Math.max(0, Math.floor(ms / SECOND)) * SECOND;
   if (whole < MINUTE) return `${whole / SECOND}s`;
@@ -14,7 +14,7 @@ export function formatDuration(ms: number): string {
   return twoUnits(whole, [DAY, "d"], [HOUR, "h"]);
 }
 
-/** An estimate, no finer than it deserves, so that it does not flicker: `20s`, `8m`, `2h 10m`. */
+/** An estimate, no finer than it deserves, so that it does not flicker: `20s`, `8m`, `2h10m`. */
 export function formatRoughDuration(ms: number): string {
   if (ms < MINUTE) return `${Math.max(1, Math.ceil(ms / (5 * SECOND))) * 5}s`;
   if (ms < HOUR) return `${Math.round(ms / MINUTE)}m`;
@@ -38,7 +38,7 @@ type Unit = readonly [ms: number, letter: string];
 
 function twoUnits(ms: number, [big, bigLetter]: Unit, [small, smallLetter]: Unit): string {
   const rest = Math.floor((ms % big) / small);
-  return `${Math.floor(ms / big)}${bigLetter} ${String(rest).padStart(2, "0")}${smallLetter}`;
+  return `${Math.floor(ms / big)}${bigLetter}${String(rest).padStart(2, "0")}${smallLetter}`;
 }
 
 /** Six digits, which is more than most metrics are good for: `0.912346`, `1.5e-7`, `250`. */

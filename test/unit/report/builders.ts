@@ -9,7 +9,7 @@ import { apply } from "../../../src/plan/fold/apply.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import type { RunState } from "../../../src/plan/run-state.js";
 import { applyToView, newView, type ViewState } from "../../../src/report/live/view-state.js";
-import type { Reporter } from "../../../src/report/reporter.js";
+import type { Reporter, Sources } from "../../../src/report/reporter.js";
 import { aGpu as anyGpu } from "../plan/a-machine.js";
 
 export const SUCCESS: Outcome = { kind: "exited", code: 0 };
@@ -152,15 +152,34 @@ function give(state: RunState, machine: string, line: number, attempt: number): 
   apply(state, { kind: "jobs-assigned", at: 0, machine, jobs: [line], attempts: [attempt] });
 }
 
-export function aView(machines: readonly string[], events: readonly RunEvent[]) {
-  const view = newView(machines);
+/** Of a batch whose jobs printed nothing. */
+export const SOURCES: Omit<Sources, "machines"> = {
+  devicesOf: () => ({}),
+  lastWordsOf: () => "",
+  nextCommands: ({ failed, isUnfinished }) => [
+    ...failed.slice(0, 1).map(({ name }) => `logs ${name}`),
+    ...(isUnfinished ? ["attach"] : []),
+    "results",
+  ],
+};
+
+export function aView(
+  machines: readonly string[],
+  events: readonly RunEvent[],
+  sources: Partial<Sources> = {},
+) {
+  const view = newView(machines, { ...SOURCES, ...sources });
   const tell = teller((event, known) => applyToView(view, event, known));
   tell(...events);
   return { view, tell };
 }
 
-export function viewOf(machines: readonly string[], events: readonly RunEvent[]): ViewState {
-  return aView(machines, events).view;
+export function viewOf(
+  machines: readonly string[],
+  events: readonly RunEvent[],
+  sources: Partial<Sources> = {},
+): ViewState {
+  return aView(machines, events, sources).view;
 }
 
 export function textSink(): { text: string; write(text: string): void } {

@@ -21,7 +21,7 @@ import { statusLines } from "../../../src/report/tables/status-lines.js";
 import { columnsOf } from "../../../src/results/columns.js";
 import { resultRow } from "../../../src/results/rows.js";
 import { spansOf } from "../../../src/results/spans.js";
-import { textSink } from "./builders.js";
+import { SOURCES, textSink } from "./builders.js";
 import { Screen } from "./screen.js";
 
 /** How many jobs a text, or a list, says are in which state. */
@@ -30,7 +30,7 @@ type Said = Readonly<Record<string, number>>;
 /** One client's. */
 export class EveryProjection {
   readonly #state: BatchState;
-  readonly #view: ViewState = newView([]);
+  readonly #view: ViewState = newView([], SOURCES);
   readonly #sinks = {
     plain: textSink(),
     plainNotices: textSink(),
@@ -43,16 +43,15 @@ export class EveryProjection {
   constructor(state: BatchState) {
     this.#state = state;
     const { plain, plainNotices, simple, simpleEnd } = this.#sinks;
-    const about = { machines: [...state.machines.keys()], devicesOf: () => ({}) };
+    const about = { ...SOURCES, machines: [...state.machines.keys()], useUnicode: false };
     this.#reporters = [
       createPlainReporter({ stdout: plain, stderr: plainNotices, isVerbose: false, ...about }),
       createSimpleReporter({ stdout: simple, stderr: simpleEnd, ...about }),
       createTerminalReporter({
+        ...about,
         stream: this.#screen,
-        machines: about.machines,
         now: () => 0,
         useColour: false,
-        useUnicode: false,
       }),
     ];
   }
@@ -108,7 +107,7 @@ export class EveryProjection {
 }
 
 const NONE = { succeeded: 0, failed: 0, stopped: 0, lost: 0, unfinished: 0, skipped: 0 };
-const SUMMARY = /^\d+ succeeded, .* in \d.*$/m;
+const SUMMARY = /^(?:\S+: )?\d+ succeeded, .* in \d.*$/m;
 
 function summaryIn(text: string): string {
   return SUMMARY.exec(text)?.[0] ?? "";

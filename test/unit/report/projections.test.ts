@@ -17,7 +17,7 @@ import {
   started,
   takenBack,
 } from "../plan/a-run.js";
-import { textSink } from "./builders.js";
+import { SOURCES, textSink } from "./builders.js";
 import { EveryProjection } from "./every-projection.js";
 
 const done = (machine: string, line: number, attempt = 1): News[] => [
@@ -37,14 +37,8 @@ test.each([
   (_, end) => {
     const { state } = aNewRun({ jobs: 4, machines: { a: 1, b: 1 } });
     const stdout = textSink();
-    const options = {
-      stdout,
-      stderr: textSink(),
-      machines: ["a", "b"],
-      devicesOf: () => ({}),
-      isVerbose: false,
-    };
-    const plain = createPlainReporter(options);
+    const about = { ...SOURCES, machines: ["a", "b"], isVerbose: false, useUnicode: true };
+    const plain = createPlainReporter({ ...about, stdout, stderr: textSink() });
     const every = new EveryProjection(state);
     const stream = [
       runStarted([...state.jobs.values()].map(({ job }) => job)),

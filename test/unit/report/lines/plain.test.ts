@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { RunEvent } from "../../../../src/model/event.js";
 import { createPlainReporter, type PlainOptions } from "../../../../src/report/lines/plain.js";
 import {
+  aGpu,
   CAPACITY,
   FAILURE,
   jobCollected,
@@ -9,6 +10,7 @@ import {
   jobSaid,
   jobStarted,
   ready,
+  SOURCES,
   SUCCESS,
   slotsWith,
   someJobs,
@@ -24,9 +26,8 @@ function shown(
 ): { out: string[]; err: string[] } {
   const stdout = textSink();
   const stderr = textSink();
-  const devicesOf = () => ({});
-  const machines = ["a.yaml"];
-  const reporter = createPlainReporter({ stdout, stderr, machines, devicesOf, isVerbose: false, ...options });
+  const usual = { ...SOURCES, machines: ["a.yaml"], isVerbose: false, useUnicode: true };
+  const reporter = createPlainReporter({ ...usual, stdout, stderr, ...options });
   teller(reporter.show)(...events);
   return { out: linesOf(stdout.text), err: linesOf(stderr.text) };
 }
@@ -213,7 +214,6 @@ test("details are for the verbose", () => {
     { kind: "staged", at: 0, machine: "b.yaml" },
     { kind: "jobs-handed-over", at: 0, machine: "a.yaml", jobs: [1, 2, 3] },
     { kind: "jobs-taken-back", at: 0, machine: "a.yaml", jobs: [3], begun: [] },
-    { kind: "slot-waiting", at: 0, machine: "a.yaml", slot: 1, reason: "GPU 1 is in use" },
   ];
   expect(shown(events)).toEqual({ out: [], err: [] });
   expect(shown(events, { isVerbose: true })).toEqual({
@@ -223,9 +223,34 @@ test("details are for the verbose", () => {
       "staged: b.yaml; was there already",
       "handed over: a.yaml; 3 jobs",
       "taken back: a.yaml; 1 job",
-      "waiting: a.yaml slot 1; GPU 1 is in use",
     ],
   });
+});
+
+const MINUTE = 60_000;
+
+test("why jobs wait is said once per change, not for every slot and every megabyte", () => {
+  const waits = (at: number, slot: number, reason: string): RunEvent => ({
+    kind: "slot-waiting",
+    at,
+    machine: "a.yaml",
+    slot,
+    reason,
+  });
+  const events = [
+    ready("a.yaml", slotsWith([0], [1])),
+    waits(0, 0, "memory: 7000 MB wanted, 1000 MB free"),
+    waits(1, 1, "memory: 7000 MB wanted, 990 MB free"),
+    waits(MINUTE, 0, "memory: 7000 MB wanted, 2000 MB free"),
+    waits(2 * MINUTE, 0, `GPU ${aGpu(1).uuid}: 16384 MB wanted, 14540 MB free`),
+    waits(12 * MINUTE, 0, "memory: 7000 MB wanted, 2000 MB free"),
+  ];
+  expect(shown(events).err).toEqual([
+    "waiting: a.yaml; needs 6.8 GB of memory, 1.0 GB free",
+    "waiting: a.yaml; needs 16.0 GB, card 1 has 14.2 GB free",
+    "waiting: a.yaml; needs 6.8 GB of memory, 2.0 GB free",
+  ]);
+  expect(shown(events, { isVerbose: true }).err).toHaveLength(5);
 });
 
 test("nothing of what scripts and machines say reaches the terminal as a control character", () => {
@@ -249,21 +274,16 @@ test("nothing of what scripts and machines say reaches the terminal as a control
 test("the summary closes the run, once", () => {
   const stdout = textSink();
   const stderr = textSink();
-  const reporter = createPlainReporter({
-    stdout,
-    stderr,
-    machines: [],
-    devicesOf: () => ({}),
-    isVerbose: false,
-  });
+  const about = { ...SOURCES, machines: [], isVerbose: false, useUnicode: true };
+  const reporter = createPlainReporter({ ...about, stdout, stderr });
   teller(reporter.show)(started(someJobs(1)), jobEnded(1, FAILURE), jobCollected(1));
   reporter.close();
   reporter.close();
   expect(linesOf(stdout.text)).toEqual([
     "failed: batch.sh.1; echo 1",
     "0 succeeded, 1 failed in 0s",
-    "failed jobs:",
-    "  job_results/batch.sh.1.err  exit code 1",
+    "✗ 1  exit 1  a.yaml  1s",
+    "Next: logs batch.sh.1 · results",
   ]);
 });
 

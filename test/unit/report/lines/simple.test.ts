@@ -7,6 +7,7 @@ import {
   jobEnded,
   jobStarted,
   ready,
+  SOURCES,
   slotsWith,
   started,
   teller,
@@ -16,6 +17,8 @@ import {
 function show(commands: readonly string[], events: readonly RunEvent[]) {
   const text = { stdout: "", stderr: "" };
   const reporter = createSimpleReporter({
+    ...SOURCES,
+    useUnicode: true,
     stdout: { write: (some) => (text.stdout += some) },
     stderr: { write: (some) => (text.stderr += some) },
     machines: ["a.yaml"],

@@ -1,46 +1,59 @@
 import { expect, test } from "vitest";
-import { summaryLines } from "../../../../src/report/lines/summary.js";
+import { summaryLines as linesOf } from "../../../../src/report/lines/summary.js";
+import type { ViewState } from "../../../../src/report/live/view-state.js";
+import { signsOf } from "../../../../src/report/text/signs.js";
 import {
   FAILURE,
   jobCollected,
   jobEnded,
   jobStarted,
+  ready,
   SUCCESS,
+  slotsWith,
   someJobs,
   started,
   unreachable,
   viewOf,
 } from "../builders.js";
 
+function summaryLines(view: ViewState, { useUnicode = true, columns = 80 } = {}): string[] {
+  return linesOf(view, { signs: signsOf(useUnicode), columns });
+}
+
 const RUN_ENDED = {
   kind: "run-ended",
   counts: { succeeded: 0, failed: 0, stopped: 0, lost: 0, unfinished: 0, skipped: 0 },
 } as const;
 
-test("counts, wall time, and where the failed jobs left their errors", () => {
+test("counts, wall time, and how each failed job ended, with the last line of its output", () => {
+  const jobs = someJobs(12).map((job) => ({ ...job, name: `my.batch.sh.${job.id}` }));
   const view = viewOf(
     ["a.yaml"],
     [
-      started(someJobs(12), 1000),
+      started(jobs, 1000),
+      ready("a.yaml", slotsWith([0], [1])),
       { kind: "job-skipped", at: 1000, job: 1, outcome: SUCCESS },
       { kind: "job-skipped", at: 1000, job: 2, outcome: null },
       ...[3, 4, 5, 6, 7, 8, 11, 12].flatMap((line) => [jobEnded(line), jobCollected(line)]),
-      jobEnded(9, FAILURE),
+      jobStarted(9, "a.yaml", 1),
+      jobEnded(9, FAILURE, 42_000),
       jobCollected(9),
-      jobEnded(10, { kind: "killed", signal: "SIGKILL" }),
+      jobStarted(10, "a.yaml", 0),
+      jobEnded(10, { kind: "killed", signal: "SIGKILL" }, 238_000),
       jobCollected(10),
       { ...RUN_ENDED, at: 725_000 },
     ],
+    { lastWordsOf: ({ id }) => (id === 9 ? "Traceback\n\x1b[31mKeyError: 'pos_embed'\x1b[0m\n\n" : "") },
   );
   expect(summaryLines(view)).toEqual([
-    "8 succeeded, 2 failed, 2 skipped in 12m 04s",
-    "failed jobs:",
-    "  job_results/batch.sh.9.err   exit code 1",
-    "  job_results/batch.sh.10.err  killed by SIGKILL",
+    "8 succeeded, 2 failed, 2 skipped in 12m04s",
+    "✗  9  exit 1   a.yaml:1    42s  KeyError: 'pos_embed'",
+    "✗ 10  SIGKILL  a.yaml:0  3m58s",
+    "Next: logs my.batch.sh.9 · results",
   ]);
 });
 
-test("jobs that were stopped or lost are not listed as failed", () => {
+test("jobs that were stopped or lost are told apart from those that failed, also without Unicode", () => {
   const view = viewOf(
     [],
     [
@@ -53,15 +66,20 @@ test("jobs that were stopped or lost are not listed as failed", () => {
       jobCollected(3),
     ],
   );
-  expect(summaryLines(view)).toEqual([
+  expect(summaryLines(view, { useUnicode: false })).toEqual([
     "0 succeeded, 1 failed, 1 stopped, 1 lost in 0s",
-    "failed jobs:",
-    "  job_results/batch.sh.2.err  exit code 1",
-    "stopped jobs:",
-    "  job_results/batch.sh.1.err  stopped",
-    "lost jobs:",
-    "  job_results/batch.sh.3.err  lost: reboot",
+    "x 2  exit 1   a.yaml  1s",
+    "? 3  lost     a.yaml  1s  reboot",
+    "# 1  stopped  a.yaml  1s",
+    "Next: logs batch.sh.2, results",
   ]);
+});
+
+test("a job that needed more memory than its card has is said to", () => {
+  const said = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has 24 GiB";
+  const events = [started(someJobs(1)), jobEnded(1, FAILURE), jobCollected(1)];
+  const view = viewOf(["a.yaml"], events, { lastWordsOf: () => said });
+  expect(summaryLines(view)[1]).toBe("✗ 1  GPU memory  a.yaml  1s  Tried to allocate 2.50 GiB. GPU 0 has 24 GiB");
 });
 
 test("jobs that are skipped though they failed are pointed out", () => {
@@ -80,6 +98,7 @@ test("unfinished jobs are told apart", () => {
     "  batch.sh.1  running on a.yaml when last seen",
     "  3 waiting",
     "  1 ended, results not collected yet",
+    "Next: attach · results",
   ]);
 });
 
@@ -89,6 +108,7 @@ test("jobs of a machine that was left out are lost", () => {
     "0 succeeded, 0 failed, 1 unfinished in 0s",
     "unfinished jobs:",
     "  1 lost: their machine was left out, or has them no more",
+    "Next: attach · results",
   ]);
 });
 
@@ -98,23 +118,23 @@ test("no more than twenty failed jobs are listed", () => {
     [started(someJobs(51)), ...someJobs(51).flatMap(({ id }) => [jobEnded(id, FAILURE), jobCollected(id)])],
   );
   const lines = summaryLines(view);
-  expect(lines).toHaveLength(1 + 1 + 20 + 1);
-  expect(lines.at(-1)).toBe("  … and 31 more: see job_results/");
-  expect(summaryLines(view, "...").at(-1)).toBe("  ... and 31 more: see job_results/");
+  expect(lines).toHaveLength(1 + 20 + 1 + 1);
+  expect(lines.at(-2)).toBe("… and 31 more: sshoal status lists them");
+  expect(summaryLines(view, { useUnicode: false }).at(-2)).toBe("... and 31 more: sshoal status lists them");
 });
 
 test("lines fit 80 columns where the names allow it", () => {
   const reason = "the machine rebooted while the job was running, at a time that nobody can tell any more";
   const view = viewOf([], [started(someJobs(1)), jobEnded(1, { kind: "lost", reason }), jobCollected(1)]);
-  expect(summaryLines(view)[2]).toBe(
-    "  job_results/batch.sh.1.err  lost: the machine rebooted while the job was runn…",
+  expect(summaryLines(view)[1]).toBe(
+    "? 1  lost  a.yaml  1s  the machine rebooted while the job was running, at a tim…",
   );
 });
 
 test("a very long name keeps how its job ended", () => {
   const name = `${"long".repeat(30)}.1`;
   const view = viewOf([], [started(someJobs(1, { name })), jobEnded(1, FAILURE), jobCollected(1)]);
-  expect(summaryLines(view)[2]).toBe(`  job_results/${name}.err  exit code 1`);
+  expect(summaryLines(view)[1]).toBe("✗ 1  exit 1  a.yaml  1s");
 });
 
 test("names cannot smuggle escape sequences", () => {

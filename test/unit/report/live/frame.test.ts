@@ -88,7 +88,7 @@ test("how fast large results come home, beside what the machine does meanwhile, 
 
 test("80 by 24", () => {
   expect(frame(BUSY, 80, 24)).toEqual([
-    "━━━━╳╳╳╳╍╍╍╍╍╍╍╍╍╍╍╍────────────────────  2/10 · 1m 05s · ~45s left",
+    "━━━━╳╳╳╳╍╍╍╍╍╍╍╍╍╍╍╍────────────────────  2/10 · 1m05s · ~45s left",
     "0 succeeded · 2 running · 1 failed · 5 waiting · 1 skipped · 1 to collect",
     "",
     "a.yaml    2/2 busy  gpu 0,1",
@@ -96,7 +96,7 @@ test("80 by 24", () => {
     "c.yaml    left out: connection refused",
     "d.yaml    connecting",
     "",
-    "batch.sh.4   1m 02s  echo 4",
+    "batch.sh.4   1m02s  echo 4",
     "batch.sh.5       5s  epoch 2/10 loss 0.21",
     "",
     "Ctrl-C: no new jobs, running ones finish",
@@ -105,7 +105,7 @@ test("80 by 24", () => {
 
 test("40 columns", () => {
   expect(frame(BUSY, 40, 24)).toEqual([
-    "━╳╳╍╍╍╍──────  2/10 · 1m 05s · ~45s left",
+    "━╳╳╍╍╍╍──────  2/10 · 1m05s · ~45s left",
     "0 succeeded 2 running 1 failed 5 waiting",
     "",
     "a.yaml    2/2 busy  gpu 0,1",
@@ -113,7 +113,7 @@ test("40 columns", () => {
     "c.yaml    left out: connection refused",
     "d.yaml    connecting",
     "",
-    "batch.sh.4   1m 02s  echo 4",
+    "batch.sh.4   1m02s  echo 4",
     "batch.sh.5       5s  epoch 2/10 loss 0.…",
     "",
     "Ctrl-C: no new jobs, running ones finish",
@@ -128,7 +128,7 @@ test("without Unicode there is nothing but ASCII, even where lines are cut", () 
   const look = lookOf({ useColour: false, useUnicode: false });
   const lines = frame(BUSY, 36, 8, { look });
   expect(lines.join("")).toMatch(/^[\x20-\x7e]*$/);
-  expect(lines[0]).toBe("=x~~~~-----  2/10, 1m 05s, ~45s left");
+  expect(lines[0]).toBe("=x~~~~-----  2/10, 1m05s, ~45s left");
 });
 
 test("colours change nothing but colours", () => {

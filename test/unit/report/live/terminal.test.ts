@@ -8,6 +8,7 @@ import {
   jobSaid,
   jobStarted,
   ready,
+  SOURCES,
   slotsWith,
   someJobs,
   started,
@@ -23,8 +24,8 @@ afterEach(() => void vi.useRealTimers());
 
 function open(columns: number, rows: number, events: readonly RunEvent[] = []) {
   const screen = new Screen(columns, rows);
-  const look = { useColour: true, useUnicode: true };
-  const reporter = createTerminalReporter({ stream: screen, machines: ["a.yaml"], now: Date.now, ...look });
+  const about = { ...SOURCES, machines: ["a.yaml"], useColour: true, useUnicode: true };
+  const reporter = createTerminalReporter({ ...about, stream: screen, now: Date.now });
   const tell = teller((event, known) => reporter.show(event, known));
   tell(...events);
   vi.advanceTimersByTime(100);
@@ -209,11 +210,11 @@ test("closing leaves the summary and nothing of the view", () => {
   screen.resize(79, 24);
   expect(screen.lines).toEqual([
     "failed: batch.sh.1 (exit code 1); echo 1",
-    "0 succeeded, 1 failed, 3 unfinished in 1m 01s",
-    "failed jobs:",
-    "  job_results/batch.sh.1.err  exit code 1",
+    "batch.sh: 0 succeeded, 1 failed, 3 unfinished in 1m01s",
+    "✗ 1  exit 1  a.yaml:0  1s",
     "unfinished jobs:",
     "  3 waiting",
+    "Next: logs batch.sh.1 · attach · results",
   ]);
   expect(vi.getTimerCount()).toBe(0);
   expect(screen.listenerCount("resize")).toBe(0);
@@ -230,7 +231,7 @@ test("10,000 jobs run through the view", () => {
     vi.advanceTimersByTime(1);
   }
   vi.advanceTimersByTime(100);
-  expect(screen.lines[0]).toContain("10000/10000 · 10s · – left");
+  expect(screen.lines[0]).toContain("10000/10000 · 10s");
   reporter.close();
-  expect(screen.lines).toEqual(["10000 succeeded, 0 failed in 0s"]);
+  expect(screen.lines).toEqual(["batch.sh: 10000 succeeded, 0 failed in 0s"]);
 });

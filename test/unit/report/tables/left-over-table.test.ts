@@ -34,7 +34,7 @@ one.yaml
   batch  jobs.sh-1a2b3c4d   12.3 MB  kept: in use, 2 running, 30 waiting, 1 to
                                      collect
   batch  other.sh-00000000   4.1 kB  removed
-  tree   0123456789ab        1.2 GB  removed, 3d 03h old
+  tree   0123456789ab        1.2 GB  removed, 3d03h old
 two.yaml
   nothing is left there
 off.yaml

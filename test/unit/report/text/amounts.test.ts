@@ -9,9 +9,9 @@ test.each([
   [-5, "0s"],
   [999, "0s"],
   [45 * SECOND, "45s"],
-  [3 * MINUTE + 5 * SECOND, "3m 05s"],
-  [2 * HOUR + 7 * MINUTE, "2h 07m"],
-  [76 * HOUR, "3d 04h"],
+  [3 * MINUTE + 5 * SECOND, "3m05s"],
+  [2 * HOUR + 7 * MINUTE, "2h07m"],
+  [76 * HOUR, "3d04h"],
 ])("%i ms is %s", (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });
@@ -20,7 +20,7 @@ test.each([
   [1, "5s"],
   [18 * SECOND, "20s"],
   [8 * MINUTE + 12 * SECOND, "8m"],
-  [2 * HOUR + 7 * MINUTE, "2h 10m"],
+  [2 * HOUR + 7 * MINUTE, "2h10m"],
 ])("%i ms is roughly %s", (ms, text) => {
   expect(formatRoughDuration(ms)).toBe(text);
 });

@@ -1,0 +1,18 @@
+// A reporter of plain lines that reach nobody: what showing costs is measured, too.
+
+import { createPlainReporter } from "../src/report/lines/plain.js";
+import type { Reporter } from "../src/report/reporter.js";
+
+export function silentReporter(machines: readonly string[]): Reporter {
+  const silent = { write: () => true };
+  return createPlainReporter({
+    stdout: silent,
+    stderr: silent,
+    machines,
+    devicesOf: () => ({}),
+    lastWordsOf: () => "",
+    nextCommands: () => [],
+    isVerbose: false,
+    useUnicode: true,
+  });
+}

@@ -1,0 +1,29 @@
+// The end of what a job printed, from job_results/: for a line that says why it failed.
+
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import type { Results } from "../run/home/results.js";
+
+/** Enough for the last line of a traceback. */
+const TAIL_BYTES = 4096;
+
+/** Of its stderr, or of its stdout where that is blank; as it is on disk, so unsafe to show. Empty: there is none. */
+export function loadLastWords(results: Results, name: string): string {
+  const errors = loadTail(results.streamPath(name, "err"));
+  return errors.trim() === "" ? loadTail(results.streamPath(name, "out")) : errors;
+}
+
+function loadTail(path: string): string {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const { size } = fstatSync(file);
+      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      return bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, size - bytes.length));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // Results that were removed or are not readable have no last words; the report goes on without them.
+    return "";
+  }
+}

@@ -1,0 +1,26 @@
+// Says in pipes and log files why jobs wait: a run that is silent for minutes looks broken.
+
+import type { RunEvent } from "../../model/event.js";
+import type { ViewState } from "../live/view-state.js";
+import { printable } from "../text/printable.js";
+import { waitingWords } from "../text/waiting-words.js";
+
+/** Free memory changes all the time: the same reason with other amounts is no news. */
+const AMOUNTS = /[\d.]+/g;
+/** After this time the same reason is worth another line. */
+const AGAIN_AFTER_MS = 10 * 60 * 1000;
+
+/** Each reason of each machine once per change, however many of its slots wait for it. */
+export function waitTeller(view: ViewState): (event: RunEvent) => string[] {
+  const toldAt = new Map<string, number>();
+  return (event) => {
+    if (event.kind !== "slot-waiting") return [];
+    const answer = view.machines.get(event.machine)?.answer;
+    const words = waitingWords(event.reason, answer?.kind === "ready" ? answer.slots : []);
+    const id = `${event.machine} ${words.replace(AMOUNTS, "")}`;
+    const before = toldAt.get(id);
+    if (before !== undefined && event.at - before < AGAIN_AFTER_MS) return [];
+    toldAt.set(id, event.at);
+    return [`waiting: ${printable(event.machine)}; ${words}`];
+  };
+}

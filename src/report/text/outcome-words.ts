@@ -1,0 +1,31 @@
+// How a job that did not succeed ended: in two words, and in the line it printed last.
+
+import type { Outcome } from "../../model/job.js";
+import { lastSaid } from "./printable.js";
+
+const GPU_MEMORY = /\b(?:CUDA|HIP) out of memory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bRESOURCE_EXHAUSTED: .*memory/i;
+/** What stands before the amounts in PyTorch's message. */
+const GPU_MEMORY_HEAD = /^.*\b(?:CUDA|HIP) out of memory\.?\s*(?=\S)/i;
+
+/** `exit 1`, `GPU memory`, `SIGKILL`. `lastWords`: the end of its output. */
+export function outcomeWords(outcome: Outcome, lastWords: string): string {
+  switch (outcome.kind) {
+    case "exited":
+      return outcome.code !== 0 && GPU_MEMORY.test(lastSaid(lastWords)) ? "GPU memory" : `exit ${outcome.code}`;
+    case "killed":
+      return outcome.signal;
+    case "timed-out":
+      return "timed out";
+    case "stopped":
+    case "lost":
+      return outcome.kind;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** The reason as far as it is known: what lost the job, or the last line of its output, safe to show. */
+export function reasonWords(outcome: Outcome, lastWords: string): string {
+  if (outcome.kind === "lost") return lastSaid(outcome.reason);
+  return outcome.kind === "stopped" ? "" : lastSaid(lastWords).replace(GPU_MEMORY_HEAD, "");
+}

@@ -1,0 +1,48 @@
+// The signs that stand for states, bars and joints, in Unicode and in plain ASCII.
+
+import type { JobWord } from "../../model/batch-state.js";
+
+export interface Signs {
+  readonly ellipsis: string;
+  readonly separator: string;
+  /** `silent`: a running job that has printed nothing for long. */
+  readonly states: Readonly<Record<JobWord | "silent", string>>;
+  /** Its pieces differ in shape, for people who see no colours. */
+  readonly bar: Readonly<Record<"done" | "failed" | "running" | "waiting", string>>;
+}
+
+export function signsOf(useUnicode: boolean): Signs {
+  return useUnicode ? UNICODE : ASCII;
+}
+
+const UNICODE: Signs = {
+  ellipsis: "…",
+  separator: " · ",
+  states: {
+    succeeded: "✓",
+    failed: "✗",
+    running: "●",
+    waiting: "○",
+    stopped: "■",
+    lost: "?",
+    skipped: "»",
+    silent: "!",
+  },
+  bar: { done: "━", failed: "╳", running: "╍", waiting: "─" },
+};
+
+const ASCII: Signs = {
+  ellipsis: "...",
+  separator: ", ",
+  states: {
+    succeeded: "+",
+    failed: "x",
+    running: "*",
+    waiting: ".",
+    stopped: "#",
+    lost: "?",
+    skipped: ">",
+    silent: "!",
+  },
+  bar: { done: "=", failed: "x", running: "-", waiting: "." },
+};

@@ -1,0 +1,28 @@
+// Why a slot takes no job, as a machine writes it, in the words people use: cards by their numbers, amounts in GB.
+
+import type { Slot } from "../../model/machine.js";
+import { printable } from "./printable.js";
+
+const MEMORY = /^memory: (\d+) MB wanted, (\d+) MB free$/;
+const CARD_MEMORY = /^GPU (\S+): (\d+) MB wanted, (\d+) MB free$/;
+const CARD = /^GPU (GPU-\S+|MIG-\S+)/;
+
+/** Safe to show. `slots`: of the machine, which know its cards. */
+export function waitingWords(reason: string, slots: readonly Slot[]): string {
+  const memory = MEMORY.exec(reason);
+  if (memory !== null) return `needs ${gigabytes(memory[1])} of memory, ${gigabytes(memory[2])} free`;
+  const card = CARD_MEMORY.exec(reason);
+  if (card !== null)
+    return `needs ${gigabytes(card[2])}, card ${cardName(card[1], slots)} has ${gigabytes(card[3])} free`;
+  return printable(reason.replace(CARD, (_, uuid: string) => `card ${cardName(uuid, slots)}`));
+}
+
+/** One decimal; `mb` counts 2^20 bytes. */
+function gigabytes(mb: string | undefined): string {
+  return `${(Number(mb) / 1024).toFixed(1)} GB`;
+}
+
+function cardName(word: string | undefined, slots: readonly Slot[]): string {
+  const card = slots.flatMap(({ gpus }) => gpus).find(({ uuid }) => uuid === word);
+  return printable(card === undefined ? (word ?? "") : String(card.index));
+}
