@@ -11,8 +11,8 @@ import { isOver } from "../src/plan/remaining.js";
 import { countJobs, machineOf, type RunState } from "../src/plan/run-state.js";
 import { takeStock } from "../src/plan/stock.js";
 import { type Emit, makeLoop } from "../src/run/loop.js";
-import { SimulatedMachines } from "./simulated-machines.js";
 import { silentReporter } from "./silent-view.js";
+import { SimulatedMachines } from "./simulated-machines.js";
 
 const POLICY = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
 const SETTINGS = {

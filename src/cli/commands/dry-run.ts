@@ -31,7 +31,7 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
   const names = machines.map(({ name }) => name);
   const reporter = isJson
     ? createJsonReporter(stdout)
-    : createPlainReporter({ stdout, stderr, machines: names, devicesOf: () => ({}), isVerbose: false });
+    : createPlainReporter({ ...NOTHING_RUN, stdout, stderr, machines: names });
   const note = (message: string) => show(reporter, { kind: "warning", message, at: Date.now() });
   const surveyed = await survey(machines, requirement, connector(surroundings, options, note));
   const planned = surveyed.map((each) => plan(each, jobs, options));
@@ -47,6 +47,15 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
   }
   return planned.some(({ slots }) => slots.length > 0) ? ExitCode.Success : ExitCode.NoMachine;
 }
+
+/** No job begins, so there is nothing to look up about one. */
+const NOTHING_RUN = {
+  devicesOf: () => ({}),
+  lastWordsOf: () => "",
+  nextCommands: () => [],
+  isVerbose: false,
+  useUnicode: true,
+};
 
 interface Planned {
   readonly surveyed: Surveyed;

@@ -47,7 +47,11 @@ export function createPlainReporter(options: PlainOptions): Reporter {
     suspend() {},
     resume() {},
     close() {
-      if (!isClosed) write(options.stdout, summaryLines(view, { signs: signsOf(options.useUnicode), columns: PLAIN_COLUMNS }));
+      if (!isClosed)
+        write(
+          options.stdout,
+          summaryLines(view, { signs: signsOf(options.useUnicode), columns: PLAIN_COLUMNS }),
+        );
       isClosed = true;
     },
   };

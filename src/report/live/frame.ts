@@ -1,31 +1,72 @@
 // The live view as lines that fit the terminal (pure): what to show when there is not room for everything.
 
+import { isWide, jobLines } from "./job-lines.js";
+import { failureRows, type JobRow, runningRows, succeededRows, waitingRows } from "./job-rows.js";
 import { machineLines } from "./machine-lines.js";
 import { progressLines } from "./progress.js";
-import { runningLines } from "./running-lines.js";
-import { type Canvas, formatSpans, type Span, span } from "./styled-text.js";
-import { runningJobs, type ViewState } from "./view-state.js";
+import { type Canvas, formatSpans, type Span, type Style, span } from "./styled-text.js";
+import type { ViewState } from "./view-state.js";
+
+/** Where rows are few: the rest is a number. */
+const FAILURES_KEPT = 3;
+/** Where rows are many. */
+const WAITING_SHOWN = 8;
+const ENDED_SHOWN = 5;
+/** Between machines, failures, other jobs, and above the keys. */
+const GAPS = 4;
 
 /** At most `rows - 1` lines: the last row is where the cursor rests. */
 export function frameLines(view: ViewState, canvas: Canvas): string[] {
   const height = Math.max(0, canvas.rows - 1);
   const head = progressLines(view, canvas);
   const foot = [formatSpans([footOf(view)], canvas)];
-  const jobs = runningJobs(view);
-  const room = shareOut(height - head.length - foot.length, view.machines.size, jobs.length);
-  const machines = listed([...view.machines.values()], room.machines, (some) =>
-    machineLines(some, jobs, canvas),
-  );
-  const running = listed(jobs, room.running, (some) => runningLines(some, canvas));
+  const running = runningRows(view, canvas.now, isWide(canvas));
+  const failures = failureRows(view);
+  const wants = {
+    machines: view.machines.size,
+    running: running.length,
+    failures: failures.length,
+    waiting: view.state.tally.waiting,
+    ended: Math.min(ENDED_SHOWN, view.state.tally.succeeded),
+  };
+  const room = shareOut(height - head.length - foot.length, wants);
+  const lines = (rows: readonly JobRow[]) => jobLines(rows, view, canvas);
+  const more = <T>(
+    { some, left }: Listed<T>,
+    what: string,
+    sign = canvas.look.ellipsis,
+    style: Style = "dim",
+  ) => {
+    const text = `${sign} ${left}${some.length === 0 ? "" : " more"} ${what}`;
+    return left === 0 ? [] : [formatSpans([span(text, style)], canvas)];
+  };
+  const machines = listed([...view.machines.values()], room.machines);
+  const jobs = listed(running, room.running);
+  const failed = listedLast(failures, room.failures);
   return stacked(
     [
       head,
-      [...machines.lines, ...restLine(machines.left, "machines", canvas)],
-      [...running.lines, ...restLine(running.left, "running", canvas)],
+      [...machineLines(machines.some, view, canvas), ...more(machines, "machines")],
+      [...more(failed, "failed", canvas.look.states.failed, "bad"), ...lines(failed.some)],
+      [
+        ...lines(jobs.some),
+        ...more(jobs, "running"),
+        ...waitingLines(view, room.waiting, canvas),
+        ...lines(succeededRows(view, room.ended)),
+      ],
       foot,
     ],
     height,
   );
+}
+
+function waitingLines(view: ViewState, room: number, canvas: Canvas): string[] {
+  const { waiting } = view.state.tally;
+  const rows = waitingRows(view, canvas.now, waiting <= room ? room : room - 1);
+  const left = waiting - rows.length;
+  const count = rows.length === 0 ? `${left} wait` : `${left} more wait`;
+  const rest = left > 0 && room > 0 ? [`${canvas.look.states.waiting} ${count}`] : [];
+  return [...jobLines(rows, view, canvas), ...rest.map((text) => formatSpans([span(text, "dim")], canvas))];
 }
 
 function footOf(view: ViewState): Span {
@@ -42,23 +83,48 @@ function isWithMachines({ state }: ViewState): boolean {
   return waiting + running + ended > 0 && queued === waiting;
 }
 
-/** When not all fit, machines get up to half of the lines, or more if the running jobs leave it. */
-function shareOut(budget: number, machines: number, running: number): { machines: number; running: number } {
-  const lines = Math.max(0, budget);
-  const forMachines = Math.min(machines, Math.max(Math.floor(lines / 2), lines - running));
-  return { machines: forMachines, running: Math.min(running, lines - forMachines) };
+type Shares = Record<"machines" | "running" | "failures" | "waiting" | "ended", number>;
+
+/**
+ * What is left out first: jobs that succeeded, waiting ones but for their number, old failures. Machines get up to half of the
+ * rest, or more if the running jobs leave it.
+ */
+function shareOut(budget: number, wants: Shares): Shares {
+  let left = Math.max(0, budget);
+  const take = (wanted: number) => {
+    const taken = Math.max(0, Math.min(wanted, left));
+    left -= taken;
+    return taken;
+  };
+  let waiting = take(Math.min(1, wants.waiting));
+  let failures = take(Math.min(wants.failures, left > 10 ? FAILURES_KEPT : 1));
+  const machines = take(Math.min(wants.machines, Math.max(Math.floor(left / 2), left - wants.running)));
+  const running = take(wants.running);
+  const gaps = take(GAPS);
+  // The first reason, and how many more wait.
+  waiting += take(Math.min(wants.waiting, 2) - waiting);
+  failures += take(wants.failures - failures);
+  waiting += take(Math.min(wants.waiting, WAITING_SHOWN) - waiting);
+  const ended = gaps === GAPS ? take(wants.ended) : 0;
+  return { machines, running, failures, waiting, ended };
+}
+
+interface Listed<T> {
+  readonly some: readonly T[];
+  readonly left: number;
 }
 
 /** When not all fit, the last line of the room is left for how many more there are. */
-function listed<T>(items: readonly T[], room: number, format: (some: readonly T[]) => string[]) {
-  if (items.length <= room) return { lines: format(items), left: 0 };
+function listed<T>(items: readonly T[], room: number): Listed<T> {
+  if (items.length <= room) return { some: items, left: 0 };
   const some = items.slice(0, Math.max(0, room - 1));
-  return { lines: format(some), left: room > 0 ? items.length - some.length : 0 };
+  return { some, left: room > 0 ? items.length - some.length : 0 };
 }
 
-function restLine(left: number, what: string, canvas: Canvas): string[] {
-  if (left === 0) return [];
-  return [formatSpans([span(`${canvas.look.ellipsis} ${left} more ${what}`, "dim")], canvas)];
+/** The same, but for the last ones. */
+function listedLast<T>(items: readonly T[], room: number): Listed<T> {
+  const { some, left } = listed(items.toReversed(), room);
+  return { some: some.toReversed(), left };
 }
 
 /** One block below the other, with empty lines between them if there is room for all of these. */

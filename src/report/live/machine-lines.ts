@@ -1,57 +1,95 @@
 // The middle of the live view: how each machine is doing.
 
-import type { Slot } from "../../model/machine.js";
-import { transferText } from "../lines/wording.js";
+import type { Capacity, Gpu, Slot } from "../../model/machine.js";
+import { count, transferText } from "../lines/wording.js";
+import { formatDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
+import { waitingWords } from "../text/waiting-words.js";
 import { fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
 import type { MachineView } from "./machine-view.js";
 import { type Canvas, formatSpans, type Span, span } from "./styled-text.js";
-import type { RunningJob } from "./view-state.js";
+import type { ViewState } from "./view-state.js";
 
-export function machineLines(
-  machines: readonly MachineView[],
-  jobs: readonly RunningJob[],
-  canvas: Canvas,
-): string[] {
+/** Wider terminals have room for what a machine has. */
+const COLUMNS_FOR_CAPACITY = 100;
+/** A machine that takes longer to answer is worth a remark. */
+const SLOW_ANSWER_MS = 5000;
+
+export function machineLines(machines: readonly MachineView[], view: ViewState, canvas: Canvas): string[] {
   const { columns, look } = canvas;
-  const names = machines.map(({ name }) => printable(name));
-  const nameWidth = Math.min(Math.floor(columns * 0.4), Math.max(...names.map(textWidth)));
-  return machines.map((machine, index) => {
-    const name = fitWidthKeepingEnd(names[index] ?? "", nameWidth, look.ellipsis);
-    return formatSpans(
-      [span(padWidth(name, nameWidth)), span("  "), ...conditionOf(machine, slotsInUse(machine, jobs))],
-      canvas,
-    );
+  const names = [...view.machines.keys()].map((name) => textWidth(printable(name)));
+  const nameWidth = Math.min(Math.floor(columns * 0.4), Math.max(0, ...names));
+  return machines.map((machine) => {
+    const name = fitWidthKeepingEnd(printable(machine.name), nameWidth, look.ellipsis);
+    const spans = [span(`${padWidth(name, nameWidth)}  `), ...conditionOf(machine, view, canvas)];
+    return formatSpans(spans, canvas);
   });
 }
 
-function slotsInUse({ name }: MachineView, jobs: readonly RunningJob[]): Set<number> {
-  return new Set(jobs.filter(({ machine }) => machine === name).map(({ slot }) => slot));
-}
-
-function conditionOf(machine: MachineView, busy: ReadonlySet<number>): Span[] {
-  const { answer, staging, lostBecause } = machine;
+function conditionOf(machine: MachineView, view: ViewState, canvas: Canvas): Span[] {
+  const { answer, staging } = machine;
   if (answer?.kind === "failed") return [span(`left out: ${printable(answer.reason)}`, "bad")];
-  if (lostBecause !== null) return [span(`link lost, jobs there go on: ${printable(lostBecause)}`, "warn")];
-  if (answer === null) return [span("connecting", "dim")];
+  if (machine.lostAt !== null) return [span(lostText(machine, machine.lostAt, view, canvas.now), "warn")];
+  if (answer === null) return [connectingSpan(view, canvas.now)];
   if (staging !== null && !machine.isStaged) {
     return [span(`staging ${transferText(staging)}`.trimEnd(), "dim")];
   }
   if (answer.slots.length === 0) return [span("no room for a job now", "warn")];
-  return machine.isDone ? [span("done", "dim")] : occupationOf(machine, busy, answer.slots);
+  if (machine.isDone) return [span("done", "dim")];
+  return occupationOf(machine, view, answer, canvas.columns >= COLUMNS_FOR_CAPACITY);
+}
+
+/** `unreachable for 1m20s, trying again; its 2 jobs run on: no answer for 30 s`. */
+function lostText({ name, lostBecause }: MachineView, lostAt: number, view: ViewState, now: number): string {
+  const running = view.state.machines.get(name)?.current.running.size ?? 0;
+  const jobs = running === 1 ? "its job runs on" : `its ${count(running, "job")} run on`;
+  const start = `unreachable for ${formatDuration(now - lostAt)}, trying again${running === 0 ? "" : `; ${jobs}`}`;
+  return lostBecause === null ? start : `${start}: ${printable(lostBecause)}`;
+}
+
+function connectingSpan({ startedAt }: ViewState, now: number): Span {
+  const forMs = startedAt === null ? 0 : now - startedAt;
+  if (forMs < SLOW_ANSWER_MS) return span("connecting", "dim");
+  return span(`no answer for ${formatDuration(forMs)}, connecting`, "warn");
 }
 
 function occupationOf(
-  { held, collecting }: MachineView,
-  busy: ReadonlySet<number>,
-  slots: readonly Slot[],
+  { name, held, collecting }: MachineView,
+  view: ViewState,
+  { slots, capacity }: { readonly slots: readonly Slot[]; readonly capacity: Capacity },
+  isWide: boolean,
 ): Span[] {
-  const inUse = slots.filter(({ index }) => busy.has(index));
-  const cards = new Set(inUse.flatMap(({ gpus }) => gpus.map(({ index }) => index)));
-  const spans = [span(`${inUse.length}/${slots.length} busy`, inUse.length > 0 ? "busy" : "normal")];
-  if (cards.size > 0) spans.push(span(`  gpu ${[...cards].sort((a, b) => a - b).join(",")}`));
-  const [waiting] = held;
-  if (waiting !== undefined) spans.push(span(`  slot ${waiting[0]} waits: ${printable(waiting[1])}`, "warn"));
+  const busy = busySlots(view, name);
+  const spans = [span(`${busy}/${slots.length} busy`, busy > 0 ? "busy" : "normal")];
+  if (isWide) spans.push(span(`  ${capacityText(capacity)}`.trimEnd(), "dim"));
+  const [reason] = held.values();
+  if (reason !== undefined) spans.push(span(`  waits: ${waitingWords(reason, slots)}`, "warn"));
   if (collecting !== null) spans.push(span(`  collecting ${transferText(collecting)}`, "dim"));
   return spans;
+}
+
+function busySlots({ state }: ViewState, machine: string): number {
+  const slots = new Set<number>();
+  for (const { stage } of state.machines.get(machine)?.current.running ?? [])
+    if (stage.kind === "running" && stage.slot !== null) slots.add(stage.slot);
+  return slots.size;
+}
+
+/** What does not change while a batch runs: `64 cores  256 GB  4 x A100 40 GB`. */
+function capacityText({ cpus, memory, gpus }: Capacity): string {
+  const parts: string[] = [];
+  if (cpus !== null) parts.push(count(cpus.total, "core"));
+  if (memory?.totalMb) parts.push(gigabytes(memory.totalMb));
+  return [...parts, ...cardTexts(gpus)].join("  ");
+}
+
+function cardTexts(gpus: readonly Gpu[]): string[] {
+  const models = gpus.map(({ name, memoryTotalMb }) =>
+    printable(memoryTotalMb === null ? name : `${name} ${gigabytes(memoryTotalMb)}`),
+  );
+  return [...new Set(models)].map((model) => `${models.filter((each) => each === model).length} x ${model}`);
+}
+
+function gigabytes(mb: number): string {
+  return `${Math.round(mb / 1024)} GB`;
 }

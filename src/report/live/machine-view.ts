@@ -1,12 +1,13 @@
 // One machine as people see it, changed in place as its events arrive.
 
 import type { RunEvent } from "../../model/event.js";
-import type { Slot } from "../../model/machine.js";
+import type { Capacity, Slot } from "../../model/machine.js";
 
 export interface MachineView {
   readonly name: string;
   answer: MachineAnswer | null;
-  /** Why the link is gone, while it is. */
+  /** Since when the link is gone, and why, while it is. */
+  lostAt: number | null;
   lostBecause: string | null;
   staging: TransferView | null;
   isStaged: boolean;
@@ -29,7 +30,7 @@ export interface TransferView {
 }
 
 type MachineAnswer =
-  | { readonly kind: "ready"; readonly slots: readonly Slot[] }
+  | { readonly kind: "ready"; readonly capacity: Capacity; readonly slots: readonly Slot[] }
   | { readonly kind: "failed"; readonly reason: string };
 
 type MachineEvent = Exclude<Extract<RunEvent, { readonly machine: string }>, { readonly job: number }>;
@@ -38,6 +39,7 @@ export function newMachine(name: string): MachineView {
   return {
     name,
     answer: null,
+    lostAt: null,
     lostBecause: null,
     staging: null,
     isStaged: false,
@@ -50,17 +52,20 @@ export function newMachine(name: string): MachineView {
 export function applyToMachine(machine: MachineView, event: MachineEvent): void {
   switch (event.kind) {
     case "machine-ready":
-      machine.answer = { kind: "ready", slots: event.slots };
+      machine.answer = { kind: "ready", capacity: event.capacity, slots: event.slots };
+      machine.lostAt = null;
       machine.lostBecause = null;
       return;
     case "machine-failed":
       machine.answer = { kind: "failed", reason: event.reason };
       return;
     case "machine-lost":
+      machine.lostAt ??= event.at;
       machine.lostBecause = event.reason;
       machine.collecting = null;
       return;
     case "machine-back":
+      machine.lostAt = null;
       machine.lostBecause = null;
       return;
     case "staging":

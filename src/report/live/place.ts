@@ -1,12 +1,31 @@
 // Where a job runs, in a word: its machine, and the cards of its slot.
 
+import type { Slot } from "../../model/machine.js";
 import { printable } from "../text/printable.js";
+import { textWidth } from "../text/width.js";
 import type { ViewState } from "./view-state.js";
 
 /** `gpu1:0`; `gpu1` where the slot has no card, or is not known. */
 export function whereOf(view: ViewState, machine: string, slot: number | null): string {
-  const answer = view.machines.get(machine)?.answer;
-  const slots = answer?.kind === "ready" ? answer.slots : [];
-  const cards = slots.find(({ index }) => index === slot)?.gpus.map(({ index }) => index) ?? [];
-  return cards.length === 0 ? printable(machine) : `${printable(machine)}:${cards.join(",")}`;
+  const found = slotsOf(view, machine).find(({ index }) => index === slot);
+  return placeOf(machine, found);
+}
+
+/** Of the widest place that a job can be at. */
+export function whereWidth(view: ViewState): number {
+  const places = [...view.machines.keys()].flatMap((machine) => [
+    machine,
+    ...slotsOf(view, machine).map((slot) => placeOf(machine, slot)),
+  ]);
+  return Math.max("waits".length, ...places.map((place) => textWidth(printable(place))));
+}
+
+function placeOf(machine: string, slot: Slot | undefined): string {
+  const cards = slot?.gpus.map(({ index }) => index) ?? [];
+  return printable(cards.length === 0 ? machine : `${machine}:${cards.join(",")}`);
+}
+
+function slotsOf({ machines }: ViewState, machine: string): readonly Slot[] {
+  const answer = machines.get(machine)?.answer;
+  return answer?.kind === "ready" ? answer.slots : [];
 }

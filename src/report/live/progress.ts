@@ -1,30 +1,41 @@
 // The top of the live view: the bar with the time left, and the counts below it.
 
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
-import { textWidth } from "../text/width.js";
+import { printable } from "../text/printable.js";
+import { fitWidth, textWidth } from "../text/width.js";
 import { type Canvas, formatSpans, type Look, type Span, span } from "./styled-text.js";
 import { timeLeftMs } from "./time-left.js";
 import type { ViewState } from "./view-state.js";
 
 const WIDEST_BAR = 60;
 const NARROWEST_BAR = 6;
+const WIDEST_TITLE = 30;
 
 export function progressLines(view: ViewState, canvas: Canvas): string[] {
   if (view.startedAt === null) return [];
   return [barLine(view, canvas.now - view.startedAt, canvas), countsLine(view, canvas)];
 }
 
+/** Where columns are few, what is left out first is the bar, then the time left, then the end of the name. */
 function barLine(view: ViewState, elapsedMs: number, canvas: Canvas): string {
   const { now, columns, look } = canvas;
   const leftMs = timeLeftMs(view, now);
   const { succeeded, failed, stopped, lost, skipped } = view.state.tally;
   const done = succeeded + failed + stopped + lost + skipped;
   const parts = [`${done}/${view.state.jobs.size}`, formatDuration(elapsedMs)];
+  const short = parts.join(look.separator);
   if (leftMs !== null) parts.push(`~${formatRoughDuration(leftMs)} left`);
-  const text = parts.join(look.separator);
-  const barWidth = Math.min(WIDEST_BAR, Math.floor(columns / 2), columns - textWidth(text) - 2);
-  if (barWidth < NARROWEST_BAR) return formatSpans([span(text)], canvas);
-  return formatSpans([...barSpans(view, barWidth, look), span(`  ${text}`)], canvas);
+  const long = parts.join(look.separator);
+  const name = fitWidth(
+    printable(view.title),
+    Math.min(WIDEST_TITLE, columns - textWidth(short) - 2),
+    look.ellipsis,
+  );
+  const title = name === "" ? "" : `${name}  `;
+  const text = textWidth(title) + textWidth(long) > columns ? short : long;
+  const barWidth = Math.min(WIDEST_BAR, Math.floor(columns / 2), columns - textWidth(title + text) - 2);
+  if (barWidth < NARROWEST_BAR) return formatSpans([span(title + text)], canvas);
+  return formatSpans([span(title), ...barSpans(view, barWidth, look), span(`  ${text}`)], canvas);
 }
 
 function barSpans(view: ViewState, width: number, look: Look): Span[] {
@@ -48,13 +59,13 @@ function countsLine(view: ViewState, canvas: Canvas): string {
   const { succeeded, skipped, failed, stopped, lost, running, waiting, ended, unknown } = view.state.tally;
   const counts = [
     span(`${succeeded} succeeded`, succeeded > 0 ? "good" : "normal"),
-    span(`${running} running`, running > 0 ? "busy" : "normal"),
     span(`${failed} failed`, failed > 0 ? "bad" : "normal"),
+    span(`${running} running`, running > 0 ? "busy" : "normal"),
     span(`${waiting} waiting`),
   ];
   if (stopped > 0) counts.push(span(`${stopped} stopped`));
   // On a machine that was left out, or gone down with one.
-  if (lost + unknown > 0) counts.push(span(`${lost + unknown} lost`, "warn"));
+  if (lost + unknown > 0) counts.push(span(`${lost + unknown} lost`, "lost"));
   if (skipped > 0) counts.push(span(`${skipped} skipped`));
   if (ended > 0) counts.push(span(`${ended} to collect`));
   return formatSpans(joinedSpans(counts, look.separator, columns), canvas);

@@ -1,16 +1,13 @@
-// The live view on a terminal: redrawn in place, with failures and warnings left standing above it.
+// The live view on a terminal: redrawn in place, with warnings left standing above it.
 
-import { endingOf, outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import { describeOutcome, type JobId, shortCommand, succeeded } from "../../model/job.js";
 import { summaryLines } from "../lines/summary.js";
 import { teeLines } from "../lines/tee-lines.js";
 import { editLines, haltedLine, resumedLine, treeLine, warningLines } from "../lines/wording.js";
 import type { Known, Reporter, Sources } from "../reporter.js";
-import { printable } from "../text/printable.js";
 import { frameLines } from "./frame.js";
 import { LiveRegion, type TerminalStream } from "./live-region.js";
-import { type Canvas, formatSpans, type Look, lookOf, span } from "./styled-text.js";
+import { type Canvas, type Look, lookOf } from "./styled-text.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
 
 export interface TerminalOptions extends Sources {
@@ -20,7 +17,8 @@ export interface TerminalOptions extends Sources {
   readonly useUnicode: boolean;
 }
 
-const TICK_MS = 100;
+/** Five times a second is as much as people follow. */
+const TICK_MS = 200;
 const IDLE_REDRAW_MS = 1000;
 const MOST_WAITING = 500;
 
@@ -74,9 +72,6 @@ class TerminalReporter implements Reporter {
       case "run-resumed":
         this.#lasting.push(resumedLine(event));
         return;
-      case "job-collected":
-        this.#lasting.push(...this.#failedLines(event.job));
-        return;
       case "results-moved":
       case "jobs-added":
       case "jobs-complete":
@@ -106,6 +101,7 @@ class TerminalReporter implements Reporter {
       case "job-ended":
       case "collecting":
       case "jobs-arrived":
+      case "job-collected":
       case "rest-collected":
       case "job-stuck":
       case "warning":
@@ -169,18 +165,5 @@ class TerminalReporter implements Reporter {
   #canvas(): Canvas {
     const { columns, rows } = this.#stream;
     return { columns: columns || 80, rows: rows || 24, now: this.#now(), look: this.#look };
-  }
-
-  #failedLines(id: JobId): string[] {
-    const known = this.#view.state.jobs.get(id);
-    const outcome = known && outcomeAtHome(known);
-    if (!known || !outcome || succeeded(outcome)) return [];
-    const ending = printable(describeOutcome(outcome));
-    const spans = [
-      span(`${endingOf(outcome)}:`, "bad"),
-      span(` ${printable(known.job.name)} (${ending});`),
-      span(` ${printable(shortCommand(known.job))}`, "dim"),
-    ];
-    return [formatSpans(spans, this.#canvas())];
   }
 }

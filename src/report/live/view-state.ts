@@ -4,10 +4,10 @@ import type { Attempt } from "../../model/attempt.js";
 import { type BatchState, emptyState } from "../../model/batch-state.js";
 import type { Incomplete, RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
-import { shortCommand } from "../../model/job.js";
 import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
 import type { Known, Sources } from "../reporter.js";
-import { lastSaid, printableStart } from "../text/printable.js";
+import { lastSaid } from "../text/printable.js";
+import { progressIn } from "./job-progress.js";
 import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
 
 /** What a view asks about jobs when it is drawn. */
@@ -22,8 +22,12 @@ export interface ViewState {
   startedAt: number | null;
   lastEventAt: number;
   readonly machines: Map<string, MachineView>;
-  /** The last line of output of each running job, fit to show. */
-  readonly lastLines: Map<JobId, string>;
+  /** The end of what an attempt that is over has printed; read once. */
+  readonly lastWordsOf: (job: Job, attempt: number) => string;
+  /** The last line of output of each running job. */
+  readonly lastLines: Map<JobId, LastLine>;
+  /** A job of this batch prints how far it is. */
+  hasProgress: boolean;
   /** Results of which something stays on a machine; known when the run has ended. */
   incomplete: readonly Incomplete[];
   /** Of the jobs that ended in this run. */
@@ -38,19 +42,28 @@ export interface RunningJob {
   readonly machine: string;
   readonly slot: number;
   readonly startedAt: number;
-  /** Its last line of output; until there is one, its command. */
-  readonly lastLine: string;
+  /** Its last line of output; null: there is none. */
+  readonly said: LastLine | null;
+}
+
+interface LastLine {
+  /** Fit to show. */
+  readonly text: string;
+  /** When it was printed, as far as is known. */
+  readonly at: number;
 }
 
 export function newView(machines: readonly string[], sources: JobSources): ViewState {
   return {
     sources,
+    lastWordsOf: remembering(sources),
     title: "",
     state: emptyState(),
     startedAt: null,
     lastEventAt: 0,
     machines: new Map(machines.map((name) => [name, newMachine(name)])),
     lastLines: new Map(),
+    hasProgress: false,
     incomplete: [],
     durations: { totalMs: 0, count: 0 },
     stopping: null,
@@ -73,8 +86,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
       machineOf(view, event.machine).held.delete(event.slot);
       return;
     case "job-said":
-      view.lastLines.set(event.job, lastSaid(event.text));
-      return;
+      return noteSaid(view, event);
     case "job-ended":
       return noteEnd(view, event);
     case "interrupted":
@@ -146,8 +158,24 @@ function runningJob(
   const job = state.jobs.get(id)?.job;
   // That it has begun may be known before where.
   if (job === undefined || stage.kind !== "running" || stage.slot === null) return [];
-  const lastLine = lastLines.get(id) ?? printableStart(shortCommand(job));
-  return { job, machine, slot: stage.slot, startedAt: stage.startedAt ?? 0, lastLine };
+  const said = lastLines.get(id) ?? null;
+  return { job, machine, slot: stage.slot, startedAt: stage.startedAt ?? 0, said };
+}
+
+function noteSaid(view: ViewState, { job, text, at }: Extract<RunEvent, { kind: "job-said" }>): void {
+  const said = lastSaid(text);
+  view.lastLines.set(job, { text: said, at });
+  view.hasProgress ||= progressIn(said) !== null;
+}
+
+function remembering({ lastWordsOf }: JobSources): ViewState["lastWordsOf"] {
+  const known = new Map<string, string>();
+  return (job, attempt) => {
+    const id = `${job.id} ${attempt}`;
+    const words = known.get(id) ?? lastWordsOf(job);
+    known.set(id, words);
+    return words;
+  };
 }
 
 function noteEnd(view: ViewState, { job, durationMs }: Extract<RunEvent, { kind: "job-ended" }>): void {

@@ -3,7 +3,8 @@
 import type { Outcome } from "../../model/job.js";
 import { lastSaid } from "./printable.js";
 
-const GPU_MEMORY = /\b(?:CUDA|HIP) out of memory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bRESOURCE_EXHAUSTED: .*memory/i;
+const GPU_MEMORY =
+  /\b(?:CUDA|HIP) out of memory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bRESOURCE_EXHAUSTED: .*memory/i;
 /** What stands before the amounts in PyTorch's message. */
 const GPU_MEMORY_HEAD = /^.*\b(?:CUDA|HIP) out of memory\.?\s*(?=\S)/i;
 
@@ -11,7 +12,9 @@ const GPU_MEMORY_HEAD = /^.*\b(?:CUDA|HIP) out of memory\.?\s*(?=\S)/i;
 export function outcomeWords(outcome: Outcome, lastWords: string): string {
   switch (outcome.kind) {
     case "exited":
-      return outcome.code !== 0 && GPU_MEMORY.test(lastSaid(lastWords)) ? "GPU memory" : `exit ${outcome.code}`;
+      return outcome.code !== 0 && GPU_MEMORY.test(lastSaid(lastWords))
+        ? "GPU memory"
+        : `exit ${outcome.code}`;
     case "killed":
       return outcome.signal;
     case "timed-out":

@@ -68,5 +68,5 @@ test("what failed is told at the end, and warnings at once", () => {
     [unreachable("b.yaml"), jobStarted(1, "a.yaml", 0), jobEnded(1, FAILURE), jobCollected(1)],
   );
   expect(stderr).toContain("WARNING: b.yaml is left out");
-  expect(stderr).toContain("job_results/stdin.1.err");
+  expect(stderr).toContain("\n✗ 1  exit 1  a.yaml:2  1s\n");
 });

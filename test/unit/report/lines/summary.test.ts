@@ -79,7 +79,9 @@ test("a job that needed more memory than its card has is said to", () => {
   const said = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has 24 GiB";
   const events = [started(someJobs(1)), jobEnded(1, FAILURE), jobCollected(1)];
   const view = viewOf(["a.yaml"], events, { lastWordsOf: () => said });
-  expect(summaryLines(view)[1]).toBe("✗ 1  GPU memory  a.yaml  1s  Tried to allocate 2.50 GiB. GPU 0 has 24 GiB");
+  expect(summaryLines(view)[1]).toBe(
+    "✗ 1  GPU memory  a.yaml  1s  Tried to allocate 2.50 GiB. GPU 0 has 24 GiB",
+  );
 });
 
 test("jobs that are skipped though they failed are pointed out", () => {

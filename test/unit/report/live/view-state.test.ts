@@ -103,11 +103,11 @@ test("of what a machine had when it was left out nobody knows", () => {
   expect(runningJobs(view)).toEqual([]);
 });
 
-test("the last line of a running job is made fit to show; its command stands in until then", () => {
+test("the last line of a running job is made fit to show, with when it came", () => {
   const { view, tell } = aView(["a.yaml"], [started(someJobs(1)), jobStarted(1, "a.yaml", 0)]);
-  expect(runningJobs(view)).toMatchObject([{ lastLine: "echo 1" }]);
+  expect(runningJobs(view)).toMatchObject([{ said: null }]);
   tell(jobSaid(1, "10%\r\x1b[32m20%\x1b[0m"));
-  expect(runningJobs(view)).toMatchObject([{ lastLine: "20%" }]);
+  expect(runningJobs(view)).toMatchObject([{ said: { text: "20%", at: 0 } }]);
 });
 
 test("events of jobs nobody announced are no news", () => {

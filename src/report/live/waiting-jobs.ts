@@ -1,0 +1,84 @@
+// Which waiting jobs are next, and why each waits.
+
+import { rankOf } from "../../model/attempt-key.js";
+import type { TrackedJob } from "../../model/batch-state.js";
+import type { Job } from "../../model/job.js";
+import { formatDuration } from "../text/amounts.js";
+import { printable } from "../text/printable.js";
+import { waitingWords } from "../text/waiting-words.js";
+import type { MachineView } from "./machine-view.js";
+import type { ViewState } from "./view-state.js";
+
+export interface WaitingJob {
+  readonly job: Job;
+  /** Safe to show. */
+  readonly reason: string;
+}
+
+/** The first job of each reason, in the order in which they are to start: rows that repeat a reason tell nothing. */
+export function waitingJobs(view: ViewState, now: number, most: number): WaitingJob[] {
+  if (most <= 0) return [];
+  const firsts = new Map<string, WaitingJob>();
+  for (const tracked of firstWaiting(view, most)) {
+    const reason = reasonOf(view, tracked, now);
+    if (!firsts.has(reason)) firsts.set(reason, { job: tracked.job, reason });
+  }
+  return [...firsts.values()].slice(0, most);
+}
+
+/** Of each machine, and of those that no machine has, the first so many: there may be very many. */
+function firstWaiting({ state }: ViewState, most: number): TrackedJob[] {
+  const found: TrackedJob[] = [];
+  let given = 0;
+  for (const { current } of state.machines.values()) {
+    let taken = 0;
+    for (const attempts of [current.queued, current.sent, current.assigned]) {
+      given += attempts.size;
+      for (const { job } of attempts) {
+        if (taken++ >= most) break;
+        const tracked = state.jobs.get(job);
+        if (tracked !== undefined) found.push(tracked);
+      }
+    }
+  }
+  if (given < state.tally.waiting) found.push(...firstUngiven(state.jobs.values(), most));
+  return found.sort(byRank);
+}
+
+function firstUngiven(jobs: Iterable<TrackedJob>, most: number): TrackedJob[] {
+  const found: TrackedJob[] = [];
+  for (const tracked of jobs) {
+    if (found.length >= most) break;
+    if (tracked.fate.kind === "waiting" || tracked.fate.kind === "dropped") found.push(tracked);
+  }
+  return found;
+}
+
+function byRank(one: TrackedJob, other: TrackedJob): number {
+  return rankOf(one.job) - rankOf(other.job);
+}
+
+function reasonOf(view: ViewState, { fate }: TrackedJob, now: number): string {
+  if (view.stopping !== null) return "no new jobs start";
+  if (view.paused !== null) return "paused";
+  if (fate.kind !== "tried")
+    return hasAnswer(view) ? "no machine has room for it now" : "no machine has answered yet";
+  const machine = view.machines.get(fate.machine);
+  const name = printable(fate.machine);
+  if (machine === undefined) return `waits for ${name}`;
+  if (machine.lostAt !== null) return `${name} is unreachable for ${formatDuration(now - machine.lostAt)}`;
+  return `${name}: ${shortageOf(machine, view.state.machines.get(fate.machine)?.current.running.size ?? 0)}`;
+}
+
+function hasAnswer({ machines }: ViewState): boolean {
+  return [...machines.values()].some(({ answer }) => answer?.kind === "ready");
+}
+
+function shortageOf({ answer, staging, isStaged, held }: MachineView, busy: number): string {
+  if (answer?.kind !== "ready") return "connecting";
+  if (staging !== null && !isStaged) return "the files are being copied";
+  const [reason] = held.values();
+  if (reason !== undefined) return waitingWords(reason, answer.slots);
+  const slots = answer.slots.length;
+  return busy < slots ? "starts in a moment" : `${busy} of ${slots} busy`;
+}
