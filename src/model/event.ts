@@ -114,8 +114,13 @@ export type RunEvent = { readonly at: number } & (
       readonly machine: string;
       readonly slot: number;
     }
-  /** The last line a running job printed, for the live view. */
-  | { readonly kind: "job-said"; readonly job: JobId; readonly text: string }
+  /** The last line a running job printed, for the live view. `saidAt`: an earlier client had it by then. */
+  | {
+      readonly kind: "job-said";
+      readonly job: JobId;
+      readonly text: string;
+      readonly saidAt?: number;
+    }
   /** What a job printed, with `--tee`: one or more whole lines, or the last one, which may have no newline. Never recorded. */
   | {
       readonly kind: "job-output";

@@ -10,6 +10,8 @@ export interface TerminalOptions {
   readonly home: string;
   readonly program?: "execute-batch" | "sshoal";
   readonly env?: Readonly<Record<string, string>>;
+  /** Left out: 24 by 80. */
+  readonly size?: { readonly rows: number; readonly columns: number };
   /** A line of sh that is run there afterwards. */
   readonly afterwards?: string;
 }
@@ -25,10 +27,11 @@ export interface OnTerminal {
 }
 
 export function runOnTerminal(args: readonly string[], options: TerminalOptions): OnTerminal {
-  const { cwd, home, program = "execute-batch", env = {}, afterwards } = options;
+  const { cwd, home, program = "execute-batch", env = {}, size, afterwards } = options;
   const file = fileURLToPath(new URL(`../../dist/${program}.js`, import.meta.url));
   const words = [process.execPath, file, ...args].map(quote).join(" ");
-  const line = `stty rows 24 cols 80; ${words}${afterwards === undefined ? "" : `; ${afterwards}`}`;
+  const { rows, columns } = size ?? { rows: 24, columns: 80 };
+  const line = `stty rows ${rows} cols ${columns}; ${words}${afterwards === undefined ? "" : `; ${afterwards}`}`;
   // Its stdin stays open: at its end script would type Ctrl-D.
   const child = spawn("script", ["-q", "-e", "-c", line, "/dev/null"], {
     cwd,

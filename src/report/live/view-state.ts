@@ -162,9 +162,12 @@ function runningJob(
   return { job, machine, slot: stage.slot, startedAt: stage.startedAt ?? 0, said };
 }
 
-function noteSaid(view: ViewState, { job, text, at }: Extract<RunEvent, { kind: "job-said" }>): void {
+function noteSaid(
+  view: ViewState,
+  { job, text, at, saidAt = at }: Extract<RunEvent, { kind: "job-said" }>,
+): void {
   const said = lastSaid(text);
-  view.lastLines.set(job, { text: said, at });
+  view.lastLines.set(job, { text: said, at: saidAt });
   view.hasProgress ||= progressIn(said) !== null;
 }
 

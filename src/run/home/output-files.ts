@@ -1,7 +1,7 @@
 // job_results/<job>.out and .err while their jobs run: pieces are written where they belong, however often they come.
 
 import { existsSync, statSync } from "node:fs";
-import { rename, stat } from "node:fs/promises";
+import { open, rename, stat } from "node:fs/promises";
 import path from "node:path";
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { Past } from "../../plan/fold/replay.js";
@@ -16,6 +16,14 @@ const STREAMS = ["out", "err"] as const;
 type Stream = (typeof STREAMS)[number];
 
 type Streams = Readonly<Record<Stream, Growing>>;
+
+interface LastFetched {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Enough for the last line. */
+const TAIL_BYTES = 2000;
 
 /** end() each job that was begun. */
 export class OutputFiles {
@@ -44,9 +52,12 @@ export class OutputFiles {
     this.#kept = kept;
   }
 
-  /** Nothing grows where a result is in place, or another attempt's output: an archive brings it whole. */
-  async begin(key: string, name: string): Promise<void> {
-    if (this.#owners.has(name) || this.#results.has(name)) return;
+  /**
+   * Nothing grows where a result is in place, or another attempt's output: an archive brings it whole. Answers with the end of
+   * what an earlier client has written, and when it did.
+   */
+  async begin(key: string, name: string): Promise<LastFetched | null> {
+    if (this.#owners.has(name) || this.#results.has(name)) return null;
     const goesOn = this.#isBegun(key);
     const kept = (stream: Stream) => (goesOn ? (this.#kept.get(`${attemptOf(key)} ${stream}`) ?? 0) : null);
     const out = await this.#make(name, "out", kept("out"));
@@ -58,6 +69,7 @@ export class OutputFiles {
       ["err", err],
     ] as const)
       await this.#tee?.begin({ key, stream, offset }, path);
+    return goesOn ? lastFetched([out, err]) : null;
   }
 
   #isBegun(key: string): boolean {
@@ -168,6 +180,27 @@ export class OutputFiles {
       // That an empty file is there is safe with its directory.
       if (size > 0) await syncFile(path);
     }
+  }
+}
+
+/** Of the stream that was written last; null: nothing was. */
+async function lastFetched(streams: readonly Growing[]): Promise<LastFetched | null> {
+  const written = streams.filter(({ size }) => size > 0);
+  const tails = await Promise.all(written.map(({ path }) => readTail(path)));
+  return tails.sort((one, other) => other.at - one.at)[0] ?? null;
+}
+
+async function readTail(path: string): Promise<LastFetched> {
+  const file = await open(path, "r");
+  try {
+    const { size, mtimeMs } = await file.stat();
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(Math.min(size, TAIL_BYTES)),
+      position: Math.max(0, size - TAIL_BYTES),
+    });
+    return { text: buffer.toString("utf8", 0, bytesRead), at: mtimeMs };
+  } finally {
+    await file.close();
   }
 }
 

@@ -17,6 +17,8 @@ const TAIL_BYTES = 2000;
 /** A loop that was started so often, and was gone each time, cannot run there. */
 const VAIN_STARTS = 3;
 
+type Fetched = NonNullable<Awaited<ReturnType<OutputFiles["begin"]>>>;
+
 /** Owns a timer: stop() it. */
 export class OutputPoller {
   readonly #link: MachineLink;
@@ -84,10 +86,26 @@ export class OutputPoller {
       return this.#link.drop("the batch's directory was removed there");
     if (tick % TEND_EVERY === TEND_EVERY - 1) this.#noteTended(await (await this.#link.control()).tend());
     if (this.#watched.size === 0) return;
-    for (const [key, name] of this.#watched) await this.#outputs.begin(key, name);
+    const fetched = new Map<string, Fetched>();
+    for (const [key, name] of this.#watched) {
+      const last = await this.#outputs.begin(key, name);
+      if (last !== null) fetched.set(key, last);
+    }
     while (await this.#read(this.#outputs.positions(this.#watched.keys())));
-    for (const [key, text] of this.#lastSaid)
-      this.#emit({ kind: "job-said", job: parseAttemptKey(key).job, text });
+    this.#tellSaid(fetched);
+  }
+
+  /** `fetched`: what an earlier client had; it counts for a job that has printed nothing since. */
+  #tellSaid(fetched: ReadonlyMap<string, Fetched>): void {
+    const tell = (key: string, text: string, saidAt?: number) =>
+      this.#emit({
+        kind: "job-said",
+        job: parseAttemptKey(key).job,
+        text,
+        ...(saidAt !== undefined && { saidAt }),
+      });
+    for (const [key, { text, at }] of fetched) if (!this.#lastSaid.has(key)) tell(key, lastLineOf(text), at);
+    for (const [key, text] of this.#lastSaid) tell(key, text);
     this.#lastSaid.clear();
   }
 
@@ -147,9 +165,20 @@ export class OutputPoller {
   }
 
   async #take(piece: OutputPiece): Promise<boolean> {
-    const text = piece.bytes.subarray(-TAIL_BYTES).toString("utf8").trimEnd();
-    const said = text.slice(Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1);
-    if (said !== "") this.#lastSaid.set(piece.key, said);
-    return this.#outputs.write(piece);
+    const before = this.#offsetOf(piece);
+    const isTaken = await this.#outputs.write(piece);
+    const said = lastLineOf(piece.bytes.subarray(-TAIL_BYTES).toString("utf8"));
+    // Some bytes come twice, and are no news.
+    if (said !== "" && this.#offsetOf(piece) !== before) this.#lastSaid.set(piece.key, said);
+    return isTaken;
   }
+
+  #offsetOf({ key, stream }: OutputPiece): number | undefined {
+    return this.#outputs.positions([key]).find((each) => each.stream === stream)?.offset;
+  }
+}
+
+function lastLineOf(output: string): string {
+  const text = output.trimEnd();
+  return text.slice(Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1);
 }

@@ -1,0 +1,131 @@
+// What a person sees while a batch runs, on a real terminal and in a pipe, and what is left when it has ended.
+
+import { utimesSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { LIGHT, LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
+import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
+import { type Relay, startRelay } from "../rig/relay.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { runOnTerminal } from "../rig/terminal.js";
+import { until } from "../rig/until.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let host: TestHost;
+let relay: Relay;
+let work: Workspace;
+let seen: Workspace;
+
+beforeAll(async () => {
+  host = await startSshd({ name: "one" });
+  relay = await startRelay(host.port);
+});
+beforeEach(async () => {
+  [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
+});
+afterEach(() => Promise.all([work.remove(), seen.remove()]));
+afterAll(async () => {
+  await relay.stop();
+  await host.stop();
+});
+
+const UNICODE = { LANG: "C.UTF-8", NO_COLOR: "1" };
+
+/** The lines that were left standing at the end. */
+function lastLines(shown: string, count: number): string[] {
+  return stripVTControlCharacters(shown).trimEnd().replaceAll("\r", "").split("\n").slice(-count);
+}
+
+test("each job by its parameters with its last line, failures, waits and a lost machine at once, then what to type", async () => {
+  const train = `#!/bin/bash
+[ "$1 $2" != "1e-3 64" ] || { echo loading; echo Traceback >&2; printf "\\033[31mKeyError: 'pos_embed'\\033[0m\\n" >&2; exit 1; }
+printf '\\033[2Jepoch 3/10\\n'
+${waitFor(seen.path("go"))}
+`;
+  await work.write("train.sh", train);
+  await chmod(work.path("train.sh"), 0o755);
+  const machine = await host.machineFile("max_jobs: 2", relay);
+  const words = ["sweep", "./train.sh {lr} {bs}", "-p", "lr", "1e-3", "3e-4", "-p", "bs", "64", "128"];
+  const terminal = runOnTerminal([...words, "--run", "--machines", machine, ...LIGHT_NO_GPU], {
+    program: "sshoal",
+    cwd: work.dir,
+    home: work.dir,
+    env: UNICODE,
+  });
+  await Promise.all([
+    terminal.shows(/✗ 1 {2}one\.yaml +\d+s {2}exit 1 +KeyError: 'pos_embed'/),
+    terminal.shows(/● 2 {2}one\.yaml +\d+s {2}lr 1e-3 bs 128 {2}epoch 3\/10/),
+    terminal.shows(/● 3 {2}one\.yaml +\d+s {2}lr 3e-4 bs 64 +epoch 3\/10/),
+    terminal.shows(/○ 4 {2}waits +\d+s {2}one\.yaml: 2 of 2 busy/),
+  ]);
+  relay.refuse();
+  relay.cut();
+  await terminal.shows(/one\.yaml {2}unreachable for \d+s, trying again; its 2 jobs run on/);
+  await terminal.shows(/● 2 .* last seen \d+s ago: epoch 3\/10/);
+  relay.accept();
+  await seen.write("go", "");
+  expect(await terminal.ended).toBe(1);
+  const [counts, failure, next] = lastLines(terminal.shown(), 3);
+  expect(counts).toMatch(/^sweep-\w+: 3 succeeded, 1 failed in \d+s$/);
+  expect(failure).toMatch(/^✗ 1 {2}exit 1 {2}one\.yaml {2}\d+s {2}KeyError: 'pos_embed'$/);
+  expect(next).toBe("Next: sshoal logs 1 · sshoal retry --failed · sshoal results");
+  expect(terminal.shown()).not.toContain("\x1b[2J");
+
+  for (const command of (next ?? "").replace("Next: ", "").split(" · ")) {
+    const [, ...args] = command.split(" ");
+    const { code, stdout, stderr } = await runCommand(args, { program: "sshoal", cwd: work.dir });
+    expect(stdout + stderr, command).toMatch(/loading|1 failed/);
+    expect(code, command).toBe(args[0] === "retry" ? 1 : 0);
+  }
+});
+
+test("after coming back, a silent job has its last line, and for how long it has printed nothing", async () => {
+  await work.write("jobs.sh", `echo epoch 1; ${waitFor(seen.path("go"))}\n`);
+  const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
+  const first = spawnCommand(args, { cwd: work.dir });
+  const out = "job_results/jobs.sh.1.out";
+  await until("its words are here", async () => (await work.read(out).catch(() => "")) === "epoch 1\n");
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const tenMinutesAgo = Date.now() / 1000 - 600;
+  utimesSync(work.path(out), tenMinutesAgo, tenMinutesAgo);
+  const terminal = runOnTerminal(["attach"], {
+    program: "sshoal",
+    cwd: work.dir,
+    home: work.dir,
+    env: { NO_COLOR: "1" },
+    size: { rows: 40, columns: 140 },
+  });
+  await terminal.shows(/! 1 {2}one\.yaml +\w+ {2}.*no output for 10m: epoch 1/);
+  await seen.write("go", "");
+  expect(await terminal.ended).toBe(0);
+});
+
+test("a plain run says once why it waits", async () => {
+  // To slots, right before a job, the cards are full until there is a file; to the probe they never are.
+  await work.write(
+    "bin/nvidia-smi",
+    `#!/bin/sh
+case "$*" in *"--query-gpu=memory.free "*) [ -e ${seen.dir}/left ] || { echo "$(date +%S)"; exit; } ;; esac
+exec ${STAND_IN_BIN}/nvidia-smi "$@"
+`,
+  );
+  await chmod(work.path("bin/nvidia-smi"), 0o755);
+  const gpus = await startSshd({ name: "gpu", path: [work.path("bin")] });
+  onTestFinished(() => gpus.stop());
+  saveGpus(join(gpus.homeDir, "nvidia-smi.state"), { gpus: [{}, {}] });
+  await work.write("jobs.sh", "true\ntrue\n");
+  const args = ["jobs.sh", "--machines", await gpus.machineFile(), ...LIGHT];
+  const command = spawnCommand(args, { cwd: work.dir });
+  await command.until(({ stderr }) => /waiting: /.test(stderr()));
+  await seen.write("left", "");
+  const { code, stderr } = await command.ended;
+  expect(code).toBe(0);
+  const waits = stderr.split("\n").filter((line) => line.startsWith("waiting: "));
+  expect(waits).toEqual([
+    expect.stringMatching(/^waiting: gpu\.yaml; needs 1\.0 GB, card [01] has 0\.\d GB free$/),
+  ]);
+});
