@@ -147,6 +147,12 @@ drain() {
   open_log && with_lock jobs.lock close_slots
 }
 
+# undrain: slots take jobs again.
+undrain() {
+  [ ! -e drain ] || { open_log && with_lock jobs.lock open_slots; }
+  tend >/dev/null
+}
+
 close_slots() {
   count_drains
   echo "$number" >drain

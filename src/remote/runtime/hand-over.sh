@@ -142,11 +142,6 @@ drop_freed() {
   done <"$incoming/freed"
 }
 
-open_slots() {
-  count_drains
-  rm -f drain && say "opened $number"
-}
-
 # A job that is there already is not touched: mv refuses to put one directory over another. Prints which jobs did not get in:
 # those for which there was no room, and those that the client had taken back before they came.
 tell_left_out() {

@@ -57,3 +57,8 @@ count_drains() {
   # shellcheck disable=SC2086
   number=$(($(cat $logs /dev/null | grep -c '^opened') + 1))
 }
+
+open_slots() {
+  count_drains
+  rm -f drain && say "opened $number"
+}

@@ -143,6 +143,11 @@ export class Control {
     await this.#request("drain");
   }
 
+  /** Slots take jobs again. */
+  async undrain(): Promise<void> {
+    await this.#request("undrain");
+  }
+
   async free(keys: readonly string[]): Promise<void> {
     await this.#request(`free ${keys.join(" ")}`);
   }
