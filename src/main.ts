@@ -17,7 +17,7 @@ async function dispatch(program: Program): Promise<number> {
   switch (invocation.command) {
     case "run": {
       const { executeBatch } = await import("./cli/commands/execute-script.js");
-      return executeBatch(invocation.options, invocation.revise);
+      return executeBatch(invocation.options, invocation.revise, program);
     }
     case "probe": {
       const { probeMachines } = await import("./cli/commands/probe-machines.js");
@@ -55,13 +55,14 @@ async function dispatch(program: Program): Promise<number> {
       const { retry } = await import("./cli/commands/retry.js");
       return retry(invocation.options);
     }
-    case "drain": {
+    case "drain":
+    case "undrain": {
       const { drain } = await import("./cli/commands/drain.js");
-      return drain(invocation.options);
+      return drain(invocation.options, invocation.command);
     }
     case "sweep": {
       const { sweep } = await import("./cli/commands/print-sweep.js");
-      return sweep(invocation.options);
+      return sweep(invocation.options, program);
     }
     case "remote": {
       const { executeRemote } = await import("./cli/commands/run-remote.js");

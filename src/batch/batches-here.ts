@@ -23,7 +23,7 @@ import {
   replay,
 } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
-import { type Holder, readHolder } from "../run/home/lock.js";
+import { type Holder, heldError, readHolder } from "../run/home/lock.js";
 import { loadRecord } from "../run/home/record.js";
 import type { Results } from "../run/home/results.js";
 import { quoteIfNeeded } from "../transport/quote.js";
@@ -115,6 +115,14 @@ export function readBatchHolder(results: Results, stem: string): Holder | null {
   return readHolder(path.join(results.privateDir, `${stem}.lock`));
 }
 
+/** For a command that cannot act while another client has the batch. */
+export function heldErrorOf(results: Results, stem: string): UserError {
+  const lock = path.join(results.privateDir, `${stem}.lock`);
+  const holder = readHolder(lock);
+  if (holder !== null) return heldError(lock, holder);
+  return new UserError("the client that followed the batch is gone; jobs go on", { hint: "sshoal attach" });
+}
+
 function listOrNothing(dir: string): string[] {
   try {
     return readdirSync(dir).sort();
@@ -154,6 +162,19 @@ export function chooseBatch(batches: readonly BatchHere[], word: string): BatchH
   if (chosen !== null) return chosen;
   const known = batches.flatMap(({ batch, script }) => [batch, script]);
   throw new UserError(`there is no batch ${word} here`, { hint: hintAtNames(word, known) });
+}
+
+/** `word`: null: the only one that a client follows. Throws UserError when there is none, or no single one. */
+export function chooseFollowed(batches: readonly BatchHere[], word: string | null): BatchHere {
+  const some = word === null ? batches : [chooseBatch(batches, word)];
+  const [only, ...others] = some.filter(({ holder }) => holder !== null);
+  if (only === undefined) {
+    const what = word === null ? "a batch here" : word;
+    throw new UserError(`no client follows ${what}`, { hint: "sshoal attach follows it" });
+  }
+  if (others.length === 0) return only;
+  const names = [only, ...others].map(({ batch }) => batch).join(", ");
+  throw new UserError(`which batch? There are ${names}`, { hint: `sshoal attach --watch ${only.batch}` });
 }
 
 export function findBatch(batches: readonly BatchHere[], word: string): BatchHere | null {

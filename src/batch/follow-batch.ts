@@ -4,12 +4,16 @@
 import type { RunEvent } from "../model/event.js";
 import type { RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";
+import { RunLock } from "../run/home/lock.js";
 import type { BatchOrder } from "../run/order.js";
 import type { SendingLimits } from "../run/verbs/terms.js";
 import type { LastingConnector, Suspendable } from "./connector.js";
+import { BegunAnew, FollowedRun, type NextOrder } from "./followed-run.js";
+import type { Typed } from "./follower/protocol.js";
+import { type FollowerServer, openFollowerServer } from "./follower/serve-follower.js";
 import type { Surroundings } from "./surroundings.js";
 
-export type FollowOrder = Omit<BatchOrder, "onEvent" | "onOutput" | "fleet" | "client" | "sending">;
+export type FollowOrder = Omit<BatchOrder, "onEvent" | "onOutput" | "fleet" | "client" | "sending" | "lock">;
 
 export interface Following {
   readonly order: FollowOrder;
@@ -21,6 +25,10 @@ export interface Following {
   readonly feed?: ((run: BatchRun, signal: AbortSignal) => Promise<void>) | undefined;
   /** Called at the beginning and after every event; true: that is enough, leave. */
   readonly isEnough?: ((run: BatchRun, event: RunEvent) => boolean) | undefined;
+  /** Makes an order out of a command that asks for the batch again. Throws UserError when it is none. Left out: it cannot be asked again. */
+  readonly orderTyped?: (typed: Typed) => Promise<NextOrder>;
+  /** For those that watch; left out: they are not told. */
+  readonly exitCodeOf?: (ending: Ending) => number;
 }
 
 interface Viewer extends Suspendable {
@@ -53,13 +61,33 @@ export class Detached extends Error {
 }
 
 export async function followBatch(following: Following): Promise<Ending> {
-  const { order, surroundings, connector, viewer, sending, feed, isEnough } = following;
+  const { surroundings, orderTyped, exitCodeOf } = following;
+  const server = await openFollowerServer(surroundings.socketDirs, async (run, typed) => {
+    run.expectChange();
+    if (orderTyped !== undefined) run.beginAnew(await orderTyped(typed));
+  });
+  let exitCode: number | null = null;
+  try {
+    const ending = await followServed(following, server);
+    if (ending.kind === "finished") exitCode = exitCodeOf?.(ending) ?? null;
+    return ending;
+  } finally {
+    await server.close(exitCode);
+  }
+}
+
+async function followServed(following: Following, server: FollowerServer): Promise<Ending> {
+  const { surroundings, connector, viewer, sending, feed, isEnough } = following;
+  let { order } = following;
   let isHeld = false;
   let isAnyReady = false;
   const onEvent = (event: RunEvent, isNews: boolean) => {
     if (event.kind === "machine-failed" && event.isHeld) isHeld = true;
     if (event.kind === "machine-ready") isAnyReady = true;
-    viewer.show(event, { state: run.state, isNews });
+    // What was done before is reported once.
+    const isReported = isNews && !(order.goesOn && event.kind === "job-skipped");
+    viewer.show(event, { state: run.state, isNews: isReported });
+    server.show(event, isReported);
     if (isEnough?.(run, event)) run.abandon(new Detached());
   };
   const { fleet, audience } = connector;
@@ -73,20 +101,30 @@ export async function followBatch(following: Following): Promise<Ending> {
           viewer.show(output, { state: run.state, isNews: true });
           await hasRoom(signal);
         };
-  const run = startRun({
-    ...order,
-    ...(onOutput && { onOutput }),
-    client: clientName(surroundings),
-    sending,
-    onEvent,
-    fleet,
-  });
+  const lock = new RunLock(server.path, () => run.hasNext);
+  const start = () =>
+    startRun({
+      ...order,
+      ...(onOutput && { onOutput }),
+      client: clientName(surroundings),
+      sending,
+      onEvent,
+      fleet,
+      lock,
+    });
+  const run = new FollowedRun(start(), reasonToStay(following));
   const leave = viewer.attend(run);
   const over = new AbortController();
   feed?.(run, over.signal).catch(run.abandon);
   try {
-    const state = await run.finish();
-    return { kind: "finished", state, isHeld: isHeld && !isAnyReady };
+    for (;;) {
+      const state = await finishOne(run, server);
+      const next = run.takeNext();
+      if (next === null) return { kind: "finished", state, isHeld: isHeld && !isAnyReady };
+      order = { ...order, ...next, goesOn: true };
+      await order.results.prepare();
+      run.replace(start());
+    }
   } catch (error) {
     if (!(error instanceof Detached)) throw error;
     return { kind: "detached", signal: error.signal, isHandedOver: run.isHandedOver() };
@@ -94,6 +132,23 @@ export async function followBatch(following: Following): Promise<Ending> {
     over.abort();
     leave();
   }
+}
+
+/** Ends, also by a request to begin anew. */
+async function finishOne(run: FollowedRun, server: FollowerServer): Promise<RunState> {
+  const { state } = run;
+  const finishing = run.finish();
+  server.serve(run);
+  await finishing.catch((error: unknown) => {
+    if (!(error instanceof BegunAnew)) throw error;
+  });
+  return state;
+}
+
+/** Null: another run may follow. */
+function reasonToStay({ feed, orderTyped }: Following): string | null {
+  if (feed !== undefined) return "the batch takes its jobs as they come";
+  return orderTyped === undefined ? "the client that follows the batch only stops jobs of it" : null;
 }
 
 function clientName({ username, computer, cwd }: Surroundings): string {

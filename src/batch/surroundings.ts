@@ -16,6 +16,8 @@ export interface Surroundings {
   readonly computer: string;
   /** Null: there is none. */
   readonly agentSocket: string | null;
+  /** Where sockets of our own may be, best first. */
+  readonly socketDirs: readonly string[];
 }
 
 /** Machines as they were typed. */

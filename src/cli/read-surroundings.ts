@@ -1,6 +1,7 @@
 // What the process was started with, read here once and passed down.
 
-import { hostname } from "node:os";
+import { hostname, tmpdir } from "node:os";
+import path from "node:path";
 import { readAccount, readHomeDir } from "../account.js";
 import type { Surroundings } from "../batch/surroundings.js";
 import { cacheDir } from "../cache-dir.js";
@@ -13,5 +14,12 @@ export function readSurroundings(): Surroundings {
     username: readAccount().username,
     computer: hostname(),
     agentSocket: process.env.SSH_AUTH_SOCK || null,
+    socketDirs: socketDirs(),
   };
+}
+
+/** A long path does not fit into a socket's address: the next one may. */
+function socketDirs(): string[] {
+  const own = process.env.XDG_RUNTIME_DIR ? [path.join(process.env.XDG_RUNTIME_DIR, "sshoal")] : [];
+  return [...own, ...[tmpdir(), "/tmp"].map((dir) => path.join(dir, `sshoal-${process.geteuid?.() ?? 0}`))];
 }

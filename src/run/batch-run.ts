@@ -2,6 +2,7 @@
 // client began goes on from where the record left it.
 
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
+import type { JobId } from "../model/job.js";
 import { countUnbegun, isHandedOver } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
@@ -33,6 +34,12 @@ export interface BatchRun {
   add(arrivals: readonly Arrival[], position: FeedPosition | null): void;
   /** How many jobs nobody has begun. */
   countUnbegun(): number;
+  /** How much of the record is written: all that has happened so far. */
+  readonly recordBytes: number;
+  /** Runs these again, whose results are here: they move aside. */
+  reopen(jobs: readonly JobId[]): void;
+  /** The machine takes no more jobs, or takes them again. Rejects when it cannot be asked. */
+  setDraining(machine: string, isDraining: boolean): Promise<void>;
 }
 
 /** Throws UserError while another client has the batch. */
@@ -72,6 +79,12 @@ export function startRun(order: BatchOrder): BatchRun {
     loop.emit({ kind: "jobs-added", jobs: taken.jobs, position });
     for (const { id, outcome } of taken.done) loop.emit({ kind: "job-skipped", job: id, outcome });
   };
+  const reopen = (ids: readonly JobId[]) => {
+    for (const id of ids) {
+      results.moveAside(known.job(id).name);
+      loop.emit({ kind: "job-reopened", job: id });
+    }
+  };
   return {
     state,
     finish,
@@ -81,6 +94,11 @@ export function startRun(order: BatchOrder): BatchRun {
     position: feed?.position ?? null,
     add,
     countUnbegun: () => countUnbegun(state),
+    get recordBytes() {
+      return begun.record.bytes;
+    },
+    reopen,
+    setDraining: (machine, isDraining) => performer.setDraining(machine, isDraining, loop.emit),
   };
 }
 

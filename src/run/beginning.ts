@@ -13,7 +13,7 @@ import { sortWaiting } from "../plan/halt.js";
 import type { RunState } from "../plan/run-state.js";
 import { Feed } from "./feed.js";
 import { writingTo } from "./home/disk-error.js";
-import { takeLock } from "./home/lock.js";
+import { RunLock } from "./home/lock.js";
 import { endMoving, moveResults } from "./home/move-results.js";
 import { loadRecord, RunRecord } from "./home/record.js";
 import type { Results } from "./home/results.js";
@@ -46,8 +46,9 @@ export interface Beginning {
 export function beginRun(order: BatchOrder): Beginning {
   const { results } = order;
   const { privateDir } = results;
-  const stem = order.feed?.stem ?? (order.jobs[0]?.name ?? "").replace(/\.\d+(\.old-\d+)*$/, "");
-  const unlock = writingTo(privateDir, () => takeLock(path.join(privateDir, `${stem}.lock`)));
+  const stem = order.feed?.stem ?? stemOfJobs(order.jobs);
+  const lock = order.lock ?? new RunLock(null);
+  writingTo(privateDir, () => lock.take(path.join(privateDir, `${stem}.lock`)));
   const recordPath = path.join(privateDir, `${stem}.jsonl`);
   const events = loadRecord(recordPath);
   const past = readPast(events);
@@ -68,7 +69,24 @@ export function beginRun(order: BatchOrder): Beginning {
   const feed = order.feed && new Feed({ ...order, order: order.feed, past, state });
   const asked = feed === null ? findJobs(order, past, state) : { ...UNEDITED, given: feed.given };
   const jobs = settleJobs(state, asked, past);
-  return { stem, batch, past, machines, state, jobs, ...asked, feed, record, recordPath, unlock };
+  return {
+    stem,
+    batch,
+    past,
+    machines,
+    state,
+    jobs,
+    ...asked,
+    feed,
+    record,
+    recordPath,
+    unlock: lock.release,
+  };
+}
+
+/** What the names of all of them begin with. */
+export function stemOfJobs([first]: readonly Job[]): string {
+  return (first?.name ?? "").replace(/\.\d+(\.old-\d+)*$/, "");
 }
 
 /** Null: it is new, or an older version's spools have its name, which get no more jobs. */

@@ -20,7 +20,7 @@ import { isToRerun } from "./rerun.js";
 type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
 
 export interface Opening {
-  readonly order: Pick<BatchOrder, "script" | "results" | "rerun">;
+  readonly order: Pick<BatchOrder, "script" | "results" | "rerun" | "goesOn">;
   readonly begun: Pick<Beginning, "batch" | "machines" | "state" | "jobs" | "past" | "edit" | "stem">;
   readonly settings: BatchSettings;
 }
@@ -93,7 +93,7 @@ function tellCollected(
 function openJob(
   loop: Loop,
   { id, line, name, command, requirement }: Job,
-  { order: { results, rerun }, begun: { state, past } }: Opening,
+  { order: { results, rerun, goesOn }, begun: { state, past } }: Opening,
   gathered: Gathered,
 ): void {
   const tracked = state.jobs.get(id);
@@ -120,6 +120,7 @@ function openJob(
     const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (without --keep-changed it runs anew)`;
     loop.emit({ kind: "warning", message });
   }
+  if (goesOn && job.kind === "collected") return;
   if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", job: id, outcome });
 }
 

@@ -7,6 +7,7 @@ import type { Job } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Policy } from "../plan/run-state.js";
 import type { FeedOrder } from "./feed.js";
+import type { RunLock } from "./home/lock.js";
 import type { Results } from "./home/results.js";
 import type { ShowOutput } from "./home/tee.js";
 import type { Rerun } from "./rerun.js";
@@ -21,6 +22,8 @@ export interface BatchOrder extends Given {
   readonly policy: Policy;
   /** What makes a job the same as one of the record: its command, its name (whatever its command is now), or its id. */
   readonly matching: "command" | "name" | "id";
+  /** This client had the batch a moment ago: what is done stays as it is. Absent: it had not. */
+  readonly goesOn?: boolean;
   /** Which of the jobs that are done are to be run again. */
   readonly rerun: Rerun;
   readonly machines: readonly MachineSpec[];
@@ -28,6 +31,8 @@ export interface BatchOrder extends Given {
   readonly fleet: Fleet;
   /** Where results and the record go. */
   readonly results: Results;
+  /** Held while the run lasts; absent: one of its own. */
+  readonly lock?: RunLock;
   /** After it was applied; `isNews` is false for what was known before. */
   readonly onEvent: (event: RunEvent, isNews: boolean) => void;
   /** What jobs print is passed on here; left out: it is not. */

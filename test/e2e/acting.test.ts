@@ -83,7 +83,7 @@ test("while one client follows a batch, another is told who does", async () => {
   const { work, gate, ran } = await gatedBatch(2);
   const client = spawnCommand(["jobs.sh", "--machines", ...machines, ...SMALL, "--json"], { cwd: work.dir });
   await until("two jobs run", async () => (await ran()).length === 2);
-  const same = await runCommand(["jobs.sh", "--machines", ...machines, ...SMALL], { cwd: work.dir });
+  const same = await runCommand(["attach"], { cwd: work.dir, program: "sshoal" });
   expect(same.code).toBe(2);
   expect(same.stderr).toContain(`another client follows this batch: process ${client.child.pid}`);
   const batch = JSON.parse(client.stdout().split("\n")[0] ?? "").batch;

@@ -13,10 +13,11 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
   transport: ["model"],
   remote: ["model", "transport"],
   fleet: ["model", "transport"],
+  socket: [],
   run: ["model", "plan", "transport", "remote", "fleet"],
   report: ["model", "results"],
   page: ["model", "results", "report"],
-  batch: ["model", "plan", "fitness", "input", "results", "transport", "remote", "fleet", "run"],
+  batch: ["model", "plan", "fitness", "input", "results", "transport", "remote", "fleet", "socket", "run"],
   cli: [
     "model",
     "plan",

@@ -1,20 +1,30 @@
-// `sshoal attach`: goes on with a batch, also on a computer that has never seen it.
+// `sshoal attach`: goes on with a batch, also on a computer that has never seen it; or watches another client that does.
 
+import { chooseFollowed, heldErrorOf, loadBatches } from "../../batch/batches-here.js";
+import { reachFollower } from "../../batch/follower/ask-follower.js";
 import { openBatch } from "../../batch/open-batch.js";
 import { orderFor } from "../../batch/recorded-batch.js";
-import type { ExitCode } from "../../errors.js";
 import { Results } from "../../run/home/results.js";
 import type { AttachOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
+import { watchHere } from "../terminal/watch-here.js";
 
-export async function attach(options: AttachOptions): Promise<ExitCode> {
+export async function attach(options: AttachOptions): Promise<number> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
+  if (options.watches) return watch(options, results);
   const connector = lastingConnector(surroundings, options, note);
   const here = await openBatch(options, { results, surroundings, connect: connector.connect });
   const order = await orderFor(here, results, surroundings, "none");
   return followHere({ order, surroundings, options, connector });
+}
+
+async function watch(options: AttachOptions, results: Results): Promise<number> {
+  const { stem } = chooseFollowed(loadBatches(results), options.batch);
+  const follower = await reachFollower(results, stem);
+  if (follower === null) throw heldErrorOf(results, stem);
+  return watchHere({ follower, results, stem, options });
 }

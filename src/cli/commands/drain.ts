@@ -1,34 +1,31 @@
-// `sshoal drain`: the batches of this directory give a machine no more jobs.
+// `sshoal drain` and `undrain`: the batches of this directory give a machine no more jobs, or give it jobs again.
 
 import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-here.js";
-import { withControl } from "../../batch/reach.js";
+import { concernsMachine, drainMachine } from "../../batch/drain-machine.js";
 import { ExitCode, UserError } from "../../errors.js";
-import { olderName } from "../../model/machine.js";
 import { Results } from "../../run/home/results.js";
 import type { DrainOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";
 
-export async function drain(options: DrainOptions): Promise<ExitCode> {
-  const { machine: name } = options;
+const DOING = { drain: "draining", undrain: "open again" } as const;
+
+export async function drain(options: DrainOptions, verb: "drain" | "undrain"): Promise<ExitCode> {
+  const { machine } = options;
   const surroundings = readSurroundings();
-  const batches = loadBatches(new Results(surroundings.cwd));
-  const there = batches.flatMap(({ batch, machines, state }) =>
-    [name, olderName(name)].flatMap((each) => {
-      const machine = machines.get(each);
-      return machine !== undefined && state.machines.get(each)?.hasSpool ? [{ batch, machine }] : [];
-    }),
-  );
+  const results = new Results(surroundings.cwd);
+  const batches = loadBatches(results);
+  const there = batches.filter((here) => concernsMachine(here, machine));
   if (there.length === 0) {
-    throw new UserError(`no batch of this directory has jobs on ${name}`, {
-      hint: hintAtBusy(name, batches),
+    throw new UserError(`no batch of this directory has jobs on ${machine}`, {
+      hint: hintAtBusy(machine, batches),
     });
   }
   const connect = connector(surroundings, options, note);
-  for (const { batch, machine } of there) {
-    await withControl(machine, batch, connect, (control) => control.drain());
-    process.stdout.write(`draining: ${machine.name}; ${batch}\n`);
+  for (const here of there) {
+    await drainMachine({ here, machine, verb }, results, connect);
+    process.stdout.write(`${DOING[verb]}: ${machine}; ${here.batch}\n`);
   }
   return ExitCode.Success;
 }

@@ -2,19 +2,25 @@
 
 import { loadBatches } from "../../batch/batches-here.js";
 import { chooseToRetry } from "../../batch/choose-retries.js";
+import { reachFollower } from "../../batch/follower/ask-follower.js";
 import { orderFor } from "../../batch/recorded-batch.js";
-import type { ExitCode } from "../../errors.js";
 import { Results } from "../../run/home/results.js";
 import type { RetryOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
+import { watchHere } from "../terminal/watch-here.js";
 
-export async function retry(options: RetryOptions): Promise<ExitCode> {
+export async function retry(options: RetryOptions): Promise<number> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const { here, jobs } = chooseToRetry(loadBatches(results), options.jobs);
+  const follower = await reachFollower(results, here.stem);
+  if (follower !== null) {
+    await follower.ask({ kind: "retry", jobs });
+    return watchHere({ follower, results, stem: here.stem, options });
+  }
   const order = await orderFor(here, results, surroundings, new Set(jobs));
   const connector = lastingConnector(surroundings, options, note);
   return followHere({ order, surroundings, options, connector });

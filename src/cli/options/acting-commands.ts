@@ -17,7 +17,7 @@ export type ActingInvocation =
   | { readonly command: "attach"; readonly options: AttachOptions }
   | { readonly command: "stop"; readonly options: StopOptions }
   | { readonly command: "retry"; readonly options: RetryOptions }
-  | { readonly command: "drain"; readonly options: DrainOptions };
+  | { readonly command: "drain" | "undrain"; readonly options: DrainOptions };
 
 interface Showing extends SshOptions {
   readonly isJson: boolean;
@@ -29,6 +29,8 @@ interface Showing extends SshOptions {
 export interface AttachOptions extends Showing, MachineChoice {
   /** Null: the one that is here. */
   readonly batch: string | null;
+  /** Only look at what another client does with it. */
+  readonly watches: boolean;
 }
 
 export interface StopOptions extends Showing {
@@ -76,7 +78,13 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
     .action((machine: string, raw: RawSsh) =>
       choose({ command: "drain", options: { ...resolveSsh(raw), machine } }),
     );
-  return [attach, stop, retry, drain];
+  const undrain = describeSsh(new Command("undrain"))
+    .description("Give a drained machine jobs again.")
+    .argument("<machine>", "name of the machine, as sshoal status prints it")
+    .action((machine: string, raw: RawSsh) =>
+      choose({ command: "undrain", options: { ...resolveSsh(raw), machine } }),
+    );
+  return [attach, stop, retry, drain, undrain];
 }
 
 function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
@@ -84,12 +92,20 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
     .description("Follow a batch: collect the results of ended jobs, and start waiting ones.")
     .argument("[batch]", "name of the batch, as sshoal status prints it; not needed if there is only one");
   describeChoice(command, "where the batch runs, if this directory has no record of it");
-  return showing(command).action((batch: string | undefined, raw: RawShowing & RawChoice) =>
-    choose({
-      command: "attach",
-      options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null },
-    }),
-  );
+  return showing(command)
+    .option(
+      "--watch",
+      "only watch a batch that another client of this computer follows; Ctrl-C ends the watching",
+    )
+    .action((batch: string | undefined, raw: RawShowing & RawChoice & { watch?: true }) => {
+      const watches = raw.watch ?? false;
+      if (watches && raw.tee)
+        throw new UserError("--watch cannot be combined with --tee", { hint: "sshoal logs -f JOB" });
+      choose({
+        command: "attach",
+        options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null, watches },
+      });
+    });
 }
 
 function showing(command: Command): Command {

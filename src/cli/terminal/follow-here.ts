@@ -1,22 +1,17 @@
 // Follows a batch on this terminal, whichever command asked for it: shows what happens, listens for signals, and
 // answers with an exit code.
 
-import { stemsHere } from "../../batch/batches-here.js";
 import { exitCodeOf } from "../../batch/exit-code.js";
 import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
-import { loadLastWords } from "../../batch/last-words.js";
 import type { ExitCode } from "../../errors.js";
-import type { RunEvent } from "../../model/event.js";
-import type { Slot } from "../../model/machine.js";
-import { deviceEnv } from "../../plan/slots/devices.js";
-import type { Known } from "../../report/reporter.js";
 import type { BatchRun } from "../../run/batch-run.js";
+import { stemOfJobs } from "../../run/beginning.js";
 import { drained } from "./drained.js";
-import { nextCommands } from "./next-commands.js";
-import { createReporter, type ReporterChoice } from "./reporters.js";
+import { openReporter } from "./open-reporter.js";
+import type { ReporterChoice } from "./reporters.js";
 import { listenForSignals } from "./signals.js";
 
-export interface FollowingHere extends Omit<Following, "viewer" | "sending"> {
+export interface FollowingHere extends Omit<Following, "viewer" | "sending" | "orderTyped" | "exitCodeOf"> {
   readonly options: ReporterChoice & {
     /** In bytes, to one machine; left out or null: a person is asked about much, or warned. */
     readonly maxSend?: number | null;
@@ -36,23 +31,14 @@ export async function followHere({
   ...following
 }: FollowingHere & Partial<FollowingWithCode>): Promise<number> {
   const { machines, settings, results } = following.order;
-  const slots = new Map<string, readonly Slot[]>();
-  const reporter = await createReporter(options, {
+  const reporter = await openReporter(options, {
     machines: machines.map(({ name }) => name),
-    devicesOf: (machine, index) => {
-      const slot = slots.get(machine)?.[index];
-      return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? settings.requirement);
-    },
-    lastWordsOf: ({ name }) => loadLastWords(results, name),
-    nextCommands: (closing) => nextCommands(closing, stemsHere(results).length < 2),
+    requirement: settings.requirement,
+    results,
   });
-  const show = (event: RunEvent, known: Known) => {
-    if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
-    reporter.show(event, known);
-  };
   const { stdout, stderr } = process;
   const viewer = {
-    show,
+    show: reporter.show,
     suspend: () => reporter.suspend(),
     resume: () => reporter.resume(),
     hasRoom: options.tees ? (signal: AbortSignal) => drained([stdout, stderr], signal) : null,
@@ -67,9 +53,22 @@ export async function followHere({
   // Programs that read events are asked nothing.
   const confirm = options.isJson ? null : following.connector.confirm;
   const sending = { maxBytes: options.maxSend ?? null, confirm };
-  const ending = await followBatch({ ...following, viewer, sending });
+  const ending = await followBatch({
+    ...following,
+    viewer,
+    sending,
+    exitCodeOf: codeOf,
+    orderTyped: async (typed) => {
+      const { orderTyped } = await import("../commands/typed-order.js");
+      return orderTyped(typed, following.surroundings, stemOf(following.order));
+    },
+  });
   if (ending.kind === "detached") stderr.write(`${farewell(ending)}\n`);
   return codeOf(ending);
+}
+
+function stemOf({ feed, jobs }: FollowingHere["order"]): string {
+  return feed?.stem ?? stemOfJobs(jobs);
 }
 
 function farewell({ isHandedOver }: Extract<Ending, { kind: "detached" }>): string {

@@ -9,11 +9,42 @@ export interface Holder {
   /** Of the process, as the kernel counts: a pid alone may by now be another's. Empty where it cannot be read. */
   readonly startedAt: string;
   readonly host: string;
+  /** Where it can be asked for something; absent: nowhere. */
+  readonly socket?: string;
+}
+
+/** A client's hold on a batch, through as many runs of it as the client makes. */
+export class RunLock {
+  readonly #socket: string | null;
+  readonly #isKept: () => boolean;
+  #free: (() => void) | null = null;
+
+  /** `isKept`: another run of the same client follows. */
+  constructor(socket: string | null, isKept: () => boolean = () => false) {
+    this.#socket = socket;
+    this.#isKept = isKept;
+  }
+
+  /** Throws UserError while another client holds it. */
+  take(path: string): void {
+    this.#free ??= takeLock(path, this.#socket);
+  }
+
+  readonly release = (): void => {
+    if (this.#isKept()) return;
+    this.#free?.();
+    this.#free = null;
+  };
 }
 
 /** Returns how to let go. Throws UserError while another client holds it. */
-export function takeLock(path: string): () => void {
-  const me: Holder = { pid: process.pid, startedAt: startOf(process.pid) ?? "", host: hostname() };
+export function takeLock(path: string, socket: string | null = null): () => void {
+  const me: Holder = {
+    pid: process.pid,
+    startedAt: startOf(process.pid) ?? "",
+    host: hostname(),
+    ...(socket !== null && { socket }),
+  };
   const mine = `${path}.${process.pid}`;
   // A link is made in one step, with all that the file says: nobody ever reads a lock that is half written.
   writeFileSync(mine, JSON.stringify(me), { mode: 0o600 });
@@ -56,18 +87,25 @@ function discardStale(path: string): void {
 export function readHolder(path: string): Holder | null {
   try {
     const holder = JSON.parse(readFileSync(path, "utf8")) as Holder;
-    const isGone = holder.host === hostname() && startOf(holder.pid) !== holder.startedAt;
+    const isGone = isHere(holder) && startOf(holder.pid) !== holder.startedAt;
     return isGone ? null : holder;
   } catch {
     return null;
   }
 }
 
-function heldError(path: string, { pid, host }: Holder): UserError {
-  const isHere = host === hostname();
-  return new UserError(`another client follows this batch: process ${pid}${isHere ? "" : ` on ${host}`}`, {
-    hint: isHere ? `watch it there, or end it: kill ${pid} (jobs go on)` : `if it is gone: rm ${path}`,
+export function heldError(path: string, holder: Holder): UserError {
+  const { pid, host, socket } = holder;
+  const where = isHere(holder) ? "" : ` on ${host}`;
+  const watch = socket === undefined ? "watch it there" : "watch it: sshoal attach --watch";
+  return new UserError(`another client follows this batch: process ${pid}${where}`, {
+    hint: isHere(holder) ? `${watch}, or end it: kill ${pid} (jobs go on)` : `if it is gone: rm ${path}`,
   });
+}
+
+/** It runs on this computer. */
+export function isHere({ host }: Pick<Holder, "host">): boolean {
+  return host === hostname();
 }
 
 /** Null: there is no such process. */

@@ -30,6 +30,11 @@ export class RunRecord {
     ftruncateSync(this.#fd, this.#bytes);
   }
 
+  /** How much was written: all that has happened so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** All of them or, when this throws, none. */
   append(events: readonly RunEvent[]): void {
     const recorded = events.filter(isRecorded);
@@ -62,10 +67,11 @@ export class RunRecord {
   }
 }
 
-/** Throws UserError for the record of a newer sshoal. */
-export function loadRecord(path: string): RunEvent[] {
+/** `bytes`: only so many of it. Throws UserError for the record of a newer sshoal. */
+export function loadRecord(path: string, bytes?: number): RunEvent[] {
   if (!existsSync(path)) return [];
-  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1).map(parseLine);
+  const text = readFileSync(path).subarray(0, bytes).toString();
+  const lines = text.split("\n").slice(0, -1).map(parseLine);
   const newer = lines.findIndex((line) => line !== null && line.v > FORMAT);
   if (newer !== -1) throw newerError(`${path}:${newer + 1}`, lines);
   const known = lines.flatMap((line) => (line !== null && isRecorded(line) ? [line] : []));

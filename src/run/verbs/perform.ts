@@ -75,6 +75,15 @@ export class Performer {
     void this.#links.get(machine)?.close();
   }
 
+  /** What is there hears of it itself, and reports it. Rejects with LinkLost while the machine is out of reach. */
+  async setDraining(machine: string, isDraining: boolean, emit: Emit): Promise<void> {
+    const link = this.#links.get(machine);
+    if (link === undefined) throw new Error(`no link to ${machine}`);
+    if (!link.hasSpool) return emit({ kind: isDraining ? "machine-draining" : "machine-opened", machine });
+    const control = await link.control();
+    await (isDraining ? control.drain() : control.undrain());
+  }
+
   async close(): Promise<void> {
     this.#attendant.stop();
     await Promise.all([...this.#links.values()].map((link) => link.close()));

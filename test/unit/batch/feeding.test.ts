@@ -25,6 +25,9 @@ function aTaker(position: FeedPosition | null = null) {
     emit: (news) => void told.push(news),
     add: (some) => void arrivals.push(...some),
     countUnbegun: () => arrivals.length - begun,
+    recordBytes: 0,
+    reopen() {},
+    setDraining: () => Promise.resolve(),
   };
   const begin = (count: number) => {
     begun += count;

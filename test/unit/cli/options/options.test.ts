@@ -304,16 +304,24 @@ describe("sshoal", () => {
     ],
     [
       ["attach", "b", "--machines", "a.yaml", "-F", "lab.conf"],
-      { command: "attach", options: { ...quiet, batch: "b", machines: ["a.yaml"], configFile: "lab.conf" } },
+      {
+        command: "attach",
+        options: { ...quiet, batch: "b", machines: ["a.yaml"], configFile: "lab.conf", watches: false },
+      },
     ],
     [
       ["attach", "-v"],
-      { command: "attach", options: { ...quiet, ...nowhere, batch: null, isVerbose: true } },
+      { command: "attach", options: { ...quiet, ...nowhere, batch: null, isVerbose: true, watches: false } },
+    ],
+    [
+      ["attach", "--watch"],
+      { command: "attach", options: { ...quiet, ...nowhere, batch: null, watches: true } },
     ],
     [["stop", "b"], { command: "stop", options: { ...quiet, name: "b" } }],
     [["retry", "--failed"], { command: "retry", options: { ...quiet, jobs: [] } }],
     [["retry", "a.1", "a.2"], { command: "retry", options: { ...quiet, jobs: ["a.1", "a.2"] } }],
     [["drain", "a.yaml"], { command: "drain", options: { machine: "a.yaml", hostKeys: null } }],
+    [["undrain", "a.yaml"], { command: "undrain", options: { machine: "a.yaml", hostKeys: null } }],
   ])("%j", (argv, invocation) => {
     expect(sshoal(...argv)).toEqual(invocation);
   });

@@ -1,0 +1,52 @@
+// Gives a machine no more jobs, or gives it jobs again: through the client that follows the batch, or else by the machine.
+
+import { olderName } from "../model/machine.js";
+import type { Results } from "../run/home/results.js";
+import { type BatchHere, heldErrorOf } from "./batches-here.js";
+import type { Connector } from "./connector.js";
+import { reachFollower } from "./follower/ask-follower.js";
+import { type ReachedMachine, withControl } from "./reach.js";
+
+export interface Draining {
+  readonly here: BatchHere;
+  readonly machine: string;
+  readonly verb: "drain" | "undrain";
+}
+
+/** Whether the batch has jobs there, or a client that may give it some. */
+export function concernsMachine({ machines, state, holder }: BatchHere, name: string): boolean {
+  return namesOf(name).some(
+    (each) => machines.has(each) && (holder !== null || state.machines.get(each)?.hasSpool),
+  );
+}
+
+/** Throws UserError when the machine cannot be reached, or when the follower refuses. */
+export async function drainMachine(
+  { here, machine, verb }: Draining,
+  results: Results,
+  connect: Connector,
+): Promise<void> {
+  const follower = await reachFollower(results, here.stem);
+  if (follower === null) {
+    const spools = spoolsOn(here, machine);
+    if (spools.length === 0) throw heldErrorOf(results, here.stem);
+    for (const each of spools) await withControl(each, here.batch, connect, (control) => control[verb]());
+    return;
+  }
+  try {
+    await follower.ask({ kind: verb, machine });
+  } finally {
+    follower.close();
+  }
+}
+
+function spoolsOn({ machines, state }: BatchHere, name: string): ReachedMachine[] {
+  return namesOf(name).flatMap((each) => {
+    const machine = machines.get(each);
+    return machine !== undefined && state.machines.get(each)?.hasSpool ? [machine] : [];
+  });
+}
+
+function namesOf(name: string): string[] {
+  return [name, olderName(name)];
+}

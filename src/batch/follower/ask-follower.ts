@@ -1,0 +1,95 @@
+// Asks the client that follows a batch, if it runs on this computer and speaks our protocol.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../../errors.js";
+import { type Holder, isHere } from "../../run/home/lock.js";
+import type { Results } from "../../run/home/results.js";
+import { dial } from "../../socket/dialling.js";
+import type { MessageChannel } from "../../socket/message-channel.js";
+import { readBatchHolder } from "../batches-here.js";
+import { type Answer, PROTOCOL, parseAnswer, type Request } from "./protocol.js";
+
+/** A process that is stopped takes connections, and says nothing. */
+const HELLO_MS = 10_000;
+
+type Watching = Extract<Answer, { kind: "watching" }>;
+
+/** Owns the channel; close() it. */
+export class Follower {
+  readonly pid: number;
+  readonly #channel: MessageChannel;
+  readonly #answers: Answer[] = [];
+  #isGone = false;
+  #wake = () => {};
+
+  constructor({ pid }: Holder, channel: MessageChannel) {
+    this.pid = pid;
+    this.#channel = channel;
+    channel.listen((message) => {
+      const answer = parseAnswer(message);
+      if (answer === null) return;
+      this.#answers.push(answer);
+      this.#wake();
+    });
+    void channel.closed.then(() => {
+      this.#isGone = true;
+      this.#wake();
+    });
+  }
+
+  /** Null: nothing more comes. */
+  async next(): Promise<Answer | null> {
+    while (this.#answers.length === 0 && !this.#isGone)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    return this.#answers.shift() ?? null;
+  }
+
+  /** Throws UserError when it refuses, and when it ends before it answers. */
+  async ask(request: Exclude<Request, { kind: "watch" }>): Promise<void> {
+    this.#channel.send(request);
+    const answer = await this.next();
+    if (answer?.kind === "done") return;
+    if (answer?.kind === "refused")
+      throw new UserError(answer.message, { ...(answer.hint !== null && { hint: answer.hint }) });
+    throw this.goneError();
+  }
+
+  /** Its events come from now on. */
+  async watch(): Promise<Watching> {
+    this.#channel.send({ kind: "watch" } satisfies Request);
+    const answer = await this.next();
+    if (answer?.kind === "watching") return answer;
+    throw this.goneError();
+  }
+
+  goneError(): UserError {
+    return new UserError(`process ${this.pid}, which followed the batch, is gone; jobs go on`, {
+      hint: "sshoal status, then type the same command again",
+    });
+  }
+
+  close(): void {
+    void this.#channel.end();
+  }
+}
+
+/** Null: no client follows it, or one that cannot be asked: on another computer, or of another version. */
+export async function reachFollower(results: Results, stem: string): Promise<Follower | null> {
+  const holder = readBatchHolder(results, stem);
+  if (typeof holder?.socket !== "string" || !isHere(holder)) return null;
+  const channel = await dial(holder.socket);
+  if (channel === null) return null;
+  const follower = new Follower(holder, channel);
+  const hello = await Promise.race([follower.next(), sleep(HELLO_MS, "silent" as const, { ref: false })]);
+  if (hello === "silent") {
+    follower.close();
+    throw new UserError(`process ${holder.pid} follows this batch, and does not answer`, {
+      hint: `end it: kill ${holder.pid} (jobs go on)`,
+    });
+  }
+  if (hello?.kind === "hello" && hello.protocol === PROTOCOL) return follower;
+  follower.close();
+  return null;
+}

@@ -1,0 +1,60 @@
+// What is true now and stands in no record: lost links, waiting slots, last lines. Kept for viewers that come later.
+
+import type { RunEvent } from "../../model/event.js";
+
+export class RecentNews {
+  /** The last event about each thing. */
+  readonly #events = new Map<string, RunEvent>();
+
+  get events(): readonly RunEvent[] {
+    return [...this.#events.values()];
+  }
+
+  note(event: RunEvent): void {
+    switch (event.kind) {
+      case "run-started":
+        return this.#events.clear();
+      case "tree-read":
+      case "paused":
+        return this.#keep(event.kind, event);
+      case "continued":
+        return this.#forget("paused");
+      case "machine-lost":
+      case "machine-failed":
+        return this.#keep(`link ${event.machine}`, event);
+      case "machine-ready":
+      case "machine-back":
+        return this.#forget(`link ${event.machine}`);
+      case "machine-draining":
+        return this.#keep(`open ${event.machine}`, event);
+      case "machine-opened":
+        return this.#forget(`open ${event.machine}`);
+      case "staging":
+      case "staged":
+        return this.#keep(`staging ${event.machine}`, event);
+      case "collecting":
+        return this.#keep(`collecting ${event.machine}`, event);
+      case "jobs-arrived":
+        return this.#forget(`collecting ${event.machine}`);
+      case "slot-waiting":
+        return this.#keep(`slot ${event.machine} ${event.slot}`, event);
+      case "job-started":
+        return this.#forget(`slot ${event.machine} ${event.slot}`);
+      case "job-said":
+        return this.#keep(`said ${event.job}`, event);
+      case "job-ended":
+        return this.#forget(`said ${event.job}`);
+      default:
+        return;
+    }
+  }
+
+  #keep(about: string, event: RunEvent): void {
+    this.#events.delete(about);
+    this.#events.set(about, event);
+  }
+
+  #forget(about: string): void {
+    this.#events.delete(about);
+  }
+}

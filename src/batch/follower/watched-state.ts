@@ -1,0 +1,74 @@
+// What a viewer knows of a batch that another client follows, from the record: the same state that the follower has.
+
+import { readdirSync } from "node:fs";
+import { outcomeAtHome } from "../../model/batch-state.js";
+import type { RunEvent } from "../../model/event.js";
+import type { JobId } from "../../model/job.js";
+import { apply } from "../../plan/fold/apply.js";
+import { forgetGone } from "../../plan/fold/edit-events.js";
+import { initialState } from "../../plan/fold/initial-state.js";
+import { olderFormats, readPast, replay } from "../../plan/fold/replay.js";
+import type { RunState } from "../../plan/run-state.js";
+import type { Results } from "../../run/home/results.js";
+
+type Started = Extract<RunEvent, { kind: "run-started" }>;
+
+export interface Watched {
+  readonly state: RunState;
+  readonly started: Started;
+  /** Of the last run, from its beginning. */
+  readonly history: readonly RunEvent[];
+}
+
+/** Viewers decide nothing. */
+const NO_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+
+/** Null: the events tell of no run. */
+export function watchedState(events: readonly RunEvent[], results: Results): Watched | null {
+  const past = readPast(events);
+  const start = events.findLastIndex(({ kind }) => kind === "run-started");
+  const started = events[start];
+  if (past === null || started?.kind !== "run-started") return null;
+  const state = initialState({
+    jobs: past.lastJobs,
+    machines: [...past.machines.keys()],
+    formats: olderFormats(past.machines.values()),
+    policy: NO_POLICY,
+  });
+  replay(state, events);
+  forgetGone(state);
+  const history = events.slice(start);
+  skipDone(state, events.slice(0, start), history, results);
+  for (const event of history) if (ABOUT_RUN.has(event.kind)) apply(state, event);
+  return { state, started, history };
+}
+
+/** What a record keeps of its client and that client's links: true as long as that client lives. */
+const ABOUT_RUN: ReadonlySet<RunEvent["kind"]> = new Set([
+  "machine-ready",
+  "machine-done",
+  "interrupted",
+  "halted",
+]);
+
+/** As a client does when it begins: results that were there before count as skipped. */
+function skipDone(
+  state: RunState,
+  before: readonly RunEvent[],
+  history: readonly RunEvent[],
+  results: Results,
+): void {
+  const done = idsOf(before, "job-collected");
+  const since = idsOf(history, "job-collected");
+  const there = new Set(readdirSync(results.dir));
+  for (const [id, tracked] of state.jobs) {
+    const outcome = outcomeAtHome(tracked);
+    const isOlder = outcome !== undefined && done.has(id) && !since.has(id);
+    const isForeign = tracked.fate.kind === "waiting" && there.has(tracked.job.name);
+    if (isOlder || isForeign) apply(state, { kind: "job-skipped", job: id, outcome: outcome ?? null, at: 0 });
+  }
+}
+
+function idsOf(events: readonly RunEvent[], kind: "job-collected"): Set<JobId> {
+  return new Set(events.flatMap((event) => (event.kind === kind ? [event.job] : [])));
+}

@@ -1,0 +1,58 @@
+// The commands of a sweep, and the jobs that they are.
+
+import { createHash, randomInt } from "node:crypto";
+import { stemFor } from "../../batch/batch-stem.js";
+import { parseSweepWords } from "../../input/sweep/sweep-words.js";
+import type { Job } from "../../model/job.js";
+import type { Sweep } from "../../model/sweep.js";
+import { Results } from "../../run/home/results.js";
+import { formatCommands, type SweepCommand } from "../../sweep/commands.js";
+import type { SweepOptions } from "../options/sweep-options.js";
+
+const DIGITS = 6;
+
+export async function readCommands(options: SweepOptions): Promise<SweepCommand[]> {
+  const { byDefault } = options;
+  const read = await readSweep(options);
+  return formatCommands(
+    {
+      ...read,
+      samples: options.samples ?? read.samples,
+      seed: options.seed ?? read.seed,
+      samplingMode: options.samplingMode ?? read.samplingMode,
+    },
+    { ...byDefault, seed: byDefault.seed ?? randomInt(2 ** 47) },
+  );
+}
+
+async function readSweep({ source }: SweepOptions): Promise<Sweep> {
+  if (source.kind === "file") {
+    // The YAML parser is half of what would be loaded, and a command that is typed does without.
+    const { loadSweep } = await import("../../input/sweep/load-sweep.js");
+    return loadSweep(source.path);
+  }
+  const typed = parseSweepWords(source.command, source.parameters);
+  return { ...typed, when: [], reject: [], samples: null, seed: null, samplingMode: null };
+}
+
+/** `script`: what the jobs are named for. */
+export function sweepJobs(
+  commands: readonly SweepCommand[],
+  source: SweepOptions["source"],
+): { readonly script: string; readonly stem: string; readonly jobs: readonly Job[] } {
+  const script = source.kind === "file" ? source.path : nameFor(commands);
+  const stem = source.kind === "file" ? stemFor(script, new Results(process.cwd())) : script;
+  const jobs = commands.map((each, index) => ({
+    id: index + 1,
+    line: null,
+    name: `${stem}.${index + 1}`,
+    ...each,
+  }));
+  return { script, stem, jobs };
+}
+
+/** What was typed has no file to be named for. The same commands are the same batch, and others another. */
+function nameFor(commands: readonly SweepCommand[]): string {
+  const text = commands.map(({ command }) => command).join("\n");
+  return `sweep-${createHash("sha256").update(text).digest("hex").slice(0, DIGITS)}`;
+}

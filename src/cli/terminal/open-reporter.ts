@@ -1,0 +1,45 @@
+// A reporter for a batch, with what it asks of this computer beside the events.
+
+import { stemsHere } from "../../batch/batches-here.js";
+import { loadLastWords } from "../../batch/last-words.js";
+import type { RunEvent } from "../../model/event.js";
+import type { Requirement } from "../../model/job.js";
+import type { Slot } from "../../model/machine.js";
+import { deviceEnv } from "../../plan/slots/devices.js";
+import type { Known, Reporter } from "../../report/reporter.js";
+import type { Results } from "../../run/home/results.js";
+import { nextCommands } from "./next-commands.js";
+import { createReporter, type ReporterChoice } from "./reporters.js";
+
+export interface Shown {
+  readonly machines: readonly string[];
+  /** Of jobs that have none of their own. */
+  readonly requirement: Requirement;
+  readonly results: Results;
+}
+
+export async function openReporter(
+  options: ReporterChoice,
+  { machines, requirement, results }: Shown,
+): Promise<Reporter> {
+  const slots = new Map<string, readonly Slot[]>();
+  const reporter = await createReporter(options, {
+    machines,
+    devicesOf: (machine, index) => {
+      const slot = slots.get(machine)?.[index];
+      return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? requirement);
+    },
+    lastWordsOf: ({ name }) => loadLastWords(results, name),
+    nextCommands: (closing) => nextCommands(closing, stemsHere(results).length < 2),
+  });
+  const show = (event: RunEvent, known: Known) => {
+    if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
+    reporter.show(event, known);
+  };
+  return {
+    show,
+    suspend: () => reporter.suspend(),
+    resume: () => reporter.resume(),
+    close: () => reporter.close(),
+  };
+}

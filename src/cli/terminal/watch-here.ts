@@ -1,0 +1,75 @@
+// Shows a batch that another client follows on this terminal. Ctrl-C ends the looking, not the batch.
+
+import type { Follower } from "../../batch/follower/ask-follower.js";
+import { type WatchEnding, watchBatch } from "../../batch/follower/watch-batch.js";
+import type { Watched } from "../../batch/follower/watched-state.js";
+import { ExitCode } from "../../errors.js";
+import type { RunEvent } from "../../model/event.js";
+import type { Reporter } from "../../report/reporter.js";
+import type { Results } from "../../run/home/results.js";
+import { note } from "./note.js";
+import { openReporter } from "./open-reporter.js";
+import type { ReporterChoice } from "./reporters.js";
+
+export interface WatchingHere {
+  readonly follower: Follower;
+  readonly results: Results;
+  readonly stem: string;
+  readonly options: ReporterChoice;
+  /** True: enough was seen, leave with success. Left out: until the follower ends. */
+  readonly isEnough?: (event: RunEvent) => boolean;
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export async function watchHere(watching: WatchingHere): Promise<number> {
+  const { follower, results, stem, options, isEnough } = watching;
+  const leaving = new AbortController();
+  const leave = () => {
+    leaving.abort();
+    follower.close();
+  };
+  for (const signal of SIGNALS) process.on(signal, leave);
+  let reporter: Reporter | null = null;
+  const open = async ({ started: { machines, settings } }: Watched) => {
+    const names = machines.map(({ name }) => name);
+    const opened = await openReporter(options, {
+      machines: names,
+      requirement: settings.requirement,
+      results,
+    });
+    reporter = opened;
+    return { show: opened.show, isEnough };
+  };
+  try {
+    const ending = await watchBatch({ follower, results, stem, signal: leaving.signal, open });
+    closeReporter(reporter);
+    return codeOf(ending, follower);
+  } finally {
+    closeReporter(reporter);
+    for (const signal of SIGNALS) process.off(signal, leave);
+    follower.close();
+  }
+}
+
+/** Harmless when repeated. */
+function closeReporter(reporter: Reporter | null): void {
+  reporter?.close();
+}
+
+function codeOf(ending: WatchEnding, { pid }: Follower): number {
+  switch (ending.kind) {
+    case "finished":
+      return ending.exitCode;
+    case "enough":
+      return ExitCode.Success;
+    case "left":
+      note(`process ${pid} has left the batch; jobs go on, and sshoal attach follows them`);
+      return ExitCode.Success;
+    case "interrupted":
+      note(`process ${pid} follows the batch on`);
+      return ExitCode.Interrupted;
+    default:
+      return ending satisfies never;
+  }
+}

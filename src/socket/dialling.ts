@@ -1,0 +1,16 @@
+// Reaches the socket of another process of this account.
+
+import { lstatSync } from "node:fs";
+import { connect } from "node:net";
+import { MessageChannel } from "./message-channel.js";
+
+/** Null: nothing listens there, or it is not ours. */
+export function dial(path: string): Promise<MessageChannel | null> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found?.isSocket() || found.uid !== process.geteuid?.()) return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("error", () => resolve(null));
+    socket.once("connect", () => resolve(new MessageChannel(socket)));
+  });
+}

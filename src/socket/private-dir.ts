@@ -1,0 +1,14 @@
+// A directory for sockets that no other account can enter.
+
+import { lstatSync, mkdirSync } from "node:fs";
+
+/** Makes it, or checks the one that is there. False: it is not ours alone, or cannot be made. */
+export function isPrivateDir(dir: string): boolean {
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
+  }
+  const found = lstatSync(dir, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
+}

@@ -1,0 +1,214 @@
+// While a client follows a batch, others of the same computer act on it through that client.
+
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
+import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { startSshd, type TestHost } from "../rig/sshd.js";
+import { until } from "../rig/until.js";
+import { makeWorkspace, type Workspace } from "../rig/workspace.js";
+
+let a: TestHost;
+let b: TestHost;
+let machines: string[];
+
+beforeAll(async () => {
+  [a, b] = await Promise.all([startSshd({ name: "a" }), startSshd({ name: "b" })]);
+  machines = [await a.machineFile("max_jobs: 1"), await b.machineFile("max_jobs: 1")];
+});
+afterAll(() => Promise.all([a.stop(), b.stop()]));
+
+/** A job that notes that it ran, then waits for a file of its own. */
+function gated(gate: Workspace, name: string): string {
+  return `echo ${name} >> ${gate.path("ran")}; ${waitFor(gate.path(name))}; echo ${name} > r`;
+}
+
+async function ran(gate: Workspace): Promise<string[]> {
+  return (await gate.read("ran").catch(() => "")).split("\n").filter((line) => line !== "");
+}
+
+async function gatedBatch(names: readonly string[]): Promise<{ work: Workspace; gate: Workspace }> {
+  const gate = await makeWorkspace();
+  const work = await makeWorkspace({ "jobs.sh": names.map((name) => `${gated(gate, name)}\n`).join("") });
+  return { work, gate };
+}
+
+function follow(work: Workspace, files: readonly string[], ...more: string[]): LiveCommand {
+  return spawnCommand(["jobs.sh", "--machines", ...files, ...LIGHT_NO_GPU, "--json", ...more], {
+    cwd: work.dir,
+  });
+}
+
+function sshoal(work: Workspace, ...args: string[]) {
+  return runCommand(args, { cwd: work.dir, program: "sshoal" });
+}
+
+const lockOf = (work: Workspace) => work.path("job_results/.sshoal/jobs.sh.lock");
+
+test("attach --watch shows what was and what comes; Ctrl-C ends the watching alone, and the socket goes with the client", async () => {
+  const { work, gate } = await gatedBatch(["one", "two"]);
+  const client = follow(work, machines);
+  await until("both run", async () => (await ran(gate)).length === 2);
+  const { socket } = JSON.parse(await readFile(lockOf(work), "utf8"));
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+  expect(statSync(path.dirname(socket)).mode & 0o777).toBe(0o700);
+  expect(Buffer.byteLength(socket)).toBeLessThanOrEqual(107);
+
+  const watcher = spawnCommand(["attach", "--watch"], { cwd: work.dir, program: "sshoal" });
+  await watcher.until(({ stdout }) => stdout().split("started: jobs.sh.").length === 3);
+  watcher.child.kill("SIGINT");
+  const left = await watcher.ended;
+  expect(left.code).toBe(130);
+  expect(left.stderr).toContain(`process ${client.child.pid} follows the batch on`);
+
+  const another = spawnCommand(["attach", "--watch", "--json"], { cwd: work.dir, program: "sshoal" });
+  await another.until(({ stdout }) => stdout().split('"kind":"job-started"').length === 3);
+  await gate.write("one", "");
+  await another.until(({ stdout }) => stdout().includes('"kind":"job-collected"'));
+  await gate.write("two", "");
+  const [seen, followed] = await Promise.all([another.ended, client.ended]);
+  expect(followed.code, followed.stderr).toBe(0);
+  expect(seen.code, seen.stderr).toBe(0);
+  const [last] = parseEvents(seen.stdout).slice(-1);
+  expect(last).toEqual(parseEvents(followed.stdout).slice(-1)[0]);
+  expect(last?.counts.succeeded).toBe(2);
+  expect(existsSync(socket)).toBe(false);
+
+  const alone = await sshoal(work, "attach", "--watch");
+  expect(alone.code).toBe(2);
+  expect(alone.stderr).toContain("no client follows a batch here");
+});
+
+test("typing the command again makes the follower read the edited script, use another machine, and watches", async () => {
+  const { work, gate } = await gatedBatch(["one", "two", "gone"]);
+  const [first = "", second = ""] = machines;
+  const client = follow(work, [first]);
+  await until("the first job runs", async () => (await ran(gate)).length === 1);
+  await work.write("jobs.sh", ["new", "one", "two"].map((name) => `${gated(gate, name)}\n`).join(""));
+  const again = follow(work, [first, second]);
+  await until("another job runs, on the other machine", async () => (await ran(gate)).length === 2);
+  for (const name of ["new", "one", "two"]) await gate.write(name, "");
+  const [watched, followed] = await Promise.all([again.ended, client.ended]);
+  expect(followed.code, followed.stdout + followed.stderr).toBe(0);
+  expect(watched.code, watched.stdout + watched.stderr).toBe(0);
+  expect(watched.stderr).toContain(`process ${client.child.pid} follows this batch, and has read it again`);
+  expect((await ran(gate)).sort()).toEqual(["new", "one", "two"]);
+  const results = await Promise.all([1, 2, 3].map((line) => work.read(`job_results/jobs.sh.${line}/r`)));
+  expect(results).toEqual(["new\n", "one\n", "two\n"]);
+  const used = parseEvents(followed.stdout).filter(({ kind }) => kind === "job-started");
+  expect(new Set(used.map(({ machine }) => machine))).toEqual(new Set(["a.yaml", "b.yaml"]));
+  const [last] = parseEvents(followed.stdout).slice(-1);
+  expect(last?.counts).toMatchObject({ succeeded: 3, unfinished: 0 });
+});
+
+test("a command with a mistake is refused where it was typed, and the follower goes on", async () => {
+  const { work, gate } = await gatedBatch(["one"]);
+  const client = follow(work, machines.slice(0, 1));
+  await until("it runs", async () => (await ran(gate)).length === 1);
+  const bad = follow(work, [work.path("no-such.yaml")]);
+  expect((await bad.ended).code).toBe(2);
+  await gate.write("one", "");
+  expect((await client.ended).code).toBe(0);
+  expect(await ran(gate)).toEqual(["one"]);
+});
+
+test("a machine is drained and opened again through the follower", async () => {
+  const { work, gate } = await gatedBatch(["one", "two", "three"]);
+  const client = follow(work, machines);
+  await until("two run", async () => (await ran(gate)).length === 2);
+  const drained = await sshoal(work, "drain", "a.yaml");
+  expect(drained.code, drained.stderr).toBe(0);
+  expect(drained.stdout).toMatch(/^draining: a\.yaml; jobs\.sh/);
+  await client.until(({ stdout }) => stdout().includes('"kind":"machine-draining"'));
+  const opened = await sshoal(work, "undrain", "a.yaml");
+  expect(opened.code, opened.stderr).toBe(0);
+  await client.until(({ stdout }) => stdout().includes('"kind":"machine-opened"'));
+  const nowhere = await sshoal(work, "undrain", "c.yaml");
+  expect(nowhere.code).toBe(2);
+  for (const name of ["one", "two", "three"]) await gate.write(name, "");
+  const { code, stdout } = await client.ended;
+  expect(code, stdout).toBe(0);
+  expect((await ran(gate)).sort()).toEqual(["one", "three", "two"]);
+});
+
+test("a drained machine that has finished is opened again, and gets jobs", async () => {
+  const { work, gate } = await gatedBatch(["one", "two", "three"]);
+  const client = follow(work, machines);
+  await until("two run", async () => (await ran(gate)).length === 2);
+  const events = () => parseEvents(client.stdout());
+  const isDone = () => events().some(({ kind, machine }) => kind === "machine-done" && machine === "a.yaml");
+  expect((await sshoal(work, "drain", "a.yaml")).code).toBe(0);
+  await client.until(({ stdout }) => stdout().includes('"kind":"machine-draining"'));
+  const onA = events().find(({ kind, machine }) => kind === "job-started" && machine === "a.yaml");
+  await gate.write(onA?.name === "jobs.sh.1" ? "one" : "two", "");
+  await client.until(isDone);
+  expect(await ran(gate)).toHaveLength(2);
+  const opened = await sshoal(work, "undrain", "a.yaml");
+  expect(opened.code, opened.stderr).toBe(0);
+  await until("the third job runs", async () => (await ran(gate)).length === 3);
+  for (const name of ["one", "two", "three"]) await gate.write(name, "");
+  const { code, stdout } = await client.ended;
+  expect(code, stdout).toBe(0);
+  expect((await ran(gate)).sort()).toEqual(["one", "three", "two"]);
+  expect(parseEvents(stdout).slice(-1)[0]?.counts).toMatchObject({ succeeded: 3, skipped: 0 });
+});
+
+test("a failed job is run again while others run", async () => {
+  const gate = await makeWorkspace();
+  const work = await makeWorkspace({
+    "jobs.sh": `test -e ${gate.path("fixed")} && echo good > r\n${gated(gate, "two")}\n`,
+  });
+  const client = follow(work, machines);
+  await client.until(({ stdout }) => stdout().includes('"kind":"job-collected"'));
+  await gate.write("fixed", "");
+  const retrying = spawnCommand(["retry", "--failed"], { cwd: work.dir, program: "sshoal" });
+  await retrying.until(({ stdout }) => stdout().includes("finished: jobs.sh.1"));
+  await gate.write("two", "");
+  const [retried, followed] = await Promise.all([retrying.ended, client.ended]);
+  expect(followed.code, followed.stdout).toBe(0);
+  expect(retried.code, retried.stdout + retried.stderr).toBe(0);
+  expect(await work.read("job_results/jobs.sh.1/r")).toBe("good\n");
+  expect(existsSync(work.path("job_results/jobs.sh.1.old-1"))).toBe(true);
+  expect(await ran(gate)).toEqual(["two"]);
+});
+
+test("a follower that is killed says nothing more: the watcher names it and what to type", async () => {
+  const { work, gate } = await gatedBatch(["one"]);
+  const client = follow(work, machines.slice(0, 1));
+  await until("it runs", async () => (await ran(gate)).length === 1);
+  const { socket } = JSON.parse(await readFile(lockOf(work), "utf8"));
+  const watcher = spawnCommand(["attach", "--watch"], { cwd: work.dir, program: "sshoal" });
+  await watcher.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
+  client.child.kill("SIGKILL");
+  const left = await watcher.ended;
+  expect(left.code).toBe(2);
+  expect(left.stderr).toContain(`process ${client.child.pid}, which followed the batch, is gone`);
+  expect(left.stderr).toContain("try: sshoal status");
+  expect(existsSync(socket)).toBe(true);
+  await gate.write("one", "");
+  const { code, stderr } = await sshoal(work, "attach");
+  expect(code, stderr).toBe(0);
+  expect(await ran(gate)).toEqual(["one"]);
+  expect(readdirSync(path.dirname(socket))).not.toContain(path.basename(socket));
+});
+
+test("a follower of another version, or on another computer, is named, with exit code 2", async () => {
+  const { work, gate } = await gatedBatch(["one"]);
+  const client = follow(work, machines.slice(0, 1));
+  await until("it runs", async () => (await ran(gate)).length === 1);
+  const lock = await readFile(lockOf(work), "utf8");
+  const { socket, ...older } = JSON.parse(lock);
+  for (const holder of [older, { ...older, host: "elsewhere", socket }]) {
+    await writeFile(lockOf(work), JSON.stringify(holder));
+    const same = await runCommand(["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU], { cwd: work.dir });
+    for (const { code, stderr } of [same, await sshoal(work, "attach", "--watch")]) {
+      expect(code).toBe(2);
+      expect(stderr).toContain(`another client follows this batch: process ${client.child.pid}`);
+    }
+  }
+  await writeFile(lockOf(work), lock);
+  await gate.write("one", "");
+  expect((await client.ended).code).toBe(0);
+});
