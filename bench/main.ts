@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { giveToRemote } from "../test/rig/account.js";
 import { describeCalm } from "./calm.js";
 import { connecting } from "./connecting.js";
 import { deciding } from "./deciding.js";
@@ -52,6 +53,7 @@ export async function main({ program, report, themes }: Invocation): Promise<num
     process.once(name, () => interrupted.abort(new Error(name)));
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(DEADLINE_MS)]);
   const place = await mkdtemp(join(tmpdir(), "sshoal-bench-"));
+  giveToRemote(place);
   // All that is made from here on goes there, and away with it, however this ends.
   process.env.TMPDIR = place;
   let rig: Rig | undefined;
