@@ -38,8 +38,11 @@ find_known() {
 print_logs() {
   read -r pid _ </proc/self/stat
   { read -r _; kill "$pid"; } <&3 >/dev/null 2>&1 &
+  # On a file server, or when no inotify is left, tail looks once a second unless told otherwise. busybox knows whole seconds only.
+  pause=1
+  ! tail -s 0.05 -n 0 /dev/null 2>/dev/null || pause=0.05
   # shellcheck disable=SC2086
-  exec tail -v -n +1 -f $logs 3<&-
+  exec tail -v -n +1 -s "$pause" -f $logs 3<&-
 }
 
 # skip COUNT…: leaves out so many lines of each log. tail prints the logs in turn, each behind a header, before it waits.
