@@ -22,7 +22,7 @@ import {
   readPast,
   replay,
 } from "../plan/fold/replay.js";
-import type { RunState } from "../plan/run-state.js";
+import { type RunState, toChange } from "../plan/run-state.js";
 import { type Holder, heldError, readHolder } from "../run/home/lock.js";
 import { loadRecord } from "../run/home/record.js";
 import type { Results } from "../run/home/results.js";
@@ -92,6 +92,7 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
     policy: NO_POLICY,
   });
   replay(state, events);
+  for (const { name } of machines.values()) toChange(state, name).slots = past.slots.get(name)?.length ?? 0;
   forgetGone(state);
   const jobs = lastJobs.filter(({ id }) => state.jobs.has(id));
   compareWithResults(state, jobs, past, new Set(listOrNothing(results.dir)));

@@ -1,9 +1,10 @@
 // A batch's state, job by job, as `sshoal status` shows it. Pure.
 
-import { courseOf } from "../model/attempt.js";
+import { type Attempt, courseOf } from "../model/attempt.js";
 import { attemptKey } from "../model/attempt-key.js";
 import { type BatchState, lastAttempt, runsOf, type TrackedJob, wordOf } from "../model/batch-state.js";
-import type { JobStatus } from "../model/batch-status.js";
+import type { BatchTimes, JobStatus } from "../model/batch-status.js";
+import { elapsedMs, timeLeftMs } from "../model/batch-times.js";
 import type { Job, Outcome } from "../model/job.js";
 
 interface KnownBatch {
@@ -13,14 +14,23 @@ interface KnownBatch {
   readonly stuck: ReadonlyMap<string, string>;
 }
 
-export function jobStatuses({ jobs, state, stuck }: KnownBatch): JobStatus[] {
+export function jobStatuses({ jobs, state, stuck }: KnownBatch, now: number): JobStatus[] {
   return jobs.flatMap((job) => {
     const tracked = state.jobs.get(job.id);
-    return tracked === undefined ? [] : [jobStatus(tracked, stuck)];
+    return tracked === undefined ? [] : [jobStatus(tracked, stuck, now)];
   });
 }
 
-function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"]): JobStatus {
+export function batchTimes(state: BatchState, isFollowed: boolean, now: number): BatchTimes {
+  const isAtWork = isFollowed || state.tally.running > 0;
+  return {
+    isAtWork,
+    elapsedMs: elapsedMs(state, isAtWork ? now : null),
+    timeLeftMs: isAtWork ? timeLeftMs(state, now) : null,
+  };
+}
+
+function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"], now: number): JobStatus {
   const { id, line, name, parameters } = tracked.job;
   const attempt = lastAttempt(tracked);
   const missing = attempt?.stage.kind === "collected" ? attempt.stage.missing : [];
@@ -34,12 +44,20 @@ function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"]): JobStatus {
     machine: attempt?.machine ?? null,
     slot: attempt === null ? null : courseOf(attempt.stage).slot,
     attempt: attempt?.run ?? runsOf(tracked),
+    startedAt: attempt === null ? null : courseOf(attempt.stage).startedAt,
+    elapsedMs: attempt === null ? null : elapsedOf(attempt, now),
     key: attempt === null ? null : attemptKey(attempt),
     outcome: outcomeOf(tracked),
     ...(parameters !== undefined && { parameters }),
     ...(missing.length > 0 && { missing }),
     ...(reason !== undefined && { reason }),
   };
+}
+
+function elapsedOf({ stage }: Attempt, now: number): number | null {
+  if ("durationMs" in stage) return stage.durationMs;
+  const { startedAt } = courseOf(stage);
+  return startedAt === null ? null : Math.max(0, now - startedAt);
 }
 
 function outcomeOf({ fate }: TrackedJob): Outcome | null {

@@ -85,7 +85,7 @@ export async function rebuildRecord({ batch, machines, results, connect }: Rebui
 
 /** Pure: what a client would have recorded that handed these jobs over. */
 function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
-  const at = Date.now();
+  const at = firstStart(found, Date.now());
   const holders = latestHolders(found);
   const jobs = new Map<number, Job>();
   for (const { manifest } of found) for (const job of manifest.jobs.values()) jobs.set(job.id, job);
@@ -117,6 +117,14 @@ function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
   ];
 }
 
+/** When the first job began that is known of; else now. */
+function firstStart(found: readonly Found[], now: number): number {
+  let first = now;
+  for (const { log } of found)
+    for (const event of log) if (event.kind === "started") first = Math.min(first, event.startedAt ?? now);
+  return first;
+}
+
 interface Holder {
   readonly machine: string;
   readonly attempt: number;
@@ -141,15 +149,21 @@ function collectedElsewhere(
   at: number,
 ): RunEvent[] {
   return found.flatMap(({ machine, log }) => {
+    const starts = new Map(
+      log.flatMap((event) => (event.kind === "started" ? [[event.key, event.startedAt] as const] : [])),
+    );
     const freed = new Set(log.flatMap((event) => (event.kind === "freed" ? [event.key] : [])));
     return log.flatMap((event): RunEvent[] => {
       if (event.kind !== "ended" || !freed.has(event.key)) return [];
       const { job: id, attempt } = parseAttemptKey(event.key);
       if (holders.get(id)?.attempt !== attempt) return [];
-      const about = { job: id, attempt, machine, outcome: event.outcome, at };
+      const { slot, durationMs, outcome } = event;
+      const startedAt = starts.get(event.key) ?? null;
+      const about = { job: id, attempt, machine, at: startedAt === null ? at : startedAt + durationMs };
       return [
-        { kind: "job-ended", durationMs: event.durationMs, ...about },
-        { kind: "job-collected", files: 0, bytes: 0, ...about },
+        ...(startedAt === null ? [] : [{ kind: "job-started", slot, startedAt, ...about } as const]),
+        { kind: "job-ended", durationMs, outcome, ...about },
+        { kind: "job-collected", outcome, files: 0, bytes: 0, ...about },
       ];
     });
   });

@@ -59,8 +59,12 @@ export function foldLog(
     const { job: id, attempt } = parseAttemptKey(event.key);
     if (!isUnderWay(state, machine, id, attempt)) continue;
     const about = { job: id, attempt, machine, at: 0 };
+    if (event.kind === "started") {
+      const { slot, startedAt } = event;
+      apply(state, { kind: "job-started", slot, ...(startedAt !== null && { startedAt }), ...about });
+      continue;
+    }
     apply(state, { kind: "job-started", slot: event.slot, ...about });
-    if (event.kind === "started") continue;
     const { outcome, durationMs } = event;
     apply(state, { kind: "job-ended", outcome, durationMs, ...about });
   }

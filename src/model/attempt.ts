@@ -44,12 +44,12 @@ export type Stage =
 
 export interface Course {
   readonly slot: number | null;
-  /** When this computer learned of it; null: it is not known when. */
+  /** By this computer's clock: when it began, or else when this computer learned of it; null: it is not known when. */
   readonly startedAt: number | null;
 }
 
 export interface Ending extends Course {
-  /** When this computer learned of it; null: it is not known when. */
+  /** As `startedAt`. */
   readonly endedAt: number | null;
   /** By the machine's clock. */
   readonly durationMs: number;

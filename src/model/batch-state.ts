@@ -4,6 +4,7 @@
 import type { Attempt, Stage } from "./attempt.js";
 import type { DecisionKind } from "./decision.js";
 import type { Job, JobId, Outcome } from "./job.js";
+import { type Life, newLife } from "./life.js";
 import { SPOOL_FORMAT } from "./machine.js";
 
 export interface BatchState {
@@ -11,6 +12,11 @@ export interface BatchState {
   readonly machines: Map<string, MachineState>;
   /** How many jobs are in each phase. */
   readonly tally: Record<Phase, number>;
+  /** Jobs with this computer. */
+  readonly waiting: Set<JobId>;
+  /** The user wants no new jobs ("drain"), nor those that run ("stop"). */
+  interrupted: "no" | "drain" | "stop";
+  readonly life: Life;
 }
 
 /** A job, and what has become of it. */
@@ -106,7 +112,14 @@ export function newTally(): Record<Phase, number> {
 
 /** Of a batch of which nothing is known. */
 export function emptyState(): BatchState {
-  return { jobs: new Map(), machines: new Map(), tally: newTally() };
+  return {
+    jobs: new Map(),
+    machines: new Map(),
+    tally: newTally(),
+    waiting: new Set(),
+    interrupted: "no",
+    life: newLife(),
+  };
 }
 
 export function newMachine(name: string, order: number, spoolFormat = SPOOL_FORMAT): MachineState {

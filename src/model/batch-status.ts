@@ -14,6 +14,10 @@ export interface JobStatus {
   readonly slot: number | null;
   /** Which run of the job it is, from 1; 0: it has not begun. */
   readonly attempt: number;
+  /** By this computer's clock; null: it has not begun, or it is not known when. */
+  readonly startedAt: number | null;
+  /** How long it runs or ran; null: it has not begun, or it is not known. */
+  readonly elapsedMs: number | null;
   /** Names the attempt on its machine. */
   readonly key: string | null;
   /** Null while it has none, and for results that no record tells of. */
@@ -26,7 +30,17 @@ export interface JobStatus {
   readonly reason?: string;
 }
 
-export interface BatchStatus {
+/** How long a batch takes. */
+export interface BatchTimes {
+  /** A client follows it, or a job of it runs. */
+  readonly isAtWork: boolean;
+  /** Over all of its clients. */
+  readonly elapsedMs: number;
+  /** Null: it cannot be told. */
+  readonly timeLeftMs: number | null;
+}
+
+export interface BatchStatus extends BatchTimes {
   readonly batch: string;
   readonly jobs: readonly JobStatus[];
   /** "process 1234"; null: no client does. */

@@ -1,5 +1,5 @@
 // Everything that can happen in a run. Events are recorded, folded into the state and shown to people;
-// `at` is this computer's clock in milliseconds, durations come from the machine's own.
+// `at` is this computer's clock in milliseconds when it learned of it, durations come from the machine's own.
 
 import type { BatchSettings, FeedPosition } from "./batch.js";
 import type { HaltRule } from "./halt-rule.js";
@@ -113,6 +113,8 @@ export type RunEvent = { readonly at: number } & (
       readonly attempt: number;
       readonly machine: string;
       readonly slot: number;
+      /** By this computer's clock, from the machine's uptime; left out: the machine does not tell. */
+      readonly startedAt?: number;
     }
   /** The last line a running job printed, for the live view. `saidAt`: an earlier client had it by then. */
   | {

@@ -33,14 +33,11 @@ export interface Halting {
 export interface RunState extends BatchState {
   readonly policy: Policy;
   readonly stock: Stock;
-  /** Jobs with this computer. */
-  readonly waiting: Set<JobId>;
   /** Of the jobs that need something else than the others do. */
   readonly kinds: Map<JobId, string>;
   firstReadyAt: number | null;
   /** More jobs may still come. */
   isMoreToCome: boolean;
-  interrupted: "no" | "drain" | "stop";
   isPaused: boolean;
   halting: Halting;
 }

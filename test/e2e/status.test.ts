@@ -43,11 +43,11 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   const followed = await status();
   expect(followed.lines).toEqual([
     expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 0 succeeded, 1 failed, 1 running, 1 waiting$/),
-    `  followed by process ${client.child.pid}`,
+    expect.stringMatching(`^  \\d+s so far(, ~\\d+s left)?; followed by process ${client.child.pid}$`),
     "  running:",
-    "    jobs.sh.2  one.yaml slot 0",
+    expect.stringMatching(/^ {4}jobs\.sh\.2 {2}one\.yaml slot 0 {2}\d+s$/),
     "  failed:",
-    "    jobs.sh.1  one.yaml slot 0  exit code 3",
+    expect.stringMatching(/^ {4}jobs\.sh\.1 {2}one\.yaml slot 0 {2}\d+s {2}exit code 3$/),
   ]);
   expect(followed).toMatchObject({ code: 0, stderr: "" });
 
@@ -55,28 +55,31 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   await client.ended;
   const before = await record();
   const left = await status("jobs.sh");
-  expect(left.stdout).toContain(
-    ": 0 succeeded, 1 failed, 1 running, 1 waiting\n  no client follows it: execute_batch jobs.sh … resumes it\n",
+  expect(left.stdout).toMatch(
+    /: 0 succeeded, 1 failed, 1 running, 1 waiting\n {2}\d+s so far.*; no client follows it: execute_batch jobs\.sh …/,
   );
-  expect(left.stdout).toContain("    jobs.sh.2  one.yaml slot 0\n");
+  expect(left.stdout).toContain("    jobs.sh.2  one.yaml slot 0  ");
 
   // What happens now, no client sees: only the machine knows it.
   await seen.write("go", "");
   await until("nothing runs there any more", () => host.pids().length === 0);
   const ended = await status();
-  expect(ended.stdout).toContain(": 2 succeeded, 1 failed, 2 of them to collect\n  no client follows it:");
+  expect(ended.stdout).toMatch(
+    /: 2 succeeded, 1 failed, 2 of them to collect; took \d+s\n {2}no client follows it:/,
+  );
   expect(ended.stdout).not.toContain("running");
   expect(await record()).toBe(before);
 
   expect((await runCommand(args, { cwd: work.dir })).code).toBe(1);
   const over = await status();
   expect(over.lines).toEqual([
-    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 2 succeeded, 1 failed$/),
+    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 2 succeeded, 1 failed; took \d+s$/),
     "  failed:",
-    "    jobs.sh.1  one.yaml slot 0  exit code 3",
+    expect.stringMatching(/^ {4}jobs\.sh\.1 {2}one\.yaml slot 0 {2}\d+s {2}exit code 3$/),
   ]);
   const batch = over.lines[0]?.split(":")[0];
-  const about = { v: 2, batch, collected: true, machine: "one.yaml", slot: 0, attempt: 1 };
+  const times = { startedAt: expect.any(Number), elapsedMs: expect.any(Number) };
+  const about = { v: 2, batch, collected: true, machine: "one.yaml", slot: 0, attempt: 1, ...times };
   expect(parseEvents((await status("--json")).stdout)).toEqual([
     {
       ...about,
@@ -136,7 +139,7 @@ test("after --detach the machines are asked; one that cannot be reached is named
   relay.refuse();
   const unreached = await status();
   expect(unreached.code).toBe(0);
-  expect(unreached.stdout).toContain(": 0 succeeded, 1 running, 3 waiting\n  no client follows it:");
+  expect(unreached.stdout).toMatch(/: 0 succeeded, 1 running, 3 waiting; .*\n {2}no client follows it:/);
   expect(unreached.stdout).toContain("\n  far.yaml cannot be asked, its jobs are shown as last known: ");
   for (const line of unreached.lines) expect(line.length).toBeLessThanOrEqual(80);
   const json = await status("--json");
@@ -155,9 +158,11 @@ test("two batches of a directory are told apart, by name or by script", async ()
   const options = ["--machines", await host.machineFile("max_jobs: 2"), ...LIGHT_NO_GPU];
   for (const script of ["a.sh", "sub/b.sh"]) await runCommand([script, ...options], { cwd: work.dir });
   const all = await status();
-  expect(all.stdout).toMatch(/^a\.sh-\w{8}: 1 succeeded\nsub_b\.sh-\w{8}: 1 succeeded, 1 failed\n/);
+  expect(all.stdout).toMatch(
+    /^a\.sh-\w{8}: 1 succeeded; took \d+s\nsub_b\.sh-\w{8}: 1 succeeded, 1 failed; took \d+s\n/,
+  );
   const one = await status("sub/b.sh");
-  expect(one.stdout).toMatch(/^sub_b\.sh-\w{8}: 1 succeeded, 1 failed\n/);
+  expect(one.stdout).toMatch(/^sub_b\.sh-\w{8}: 1 succeeded, 1 failed; took \d+s\n/);
   expect((await status(one.lines[0]?.split(":")[0] ?? "")).stdout).toBe(one.stdout);
   const typo = await status("sub/c.sh");
   expect(typo).toMatchObject({ code: 2, stdout: "" });

@@ -34,8 +34,8 @@ export async function showResults(options: ResultsOptions): Promise<ExitCode> {
   const unreached = await refresh(batch, connect);
   for (const each of unreached) warn(unreachedText(each));
   const now = Date.now();
-  const spans = timeline(batch, now);
-  process.stdout.write(format(readRows(batch, results, spans), { batch, spans, now }, options));
+  const facts = { batch, spans: timeline(batch, now), now };
+  process.stdout.write(format(readRows(facts, results), facts, options));
   return ExitCode.Success;
 }
 
@@ -54,8 +54,8 @@ function timeline({ state }: BatchHere, now: number): Map<string, Span> {
   );
 }
 
-function readRows(batch: BatchHere, results: Results, spans: ReadonlyMap<string, Span>): ResultRow[] {
-  return jobStatuses(batch).flatMap((status) => {
+function readRows({ batch, spans, now }: Facts, results: Results): ResultRow[] {
+  return jobStatuses(batch, now).flatMap((status) => {
     const tracked = batch.state.jobs.get(status.job);
     return tracked === undefined
       ? []

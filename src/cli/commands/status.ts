@@ -8,7 +8,7 @@ import {
   resumeCommand,
 } from "../../batch/batches-here.js";
 import type { Connector } from "../../batch/connector.js";
-import { jobStatuses } from "../../batch/job-status.js";
+import { batchTimes, jobStatuses } from "../../batch/job-status.js";
 import { refresh } from "../../batch/refresh.js";
 import { ExitCode } from "../../errors.js";
 import type { BatchStatus } from "../../model/batch-status.js";
@@ -35,9 +35,11 @@ export async function showStatus(options: StatusOptions): Promise<ExitCode> {
 
 async function statusOf(batch: BatchHere, connect: Connector): Promise<BatchStatus> {
   const unreached = await refresh(batch, connect);
+  const now = Date.now();
   return {
     batch: batch.batch,
-    jobs: jobStatuses(batch),
+    jobs: jobStatuses(batch, now),
+    ...batchTimes(batch.state, batch.holder !== null, now),
     follower: batch.holder === null ? null : describeHolder(batch.holder),
     command: resumeCommand(batch),
     unreached,

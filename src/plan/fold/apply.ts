@@ -2,6 +2,7 @@
 
 import type { VerbNews } from "../../model/decision.js";
 import type { RunEvent } from "../../model/event.js";
+import { beginStretch, noteSign } from "../../model/life.js";
 import { newHalting, sortWaiting } from "../halt.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyToAttempt, collectRest } from "./attempt-events.js";
@@ -32,6 +33,7 @@ export function apply(state: RunState, event: RunEvent | VerbNews): boolean {
 
 /** For what happened in an earlier run, whose machines are not those of this one. */
 export function applyRecorded(state: RunState, event: RunEvent | VerbNews): boolean {
+  if (event.kind !== "run-started") noteSign(state.life, event.at);
   switch (event.kind) {
     case "job-started":
     case "job-ended":
@@ -56,6 +58,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       for (const job of event.jobs) addJob(state, job);
       if (event.edit !== undefined) applyEdit(state, event.edit);
       state.halting = newHalting();
+      beginStretch(state.life, event.at);
       return;
     case "jobs-added":
       return addJobs(state, event.jobs);

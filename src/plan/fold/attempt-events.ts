@@ -1,10 +1,11 @@
 // What a machine's report of an attempt changes: of the current one, and of one that was overtaken and ran all the same.
 
-import { type Attempt, courseOf, isBefore } from "../../model/attempt.js";
+import { type Attempt, courseOf, type Ending, isBefore } from "../../model/attempt.js";
 import { attemptKey } from "../../model/attempt-key.js";
 import type { MachineState, TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { type Outcome, succeeded } from "../../model/job.js";
+import { noteWork } from "../../model/life.js";
 import { noteEnd } from "../halt.js";
 import { type RunState, toChange } from "../run-state.js";
 import { makeCurrent, noteRun, setStage } from "./attempts.js";
@@ -46,15 +47,20 @@ export function applyToAttempt(state: RunState, event: AttemptEvent): boolean {
   }
 }
 
-function start({ state, machine, tracked, attempt }: About, { slot, at }: EventOf<"job-started">): boolean {
+function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-started">): boolean {
   const { stage } = attempt;
+  const { slot } = event;
+  const startedAt = startOf(event);
   // That it has begun may be known before where.
   const isKnown = stage.kind === "running" ? stage.slot !== null : !isBefore(stage, "running");
+  if (isKnown && stage.kind === "running" && event.startedAt !== undefined)
+    // This client's clock may be another one than that of the client which recorded it.
+    setStage(state, machine, attempt, { ...stage, startedAt });
   if (isKnown) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
   const isStopping = stage.kind === "running" && stage.isStopping;
-  setStage(state, machine, attempt, { kind: "running", slot, startedAt: timeOf(at), isStopping });
+  setStage(state, machine, attempt, { kind: "running", slot, startedAt, isStopping });
   return attempt.isCurrent;
 }
 
@@ -66,15 +72,36 @@ function end(
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
   const { slot, startedAt } = courseOf(attempt.stage);
-  const endedAt = timeOf(at);
+  const endedAt = endOf(startedAt, durationMs, timeOf(at));
   setStage(state, machine, attempt, { kind: "ended", slot, startedAt, endedAt, durationMs, outcome });
+  noteDuration(state, { startedAt, endedAt, durationMs, outcome });
   if (attempt.isCurrent && !isWorthRetrying(state, tracked, outcome)) noteEnd(state, attempt.job, outcome);
   return attempt.isCurrent;
+}
+
+/** Not later than this computer has learned of it. */
+function startOf({ startedAt, at }: EventOf<"job-started">): number | null {
+  if (startedAt === undefined) return timeOf(at);
+  return Math.min(startedAt, timeOf(at) ?? startedAt);
+}
+
+/** This computer may learn of it long after, as when no client followed the batch. */
+function endOf(startedAt: number | null, durationMs: number, learnedAt: number | null): number | null {
+  if (startedAt === null) return learnedAt;
+  return Math.min(startedAt + durationMs, learnedAt ?? Number.POSITIVE_INFINITY);
 }
 
 /** Events without a time are read from a machine's log, long after they happened. */
 function timeOf(at: number): number | null {
   return at === 0 ? null : at;
+}
+
+function noteDuration({ life }: RunState, ending: Omit<Ending, "slot">): void {
+  const { startedAt, endedAt, durationMs, outcome } = ending;
+  if (startedAt !== null && endedAt !== null) noteWork(life, startedAt, endedAt);
+  if (outcome.kind === "stopped" || outcome.kind === "lost") return;
+  life.durations.totalMs += durationMs;
+  life.durations.count++;
 }
 
 function collect(

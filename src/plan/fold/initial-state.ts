@@ -1,6 +1,6 @@
 // What a run knows when it begins.
 
-import { type MachineState, newMachine, newTally, type TrackedJob } from "../../model/batch-state.js";
+import { emptyState, type MachineState, newMachine, type TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
 import { newHalting } from "../halt.js";
 import type { Policy, RunState } from "../run-state.js";
@@ -25,16 +25,13 @@ export function initialState(beginning: Beginning): RunState {
   );
   for (const name of closed) (machines.get(name) as MachineState).isOpen = false;
   const state: RunState = {
+    ...emptyState(),
     policy,
-    jobs: new Map(),
     machines,
-    tally: newTally(),
     stock: newStock(machines.values()),
-    waiting: new Set(),
     kinds: new Map(),
     firstReadyAt: null,
     isMoreToCome,
-    interrupted: "no",
     isPaused: false,
     halting: newHalting(),
   };

@@ -6,6 +6,7 @@ import type { BatchSettings, FeedPosition } from "../../model/batch.js";
 import type { TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
+import { beginStretch, noteSign } from "../../model/life.js";
 import type { Slot } from "../../model/machine.js";
 import { isReplayed } from "../../model/recorded.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
@@ -152,6 +153,8 @@ function lastPile(events: readonly RunEvent[]): Pile {
 export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const event of events) {
     if (event.kind === "run-started") replayStart(state, event);
+    // The next client may have recorded this one before it began.
+    else if (event.kind !== "results-moved") noteSign(state.life, event.at);
     if (isReplayed(event)) applyRecorded(state, event);
   }
   for (const name of state.machines.keys()) {
@@ -165,7 +168,8 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
 }
 
 /** Names of attempts on machines tell how their jobs were when they were assigned. */
-function replayStart(state: RunState, { jobs, edit }: Extract<RunEvent, { kind: "run-started" }>): void {
+function replayStart(state: RunState, { at, jobs, edit }: Extract<RunEvent, { kind: "run-started" }>): void {
+  beginStretch(state.life, at);
   tryStuckAgain(state);
   for (const job of jobs) {
     const tracked = state.jobs.get(job.id);

@@ -1,4 +1,4 @@
-# Prints the names of a spool's event logs, then what is new in them. Runs in the spool after logs.sh; $known has a line
+# Prints the machine's clock and the names of a spool's event logs, then what is new in them. Runs in the spool after logs.sh; $known has a line
 # <log>=<lines> <end of the last one> for each log of which the client has lines. Ends when stdin does.
 
 newline='
@@ -13,6 +13,7 @@ follow() {
     case $known in *"$newline$log_file="*) find_known ;; esac
     counts="$counts $count"
   done
+  print_clock
   echo "logs$logs"
   exec 3<&0 </dev/null
   # shellcheck disable=SC2086

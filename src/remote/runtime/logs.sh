@@ -16,6 +16,13 @@ find_client_logs() {
   done
 }
 
+# The uptime of this machine, in which it was started: by it the client learns how long ago a job began.
+print_clock() {
+  up='' boot=''
+  { read -r up _ </proc/uptime && read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null
+  echo "clock $up $boot"
+}
+
 # is_logged PATTERN: a client wrote such a line. Status 1: none did; any other but 0: that is not known.
 is_logged() {
   find_client_logs

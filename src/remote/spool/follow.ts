@@ -8,6 +8,7 @@ import { type Place, prelude } from "../engine/layout.js";
 import { remoteErrorFrom } from "../engine/remote-error.js";
 import { runtimeFile } from "../runtime-files.js";
 import { type KnownLogs, LogStream } from "./log-stream.js";
+import { type MachineClock, parseClock } from "./machine-clock.js";
 import type { SpoolEvent } from "./spool-event.js";
 
 export interface Following {
@@ -31,19 +32,22 @@ export async function follow(session: Session, following: Following): Promise<st
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
   const stderr = gatherTail(running.stderr);
-  const stream = new LogStream(known, onEvent);
-  let head: Buffer | null = Buffer.alloc(0);
+  let head: Buffer = Buffer.alloc(0);
+  let clock: MachineClock | null = null;
+  let stream: LogStream | null = null;
   const take = (chunk: Buffer) => {
     // What comes after a new follower has begun is that one's to count.
     if (signal.aborted) return;
-    if (head === null) return stream.take(chunk);
+    if (stream !== null) return stream.take(chunk);
     head = Buffer.concat([head, chunk]);
-    const end = head.indexOf(10);
-    if (end < 0) return;
-    const rest = head.subarray(end + 1);
-    onLogs?.(parseLogs(head.toString("utf8", 0, end)));
-    head = null;
-    stream.take(rest);
+    const clockEnd = head.indexOf(10);
+    if (clockEnd < 0) return;
+    clock ??= parseClock(head.toString("utf8", 0, clockEnd), Date.now());
+    const logsEnd = head.indexOf(10, clockEnd + 1);
+    if (logsEnd < 0) return;
+    onLogs?.(parseLogs(head.toString("utf8", clockEnd + 1, logsEnd)));
+    stream = new LogStream(known, onEvent, clock);
+    stream.take(head.subarray(logsEnd + 1));
   };
   try {
     // Not by `for await`, which costs more than an event.

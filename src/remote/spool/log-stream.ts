@@ -1,6 +1,7 @@
 // Takes apart what one `tail` prints of several growing logs: each piece comes behind a header that names its log.
 
 import { LONGEST_LINE_BYTES } from "../engine/line-limit.js";
+import type { MachineClock } from "./machine-clock.js";
 import { parseSpoolEvent, type SpoolEvent } from "./spool-event.js";
 
 const NEWLINE = 10;
@@ -27,6 +28,7 @@ const REMEMBERED = /[ -~]{0,80}$/;
 export class LogStream {
   readonly #known: KnownLogs;
   readonly #onEvent: (event: SpoolEvent) => void;
+  readonly #clock: MachineClock | null;
   /** Of each log, what came of its last line. */
   readonly #rests = new Map<string, Buffer>();
   /** Logs of which a line that is not over yet is too long. */
@@ -37,9 +39,10 @@ export class LogStream {
   #last: Buffer | null = null;
 
   /** Counts lines in `known` as they come. */
-  constructor(known: KnownLogs, onEvent: (event: SpoolEvent) => void) {
+  constructor(known: KnownLogs, onEvent: (event: SpoolEvent) => void, clock: MachineClock | null = null) {
     this.#known = known;
     this.#onEvent = onEvent;
+    this.#clock = clock;
   }
 
   take(chunk: Buffer): void {
@@ -84,7 +87,7 @@ export class LogStream {
 
   #end(line: Buffer): void {
     const text = line.toString("utf8");
-    const event = parseSpoolEvent(this.#overlong.delete(this.#name) ? lastEventIn(text) : text);
+    const event = parseSpoolEvent(this.#overlong.delete(this.#name) ? lastEventIn(text) : text, this.#clock);
     this.#count(1, REMEMBERED.exec(text)?.[0] ?? "");
     if (event !== null) this.#onEvent(event);
   }

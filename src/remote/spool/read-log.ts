@@ -4,6 +4,7 @@ import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
 import { runtimeFile } from "../runtime-files.js";
+import { parseClock } from "./machine-clock.js";
 import { parseSpoolEvent, type SpoolEvent } from "./spool-event.js";
 
 /** A job is some 60 bytes of it: enough for two million. */
@@ -21,7 +22,9 @@ export async function readLog(
     signal,
     maxBytes: MAX_BYTES,
   });
-  return lines[0] === "there" ? lines.flatMap((line) => parseSpoolEvent(line) ?? []) : null;
+  if (lines[0] !== "there") return null;
+  const clock = parseClock(lines.at(-1) ?? "", Date.now());
+  return lines.flatMap((line) => parseSpoolEvent(line, clock) ?? []);
 }
 
 /** A full disk can leave the last line of a log open: `tail` puts the name of the next one on a line of its own. */
@@ -33,6 +36,7 @@ if [ -n "\${logs-}" ]; then
   echo there
   tail -n +1 $logs </dev/null || exit 1
   echo
+  print_clock
 fi
 echo done
 `;

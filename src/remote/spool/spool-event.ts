@@ -2,9 +2,16 @@
 
 import { isAttemptKey } from "../../model/attempt-key.js";
 import type { Outcome } from "../../model/job.js";
+import { type MachineClock, timeOnClock } from "./machine-clock.js";
 
 export type SpoolEvent =
-  | { readonly kind: "started"; readonly key: string; readonly slot: number }
+  | {
+      readonly kind: "started";
+      readonly key: string;
+      readonly slot: number;
+      /** By this computer's clock; null: an older loop does not tell, or it was before the machine was last started. */
+      readonly startedAt: number | null;
+    }
   | {
       readonly kind: "ended";
       readonly key: string;
@@ -24,15 +31,16 @@ export type SpoolEvent =
   | { readonly kind: "overlong" };
 
 /** Null for a line that is no event of ours: torn by a full disk, or written by a later version. */
-export function parseSpoolEvent(line: string): SpoolEvent | null {
-  const [kind, first = "", second = "", code = "", duration = ""] = line.split(" ");
+export function parseSpoolEvent(line: string, clock: MachineClock | null = null): SpoolEvent | null {
+  const [kind, first = "", second = "", third = "", fourth = ""] = line.split(" ");
   switch (kind) {
     case "started":
-      return isAttemptKey(first) && isNumber(second) ? { kind, key: first, slot: Number(second) } : null;
+      if (!isAttemptKey(first) || !isNumber(second)) return null;
+      return { kind, key: first, slot: Number(second), startedAt: timeOnClock(clock, third, fourth) };
     case "ended": {
-      const outcome = parseExit(code);
-      if (!isAttemptKey(first) || !isNumber(second) || !isNumber(duration) || outcome === null) return null;
-      return { kind, key: first, slot: Number(second), outcome, durationMs: Number(duration) };
+      const outcome = parseExit(third);
+      if (!isAttemptKey(first) || !isNumber(second) || !isNumber(fourth) || outcome === null) return null;
+      return { kind, key: first, slot: Number(second), outcome, durationMs: Number(fourth) };
     }
     case "waiting":
       return isNumber(first)

@@ -1,6 +1,7 @@
 // For programs: one event a line, in the format that docs/json-events.md describes and promises to keep.
 
 import type { BatchState } from "../../model/batch-state.js";
+import { elapsedMs } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Reporter, TextSink } from "../reporter.js";
 
@@ -64,14 +65,15 @@ export function createJsonReporter(stdout: TextSink): Reporter {
   };
 }
 
-function formatEvent(event: RunEvent, { jobs }: BatchState): string {
+function formatEvent(event: RunEvent, state: BatchState): string {
   const { kind, at, ...rest } = event;
-  const tracked = "job" in event ? jobs.get(event.job) : undefined;
+  const tracked = "job" in event ? state.jobs.get(event.job) : undefined;
   const name = "job" in event ? { name: tracked?.job.name ?? null } : {};
   const attempt =
     "attempt" in event ? tracked?.attempts.find(({ number }) => number === event.attempt) : undefined;
   const run = attempt === undefined || attempt.run === null ? {} : { run: attempt.run };
-  return escapeC1(JSON.stringify({ v: VERSION, kind, at, ...name, ...rest, ...run }));
+  const life = kind === "run-ended" ? { elapsedMs: elapsedMs(state, at) } : {};
+  return escapeC1(JSON.stringify({ v: VERSION, kind, at, ...name, ...rest, ...run, ...life }));
 }
 
 /** JSON allows these raw, but a terminal obeys them. */

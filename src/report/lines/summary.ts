@@ -1,6 +1,7 @@
 // What is left on the screen after a run: how many, how long, and where to look next.
 
 import { endingOf, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
+import { elapsedMs } from "../../model/batch-times.js";
 import { succeeded } from "../../model/job.js";
 import { runningJobs, type ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";
@@ -19,7 +20,7 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
   const { ellipsis } = look.signs;
   const title = look.title === undefined ? "" : `${printable(look.title)}: `;
   return [
-    `${title}${countsText(view, jobs)} in ${formatDuration(view.lastEventAt - view.startedAt)}`,
+    `${title}${countsText(view, jobs)} in ${formatDuration(elapsedMs(view.state, view.lastEventAt))}`,
     ...failureLines(view, jobs, look),
     ...unfinishedLines(view, ellipsis),
     ...incompleteLines(view, ellipsis),

@@ -1,6 +1,7 @@
 // The jobs of the live view as rows: what each is, where, for how long, and what there is to say about it.
 
 import { endingOf, type TrackedJob } from "../../model/batch-state.js";
+import { elapsedMs } from "../../model/batch-times.js";
 import type { Job } from "../../model/job.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
@@ -54,7 +55,8 @@ function condition(
   const lostAt = view.machines.get(machine)?.lostAt ?? null;
   if (lostAt !== null)
     return { state: "running", said: `last seen ${formatDuration(now - lostAt)} ago${rest}`, isReason: true };
-  const silentMs = now - (said?.at ?? startedAt);
+  // What a job printed before this client came, and when, is not known.
+  const silentMs = now - (said?.at ?? Math.max(startedAt, view.startedAt ?? 0));
   if (silentMs < SILENT_AFTER_MS) return { state: "running", said: text, isReason: false };
   return { state: "silent", said: `no output for ${formatRoughDuration(silentMs)}${rest}`, isReason: true };
 }
@@ -110,13 +112,13 @@ export function waitingRows(view: ViewState, now: number, most: number): JobRow[
   return waitingJobs(view, now, most).map((waiting) => waitingRow(view, now, waiting));
 }
 
-function waitingRow({ startedAt }: ViewState, now: number, { job, reason }: WaitingJob): JobRow {
-  const timeMs = startedAt === null ? null : now - startedAt;
+/** Jobs wait since their batch began. */
+function waitingRow({ state }: ViewState, now: number, { job, reason }: WaitingJob): JobRow {
   return {
     state: "waiting",
     job,
     where: "waits",
-    timeMs,
+    timeMs: elapsedMs(state, now),
     what: "",
     progress: null,
     said: reason,

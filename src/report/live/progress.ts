@@ -1,10 +1,10 @@
 // The top of the live view: the bar with the time left, and the counts below it.
 
+import { elapsedMs, timeLeftMs } from "../../model/batch-times.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
 import { fitWidth, textWidth } from "../text/width.js";
 import { type Canvas, formatSpans, type Look, type Span, span } from "./styled-text.js";
-import { timeLeftMs } from "./time-left.js";
 import type { ViewState } from "./view-state.js";
 
 const WIDEST_BAR = 60;
@@ -13,16 +13,16 @@ const WIDEST_TITLE = 30;
 
 export function progressLines(view: ViewState, canvas: Canvas): string[] {
   if (view.startedAt === null) return [];
-  return [barLine(view, canvas.now - view.startedAt, canvas), countsLine(view, canvas)];
+  return [barLine(view, elapsedMs(view.state, canvas.now), canvas), countsLine(view, canvas)];
 }
 
 /** Where columns are few, what is left out first is the bar, then the time left, then the end of the name. */
-function barLine(view: ViewState, elapsedMs: number, canvas: Canvas): string {
+function barLine(view: ViewState, tookMs: number, canvas: Canvas): string {
   const { now, columns, look } = canvas;
-  const leftMs = timeLeftMs(view, now);
+  const leftMs = timeLeftMs(view.state, now);
   const { succeeded, failed, stopped, lost, skipped } = view.state.tally;
   const done = succeeded + failed + stopped + lost + skipped;
-  const parts = [`${done}/${view.state.jobs.size}`, formatDuration(elapsedMs)];
+  const parts = [`${done}/${view.state.jobs.size}`, formatDuration(tookMs)];
   const short = parts.join(look.separator);
   if (leftMs !== null) parts.push(`~${formatRoughDuration(leftMs)} left`);
   const long = parts.join(look.separator);

@@ -30,8 +30,6 @@ export interface ViewState {
   hasProgress: boolean;
   /** Results of which something stays on a machine; known when the run has ended. */
   incomplete: readonly Incomplete[];
-  /** Of the jobs that ended in this run. */
-  readonly durations: { totalMs: number; count: number };
   /** What is said at the bottom while no new job begins. */
   stopping: string | null;
   paused: string | null;
@@ -65,7 +63,6 @@ export function newView(machines: readonly string[], sources: JobSources): ViewS
     lastLines: new Map(),
     hasProgress: false,
     incomplete: [],
-    durations: { totalMs: 0, count: 0 },
     stopping: null,
     paused: null,
   };
@@ -88,7 +85,8 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "job-said":
       return noteSaid(view, event);
     case "job-ended":
-      return noteEnd(view, event);
+      view.lastLines.delete(event.job);
+      return;
     case "interrupted":
       view.stopping = STOPPING[event.mode];
       return;
@@ -179,12 +177,6 @@ function remembering({ lastWordsOf }: JobSources): ViewState["lastWordsOf"] {
     known.set(id, words);
     return words;
   };
-}
-
-function noteEnd(view: ViewState, { job, durationMs }: Extract<RunEvent, { kind: "job-ended" }>): void {
-  view.lastLines.delete(job);
-  view.durations.totalMs += durationMs;
-  view.durations.count += 1;
 }
 
 function machineOf(view: ViewState, name: string): MachineView {

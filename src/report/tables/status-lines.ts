@@ -5,6 +5,7 @@ import type { BatchStatus, JobStatus } from "../../model/batch-status.js";
 import { describeOutcome } from "../../model/job.js";
 import { escapeC1 } from "../lines/json-lines.js";
 import { missingText } from "../lines/missing-text.js";
+import { formatDuration, formatRoughDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
 import { wrap } from "../text/wrap.js";
@@ -38,13 +39,16 @@ export function unreachedText({ machine, reason }: BatchStatus["unreached"][numb
   return `${machine} cannot be asked, its jobs are shown as last known: ${reason}`;
 }
 
-/** One line, or two where one is too short for both how far it is and who follows it. */
+/** One line, or two where one is too short for how far it is, how long it takes and who follows it. */
 function headLines(status: BatchStatus, columns: number): string[] {
   const progress = printable(`${status.batch}: ${countsText(status.jobs)}`);
-  const follower = followerText(status);
-  const line = follower === "" ? progress : `${progress}; ${printable(follower)}`;
-  if (textWidth(line) <= columns) return [line];
-  return [fitWidthKeepingEnd(progress, columns), ...indented(follower, columns)];
+  const parts = [timesText(status), printable(followerText(status))].filter((part) => part !== "");
+  const headWith = (count: number) => [progress, ...parts.slice(0, count)].join("; ");
+  const fitting = [2, 1].find((count) => textWidth(headWith(count)) <= columns) ?? 0;
+  return [
+    fitWidthKeepingEnd(headWith(fitting), columns),
+    ...indented(parts.slice(fitting).join("; "), columns),
+  ];
 }
 
 function indented(text: string, columns: number): string[] {
@@ -69,6 +73,13 @@ function countsText(jobs: readonly JobStatus[]): string {
     .join(", ");
 }
 
+/** "12m04s so far, ~13m left", or "took 25m10s". */
+function timesText({ isAtWork, elapsedMs, timeLeftMs }: BatchStatus): string {
+  if (!isAtWork) return `took ${formatDuration(elapsedMs)}`;
+  const left = timeLeftMs === null ? "" : `, ~${formatRoughDuration(timeLeftMs)} left`;
+  return `${formatDuration(elapsedMs)} so far${left}`;
+}
+
 const ENDINGS = ["succeeded", "failed", "stopped", "lost", "skipped"] as const;
 
 function isToCollect({ outcome, isHere }: JobStatus): boolean {
@@ -91,8 +102,9 @@ function listed(
   const shown = jobs.slice(0, LISTED);
   const names = column(shown.map(({ name }) => fitWidthKeepingEnd(printable(name), WIDEST_NAME)));
   const places = column(shown.map((job) => fitWidthKeepingEnd(printable(placeOf(job)), WIDEST_PLACE)));
+  const times = timeColumn(shown);
   const rows = shown.map((job, index) =>
-    [names[index], places[index], printable(ending(job))].join(GAP).trimEnd(),
+    [names[index], places[index], ...(times[index] ?? []), printable(ending(job))].join(GAP).trimEnd(),
   );
   const more = jobs.length > LISTED ? [`… and ${jobs.length - LISTED} more`] : [];
   return [heading, ...[...rows, ...more].map((row) => INDENT + row)].map((line) =>
@@ -103,6 +115,13 @@ function listed(
 function placeOf({ machine, slot }: JobStatus): string {
   if (machine === null) return "";
   return slot === null ? machine : `${machine} slot ${slot}`;
+}
+
+/** A cell for each job; none where no time is known. */
+function timeColumn(jobs: readonly JobStatus[]): readonly [string][] {
+  const times = jobs.map(({ elapsedMs }) => (elapsedMs === null ? "" : formatDuration(elapsedMs)));
+  const width = Math.max(...times.map(textWidth));
+  return width === 0 ? [] : times.map((time) => [time.padStart(width)]);
 }
 
 function column(cells: readonly string[]): string[] {

@@ -21,7 +21,15 @@ export function tellSpoolEvent({ known, link, poller, emit }: Listener, event: S
       const { job: id, attempt } = parseAttemptKey(event.key);
       if (!known.isUnderWay(machine, id, attempt)) return;
       poller.watch(event.key, known.job(id).name);
-      return emit({ kind: "job-started", job: id, attempt, machine, slot: event.slot });
+      const { slot, startedAt } = event;
+      return emit({
+        kind: "job-started",
+        job: id,
+        attempt,
+        machine,
+        slot,
+        ...(startedAt !== null && { startedAt }),
+      });
     }
     case "ended": {
       const { job: id, attempt } = parseAttemptKey(event.key);

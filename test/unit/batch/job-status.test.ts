@@ -20,7 +20,7 @@ function aBatch(...events: RunEvent[]) {
 }
 
 function logOf(...lines: string[]) {
-  return lines.flatMap((line) => parseSpoolEvent(line) ?? []);
+  return lines.flatMap((line) => parseSpoolEvent(line, { boot: "5b2c1d3e", bootedAt: 100_000 }) ?? []);
 }
 
 const handedOver = (machine: string, jobs: number[]): RunEvent => ({
@@ -37,15 +37,16 @@ test("the log of a machine tells what its last client could not know", () => {
     "one.yaml",
     logOf(
       "waiting 0 memory: 1 MB wanted",
-      "started 5000000000001-1-1 0",
+      "started 5000000000001-1-1 0 6000 5b2c1d3e",
       "ended 5000000000001-1-1 0 1 1500",
-      "started 5000000000002-2-1 1",
+      "started 5000000000002-2-1 1 6150 5b2c1d3e",
       "torn 00",
     ),
   );
   const begun = { machine: "one.yaml", attempt: 1, isHere: false };
-  const unbegun = { state: "waiting", slot: null, attempt: 0, outcome: null, isHere: false };
-  expect(jobStatuses(batch)).toEqual([
+  const times = { startedAt: null, elapsedMs: null };
+  const unbegun = { state: "waiting", slot: null, attempt: 0, outcome: null, isHere: false, ...times };
+  expect(jobStatuses(batch, 173_500)).toEqual([
     {
       job: 1,
       name: "batch.sh.1",
@@ -54,6 +55,8 @@ test("the log of a machine tells what its last client could not know", () => {
       ...begun,
       key: "5000000000001-1-1",
       slot: 0,
+      startedAt: 160_000,
+      elapsedMs: 1500,
       outcome: FAILURE,
     },
     {
@@ -64,6 +67,8 @@ test("the log of a machine tells what its last client could not know", () => {
       ...begun,
       key: "5000000000002-2-1",
       slot: 1,
+      startedAt: 161_500,
+      elapsedMs: 12_000,
       outcome: null,
     },
     { job: 3, name: "batch.sh.3", line: 3, machine: "one.yaml", key: "5000000000003-3-1", ...unbegun },
@@ -78,7 +83,7 @@ test("news of attempts that do not count any more changes nothing", () => {
     assigned("two.yaml", [1]),
   );
   foldLog(batch, "one.yaml", logOf("started 5000000000001-1-1 0", "ended 5000000000001-1-1 0 0 10"));
-  expect(jobStatuses(batch)[0]).toMatchObject({
+  expect(jobStatuses(batch, 0)[0]).toMatchObject({
     state: "waiting",
     machine: "two.yaml",
     attempt: 0,
@@ -95,7 +100,7 @@ test("a job that was skipped was where it ran last, and attempts count its runs"
   foldLog(batch, "two.yaml", logOf("started 5000000000002-2-2 5", "ended 5000000000002-2-2 5 0 10"));
   const about = { job: 2, attempt: 2, machine: "two.yaml", outcome: SUCCESS, at: 0 };
   apply(batch.state, { kind: "job-collected", files: 1, bytes: 1, ...about });
-  const collected = jobStatuses(batch)[1];
+  const collected = jobStatuses(batch, 0)[1];
   expect(collected).toMatchObject({
     state: "succeeded",
     isHere: true,
@@ -105,12 +110,17 @@ test("a job that was skipped was where it ran last, and attempts count its runs"
     outcome: SUCCESS,
   });
   apply(batch.state, { kind: "job-skipped", at: 0, job: 2, outcome: SUCCESS });
-  expect(jobStatuses(batch)[1]).toEqual(collected);
+  expect(jobStatuses(batch, 0)[1]).toEqual(collected);
 });
 
 test("results that no record describes are skipped, and here", () => {
   const batch = aBatch({ kind: "job-skipped", at: 0, job: 1, outcome: null });
-  expect(jobStatuses(batch)[0]).toMatchObject({ state: "skipped", isHere: true, machine: null, attempt: 0 });
+  expect(jobStatuses(batch, 0)[0]).toMatchObject({
+    state: "skipped",
+    isHere: true,
+    machine: null,
+    attempt: 0,
+  });
 });
 
 test("output is read from the machine only when nobody brings it here", () => {

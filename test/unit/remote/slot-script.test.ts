@@ -45,7 +45,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect(await spool.read(`jobs/${A}/err`)).toBe("wrong\n");
       expect(await exitOf(A)).toBe("3\n");
       expect(await spool.events()).toEqual([
-        `started ${A} 0`,
+        expect.stringMatching(new RegExp(`^started ${A} 0 \\d+ ${BOOT_ID.slice(0, 8)}$`)),
         expect.stringMatching(new RegExp(`^ended ${A} 0 3 \\d+0$`)),
         "idle 0",
       ]);
@@ -130,7 +130,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       await spool.untilEvent(`started ${A}`);
       await spool.job(B, "echo late");
       expect((await spool.start().ended).code).toBe(0);
-      expect(await spool.events()).toEqual([`started ${A} 0`]);
+      expect(await spool.events()).toEqual([expect.stringMatching(`^started ${A} 0 `)]);
       await writeFile(join(spool.dir, "go"), "");
       await first.ended;
       expect(await exitOf(A)).toBe("0\n");

@@ -106,6 +106,7 @@ export class EveryProjection {
   }
 }
 
+const TIMES = { isAtWork: false, elapsedMs: 0, timeLeftMs: null };
 const NONE = { succeeded: 0, failed: 0, stopped: 0, lost: 0, unfinished: 0, skipped: 0 };
 const SUMMARY = /^(?:\S+: )?\d+ succeeded, .* in \d.*$/m;
 
@@ -141,7 +142,7 @@ function compareStatus(state: BatchState): void {
   const words = { failed: of("failed"), stopped: of("stopped"), lost: of("lost"), unfinished };
   expect({ succeeded: of("succeeded") + of("skipped"), ...words }).toEqual(counts);
   const [head = ""] = statusLines(
-    { batch: "j", jobs: here, follower: null, command: "", unreached: [] },
+    { batch: "j", jobs: here, follower: null, command: "", unreached: [], ...TIMES },
     200,
   );
   expect(said(head)).toEqual(inWords(here));
@@ -162,7 +163,7 @@ function compareResults(state: BatchState): void {
 }
 
 function statusesOf(state: BatchState): JobStatus[] {
-  return jobStatuses({ jobs: [...state.jobs.values()].map(({ job }) => job), state, stuck: new Map() });
+  return jobStatuses({ jobs: [...state.jobs.values()].map(({ job }) => job), state, stuck: new Map() }, 0);
 }
 
 /** Without those that are none, but always how many succeeded. */

@@ -20,8 +20,9 @@ tell() {
   untold=
 }
 
+# With the uptime in hundredths of a second, and in which boot: how long ago that is can be told without a clock that may be wrong.
 tell_start() {
   untold="${untold:+$untold
-}started $key $slot"
+}started $key $slot $begun ${boot_id%%-*}"
   tell
 }

@@ -36,7 +36,7 @@ describe("the way of one job", () => {
     });
     run.at = 200;
     run.tell(ended("a", 1, FAILURE));
-    const ending = { slot: 0, startedAt: 100, endedAt: 200, durationMs: 10, outcome: FAILURE };
+    const ending = { slot: 0, startedAt: 100, endedAt: 110, durationMs: 10, outcome: FAILURE };
     expect(run.job(1)).toEqual({ kind: "ended", machine: "a", ...ending });
     run.tell(collected("a", 1, FAILURE));
     const there = { isThere: true, isToRetry: false, missing: [] };

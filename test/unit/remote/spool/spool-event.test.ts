@@ -5,7 +5,7 @@ import { parseExit, parseSpoolEvent, type SpoolEvent } from "../../../../src/rem
 const key = "0000012-3";
 
 test.each<[string, SpoolEvent]>([
-  [`started ${key} 2`, { kind: "started", key, slot: 2 }],
+  [`started ${key} 2`, { kind: "started", key, slot: 2, startedAt: null }],
   [
     `ended ${key} 0 0 1230`,
     { kind: "ended", key, slot: 0, outcome: { kind: "exited", code: 0 }, durationMs: 1230 },

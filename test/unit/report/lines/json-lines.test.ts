@@ -95,7 +95,15 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "jobs-reassigned": { kind: "jobs-reassigned", at: AT, ...HOME, jobs: [2] },
   "jobs-retried": { kind: "jobs-retried", at: AT, ...HOME, jobs: [2] },
   "slot-waiting": { kind: "slot-waiting", at: AT, ...HOME, slot: 0, reason: "GPU 0 is in use" },
-  "job-started": { kind: "job-started", at: AT, job: 2, attempt: 1, ...HOME, slot: 0 },
+  "job-started": {
+    kind: "job-started",
+    at: AT,
+    job: 2,
+    attempt: 1,
+    ...HOME,
+    slot: 0,
+    startedAt: AT - 12_000,
+  },
   "job-said": { kind: "job-said", at: AT, job: 2, text: "epoch 1" },
   "job-output": { kind: "job-output", at: AT, job: 2, attempt: 1, stream: "out", text: "epoch 1\n" },
   "output-restarted": { kind: "output-restarted", at: AT, job: 2, attempt: 1, stream: "out", kept: 812 },
@@ -138,7 +146,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   continued: { kind: "continued", at: AT },
   "run-ended": {
     kind: "run-ended",
-    at: AT,
+    at: AT + 125_000,
     counts: { succeeded: 1, failed: 1, stopped: 0, lost: 0, unfinished: 0, skipped: 1 },
   },
 };

@@ -65,7 +65,7 @@ test("what was told before is no news", () => {
   expect(tell(jobCollected(1), jobCollected(1))).toEqual([true, false]);
   expect(tell(jobEnded(1, FAILURE))).toEqual([false]);
   expect(view.state.tally).toMatchObject({ succeeded: 1, failed: 0, ended: 0 });
-  expect(view.durations.count).toBe(1);
+  expect(view.state.life.durations.count).toBe(1);
 });
 
 test("a slot's old log, told from its beginning, changes nothing", () => {

@@ -8,8 +8,9 @@ import { FAILURE, SUCCESS } from "../builders.js";
 const DOCUMENT = readFileSync(new URL("../../../../docs/json-events.md", import.meta.url), "utf8");
 
 function aJob(line: number, facts: Partial<JobStatus> = {}): JobStatus {
-  const nowhere = { machine: null, slot: null, attempt: 0, key: null, outcome: null, isHere: false };
-  return { job: line, name: `jobs.sh.${line}`, line, state: "waiting", ...nowhere, ...facts };
+  const nowhere = { machine: null, slot: null, attempt: 0, startedAt: null, elapsedMs: null, key: null };
+  const open = { outcome: null, isHere: false };
+  return { job: line, name: `jobs.sh.${line}`, line, state: "waiting", ...nowhere, ...open, ...facts };
 }
 
 function aStatus(facts: Partial<BatchStatus> = {}): BatchStatus {
@@ -19,26 +20,40 @@ function aStatus(facts: Partial<BatchStatus> = {}): BatchStatus {
     follower: null,
     command: "execute_batch jobs.sh …",
     unreached: [],
+    isAtWork: false,
+    elapsedMs: 65_000,
+    timeLeftMs: null,
     ...facts,
   };
 }
 
 const running = (line: number, slot = 0) =>
-  aJob(line, { state: "running", machine: "one.yaml", slot, attempt: 1 });
+  aJob(line, { state: "running", machine: "one.yaml", slot, attempt: 1, startedAt: 1, elapsedMs: 62_000 });
 const failed = (line: number) =>
-  aJob(line, { state: "failed", machine: "two.yaml", slot: 1, attempt: 1, outcome: FAILURE, isHere: true });
+  aJob(line, {
+    state: "failed",
+    machine: "two.yaml",
+    slot: 1,
+    attempt: 1,
+    startedAt: 1_760_000_000_000,
+    elapsedMs: 61_250,
+    outcome: FAILURE,
+    isHere: true,
+  });
 const done = (line: number) => aJob(line, { state: "succeeded", outcome: SUCCESS, isHere: true });
 
 test("how many are how far, who follows, and where the running and failed ones are", () => {
   const jobs = [done(1), failed(2), running(3), running(10, 12), aJob(11), aJob(12, { machine: "one.yaml" })];
-  expect(statusLines(aStatus({ jobs, follower: "process 1234" }))).toEqual([
-    "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 running, 2 waiting",
+  jobs[2] = { ...running(3), elapsedMs: 9000 };
+  const times = { isAtWork: true, elapsedMs: 65_000, timeLeftMs: 122_000 };
+  expect(statusLines(aStatus({ jobs, follower: "process 1234", ...times }), 90)).toEqual([
+    "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 running, 2 waiting; 1m05s so far, ~2m left",
     "  followed by process 1234",
     "  running:",
-    "    jobs.sh.3   one.yaml slot 0",
-    "    jobs.sh.10  one.yaml slot 12",
+    "    jobs.sh.3   one.yaml slot 0      9s",
+    "    jobs.sh.10  one.yaml slot 12  1m02s",
     "  failed:",
-    "    jobs.sh.2  two.yaml slot 1  exit code 1",
+    "    jobs.sh.2  two.yaml slot 1  1m01s  exit code 1",
   ]);
 });
 
@@ -53,7 +68,7 @@ test("jobs whose results are still on the machine are over, and to be collected"
     }),
   ];
   expect(statusLines(aStatus({ jobs: ended }))).toEqual([
-    "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 of them to collect",
+    "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 of them to collect; took 1m05s",
     "  no client follows it: execute_batch jobs.sh … resumes it",
     "  failed:",
     "    jobs.sh.2  one.yaml slot 0  killed by SIGKILL",
@@ -62,7 +77,7 @@ test("jobs whose results are still on the machine are over, and to be collected"
 
 test("a batch whose results are all here needs no client; results without a record count as skipped", () => {
   const jobs = [done(1), aJob(2, { state: "skipped", isHere: true })];
-  expect(statusLines(aStatus({ jobs }))).toEqual(["jobs.sh-1a2b3c4d: 1 succeeded, 1 skipped"]);
+  expect(statusLines(aStatus({ jobs }))).toEqual(["jobs.sh-1a2b3c4d: 1 succeeded, 1 skipped; took 1m05s"]);
 });
 
 test("what was stopped or lost is counted and listed apart, with how it ended", () => {
@@ -72,7 +87,7 @@ test("what was stopped or lost is counted and listed apart, with how it ended", 
     aJob(2, { state: "lost", outcome: { kind: "lost", reason: "reboot" }, ...about }),
   ];
   const [head, ...lines] = statusLines(aStatus({ jobs }));
-  expect(head).toBe("jobs.sh-1a2b3c4d: 0 succeeded, 1 stopped, 1 lost");
+  expect(head).toBe("jobs.sh-1a2b3c4d: 0 succeeded, 1 stopped, 1 lost; took 1m05s");
   expect(lines).toEqual([
     "  stopped:",
     "    jobs.sh.1  one.yaml slot 0  stopped",
@@ -82,12 +97,12 @@ test("what was stopped or lost is counted and listed apart, with how it ended", 
 });
 
 test("one line where it fits", () => {
-  const short = { batch: "j-1a2b3c4d", jobs: [running(1)] };
+  const short = { batch: "j-1a2b3c4d", jobs: [running(1)], isAtWork: true, elapsedMs: 9000 };
   expect(statusLines(aStatus({ ...short, follower: "process 1" }))[0]).toBe(
-    "j-1a2b3c4d: 0 succeeded, 1 running; followed by process 1",
+    "j-1a2b3c4d: 0 succeeded, 1 running; 9s so far; followed by process 1",
   );
-  expect(statusLines(aStatus(short), 100)[0]).toBe(
-    "j-1a2b3c4d: 0 succeeded, 1 running; no client follows it: execute_batch jobs.sh … resumes it",
+  expect(statusLines(aStatus(short), 110)[0]).toBe(
+    "j-1a2b3c4d: 0 succeeded, 1 running; 9s so far; no client follows it: execute_batch jobs.sh … resumes it",
   );
 });
 
@@ -141,7 +156,7 @@ test("results that could not be taken, whole or in part, are listed with the rea
   const status = aStatus({ jobs });
   expect(statusLines(status)).toEqual([
     "jobs.sh-1a2b3c4d: 2 succeeded, 1 of them to collect, 1 of them incomplete",
-    "  no client follows it: execute_batch jobs.sh … resumes it",
+    "  took 1m05s; no client follows it: execute_batch jobs.sh … resumes it",
     "  not collected:",
     "    jobs.sh.1  one.yaml slot 0  tar failed",
     "  incomplete:",
