@@ -6,6 +6,7 @@ import type { RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";
 import { RunLock } from "../run/home/lock.js";
 import type { BatchOrder } from "../run/order.js";
+import type { Rerun } from "../run/rerun.js";
 import type { SendingLimits } from "../run/verbs/terms.js";
 import type { LastingConnector, Suspendable } from "./connector.js";
 import { BegunAnew, FollowedRun, type NextOrder } from "./followed-run.js";
@@ -27,6 +28,8 @@ export interface Following {
   readonly isEnough?: ((run: BatchRun, event: RunEvent) => boolean) | undefined;
   /** Makes an order out of a command that asks for the batch again. Throws UserError when it is none. Left out: it cannot be asked again. */
   readonly orderTyped?: (typed: Typed) => Promise<NextOrder>;
+  /** The order to run jobs again that are done; left out: the one there is. Rejects with UserError when there is none. */
+  readonly orderAgain?: (rerun: Rerun) => Promise<NextOrder>;
   /** For those that watch; left out: they are not told. */
   readonly exitCodeOf?: (ending: Ending) => number;
 }
@@ -112,7 +115,10 @@ async function followServed(following: Following, server: FollowerServer): Promi
       fleet,
       lock,
     });
-  const run = new FollowedRun(start(), reasonToStay(following));
+  const run = new FollowedRun(start(), {
+    fixedBecause: reasonToStay(following),
+    orderAgain: following.orderAgain ?? (async (rerun) => ({ rerun })),
+  });
   const leave = viewer.attend(run);
   const over = new AbortController();
   feed?.(run, over.signal).catch(run.abandon);

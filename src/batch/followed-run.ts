@@ -9,6 +9,7 @@ import type { RunState } from "../plan/run-state.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { Arrival } from "../run/feed.js";
 import type { BatchOrder } from "../run/order.js";
+import type { Rerun } from "../run/rerun.js";
 
 /** What is other in the next run than in this one. */
 export type NextOrder = Partial<
@@ -27,20 +28,35 @@ export class BegunAnew extends Error {
   }
 }
 
+export interface Changes {
+  /** Why no other run can follow; null: one can. */
+  readonly fixedBecause: string | null;
+  /** The order to run jobs again that are done. Rejects with UserError when there is none. */
+  readonly orderAgain: (rerun: Rerun) => Promise<NextOrder>;
+}
+
 export class FollowedRun implements BatchRun {
   #run: BatchRun;
   #next: NextOrder | null = null;
-  /** Why no other run can follow; null: one can. */
-  readonly #fixedBecause: string | null;
+  readonly #changes: Changes;
+  /** What was said since one run ended and until the next has begun: it is meant for the next. */
+  #said: (() => void)[] | null = null;
+  #noteBegun = () => {};
+  #begun = Promise.resolve();
 
-  constructor(first: BatchRun, fixedBecause: string | null) {
+  constructor(first: BatchRun, changes: Changes) {
     this.#run = first;
-    this.#fixedBecause = fixedBecause;
+    this.#changes = changes;
   }
 
   /** From now on this one is meant. */
   replace(run: BatchRun): void {
     this.#run = run;
+  }
+
+  /** Resolves while a run is under way. */
+  get begun(): Promise<void> {
+    return this.#begun;
   }
 
   /** Throws UserError when no other run can follow now. */
@@ -54,6 +70,16 @@ export class FollowedRun implements BatchRun {
     this.expectChange();
     this.#next = next;
     this.#run.abandon(new BegunAnew());
+    this.#said = [];
+    this.#begun = new Promise((resolve) => {
+      this.#noteBegun = resolve;
+    });
+  }
+
+  /** Throws UserError when no other run can follow now. */
+  async runAgain(rerun: Rerun): Promise<void> {
+    this.expectChange();
+    this.beginAnew(await this.#changes.orderAgain(rerun));
   }
 
   get hasNext(): boolean {
@@ -69,13 +95,14 @@ export class FollowedRun implements BatchRun {
 
   #reasonAgainst(): { readonly message: string; readonly hint: string } | null {
     const { interrupted, isPaused } = this.state;
-    if (this.#fixedBecause !== null)
-      return { message: this.#fixedBecause, hint: "wait until it ends, then type this again" };
+    if (this.#changes.fixedBecause !== null)
+      return { message: this.#changes.fixedBecause, hint: "wait until it ends, then type this again" };
     if (interrupted !== "no")
       return { message: "the batch starts no more jobs", hint: "wait until it ends, then type this again" };
     if (isPaused)
       return { message: "the batch is paused", hint: "continue it first: kill -USR2 its process" };
-    if (this.hasNext) return { message: "another request is being carried out", hint: "type this again" };
+    if (this.#said !== null)
+      return { message: "another request is being carried out", hint: "type this again" };
     return null;
   }
 
@@ -92,12 +119,22 @@ export class FollowedRun implements BatchRun {
   }
 
   finish(): Promise<RunState> {
-    return this.#run.finish();
+    const finishing = this.#run.finish();
+    const said = this.#said ?? [];
+    this.#said = null;
+    for (const each of said) each();
+    this.#noteBegun();
+    return finishing;
   }
 
   // Passed on as values: they are called without this object.
-  readonly emit = (news: News): void => this.#run.emit(news);
-  readonly abandon = (reason: Error): void => this.#run.abandon(reason);
+  readonly emit = (news: News): void => this.#say(() => this.#run.emit(news));
+  readonly abandon = (reason: Error): void => this.#say(() => this.#run.abandon(reason));
+
+  #say(what: () => void): void {
+    if (this.#said === null) what();
+    else this.#said.push(what);
+  }
 
   isHandedOver(): boolean {
     return !this.hasNext && this.#run.isHandedOver();

@@ -10,7 +10,7 @@ import { RemoteError } from "../remote/engine/remote-error.js";
 import type { FollowedRun } from "./followed-run.js";
 
 /** Of these, jobs that are not over go on. */
-export function retryIn(run: FollowedRun, jobs: readonly JobId[]): void {
+export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise<void> {
   const { state } = run;
   if (state.interrupted !== "no") {
     throw new UserError("the batch starts no more jobs", {
@@ -20,7 +20,7 @@ export function retryIn(run: FollowedRun, jobs: readonly JobId[]): void {
   const over = jobs.filter((id) => isOver(run, id));
   if (over.length === 0) throw new UserError("none of these jobs is over", { hint: "sshoal status" });
   if (mayTakeJobs(run)) run.reopen(over);
-  else run.beginAnew({ rerun: new Set(over) });
+  else await run.runAgain(new Set(over));
 }
 
 function isOver({ state }: FollowedRun, id: JobId): boolean {
@@ -45,7 +45,7 @@ export async function drainIn(run: FollowedRun, machine: string): Promise<void> 
 
 export async function undrainIn(run: FollowedRun, machine: string): Promise<void> {
   const machines = machinesNamed(run, machine);
-  if (machines.some(isOut)) return run.beginAnew({ rerun: "none" });
+  if (machines.some(isOut)) return run.runAgain("none");
   for (const each of machines) await setDraining(run, each, false);
 }
 

@@ -174,6 +174,39 @@ test("a failed job is run again while others run", async () => {
   expect(await ran(gate)).toEqual(["two"]);
 });
 
+test("a failed job is run again by a client that attached to the last running job", async () => {
+  const gate = await makeWorkspace();
+  const work = await makeWorkspace({
+    "jobs.sh": `test -e ${gate.path("fixed")} && echo good > r\n${gated(gate, "two")}\n`,
+  });
+  expect((await follow(work, machines, "--detach").ended).code).toBe(0);
+  await until("it runs", async () => (await ran(gate)).length === 1);
+  const client = spawnCommand(["attach", "--json"], { cwd: work.dir, program: "sshoal" });
+  await client.until(({ stdout }) => stdout().includes('"kind":"job-collected"'));
+  await gate.write("fixed", "");
+  const retrying = spawnCommand(["retry", "jobs.sh.1"], { cwd: work.dir, program: "sshoal" });
+  await retrying.until(({ stdout }) => stdout().includes("finished: jobs.sh.1"));
+  await gate.write("two", "");
+  const [retried, followed] = await Promise.all([retrying.ended, client.ended]);
+  expect(followed.code, followed.stdout).toBe(0);
+  expect(retried.code, retried.stdout + retried.stderr).toBe(0);
+  expect(await ran(gate)).toEqual(["two"]);
+});
+
+test("a client that is asked while it drains refuses, and the asker says so", async () => {
+  const { work, gate } = await gatedBatch(["one", "two"]);
+  const client = follow(work, machines.slice(0, 1));
+  await until("one runs", async () => (await ran(gate)).length === 1);
+  client.child.kill("SIGINT");
+  await client.until(({ stdout }) => stdout().includes('"kind":"interrupted"'));
+  const again = await follow(work, machines).ended;
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain("error: the batch starts no more jobs\ntry: wait until it ends");
+  await gate.write("one", "");
+  expect((await client.ended).code).toBe(130);
+  expect(await ran(gate)).toEqual(["one"]);
+});
+
 test("a follower that is killed says nothing more: the watcher names it and what to type", async () => {
   const { work, gate } = await gatedBatch(["one"]);
   const client = follow(work, machines.slice(0, 1));

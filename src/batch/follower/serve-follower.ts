@@ -39,6 +39,7 @@ export async function openFollowerServer(dirs: readonly string[], reread: Reread
   };
   const answer = async (channel: MessageChannel, message: Message) => {
     const run = await running;
+    await run.begun;
     const request = parseRequest(message);
     if (request?.kind === "watch") return watch(channel, run);
     send(channel, request === null ? UNKNOWN : await carryOut(request, run, reread));

@@ -1,10 +1,11 @@
 // `sshoal attach`: goes on with a batch, also on a computer that has never seen it; or watches another client that does.
 
-import { chooseFollowed, heldErrorOf, loadBatches } from "../../batch/batches-here.js";
+import { chooseFollowed, heldErrorOf, loadBatch, loadBatches } from "../../batch/batches-here.js";
 import { reachFollower } from "../../batch/follower/ask-follower.js";
 import { openBatch } from "../../batch/open-batch.js";
 import { orderFor } from "../../batch/recorded-batch.js";
 import { Results } from "../../run/home/results.js";
+import type { Rerun } from "../../run/rerun.js";
 import type { AttachOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
@@ -19,7 +20,10 @@ export async function attach(options: AttachOptions): Promise<number> {
   const connector = lastingConnector(surroundings, options, note);
   const here = await openBatch(options, { results, surroundings, connect: connector.connect });
   const order = await orderFor(here, results, surroundings, "none");
-  return followHere({ order, surroundings, options, connector });
+  // What only follows jobs to their end has no machines to give any to.
+  const orderAgain = (rerun: Rerun) =>
+    orderFor(loadBatch(results, here.stem) ?? here, results, surroundings, rerun);
+  return followHere({ order, surroundings, options, connector, orderAgain });
 }
 
 async function watch(options: AttachOptions, results: Results): Promise<number> {
