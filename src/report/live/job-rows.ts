@@ -29,7 +29,6 @@ export interface JobRow {
 /** A job that prints nothing for so long is pointed out. */
 const SILENT_AFTER_MS = 2 * 60 * 1000;
 
-/** Longest running first. */
 export function runningRows(view: ViewState, now: number, isWide: boolean): JobRow[] {
   const { whatOf } = jobNames(view.state.jobs);
   return runningJobs(view).map((running) => {

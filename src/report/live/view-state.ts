@@ -1,6 +1,7 @@
 // The run as people see it: the state of the batch, and what only the eye needs beside it, such as last lines and transfers.
 
 import type { Attempt } from "../../model/attempt.js";
+import { rankOf } from "../../model/attempt-key.js";
 import { type BatchState, emptyState } from "../../model/batch-state.js";
 import type { Incomplete, RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
@@ -141,12 +142,12 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
   }
 }
 
-/** Longest running first. */
+/** In the order of the batch: a row stays where it is while others come and go. */
 export function runningJobs(view: ViewState): RunningJob[] {
   const running = [...view.state.machines.values()].flatMap(({ current }) => [...current.running]);
   return running
     .flatMap((attempt) => runningJob(view, attempt))
-    .sort((one, other) => one.startedAt - other.startedAt);
+    .sort((one, other) => rankOf(one.job) - rankOf(other.job));
 }
 
 function runningJob(

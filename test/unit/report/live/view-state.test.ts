@@ -39,14 +39,14 @@ test("a slot is busy from the start of a job to its end", () => {
   expect(runningJobs(view)).toEqual([]);
 });
 
-test("the job that has run longest comes first", () => {
+test("running jobs are in the order of the batch, whenever they began", () => {
   const starts = [
     jobStarted(1, "a.yaml", 0, 30),
     jobStarted(2, "b.yaml", 0, 20),
     jobStarted(3, "a.yaml", 1, 40),
   ];
   const view = viewOf(["a.yaml", "b.yaml"], [started(someJobs(3)), ...starts]);
-  expect(runningJobs(view).map(({ job }) => job.id)).toEqual([2, 1, 3]);
+  expect(runningJobs(view).map(({ job }) => job.id)).toEqual([1, 2, 3]);
 });
 
 test("a slot no longer waits when it starts a job", () => {
