@@ -56,6 +56,8 @@ export type RunEvent = { readonly at: number } & (
   /** The link is gone, the machine perhaps not: what is there goes on, and is picked up when the link is back. */
   | { readonly kind: "machine-lost"; readonly machine: string; readonly reason: string }
   | { readonly kind: "machine-back"; readonly machine: string }
+  /** It has not answered since then, and the link may be lost; null: it answers again. For the live view. */
+  | { readonly kind: "machine-quiet"; readonly machine: string; readonly since: number | null }
   /** Left out for good. `hint` says what to type next. */
   | {
       readonly kind: "machine-failed";

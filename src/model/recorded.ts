@@ -19,6 +19,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   "machine-ready": "kept",
   "machine-lost": "passing",
   "machine-back": "passing",
+  "machine-quiet": "passing",
   "machine-failed": "passing",
   "machine-refused": "kept",
   "machine-draining": "passing",

@@ -61,6 +61,9 @@ ${waitFor(seen.path("go"))}
     terminal.shows(/● 3 {2}one\.yaml +\d+s {2}lr 3e-4 bs 64 +epoch 3\/10/),
     terminal.shows(/○ 4 {2}waits +\d+s {2}one\.yaml: 2 of 2 busy/),
   ]);
+  relay.pause();
+  await terminal.shows(/one\.yaml {2}no answer for \d+s; its 2 jobs run on/);
+  relay.resume();
   relay.refuse();
   relay.cut();
   await terminal.shows(/one\.yaml {2}unreachable for \d+s, trying again; its 2 jobs run on/);

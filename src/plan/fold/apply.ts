@@ -125,6 +125,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "collecting":
     case "jobs-arrived":
     case "slot-waiting":
+    case "machine-quiet":
     case "job-said":
     case "job-output":
     case "output-restarted":

@@ -20,6 +20,8 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "machine-ready": true,
   "machine-lost": true,
   "machine-back": true,
+  // A guess for people: "machine-lost" follows if it is true.
+  "machine-quiet": false,
   "machine-failed": true,
   "machine-refused": true,
   "machine-draining": true,

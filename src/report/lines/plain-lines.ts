@@ -84,6 +84,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "job-reopened":
     case "job-replaced":
     case "machine-ready":
+    case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
     case "machine-draining":

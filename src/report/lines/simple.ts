@@ -59,6 +59,7 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "machine-ready":
     case "machine-lost":
     case "machine-back":
+    case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
     case "machine-draining":

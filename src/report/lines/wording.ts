@@ -97,6 +97,7 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
     case "job-replaced":
     case "machine-lost":
     case "machine-back":
+    case "machine-quiet":
     case "machine-opened":
     case "machine-done":
     case "tree-read":

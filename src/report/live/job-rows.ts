@@ -51,9 +51,10 @@ function condition(
 ): Pick<JobRow, "state" | "said" | "isReason"> {
   const text = said?.text ?? "";
   const rest = text === "" ? "" : `: ${text}`;
-  const lostAt = view.machines.get(machine)?.lostAt ?? null;
-  if (lostAt !== null)
-    return { state: "running", said: `last seen ${formatDuration(now - lostAt)} ago${rest}`, isReason: true };
+  const { lostAt = null, quietSince = null } = view.machines.get(machine) ?? {};
+  const since = lostAt ?? quietSince;
+  if (since !== null)
+    return { state: "running", said: `last seen ${formatDuration(now - since)} ago${rest}`, isReason: true };
   // What a job printed before this client came, and when, is not known.
   const silentMs = now - (said?.at ?? Math.max(startedAt, view.startedAt ?? 0));
   if (silentMs < SILENT_AFTER_MS) return { state: "running", said: text, isReason: false };

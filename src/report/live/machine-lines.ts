@@ -29,7 +29,8 @@ export function machineLines(machines: readonly MachineView[], view: ViewState, 
 function conditionOf(machine: MachineView, view: ViewState, canvas: Canvas): Span[] {
   const { answer, staging } = machine;
   if (answer?.kind === "failed") return [span(`left out: ${printable(answer.reason)}`, "bad")];
-  if (machine.lostAt !== null) return [span(lostText(machine, machine.lostAt, view, canvas.now), "warn")];
+  const lost = lostText(machine, view, canvas.now);
+  if (lost !== null) return [span(lost, "warn")];
   if (answer === null) return [connectingSpan(view, canvas.now)];
   if (staging !== null && !machine.isStaged) {
     return [span(`staging ${transferText(staging)}`.trimEnd(), "dim")];
@@ -39,12 +40,20 @@ function conditionOf(machine: MachineView, view: ViewState, canvas: Canvas): Spa
   return occupationOf(machine, view, answer, canvas.columns >= COLUMNS_FOR_CAPACITY);
 }
 
-/** `unreachable for 1m20s, trying again; its 2 jobs run on: no answer for 30 s`. */
-function lostText({ name, lostBecause }: MachineView, lostAt: number, view: ViewState, now: number): string {
+/** `unreachable for 1m20s, trying again; its 2 jobs run on: connection reset`; null: it answers. */
+function lostText(
+  { name, lostAt, quietSince, lostBecause }: MachineView,
+  view: ViewState,
+  now: number,
+): string | null {
+  const since = lostAt ?? quietSince;
+  if (since === null) return null;
   const running = view.state.machines.get(name)?.current.running.size ?? 0;
   const jobs = running === 1 ? "its job runs on" : `its ${count(running, "job")} run on`;
-  const start = `unreachable for ${formatDuration(now - lostAt)}, trying again${running === 0 ? "" : `; ${jobs}`}`;
-  return lostBecause === null ? start : `${start}: ${printable(lostBecause)}`;
+  const forText = formatDuration(now - since);
+  const start = lostAt === null ? `no answer for ${forText}` : `unreachable for ${forText}, trying again`;
+  const text = running === 0 ? start : `${start}; ${jobs}`;
+  return lostBecause === null ? text : `${text}: ${printable(lostBecause)}`;
 }
 
 function connectingSpan({ startedAt }: ViewState, now: number): Span {

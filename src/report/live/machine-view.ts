@@ -6,6 +6,8 @@ import type { Capacity, Slot } from "../../model/machine.js";
 export interface MachineView {
   readonly name: string;
   answer: MachineAnswer | null;
+  /** Since when it has not answered, while the link may be lost. */
+  quietSince: number | null;
   /** Since when the link is gone, and why, while it is. */
   lostAt: number | null;
   lostBecause: string | null;
@@ -39,6 +41,7 @@ export function newMachine(name: string): MachineView {
   return {
     name,
     answer: null,
+    quietSince: null,
     lostAt: null,
     lostBecause: null,
     staging: null,
@@ -60,13 +63,16 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       machine.answer = { kind: "failed", reason: event.reason };
       return;
     case "machine-lost":
-      machine.lostAt ??= event.at;
+      machine.lostAt ??= machine.quietSince ?? event.at;
       machine.lostBecause = event.reason;
       machine.collecting = null;
       return;
     case "machine-back":
       machine.lostAt = null;
       machine.lostBecause = null;
+      return;
+    case "machine-quiet":
+      machine.quietSince = event.since;
       return;
     case "staging":
       machine.staging = transferOf({ ...event, doneBytes: event.sentBytes }, machine.staging);

@@ -81,6 +81,7 @@ class TerminalReporter implements Reporter {
       case "machine-ready":
       case "machine-lost":
       case "machine-back":
+      case "machine-quiet":
       case "machine-failed":
       case "machine-refused":
       case "machine-draining":

@@ -113,6 +113,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "machine-ready":
     case "machine-lost":
     case "machine-back":
+    case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
     case "machine-draining":

@@ -14,6 +14,8 @@ const TEND_EVERY = 10;
 /** How often the spool is looked for: `tail` goes on following a log that was removed. */
 const LOOK_EVERY = 3;
 const TAIL_BYTES = 2000;
+/** A question that is open for so long is worth a remark, long before the link counts as lost. */
+const QUIET_AFTER_MS = 4000;
 /** A loop that was started so often, and was gone each time, cannot run there. */
 const VAIN_STARTS = 3;
 
@@ -30,6 +32,9 @@ export class OutputPoller {
   #polling: Promise<unknown> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
   #isIdle = true;
+  /** When the machine last answered, or was asked after that. */
+  #heardAt = 0;
+  #isQuiet = false;
   #ticks = 0;
   /** How often in a row each slot was found without its loop. */
   #vainStarts: ReadonlyMap<number, number> = new Map();
@@ -70,14 +75,26 @@ export class OutputPoller {
   }
 
   #tick(): void {
-    if (!this.#isIdle || this.#link.isLost) return;
+    if (this.#link.isLost) return;
+    if (!this.#isIdle) return this.#noteQuiet();
     this.#isIdle = false;
+    this.#heardAt = Date.now();
     this.#polling = this.#poll()
       // A full local disk or a lost link shows when results are collected.
       .catch(() => undefined)
       .finally(() => {
         this.#isIdle = true;
+        if (this.#isQuiet) this.#tellQuiet(null);
       });
+  }
+
+  #noteQuiet(): void {
+    if (!this.#isQuiet && Date.now() - this.#heardAt >= QUIET_AFTER_MS) this.#tellQuiet(this.#heardAt);
+  }
+
+  #tellQuiet(since: number | null): void {
+    this.#isQuiet = since !== null;
+    this.#emit({ kind: "machine-quiet", machine: this.#link.spec.name, since });
   }
 
   async #poll(): Promise<void> {
@@ -143,6 +160,7 @@ export class OutputPoller {
     const replaced = new Set<string>();
     let bytes = 0;
     const onOutput = async (piece: OutputPiece) => {
+      this.#heardAt = Date.now();
       bytes += piece.bytes.length;
       const id = `${piece.key} ${piece.stream}`;
       if (!replaced.has(id) && !(await this.#take(piece))) replaced.add(id);

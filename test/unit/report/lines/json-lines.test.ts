@@ -16,7 +16,7 @@ import {
 } from "../builders.js";
 
 const DOCUMENT = readFileSync(new URL("../../../../docs/json-events.md", import.meta.url), "utf8");
-const NEVER_PRINTED = "job-said";
+const NEVER_PRINTED = ["job-said", "machine-quiet"] as const;
 const AT = 1760000000000;
 const HOME = { machine: "my_machine.yaml" };
 const JOBS = [
@@ -84,6 +84,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "machine-opened": { kind: "machine-opened", at: AT, ...HOME },
   "machine-lost": { kind: "machine-lost", at: AT, ...HOME, reason: "no answer for 30 s" },
   "machine-back": { kind: "machine-back", at: AT, ...HOME },
+  "machine-quiet": { kind: "machine-quiet", at: AT, ...HOME, since: AT },
   "machine-done": { kind: "machine-done", at: AT, ...HOME },
   "tree-read": { kind: "tree-read", at: AT, files: 120, bytes: 5242880, leftOut: [".git", "data"] },
   staging: { kind: "staging", at: AT, ...HOME, sentBytes: 1048576, totalBytes: 5242880 },
@@ -169,8 +170,8 @@ test("the document knows no kinds that do not exist", () => {
   expect(documented.sort()).toEqual(Object.keys(EVERY_KIND).sort());
 });
 
-test("what jobs print is not printed", () => {
-  expect(printed([started(someJobs(1)), EVERY_KIND[NEVER_PRINTED]])).toHaveLength(1);
+test.each(NEVER_PRINTED)("%s is not printed", (kind) => {
+  expect(printed([started(someJobs(1)), EVERY_KIND[kind]])).toHaveLength(1);
 });
 
 test("events of a job carry its id and name, and which run of it they are about", () => {

@@ -204,6 +204,21 @@ test("a lost link, and a machine that has nothing left to do", () => {
   expect(frame(view, 80, 24).slice(0, 2)).toEqual(["a.yaml  0/1 busy", "b.yaml  0/1 busy"]);
 });
 
+test("a machine that does not answer is pointed out before the link counts as lost", () => {
+  const { view, tell } = aView(
+    ["a.yaml"],
+    [started(someJobs(1)), ready("a.yaml", slotsWith([0])), jobStarted(1, "a.yaml", 0, 60_000)],
+  );
+  tell({ kind: "machine-quiet", at: 62_000, machine: "a.yaml", since: 58_000 });
+  expect(frame(view, 80, 24)).toContain("a.yaml  no answer for 7s; its job runs on");
+  expect(frame(view, 80, 24)).toContain("● 1  a.yaml:0      5s  echo 1      last seen 7s ago");
+  tell({ kind: "machine-lost", at: 63_000, machine: "a.yaml", reason: "reset" });
+  expect(frame(view, 80, 24)).toContain("a.yaml  unreachable for 7s, trying again; its job runs on: reset");
+  tell({ kind: "machine-quiet", at: 64_000, machine: "a.yaml", since: null });
+  tell({ kind: "machine-back", at: 64_000, machine: "a.yaml" });
+  expect(frame(view, 80, 24)).toContain("a.yaml  1/1 busy");
+});
+
 describe("when not everything fits", () => {
   const machines = Array.from({ length: 20 }, (_, index) => `m${index}.yaml`);
   const crowd = viewOf(machines, [
