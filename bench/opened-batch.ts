@@ -38,6 +38,7 @@ export async function openBatch(
   const run = startRun({
     client: "bench",
     script: "jobs.sh",
+    stem: "jobs.sh",
     jobs,
     machines,
     feed: null,
@@ -53,7 +54,7 @@ export async function openBatch(
     matching: "command",
     rerun: "none",
     env: {},
-    tree: Promise.resolve({ hash: "", dir, entries: [], bytes: 0, leftOut: [] }),
+    trees: new Map([["-", Promise.resolve({ hash: "", dir, entries: [], bytes: 0, leftOut: [] })]]),
     results,
     onEvent: (event, isNews) => reporter.show(event, { state: run.state, isNews }),
     fleet: new Fleet((_, signal) => {

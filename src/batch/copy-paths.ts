@@ -5,8 +5,9 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { type Problem, problemsError, UserError } from "../errors.js";
 import type { BatchSettings } from "../model/batch.js";
+import { expandPattern, isPattern } from "./expand-pattern.js";
 
-type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "copyBack" | "exclude">;
+export type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "copyBack" | "exclude">;
 
 interface Asked {
   readonly machines: readonly string[];
@@ -24,12 +25,15 @@ export function resolveCopying(asked: Asked, workingDir: string): Copying {
     refuseCopyingBack(asked);
     return { inPlace: workingDir, copyForward: [], copyBack: ["."] };
   }
-  return {
+  const problems: Problem[] = [];
+  const copying = {
     inPlace: null,
-    copyForward: resolveForward(asked.copyForward ?? ["."], workingDir),
-    copyBack: resolveBackwards(asked.copyBackwards ?? ["."], workingDir),
+    copyForward: resolveForward(asked.copyForward ?? ["."], { workingDir, problems }),
+    copyBack: resolveBackwards(asked.copyBackwards ?? ["."], { workingDir, problems }),
     ...(asked.exclude?.length && { exclude: asked.exclude.map(checkPattern) }),
   };
+  if (problems.length > 0) throw problemsError(problems);
+  return copying;
 }
 
 function refuseCopyingBack({ copyBackwards, copiesUnchanged, exclude = [] }: Asked): void {
@@ -40,10 +44,12 @@ function refuseCopyingBack({ copyBackwards, copiesUnchanged, exclude = [] }: Ask
   ];
   const [flag] = given.find(([, isGiven]) => isGiven) ?? [];
   if (flag === undefined) return;
-  throw new UserError(`${flag} has no meaning where jobs run in place: they leave files where they are`, {
+  throw new UserError(`${flag} ${NO_MEANING}`, {
     hint: "add --copy-forward ./ to give each job a copy of the working directory",
   });
 }
+
+export const NO_MEANING = "has no meaning where jobs run in place: they leave files where they are";
 
 /** What an ignore file would take for a comment or an exception leaves nothing out. */
 function checkPattern(pattern: string): string {
@@ -55,36 +61,47 @@ function checkPattern(pattern: string): string {
   });
 }
 
-/** Relative to `workingDir`, "." for all of it. */
-function resolveForward(paths: readonly string[], workingDir: string): string[] {
-  return resolveAll("--copy-forward", paths, workingDir, (relative) =>
-    existsSync(path.join(workingDir, relative)) ? null : "there is no such file or directory",
-  );
+export interface Resolving {
+  readonly workingDir: string;
+  /** What comes before the flag in a message, such as `train.sh:3: `; left out: nothing. */
+  readonly before?: string;
+  /** Each mistake is added. */
+  readonly problems: Problem[];
+}
+
+/** Relative to the working directory, "." for all of it. */
+export function resolveForward(paths: readonly string[], resolving: Resolving): string[] {
+  const { workingDir } = resolving;
+  return resolveAll("--copy-forward", paths, resolving, (relative) => {
+    if (existsSync(path.join(workingDir, relative))) return [relative];
+    return isPattern(relative) ? expandPattern(relative, workingDir) : [];
+  });
 }
 
 /** These need not exist yet: jobs make them. */
-function resolveBackwards(paths: readonly string[], workingDir: string): string[] {
-  return resolveAll("--copy-backwards", paths, workingDir, () => null);
+export function resolveBackwards(paths: readonly string[], resolving: Resolving): string[] {
+  return resolveAll("--copy-backwards", paths, resolving, (relative) => [relative]);
 }
 
+/** `find`: which paths one stands for; none is a mistake. */
 function resolveAll(
   flag: string,
   paths: readonly string[],
-  workingDir: string,
-  mistakeIn: (relative: string) => string | null,
+  { workingDir, before = "", problems }: Resolving,
+  find: (relative: string) => string[],
 ): string[] {
-  const problems: Problem[] = [];
-  const resolved = paths.map((each) => {
+  return paths.flatMap((each) => {
     const relative = path.relative(workingDir, path.resolve(workingDir, each)) || ".";
-    const isOutside = relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative);
-    const mistake = isOutside
-      ? `it is outside the working directory ${workingDir}`
-      : /[\n\0]/.test(relative)
-        ? "its name holds a newline"
-        : mistakeIn(relative);
-    if (mistake !== null) problems.push({ where: `${flag} ${each}`, message: mistake });
-    return relative;
+    const mistake = mistakeIn(relative, workingDir);
+    const found = mistake === null ? find(relative) : [];
+    const message = mistake ?? "there is no such file or directory";
+    if (found.length === 0) problems.push({ where: `${before}${flag} ${each}`, message });
+    return found;
   });
-  if (problems.length > 0) throw problemsError(problems);
-  return resolved;
+}
+
+function mistakeIn(relative: string, workingDir: string): string | null {
+  const isOutside = relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative);
+  if (isOutside) return `it is outside the working directory ${workingDir}`;
+  return /[\n\0]/.test(relative) ? "its name holds a newline" : null;
 }

@@ -15,7 +15,7 @@ import type { Rerun } from "../run/rerun.js";
 export type NextOrder = Partial<
   Pick<
     BatchOrder,
-    "script" | "jobs" | "jobEnv" | "settings" | "env" | "tree" | "policy" | "matching" | "machines"
+    "script" | "jobs" | "jobEnv" | "settings" | "env" | "trees" | "policy" | "matching" | "machines"
   >
 > &
   Pick<BatchOrder, "rerun">;

@@ -6,13 +6,12 @@ import { UserError } from "../errors.js";
 import { formatJobStem } from "../input/batch/job-name.js";
 import { outcomeAtHome } from "../model/batch-state.js";
 import type { Outcome } from "../model/job.js";
-import { noTree } from "../remote/tree/tree.js";
 import type { Results } from "../run/home/results.js";
 import { resolveCopying } from "./copy-paths.js";
 import { exitCodeOf } from "./exit-code.js";
 import type { Ending, FollowOrder } from "./follow-batch.js";
 import { type MachineChoice, machinesFor, type Surroundings } from "./surroundings.js";
-import { readTree } from "./working-directory.js";
+import { readTrees } from "./working-directory.js";
 
 export interface OneJob {
   readonly command: string;
@@ -44,9 +43,11 @@ export async function orderForOne(
     copiesUnchanged: false,
     ...resolveCopying(asked, surroundings.cwd),
   };
+  const jobs = [{ id: 1, line: null, name, command }];
   return {
     script: name,
-    jobs: [{ id: 1, line: null, name, command }],
+    stem: name,
+    jobs,
     feed: null,
     settings,
     policy: POLICY,
@@ -54,10 +55,7 @@ export async function orderForOne(
     rerun: "stopped",
     env: {},
     machines: specs.map((spec) => ({ ...spec, mostSlots: 1 })),
-    tree:
-      copyForward.length === 0
-        ? Promise.resolve(noTree(surroundings.cwd))
-        : readTree(surroundings, settings, null),
+    trees: readTrees(surroundings, settings, jobs),
     results,
   };
 }

@@ -74,13 +74,16 @@ export async function rebuildRecord({ batch, machines, results, connect }: Rebui
     });
   }
   const events = recordOf(batch, found);
-  const stem = (events[0]?.kind === "run-started" ? (events[0].jobs[0]?.name ?? "") : "").replace(
-    /\.\d+$/,
-    "",
-  );
-  const record = new RunRecord(path.join(results.privateDir, `${stem}.jsonl`));
+  const record = new RunRecord(path.join(results.privateDir, `${stemOf(found)}.jsonl`));
   record.append(events);
   record.close();
+}
+
+/** Older versions named every job for its number. */
+function stemOf(found: readonly Found[]): string {
+  const [first] = found.map(({ manifest }) => manifest);
+  const [job] = first?.jobs.values() ?? [];
+  return first?.stem ?? (job?.name ?? "").replace(/\.\d+$/, "");
 }
 
 /** Pure: what a client would have recorded that handed these jobs over. */

@@ -6,13 +6,12 @@ import { loadMachines } from "../input/machine/load-machines.js";
 import { plainMachine } from "../input/machine/plain-machine.js";
 import { type MachineSpec, SPOOL_FORMAT } from "../model/machine.js";
 import type { RecordedMachine } from "../plan/fold/replay.js";
-import { noTree } from "../remote/tree/tree.js";
 import type { Results } from "../run/home/results.js";
 import type { Rerun } from "../run/rerun.js";
 import { type BatchHere, isSweep } from "./batches-here.js";
 import type { FollowOrder } from "./follow-batch.js";
 import { machineContext, type Surroundings } from "./surroundings.js";
-import { readTree } from "./working-directory.js";
+import { readTrees } from "./working-directory.js";
 
 const POLICY = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
 
@@ -23,7 +22,7 @@ export async function orderFor(
   surroundings: Surroundings,
   rerun: Rerun,
 ): Promise<FollowOrder> {
-  const { script, jobs, settings } = here;
+  const { script, stem, jobs, settings } = here;
   const startsJobs = here.state.waiting.size > 0 || rerun !== "none" || isAnySentToOlder(here);
   const envNames = [...new Set([...settings.envNames, ...jobs.flatMap((job) => job.envNames ?? [])])];
   if (startsJobs && envNames.length > 0) {
@@ -37,6 +36,7 @@ export async function orderFor(
   return {
     settings,
     script,
+    stem,
     jobs,
     feed: null,
     matching: "id",
@@ -45,9 +45,7 @@ export async function orderFor(
     policy: POLICY,
     env: {},
     machines: startsJobs ? await reloadMachines([...here.machines.values()], surroundings) : [],
-    tree: startsJobs
-      ? readTree(surroundings, settings, here.isFollowed ? script : null)
-      : Promise.resolve(noTree(surroundings.cwd)),
+    trees: startsJobs ? readTrees(surroundings, settings, jobs, here.isFollowed ? script : null) : new Map(),
   };
 }
 

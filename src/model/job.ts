@@ -18,6 +18,12 @@ export interface Job {
   readonly timeoutSeconds?: number;
   /** Variables of its own. Their values may be secrets, and are kept nowhere. */
   readonly envNames?: readonly string[];
+  /** The last part of its name, as the batch file gives it; absent: its number there. */
+  readonly label?: string;
+  /** What is copied to its machine, relative to the working directory. A job that has it never runs in place. */
+  readonly copyForward?: readonly string[];
+  /** What comes back, relative to its directory. */
+  readonly copyBack?: readonly string[];
   /** 0 to 999; a smaller number starts earlier. Absent: 500. */
   readonly priority?: number;
   /** Its place among jobs of the same priority, up to 10 digits; absent: its id. */
@@ -61,6 +67,11 @@ export function kindOf(requirement: Requirement | undefined): string {
     gpu === null ? [] : [gpu.count, gpu.memoryMb, gpu.utilization, gpu.isReserved ? "alone" : "shared"];
   const listed = gpu?.listed === undefined ? [] : [gpu.listed.join(".")];
   return [cpus, memoryMb, ...cards, ...listed, ...(reservesMachine ? ["machine"] : [])].join("_");
+}
+
+/** Tells apart what jobs begin with: equal keys, equal trees. "-": the tree of the batch. */
+export function treeKeyOf({ copyForward }: Pick<Job, "copyForward">): string {
+  return copyForward === undefined ? "-" : JSON.stringify(copyForward);
 }
 
 export type Outcome =

@@ -11,6 +11,8 @@ export type Metrics = ReadonlyMap<string, number | string>;
 export interface ResultRow {
   readonly job: JobId;
   readonly name: string;
+  /** As in `Job`. */
+  readonly label?: string;
   readonly line: number | null;
   readonly command: string;
   /** `skipped`: its results are here, but no record says how it went. */
@@ -50,15 +52,15 @@ export interface ResultTable {
   readonly rows: readonly ResultRow[];
 }
 
-/** What people call the job by: the number at the end of its name, as in `train.sh.7`. */
-export function numberOf({ job, name }: Pick<ResultRow, "job" | "name">): number {
-  return Number(/\d+$/.exec(name)?.[0] ?? job);
+/** What people call the job by: the end of its name, as in `train.sh.7` or `train.sh.prepare`. */
+export function labelOf({ job, name, label }: Pick<ResultRow, "job" | "name" | "label">): number | string {
+  return label ?? Number(/\d+$/.exec(name)?.[0] ?? job);
 }
 
 export function cellOf(row: ResultRow, column: Column): Cell {
   switch (column.kind) {
     case "job":
-      return numberOf(row);
+      return labelOf(row);
     case "parameter":
       return row.parameters.get(column.name) ?? null;
     case "metric":
@@ -77,12 +79,17 @@ export interface PageData {
   readonly madeAt: number;
   readonly columns: readonly Pick<Column, "kind" | "label">[];
   readonly rows: readonly PageRow[];
-  readonly spans: readonly Span[];
+  readonly spans: readonly PageSpan[];
+}
+
+/** Its job is as `labelOf` has it. */
+export interface PageSpan extends Omit<Span, "job"> {
+  readonly job: number | string;
 }
 
 export interface PageRow {
-  /** As `numberOf` has it, here and in spans. */
-  readonly job: number;
+  /** As `labelOf` has it. */
+  readonly job: number | string;
   readonly state: ResultRow["state"];
   readonly cells: readonly Cell[];
 }

@@ -4,7 +4,7 @@
 import { byId } from "./svg.js";
 
 /** `text`: what it says, line by line. */
-export function asMark(element: SVGElement, job: number, text: string): SVGElement {
+export function asMark(element: SVGElement, job: number | string, text: string): SVGElement {
   element.classList.add("mark");
   element.dataset.job = String(job);
   element.setAttribute("role", "img");

@@ -130,6 +130,10 @@ function categoricalScale(cells: readonly (string | number)[]): Scale {
 }
 
 /** The same each time, and not the same for neighbours: jobs of one value lie beside each other. From -0.5 to 0.5. */
-export function jitter(job: number): number {
-  return ((job * 0.618034) % 1) - 0.5;
+export function jitter(job: number | string): number {
+  const number =
+    typeof job === "number"
+      ? job
+      : [...job].reduce((sum, letter) => 31 * sum + letter.charCodeAt(0), 7) % 9973;
+  return ((number * 0.618034) % 1) - 0.5;
 }

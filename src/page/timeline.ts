@@ -1,6 +1,6 @@
 // Who ran when and where: a row for each slot, a bar for each attempt.
 
-import type { PageData, Span } from "../model/result.js";
+import type { PageData, PageSpan } from "../model/result.js";
 import { clockTicks, formatTime } from "./clock.js";
 import { asMark, listenToMarks } from "./marks.js";
 import { drawing, shortenKeepingEnd, svg } from "./svg.js";
@@ -60,7 +60,7 @@ function frameFor(data: PageData, width: number): Frame {
 }
 
 /** In the order of the machines' names, and of their slots. */
-function slotsOf(spans: readonly Span[]): string[] {
+function slotsOf(spans: readonly PageSpan[]): string[] {
   const found = new Map(spans.map((span) => [slotName(span), span]));
   const sorted = [...found.values()].sort((a, b) => {
     if (a.machine !== b.machine) return a.machine < b.machine ? -1 : 1;
@@ -69,7 +69,7 @@ function slotsOf(spans: readonly Span[]): string[] {
   return sorted.map(slotName);
 }
 
-function slotName({ machine, slot }: Span): string {
+function slotName({ machine, slot }: PageSpan): string {
   return `${machine} ${slot}`;
 }
 
@@ -89,7 +89,7 @@ function drawNames({ slots, labelWidth }: Frame): SVGElement[] {
 }
 
 /** A bar, and the job's number where there is room for it. */
-function drawSpan({ job, state, start, end }: Span, row: number, { begin, x }: Frame): SVGElement[] {
+function drawSpan({ job, state, start, end }: PageSpan, row: number, { begin, x }: Frame): SVGElement[] {
   const y = EDGE.top + row * ROW + (ROW - BAR) / 2;
   const left = x(start - begin);
   const width = Math.max(NARROWEST, x(end - begin) - left);
@@ -100,7 +100,7 @@ function drawSpan({ job, state, start, end }: Span, row: number, { begin, x }: F
   return [bar, svg("text", place, text)];
 }
 
-function describeSpan(span: Span, begin: number): string {
+function describeSpan(span: PageSpan, begin: number): string {
   const { job, attempt, state, machine, slot, start, end } = span;
   const again = attempt > 1 ? `, attempt ${attempt}` : "";
   const from = formatTime(Math.round((start - begin) / 100) * 100);

@@ -4,7 +4,7 @@ import type { Attempt } from "../model/attempt.js";
 import { attemptKey } from "../model/attempt-key.js";
 import { lastAttempt, type MachineState } from "../model/batch-state.js";
 import type { Decision, Rest } from "../model/decision.js";
-import type { JobId } from "../model/job.js";
+import { type JobId, treeKeyOf } from "../model/job.js";
 import { SPOOL_FORMAT } from "../model/machine.js";
 import { isToCollect } from "./gathering.js";
 import { startsNothing } from "./halt.js";
@@ -72,11 +72,19 @@ function handOver(state: RunState, machine: MachineState): Decision[] {
   const { name, busy } = machine;
   const { assigned, sent } = machine.current;
   if (busy.has("hand-over") || isOlder(machine)) return [];
-  const jobs = idsOf(startsNothing(state) ? [sent] : [sent, assigned], HAND_OVER_AT_ONCE);
-  if (jobs.length === 0) return [];
+  const waiting = idsOf(startsNothing(state) ? [sent] : [sent, assigned], HAND_OVER_AT_ONCE);
+  if (waiting.length === 0) return [];
   // What was sent comes first.
-  const again = jobs.slice(0, sent.size);
+  const again = withTreeOfFirst(state, waiting.slice(0, sent.size));
+  const jobs = withTreeOfFirst(state, waiting);
   return [{ kind: "hand-over", machine: name, jobs, ...(again.length > 0 && { again }) }];
+}
+
+/** Jobs start while the trees of others still travel. */
+function withTreeOfFirst({ jobs }: RunState, ids: readonly JobId[]): JobId[] {
+  const keyOf = (id: JobId) => treeKeyOf(jobs.get(id)?.job ?? {});
+  const first = ids.length === 0 ? "" : keyOf(ids[0] as JobId);
+  return ids.filter((id) => keyOf(id) === first);
 }
 
 function takeBack(state: RunState, machine: MachineState): Decision[] {

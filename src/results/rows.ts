@@ -20,7 +20,7 @@ export function resultRow(
   metrics: Metrics,
   spans: ReadonlyMap<string, Span>,
 ): ResultRow {
-  const { id, line, name, command, parameters = {} } = tracked.job;
+  const { id, line, name, label, command, parameters = {} } = tracked.job;
   const last = lastAttempt(tracked);
   return {
     job: id,
@@ -28,6 +28,7 @@ export function resultRow(
     startedAt: last === null ? null : (spans.get(`${id} ${last.number}`)?.start ?? null),
     durationMs: last !== null && "durationMs" in last.stage ? last.stage.durationMs : null,
     name,
+    ...(label !== undefined && { label }),
     line,
     command,
     state,

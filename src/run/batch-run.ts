@@ -56,8 +56,8 @@ export function startRun(order: BatchOrder): BatchRun {
   const performer = new Performer({ machines, fleet, terms, known, home });
   const { perform } = performer;
   const loop = makeLoop({ state, perform, record: begun.record, onEvent: order.onEvent, now: Date.now });
-  // Nothing is given to a machine before it is read: it may still turn out that it cannot be.
-  order.tree.catch(loop.abandon);
+  // Nothing is given to a machine before they are read: it may still turn out that one cannot be.
+  for (const tree of order.trees.values()) tree.catch(loop.abandon);
 
   const finish = async () => {
     try {
@@ -103,13 +103,13 @@ export function startRun(order: BatchOrder): BatchRun {
 }
 
 function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: Beginning): Terms {
-  const { script, client, env, tree, sending } = order;
+  const { script, client, env, trees, sending } = order;
   return {
     script,
     client,
     env,
     ...(jobEnv && { jobEnv }),
-    tree,
+    trees,
     ...(sending && { sending }),
     batch,
     stem,

@@ -44,9 +44,8 @@ export interface Beginning {
 
 /** Throws UserError while another client has the batch. */
 export function beginRun(order: BatchOrder): Beginning {
-  const { results } = order;
+  const { results, stem } = order;
   const { privateDir } = results;
-  const stem = order.feed?.stem ?? stemOfJobs(order.jobs);
   const lock = order.lock ?? new RunLock(null);
   writingTo(privateDir, () => lock.take(path.join(privateDir, `${stem}.lock`)));
   const recordPath = path.join(privateDir, `${stem}.jsonl`);
@@ -82,11 +81,6 @@ export function beginRun(order: BatchOrder): Beginning {
     recordPath,
     unlock: lock.release,
   };
-}
-
-/** What the names of all of them begin with. */
-export function stemOfJobs([first]: readonly Job[]): string {
-  return (first?.name ?? "").replace(/\.\d+(\.old-\d+)*$/, "");
 }
 
 /** Null: it is new, or an older version's spools have its name, which get no more jobs. */

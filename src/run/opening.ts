@@ -5,7 +5,7 @@ import type { BatchSettings } from "../model/batch.js";
 import { type MachineState, type Standing, standingOf } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
-import { kindOf, shortCommand } from "../model/job.js";
+import { kindOf, shortCommand, treeKeyOf } from "../model/job.js";
 import type { ScriptEdit } from "../model/script-edit.js";
 import { VERSION } from "../model/version.js";
 import { arrivedAttempt, collectedNews, tryRests } from "../plan/fold/replay.js";
@@ -92,10 +92,11 @@ function tellCollected(
 
 function openJob(
   loop: Loop,
-  { id, line, name, command, requirement }: Job,
+  given: Job,
   { order: { results, rerun, goesOn }, begun: { state, past } }: Opening,
   gathered: Gathered,
 ): void {
+  const { id, line, name, command } = given;
   const tracked = state.jobs.get(id);
   const hasResults = gathered.hasResults(name);
   if (tracked === undefined || tracked.isGone) return;
@@ -113,15 +114,20 @@ function openJob(
     return loop.emit({ kind: "job-reopened", job: id });
   }
   if (gathered.toRetry.has(id)) return;
-  const hasOtherNeeds = kindOf(past?.jobs.get(id)?.requirement) !== kindOf(requirement);
   const isUnbegun = job.kind === "assigned" || job.kind === "sent" || job.kind === "queued";
-  if ((isChanged || hasOtherNeeds) && isUnbegun) return loop.emit({ kind: "job-replaced", job: id });
+  if (isUnbegun && (isChanged || hasOtherNeeds(past?.jobs.get(id), given)))
+    return loop.emit({ kind: "job-replaced", job: id });
   if (isChanged && (hasResults || job.kind !== "waiting")) {
     const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (without --keep-changed it runs anew)`;
     loop.emit({ kind: "warning", message });
   }
   if (goesOn && job.kind === "collected") return;
   if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", job: id, outcome });
+}
+
+/** What waits on a machine would begin with what it was handed over with. */
+function hasOtherNeeds(past: Partial<Job> = {}, given: Job): boolean {
+  return kindOf(past.requirement) !== kindOf(given.requirement) || treeKeyOf(past) !== treeKeyOf(given);
 }
 
 /** How results that are in place came about; undefined: they are not this job's, which is still under way. */

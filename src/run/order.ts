@@ -14,6 +14,8 @@ import type { Rerun } from "./rerun.js";
 import type { Given } from "./verbs/terms.js";
 
 export interface BatchOrder extends Given {
+  /** What the names of its jobs, its record and its lock begin with. */
+  readonly stem: string;
   /** Those that are known from the start. */
   readonly jobs: readonly Job[];
   /** More come while the batch runs, and none is known from the start; null: `jobs` are all. */

@@ -30,6 +30,7 @@ export async function startRunHere({
   const known = { cwd: dir, homeDir, configFile: null, knowsHost: async () => false };
   return startRun({
     script: "jobs.sh",
+    stem: "jobs.sh",
     jobs: jobs.map((job) => ({ ...job, name: `jobs.sh.${job.line}` })),
     machines: await loadMachines([machineFile], known),
     client: "test",
@@ -43,7 +44,7 @@ export async function startRunHere({
     },
     env: {},
     feed: null,
-    tree: scanTree(dir, ["."]),
+    trees: new Map([["-", scanTree(dir, ["."])]]),
     results,
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: null },
     matching: "command",

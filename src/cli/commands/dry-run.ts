@@ -14,6 +14,7 @@ import { createJsonReporter } from "../../report/lines/json-lines.js";
 import { createPlainReporter } from "../../report/lines/plain.js";
 import { startedLine } from "../../report/lines/plain-lines.js";
 import type { Reporter } from "../../report/reporter.js";
+import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
 import type { RunOptions } from "../options/run-options.js";
 import { connector } from "../terminal/connectors.js";
@@ -41,8 +42,10 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
   for (const { job, machine, slot } of firstSeats(waiting, planned)) {
     const { id, line, name } = job;
     const devices = deviceEnv(slot, slot.requirement ?? requirement);
-    const text = `would start on ${machine}: ${startedLine(job, devices)}`;
-    const object = { v: 2, kind: "would-start", job: id, name, line, machine, slot: slot.index };
+    const text = [`would start on ${machine}: ${startedLine(job, devices)}`, ...ownPathLines(job)].join("\n");
+    const { copyForward, copyBack } = job;
+    const about = { job: id, name, line, machine, slot: slot.index };
+    const object = { v: 2, kind: "would-start", ...about, copyForward, copyBack };
     stdout.write(`${isJson ? JSON.stringify(object) : text}\n`);
   }
   return planned.some(({ slots }) => slots.length > 0) ? ExitCode.Success : ExitCode.NoMachine;
@@ -56,6 +59,16 @@ const NOTHING_RUN = {
   isVerbose: false,
   useUnicode: true,
 };
+
+/** What is its own, and not as the batch has it. */
+function ownPathLines({ copyForward, copyBack }: Job): string[] {
+  const listed = (flag: string, paths: readonly string[]) =>
+    `  ${flag}: ${paths.map(printable).join(" ") || "none"}`;
+  return [
+    ...(copyForward === undefined ? [] : [listed("--copy-forward", copyForward)]),
+    ...(copyBack === undefined ? [] : [listed("--copy-backwards", copyBack)]),
+  ];
+}
 
 interface Planned {
   readonly surveyed: Surveyed;

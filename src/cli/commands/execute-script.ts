@@ -4,18 +4,16 @@
 import { stemFor, stemOfFollowed } from "../../batch/batch-stem.js";
 import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
 import { machinesFor } from "../../batch/surroundings.js";
-import { loadBatch } from "../../input/batch/load-batch.js";
 import { Results } from "../../run/home/results.js";
 import type { Program } from "../options/options.js";
 import type { Revise, RunOptions } from "../options/run-options.js";
-import { applyScriptOptions } from "../options/script-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
 import { askAgain } from "./ask-again.js";
 import { dryRun } from "./dry-run.js";
-import { type GivenJobs, orderForJobs } from "./typed-order.js";
+import { type GivenJobs, orderForJobs, readScript, resolveJobs } from "./typed-order.js";
 
 /** `script` of the options: what the jobs are named for. */
 export interface Asked {
@@ -29,17 +27,19 @@ export interface Asked {
 export async function executeBatch(typed: RunOptions, revise: Revise, program: Program): Promise<number> {
   const stem = (typed.follows ? stemOfFollowed : stemFor)(typed.script, new Results(process.cwd()));
   const feed = await jobFeedFor({ ...typed, stem }, process.stdin);
-  if (feed !== null) return executeJobs({ jobs: [] }, { options: typed, stem, program, feed });
-  const { options, ...given } = applyScriptOptions(await loadBatch(typed.script, stem), revise, process.env);
+  if (feed !== null)
+    return executeJobs({ jobs: [] }, { options: typed, stem: feed.order.stem, program, feed });
+  const { options, ...given } = await readScript({ script: typed.script, stem, revise, env: process.env });
   return executeJobs(given, { options, stem, program });
 }
 
 export async function executeJobs(given: GivenJobs, asked: Asked): Promise<number> {
-  const { options, feed } = asked;
+  const { options, stem, feed } = asked;
   const surroundings = readSurroundings();
   if (options.isDryRun) {
     const machines = await machinesFor(options, surroundings);
-    return dryRun({ jobs: given.jobs, machines, options, surroundings });
+    const { jobs } = resolveJobs(given, options, surroundings);
+    return dryRun({ jobs, machines, options, surroundings });
   }
   const results = new Results(surroundings.cwd);
   if (feed === undefined) {
@@ -50,7 +50,7 @@ export async function executeJobs(given: GivenJobs, asked: Asked): Promise<numbe
   await results.prepare();
   const takesStdin = feed?.takesStdin ?? false;
   return followHere({
-    order: { ...order, feed: feed?.order ?? null, results },
+    order: { ...order, stem, feed: feed?.order ?? null, results },
     surroundings,
     options: { ...options, isTyped: takesStdin && process.stdin.isTTY },
     connector: lastingConnector(surroundings, options, note, !takesStdin),

@@ -5,18 +5,25 @@ import { stemFor } from "../../batch/batch-stem.js";
 import { resolveCopying } from "../../batch/copy-paths.js";
 import type { NextOrder } from "../../batch/followed-run.js";
 import type { Typed } from "../../batch/follower/protocol.js";
+import { type AskedJobs, resolveOwnCopying } from "../../batch/own-copying.js";
 import { machinesFor, type Surroundings } from "../../batch/surroundings.js";
-import { readTree } from "../../batch/working-directory.js";
+import { readTrees } from "../../batch/working-directory.js";
 import { UserError } from "../../errors.js";
+import { bashAt } from "../../input/batch/ask-bash.js";
+import { checkCommands } from "../../input/batch/check-commands.js";
 import { loadBatch } from "../../input/batch/load-batch.js";
 import { Results } from "../../run/home/results.js";
 import type { BatchOrder } from "../../run/order.js";
+import type { Environment } from "../options/option-values.js";
 import { type Program, parseOptions } from "../options/options.js";
-import type { RunOptions } from "../options/run-options.js";
-import { applyScriptOptions } from "../options/script-options.js";
+import type { Revise, RunOptions } from "../options/run-options.js";
+import { applyScriptOptions, type ScriptOptions } from "../options/script-options.js";
 import { readCommands, sweepJobs } from "./read-sweep.js";
 
-export type GivenJobs = Pick<BatchOrder, "jobs" | "jobEnv">;
+export interface GivenJobs extends Pick<BatchOrder, "jobs" | "jobEnv"> {
+  /** Paths that jobs have of their own, as typed; absent: none has any. */
+  readonly own?: AskedJobs["own"];
+}
 
 /** What is typed where the batch is followed: the file is read again. `stem`: of the batch. Throws UserError when it is another one. */
 export async function orderTyped(
@@ -33,7 +40,7 @@ export async function orderTyped(
   if (invocation.command === "run") {
     const { script } = invocation.options;
     if (stemFor(script, new Results(surroundings.cwd)) === stem) {
-      const { options, ...given } = applyScriptOptions(await loadBatch(script, stem), invocation.revise, env);
+      const { options, ...given } = await readScript({ script, stem, revise: invocation.revise, env });
       return orderForJobs(given, options, surroundings);
     }
   }
@@ -42,24 +49,43 @@ export async function orderTyped(
   });
 }
 
-/** `script` of the options: what the jobs are named for. */
-export async function orderForJobs(
-  { jobs, jobEnv }: GivenJobs,
+interface ScriptToRead {
+  readonly script: string;
+  readonly stem: string;
+  readonly revise: Revise;
+  readonly env: Environment;
+}
+
+/** Throws UserError with the mistakes in it. */
+export async function readScript({ script, stem, revise, env }: ScriptToRead): Promise<ScriptOptions> {
+  const read = applyScriptOptions(await loadBatch(script, stem), revise, env);
+  if (read.options.isKabuki) await checkCommands(read.jobs, script, bashAt("bash"));
+  return read;
+}
+
+/** What is copied, for all jobs and for those with paths of their own. */
+export function resolveJobs(
+  { jobs, own = new Map() }: GivenJobs,
   options: RunOptions,
-  surroundings: Surroundings,
+  { cwd }: Surroundings,
 ) {
+  const copying = resolveCopying(options, cwd);
+  return { copying, jobs: resolveOwnCopying({ jobs, own }, copying, cwd) };
+}
+
+/** `script` of the options: what the jobs are named for. */
+export async function orderForJobs(given: GivenJobs, options: RunOptions, surroundings: Surroundings) {
   const machines = await machinesFor(options, surroundings);
-  const copying = resolveCopying(options, surroundings.cwd);
-  const tree = readTree(surroundings, copying, options.follows ? options.script : null);
-  tree.catch(() => {}); // heard by the run, while machines are connected to
+  const { copying, jobs } = resolveJobs(given, options, surroundings);
+  const trees = readTrees(surroundings, copying, jobs, options.follows ? options.script : null);
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
   return {
     script,
     jobs,
     settings: { requirement, timeoutSeconds, copiesUnchanged, ...copying },
     env,
-    jobEnv: jobEnv ?? new Map(),
-    tree,
+    jobEnv: given.jobEnv ?? new Map(),
+    trees,
     policy,
     matching: keepsChanged ? "name" : "command",
     rerun,

@@ -38,16 +38,21 @@ export function describeRemote(choose: (invocation: RemoteInvocation) => void): 
     .description("Run one command on one machine, print its output, and exit with its exit code.")
     .argument("[command]", "one word: quote it")
     .option("--machine <name>", "machine file, ssh alias or user@host:port")
-    .option("-F <file>", "use this ssh configuration instead of ~/.ssh/config")
-    .option("--job-name <name>", "name of its results in job_results/ (default: a new one)")
-    .option("--copy-forward [paths...]", "copy these files to the machine (default: none)")
-    .option("--copy-backwards [paths...]", "collect these files into job_results/NAME (default: none)");
-  return describeSsh(command)
+    .option("-F <file>", "use this ssh configuration instead of ~/.ssh/config");
+  return describeSsh(describeOneJob(command))
     .option("-v, --verbose", "also print what happens to the job")
     .addHelpText("after", `\nExample:\n  ${EXAMPLE} --copy-forward train.py --copy-backwards model/\n`)
     .action((typed: string | undefined, raw: RawRemote) =>
       choose({ command: "remote", options: resolveRemote(typed, raw) }),
     );
+}
+
+/** What also a line of a batch may have. */
+export function describeOneJob(command: Command): Command {
+  return command
+    .option("--job-name <name>", "name of its results in job_results/ (default: a new one)")
+    .option("--copy-forward [paths...]", "copy these files to the machine (default: none)")
+    .option("--copy-backwards [paths...]", "collect these files into job_results/NAME (default: none)");
 }
 
 function resolveRemote(command: string | undefined, raw: RawRemote): RemoteOptions {

@@ -32,6 +32,8 @@ export interface RunOptions extends MachineOptions {
   readonly script: string;
   /** The script grows: jobs come as long as others append to it. */
   readonly follows: boolean;
+  /** The script's lines are calls of execute_remote. */
+  readonly isKabuki: boolean;
   /** Null, here and below: nothing was said. */
   readonly copyForward: readonly string[] | null;
   readonly copyBackwards: readonly string[] | null;
@@ -57,6 +59,7 @@ export interface RunOptions extends MachineOptions {
 
 export interface RawRun extends RawMachines {
   readonly follow?: string;
+  readonly kabukiCommands?: true;
   /** True: without a word. */
   readonly copyForward?: string[] | true;
   readonly copyBackwards?: string[] | true;
@@ -86,6 +89,7 @@ export function describeRun(command: Command): Command {
     .argument("[script]", "file with one job per command, in bash syntax; - reads stdin as it comes");
   return describeRunOptions(command)
     .option("--follow <file>", "run jobs as they are appended to this file, until Ctrl-C")
+    .option("--kabuki-commands", "read a script of execute_remote commands without --machine")
     .addHelpText("after", EXAMPLES);
 }
 
@@ -140,13 +144,23 @@ export function resolveRun(
   env: Environment,
 ): RunOptions {
   const follows = raw.follow !== undefined;
-  return { ...resolveRunOptions(raw, env), script: requireScript(script, raw, command), follows };
+  const isKabuki = raw.kabukiCommands ?? false;
+  if (isKabuki && (follows || script === "-")) {
+    throw new UserError(
+      "--kabuki-commands takes a script, whose lines are all known before the first job starts",
+      {
+        hint: "cat > jobs.sh, then execute_batch jobs.sh --kabuki-commands",
+      },
+    );
+  }
+  return { ...resolveRunOptions(raw, env), script: requireScript(script, raw, command), follows, isKabuki };
 }
 
 export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOptions, "script"> {
   return {
     ...resolveMachines(raw),
     follows: false,
+    isKabuki: false,
     copyForward: pathsIn(raw.copyForward),
     copyBackwards: pathsIn(raw.copyBackwards),
     copiesUnchanged: raw.copyUnchanged ?? false,

@@ -5,7 +5,6 @@ import { exitCodeOf } from "../../batch/exit-code.js";
 import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
 import type { ExitCode } from "../../errors.js";
 import type { BatchRun } from "../../run/batch-run.js";
-import { stemOfJobs } from "../../run/beginning.js";
 import { drained } from "./drained.js";
 import { openReporter } from "./open-reporter.js";
 import type { ReporterChoice } from "./reporters.js";
@@ -60,15 +59,11 @@ export async function followHere({
     exitCodeOf: codeOf,
     orderTyped: async (typed) => {
       const { orderTyped } = await import("../commands/typed-order.js");
-      return orderTyped(typed, following.surroundings, stemOf(following.order));
+      return orderTyped(typed, following.surroundings, following.order.stem);
     },
   });
   if (ending.kind === "detached") stderr.write(`${farewell(ending)}\n`);
   return codeOf(ending);
-}
-
-function stemOf({ feed, jobs }: FollowingHere["order"]): string {
-  return feed?.stem ?? stemOfJobs(jobs);
 }
 
 function farewell({ isHandedOver }: Extract<Ending, { kind: "detached" }>): string {

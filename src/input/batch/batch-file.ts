@@ -14,6 +14,8 @@ const LITTLE_PATIENCE = 30;
 export interface Batch {
   /** The path as typed. */
   readonly script: string;
+  /** What its jobs are named for. */
+  readonly stem: string;
   readonly jobs: readonly Job[];
   /** Lines with #@ before the first job, which are not right above it. */
   readonly forAll: readonly OptionLine[];
@@ -45,6 +47,7 @@ export async function parseBatch(
   }
   return {
     script: scriptPath,
+    stem,
     jobs,
     forAll: pieces.flatMap((piece) => (piece.kind === "options" ? piece.options : [])),
     own: new Map(jobPieces.flatMap(({ line, options }) => (options.length > 0 ? [[line, options]] : []))),

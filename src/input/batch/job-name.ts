@@ -21,6 +21,21 @@ export function formatJobStem(scriptPath: string): string {
   return shorten(stem);
 }
 
+/** With the longest stem there is still room for the endings of files. */
+const MAX_LABEL_BYTES = 40;
+
+/** What is wrong with a job's own name, which follows the stem and a dot in its name; null: nothing. */
+export function findLabelMistake(
+  label: string,
+): { readonly message: string; readonly instead: string } | null {
+  const instead = formatJobStem(label).replace(/\.((?:out|err|old-\d+|again-\d+))$/, "_$1");
+  if (/^\d+$/.test(label)) return { message: "a number is the name of a line", instead: `job-${label}` };
+  if (instead !== label || label === "")
+    return { message: "letters, digits, -, _ and single dots make a name", instead: instead || "prepare" };
+  if (Buffer.byteLength(label) <= MAX_LABEL_BYTES) return null;
+  return { message: `it is longer than ${MAX_LABEL_BYTES} bytes`, instead: [...label].slice(0, 10).join("") };
+}
+
 function shorten(stem: string): string {
   if (Buffer.byteLength(stem) <= MAX_STEM_BYTES) return stem;
   const digest = createHash("sha256").update(stem).digest("hex").slice(0, 12);

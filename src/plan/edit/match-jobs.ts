@@ -21,23 +21,29 @@ export interface Matching {
   readonly added: ReadonlySet<JobId>;
 }
 
-/** Equal keys are matched in order. A new job's id is above `highest`. */
+/** Equal keys are matched in order, those with the same name of their own first. A new job's id is above `highest`. */
 export function matchJobs(
   past: readonly PastJob[],
   given: readonly Job[],
   { highest, by }: { readonly highest: JobId; readonly by: "command" | "name" },
 ): Matching {
   const keyOf = by === "command" ? ({ command }: Job) => command : ({ name }: Job) => name;
-  const wanted = countBy(given, keyOf);
+  const labelled = matchLabels(past, given);
+  const taken = new Set(labelled.values());
+  const wanted = countBy(
+    given.filter(({ id }) => !labelled.has(id)),
+    keyOf,
+  );
   const pastKey = ({ job, command }: PastJob) => keyOf({ ...job, command });
   const kept = new Map<string, PastJob[]>();
-  for (const [key, group] of groupBy(past, pastKey))
+  const free = past.filter((each) => !taken.has(each));
+  for (const [key, group] of groupBy(free, pastKey))
     kept.set(key, furthest(group, wanted.get(key) ?? 0).reverse());
   const ids = new Map<JobId, JobId>();
   const added = new Set<JobId>();
   let last = highest;
   const jobs = given.map((job) => {
-    const same = kept.get(keyOf(job))?.pop();
+    const same = labelled.get(job.id) ?? kept.get(keyOf(job))?.pop();
     if (same === undefined) {
       last = Math.max(last + 1, job.id);
       added.add(last);
@@ -49,6 +55,24 @@ export function matchJobs(
   const used = new Set(ids.values());
   const gone = past.map(({ job }) => job.id).filter((id) => !used.has(id));
   return { jobs, ids, gone, added };
+}
+
+/** By given id. A job whose command and own name are those of before is that job, whatever else has the same command. */
+function matchLabels(past: readonly PastJob[], given: readonly Job[]): Map<JobId, PastJob> {
+  const matched = new Map<JobId, PastJob>();
+  const named = new Map(
+    past.flatMap((each) => (each.job.label === undefined ? [] : [[labelKey(each), each]])),
+  );
+  if (named.size === 0) return matched;
+  for (const job of given) {
+    const same = job.label === undefined ? undefined : named.get(labelKey({ job, command: job.command }));
+    if (same !== undefined) matched.set(job.id, same);
+  }
+  return matched;
+}
+
+function labelKey({ job, command }: Pick<PastJob, "job" | "command">): string {
+  return `${job.label}\n${command}`;
 }
 
 /** So many of them, in the order they have. */

@@ -29,6 +29,8 @@ interface CollectedJob {
   readonly key: string;
   /** Streams that are not here yet in whole, and come with the archive. */
   readonly streams: readonly ("out" | "err")[];
+  /** Where it is not that of the collection. */
+  readonly copyBack?: readonly string[] | undefined;
   /** Of its results these paths alone; left out: what `copyBack` names. */
   readonly only?: readonly string[];
 }
@@ -101,7 +103,8 @@ function byJob(names: readonly string[], keys: ReadonlySet<string>): Map<string,
 
 function collectScript(collection: Collection): string {
   // GNU tar takes a backslash in a name for the beginning of an escape; other tars do not, and know no such option.
-  const paths = [...collection.copyBack, ...collection.jobs.flatMap(({ only = [] }) => only)];
+  const own = collection.jobs.flatMap(({ copyBack = [], only = [] }) => [...copyBack, ...only]);
+  const paths = [...collection.copyBack, ...own];
   const asWritten = paths.some((each) => each.includes("\\"))
     ? "tar --no-unquote --version >/dev/null 2>&1 && as_written=--no-unquote"
     : "";
@@ -123,17 +126,21 @@ export function listScript({
   jobs,
   copyBack,
 }: Pick<Collection, "place" | "jobs" | "copyBack">): string {
-  const wanted = jobs.map(({ key, streams, only }) =>
-    only === undefined
-      ? `add ${key} ${streams.join(" ")}`
-      : `add_own ${key} ${streams.join(" ")}\nadd_rest ${key} ${only.map(belowJob).join(" ")}`,
-  );
-  const paths = outermost(copyBack).map(belowJob).join(" ");
+  const wanted = jobs.map(({ key, streams, copyBack: own, only }) => {
+    if (only !== undefined)
+      return `add_own ${key} ${streams.join(" ")}\nadd_rest ${key} ${only.map(belowJob).join(" ")}`;
+    if (own === undefined) return `add ${key} ${streams.join(" ")}`;
+    return `add_own ${key} ${streams.join(" ")}\nadd_results ${pathsOf(own)}`;
+  });
   return `${prelude(place)}
 cd "$spool/jobs" || exit 1
 add() {
   add_own "$@"
-  for name in ${paths}; do
+  add_results ${pathsOf(copyBack)}
+}
+# Of the job at hand.
+add_results() {
+  for name; do
     [ -e "$key/$name" ] && printf '%s\\n' "$key/$name"
   done
 }
@@ -160,6 +167,10 @@ IFS='
 set -- $(
 ${wanted.join("\n")}
 )`;
+}
+
+function pathsOf(copyBack: readonly string[]): string {
+  return outermost(copyBack).map(belowJob).join(" ");
 }
 
 /** A path of the results, as one word of sh. */

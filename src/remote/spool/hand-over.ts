@@ -22,7 +22,8 @@ export interface HandOver {
   readonly slots: readonly SlotPlace[];
   /** Slots, settings and scripts are there already. */
   readonly isFurnished: boolean;
-  readonly tree: Tree;
+  /** What these jobs begin with; null: they run in place. */
+  readonly tree: Tree | null;
   readonly jobs: readonly HandedJob[];
   readonly manifest: Manifest;
   readonly signal: AbortSignal;
@@ -90,7 +91,7 @@ function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): st
   return `${NOTE_LOGIN}${prelude(place)}
 slots='${slots.map(({ slot }) => slot.index).join(" ")}'
 most=${most}
-tree=${quote(tree.hash)}
+tree=${quote(tree?.hash ?? "")}
 is_furnished=${isFurnished ? "yes" : ""}
 scripts='${SPOOL_SCRIPTS.join(" ")}'
 spool_format=${SPOOL_FORMAT}
@@ -106,7 +107,7 @@ hand_over 3<&0 </dev/null
 function* spoolEntries(order: HandOver): Generator<PackEntry> {
   if (!order.isFurnished) yield* furniture(order);
   yield file("manifest", formatManifest(order.manifest));
-  const treeLine = order.settings.inPlace === null ? formatTreeLine(order.tree) : IN_PLACE;
+  const treeLine = order.tree === null ? IN_PLACE : formatTreeLine(order.tree);
   for (const { key, script, needsOwnShell, timeoutSeconds, kind = "-" } of order.jobs) {
     yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);

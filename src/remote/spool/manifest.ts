@@ -15,6 +15,8 @@ const MAX_BYTES = 256 << 20;
 
 export interface Manifest {
   readonly script: string;
+  /** What the names of its jobs begin with; absent in those of older versions. */
+  readonly stem?: string;
   readonly settings: BatchSettings;
   readonly slots: readonly Slot[];
   /** By attempt key. */
@@ -48,8 +50,13 @@ function isOfKey({ id, command }: Job, key: string): boolean {
 }
 
 /** Version 0.1 ran nothing in place. */
-function withLaterSettings(about: About): About {
-  return { ...about, settings: { ...about.settings, inPlace: about.settings.inPlace ?? null } };
+function withLaterSettings({ stem, ...about }: About): About {
+  const { inPlace = null, copyForward } = about.settings;
+  return {
+    ...about,
+    ...(typeof stem === "string" && isFileName(stem) && { stem }),
+    settings: { ...about.settings, inPlace, copyForward: soundPaths(copyForward) ?? ["."] },
+  };
 }
 
 function newerError({ sshoal }: Entry): RemoteError {
@@ -69,12 +76,37 @@ interface Entry {
 function parseEntry(line: string): Entry | null {
   try {
     const entry = withSoundParameters(JSON.parse(line) as Entry);
-    // Names become paths here, so those of a remote are looked at twice.
-    const isOdd = entry.job !== undefined && !/^[^/\0\n.-][^/\0\n]*\.\d+$/.test(entry.job.name);
-    return isOdd ? null : withId(entry);
+    const isOdd = entry.job !== undefined && !isFileName(entry.job.name);
+    return isOdd ? null : withSoundOwn(withId(entry));
   } catch {
     return null;
   }
+}
+
+/** Names become paths here, so those of a remote are looked at twice. */
+function isFileName(name: string): boolean {
+  return /^[^/\0\n.-][^/\0\n]*$/.test(name);
+}
+
+/** What a job copies is read here: a remote must not name anything outside the working directory. */
+function withSoundOwn(entry: Entry): Entry {
+  if (entry.job === undefined) return entry;
+  const { label, copyForward, copyBack, ...job } = entry.job;
+  const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
+  const own = {
+    ...(typeof label === "string" && { label }),
+    ...(forward && { copyForward: forward }),
+    ...(back && { copyBack: back }),
+  };
+  return { ...entry, job: { ...job, ...own } };
+}
+
+/** Undefined: they lead outside, or are no paths. */
+function soundPaths(paths: unknown): string[] | undefined {
+  if (!Array.isArray(paths)) return undefined;
+  const isInside = (path: unknown) =>
+    typeof path === "string" && !/^\/|[\0\n]/.test(path) && !path.split("/").includes("..");
+  return paths.every(isInside) ? (paths as string[]) : undefined;
 }
 
 /** Format 1 knew jobs by their lines. */

@@ -20,7 +20,7 @@ export class DigestMemory {
   readonly #file: string;
   readonly #now: number;
   readonly #known: ReadonlyMap<string, Row>;
-  readonly #seen: Row[] = [];
+  readonly #seen = new Map<string, Row>();
   #isNew = false;
 
   /** Below `cacheDir`, for `dir`. What cannot be read is nothing. */
@@ -31,9 +31,9 @@ export class DigestMemory {
   }
 
   recall(relative: string, stats: BigIntStats): Digest | null {
-    const row = this.#known.get(relative);
+    const row = this.#seen.get(relative) ?? this.#known.get(relative);
     if (row === undefined || row[1] !== stampOf(stats)) return null;
-    this.#seen.push(row);
+    this.#seen.set(relative, row);
     return { sha256: row[2], size: Number(stats.size) };
   }
 
@@ -41,17 +41,17 @@ export class DigestMemory {
   note(relative: string, stats: BigIntStats, { sha256, size }: Digest): void {
     const changedAt = Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs));
     if (changedAt > this.#now - SETTLED_MS || BigInt(size) !== stats.size) return;
-    this.#seen.push([relative, stampOf(stats), sha256]);
+    this.#seen.set(relative, [relative, stampOf(stats), sha256]);
     this.#isNew = true;
   }
 
   /** What cannot be kept is read again one day: no reason to stop. */
   save(): void {
-    if (!this.#isNew && this.#seen.length === this.#known.size) return;
+    if (!this.#isNew && this.#seen.size === this.#known.size) return;
     const draft = `${this.#file}.${randomBytes(6).toString("hex")}`;
     try {
       mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
-      writeFileSync(draft, JSON.stringify(this.#seen), { mode: 0o600 });
+      writeFileSync(draft, JSON.stringify([...this.#seen.values()]), { mode: 0o600 });
       renameSync(draft, this.#file);
     } catch {
       rmSync(draft, { force: true });

@@ -7,7 +7,9 @@ import { readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { contentOf, type EarlierTree, hashEntries, type ListedEntry, type Tree } from "./tree.js";
 
+/** States of a directory, each of which may be several trees. */
 const REMEMBERED = 5;
+const MOST_REMEMBERED = 25;
 const TREE_NAME = /^[0-9a-f]{40}$/;
 
 /** Below `cacheDir`, for `dir`: the latest first. */
@@ -17,8 +19,8 @@ export async function recallTrees(cacheDir: string, dir: string): Promise<Earlie
   return names.map((hash) => ({ hash, load: () => loadList(path.join(place, hash), hash) }));
 }
 
-/** What cannot be kept is sent again as a whole one day: no reason to stop. */
-export async function rememberTree(cacheDir: string, tree: Tree): Promise<void> {
+/** `together`: how many trees of the directory one batch has. What cannot be kept is sent again as a whole one day: no reason to stop. */
+export async function rememberTree(cacheDir: string, tree: Tree, together = 1): Promise<void> {
   if (tree.hash === "") return;
   const place = placeFor(cacheDir, tree.dir);
   const list = tree.entries.map((entry) => [entry.type, entry.path, entry.mode, contentOf(entry)]);
@@ -28,7 +30,8 @@ export async function rememberTree(cacheDir: string, tree: Tree): Promise<void> 
     mkdirSync(place, { recursive: true, mode: 0o700 });
     writeFileSync(draft, JSON.stringify(list), { mode: 0o600 });
     renameSync(draft, path.join(place, tree.hash));
-    for (const old of (await latestFirst(place)).slice(REMEMBERED)) await rm(path.join(place, old));
+    const most = Math.min(REMEMBERED * together, MOST_REMEMBERED);
+    for (const old of (await latestFirst(place)).slice(most)) await rm(path.join(place, old));
   } catch {
     await rm(draft, { force: true }).catch(() => undefined);
   }

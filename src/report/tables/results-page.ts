@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { cellOf, numberOf, type PageData, type ResultTable, type Span } from "../../model/result.js";
+import { cellOf, labelOf, type PageData, type ResultTable, type Span } from "../../model/result.js";
 
 export interface PageParts {
   readonly html: string;
@@ -18,17 +18,17 @@ export function loadPageParts(): PageParts {
 
 export function pageData(table: ResultTable, spans: Iterable<Span>, madeAt: number): PageData {
   const { batch, columns, rows } = table;
-  const numbers = new Map(rows.map((row) => [row.job, numberOf(row)]));
+  const labels = new Map(rows.map((row) => [row.job, labelOf(row)]));
   return {
     batch,
     madeAt,
     columns: columns.map(({ kind, label }) => ({ kind, label })),
     rows: rows.map((row) => ({
-      job: numberOf(row),
+      job: labelOf(row),
       state: row.state,
       cells: columns.map((column) => cellOf(row, column)),
     })),
-    spans: [...spans].map((span) => ({ ...span, job: numbers.get(span.job) ?? span.job })),
+    spans: [...spans].map((span) => ({ ...span, job: labels.get(span.job) ?? span.job })),
   };
 }
 

@@ -67,7 +67,11 @@ export class Collector {
     await putAside(session, { place, keys, exclude, signal });
     const incoming = await results.makeIncoming(terms.batch);
     try {
-      const jobs = keys.map((key) => ({ key, streams: outputs.untouched(key) }));
+      const jobs = keys.map((key) => ({
+        key,
+        streams: outputs.untouched(key),
+        copyBack: this.#parts.known.jobOfKey(key).copyBack,
+      }));
       const asked = { place, jobs, copyBack, signal };
       const onProgress = progressTeller({ machine: spec.name, weigh: () => weigh(session, asked), emit });
       const collected = await collect(session, { ...asked, into: incoming.dir, onProgress });

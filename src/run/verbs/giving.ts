@@ -1,14 +1,15 @@
-// Gives jobs to a machine: the working directory first, once, then the jobs and the slots that take them. Jobs that do not
-// arrive go to other machines.
+// Gives jobs to a machine: the tree that they begin with first, once, then the jobs and the slots that take them. Jobs that
+// do not arrive go to other machines.
 
 import type { Decision } from "../../model/decision.js";
-import { type JobId, kindOf } from "../../model/job.js";
+import { type JobId, kindOf, treeKeyOf } from "../../model/job.js";
 import { deviceEnv } from "../../plan/slots/devices.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import { handOver, NothingArrived } from "../../remote/spool/hand-over.js";
 import { jobScript } from "../../remote/spool/job-script.js";
 import type { Manifest } from "../../remote/spool/manifest.js";
 import { needsOwnShell } from "../../remote/spool/own-shell.js";
+import type { Tree } from "../../remote/tree/tree.js";
 import type { Emit } from "../loop.js";
 import type { Attendant } from "./attending.js";
 import { type ExpectedError, isExpected } from "./expected-error.js";
@@ -19,7 +20,7 @@ import { settleDoubt } from "./taking-back.js";
 import type { Terms } from "./terms.js";
 
 export interface GiverParts {
-  readonly terms: Pick<Terms, "batch" | "script" | "settings" | "env" | "jobEnv">;
+  readonly terms: Pick<Terms, "batch" | "script" | "stem" | "settings" | "env" | "jobEnv">;
   readonly known: Known;
   readonly stager: Stager;
   readonly attendant: Attendant;
@@ -74,8 +75,8 @@ export class Giver {
     const { requirement, copiesUnchanged, timeoutSeconds, inPlace } = settings;
     const { spec, place, signal, isFurnished, usesScopes } = link;
     const { hasPlainSlots } = spec;
-    const tree = link.staged ?? (await this.#parts.stager.stage(link, emit).catch(failBefore));
     const manifest = this.#manifest(link, ids);
+    const tree = await this.#treeFor(link, manifest, emit);
     const jobs = [...manifest.jobs].map(([key, job]) => ({
       key,
       script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env),
@@ -102,11 +103,21 @@ export class Giver {
     return { missing, taken };
   }
 
+  /** Null: these jobs run in place. All of one hand-over begin with the same tree. */
+  async #treeFor(link: MachineLink, { jobs, settings }: Manifest, emit: Emit): Promise<Tree | null> {
+    const [first] = jobs.values();
+    const key = treeKeyOf(first ?? {});
+    const staged =
+      link.staged.get(key) ?? (await this.#parts.stager.stage(link, key, emit).catch(failBefore));
+    return settings.inPlace !== null && first?.copyForward === undefined ? null : staged;
+  }
+
   #manifest({ spec, slots }: MachineLink, ids: readonly JobId[]): Manifest {
     const { terms, known } = this.#parts;
     const keys = known.keys(spec.name, ids);
     const jobs = new Map(keys.map((key) => [key, known.jobOfKey(key)]));
-    return { script: terms.script, settings: terms.settings, slots: slots ?? [], jobs };
+    const { script, stem, settings } = terms;
+    return { script, stem, settings, slots: slots ?? [], jobs };
   }
 
   /** Others get what is not there. What was begun stays, and what may be there is taken back first. */

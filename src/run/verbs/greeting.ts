@@ -22,7 +22,7 @@ const LOGIN_TRIES = 3;
 const VAIN_SESSIONS = 6;
 
 export interface GreeterParts {
-  readonly terms: Pick<Terms, "settings" | "kinds" | "mostJobs" | "tree" | "batch">;
+  readonly terms: Pick<Terms, "settings" | "kinds" | "mostJobs" | "trees" | "batch">;
   readonly known: Known;
   readonly stager: Stager;
   readonly attendant: Attendant;
@@ -83,13 +83,13 @@ export class Greeter {
 
   /** Until the working directory is read nothing can be given to it; if that takes long, what it has is measured again. */
   async #measure(link: MachineLink): Promise<Capacity> {
-    const { tree, batch, kinds, mostJobs, settings } = this.#parts.terms;
+    const { trees, batch, kinds, mostJobs, settings } = this.#parts.terms;
     const options = { bases: ["~/.sshoal"], except: [batch, ...(link.older ? [link.older.batch] : [])] };
     const question = { requirement: settings.requirement, kinds, spec: link.spec };
     const isQuick = !mustKnowCpuUse(question, mostJobs);
     const begunAt = performance.now();
     const capacity = await probe(link.session, { ...options, isQuick }, link.signal);
-    await tree;
+    await Promise.all(trees.values());
     const isRecent = performance.now() - begunAt < MEASURE_AGAIN_MS;
     // What others have claimed is weighed against how busy they are.
     const isEnough = !isQuick || (capacity.cpus !== null && capacity.claims.length === 0);

@@ -31,8 +31,8 @@ export class MachineLink extends Link {
   readonly older: RunMachine["older"];
   /** The slots it has in this run; null: it was not measured yet. */
   slots: readonly Slot[] | null = null;
-  /** The copy of the working directory that is there for its jobs. */
-  staged: Tree | null = null;
+  /** The trees that are there for its jobs, by `treeKeyOf`. */
+  readonly staged = new Map<string, Tree>();
   /** Its slots have what this run gives them beside jobs. */
   isFurnished = false;
   /** What is started there survives the end of the connection only in a scope of the user's systemd. */
@@ -64,7 +64,7 @@ export class MachineLink extends Link {
     if (isThere) return;
     this.#knownLogs.clear();
     Object.assign(this.#drains, { begun: 0, over: 0 });
-    this.staged = null;
+    this.staged.clear();
     this.isFurnished = false;
   }
 

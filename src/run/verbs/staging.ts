@@ -1,17 +1,18 @@
-// Brings the working directory to a machine, once. What is there of it is asked for before it is known whether the machine
-// gets a job; if it is small, what is missing is sent as well.
+// Brings trees to a machine, each once. Where all jobs have the same, what is there of it is asked for before it is known
+// whether the machine gets a job; if it is small, what is missing is sent as well.
 
 import type { News } from "../../model/event.js";
 import { FileChanged } from "../../remote/tree/cargo.js";
 import { rereadTree } from "../../remote/tree/reread-tree.js";
 import { stage } from "../../remote/tree/stage.js";
-import type { Tree } from "../../remote/tree/tree.js";
+import { bytesOf, type Tree } from "../../remote/tree/tree.js";
 import { unstage } from "../../remote/tree/unstage.js";
 import { deferred } from "../../transport/deferred.js";
 import type { Session } from "../../transport/session.js";
 import type { Emit } from "../loop.js";
 import { askAboutSize, refuseSize, warnOfSize } from "./large-tree.js";
 import type { MachineLink } from "./machine-link.js";
+import { SentSizes } from "./sent-sizes.js";
 import type { SendingLimits, Terms } from "./terms.js";
 
 /** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
@@ -41,29 +42,37 @@ interface Staged {
 }
 
 export class Stager {
-  readonly #terms: Pick<Terms, "tree" | "settings" | "sending">;
+  readonly #terms: Pick<Terms, "trees" | "settings" | "sending">;
   readonly #prepared = new WeakMap<Session, Prepared>();
   /** By a tree of which files changed before they were sent: what is sent instead, the same to all machines. */
   readonly #successors = new WeakMap<Tree, Promise<Tree>>();
+  readonly #sizes = new SentSizes();
   #isTreeTold = false;
   #isSizeTold = false;
 
   /** What people said about sending more than is usual. */
   #answer: Promise<boolean> | null = null;
 
-  constructor(terms: Pick<Terms, "tree" | "settings" | "sending">) {
+  constructor(terms: Pick<Terms, "trees" | "settings" | "sending">) {
     this.#terms = terms;
   }
 
+  /** Nothing, where it is open which of several trees the machine needs. */
+  prepare(link: MachineLink, emit: Emit): void {
+    const [only, ...others] = this.#terms.trees.keys();
+    if (only === undefined || others.length > 0) return;
+    this.#prepared.set(link.session, this.#begin(link, only, emit));
+  }
+
   /** Asks the machine what it has of the tree, and sends no more than a little. */
-  prepare(link: MachineLink, emit: Emit): Prepared {
+  #begin(link: MachineLink, key: string, emit: Emit): Prepared {
     const { session, place } = link;
     const cancel = new AbortController();
     const signal = AbortSignal.any([link.signal, cancel.signal]);
     const { promise: goAhead, resolve } = deferred<void>();
     const untold: News[] = [];
     let tell: Emit = (news) => untold.push(news);
-    const isSent = this.#terms.tree.then((tree) => {
+    const isSent = this.#tree(key).then((tree) => {
       if (tree.bytes <= SMALL_BYTES) resolve();
       return this.#settle(tree, emit, (current) => {
         const onProgress = this.#progressOf(link, current, (news) => tell(news));
@@ -81,8 +90,13 @@ export class Stager {
     isSent.catch(() => {
       prepared.hasFailed = true; // heard when jobs are handed over, if ever
     });
-    this.#prepared.set(session, prepared);
     return prepared;
+  }
+
+  #tree(key: string): Promise<Tree> {
+    const tree = this.#terms.trees.get(key);
+    if (tree === undefined) throw new Error(`no tree ${key} in this run`);
+    return tree;
   }
 
   /** Sends a tree; where its files change meanwhile, its successor. */
@@ -110,21 +124,21 @@ export class Stager {
   /** The machine gets no job: what it was sent in advance goes. If it does not, it goes one day, as other trees do. */
   async withdraw({ session, place, signal }: MachineLink): Promise<void> {
     const prepared = this.#takePrepared(session);
-    const tree = await this.#terms.tree;
-    if (prepared === null || tree.bytes > SMALL_BYTES) return;
+    const [tree] = await Promise.all(this.#terms.trees.values());
+    if (prepared === null || tree === undefined || tree.bytes > SMALL_BYTES) return;
     const staged = await prepared.isSent.catch(() => null);
     if (staged?.isSent) await unstage(session, { place, tree: staged.tree, signal }).catch(() => undefined);
   }
 
-  /** Resolves when the tree is there. */
-  async stage(link: MachineLink, emit: Emit): Promise<Tree> {
+  /** Resolves when the tree is there. `key`: as `treeKeyOf` has it. */
+  async stage(link: MachineLink, key: string, emit: Emit): Promise<Tree> {
     const machine = link.spec.name;
-    this.#tellTree(await this.#terms.tree, emit);
-    const prepared = this.#takePrepared(link.session) ?? this.prepare(link, emit);
+    this.#tellTrees(await Promise.all(this.#terms.trees.values()), emit);
+    const prepared = this.#takePrepared(link.session) ?? this.#begin(link, key, emit);
     prepared.goAhead();
     const { tree, isSent } = await prepared.isSent;
     if (!isSent && tree.hash !== "") emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
-    link.staged = tree;
+    link.staged.set(key, tree);
     emit({ kind: "staged", machine });
     return tree;
   }
@@ -142,37 +156,42 @@ export class Stager {
   #progressOf(link: MachineLink, tree: Tree, emit: Emit): (sentBytes: number, totalBytes: number) => void {
     let told = 0;
     return (sentBytes, totalBytes) => {
-      if (sentBytes === 0) this.#tellSize(tree, totalBytes, emit);
+      if (sentBytes === 0) this.#tellSize(link, tree, totalBytes, emit);
       else if (sentBytes < totalBytes && sentBytes - told < 1 << 20) return;
       told = sentBytes;
       emit({ kind: "staging", machine: link.spec.name, sentBytes, totalBytes });
     };
   }
 
-  #tellTree(tree: Tree, emit: Emit): void {
-    if (this.#terms.settings.inPlace !== null || this.#isTreeTold) return;
+  /** All of them as one: a file that several have is one file. */
+  #tellTrees(trees: readonly Tree[], emit: Emit): void {
+    const isAnyCopied = this.#terms.settings.inPlace === null || trees.some(({ hash }) => hash !== "");
+    if (this.#isTreeTold || !isAnyCopied) return;
     this.#isTreeTold = true;
-    const { entries, bytes, leftOut } = tree;
+    const all = trees.length === 1 ? (trees[0] as Tree) : joinTrees(trees);
+    const { entries, bytes, leftOut } = all;
     const files = entries.filter(({ type }) => type !== "Directory").length;
     emit({ kind: "tree-read", files, bytes, leftOut });
-    tellWarnings(tree, emit);
+    tellWarnings(all, emit);
   }
 
   /** Rejects with UserError, which ends the run: what is too large for one machine is so for all that lack it. */
   async #allow(link: MachineLink, tree: Tree, bytes: number): Promise<void> {
     const { maxBytes, confirm } = this.#terms.sending ?? NO_LIMITS;
     const machine = link.spec.name;
-    if (maxBytes !== null && bytes > maxBytes) throw refuseSize(tree, bytes, { machine, maxBytes });
-    const question = maxBytes === null && confirm !== null ? askAboutSize(tree, bytes) : null;
+    const total = this.#sizes.add(machine, tree, bytes);
+    if (maxBytes !== null && total > maxBytes) throw refuseSize(tree, total, { machine, maxBytes });
+    const question = maxBytes === null && confirm !== null ? askAboutSize(tree, total) : null;
     if (question === null || confirm === null) return;
     this.#answer ??= confirm(question);
-    if (!(await this.#answer)) throw refuseSize(tree, bytes, { machine, maxBytes: null });
+    if (!(await this.#answer)) throw refuseSize(tree, total, { machine, maxBytes: null });
   }
 
-  #tellSize(tree: Tree, totalBytes: number, emit: Emit): void {
+  #tellSize(link: MachineLink, tree: Tree, treeBytes: number, emit: Emit): void {
     const { maxBytes, confirm } = this.#terms.sending ?? NO_LIMITS;
     if (maxBytes !== null || confirm !== null) return;
-    const message = this.#isSizeTold ? null : warnOfSize(tree, totalBytes);
+    const total = this.#sizes.add(link.spec.name, tree, treeBytes);
+    const message = this.#isSizeTold ? null : warnOfSize(tree, total);
     if (message === null) return;
     this.#isSizeTold = true;
     emit({ kind: "warning", message });
@@ -181,6 +200,14 @@ export class Stager {
 
 const NO_LIMITS: SendingLimits = { maxBytes: null, confirm: null };
 
-function tellWarnings({ warnings = [] }: Tree, emit: Emit): void {
+function joinTrees(trees: readonly Tree[]): Pick<Tree, "entries" | "bytes" | "leftOut" | "warnings"> {
+  const byPath = new Map(trees.flatMap((tree) => tree.entries.map((entry) => [entry.path, entry])));
+  const entries = [...byPath.values()];
+  const leftOut = [...new Set(trees.flatMap((tree) => tree.leftOut))].sort();
+  const warnings = [...new Set(trees.flatMap((tree) => tree.warnings ?? []))];
+  return { entries, bytes: bytesOf(entries), leftOut, warnings };
+}
+
+function tellWarnings({ warnings = [] }: Pick<Tree, "warnings">, emit: Emit): void {
   for (const message of warnings) emit({ kind: "warning", message });
 }

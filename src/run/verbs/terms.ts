@@ -13,11 +13,13 @@ export interface Given {
   readonly env: Readonly<Record<string, string>>;
   /** Instead of `env`, of the jobs that have their own. */
   readonly jobEnv?: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
-  /** Being read while machines are connected to. */
-  readonly tree: Promise<Tree>;
+  /** What jobs begin with, by `treeKeyOf`; being read while machines are connected to. */
+  readonly trees: Trees;
   /** Absent: people are warned of large trees. */
   readonly sending?: SendingLimits;
 }
+
+type Trees = ReadonlyMap<string, Promise<Tree>>;
 
 export interface SendingLimits {
   /** To one machine; null: no limit was set. */

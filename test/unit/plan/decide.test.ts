@@ -85,6 +85,21 @@ describe("dealing", () => {
     expect(linesFor(run.news("jobs-assigned"), "a")).toEqual([1, 2]);
   });
 
+  test("jobs that begin with another tree are handed over after those of the first", () => {
+    const run = aRun({ jobs: 5, machines: { a: 1 } });
+    for (const id of [2, 4]) {
+      const tracked = run.state.jobs.get(id);
+      if (tracked !== undefined) tracked.job = { ...tracked.job, copyForward: ["data"] };
+    }
+    run.tell(assigned("a", 1, 2, 3, 4, 5));
+    const [first] = run.begin();
+    expect(first).toEqual({ kind: "hand-over", machine: "a", jobs: [1, 3, 5] });
+    expect(run.decisions("hand-over")).toEqual([]);
+    run.tell(handedOver("a", 1, 3, 5));
+    run.settle(first as Decision);
+    expect(run.decisions("hand-over")).toEqual([{ kind: "hand-over", machine: "a", jobs: [2, 4] }]);
+  });
+
   test("never twice, and each time with the number of its attempt", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     const dealt = run.news("jobs-assigned");

@@ -32,6 +32,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
   expect(run()).toEqual({
     script: "jobs.sh",
     follows: false,
+    isKabuki: false,
     machines: [],
     configFile: null,
     hostKeys: null,

@@ -129,7 +129,7 @@ test("every mistake is told, with its line and what may be said there", async ()
   expect(lines[0]).toMatch(/--json cannot be set here \(for all jobs: --num-cpus .* --machines /);
   expect(lines[1]).toMatch(/--num-cpus takes a number <n>, got "many" \(for example --num-cpus 2\)/);
   expect(message).toMatch(/unknown option '--rety'/);
-  expect(message).toMatch(/--machines cannot be set here \(for one job: --num-cpus [^)]*--env\)/);
+  expect(message).toMatch(/--machines cannot be set here \(for one job: --num-cpus [^)]*--name\)/);
   expect(message).toMatch(/this shell has no NOPE to pass on/);
   expect(message).toMatch(/a quote is not closed/);
   expect(message).toMatch(/"8000" is no option/);

@@ -41,6 +41,19 @@ describe("by command", () => {
     expect([idsOf(jobs), gone]).toEqual([[2, 3], [1]]);
   });
 
+  test("a name of its own tells equal commands apart; without it, results follow the command", () => {
+    const named = (job: Job, label: string) => ({ ...job, name: `jobs.sh.${label}`, label });
+    const past = pastOf(["X", "X"]).map((each, index) => ({
+      ...each,
+      job: named(each.job, "ab".charAt(index)),
+    }));
+    const [one, two, three] = jobsOf(["X", "X", "X"]) as [Job, Job, Job];
+    const given = [named(one, "new"), named(two, "b"), named(three, "a")];
+    expect(idsOf(match(past, given).jobs)).toEqual([3, 2, 1]);
+    expect(idsOf(match(past, [named(one, "c"), two]).jobs)).toEqual([1, 2]);
+    expect(idsOf(match(pastOf(["X", "X"]), given).jobs)).toEqual([1, 2, 3]);
+  });
+
   test("a command that is appended has its line for an id where that is free", () => {
     const given = [...jobsOf(["A", "B"]), { id: 9, line: 9, name: "jobs.sh.9", command: "C" }];
     expect(match(pastOf(["A", "B"]), given).jobs[2]).toEqual(given[2]);

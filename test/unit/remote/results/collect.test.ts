@@ -104,6 +104,16 @@ test("only the jobs and the streams that were asked for", async () => {
   expect(arrived()).toEqual([`${B}/err`]);
 });
 
+test("of each job its own part of the results, where it has one", async () => {
+  await Promise.all([A, B].map((key) => ended(key, { "out/x": "1", "it's": "2" })));
+  const jobs = [
+    { key: A, streams: [], copyBack: ["it's", "none"] },
+    { key: B, streams: [] },
+  ];
+  await bring([], { jobs, copyBack: ["out"] });
+  expect(arrived()).toEqual([`${A}/work/it's`, `${B}/work/out/x`]);
+});
+
 test("a part of the results, whether it is there or not", async () => {
   await ended(A, { "out put/x": "1", "it's": "2", other: "3", "deep/er/y": "4", "-rf": "5" });
   await bring([A], {

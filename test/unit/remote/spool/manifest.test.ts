@@ -32,6 +32,18 @@ test("parameters that are no texts are not taken over from a machine", async () 
   }
 });
 
+test("a job's own name and paths come back; paths that lead elsewhere are not taken over from a machine", async () => {
+  const job = { id: 1, line: 1, name: "a.sh.prepare", label: "prepare", command: "echo 1" };
+  const own = { ...job, copyForward: ["data", "."], copyBack: [] };
+  expect(await reread(own)).toEqual([own]);
+  for (const path of ["../x", "a/../../x", "/etc", "a\nb", 7])
+    expect(await reread({ ...job, label: 3, copyForward: ["a", path], copyBack: path })).toEqual([
+      { ...job, label: undefined },
+    ]);
+  for (const name of ["../a.sh.x", "-x", ".sshoal", "a/b"])
+    expect(await reread({ ...job, name })).toEqual([]);
+});
+
 test("jobs of format 1 have their lines as ids", async () => {
   const job = { line: 1, name: "a.sh.1", command: "echo 1" };
   expect(await reread(job)).toEqual([{ ...job, id: 1 }]);

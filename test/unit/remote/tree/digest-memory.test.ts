@@ -93,3 +93,11 @@ test("what is damaged, or not there, is as good as nothing", async () => {
     expect((await scan()).hash).toBe(await fresh());
   }
 });
+
+test("several trees of a directory share what was read", async () => {
+  const digests = new DigestMemory(cache.dir, work.dir, Date.now() + LATER);
+  await scanTree(work.dir, ["deep"], { digests });
+  await scanTree(work.dir, ["a.txt", "deep"], { digests });
+  digests.save();
+  await forge();
+});
