@@ -2,7 +2,7 @@
 
 import type { Job } from "../../model/job.js";
 
-/** What its name has after the batch's: `7` for train.sh.7. */
-export function jobLabel({ name }: Pick<Job, "name">): string {
-  return name.slice(name.lastIndexOf(".") + 1);
+/** What its name has after the batch's: `7` for train.sh.7, or its own name. */
+export function jobLabel({ name, label }: Pick<Job, "name" | "label">): string {
+  return label ?? name.slice(name.lastIndexOf(".") + 1);
 }
