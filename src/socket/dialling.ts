@@ -2,15 +2,15 @@
 
 import { lstatSync } from "node:fs";
 import { connect } from "node:net";
-import { MessageChannel } from "./message-channel.js";
+import { JsonChannel } from "./json-channel.js";
 
 /** Null: nothing listens there, or it is not ours. */
-export function dial(path: string): Promise<MessageChannel | null> {
+export function dial(path: string): Promise<JsonChannel | null> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found?.isSocket() || found.uid !== process.geteuid?.()) return Promise.resolve(null);
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once("error", () => resolve(null));
-    socket.once("connect", () => resolve(new MessageChannel(socket)));
+    socket.once("connect", () => resolve(new JsonChannel(socket)));
   });
 }

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { MessageChannel } from "./message-channel.js";
+import { JsonChannel } from "./json-channel.js";
 import { isPrivateDir } from "./private-dir.js";
 
 /** What the kernel takes, without the NUL at its end. */
@@ -21,7 +21,7 @@ export interface Listening {
 /** In the first of these directories that will do. Null: none does. */
 export async function listenIn(
   dirs: readonly string[],
-  onChannel: (channel: MessageChannel) => void,
+  onChannel: (channel: JsonChannel) => void,
 ): Promise<Listening | null> {
   for (const dir of dirs) {
     const path = join(dir, `${process.pid}-${randomBytes(3).toString("hex")}${ENDING}`);
@@ -33,13 +33,10 @@ export async function listenIn(
   return null;
 }
 
-async function listenAt(
-  path: string,
-  onChannel: (channel: MessageChannel) => void,
-): Promise<Listening | null> {
-  const channels = new Set<MessageChannel>();
+async function listenAt(path: string, onChannel: (channel: JsonChannel) => void): Promise<Listening | null> {
+  const channels = new Set<JsonChannel>();
   const server = createServer((socket: Socket) => {
-    const channel = new MessageChannel(socket);
+    const channel = new JsonChannel(socket);
     channels.add(channel);
     void channel.closed.then(() => channels.delete(channel));
     onChannel(channel);

@@ -5,7 +5,7 @@ import { UserError } from "../../errors.js";
 import { type Holder, isHere } from "../../run/home/lock.js";
 import type { Results } from "../../run/home/results.js";
 import { dial } from "../../socket/dialling.js";
-import type { MessageChannel } from "../../socket/message-channel.js";
+import type { JsonChannel } from "../../socket/json-channel.js";
 import { readBatchHolder } from "../batches-here.js";
 import { type Answer, PROTOCOL, parseAnswer, type Request } from "./protocol.js";
 
@@ -17,12 +17,12 @@ type Watching = Extract<Answer, { kind: "watching" }>;
 /** Owns the channel; close() it. */
 export class Follower {
   readonly pid: number;
-  readonly #channel: MessageChannel;
+  readonly #channel: JsonChannel;
   readonly #answers: Answer[] = [];
   #isGone = false;
   #wake = () => {};
 
-  constructor({ pid }: Holder, channel: MessageChannel) {
+  constructor({ pid }: Holder, channel: JsonChannel) {
     this.pid = pid;
     this.#channel = channel;
     channel.listen((message) => {

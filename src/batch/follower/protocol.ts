@@ -3,7 +3,7 @@
 
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
-import type { Message } from "../../socket/message-channel.js";
+import type { Message } from "../../socket/json-channel.js";
 
 /** Of what both say. An asker does not talk to a follower of another one. */
 export const PROTOCOL = 1;

@@ -3,8 +3,8 @@
 
 import { UserError } from "../../errors.js";
 import type { RunEvent } from "../../model/event.js";
+import type { JsonChannel, Message } from "../../socket/json-channel.js";
 import { listenIn } from "../../socket/listening.js";
-import type { Message, MessageChannel } from "../../socket/message-channel.js";
 import type { FollowedRun } from "../followed-run.js";
 import { drainIn, retryIn, undrainIn } from "../steer-run.js";
 import { type Answer, PROTOCOL, parseRequest, type Request, type Typed } from "./protocol.js";
@@ -27,17 +27,17 @@ export interface FollowerServer {
 /** `dirs`: where the socket may be. */
 export async function openFollowerServer(dirs: readonly string[], reread: Reread): Promise<FollowerServer> {
   const recent = new RecentNews();
-  const viewers = new Set<MessageChannel>();
+  const viewers = new Set<JsonChannel>();
   let begin: (run: FollowedRun) => void = () => {};
   const running = new Promise<FollowedRun>((resolve) => {
     begin = resolve;
   });
-  const watch = (channel: MessageChannel, { recordBytes }: FollowedRun) => {
+  const watch = (channel: JsonChannel, { recordBytes }: FollowedRun) => {
     send(channel, { kind: "watching", recordBytes, recent: recent.events });
     viewers.add(channel);
     void channel.closed.then(() => viewers.delete(channel));
   };
-  const answer = async (channel: MessageChannel, message: Message) => {
+  const answer = async (channel: JsonChannel, message: Message) => {
     const run = await running;
     await run.begun;
     const request = parseRequest(message);
@@ -110,6 +110,6 @@ async function act(
   }
 }
 
-function send(channel: MessageChannel, answer: Answer): void {
+function send(channel: JsonChannel, answer: Answer): void {
   channel.send(answer);
 }

@@ -3,14 +3,14 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dial } from "../../../src/socket/dialling.js";
+import type { JsonChannel, Message } from "../../../src/socket/json-channel.js";
 import { type Listening, listenIn } from "../../../src/socket/listening.js";
-import type { Message, MessageChannel } from "../../../src/socket/message-channel.js";
 import { until } from "../../rig/until.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 
 let work: Workspace;
 let opened: Listening[] = [];
-let channels: MessageChannel[] = [];
+let channels: JsonChannel[] = [];
 
 beforeEach(async () => {
   work = await makeWorkspace();
@@ -27,7 +27,7 @@ async function listen(...dirs: string[]): Promise<Listening | null> {
   return listening;
 }
 
-async function dialled(path: string): Promise<MessageChannel> {
+async function dialled(path: string): Promise<JsonChannel> {
   const channel = await dial(path);
   if (channel === null) throw new Error("nothing listens");
   return channel;

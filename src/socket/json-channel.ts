@@ -11,7 +11,7 @@ const MOST_OUT_BYTES = 8 << 20;
 export type Message = Readonly<Record<string, unknown>>;
 
 /** Owns the socket. Never throws for what the other side does. */
-export class MessageChannel {
+export class JsonChannel {
   readonly #socket: Socket;
   #pieces: Buffer[] = [];
   #bytes = 0;
