@@ -18,8 +18,9 @@ export function newLife(): Life {
   return { stretches: [], durations: { totalMs: 0, count: 0 } };
 }
 
-/** A client begins to follow the batch. */
-export function beginStretch({ stretches }: Life, at: number): void {
+/** A client begins to follow the batch. One that knows of no job yet, as of stdin, begins a new batch in all but name. */
+export function beginStretch({ stretches }: Life, at: number, jobs: number): void {
+  if (jobs === 0) stretches.length = 0;
   stretches.push({ from: at, until: at });
 }
 

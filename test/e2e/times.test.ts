@@ -61,22 +61,23 @@ function moveJob(job: number, seconds: number, lasted: number): void {
   }
 }
 
-test("after --detach and attach, a running job and its batch show how long they really run", async () => {
-  await work.write("jobs.sh", `true > ${seen.path("began")}; ${waitFor(seen.path("go"))}\ntrue\n`);
+test("after --detach and attach, elapsed times and the time left are true", async () => {
+  await work.write("jobs.sh", `true\ntrue > ${seen.path("began")}; ${waitFor(seen.path("go"))}\ntrue\n`);
   await run("--detach");
-  await until("the first job runs", () => existsSync(seen.path("began")));
-  await moveRecord(100);
-  moveJob(1, 100, 0);
+  await until("the second job runs", () => existsSync(seen.path("began")));
+  await moveRecord(160);
+  moveJob(1, 160, 60);
+  moveJob(2, 100, 0);
 
   const { stdout } = await sshoal("status");
-  expect(stdout).toMatch(/1 running, 1 waiting; 1m\d\ds so far\n/);
-  expect(stdout).toMatch(/ {4}jobs\.sh\.1 {2}one\.yaml slot 0 {2}1m\d\ds\n/);
-  const [running] = parseEvents((await sshoal("status", "--json")).stdout);
+  expect(stdout).toMatch(/1 running, 1 waiting\n {2}2m\d\ds so far, ~1m left; /);
+  expect(stdout).toMatch(/ {4}jobs\.sh\.2 {2}one\.yaml slot 0 {2}1m\d\ds\n/);
+  const running = parseEvents((await sshoal("status", "--json")).stdout)[1];
   expect(Math.floor(running?.elapsedMs / 60_000)).toBe(1);
 
   const home = await makeWorkspace();
   const attached = runOnTerminal(["attach"], { program: "sshoal", cwd: work.dir, home: home.dir });
-  await attached.shows(/1m\d\ds[\s\S]*\n[^\n]*1m\d\ds/);
+  await attached.shows(/\/3.*2m\d\ds.*~1m left[\s\S]*\n[^\n]*1m\d\ds/);
   await seen.write("go", "");
   expect(await attached.ended, attached.shown()).toBe(0);
   await home.remove();
@@ -102,4 +103,16 @@ test("of a batch that had ended before attach, all tell the same times, up to th
   expect((await sshoal("status")).stdout).toMatch(/: 2 succeeded; took 1m\d\ds\n/);
   const statuses = parseEvents((await sshoal("status", "--json")).stdout);
   expect(statuses.map((status) => status.elapsedMs)).toEqual([30_000, 30_000]);
+});
+
+test("a computer that has no record of the batch counts from its first job to its last", async () => {
+  await work.write("jobs.sh", "true\ntrue\n");
+  await run("--detach");
+  await until("nothing runs there any more", () => host.pids().length === 0);
+  moveJob(1, 200, 30);
+  moveJob(2, 170, 30);
+  const [batch = ""] = (await sshoal("status")).stdout.split(":");
+  const args = ["attach", batch, "--machines", await host.machineFile("max_jobs: 1")];
+  const attached = await runCommand(args, { program: "sshoal", cwd: seen.dir });
+  expect(attached.stdout, attached.stderr).toMatch(/^.*2 succeeded.* in 1m\d\ds$/m);
 });

@@ -58,7 +58,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       for (const job of event.jobs) addJob(state, job);
       if (event.edit !== undefined) applyEdit(state, event.edit);
       state.halting = newHalting();
-      beginStretch(state.life, event.at);
+      beginStretch(state.life, event.at, event.jobs.length);
       return;
     case "jobs-added":
       return addJobs(state, event.jobs);

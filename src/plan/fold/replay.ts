@@ -169,7 +169,7 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
 
 /** Names of attempts on machines tell how their jobs were when they were assigned. */
 function replayStart(state: RunState, { at, jobs, edit }: Extract<RunEvent, { kind: "run-started" }>): void {
-  beginStretch(state.life, at);
+  beginStretch(state.life, at, jobs.length);
   tryStuckAgain(state);
   for (const job of jobs) {
     const tracked = state.jobs.get(job.id);

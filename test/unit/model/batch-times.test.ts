@@ -100,6 +100,11 @@ test("between two clients, no time counts if nothing ran", () => {
   expect(elapsedMs(stateAfter(...first, started(someJobs(2), 900_000)), 901_000)).toBe(5000 + 1000);
 });
 
+test("commands that come by stdin when those before are done are not added to them", () => {
+  const first = [started([], 1000), ...ran(1, 2000, 5000, 5000)];
+  expect(elapsedMs(stateAfter(...first, started([], 6000)), 9000)).toBe(3000);
+});
+
 test("what ran before all clients that are known counts too", () => {
   const state = stateAfter(started(someJobs(1), 900_000), ...ran(1, 800_000, 850_000, 900_500));
   expect(elapsedMs(state, 901_000)).toBe(101_000);
