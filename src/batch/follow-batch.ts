@@ -2,6 +2,7 @@
 // reports how it ended.
 
 import type { RunEvent } from "../model/event.js";
+import { countLeft, type Left } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";
 import { RunLock } from "../run/home/lock.js";
@@ -12,6 +13,8 @@ import type { LastingConnector, Suspendable } from "./connector.js";
 import { BegunAnew, FollowedRun, type NextOrder } from "./followed-run.js";
 import type { Typed } from "./follower/protocol.js";
 import { type FollowerServer, openFollowerServer } from "./follower/serve-follower.js";
+import { Detached } from "./leaving.js";
+import { Steering } from "./steering.js";
 import type { Surroundings } from "./surroundings.js";
 
 export type FollowOrder = Omit<BatchOrder, "onEvent" | "onOutput" | "fleet" | "client" | "sending" | "lock">;
@@ -24,6 +27,8 @@ export interface Following {
   readonly sending: SendingLimits;
   /** Brings jobs while the batch runs. */
   readonly feed?: ((run: BatchRun, signal: AbortSignal) => Promise<void>) | undefined;
+  /** Leaves once the machines have all jobs. */
+  readonly detaches?: boolean | undefined;
   /** Called at the beginning and after every event; true: that is enough, leave. */
   readonly isEnough?: ((run: BatchRun, event: RunEvent) => boolean) | undefined;
   /** Makes an order out of a command that asks for the batch again. Throws UserError when it is none. Left out: it cannot be asked again. */
@@ -39,7 +44,7 @@ interface Viewer extends Suspendable {
   /** Resolves when more output of jobs can be shown; null: their output is not shown. */
   readonly hasRoom: ((signal: AbortSignal) => Promise<void>) | null;
   /** Called once the run has begun, to steer it. Returns what to call when it is over. */
-  attend(run: BatchRun): () => void;
+  attend(steering: Steering): () => void;
 }
 
 export type Ending =
@@ -49,19 +54,7 @@ export type Ending =
       /** No machine let us in, and another client is the reason: nothing was done. */
       readonly isHeld: boolean;
     }
-  | { readonly kind: "detached"; readonly signal: string | null; readonly isHandedOver: boolean };
-
-/** The client left; what was handed over goes on. */
-export class Detached extends Error {
-  /** Null: it was asked to by --detach. */
-  readonly signal: string | null;
-
-  constructor(signal: string | null = null) {
-    super("detached");
-    this.name = "Detached";
-    this.signal = signal;
-  }
-}
+  | { readonly kind: "detached"; readonly signal: string | null; readonly left: Left };
 
 export async function followBatch(following: Following): Promise<Ending> {
   const { surroundings, orderTyped, exitCodeOf } = following;
@@ -80,7 +73,7 @@ export async function followBatch(following: Following): Promise<Ending> {
 }
 
 async function followServed(following: Following, server: FollowerServer): Promise<Ending> {
-  const { surroundings, connector, viewer, sending, feed, isEnough } = following;
+  const { surroundings, connector, viewer, sending, feed, isEnough, detaches = false } = following;
   let { order } = following;
   let isHeld = false;
   let isAnyReady = false;
@@ -92,6 +85,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
     viewer.show(event, { state: run.state, isNews: isReported });
     server.show(event, isReported);
     if (isEnough?.(run, event)) run.abandon(new Detached());
+    steering.note(event);
   };
   const { fleet, audience } = connector;
   audience.onNote = (message) => run.emit({ kind: "warning", message });
@@ -119,7 +113,8 @@ async function followServed(following: Following, server: FollowerServer): Promi
     fixedBecause: reasonToStay(following),
     orderAgain: following.orderAgain ?? (async (rerun) => ({ rerun })),
   });
-  const leave = viewer.attend(run);
+  const steering = new Steering(run, detaches);
+  const leave = viewer.attend(steering);
   const over = new AbortController();
   feed?.(run, over.signal).catch(run.abandon);
   try {
@@ -133,7 +128,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
     }
   } catch (error) {
     if (!(error instanceof Detached)) throw error;
-    return { kind: "detached", signal: error.signal, isHandedOver: run.isHandedOver() };
+    return { kind: "detached", signal: error.signal, left: countLeft(run.state) };
   } finally {
     over.abort();
     leave();

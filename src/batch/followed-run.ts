@@ -136,10 +136,6 @@ export class FollowedRun implements BatchRun {
     else this.#said.push(what);
   }
 
-  isHandedOver(): boolean {
-    return !this.hasNext && this.#run.isHandedOver();
-  }
-
   add(arrivals: readonly Arrival[], position: FeedPosition | null): void {
     this.#run.add(arrivals, position);
   }

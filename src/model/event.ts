@@ -225,7 +225,8 @@ export type RunEvent = { readonly at: number } & (
     }
   /** No new jobs until `continued`; what runs goes on. `pid` is this client. */
   | { readonly kind: "paused"; readonly pid: number }
-  | { readonly kind: "continued" }
+  /** New jobs begin again. `from`: what kept them from it; left out: `paused`. */
+  | { readonly kind: "continued"; readonly from?: "drain" }
   | {
       readonly kind: "run-ended";
       readonly counts: Counts;

@@ -49,7 +49,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   interrupted: "kept",
   halted: "kept",
   paused: "passing",
-  continued: "passing",
+  continued: "kept",
 };
 
 /** False also for kinds that this version does not know. */

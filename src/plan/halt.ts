@@ -2,7 +2,7 @@
 // a batch that was halted can go on; a job that is tried again counts when it is given up.
 
 import { rankOf } from "../model/attempt-key.js";
-import type { Fate, TrackedJob } from "../model/batch-state.js";
+import type { Fate, MachineState, TrackedJob } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import { formatHaltRule, type HaltRule } from "../model/halt-rule.js";
 import { type JobId, type Outcome, succeeded } from "../model/job.js";
@@ -15,6 +15,13 @@ export function newHalting(): Halting {
 /** No job is to begin: those that nobody has begun come back. */
 export function startsNothing({ interrupted, isPaused }: RunState): boolean {
   return isPaused || interrupted !== "no";
+}
+
+/** A drain can be undone while a machine can still take jobs. That of `--halt` would only begin again. */
+export function canContinue({ interrupted, halting, machines }: RunState): boolean {
+  if (interrupted !== "drain" || halting.reached !== null) return false;
+  const isGone = ({ phase }: MachineState) => phase === "finishing" || phase === "done" || phase === "failed";
+  return [...machines.values()].some((machine) => machine.isOpen && !isGone(machine));
 }
 
 /** By rank, in whichever order they came back. */

@@ -1,6 +1,7 @@
 // What is left to do in a run, and when nothing is.
 
 import type { MachineState } from "../model/batch-state.js";
+import { startsNothing } from "./halt.js";
 import { countWaiting } from "./holdings.js";
 import type { RunState } from "./run-state.js";
 import { isEmpty } from "./stock.js";
@@ -47,8 +48,8 @@ function isMoreToDo(state: RunState): boolean {
   return state.interrupted === "no" && (isMoreToDeal(state) || state.stock.queueing.size > 0);
 }
 
-function isMoreToDeal({ waiting, isMoreToCome }: RunState): boolean {
-  return isMoreToCome || waiting.size > 0;
+function isMoreToDeal({ waiting, isMoreToCome, interrupted }: RunState): boolean {
+  return (isMoreToCome && interrupted === "no") || waiting.size > 0;
 }
 
 /** No job is on its way any more, but for those on machines that were given up. */
@@ -57,12 +58,45 @@ export function isQuietEverywhere(state: RunState): boolean {
 }
 
 /** From here on the machines need no client: every job is on its machine, or done. */
-export function isHandedOver(state: RunState): boolean {
+function isHandedOver(state: RunState): boolean {
   const isPending = ({ current: { assigned, sent }, overtaken, phase }: MachineState) =>
     assigned.size + sent.size > 0 ||
     phase === "connecting" ||
     (overtaken.queued.size > 0 && (phase === "new" || phase === "ready"));
   return !isMoreToDeal(state) && ![...state.machines.values()].some(isPending);
+}
+
+/** Handed over, and while nothing is to begin, nothing waits on a machine that could be asked to give it back. */
+export function needsNoClient(state: RunState): boolean {
+  if (!isHandedOver(state)) return false;
+  return (
+    !startsNothing(state) ||
+    areAll(state, ({ phase, current }) => phase !== "ready" || current.queued.size === 0)
+  );
+}
+
+/** Each slot runs a job, has none to run, or is one of those that wait for room, of which `countHeld` has the number. */
+export function isEverySlotSettled(state: RunState, countHeld: (machine: string) => number): boolean {
+  return areAll(state, ({ name, phase, slots, current: { queued, running } }) => {
+    return phase !== "ready" || queued.size === 0 || running.size + countHeld(name) >= slots;
+  });
+}
+
+/** What a client that leaves now leaves behind. */
+export interface Left {
+  readonly running: number;
+  /** They wait on a machine, which begins them by itself. */
+  readonly queued: number;
+  /** They wait for a client. */
+  readonly unsent: number;
+  /** Their results are still on their machines. */
+  readonly ended: number;
+}
+
+export function countLeft({ tally, machines }: RunState): Left {
+  let queued = 0;
+  for (const { current } of machines.values()) queued += current.queued.size;
+  return { running: tally.running, queued, unsent: tally.waiting - queued, ended: tally.ended };
 }
 
 /** With this computer, or on a machine. */

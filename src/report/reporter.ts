@@ -3,6 +3,7 @@
 import type { BatchState } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
+import type { KeysMode } from "./live/keys-mode.js";
 
 /** What an event has led to. */
 export interface Known {
@@ -13,8 +14,20 @@ export interface Known {
 
 export interface Reporter extends Suspendable {
   show(event: RunEvent, known: Known): void;
-  /** Says what is left to say and lets go of timers and listeners. Harmless when repeated. */
-  close(): void;
+  /**
+   * Says what is left to say and lets go of timers and listeners. Harmless when repeated. `isLeft`: the batch goes on, and
+   * there is nothing to sum up yet.
+   */
+  close(isLeft?: boolean): void;
+  /** Left out: nothing is drawn in place. */
+  readonly live?: LiveView;
+}
+
+export interface LiveView {
+  /** Null: no keys are read. */
+  showKeys(mode: KeysMode | null): void;
+  /** In the background only what is left standing is printed, below what other programs print. */
+  hide(isHidden: boolean): void;
 }
 
 /** What draws on the terminal lets go of it while somebody is asked there. */

@@ -3,7 +3,7 @@
 
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import type { JobId } from "../model/job.js";
-import { countUnbegun, isHandedOver } from "../plan/remaining.js";
+import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
 import { type Beginning, beginRun } from "./beginning.js";
@@ -26,8 +26,6 @@ export interface BatchRun {
   readonly emit: Loop["emit"];
   /** Leaves everything to go on over there; finish() rejects with the reason. */
   abandon(reason: Error): void;
-  /** Every job is over there, or done. */
-  isHandedOver(): boolean;
   /** How far the file was read that jobs are from; null: it was not, or jobs are from no such file. */
   readonly position: FeedPosition | null;
   /** Jobs that have come, for a batch with a feed; `position`: how far a file was read by then. */
@@ -90,7 +88,6 @@ export function startRun(order: BatchOrder): BatchRun {
     finish,
     emit: loop.emit,
     abandon: loop.abandon,
-    isHandedOver: () => isHandedOver(state),
     position: feed?.position ?? null,
     add,
     countUnbegun: () => countUnbegun(state),

@@ -343,10 +343,7 @@ describe("on a terminal", () => {
     await work.remove();
     // The last drawing before the question took the view away, and none comes between a question and its answer.
     const drawings = terminal.shown().split(QUESTION())[0]?.split("\x1b[?2026h") ?? [];
-    expect(drawings.map((drawing) => drawing.includes("Ctrl-C: no new jobs")).slice(-2)).toEqual([
-      true,
-      false,
-    ]);
+    expect(drawings.map((drawing) => drawing.includes("q leave or stop")).slice(-2)).toEqual([true, false]);
     expect(terminal.shown()).toContain(`Wrong passphrase. ${QUESTION()}\r\n`);
     expect(terminal.shown()).not.toContain(PASSPHRASE);
   });

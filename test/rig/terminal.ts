@@ -1,8 +1,10 @@
 // Runs the built command on a terminal, as a person would: a pseudo-terminal that script(1) makes.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { quote } from "../../src/transport/quote.js";
+import { Screen } from "../unit/report/screen.js";
 import { until } from "./until.js";
 
 export interface TerminalOptions {
@@ -14,12 +16,19 @@ export interface TerminalOptions {
   readonly size?: { readonly rows: number; readonly columns: number };
   /** A line of sh that is run there afterwards. */
   readonly afterwards?: string;
+  /** A file that is its stdin; left out: the terminal. */
+  readonly stdin?: string;
+  /** It is typed into a shell with job control, whose prompt is `ready> `; that shell ends with `exit`. */
+  readonly isInShell?: boolean;
 }
 
 export interface OnTerminal {
   /** All that was shown so far, with what moves the cursor. */
   shown(): string;
   type(keys: string): void;
+  /** What stands on it now, also what scrolled off its top; the last line is the one of the cursor. */
+  lines(): string[];
+  resize(columns: number, rows: number): void;
   /** Resolves once that was shown; rejects when the command ends first. */
   shows(text: string | RegExp): Promise<void>;
   /** The exit code of the command, or of what was run afterwards. */
@@ -27,11 +36,15 @@ export interface OnTerminal {
 }
 
 export function runOnTerminal(args: readonly string[], options: TerminalOptions): OnTerminal {
-  const { cwd, home, program = "execute-batch", env = {}, size, afterwards } = options;
+  const { cwd, home, program = "execute-batch", env = {}, size, afterwards, stdin, isInShell } = options;
   const file = fileURLToPath(new URL(`../../dist/${program}.js`, import.meta.url));
   const words = [process.execPath, file, ...args].map(quote).join(" ");
+  const typed = `${words}${stdin === undefined ? "" : ` < ${quote(stdin)}`}`;
+  const shell = "exec env PS1='ready> ' sh -i";
+  // Ctrl-C reaches this shell as well, and would keep it from what is run afterwards.
+  const both = afterwards === undefined ? typed : `trap : INT; ${typed}; ${afterwards}`;
   const { rows, columns } = size ?? { rows: 24, columns: 80 };
-  const line = `stty rows ${rows} cols ${columns}; ${words}${afterwards === undefined ? "" : `; ${afterwards}`}`;
+  const line = `stty rows ${rows} cols ${columns}; ${isInShell ? shell : both}`;
   // Its stdin stays open: at its end script would type Ctrl-D.
   const child = spawn("script", ["-q", "-e", "-c", line, "/dev/null"], {
     cwd,
@@ -39,7 +52,12 @@ export function runOnTerminal(args: readonly string[], options: TerminalOptions)
     stdio: ["pipe", "pipe", "inherit"],
   });
   let text = "";
-  child.stdout.on("data", (chunk) => (text += chunk));
+  const screen = new Screen(columns, rows);
+  child.stdout.setEncoding("utf8").on("data", (chunk) => {
+    text += chunk;
+    screen.write(chunk);
+  });
+  if (isInShell) child.stdin.write(`${typed}\r`);
   let hasEnded = false;
   const ended = new Promise<number | null>((resolve) =>
     child.once("close", (code) => {
@@ -52,10 +70,21 @@ export function runOnTerminal(args: readonly string[], options: TerminalOptions)
   return {
     shown: () => text,
     type: (keys) => void child.stdin.write(keys),
+    lines: () => [...screen.lines, screen.cursorLine],
+    resize: (width, height) => {
+      screen.resize(width, height);
+      execFileSync("stty", ["-F", terminalOf(child.pid), "rows", `${height}`, "cols", `${width}`]);
+    },
     shows: async (wanted) => {
       await until(`the terminal shows ${wanted}`, () => has(wanted) || hasEnded, 60_000);
       if (!has(wanted)) throw new Error(`ended without showing ${wanted}:\n${text}`);
     },
     ended,
   };
+}
+
+/** The pseudo-terminal that script gave its child. */
+function terminalOf(script: number | undefined): string {
+  const [child] = readFileSync(`/proc/${script}/task/${script}/children`, "utf8").split(" ");
+  return readlinkSync(`/proc/${child}/fd/0`);
 }

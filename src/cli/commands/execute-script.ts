@@ -55,13 +55,7 @@ export async function executeJobs(given: GivenJobs, asked: Asked): Promise<numbe
     options: { ...options, isTyped: takesStdin && process.stdin.isTTY },
     connector: lastingConnector(surroundings, options, note, !takesStdin),
     feed: feed?.bring,
-    isEnough: (run, { kind }) => options.detaches && MAY_BE_ENOUGH.has(kind) && run.isHandedOver(),
+    takesStdin,
+    detaches: options.detaches,
   });
 }
-
-const MAY_BE_ENOUGH: ReadonlySet<string> = new Set([
-  "jobs-handed-over",
-  "jobs-taken-back",
-  "run-resumed",
-  "jobs-complete",
-]);

@@ -3,14 +3,19 @@
 
 import { exitCodeOf } from "../../batch/exit-code.js";
 import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
+import type { Steering } from "../../batch/steering.js";
 import type { ExitCode } from "../../errors.js";
-import type { BatchRun } from "../../run/batch-run.js";
+import type { Reporter } from "../../report/reporter.js";
 import { drained } from "./drained.js";
+import { farewellLines } from "./farewell.js";
 import { openReporter } from "./open-reporter.js";
 import type { ReporterChoice } from "./reporters.js";
 import { listenForSignals } from "./signals.js";
+import type { TerminalHold } from "./terminal-hold.js";
 
 export interface FollowingHere extends Omit<Following, "viewer" | "sending" | "orderTyped" | "exitCodeOf"> {
+  /** Jobs come from there: no keys are read from it. */
+  readonly takesStdin?: boolean;
   readonly options: ReporterChoice & {
     /** In bytes, to one machine; left out or null: a person is asked about much, or warned. */
     readonly maxSend?: number | null;
@@ -27,6 +32,7 @@ export async function followHere(following: FollowingWithCode): Promise<number>;
 export async function followHere({
   options,
   exitCodeOf: codeOf = exitCodeOf,
+  takesStdin = false,
   ...following
 }: FollowingHere & Partial<FollowingWithCode>): Promise<number> {
   const { machines, settings, results } = following.order;
@@ -36,39 +42,59 @@ export async function followHere({
     results,
   });
   const { stdout, stderr } = process;
+  const holdTerminal = await terminalHolder(reporter, takesStdin);
+  let hold: TerminalHold | null = null;
   const viewer = {
     show: reporter.show,
-    suspend: () => reporter.suspend(),
-    resume: () => reporter.resume(),
+    suspend: () => {
+      hold?.suspend();
+      reporter.suspend();
+    },
+    resume: () => {
+      reporter.resume();
+      hold?.resume();
+    },
     hasRoom: options.tees ? (signal: AbortSignal) => drained([stdout, stderr], signal) : null,
-    attend: (run: BatchRun) => {
-      const stopListening = listenForSignals(run);
+    attend: (steering: Steering) => {
+      const stopListening = listenForSignals(steering);
+      hold = holdTerminal?.(steering) ?? null;
       return () => {
+        hold?.close();
         stopListening();
-        reporter.close();
       };
     },
   };
   // Programs that read events are asked nothing.
   const confirm = options.isJson ? null : following.connector.confirm;
   const sending = { maxBytes: options.maxSend ?? null, confirm };
-  const ending = await followBatch({
-    ...following,
-    viewer,
-    sending,
-    exitCodeOf: codeOf,
-    orderTyped: async (typed) => {
-      const { orderTyped } = await import("../commands/typed-order.js");
-      return orderTyped(typed, following.surroundings, following.order.stem);
-    },
-  });
-  if (ending.kind === "detached") stderr.write(`${farewell(ending)}\n`);
+  const follow = () =>
+    followBatch({
+      ...following,
+      viewer,
+      sending,
+      exitCodeOf: codeOf,
+      orderTyped: async (typed) => {
+        const { orderTyped } = await import("../commands/typed-order.js");
+        return orderTyped(typed, following.surroundings, following.order.stem);
+      },
+    });
+  let ending: Ending | null = null;
+  try {
+    ending = await follow();
+  } finally {
+    reporter.close(ending?.kind === "detached");
+  }
+  if (ending.kind === "detached") for (const line of farewellLines(ending.left)) stderr.write(`${line}\n`);
   return codeOf(ending);
 }
 
-function farewell({ isHandedOver }: Extract<Ending, { kind: "detached" }>): string {
-  const comeBack = "the same command again, or sshoal attach, follows them";
-  return isHandedOver
-    ? `detached: the machines go on by themselves; ${comeBack}`
-    : `detached: what was handed over goes on, the other jobs wait; ${comeBack}`;
+/** Null: nothing is drawn on a terminal, and no keys are read. */
+async function terminalHolder({ live }: Reporter, takesStdin: boolean) {
+  if (live === undefined) return null;
+  const [{ TerminalHold }, { findKeyboard }] = await Promise.all([
+    import("./terminal-hold.js"),
+    import("./keyboard.js"),
+  ]);
+  return (steering: Steering): TerminalHold =>
+    new TerminalHold({ view: live, steering, input: findKeyboard(process.stdin, !takesStdin) });
 }

@@ -40,6 +40,7 @@ export async function openReporter(
     show,
     suspend: () => reporter.suspend(),
     resume: () => reporter.resume(),
-    close: () => reporter.close(),
+    close: (isLeft) => reporter.close(isLeft),
+    ...(reporter.live && { live: reporter.live }),
   };
 }

@@ -5,7 +5,7 @@ import type { AskPerson } from "../../batch/connector.js";
 import type { Suspendable } from "../../report/reporter.js";
 
 /** Such as process.stdin. */
-interface TerminalInput extends Readable {
+export interface TerminalInput extends Readable {
   readonly isTTY?: boolean;
   setRawMode(isRaw: boolean): unknown;
 }

@@ -1,28 +1,14 @@
 // Ctrl-C once: no new jobs. Twice: running jobs are stopped and collected. Hang-up and TERM: leave, jobs go on.
 // USR1: no new jobs until USR2.
 
-import { Detached } from "../../batch/follow-batch.js";
-import type { BatchRun } from "../../run/batch-run.js";
+import type { Steering } from "../../batch/steering.js";
 
 /** Returns how to stop listening. */
-export function listenForSignals(run: BatchRun): () => void {
-  let presses = 0;
-  const onInterrupt = () => {
-    presses++;
-    if (presses === 1) run.emit({ kind: "interrupted", mode: "drain" });
-    else if (presses === 2) run.emit({ kind: "interrupted", mode: "stop" });
-    else run.abandon(new Detached("SIGINT"));
-  };
-  let isPaused = false;
-  const onPause = () => {
-    if (!isPaused) run.emit({ kind: "paused", pid: process.pid });
-    isPaused = true;
-  };
-  const onContinue = () => {
-    if (isPaused) run.emit({ kind: "continued" });
-    isPaused = false;
-  };
-  const onLeave = (signal: string) => run.abandon(new Detached(signal));
+export function listenForSignals(steering: Steering): () => void {
+  const onInterrupt = () => steering.interrupt();
+  const onLeave = (signal: string) => steering.leave(signal);
+  const onPause = () => steering.pause(process.pid);
+  const onContinue = () => steering.unpause();
   process.on("SIGINT", onInterrupt);
   process.on("SIGTERM", onLeave);
   process.on("SIGHUP", onLeave);

@@ -8,7 +8,17 @@ import { type RunState, toChange } from "../run-state.js";
 import { applyToAttempt, collectRest } from "./attempt-events.js";
 import { applyEdit } from "./edit-events.js";
 import { addJob } from "./initial-state.js";
-import { addJobs, assign, dropHomeless, interrupt, reopen, replace, retry, skip } from "./job-events.js";
+import {
+  addJobs,
+  assign,
+  dropHomeless,
+  interrupt,
+  reopen,
+  replace,
+  retry,
+  skip,
+  undrain,
+} from "./job-events.js";
 import {
   beginVerb,
   endVerb,
@@ -115,7 +125,8 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       state.isPaused = true;
       return;
     case "continued":
-      state.isPaused = false;
+      if (event.from === "drain") undrain(state);
+      else state.isPaused = false;
       return sortWaiting(state);
     case "results-moved":
     case "run-resumed":

@@ -72,8 +72,14 @@ export function retry(state: RunState, { jobs, machine }: EventOf<"jobs-retried"
 /** "stop" is never downgraded to "drain". */
 export function interrupt(state: RunState, mode: "drain" | "stop"): void {
   if (state.interrupted !== "stop") state.interrupted = mode;
-  state.isMoreToCome = false;
   for (const id of [...state.waiting]) giveBack(state, state.jobs.get(id) as TrackedJob);
+}
+
+/** Ends a drain, not a stop: what it left out waits again. */
+export function undrain(state: RunState): void {
+  if (state.interrupted !== "drain") return;
+  state.interrupted = "no";
+  for (const tracked of state.jobs.values()) if (tracked.fate.kind === "dropped") giveBack(state, tracked);
 }
 
 /** Drops jobs of a kind for which no machine has a slot or may have one. */

@@ -46,8 +46,8 @@ export function createPlainReporter(options: PlainOptions): Reporter {
     },
     suspend() {},
     resume() {},
-    close() {
-      if (!isClosed)
+    close(isLeft = false) {
+      if (!isClosed && !isLeft)
         write(
           options.stdout,
           summaryLines(view, { signs: signsOf(options.useUnicode), columns: PLAIN_COLUMNS }),

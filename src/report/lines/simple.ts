@@ -26,9 +26,9 @@ export function createSimpleReporter(options: Omit<PlainOptions, "isVerbose">): 
     },
     suspend() {},
     resume() {},
-    close() {
+    close(isLeft = false) {
       const look = { signs: signsOf(options.useUnicode), columns: PLAIN_COLUMNS };
-      if (!isAllWell(view)) write(stderr, summaryLines(view, look));
+      if (!isLeft && !isAllWell(view)) write(stderr, summaryLines(view, look));
     },
   };
 }

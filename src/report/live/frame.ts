@@ -2,9 +2,10 @@
 
 import { isWide, jobLines } from "./job-lines.js";
 import { failureRows, type JobRow, runningRows, succeededRows, waitingRows } from "./job-rows.js";
+import { keysLines } from "./keys-line.js";
 import { machineLines } from "./machine-lines.js";
 import { progressLines } from "./progress.js";
-import { type Canvas, formatSpans, type Span, type Style, span } from "./styled-text.js";
+import { type Canvas, formatSpans, type Style, span } from "./styled-text.js";
 import type { ViewState } from "./view-state.js";
 
 /** Where rows are few: the rest is a number. */
@@ -19,7 +20,7 @@ const GAPS = 4;
 export function frameLines(view: ViewState, canvas: Canvas): string[] {
   const height = Math.max(0, canvas.rows - 1);
   const head = progressLines(view, canvas);
-  const foot = [formatSpans([footOf(view)], canvas)];
+  const foot = keysLines(view, canvas);
   const running = runningRows(view, canvas.now, isWide(canvas));
   const failures = failureRows(view);
   const wants = {
@@ -67,20 +68,6 @@ function waitingLines(view: ViewState, room: number, canvas: Canvas): string[] {
   const count = rows.length === 0 ? `${left} wait` : `${left} more wait`;
   const rest = left > 0 && room > 0 ? [`${canvas.look.states.waiting} ${count}`] : [];
   return [...jobLines(rows, view, canvas), ...rest.map((text) => formatSpans([span(text, "dim")], canvas))];
-}
-
-function footOf(view: ViewState): Span {
-  const notice = view.stopping ?? view.paused;
-  if (notice !== null) return span(notice, "warn");
-  const hint = "Ctrl-C: no new jobs, running ones finish";
-  return span(isWithMachines(view) ? `${hint}; closing this window stops nothing` : hint, "dim");
-}
-
-/** Every job that is not done is on a machine, which needs no client for it. */
-function isWithMachines({ state }: ViewState): boolean {
-  const { waiting, running, ended } = state.tally;
-  const queued = [...state.machines.values()].reduce((sum, { current }) => sum + current.queued.size, 0);
-  return waiting + running + ended > 0 && queued === waiting;
 }
 
 type Shares = Record<"machines" | "running" | "failures" | "waiting" | "ended", number>;

@@ -4,8 +4,9 @@ import type { RunEvent } from "../../model/event.js";
 import { summaryLines } from "../lines/summary.js";
 import { teeLines } from "../lines/tee-lines.js";
 import { editLines, haltedLine, resumedLine, treeLine, warningLines } from "../lines/wording.js";
-import type { Known, Reporter, Sources } from "../reporter.js";
+import type { Known, LiveView, Reporter, Sources } from "../reporter.js";
 import { frameLines } from "./frame.js";
+import type { KeysMode } from "./keys-mode.js";
 import { LiveRegion, type TerminalStream } from "./live-region.js";
 import { type Canvas, type Look, lookOf } from "./styled-text.js";
 import { applyToView, newView, type ViewState } from "./view-state.js";
@@ -26,7 +27,8 @@ export function createTerminalReporter(options: TerminalOptions): Reporter {
   return new TerminalReporter(options);
 }
 
-class TerminalReporter implements Reporter {
+class TerminalReporter implements Reporter, LiveView {
+  readonly live = this;
   readonly #stream: TerminalStream;
   readonly #now: () => number;
   readonly #look: Look;
@@ -39,6 +41,7 @@ class TerminalReporter implements Reporter {
   #isDirty = false;
   #isClosed = false;
   #isSuspended = false;
+  #isHidden = false;
 
   constructor(options: TerminalOptions) {
     const { stream } = options;
@@ -129,13 +132,27 @@ class TerminalReporter implements Reporter {
     this.#draw();
   }
 
-  close(): void {
+  showKeys(mode: KeysMode | null): void {
+    if (this.#view.keys === mode) return;
+    this.#view.keys = mode;
+    this.#draw();
+  }
+
+  hide(isHidden: boolean): void {
+    if (this.#isHidden === isHidden || this.#isClosed) return;
+    this.#region.draw([], this.#takeLasting());
+    this.#isHidden = isHidden;
+    this.#draw();
+  }
+
+  close(isLeft = false): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#timer);
     this.#stream.off("resize", this.#draw);
     const look = { signs: this.#look, columns: this.#canvas().columns, title: this.#view.title };
-    this.#region.draw([], [...this.#lasting, ...summaryLines(this.#view, look)]);
+    const summary = isLeft ? [] : summaryLines(this.#view, look);
+    this.#region.draw([], [...this.#lasting, ...summary]);
   }
 
   /** Above the live part, as it comes; a flood is not gathered until the next redraw. */
@@ -150,12 +167,19 @@ class TerminalReporter implements Reporter {
   }
 
   readonly #draw = (): void => {
-    if (this.#isSuspended) return;
+    if (this.#isSuspended || this.#isClosed) return;
+    if (this.#isHidden) return this.#printLasting();
     const canvas = this.#canvas();
     this.#region.draw(frameLines(this.#view, canvas), this.#takeLasting());
     this.#drawnAt = canvas.now;
     this.#isDirty = false;
   };
+
+  /** The cursor is where other programs left it: nothing is drawn over. */
+  #printLasting(): void {
+    for (const line of this.#takeLasting()) this.#stream.write(`${line}\n`);
+    this.#isDirty = false;
+  }
 
   #takeLasting(): string[] {
     const lines = this.#lasting;

@@ -9,6 +9,7 @@ import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
 import type { Known, Sources } from "../reporter.js";
 import { lastSaid } from "../text/printable.js";
 import { progressIn } from "./job-progress.js";
+import type { KeysMode } from "./keys-mode.js";
 import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
 
 /** What a view asks about jobs when it is drawn. */
@@ -34,6 +35,9 @@ export interface ViewState {
   /** What is said at the bottom while no new job begins. */
   stopping: string | null;
   paused: string | null;
+  interrupted: "no" | "drain" | "stop";
+  /** What the keys are about; null: none are read. */
+  keys: KeysMode | null;
 }
 
 export interface RunningJob {
@@ -66,6 +70,8 @@ export function newView(machines: readonly string[], sources: JobSources): ViewS
     incomplete: [],
     stopping: null,
     paused: null,
+    interrupted: "no",
+    keys: null,
   };
 }
 
@@ -90,6 +96,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
       return;
     case "interrupted":
       view.stopping = STOPPING[event.mode];
+      view.interrupted = event.mode;
       return;
     case "halted":
       view.stopping = haltedLine(event);
@@ -98,7 +105,8 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
       view.paused = pausedLine(event);
       return;
     case "continued":
-      view.paused = null;
+      if (event.from === "drain") Object.assign(view, { stopping: null, interrupted: "no" });
+      else view.paused = null;
       return;
     case "run-ended":
       view.incomplete = event.incomplete ?? [];

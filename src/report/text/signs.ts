@@ -5,6 +5,8 @@ import type { JobWord } from "../../model/batch-state.js";
 export interface Signs {
   readonly ellipsis: string;
   readonly separator: string;
+  /** Between keys, whose words may have commas. */
+  readonly keyGap: string;
   /** `silent`: a running job that has printed nothing for long. */
   readonly states: Readonly<Record<JobWord | "silent", string>>;
   /** Its pieces differ in shape, for people who see no colours. */
@@ -18,6 +20,7 @@ export function signsOf(useUnicode: boolean): Signs {
 const UNICODE: Signs = {
   ellipsis: "…",
   separator: " · ",
+  keyGap: " · ",
   states: {
     succeeded: "✓",
     failed: "✗",
@@ -34,6 +37,7 @@ const UNICODE: Signs = {
 const ASCII: Signs = {
   ellipsis: "...",
   separator: ", ",
+  keyGap: " | ",
   states: {
     succeeded: "+",
     failed: "x",

@@ -20,7 +20,6 @@ function aTaker(position: FeedPosition | null = null) {
     state: initialState({ jobs: [], machines: [], policy }),
     finish: () => Promise.reject(new Error("not in this test")),
     abandon() {},
-    isHandedOver: () => false,
     position,
     emit: (news) => void told.push(news),
     add: (some) => void arrivals.push(...some),

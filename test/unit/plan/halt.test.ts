@@ -5,7 +5,7 @@ import type { News } from "../../../src/model/event.js";
 import type { Outcome } from "../../../src/model/job.js";
 import { succeeded } from "../../../src/model/job.js";
 import { replay } from "../../../src/plan/fold/replay.js";
-import { haltDue, isHaltedWell, isMet } from "../../../src/plan/halt.js";
+import { canContinue, haltDue, isHaltedWell, isMet } from "../../../src/plan/halt.js";
 import type { Policy } from "../../../src/plan/run-state.js";
 import { aHaltRule } from "./a-halt-rule.js";
 import {
@@ -192,6 +192,34 @@ describe("did it do what it was asked to?", () => {
     const run = haltedRun("soon,success=1", SUCCESS, SUCCESS);
     run.tell(interrupted("drain"));
     expect(isHaltedWell(run.state)).toBe(false);
+  });
+});
+
+describe("a drain that is undone", () => {
+  test("what was taken back goes out again in order, and the run is as if it had never been", () => {
+    const run = aRun({ jobs: 4, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2, 3, 4), started("a", 1), interrupted("drain"), takenBack("a", [4, 2, 3], []));
+    expect(run.job(2)).toEqual({ kind: "dropped" });
+    expect(canContinue(run.state)).toBe(true);
+    run.tell({ kind: "continued", from: "drain" });
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [2, 3, 4] }]);
+    expect(run.state.interrupted).toBe("no");
+  });
+
+  test("jobs that may still come are waited for again", () => {
+    const run = aRun({ jobs: 1, machines: { a: 1 } });
+    run.state.isMoreToCome = true;
+    run.tell(...given("a", 1), interrupted("drain"), takenBack("a", [1], []));
+    run.tell({ kind: "continued", from: "drain" }, ...given("a", 1), started("a", 1), ended("a", 1));
+    run.tell(collected("a", 1));
+    expect(run.isOver()).toBe(false);
+  });
+
+  test("jobs that are being stopped stay so", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1 } });
+    run.tell(...given("a", 1, 2), interrupted("stop"), { kind: "continued", from: "drain" });
+    expect(canContinue(run.state)).toBe(false);
+    expect(run.state.interrupted).toBe("stop");
   });
 });
 

@@ -11,7 +11,7 @@ import { decide } from "../../../src/plan/decide.js";
 import { apply } from "../../../src/plan/fold/apply.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { replay } from "../../../src/plan/fold/replay.js";
-import { haltDue } from "../../../src/plan/halt.js";
+import { canContinue, haltDue } from "../../../src/plan/halt.js";
 import { heldBy } from "../../../src/plan/holdings.js";
 import { isOver } from "../../../src/plan/remaining.js";
 import { isUnderWay, keyOn, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
@@ -218,6 +218,7 @@ export class Simulation {
       () => this.#choose(20) === 0 && this.#interrupt(),
       () => this.#choose(4) === 0 && this.#emit({ kind: "paused", pid: 1 }),
       () => this.#emit({ kind: "continued" }),
+      () => canContinue(this.state) && this.#emit({ kind: "continued", from: "drain" }),
     ];
     (actions[this.#choose(actions.length)] as () => void)();
   }

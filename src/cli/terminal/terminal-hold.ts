@@ -1,0 +1,111 @@
+// Holds the terminal while a batch is shown on it: reads keys and draws, but neither while a question is asked nor in the background.
+
+import type { Steering } from "../../batch/steering.js";
+import type { KeysMode } from "../../report/live/keys-mode.js";
+import type { LiveView, Suspendable } from "../../report/reporter.js";
+import { isInForeground, listenForStops } from "./job-control.js";
+import { type Action, parseKeys, press } from "./key-press.js";
+import { Keyboard } from "./keyboard.js";
+import type { TerminalInput } from "./prompt.js";
+
+export interface HoldParts {
+  readonly view: LiveView;
+  readonly steering: Steering;
+  /** Null: there are no keys to press. */
+  readonly input: TerminalInput | null;
+}
+
+/** After `bg` no signal tells that `fg` was typed. */
+const LOOK_AGAIN_MS = 500;
+
+export class TerminalHold implements Suspendable {
+  readonly #view: LiveView;
+  readonly #steering: Steering;
+  readonly #keyboard: Keyboard | null;
+  readonly #stopListening: () => void;
+  #mode: KeysMode = "hint";
+  #isAsking = false;
+  #isAway = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ view, steering, input }: HoldParts) {
+    this.#view = view;
+    this.#steering = steering;
+    this.#keyboard = input && new Keyboard(input, (text) => this.#take(text));
+    this.#stopListening = listenForStops({
+      onStop: () => this.#leave(),
+      onContinue: () => this.#return(),
+    });
+    this.#return();
+  }
+
+  suspend(): void {
+    this.#isAsking = true;
+    this.#settle();
+  }
+
+  resume(): void {
+    this.#isAsking = false;
+    this.#settle();
+  }
+
+  close(): void {
+    this.#stopListening();
+    clearInterval(this.#timer);
+    this.#keyboard?.rest();
+  }
+
+  #leave(): void {
+    this.#isAway = true;
+    this.#settle();
+  }
+
+  #return(): void {
+    clearInterval(this.#timer);
+    this.#isAway = !isInForeground();
+    if (this.#isAway)
+      this.#timer = setInterval(() => isInForeground() && this.#return(), LOOK_AGAIN_MS).unref();
+    // The shell may have changed how the terminal passes keys on.
+    this.#keyboard?.rest();
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#isAsking || this.#isAway) this.#keyboard?.rest();
+    else this.#keyboard?.read();
+    this.#view.hide(this.#isAway);
+    this.#view.showKeys(this.#keyboard === null || this.#isAway ? null : this.#mode);
+  }
+
+  #take(text: string): void {
+    for (const key of parseKeys(text)) {
+      const { mode, action } = press(key, this.#mode, this.#steering.interrupted);
+      this.#mode = mode;
+      this.#view.showKeys(mode);
+      if (action !== null) this.#act(action);
+    }
+  }
+
+  #act(action: Action): void {
+    switch (action) {
+      case "detach":
+        return this.#steering.detach();
+      case "drain":
+        return this.#steering.drain();
+      case "stop":
+        return this.#steering.stop();
+      case "continue":
+        return this.#steering.continue();
+      // To the whole job, as the terminal would: the other end of a pipe is part of it.
+      case "interrupt":
+        return void process.kill(0, "SIGINT");
+      case "suspend":
+        return void process.kill(0, "SIGTSTP");
+      case "quit":
+        this.#leave();
+        return void process.kill(0, "SIGQUIT");
+      default:
+        return action satisfies never;
+    }
+  }
+}
