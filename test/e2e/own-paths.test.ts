@@ -11,7 +11,7 @@ import {
   parseEvents,
   waitFor,
 } from "../rig/batch.js";
-import { type CommandResult, runCommand } from "../rig/command.js";
+import { type CommandResult, runCommand, spawnCommand } from "../rig/command.js";
 import { type BatchHost, startHost } from "../rig/host.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
@@ -150,6 +150,35 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(await go.read("job_results/train.sh.second.out")).toBe("a\n");
   });
 
+  test("a job that waits on its machine begins with the paths that an edit gives it", async () => {
+    const go = await makeWorkspace();
+    onTestFinished(() => go.remove());
+    const lines = (paths: string) => [waitFor(go.path("go")), `#@ --copy-forward ${paths}`, FIND];
+    expect(await run(lines("a.txt"), ...machines, "--detach")).toMatchObject({ code: 0 });
+    await work.write("train.sh", lines("b").join("\n"));
+    const command = spawnCommand(["train.sh", ...LIGHT_NO_GPU, ...machines, "--json"], { cwd: work.dir });
+    await command.until(({ stdout }) => stdout().includes('"kind":"jobs-handed-over"'));
+    await go.write("go", "");
+    expect(await command.ended).toMatchObject({ code: 0 });
+    expect(printed("3")).toBe("./b/b.txt ");
+  });
+
+  test("a client that is killed while trees travel is followed by one that runs each job once", async () => {
+    const lines = ["a.txt", "b", "c.py", "d.py"].flatMap((path) => [
+      `#@ --copy-forward ${path}`,
+      `ls; echo ${path} >> '${work.path("ran")}'`,
+    ]);
+    await work.write("train.sh", lines.join("\n"));
+    const args = ["train.sh", ...LIGHT_NO_GPU, ...machines];
+    const command = spawnCommand([...args, "--json"], { cwd: work.dir });
+    await command.until(({ stdout }) => stdout().includes('"kind":"jobs-handed-over"'));
+    command.child.kill("SIGKILL");
+    await command.ended;
+    expect(await runCommand(args, { cwd: work.dir })).toMatchObject({ code: 0 });
+    expect((await work.read("ran")).split("\n").sort()).toEqual(["", "a.txt", "b", "c.py", "d.py"]);
+    expect(["2", "4", "6", "8"].map(printed)).toEqual(["a.txt\n", "b\n", "c.py\n", "d.py\n"]);
+  });
+
   test("--dry-run prints them", async () => {
     const lines = ["#@ --name prepare --copy-forward b a.txt --copy-backwards", "true", "true"];
     const { code, stdout } = await run(lines, ...machines, "--dry-run");
@@ -165,7 +194,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
   test("mistakes are reported with their lines, before any job starts", async () => {
     const { code, stderr } = await run(
       [
-        "#@ --name 3",
+        "#@ --name 3-4",
         "true",
         "#@ --name a/b",
         "true",
@@ -181,7 +210,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     );
     expect(code).toBe(2);
     expect(stderr.match(/^error: .*/gm)).toEqual([
-      "error: train.sh:1: the name 3: a number is the name of a line",
+      "error: train.sh:1: the name 3-4: numbers name lines",
       "error: train.sh:3: the name a/b: letters, digits, -, _ and single dots make a name",
       "error: train.sh:8: the name one is taken: train.sh:5",
       "error: train.sh:10: the name x.out: letters, digits, -, _ and single dots make a name",
@@ -250,7 +279,7 @@ describe("--kabuki-commands", () => {
       'error: train.sh:6: "ran" is a second command',
       "error: train.sh:7: which command?",
       "error: train.sh:8: unknown option '--copy-forwrd'",
-      "error: train.sh:9: the name 5: a number is the name of a line",
+      "error: train.sh:9: the name 5: numbers name lines",
     ]);
     expect(stderr).toContain("try: did you mean --copy-forward?");
     const inner = await run(["execute_remote 'if true; then echo'"], "--kabuki-commands", ...machines);

@@ -29,7 +29,7 @@ export function findLabelMistake(
   label: string,
 ): { readonly message: string; readonly instead: string } | null {
   const instead = formatJobStem(label).replace(/\.((?:out|err|old-\d+|again-\d+))$/, "_$1");
-  if (/^\d+$/.test(label)) return { message: "a number is the name of a line", instead: `job-${label}` };
+  if (/^\d+(-\d+)?$/.test(label)) return { message: "numbers name lines", instead: `job-${label}` };
   if (instead !== label || label === "")
     return { message: "letters, digits, -, _ and single dots make a name", instead: instead || "prepare" };
   if (Buffer.byteLength(label) <= MAX_LABEL_BYTES) return null;

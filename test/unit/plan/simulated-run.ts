@@ -71,6 +71,7 @@ export interface SimulationFacts {
 
 const MORE = { cpus: 9, memoryMb: 9, gpu: null, reservesMachine: false };
 const isLarge = (line: number) => line % 3 === 0;
+const hasOwnTree = (line: number) => line % 2 === 0;
 const takesLarge = (machine: string) => machine !== "b";
 
 function aJob(line: number, isMixed: boolean): Job {
@@ -80,6 +81,7 @@ function aJob(line: number, isMixed: boolean): Job {
     name: `j.${line}`,
     command: "x",
     ...(isMixed && isLarge(line) && { requirement: MORE }),
+    ...(isMixed && hasOwnTree(line) && { copyForward: ["data"] }),
   };
 }
 
@@ -423,6 +425,8 @@ export class Simulation {
 
   #arrive(remote: Remote, keys: readonly string[]): void {
     remote.hasSpool = true;
+    if (this.#facts.isMixed && new Set(linesOf(keys).map(hasOwnTree)).size > 1)
+      throw new Error(`${keys.join(" ")} begin with two trees`);
     for (const key of keys) {
       if (this.#facts.isMixed && isLarge(parseAttemptKey(key).job) && !takesLarge(remote.name))
         throw new Error(`${key} is given to ${remote.name}, which has no slot for it`);
