@@ -2,6 +2,7 @@
 // reports how it ended.
 
 import type { RunEvent } from "../model/event.js";
+import type { JobId } from "../model/job.js";
 import { countLeft, type Left } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";
@@ -122,7 +123,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
       const state = await finishOne(run, server);
       const next = run.takeNext();
       if (next === null) return { kind: "finished", state, isHeld: isHeld && !isAnyReady };
-      order = { ...order, ...next, goesOn: true };
+      order = { ...order, ...next, goesOn: { skipped: skippedIn(state) } };
       await order.results.prepare();
       run.replace(start());
     }
@@ -144,6 +145,10 @@ async function finishOne(run: FollowedRun, server: FollowerServer): Promise<RunS
     if (!(error instanceof BegunAnew)) throw error;
   });
   return state;
+}
+
+function skippedIn({ jobs }: RunState): Set<JobId> {
+  return new Set([...jobs].flatMap(([id, { fate }]) => (fate.kind === "skipped" ? [id] : [])));
 }
 
 /** Null: another run may follow. */

@@ -121,7 +121,7 @@ function openJob(
     const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (without --keep-changed it runs anew)`;
     loop.emit({ kind: "warning", message });
   }
-  if (goesOn && job.kind === "collected") return;
+  if (goesOn && job.kind === "collected" && !goesOn.skipped.has(id)) return;
   if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", job: id, outcome });
 }
 

@@ -3,7 +3,7 @@
 import type { Fleet } from "../fleet/fleet.js";
 import type { BatchSettings } from "../model/batch.js";
 import type { RunEvent } from "../model/event.js";
-import type { Job } from "../model/job.js";
+import type { Job, JobId } from "../model/job.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Policy } from "../plan/run-state.js";
 import type { FeedOrder } from "./feed.js";
@@ -24,8 +24,8 @@ export interface BatchOrder extends Given {
   readonly policy: Policy;
   /** What makes a job the same as one of the record: its command, its name (whatever its command is now), or its id. */
   readonly matching: "command" | "name" | "id";
-  /** This client had the batch a moment ago: what is done stays as it is. Absent: it had not. */
-  readonly goesOn?: boolean;
+  /** This client had the batch a moment ago: of what is done, only these count as skipped. Absent: it had not. */
+  readonly goesOn?: { readonly skipped: ReadonlySet<JobId> };
   /** Which of the jobs that are done are to be run again. */
   readonly rerun: Rerun;
   readonly machines: readonly MachineSpec[];

@@ -85,12 +85,19 @@ test("typing the command again makes the follower read the edited script, use an
   const { work, gate } = await gatedBatch(["one", "two", "gone"]);
   const [first = "", second = ""] = machines;
   const client = follow(work, [first]);
-  await until("the first job runs", async () => (await ran(gate)).length === 1);
+  await gate.write("one", "");
+  await until("the second job runs", async () => (await ran(gate)).length === 2);
+  await client.until(({ stdout }) => stdout().includes('"kind":"job-collected"'));
   await work.write("jobs.sh", ["new", "one", "two"].map((name) => `${gated(gate, name)}\n`).join(""));
   const again = follow(work, [first, second]);
-  await until("another job runs, on the other machine", async () => (await ran(gate)).length === 2);
-  for (const name of ["new", "one", "two"]) await gate.write(name, "");
+  await until("the new job runs, on the other machine", async () => (await ran(gate)).length === 3);
+  const plain = spawnCommand(["attach", "--watch"], { cwd: work.dir, program: "sshoal" });
+  await plain.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
+  for (const name of ["new", "two"]) await gate.write(name, "");
   const [watched, followed] = await Promise.all([again.ended, client.ended]);
+  const { stdout: lines } = await plain.ended;
+  expect(lines).toMatch(/^3 succeeded, 0 failed in /m);
+  expect(lines.split("started: ")).toHaveLength(4);
   expect(followed.code, followed.stdout + followed.stderr).toBe(0);
   expect(watched.code, watched.stdout + watched.stderr).toBe(0);
   expect(watched.stderr).toContain(`process ${client.child.pid} follows this batch, and has read it again`);
@@ -100,7 +107,7 @@ test("typing the command again makes the follower read the edited script, use an
   const used = parseEvents(followed.stdout).filter(({ kind }) => kind === "job-started");
   expect(new Set(used.map(({ machine }) => machine))).toEqual(new Set(["a.yaml", "b.yaml"]));
   const [last] = parseEvents(followed.stdout).slice(-1);
-  expect(last?.counts).toMatchObject({ succeeded: 3, unfinished: 0 });
+  expect(last?.counts).toMatchObject({ succeeded: 3, skipped: 0, unfinished: 0 });
 });
 
 test("a command with a mistake is refused where it was typed, and the follower goes on", async () => {

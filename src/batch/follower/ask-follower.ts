@@ -7,12 +7,10 @@ import type { Results } from "../../run/home/results.js";
 import { dial } from "../../socket/dialling.js";
 import type { JsonChannel } from "../../socket/json-channel.js";
 import { readBatchHolder } from "../batches-here.js";
-import { type Answer, PROTOCOL, parseAnswer, type Request } from "./protocol.js";
+import { type Answer, PROTOCOL, parseAnswer, type Request, type Snapshot } from "./protocol.js";
 
 /** A process that is stopped takes connections, and says nothing. */
 const HELLO_MS = 10_000;
-
-type Watching = Extract<Answer, { kind: "watching" }>;
 
 /** Owns the channel; close() it. */
 export class Follower {
@@ -57,7 +55,7 @@ export class Follower {
   }
 
   /** Its events come from now on. */
-  async watch(): Promise<Watching> {
+  async watch(): Promise<Snapshot> {
     this.#channel.send({ kind: "watch" } satisfies Request);
     const answer = await this.next();
     if (answer?.kind === "watching") return answer;

@@ -30,11 +30,21 @@ export type Answer =
   /** What was asked for is done, or begun where that takes time. */
   | { readonly kind: "done" }
   | { readonly kind: "refused"; readonly message: string; readonly hint: string | null }
-  /** So much of the record tells of what happened so far; `recent` is not in it, and still true. */
-  | { readonly kind: "watching"; readonly recordBytes: number; readonly recent: readonly RunEvent[] }
+  | Snapshot
   | { readonly kind: "event"; readonly event: RunEvent; readonly isNews: boolean }
   /** The follower ends. Null: it leaves the batch, which goes on. */
   | { readonly kind: "end"; readonly exitCode: number | null };
+
+/** What happened so far. */
+export interface Snapshot {
+  readonly kind: "watching";
+  /** So much of the record tells of it. */
+  readonly recordBytes: number;
+  /** When the follower's first run began. */
+  readonly since: number;
+  /** What is still true, and not in the record. */
+  readonly recent: readonly RunEvent[];
+}
 
 /** Null: it is none that this version knows. */
 export function parseRequest(message: Message): Request | null {
@@ -50,13 +60,13 @@ export function parseRequest(message: Message): Request | null {
 
 /** Null: it is none that this version knows. */
 export function parseAnswer(message: Message): Answer | null {
-  const { kind, protocol, hint, recordBytes, recent, event, isNews, exitCode } = message;
+  const { kind, protocol, hint, recordBytes, since, recent, event, isNews, exitCode } = message;
   if (kind === "hello" && isNumber(protocol)) return { kind, protocol };
   if (kind === "done") return { kind };
   if (kind === "refused" && isText(message.message))
     return { kind, message: message.message, hint: isText(hint) ? hint : null };
-  if (kind === "watching" && isNumber(recordBytes) && isListOf(recent, isEvent))
-    return { kind, recordBytes, recent };
+  if (kind === "watching" && isNumber(recordBytes) && isNumber(since) && isListOf(recent, isEvent))
+    return { kind, recordBytes, since, recent };
   if (kind === "event" && isEvent(event)) return { kind, event, isNews: isNews === true };
   if (kind === "end") return { kind, exitCode: isNumber(exitCode) ? exitCode : null };
   return null;

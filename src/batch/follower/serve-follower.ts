@@ -28,12 +28,13 @@ export interface FollowerServer {
 export async function openFollowerServer(dirs: readonly string[], reread: Reread): Promise<FollowerServer> {
   const recent = new RecentNews();
   const viewers = new Set<JsonChannel>();
+  let since = 0;
   let begin: (run: FollowedRun) => void = () => {};
   const running = new Promise<FollowedRun>((resolve) => {
     begin = resolve;
   });
   const watch = (channel: JsonChannel, { recordBytes }: FollowedRun) => {
-    send(channel, { kind: "watching", recordBytes, recent: recent.events });
+    send(channel, { kind: "watching", recordBytes, since, recent: recent.events });
     viewers.add(channel);
     void channel.closed.then(() => viewers.delete(channel));
   };
@@ -55,6 +56,7 @@ export async function openFollowerServer(dirs: readonly string[], reread: Reread
     path: listening?.path ?? null,
     serve: begin,
     show(event, isNews) {
+      if (event.kind === "run-started" && since === 0) since = event.at;
       if (isNews) recent.note(event);
       if (viewers.size === 0 || event.kind === "job-output") return;
       const line = `${JSON.stringify({ kind: "event", event, isNews } satisfies Answer)}\n`;

@@ -38,15 +38,16 @@ export type WatchEnding =
 export async function watchBatch(watching: Watching): Promise<WatchEnding> {
   const { follower, results, stem, signal, open } = watching;
   const record = path.join(results.privateDir, `${stem}.jsonl`);
-  const { recordBytes, recent } = await follower.watch();
-  let { state, history, started } = watchedOf(loadRecord(record, recordBytes), results);
-  const viewer = await open({ state, history, started });
+  const { recordBytes, since, recent } = await follower.watch();
+  const watched = watchedOf(loadRecord(record, recordBytes), since, results);
+  const viewer = await open(watched);
+  let { state } = watched;
   const isLast = (event: RunEvent, isNews: boolean) => {
     viewer.show(event, { state, isNews });
     return viewer.isEnough?.(event) ?? false;
   };
   for (const event of recent) apply(state, event);
-  for (const event of [...history, ...recent]) if (isLast(event, true)) return { kind: "enough" };
+  for (const event of [...watched.history, ...recent]) if (isLast(event, true)) return { kind: "enough" };
   for (;;) {
     const answer = await follower.next();
     if (signal.aborted) return { kind: "interrupted" };
@@ -55,14 +56,15 @@ export async function watchBatch(watching: Watching): Promise<WatchEnding> {
       return answer.exitCode === null ? { kind: "left" } : { kind: "finished", exitCode: answer.exitCode };
     if (answer.kind !== "event") continue;
     const { event, isNews } = answer;
-    if (event.kind === "run-started") state = watchedOf(upTo(event, loadRecord(record)), results).state;
+    if (event.kind === "run-started")
+      state = watchedOf(upTo(event, loadRecord(record)), since, results).state;
     else apply(state, event);
     if (isLast(event, isNews)) return { kind: "enough" };
   }
 }
 
-function watchedOf(events: readonly RunEvent[], results: Results): Watched {
-  const watched = watchedState(events, results);
+function watchedOf(events: readonly RunEvent[], since: number, results: Results): Watched {
+  const watched = watchedState(events, since, results);
   if (watched === null)
     throw new UserError("the record of the batch cannot be read", { hint: "sshoal status" });
   return watched;

@@ -15,20 +15,20 @@ type Started = Extract<RunEvent, { kind: "run-started" }>;
 
 export interface Watched {
   readonly state: RunState;
+  /** How the last run began. */
   readonly started: Started;
-  /** Of the last run, from its beginning. */
+  /** What happened since the follower began. */
   readonly history: readonly RunEvent[];
 }
 
 /** Viewers decide nothing. */
 const NO_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-/** Null: the events tell of no run. */
-export function watchedState(events: readonly RunEvent[], results: Results): Watched | null {
+/** `since`: when the follower began. Null: the events tell of no run. */
+export function watchedState(events: readonly RunEvent[], since: number, results: Results): Watched | null {
   const past = readPast(events);
-  const start = events.findLastIndex(({ kind }) => kind === "run-started");
-  const started = events[start];
-  if (past === null || started?.kind !== "run-started") return null;
+  const started = events.findLast((event) => event.kind === "run-started");
+  if (past === null || started === undefined) return null;
   const state = initialState({
     jobs: past.lastJobs,
     machines: [...past.machines.keys()],
@@ -37,10 +37,22 @@ export function watchedState(events: readonly RunEvent[], results: Results): Wat
   });
   replay(state, events);
   forgetGone(state);
+  const start = events.findIndex(({ kind, at }) => kind === "run-started" && at >= since);
   const history = events.slice(start);
   skipDone(state, events.slice(0, start), history, results);
-  for (const event of history) if (ABOUT_RUN.has(event.kind)) apply(state, event);
-  return { state, started, history };
+  for (const event of events.slice(events.lastIndexOf(started)))
+    if (ABOUT_RUN.has(event.kind)) apply(state, event);
+  return { state, started, history: withoutRepeats(history) };
+}
+
+/** Machines report again what happened on them, to each run. */
+function withoutRepeats(events: readonly RunEvent[]): RunEvent[] {
+  const seen = new Set<string>();
+  return events.filter((event) => {
+    if (!("attempt" in event && "machine" in event)) return true;
+    const about = `${event.kind} ${event.job} ${event.attempt}`;
+    return seen.size < seen.add(about).size;
+  });
 }
 
 /** What a record keeps of its client and that client's links: true as long as that client lives. */

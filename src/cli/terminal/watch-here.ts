@@ -39,22 +39,23 @@ export async function watchHere(watching: WatchingHere): Promise<number> {
       results,
     });
     reporter = opened;
+    opened.live?.showKeys("watching");
     return { show: opened.show, isEnough };
   };
   try {
     const ending = await watchBatch({ follower, results, stem, signal: leaving.signal, open });
-    closeReporter(reporter);
+    closeReporter(reporter, ending.kind !== "finished");
     return codeOf(ending, follower);
   } finally {
-    closeReporter(reporter);
+    closeReporter(reporter, true);
     for (const signal of SIGNALS) process.off(signal, leave);
     follower.close();
   }
 }
 
-/** Harmless when repeated. */
-function closeReporter(reporter: Reporter | null): void {
-  reporter?.close();
+/** Harmless when repeated. `isLeft`: the batch goes on. */
+function closeReporter(reporter: Reporter | null, isLeft: boolean): void {
+  reporter?.close(isLeft);
 }
 
 function codeOf(ending: WatchEnding, { pid }: Follower): number {

@@ -13,6 +13,7 @@ export function keysLines(view: KeysView, canvas: Canvas): string[] {
   const joined = (style: Span["style"], ...parts: string[]) =>
     format(span(parts.join(canvas.look.keyGap), style));
   if (keys === null) return [format(footWithoutKeys(view))];
+  if (keys === "watching") return [watchingLine(view, joined)];
   if (keys === "list") return KEYS.map(([key, what]) => format(span(key.padEnd(8)), span(what, "dim")));
   if (keys === "detaching") return [joined("warn", ...detachingParts(view))];
   if (view.interrupted !== "no") return [joined("warn", ...interruptedParts(view))];
@@ -20,6 +21,16 @@ export function keysLines(view: KeysView, canvas: Canvas): string[] {
   const notice = view.stopping ?? view.paused;
   if (notice !== null) return [format(span(notice, "warn"))];
   return [format(...hintSpans(view, canvas))];
+}
+
+/** What the client does that follows the batch, and how to leave. */
+function watchingLine(
+  { stopping, paused }: KeysView,
+  joined: (style: Span["style"], ...parts: string[]) => string,
+): string {
+  const notice = stopping ?? paused;
+  const leaving = "Ctrl-C ends the watching";
+  return notice === null ? joined("dim", leaving, "the batch goes on") : joined("warn", notice, leaving);
 }
 
 const KEYS = [

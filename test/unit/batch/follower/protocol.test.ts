@@ -32,7 +32,7 @@ test.each([
 test.each([
   { kind: "hello", protocol: "1" },
   { kind: "refused" },
-  { kind: "watching", recordBytes: 1 },
+  { kind: "watching", recordBytes: 1, recent: [] },
   { kind: "event", event: null },
   { kind: "later" },
 ])("%j is no answer", (answer) => {
