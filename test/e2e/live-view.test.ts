@@ -132,3 +132,24 @@ exec ${STAND_IN_BIN}/nvidia-smi "$@"
     expect.stringMatching(/^waiting: gpu\.yaml; needs 1\.0 GB, card [01] has 0\.\d GB free$/),
   ]);
 });
+
+test("jobs that began while the client was away are listed in the order in which they began", async () => {
+  const job = (wave: number) => `echo x >> ${seen.path(`wave${wave}`)}; ${waitFor(seen.path(`go${wave}`))}`;
+  await work.write("jobs.sh", [1, 2, 3].flatMap((wave) => [job(wave), job(wave), job(wave)]).join("\n"));
+  const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 3", relay), ...LIGHT_NO_GPU];
+  const command = spawnCommand(args, { cwd: work.dir });
+  await command.until(({ stdout }) => stdout().split("started: ").length === 4);
+  relay.refuse();
+  relay.cut();
+  for (const wave of [1, 2]) {
+    await seen.write(`go${wave}`, "");
+    const next = `wave${wave + 1}`;
+    await until(`${next} runs`, async () => (await seen.read(next).catch(() => "")) === "x\nx\nx\n");
+  }
+  relay.accept();
+  await seen.write("go3", "");
+  const { code, stdout } = await command.ended;
+  expect(code).toBe(0);
+  const started = [...stdout.matchAll(/^started: jobs\.sh\.(\d);/gm)].map(([, line]) => Number(line));
+  expect(started.map((line) => Math.ceil(line / 3))).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
+});

@@ -7,6 +7,7 @@ import { gatherTail } from "../engine/gather-tail.js";
 import { type Place, prelude } from "../engine/layout.js";
 import { remoteErrorFrom } from "../engine/remote-error.js";
 import { runtimeFile } from "../runtime-files.js";
+import { EventBurst } from "./event-burst.js";
 import { type KnownLogs, LogStream } from "./log-stream.js";
 import { type MachineClock, parseClock } from "./machine-clock.js";
 import type { SpoolEvent } from "./spool-event.js";
@@ -28,7 +29,12 @@ export interface Following {
 export async function follow(session: Session, following: Following): Promise<string | null> {
   const { place, known, onEvent, onLogs, signal } = following;
   const running = await session.exec(followScript(place, known));
-  const close = () => running.close();
+  const burst = new EventBurst(onEvent);
+  const close = () => {
+    // These lines count as known: a new follower would not tell them.
+    burst.tell();
+    running.close();
+  };
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
   const stderr = gatherTail(running.stderr);
@@ -38,16 +44,22 @@ export async function follow(session: Session, following: Following): Promise<st
   const take = (chunk: Buffer) => {
     // What comes after a new follower has begun is that one's to count.
     if (signal.aborted) return;
-    if (stream !== null) return stream.take(chunk);
+    if (stream !== null) {
+      stream.take(chunk);
+      return burst.noteEnd(stream.logs);
+    }
     head = Buffer.concat([head, chunk]);
     const clockEnd = head.indexOf(10);
     if (clockEnd < 0) return;
     clock ??= parseClock(head.toString("utf8", 0, clockEnd), Date.now());
     const logsEnd = head.indexOf(10, clockEnd + 1);
     if (logsEnd < 0) return;
-    onLogs?.(parseLogs(head.toString("utf8", clockEnd + 1, logsEnd)));
-    stream = new LogStream(known, onEvent, clock);
+    const names = parseLogs(head.toString("utf8", clockEnd + 1, logsEnd));
+    onLogs?.(names);
+    burst.expect(names.length);
+    stream = new LogStream(known, burst.add, clock);
     stream.take(head.subarray(logsEnd + 1));
+    burst.noteEnd(stream.logs);
   };
   try {
     // Not by `for await`, which costs more than an event.
@@ -56,7 +68,7 @@ export async function follow(session: Session, following: Following): Promise<st
     return end.kind === "lost" ? null : remoteErrorFrom("following the event logs", await stderr).message;
   } finally {
     signal.removeEventListener("abort", close);
-    running.close();
+    close();
   }
 }
 

@@ -33,6 +33,7 @@ export class LogStream {
   readonly #rests = new Map<string, Buffer>();
   /** Logs of which a line that is not over yet is too long. */
   readonly #overlong = new Set<string>();
+  readonly #names = new Set<string>();
   #name = "";
   #buffer = EMPTY;
   /** The line that ended where the buffer begins. */
@@ -43,6 +44,11 @@ export class LogStream {
     this.#known = known;
     this.#onEvent = onEvent;
     this.#clock = clock;
+  }
+
+  /** How many logs have come so far, at least their headers. */
+  get logs(): number {
+    return this.#names.size;
   }
 
   take(chunk: Buffer): void {
@@ -59,6 +65,7 @@ export class LogStream {
     // The newline of the line before was the header's own.
     if (this.#last !== null) this.#undo(this.#last);
     this.#name = name;
+    this.#names.add(name);
     this.#buffer = this.#buffer.subarray(end + 1);
     return true;
   }
