@@ -2,6 +2,7 @@
 
 import { UserError } from "../errors.js";
 import { standingOf } from "../model/batch-state.js";
+import { hasOnlyKept } from "../plan/kept-dirs.js";
 import type { Results } from "../run/home/results.js";
 import { type BatchHere, chooseBatch, findBatch, loadBatches } from "./batches-here.js";
 import type { Connector } from "./connector.js";
@@ -45,6 +46,6 @@ const OPEN: ReadonlySet<string> = new Set(["waiting", "assigned", "sent", "queue
 function hasWork({ jobs, machines }: BatchHere["state"]): boolean {
   return (
     [...jobs.values()].some((tracked) => OPEN.has(standingOf(tracked).kind)) ||
-    [...machines.values()].some((machine) => machine.hasSpool)
+    [...machines.values()].some((machine) => machine.hasSpool && !hasOnlyKept(machine))
   );
 }

@@ -32,10 +32,14 @@ export type Stage =
   | ({ readonly kind: "ended" } & Ending)
   /** Its results cannot be taken, and stay on the machine. */
   | ({ readonly kind: "stuck" } & Ending)
-  /** Its results are here. `isThere`: they are on the machine as well. `missing`: these paths of them could not be taken. */
+  /**
+   * Its results are here. `isThere`: they are on the machine as well. `isKept`: they stay there for the next attempt.
+   * `missing`: these paths of them could not be taken.
+   */
   | ({
       readonly kind: "collected";
       isThere: boolean;
+      readonly isKept: boolean;
       readonly isToRetry: boolean;
       readonly missing: readonly string[];
     } & Ending)

@@ -35,6 +35,8 @@ export interface TrackedJob {
   isReplaced: boolean;
   /** The batch file has its command no more: it is followed to its end if it has begun, and never begins. */
   isGone: boolean;
+  /** In job_results/: what was last collected of it, for the next attempt; null: nothing, or it succeeded. */
+  copy: string | null;
   /** It does not start before this job, which is gone, was taken back from its machine. */
   after: JobId | null;
 }
@@ -91,6 +93,8 @@ export interface MachineState {
   readonly overtaken: Record<OvertakenStage, Set<Attempt>>;
   /** Attempts whose results are here, and on the machine as well, by key. */
   readonly toFree: Map<string, Attempt>;
+  /** Attempts whose results are here, and whose directories stay there until their jobs succeed, by key. */
+  readonly kept: Map<string, Attempt>;
   /** Attempts whose results are here but for what is missing, by key. Nothing is cleaned while there are any. */
   readonly rests: Map<string, Attempt>;
   /** Of those: keys to ask for again. */
@@ -141,6 +145,7 @@ export function newMachine(name: string, order: number, spoolFormat = SPOOL_FORM
     current: { assigned: a, sent: s, queued: q, running: r, ended: e },
     overtaken: { queued: newSet(), running: newSet(), ended: newSet() },
     toFree: new Map(),
+    kept: new Map(),
     rests: new Map(),
     restsToTry: new Set(),
     toRetry: new Set(),

@@ -24,7 +24,8 @@ type Verb =
   | { readonly kind: "retry"; readonly jobs: readonly JobId[] }
   | { readonly kind: "take-back"; readonly jobs: readonly JobId[] }
   | { readonly kind: "stop"; readonly jobs: readonly JobId[] }
-  | { readonly kind: "finish"; readonly cleans: boolean };
+  /** `keeps`: attempts whose directories stay. */
+  | { readonly kind: "finish"; readonly cleans: boolean; readonly keeps?: readonly string[] };
 
 /** `key` names the attempt there. `isInPlace`: its results are those that count. */
 export type Rest = Incomplete & { readonly key: string; readonly isInPlace: boolean };

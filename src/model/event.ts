@@ -43,8 +43,8 @@ export type RunEvent = { readonly at: number } & (
     }
   /** Results were there before this run; `outcome` is null when no record tells how the job ended. */
   | { readonly kind: "job-skipped"; readonly job: JobId; readonly outcome: Outcome | null }
-  /** Its results were removed, or moved aside to run it again. */
-  | { readonly kind: "job-reopened"; readonly job: JobId }
+  /** Its results were removed, or moved aside to run it again: to `aside`, in job_results/. */
+  | { readonly kind: "job-reopened"; readonly job: JobId; readonly aside?: string }
   /** Its command or its need has changed before it began. */
   | { readonly kind: "job-replaced"; readonly job: JobId }
   | {
@@ -118,6 +118,13 @@ export type RunEvent = { readonly at: number } & (
       /** By this computer's clock, from the machine's uptime; left out: the machine does not tell. */
       readonly startedAt?: number;
     }
+  /** A job that ran before was handed over: what this attempt begins with, where its directory is kept (`--keep-dir`). */
+  | ({
+      readonly kind: "job-resumes";
+      readonly job: JobId;
+      readonly attempt: number;
+      readonly machine: string;
+    } & Resumption)
   /** The last line a running job printed, for the live view. `saidAt`: an earlier client had it by then. */
   | {
       readonly kind: "job-said";
@@ -167,6 +174,8 @@ export type RunEvent = { readonly at: number } & (
       readonly bytes: number;
       /** Paths below its results that could not be taken: they stay on the machine. Left out: nothing is missing. */
       readonly missing?: readonly string[];
+      /** Another result is in place: this one is beside it, in job_results/. */
+      readonly beside?: string;
     }
   /** The machine was asked again for what was missing. `files` came; `missing` still could not be taken. */
   | {
@@ -206,10 +215,24 @@ export type RunEvent = { readonly at: number } & (
     }
   /** The machine has been away too long: what it had not begun goes to others. */
   | { readonly kind: "jobs-reassigned"; readonly machine: string; readonly jobs: readonly JobId[] }
-  /** They are tried once more; what the last attempt left has moved aside. */
-  | { readonly kind: "jobs-retried"; readonly machine: string; readonly jobs: readonly JobId[] }
+  /** They are tried once more; what the last attempt left has moved aside: to `asides`, by job, in job_results/. */
+  | {
+      readonly kind: "jobs-retried";
+      readonly machine: string;
+      readonly jobs: readonly JobId[];
+      readonly asides?: Readonly<Record<JobId, string>>;
+    }
   /** They were handed over, and are not there any more: their fate is unknown, and no other machine gets them. */
   | { readonly kind: "jobs-gone"; readonly machine: string; readonly jobs: readonly JobId[] }
+  /** The directories of these jobs stay on the machine until the jobs succeed, and those of no others. */
+  | {
+      readonly kind: "dirs-kept";
+      readonly machine: string;
+      /** As machines have it. */
+      readonly batch: string;
+      readonly jobs: readonly JobId[];
+      readonly bytes: number;
+    }
   /** Nothing of this batch is left over there. */
   | { readonly kind: "machine-done"; readonly machine: string }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */
@@ -234,6 +257,14 @@ export type RunEvent = { readonly at: number } & (
       readonly incomplete?: readonly Incomplete[];
     }
 );
+
+/** What an attempt of a job begins with that ran before. */
+export type Resumption =
+  /** The directory of the last attempt, which is on the same machine. */
+  | { readonly from: "machine" }
+  /** What was collected of it, `copy` in job_results/. */
+  | { readonly from: "copy"; readonly copy: string }
+  | { readonly from: "nothing"; readonly reason: string };
 
 /** An attempt whose results are in place, but for what is `missing`. */
 export interface Incomplete {

@@ -24,6 +24,8 @@ export interface Job {
   readonly copyForward?: readonly string[];
   /** What comes back, relative to its directory. */
   readonly copyBack?: readonly string[];
+  /** Its directory stays on its machine until it succeeds, and the next attempt goes on there. */
+  readonly keepsDir?: boolean;
   /** 0 to 999; a smaller number starts earlier. Absent: 500. */
   readonly priority?: number;
   /** Its place among jobs of the same priority, up to 10 digits; absent: its id. */

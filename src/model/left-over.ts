@@ -14,6 +14,8 @@ export interface LeftBatch {
   readonly waiting: number;
   /** Ended jobs, and those that went down with the machine: their results are nowhere else. */
   readonly toCollect: number;
+  /** Jobs whose directories stay until they succeed, by name. */
+  readonly kept: readonly string[];
 }
 
 export interface LeftTree {

@@ -3,6 +3,7 @@
 import type { Decision } from "../model/decision.js";
 import { startsNothing } from "./halt.js";
 import { countWaiting, idsOf } from "./holdings.js";
+import { isAtHome } from "./kept-dirs.js";
 import type { RunState } from "./run-state.js";
 import { servedBy } from "./served.js";
 
@@ -23,7 +24,8 @@ export function rebalance(state: RunState, now: number): Decision[] {
     const surplus = Math.floor(countWaiting(machine) + current.running.size - Math.max(own, share * own));
     if (surplus <= 0) continue;
     // The last ones: the first are about to begin.
-    const jobs = [...servedBy(state, dry, idsOf([current.queued]))].slice(-surplus);
+    const movableJobs = idsOf([current.queued]).filter((id) => !isAtHome(state, machine, id));
+    const jobs = [...servedBy(state, dry, movableJobs)].slice(-surplus);
     if (jobs.length > 0) decisions.push({ kind: "take-back", machine: name, jobs });
   }
   return decisions;

@@ -4,6 +4,7 @@
 import type { MachineState, TrackedJob } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import { startsNothing } from "./halt.js";
+import { homeOf } from "./kept-dirs.js";
 import type { RunState } from "./run-state.js";
 import { isServedBy, servedBy } from "./served.js";
 
@@ -36,9 +37,12 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
   for (const id of servedBy(state, takers, state.waiting)) {
     const tracked = state.jobs.get(id) as TrackedJob;
     if (isHeld(state, tracked)) continue;
-    if (++count > most) break;
     const isBarred = (machine: MachineState) => machine.attempts.has(id) || !isServedBy(state, machine, id);
-    const machine = ready.takeSeat(tracked.avoids, isBarred);
+    const home = homeOf(state, tracked);
+    const isHomeFree = home !== null && !isBarred(home);
+    if (isHomeFree && !ready.has(home)) continue;
+    if (++count > most) break;
+    const machine = isHomeFree ? ready.takeSeatOf(home) : ready.takeSeat(tracked.avoids, isBarred);
     if (machine === null) continue;
     const hand = hands.get(machine);
     if (hand) hand.push(tracked);

@@ -39,6 +39,19 @@ export class LoadHeap {
     this.#take(seat);
   }
 
+  has(machine: MachineState): boolean {
+    return this.#seatOf.has(machine);
+  }
+
+  /** This machine, which has one job more from then on, until it is put anew; null: it is not here. */
+  takeSeatOf(machine: MachineState): MachineState | null {
+    const seat = this.#seatOf.get(machine);
+    if (seat === undefined) return null;
+    seat.jobs++;
+    this.#settle(seat);
+    return machine;
+  }
+
   /** The least loaded machine, which has one job more from then on, until it is put anew; null: none may have it. */
   takeSeat(avoided: string | null, isBarred: (machine: MachineState) => boolean): MachineState | null {
     const seen: Seat[] = [];

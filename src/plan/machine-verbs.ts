@@ -60,11 +60,16 @@ function verbsWhenReady(state: RunState, machine: MachineState, { now, isQuiet }
     ...stop(state, machine),
     ...collect(machine, now),
     ...collectRests(state, machine),
-    ...free(machine, isQuiet),
+    ...free(state, machine, isQuiet),
   ];
-  return decisions.length === 0 && isFinished(machine, isQuiet)
-    ? [{ kind: "finish", machine: machine.name, cleans: isToClean(machine) }]
-    : decisions;
+  return decisions.length === 0 && isFinished(state, machine, isQuiet) ? [finish(state, machine)] : decisions;
+}
+
+function finish(state: RunState, machine: MachineState): Decision {
+  const { name, kept } = machine;
+  const keeps = state.isFed ? [] : [...kept.keys()];
+  const cleans = isToClean(state, machine);
+  return { kind: "finish", machine: name, cleans, ...(keeps.length > 0 && { keeps }) };
 }
 
 /** While nothing is to begin: only what may have arrived already, so that the machine can be asked about it. */
@@ -137,11 +142,11 @@ function restOf({ jobs }: RunState, attempt: Attempt): Rest {
 }
 
 /** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
-function free(machine: MachineState, isQuiet: boolean): Decision[] {
+function free(state: RunState, machine: MachineState, isQuiet: boolean): Decision[] {
   const { name, toFree, busy } = machine;
   if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return [];
   // The last ones go with all the rest.
-  if (isThrough(machine, isQuiet) && isToClean(machine)) return [];
+  if (isThrough(state, machine, isQuiet) && isToClean(state, machine)) return [];
   return [{ kind: "free", machine: name, keys: firstOf(toFree.keys(), COLLECT_AT_ONCE) }];
 }
 
@@ -157,16 +162,24 @@ function batch(
 }
 
 /** Nothing is left there but what is cleaned up, and nothing more will come. */
-function isFinished(machine: MachineState, isQuiet: boolean): boolean {
+function isFinished(state: RunState, machine: MachineState, isQuiet: boolean): boolean {
   const { toFree, busy } = machine;
-  return isThrough(machine, isQuiet) && busy.size === 0 && (toFree.size === 0 || isToClean(machine));
+  return (
+    isThrough(state, machine, isQuiet) && busy.size === 0 && (toFree.size === 0 || isToClean(state, machine))
+  );
 }
 
 /** An open machine stays until the last job of the batch is home: it may be needed for it. */
-function isThrough(machine: MachineState, isQuiet: boolean): boolean {
-  return isEmpty(machine) && machine.toRetry.size === 0 && (isQuiet || !machine.isOpen);
+function isThrough(state: RunState, machine: MachineState, isQuiet: boolean): boolean {
+  if (!isEmpty(machine) || machine.toRetry.size > 0) return false;
+  return isQuiet || (!machine.isOpen && !awaitsSuccess(state, machine));
 }
 
-function isToClean({ hasSpool, stuck, rests }: MachineState): boolean {
-  return hasSpool && stuck + rests.size === 0;
+/** Jobs whose directories are there may still succeed elsewhere: then these are freed. */
+function awaitsSuccess({ stock }: RunState, { kept }: MachineState): boolean {
+  return kept.size > 0 && stock.takers.size > 0;
+}
+
+function isToClean({ isFed }: RunState, { hasSpool, stuck, rests, kept }: MachineState): boolean {
+  return hasSpool && stuck + rests.size === 0 && (isFed || kept.size === 0);
 }

@@ -3,6 +3,7 @@
 import type { MachineState } from "../model/batch-state.js";
 import { startsNothing } from "./halt.js";
 import { countWaiting } from "./holdings.js";
+import { hasOnlyKept } from "./kept-dirs.js";
 import type { RunState } from "./run-state.js";
 import { isEmpty } from "./stock.js";
 
@@ -39,8 +40,9 @@ function isUnneeded(state: RunState, machine: MachineState): boolean {
   return (machine.phase === "new" || machine.phase === "connecting") && !isNeeded(state, machine);
 }
 
-export function isNeeded(state: RunState, { hasSpool, isOpen }: MachineState): boolean {
-  return hasSpool || (isOpen && isMoreToDo(state));
+export function isNeeded(state: RunState, machine: MachineState): boolean {
+  const { hasSpool, isOpen } = machine;
+  return (hasSpool && !hasOnlyKept(machine)) || (isOpen && isMoreToDo(state));
 }
 
 /** Waiting jobs, here or on a machine that might be relieved of some. */

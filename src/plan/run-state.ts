@@ -35,6 +35,10 @@ export interface RunState extends BatchState {
   readonly stock: Stock;
   /** Of the jobs that need something else than the others do. */
   readonly kinds: Map<JobId, string>;
+  /** Directories of jobs stay on their machines until they succeed, unless a job says otherwise. */
+  keepsDirs: boolean;
+  /** Jobs come from stdin or from a file that grows: nothing of them stays after the run. */
+  readonly isFed: boolean;
   firstReadyAt: number | null;
   /** More jobs may still come. */
   isMoreToCome: boolean;

@@ -22,6 +22,7 @@ export interface CleaningPlan {
 
 /** Between staging a tree and handing over the first job that names it, only its age speaks for it. */
 const TREE_REST_SECONDS = 600;
+const NAMED_JOBS = 5;
 const HALF_TREE_REST_SECONDS = 86_400;
 
 export function decideCleaning({ batches, trees }: LeftOver, wishes: Wishes): CleaningPlan {
@@ -48,13 +49,25 @@ function judgeBatch(batch: LeftBatch, { named, followed }: Wishes): Verdict {
   return named.size === 0 ? { kind: "remove" } : { kind: "keep", reason: "not asked for" };
 }
 
-function describeJobs({ running, waiting, toCollect }: LeftBatch): string[] {
+function describeJobs({ running, waiting, toCollect, kept }: LeftBatch): string[] {
   const parts: [number, string][] = [
     [running, "running"],
     [waiting, "waiting"],
     [toCollect, "to collect"],
   ];
-  return parts.filter(([amount]) => amount > 0).map(([amount, what]) => `${amount} ${what}`);
+  const counts = parts.filter(([amount]) => amount > 0).map(([amount, what]) => `${amount} ${what}`);
+  return [...counts, ...describeKept(kept)];
+}
+
+/** "directories kept until their jobs succeed: train.sh.3, train.sh.7". */
+function describeKept(kept: LeftBatch["kept"]): string[] {
+  if (kept.length === 0) return [];
+  const [shown, more] = [kept.slice(0, NAMED_JOBS).join(", "), kept.length - NAMED_JOBS];
+  const what =
+    kept.length === 1
+      ? "a directory is kept until its job succeeds"
+      : "directories are kept until their jobs succeed";
+  return [`${what}: ${shown}${more > 0 ? ` and ${more} more` : ""}`];
 }
 
 function judgeTree(tree: LeftTree, goes: ReadonlySet<string>): Verdict {

@@ -15,6 +15,7 @@ import { Tee } from "./home/tee.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { openRun } from "./opening.js";
 import type { BatchOrder } from "./order.js";
+import { reopenJob } from "./reopen-job.js";
 import { Known } from "./verbs/known.js";
 import { Performer } from "./verbs/perform.js";
 import type { Terms } from "./verbs/terms.js";
@@ -78,10 +79,7 @@ export function startRun(order: BatchOrder): BatchRun {
     for (const { id, outcome } of taken.done) loop.emit({ kind: "job-skipped", job: id, outcome });
   };
   const reopen = (ids: readonly JobId[]) => {
-    for (const id of ids) {
-      results.moveAside(known.job(id).name);
-      loop.emit({ kind: "job-reopened", job: id });
-    }
+    for (const id of ids) reopenJob(results, known.job(id), loop.emit);
   };
   return {
     state,
@@ -117,7 +115,8 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 }
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
-  const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, exclude } = settings;
+  const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, exclude, keepsDir } =
+    settings;
   const envNames = Object.keys(env);
   return {
     requirement,
@@ -128,5 +127,6 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     copiesUnchanged,
     envNames,
     ...(exclude && { exclude }),
+    ...(keepsDir && { keepsDir }),
   };
 }

@@ -1,6 +1,7 @@
 // How a run ends: what is reported last, and what is kept of it.
 
 import { incompleteOf } from "../plan/holdings.js";
+import { hasOnlyKept } from "../plan/kept-dirs.js";
 import { countJobs, type RunState } from "../plan/run-state.js";
 import { isEmpty } from "../plan/stock.js";
 import type { Beginning } from "./beginning.js";
@@ -32,7 +33,7 @@ function tellSilent(loop: Loop, { machines }: RunState): void {
 
 function tellUncleaned(loop: Loop, { machines }: RunState): void {
   for (const machine of machines.values()) {
-    if (machine.phase !== "lost" || !machine.hasSpool || !isEmpty(machine)) continue;
+    if (machine.phase !== "lost" || !machine.hasSpool || !isEmpty(machine) || hasOnlyKept(machine)) continue;
     const message = `${machine.name} is out of reach; what the batch left there goes when you type the same command again`;
     loop.emit({ kind: "warning", message });
   }

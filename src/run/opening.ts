@@ -15,6 +15,7 @@ import { endMoving, moveResults } from "./home/move-results.js";
 import type { Results } from "./home/results.js";
 import type { Loop } from "./loop.js";
 import type { BatchOrder } from "./order.js";
+import { reopenJob } from "./reopen-job.js";
 import { isToRerun } from "./rerun.js";
 
 type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
@@ -101,18 +102,13 @@ function openJob(
   const hasResults = gathered.hasResults(name);
   if (tracked === undefined || tracked.isGone) return;
   const job = standingOf(tracked);
+  const reopen = () => reopenJob(results, { id, name }, loop.emit);
   // They were deleted, which is how people say that a job is to be run again.
-  if (job.kind === "collected" && !hasResults) {
-    results.moveAside(name);
-    return loop.emit({ kind: "job-reopened", job: id });
-  }
+  if (job.kind === "collected" && !hasResults) return reopen();
   const ran = past?.commands.get(id);
   const isChanged = ran !== undefined && ran !== command;
   const outcome = outcomeInPlace(job);
-  if (hasResults && outcome !== undefined && isToRerun(rerun, id, outcome)) {
-    results.moveAside(name);
-    return loop.emit({ kind: "job-reopened", job: id });
-  }
+  if (hasResults && outcome !== undefined && isToRerun(rerun, id, outcome)) return reopen();
   if (gathered.toRetry.has(id)) return;
   const isUnbegun = job.kind === "assigned" || job.kind === "sent" || job.kind === "queued";
   if (isUnbegun && (isChanged || hasOtherNeeds(past?.jobs.get(id), given)))

@@ -12,6 +12,7 @@ import { UserError } from "../../errors.js";
 import { bashAt } from "../../input/batch/ask-bash.js";
 import { checkCommands } from "../../input/batch/check-commands.js";
 import { loadBatch } from "../../input/batch/load-batch.js";
+import type { Job } from "../../model/job.js";
 import { Results } from "../../run/home/results.js";
 import type { BatchOrder } from "../../run/order.js";
 import type { Environment } from "../options/option-values.js";
@@ -79,10 +80,12 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
   const { copying, jobs } = resolveJobs(given, options, surroundings);
   const trees = readTrees(surroundings, copying, jobs, options.follows ? options.script : null);
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
+  const isInPlace = copying.inPlace !== null;
+  const keepsDir = options.keepsDir && !isInPlace;
   return {
     script,
-    jobs,
-    settings: { requirement, timeoutSeconds, copiesUnchanged, ...copying },
+    jobs: isInPlace ? jobs.map((job) => keepingCopy(job, options.keepsDir)) : jobs,
+    settings: { requirement, timeoutSeconds, copiesUnchanged, ...(keepsDir && { keepsDir }), ...copying },
     env,
     jobEnv: given.jobEnv ?? new Map(),
     trees,
@@ -91,4 +94,9 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
     rerun,
     machines,
   } as const;
+}
+
+/** Of jobs on this machine, only those with a copy of files have a directory to keep: the others share the user's own. */
+function keepingCopy({ keepsDir: own, ...job }: Job, keepsDir: boolean): Job {
+  return job.copyForward !== undefined && (own ?? keepsDir) ? { ...job, keepsDir: true } : job;
 }

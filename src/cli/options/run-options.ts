@@ -42,6 +42,8 @@ export interface RunOptions extends MachineOptions {
   readonly exclude: readonly string[];
   /** In bytes, to one machine; null: people are asked, or warned. */
   readonly maxSend: number | null;
+  /** The directory of a job stays on its machine until the job succeeds. */
+  readonly keepsDir: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
   readonly isDryRun: boolean;
@@ -66,6 +68,7 @@ export interface RawRun extends RawMachines {
   readonly copyUnchanged?: true;
   readonly exclude?: string[];
   readonly maxSend?: number;
+  readonly keepDir?: true;
   readonly env?: string[];
   readonly timeout?: number;
   readonly dryRun?: true;
@@ -112,6 +115,10 @@ export function describeRunOptions(command: Command): Command {
     )
     .addOption(
       sizeOption("--max-send <size>", "exit rather than send more than this to a machine: 500MB, 2GB"),
+    )
+    .option(
+      "--keep-dir",
+      "keep the directory of a job on its machine until the job succeeds, so that retries resume in it",
     )
     .option(
       "--env <NAME=VALUE>",
@@ -166,6 +173,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     copiesUnchanged: raw.copyUnchanged ?? false,
     exclude: raw.exclude ?? [],
     maxSend: raw.maxSend ?? null,
+    keepsDir: raw.keepDir ?? false,
     env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,

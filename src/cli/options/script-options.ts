@@ -21,6 +21,7 @@ const FOR_BOTH = [
   "--gpu-utilization",
   "--gpus-per-job",
   "--timeout",
+  "--keep-dir",
   "--env",
   "--copy-forward",
   "--copy-backwards",
@@ -139,6 +140,7 @@ function withOwn(job: Job, set: Partial<RawRun>, revised: RunOptions, common: Re
     ...job,
     ...(JSON.stringify(requirement) !== JSON.stringify(common) && { requirement }),
     ...(set.timeout !== undefined && timeoutSeconds !== null && { timeoutSeconds }),
+    ...(set.keepDir && { keepsDir: true }),
     ...(set.env !== undefined && { envNames: Object.keys(env) }),
   };
 }

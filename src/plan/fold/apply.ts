@@ -19,6 +19,7 @@ import {
   skip,
   undrain,
 } from "./job-events.js";
+import { noteKept, setKeeping } from "./kept-events.js";
 import {
   beginVerb,
   endVerb,
@@ -67,6 +68,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "run-started":
       for (const job of event.jobs) addJob(state, job);
       if (event.edit !== undefined) applyEdit(state, event.edit);
+      setKeeping(state, event.settings);
       state.halting = newHalting();
       beginStretch(state.life, event.at, event.jobs.length);
       return;
@@ -78,7 +80,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "job-skipped":
       return skip(state, event.job, event.outcome);
     case "job-reopened":
-      return reopen(state, event.job);
+      return reopen(state, event);
     case "job-replaced":
       return replace(state, event.job);
     case "machine-ready":
@@ -89,7 +91,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "machine-lost":
       return loseMachine(toChange(state, event.machine), event.at);
     case "machine-done":
-      return finishMachine(toChange(state, event.machine));
+      return finishMachine(state, toChange(state, event.machine));
     case "machine-failed":
       return failMachine(state, toChange(state, event.machine));
     case "machine-refused":
@@ -115,6 +117,8 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return retry(state, event);
     case "rest-collected":
       return collectRest(state, event);
+    case "dirs-kept":
+      return noteKept(toChange(state, event.machine), event.jobs);
     case "interrupted":
       state.halting.reached = null;
       return interrupt(state, event.mode);
@@ -137,6 +141,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "jobs-arrived":
     case "slot-waiting":
     case "machine-quiet":
+    case "job-resumes":
     case "job-said":
     case "job-output":
     case "output-restarted":

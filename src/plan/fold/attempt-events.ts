@@ -2,13 +2,14 @@
 
 import { type Attempt, courseOf, type Ending, isBefore } from "../../model/attempt.js";
 import { attemptKey } from "../../model/attempt-key.js";
-import type { MachineState, TrackedJob } from "../../model/batch-state.js";
+import { type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { type Outcome, succeeded } from "../../model/job.js";
 import { noteWork } from "../../model/life.js";
 import { noteEnd } from "../halt.js";
+import { isToKeep, lastBegun } from "../kept-dirs.js";
 import { type RunState, toChange } from "../run-state.js";
-import { makeCurrent, noteRun, setStage } from "./attempts.js";
+import { makeCurrent, noteRun, release, setStage } from "./attempts.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 type AttemptEvent = EventOf<"job-started" | "job-ended" | "job-collected" | "job-stuck">;
@@ -106,7 +107,7 @@ function noteDuration({ life }: RunState, ending: Omit<Ending, "slot">): void {
 
 function collect(
   { state, machine, tracked, attempt }: About,
-  { outcome: collectedOutcome, missing = NONE }: EventOf<"job-collected">,
+  { outcome: collectedOutcome, missing = NONE, beside }: EventOf<"job-collected">,
 ): boolean {
   const { stage } = attempt;
   if (stage.kind !== "ended") return false;
@@ -120,10 +121,29 @@ function collect(
     durationMs,
     outcome,
     isThere: true,
+    isKept: isToKeep(state, tracked, outcome),
     isToRetry,
     missing,
   });
-  return attempt.isCurrent || isAdopted(state, tracked, attempt, outcome);
+  const isNews = attempt.isCurrent || isAdopted(state, tracked, attempt, outcome);
+  noteCopy(state, tracked, attempt, beside ?? tracked.job.name);
+  return isNews;
+}
+
+/** The next attempt needs the last one that began: that one had all that earlier ones left. After a success it needs none. */
+function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: string): void {
+  const atHome = outcomeAtHome(tracked);
+  if (atHome && succeeded(atHome)) {
+    tracked.copy = null;
+    return release(state, tracked.attempts);
+  }
+  const last = lastBegun(tracked);
+  if (last === null) return;
+  release(
+    state,
+    tracked.attempts.filter(({ number }) => number < last.number),
+  );
+  if (last === attempt && !succeeded(last.stage.outcome)) tracked.copy = copy;
 }
 
 /** The machine was asked again for what was missing. */

@@ -104,11 +104,21 @@ export function unstick(state: RunState, machine: MachineState, attempt: Attempt
 }
 
 /** Its results are on the machine no more. */
-export function noteFreed({ toFree }: MachineState, key: string): void {
-  const stage = toFree.get(key)?.stage;
+export function noteFreed({ toFree, kept }: MachineState, key: string): void {
+  const stage = (toFree.get(key) ?? kept.get(key))?.stage;
   if (stage?.kind !== "collected") return;
   stage.isThere = false;
   toFree.delete(key);
+  kept.delete(key);
+}
+
+/** Directories of these attempts need not stay any more. */
+export function release(state: RunState, attempts: Iterable<Attempt>): void {
+  for (const attempt of attempts) {
+    const { stage } = attempt;
+    if (stage.kind === "collected" && stage.isKept)
+      setStage(state, toChange(state, attempt.machine), attempt, { ...stage, isKept: false });
+  }
 }
 
 /** None of its attempts asks for another try any more. */
@@ -139,6 +149,7 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
     avoids: null,
     isReplaced: false,
     isGone: false,
+    copy: null,
     after: null,
   };
   state.jobs.set(job.id, tracked);
@@ -150,6 +161,7 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
 /** All of its attempts are collected. What the machines still have of them is freed. */
 export function untrack(state: RunState, tracked: TrackedJob): void {
   settleRetry(state, tracked);
+  release(state, tracked.attempts);
   state.tally[phaseOf(tracked)]--;
   state.waiting.delete(tracked.job.id);
   state.jobs.delete(tracked.job.id);
@@ -175,7 +187,7 @@ function list(machine: MachineState, attempt: Attempt): void {
     return;
   }
   if (stage.missing.length > 0) machine.rests.set(attemptKey(attempt), attempt);
-  else if (stage.isThere) machine.toFree.set(attemptKey(attempt), attempt);
+  else if (stage.isThere) (stage.isKept ? machine.kept : machine.toFree).set(attemptKey(attempt), attempt);
   if (stage.isToRetry) machine.toRetry.add(attempt.job);
 }
 
@@ -190,6 +202,7 @@ function unlist(machine: MachineState, attempt: Attempt): void {
   if (stage.kind === "stuck") machine.stuck--;
   if (stage.kind !== "collected") return;
   machine.toFree.delete(attemptKey(attempt));
+  machine.kept.delete(attemptKey(attempt));
   machine.rests.delete(attemptKey(attempt));
   if (stage.isToRetry) machine.toRetry.delete(attempt.job);
 }

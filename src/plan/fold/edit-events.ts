@@ -5,14 +5,16 @@ import type { TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
 import type { RunState } from "../run-state.js";
-import { drop, makeCurrent, overtake, settleRetry, untrack, WAITING } from "./attempts.js";
+import { drop, makeCurrent, overtake, release, settleRetry, untrack, WAITING } from "./attempts.js";
 
 /** Harmless when repeated. */
-export function applyEdit(state: RunState, { moves, gone, after }: ScriptEdit): void {
+export function applyEdit(state: RunState, { moves, gone, after, files }: ScriptEdit): void {
   const leaving = new Set(gone);
-  for (const { job: id, to } of moves) {
+  const asides = new Map(files);
+  for (const { job: id, from, to } of moves) {
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
+    tracked.copy = copyAfter(tracked.copy, { from, to }, asides);
     setJob(state, tracked, { ...tracked.job, name: to });
     if (tracked.isGone && !leaving.has(id)) revive(state, tracked);
   }
@@ -26,6 +28,16 @@ export function applyEdit(state: RunState, { moves, gone, after }: ScriptEdit): 
   }
 }
 
+/** Only to a name of the same job: the names of others may move on to those that this one has by now. */
+function copyAfter(
+  copy: string | null,
+  { from, to }: { from: string; to: string },
+  asides: ReadonlyMap<string, string>,
+): string | null {
+  const moved = copy === from ? to : asides.get(copy ?? "");
+  return moved === to || moved?.startsWith(`${to}.`) ? moved : copy;
+}
+
 /** Its command may be another one than before, or stand elsewhere; what was tried of it stays. */
 export function setJob(state: RunState, tracked: TrackedJob, job: Job): void {
   tracked.job = job;
@@ -37,6 +49,7 @@ export function setJob(state: RunState, tracked: TrackedJob, job: Job): void {
 function retire(state: RunState, tracked: TrackedJob): void {
   tracked.isGone = true;
   settleRetry(state, tracked);
+  release(state, tracked.attempts);
   const left = tracked.attempts.findLast(isLeft);
   if (left === undefined) return untrack(state, tracked);
   const { fate } = tracked;

@@ -30,6 +30,8 @@ export function initialState(beginning: Beginning): RunState {
     machines,
     stock: newStock(machines.values()),
     kinds: new Map(),
+    keepsDirs: false,
+    isFed: isMoreToCome,
     firstReadyAt: null,
     isMoreToCome,
     isPaused: false,

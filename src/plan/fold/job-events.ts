@@ -3,6 +3,7 @@
 import type { MachineState, TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId, Outcome } from "../../model/job.js";
+import { lastKept } from "../kept-dirs.js";
 import { kindOfJob, type RunState } from "../run-state.js";
 import { assignTo, discard, drop, giveBack, overtake, settleRetry, WAITING } from "./attempts.js";
 import { addJob } from "./initial-state.js";
@@ -42,9 +43,10 @@ export function skip(state: RunState, id: JobId, outcome: Outcome | null): void 
 }
 
 /** Its results were removed, or moved aside to run it again. */
-export function reopen(state: RunState, id: JobId): void {
+export function reopen(state: RunState, { job: id, aside }: EventOf<"job-reopened">): void {
   const tracked = state.jobs.get(id);
   if (tracked === undefined) return;
+  noteMoved(tracked, aside);
   settleRetry(state, tracked);
   overtake(state, tracked, WAITING);
 }
@@ -57,13 +59,19 @@ export function replace(state: RunState, id: JobId): void {
   overtake(state, tracked, WAITING);
 }
 
-export function retry(state: RunState, { jobs, machine }: EventOf<"jobs-retried">): void {
+/** Results that are in place are the last copy, unless an attempt that succeeded or a later one made another. */
+function noteMoved(tracked: TrackedJob, aside: string | undefined): void {
+  if (tracked.copy === tracked.job.name) tracked.copy = aside ?? null;
+}
+
+export function retry(state: RunState, { jobs, machine, asides }: EventOf<"jobs-retried">): void {
   for (const id of jobs) {
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     settleRetry(state, tracked);
     tracked.retries++;
-    tracked.avoids = machine;
+    noteMoved(tracked, asides?.[id]);
+    tracked.avoids = lastKept(tracked) === null ? machine : null;
     overtake(state, tracked, WAITING);
     giveBack(state, tracked);
   }

@@ -73,10 +73,12 @@ export function loseMachine(machine: MachineState, at: number): void {
 }
 
 /** Nothing of the batch is left there, but for results that cannot be taken: the next client tries again. */
-export function finishMachine(machine: MachineState): void {
-  machine.hasSpool = machine.attempts.size + machine.stuck + machine.rests.size > 0;
+export function finishMachine({ isFed }: RunState, machine: MachineState): void {
+  const { attempts, stuck, rests, toFree, kept } = machine;
+  const keeps = isFed ? 0 : kept.size;
+  machine.hasSpool = attempts.size + stuck + rests.size + keeps > 0;
   machine.phase = "done";
-  for (const key of [...machine.toFree.keys()]) noteFreed(machine, key);
+  for (const key of [...toFree.keys(), ...(isFed ? kept.keys() : [])]) noteFreed(machine, key);
 }
 
 /** What it was given may have arrived, and may be running: its fate is unknown, and no other machine gets it. */

@@ -14,6 +14,7 @@ import { type RunState, toChange } from "../run-state.js";
 import { applyRecorded } from "./apply.js";
 import { makeCurrent, setStage, unstick, untrack } from "./attempts.js";
 import { applyEdit, setJob } from "./edit-events.js";
+import { setKeeping } from "./kept-events.js";
 
 export interface Past {
   readonly batch: string;
@@ -168,7 +169,8 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
 }
 
 /** Names of attempts on machines tell how their jobs were when they were assigned. */
-function replayStart(state: RunState, { at, jobs, edit }: Extract<RunEvent, { kind: "run-started" }>): void {
+function replayStart(state: RunState, event: Extract<RunEvent, { kind: "run-started" }>): void {
+  const { at, jobs, edit, settings } = event;
   beginStretch(state.life, at, jobs.length);
   tryStuckAgain(state);
   for (const job of jobs) {
@@ -176,6 +178,7 @@ function replayStart(state: RunState, { at, jobs, edit }: Extract<RunEvent, { ki
     if (tracked !== undefined) setJob(state, tracked, job);
   }
   if (edit !== undefined) applyEdit(state, edit);
+  setKeeping(state, settings);
 }
 
 /** Each client does, and what it then collects is in the record. */

@@ -4,6 +4,7 @@
 . ./control/output.sh
 . ./control/tend.sh
 . ./control/free.sh
+. ./control/kept.sh
 
 serve() {
   echo ready

@@ -1,6 +1,6 @@
 # Puts jobs, and what their slots need, into the spool and starts the slots. Runs with $root, $base and $spool set; $slots, the
-# indices of all slots; $most, how many loops there is use for; $tree, the name of the jobs' tree; $is_furnished, empty unless
-# slots and scripts are there; $scripts, their names; $spool_format, the format of what is handed over; with load_lib,
+# indices of all slots; $most, how many loops there is use for; $tree, the name of the jobs' tree; $copies, the names of trees
+# that are laid over it; $is_furnished, empty unless slots and scripts are there; $scripts, their names; $spool_format, the format of what is handed over; with load_lib,
 # which defines lib.sh; and with the client at descriptor 3.
 
 incoming=$spool/incoming.$$
@@ -83,7 +83,8 @@ furnish_spool() {
   load_lib
   . ./settings
   # Cleaning up elsewhere leaves the trees that are named here.
-  make_logs && echo "$tree" >>trees && is_heard
+  # shellcheck disable=SC2086
+  make_logs && printf '%s\n' "$tree" $copies >>trees && is_heard
 }
 
 # Clients follow the logs that are there when they begin. Several clients can have control channels at the same time.

@@ -82,14 +82,18 @@ tell_batch() {
   is_used && alive=1
   size_of "$dir"
   printf 'batch %s %s %s %s %s %s\n' "$kb" "$alive" "$ended" "$waiting" "$running" "$name"
+  [ "$kept" = 0 ] || tell_kept
 }
 
-# Of the jobs in $dir: ended ones have something to collect, and so have those that went down with the machine.
+# Of the jobs in $dir: ended ones have something to collect, and so have those that went down with the machine. Kept ones are
+# collected, and have a directory for the next attempt.
 count_jobs() {
-  ended=0 waiting=0 running=0
+  ended=0 waiting=0 running=0 kept=0
   for job in "$dir"/jobs/*; do
     [ -e "$job/command" ] || continue
-    if [ -s "$job/exit" ]; then
+    if [ -e "$job/collected" ]; then
+      ! is_kept || kept=$((kept + 1))
+    elif [ -s "$job/exit" ]; then
       ended=$((ended + 1))
     elif [ ! -e "$job/claim" ]; then
       waiting=$((waiting + 1))
@@ -100,6 +104,18 @@ count_jobs() {
       read -r taker _ <"$job/claim"
       [ "$taker" = client ] || ended=$((ended + 1))
     fi
+  done
+}
+
+is_kept() {
+  [ -e "$job/collected" ] && { [ -d "$job/work" ] || [ -d "$job/aside" ]; }
+}
+
+# Each by the name of its job, as the job's environment has it.
+tell_kept() {
+  for job in "$dir"/jobs/*; do
+    is_kept || continue
+    printf 'keeps %s %s\n' "$name" "$(sed -n "s/^export SSHOAL_JOB=//p" "$job/command" | head -n 1 | tr -d "'")"
   done
 }
 

@@ -12,13 +12,15 @@ list_results() {
   return 0
 }
 
-# Reads paths that end with NUL. One that cannot be moved stays among the results.
+# Reads paths that end with NUL. One that cannot be moved stays among the results. Below aside/<number>/ each has the path that it
+# had: a next attempt may go on with it (slot/kept-dir.sh).
 move_aside() {
   cd "$spool/jobs" || return 1
   # shellcheck disable=SC2016
   xargs -0 sh -c 'for path; do
-    aside=${path%%/*}/aside
-    mkdir -p "$aside" && number=$((number + 1)) && mv -- "$path" "$aside/$$.$number"
+    number=$((number + 1)) below=${path#*/work/}
+    to=${path%%/*}/aside/$$.$number/$below
+    mkdir -p -- "${to%/*}" && mv -- "$path" "$to"
   done' sh
   return 0
 }

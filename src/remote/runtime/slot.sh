@@ -52,6 +52,7 @@ trap '' INT QUIT
 . ./slot/wait.sh
 . ./slot/keeper.sh
 . ./slot/work-copy.sh
+. ./slot/kept-dir.sh
 . ./slot/command.sh
 . ./slot/time-limit.sh
 . ./slot/leftovers.sh

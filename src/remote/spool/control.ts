@@ -148,6 +148,23 @@ export class Control {
     await this.#request("undrain");
   }
 
+  /** Which of the attempts have directories there; null: the slots of this spool could not go on in them. */
+  async findKept(keys: readonly string[]): Promise<string[] | null> {
+    const lines = await this.#request(`find_kept ${keys.join(" ")}`);
+    return lines.includes("unable") ? null : wordsAfter("kept", lines);
+  }
+
+  /** The directories of these attempts stay. Resolves with how many bytes each has; those that have none are left out. */
+  async noteKept(keys: readonly string[]): Promise<Map<string, number>> {
+    const lines = wordsAfter("keeps", await this.#request(`note_kept ${keys.join(" ")}`));
+    return new Map(
+      lines.map((line) => {
+        const [key = "", kb = ""] = line.split(" ");
+        return [key, Number(kb) * 1024];
+      }),
+    );
+  }
+
   async free(keys: readonly string[]): Promise<void> {
     await this.#request(`free ${keys.join(" ")}`);
   }

@@ -41,6 +41,14 @@ interface HandedJob {
   readonly timeoutSeconds?: number | undefined;
   /** "-": it needs what the batch says. */
   readonly kind?: string;
+  /** What is laid over the tree, in order, in a directory that stays; absent: the slot's directory is good enough. */
+  readonly layers?: readonly Layer[] | undefined;
+}
+
+/** What an earlier attempt left there, by its key; or a tree that was staged, by its hash. */
+export interface Layer {
+  readonly kind: "job" | "tree";
+  readonly name: string;
 }
 
 interface SlotPlace {
@@ -92,6 +100,7 @@ function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): st
 slots='${slots.map(({ slot }) => slot.index).join(" ")}'
 most=${most}
 tree=${quote(tree?.hash ?? "")}
+copies='${copiesIn(jobs).join(" ")}'
 is_furnished=${isFurnished ? "yes" : ""}
 scripts='${SPOOL_SCRIPTS.join(" ")}'
 spool_format=${SPOOL_FORMAT}
@@ -108,10 +117,11 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
   if (!order.isFurnished) yield* furniture(order);
   yield file("manifest", formatManifest(order.manifest));
   const treeLine = order.tree === null ? IN_PLACE : formatTreeLine(order.tree);
-  for (const { key, script, needsOwnShell, timeoutSeconds, kind = "-" } of order.jobs) {
+  for (const { key, script, needsOwnShell, timeoutSeconds, kind = "-", layers } of order.jobs) {
     yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
     if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
+    if (layers !== undefined) yield file(`jobs/${key}/keep`, layers.map(formatLayer).join(""));
   }
   yield file("whole", "");
 }
@@ -127,6 +137,16 @@ function* furniture(order: HandOver): Generator<PackEntry> {
     if (slot.room !== undefined)
       yield file(`slots/${slot.index}/room`, roomText(slot.room, slot, requirement));
   }
+}
+
+function formatLayer({ kind, name }: Layer): string {
+  return `${kind} ${name}\n`;
+}
+
+function copiesIn(jobs: readonly HandedJob[]): string[] {
+  return jobs.flatMap(({ layers = [] }) =>
+    layers.flatMap(({ kind, name }) => (kind === "tree" ? [name] : [])),
+  );
 }
 
 function file(path: string, text: string): PackEntry {

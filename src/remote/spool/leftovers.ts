@@ -78,19 +78,22 @@ export function parseLeftOver(lines: readonly string[]): LeftOver {
   const batches = new Map<string, LeftBatch>();
   const trees = new Map<string, LeftTree>();
   const users = new Map<string, Set<string | null>>();
+  const kept = new Map<string, Set<string>>();
   for (const line of lines) {
     const batch = parseBatch(line);
     const tree = parseTree(line);
+    const [, keeper, job = ""] = /^keeps (\S+) (.+)$/.exec(line) ?? [];
     const [, hash, user = ""] = /^uses (\S+) (.+)$/.exec(line) ?? [];
     // The same name below two roots is shown as one: what was meant for a batch went to both.
     if (batch !== null) batches.set(batch.name, addBatches(batch, batches.get(batch.name)));
     if (tree !== null)
       trees.set(tree.name, { ...tree, bytes: tree.bytes + (trees.get(tree.name)?.bytes ?? 0) });
+    if (keeper !== undefined) kept.set(keeper, (kept.get(keeper) ?? new Set()).add(job));
     if (hash !== undefined)
       users.set(hash, (users.get(hash) ?? new Set()).add(isBatchName(user) ? user : null));
   }
   return {
-    batches: [...batches.values()],
+    batches: [...batches.values()].map((batch) => ({ ...batch, kept: [...(kept.get(batch.name) ?? [])] })),
     trees: [...trees.values()].map((tree) => ({ ...tree, usedBy: [...(users.get(tree.name) ?? [])] })),
   };
 }
@@ -101,7 +104,7 @@ function parseBatch(line: string): LeftBatch | null {
   const [, kb, alive, ended, waiting, running, name = ""] = match;
   if (!isBatchName(name)) return null;
   const jobs = { running: Number(running), waiting: Number(waiting), toCollect: Number(ended) };
-  return { name, bytes: Number(kb) * 1024, isAlive: alive === "1", ...jobs };
+  return { name, bytes: Number(kb) * 1024, isAlive: alive === "1", ...jobs, kept: [] };
 }
 
 function addBatches(one: LeftBatch, other: LeftBatch | undefined): LeftBatch {
@@ -113,6 +116,7 @@ function addBatches(one: LeftBatch, other: LeftBatch | undefined): LeftBatch {
     running: one.running + other.running,
     waiting: one.waiting + other.waiting,
     toCollect: one.toCollect + other.toCollect,
+    kept: [],
   };
 }
 

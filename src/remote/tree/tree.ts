@@ -57,18 +57,20 @@ export interface ScanOptions {
   readonly isFollowed?: IsFollowed;
   /** Patterns that leave out more than ignore files do. */
   readonly exclude?: readonly string[] | undefined;
+  /** Nothing is left out, whatever ignore files say. */
+  readonly isWhole?: boolean;
 }
 
 /** `paths` are relative to `dir` and lie inside it. Unreadable files are mistakes, reported all at once. */
 export async function scanTree(
   dir: string,
   paths: readonly string[],
-  { digests = null, isFollowed = () => false, exclude = [] }: ScanOptions = {},
+  { digests = null, isFollowed = () => false, exclude = [], isWhole = false }: ScanOptions = {},
 ): Promise<Tree> {
   const scan: Scan = {
     dir,
     named: new Set(paths.map((each) => path.normalize(each).replace(/\/+$/, ""))),
-    rules: new IgnoreRules(dir, exclude),
+    rules: isWhole ? null : new IgnoreRules(dir, exclude),
     isFollowed,
     digests,
     found: new Map(),
@@ -100,7 +102,7 @@ interface Scan {
   readonly dir: string;
   /** What was asked for by its own name: it must be there. */
   readonly named: ReadonlySet<string>;
-  readonly rules: IgnoreRules;
+  readonly rules: IgnoreRules | null;
   readonly isFollowed: IsFollowed;
   readonly digests: DigestMemory | null;
   readonly found: Map<string, TreeEntry>;
@@ -151,7 +153,7 @@ function look(scan: Scan, relative: string, isDeep: boolean): Promise<void> | nu
   const full = relative === "" ? scan.dir : `${scan.dir}/${relative}`;
   const stats = lstatSync(full, { bigint: true });
   const isDirectory = stats.isDirectory();
-  if (relative !== "" && scan.rules.ignores(relative, isDirectory)) {
+  if (relative !== "" && scan.rules?.ignores(relative, isDirectory)) {
     scan.leftOut.add(relative);
     return null;
   }

@@ -13,8 +13,10 @@ import {
   count,
   editLines,
   haltedLine,
+  keptLines,
   pausedLine,
   resumedLine,
+  resumesLine,
   STOPPING,
   treeLine,
 } from "./wording.js";
@@ -50,6 +52,10 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
       return event.files === 0
         ? {}
         : { stderr: [`more of ${nameOf(event.job)} has come: ${count(event.files, "file")}`] };
+    case "job-resumes":
+      return { stderr: [resumesLine(event, view.state)] };
+    case "dirs-kept":
+      return { stderr: keptLines(event, view.state) };
     case "tree-read":
       return { stderr: [treeLine(event)] };
     case "machine-lost":

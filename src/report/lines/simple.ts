@@ -75,6 +75,8 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "jobs-retried":
     case "jobs-gone":
     case "slot-waiting":
+    case "job-resumes":
+    case "dirs-kept":
     case "job-said":
     case "output-restarted":
     case "job-ended":

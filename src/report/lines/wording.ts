@@ -43,6 +43,33 @@ export function editLines({ script, edit }: Extract<RunEvent, { kind: "run-start
   return parts.length === 0 ? [] : [`${printable(script)} was edited: ${parts.join(", ")}`];
 }
 
+/** "train.sh.3 resumes in its directory on gpu1". */
+export function resumesLine(event: Extract<RunEvent, { kind: "job-resumes" }>, { jobs }: BatchState): string {
+  const name = printable(jobs.get(event.job)?.job.name ?? `job ${event.job}`);
+  const machine = printable(event.machine);
+  switch (event.from) {
+    case "machine":
+      return `${name} resumes in its directory on ${machine}`;
+    case "copy":
+      return `${name} resumes on ${machine} from the copy in job_results/${printable(event.copy)}`;
+    case "nothing":
+      return `${name} starts fresh on ${machine}: ${printable(event.reason)}`;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Empty: nothing is kept. */
+export function keptLines(event: Extract<RunEvent, { kind: "dirs-kept" }>, { jobs }: BatchState): string[] {
+  if (event.jobs.length === 0) return [];
+  const names = event.jobs.map((id) => printable(jobs.get(id)?.job.name ?? `job ${id}`));
+  const [what, they] =
+    names.length === 1 ? ["the directory", "it succeeds"] : ["the directories", "they succeed"];
+  return [
+    `${printable(event.machine)} keeps ${what} of ${listNames(names)} until ${they}: ${formatBytes(event.bytes)}; sshoal clean ${printable(event.batch)} removes all of it`,
+  ];
+}
+
 export const CONTINUED = "resumed: waiting jobs begin again";
 
 export const NO_BASH = "no bash: jobs run under sh there";
@@ -108,12 +135,14 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
     case "jobs-taken-back":
     case "slot-waiting":
     case "job-started":
+    case "job-resumes":
     case "job-said":
     case "job-output":
     case "output-restarted":
     case "job-ended":
     case "collecting":
     case "jobs-arrived":
+    case "dirs-kept":
     case "interrupted":
     case "halted":
     case "paused":

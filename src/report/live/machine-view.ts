@@ -101,6 +101,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
     case "jobs-gone":
     case "jobs-retried":
     case "jobs-taken-back":
+    case "dirs-kept":
       return;
     case "machine-done":
       machine.isDone = true;

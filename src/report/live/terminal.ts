@@ -3,7 +3,15 @@
 import type { RunEvent } from "../../model/event.js";
 import { summaryLines } from "../lines/summary.js";
 import { teeLines } from "../lines/tee-lines.js";
-import { editLines, haltedLine, resumedLine, treeLine, warningLines } from "../lines/wording.js";
+import {
+  editLines,
+  haltedLine,
+  keptLines,
+  resumedLine,
+  resumesLine,
+  treeLine,
+  warningLines,
+} from "../lines/wording.js";
 import type { Known, LiveView, Reporter, Sources } from "../reporter.js";
 import { frameLines } from "./frame.js";
 import type { KeysMode } from "./keys-mode.js";
@@ -74,6 +82,12 @@ class TerminalReporter implements Reporter, LiveView {
         return;
       case "run-resumed":
         this.#lasting.push(resumedLine(event));
+        return;
+      case "job-resumes":
+        this.#lasting.push(resumesLine(event, known.state));
+        return;
+      case "dirs-kept":
+        this.#lasting.push(...keptLines(event, known.state));
         return;
       case "results-moved":
       case "jobs-added":

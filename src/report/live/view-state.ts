@@ -137,6 +137,8 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "jobs-retried":
     case "jobs-gone":
     case "slot-waiting":
+    case "job-resumes":
+    case "dirs-kept":
     case "job-output":
     case "output-restarted":
     case "collecting":

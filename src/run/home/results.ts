@@ -66,9 +66,9 @@ export class Results {
 
   /**
    * Moves what an archive brought for one job (`out`, `err`, `work/`) to where people look for it; sync() then makes that
-   * safe. `isBeside`: it is not the result that counts, and is kept beside that.
+   * safe. `isBeside`: it is not the result that counts, and is kept beside that. Returns the name it has.
    */
-  place(job: string, arrived: string, isBeside: boolean): void {
+  place(job: string, arrived: string, isBeside: boolean): string {
     const name = isBeside ? this.#nameBeside(job) : job;
     // Most short jobs have nothing to bring: asked once, not for each.
     const brings = existsSync(arrived) ? (part: string) => existsSync(path.join(arrived, part)) : () => false;
@@ -79,6 +79,7 @@ export class Results {
     }
     if (brings("work")) renameSync(path.join(arrived, "work"), path.join(this.dir, name));
     else mkdirSync(path.join(this.dir, name), { mode: 0o700 });
+    return name;
   }
 
   /** Adds what came later to results that are in place; where these are gone, it is kept beside. */
@@ -89,8 +90,9 @@ export class Results {
     else this.place(job, arrived, true);
   }
 
-  /** Makes room for another attempt: results are renamed, never removed. */
-  moveAside(name: string): void {
+  /** Makes room for another attempt: results are renamed, never removed. Returns their name; null: there were none. */
+  moveAside(name: string): string | null {
+    const hasResults = this.has(name);
     let n = 1;
     while (this.#isTaken(`${name}.old-${n}`)) n++;
     // The directory last: while it is there, the job counts as done.
@@ -98,6 +100,7 @@ export class Results {
       const from = path.join(this.dir, `${name}${ending}`);
       if (existsSync(from)) renameSync(from, path.join(this.dir, `${name}.old-${n}${ending}`));
     }
+    return hasResults ? `${name}.old-${n}` : null;
   }
 
   #nameBeside(name: string): string {

@@ -99,27 +99,27 @@ export class Collector {
     incoming: string,
     emit: Emit,
   ): Promise<void> {
-    const placed: string[] = [];
+    const placed: { readonly key: string; readonly beside: string | null }[] = [];
     try {
       await this.#oneByOne(async () => {
         for (const key of keys) {
-          await this.#place(link, key, outcomes.get(key), incoming);
-          placed.push(key);
+          placed.push({ key, beside: await this.#place(link, key, outcomes.get(key), incoming) });
         }
       });
     } finally {
       await this.#parts.home.results.sync();
-      for (const key of placed) {
+      for (const { key, beside } of placed) {
         const { files = 0, bytes = 0 } = written.get(key) ?? {};
         const [about, outcome] = [parseAttemptKey(key), outcomes.get(key) ?? UNTOLD];
         const missing = allMissing.get(key);
-        const came = { outcome, files, bytes, ...(missing && { missing }) };
+        const came = { outcome, files, bytes, ...(missing && { missing }), ...(beside && { beside }) };
         emit({ kind: "job-collected", ...about, machine: link.spec.name, ...came });
       }
     }
   }
 
-  async #place(link: MachineLink, key: string, outcome = UNTOLD, incoming: string): Promise<void> {
+  /** Resolves with its name, where another result is in place. */
+  async #place(link: MachineLink, key: string, outcome = UNTOLD, incoming: string): Promise<string | null> {
     const { known, home } = this.#parts;
     const { results, outputs } = home;
     const { job: id, attempt } = parseAttemptKey(key);
@@ -129,8 +129,9 @@ export class Collector {
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
     if (!isBeside) outputs.join(key, name, path.join(incoming, key));
-    results.place(name, path.join(incoming, key), isBeside);
+    const placed = results.place(name, path.join(incoming, key), isBeside);
     await outputs.tellRest(key, !isBeside);
+    return isBeside ? placed : null;
   }
 
   /** One by one: what cannot be taken of one stays where it is, and the next is asked for. */

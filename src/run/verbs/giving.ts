@@ -15,6 +15,7 @@ import type { Attendant } from "./attending.js";
 import { type ExpectedError, isExpected } from "./expected-error.js";
 import { jobsOf, type Known } from "./known.js";
 import type { MachineLink } from "./machine-link.js";
+import type { Resumer } from "./resuming.js";
 import type { Stager } from "./staging.js";
 import { settleDoubt } from "./taking-back.js";
 import type { Terms } from "./terms.js";
@@ -24,6 +25,7 @@ export interface GiverParts {
   readonly known: Known;
   readonly stager: Stager;
   readonly attendant: Attendant;
+  readonly resumer: Resumer;
 }
 
 type HandOver = Extract<Decision, { kind: "hand-over" }>;
@@ -77,12 +79,15 @@ export class Giver {
     const { hasPlainSlots } = spec;
     const manifest = this.#manifest(link, ids);
     const tree = await this.#treeFor(link, manifest, emit);
+    const resumed = await this.#parts.resumer.prepare(link, [...manifest.jobs.keys()], emit);
     const jobs = [...manifest.jobs].map(([key, job]) => ({
       key,
       script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env),
-      needsOwnShell: spec.setup.length > 0 || needsOwnShell(job.command),
+      // A fork runs in the slot's directory.
+      needsOwnShell: spec.setup.length > 0 || resumed.has(key) || needsOwnShell(job.command),
       timeoutSeconds: job.timeoutSeconds,
       kind: kindOf(job.requirement),
+      layers: resumed.get(key)?.layers,
     }));
     const leftOut = await handOver(link.session, {
       place,
@@ -100,6 +105,7 @@ export class Giver {
     link.isFurnished = true;
     const arrived = ids.filter((id) => !missing.includes(id) && !taken.includes(id));
     emit({ kind: "jobs-handed-over", machine: spec.name, jobs: arrived });
+    this.#parts.resumer.tell(link, resumed, arrived, emit);
     return { missing, taken };
   }
 

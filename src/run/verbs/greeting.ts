@@ -109,7 +109,11 @@ export class Greeter {
     const { settings, kinds } = terms;
     const besides = known.hasSpool(olderName(spec.name)) ? older?.slots : null;
     const past = (resumes ? pastSlots : besides) ?? [];
-    return planKinds({ spec, capacity, requirement: settings.requirement, kinds, past });
+    const question = { spec, capacity, requirement: settings.requirement, kinds };
+    if (!resumes || !known.hasOnlyKept(spec.name)) return planKinds({ ...question, past });
+    // No job is there. With fewer slots than before, the others would still be there to take jobs.
+    const fresh = planKinds({ ...question, past: [] });
+    return fresh.slots.length < past.length ? planKinds({ ...question, past }) : fresh;
   }
 
   #warn(machine: string, capacity: Capacity, { short }: KindsPlan, emit: Emit): void {

@@ -1,9 +1,19 @@
 // What verbs ask of the state: they never look at it, or change it, in any other way.
 
-import { parseAttemptKey } from "../../model/attempt-key.js";
+import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import { type Job, type JobId, kindOf } from "../../model/job.js";
 import { heldBy } from "../../plan/holdings.js";
+import { hasOnlyKept, keepsDir, keptOn, lastKept } from "../../plan/kept-dirs.js";
 import { isUnderWay, keyOn, machineOf, type RunState } from "../../plan/run-state.js";
+
+/** What earlier attempts of a job left. */
+export interface LeftOfJob {
+  readonly hasRun: boolean;
+  /** Names the attempts whose directories should be on the machine, oldest first; none if the last one ran elsewhere. */
+  readonly keys: readonly string[];
+  /** In job_results/: what was last collected; null: nothing was. */
+  readonly copy: string | null;
+}
 
 export class Known {
   readonly #state: RunState;
@@ -50,6 +60,23 @@ export class Known {
   /** Whether something of the batch is on the machine; not, where there is no such machine. */
   hasSpool(machine: string): boolean {
     return this.#state.machines.get(machine)?.hasSpool ?? false;
+  }
+
+  /** All that the machine has of the batch is directories that stay. */
+  hasOnlyKept(machine: string): boolean {
+    return hasOnlyKept(machineOf(this.#state, machine));
+  }
+
+  /** Null: the directory of this job does not stay. */
+  leftOf(machine: string, id: JobId): LeftOfJob | null {
+    const tracked = this.#state.jobs.get(id);
+    if (tracked === undefined || !keepsDir(this.#state, tracked)) return null;
+    const isHere = lastKept(tracked)?.machine === machine;
+    return {
+      hasRun: tracked.attempts.some(({ stage }) => stage.kind === "collected"),
+      keys: isHere ? keptOn(tracked, machine).map(attemptKey) : [],
+      copy: tracked.copy,
+    };
   }
 
   /** "line 7", "lines 7, 9 and 3 more". */

@@ -13,13 +13,16 @@ import { Collector } from "./collecting.js";
 import { type ExpectedError, HeldError, isExpected } from "./expected-error.js";
 import { Giver } from "./giving.js";
 import { Greeter } from "./greeting.js";
-import type { Known } from "./known.js";
+import { jobsOf, type Known } from "./known.js";
 import { MachineLink } from "./machine-link.js";
+import { Resumer } from "./resuming.js";
 import { Stager } from "./staging.js";
 import { takeBack } from "./taking-back.js";
 import type { Terms } from "./terms.js";
 
 const ASK_AGAIN_MS = 1000;
+
+type FinishDecision = Extract<Decision, { kind: "finish" }>;
 
 export interface PerformerParts {
   readonly machines: readonly RunMachine[];
@@ -47,7 +50,8 @@ export class Performer {
     this.#links = new Map(machines.map((machine) => [machine.spec.name, new MachineLink(machine, fleet)]));
     this.#attendant = attendant;
     this.#greeter = new Greeter({ terms, known, stager, attendant });
-    this.#giver = new Giver({ terms, known, stager, attendant });
+    const resumer = new Resumer({ known, results: home.results, maxBytes: terms.sending?.maxBytes ?? null });
+    this.#giver = new Giver({ terms, known, stager, attendant, resumer });
     this.#collector = new Collector({ terms, known, home });
   }
 
@@ -110,7 +114,7 @@ export class Performer {
       case "stop":
         return void (await (await link.control()).stop(this.#known.keys(link.spec.name, decision.jobs)));
       case "finish":
-        return this.#finish(link, decision.cleans, emit);
+        return this.#finish(link, decision, emit);
       default:
         return decision satisfies never;
     }
@@ -130,17 +134,30 @@ export class Performer {
   }
 
   async #retry(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
-    for (const id of jobs) this.#home.results.moveAside(this.#known.job(id).name);
-    emit({ kind: "jobs-retried", machine: link.spec.name, jobs });
+    const asides: Record<JobId, string> = {};
+    for (const id of jobs) {
+      const aside = this.#home.results.moveAside(this.#known.job(id).name);
+      if (aside !== null) asides[id] = aside;
+    }
+    emit({ kind: "jobs-retried", machine: link.spec.name, jobs, asides });
   }
 
-  async #finish(link: MachineLink, cleans: boolean, emit: Emit): Promise<void> {
+  async #finish(link: MachineLink, { cleans, keeps }: FinishDecision, emit: Emit): Promise<void> {
     this.#attendant.pollerOf(link)?.stop();
+    if (keeps !== undefined) await tellKept(link, keeps, emit);
     const left = cleans ? await clean(link.session, link.place, link.signal) : null;
     if (left !== null) emit({ kind: "warning", message: `${link.spec.name}: ${remainsText(left)}` });
     await link.close();
     emit({ kind: "machine-done", machine: link.spec.name });
   }
+}
+
+/** What the machine does not have any more is not kept. */
+async function tellKept(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
+  const kept = link.hasSpool ? await (await link.control()).noteKept(keys) : new Map<string, number>();
+  const bytes = [...kept.values()].reduce((sum, each) => sum + each, 0);
+  const jobs = [...new Set(jobsOf([...kept.keys()]))].sort((one, other) => one - other);
+  emit({ kind: "dirs-kept", machine: link.spec.name, batch: link.place.batch, jobs, bytes });
 }
 
 function remainsText(remains: Remains): string {

@@ -1,5 +1,6 @@
 // A run for the tests of what is known and what is done next: its state, told events in few words.
 
+import type { BatchSettings } from "../../../src/model/batch.js";
 import type { Fate } from "../../../src/model/batch-state.js";
 import type { Decision, DecisionKind } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
@@ -119,8 +120,9 @@ const SETTINGS = {
   envNames: [],
 };
 
-export function runStarted(jobs: readonly Job[] = []): News {
-  return { kind: "run-started", batch: "j-1", script: "jobs.sh", jobs, machines: [], settings: SETTINGS };
+export function runStarted(jobs: readonly Job[] = [], more: Partial<BatchSettings> = {}): News {
+  const settings = { ...SETTINGS, ...more };
+  return { kind: "run-started", batch: "j-1", script: "jobs.sh", jobs, machines: [], settings };
 }
 
 export function ready(machine: string, slots: number): News {

@@ -82,6 +82,7 @@ function aJob(line: number, isMixed: boolean): Job {
     command: "x",
     ...(isMixed && isLarge(line) && { requirement: MORE }),
     ...(isMixed && hasOwnTree(line) && { copyForward: ["data"] }),
+    ...(line % 2 === 0 && { keepsDir: true }),
   };
 }
 

@@ -5,7 +5,7 @@ import { decideCleaning, type Verdict, type Wishes } from "../../../src/plan/wha
 const DAY = 86_400;
 
 function aBatch(facts: Partial<LeftBatch> = {}): LeftBatch {
-  return { name: "b", bytes: 1, isAlive: false, running: 0, waiting: 0, toCollect: 0, ...facts };
+  return { name: "b", bytes: 1, isAlive: false, running: 0, waiting: 0, toCollect: 0, kept: [], ...facts };
 }
 
 function aTree(facts: Partial<LeftTree> = {}): LeftTree {

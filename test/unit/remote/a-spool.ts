@@ -94,7 +94,7 @@ export interface Spool {
     key: string,
     command: string,
     tree?: string,
-    facts?: { isLarge?: boolean; kind?: string },
+    facts?: { isLarge?: boolean; kind?: string; keep?: readonly string[] },
   ): Promise<void>;
   start(index?: number, env?: Readonly<Record<string, string>>): Loop;
   /** Starts the loop and waits for its end; it must have nothing to complain about. */
@@ -137,11 +137,13 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
       await home.write(`${place}/slots/${index}/events`, "");
       await home.write(`${place}/slots/${index}/env`, `export SSHOAL_SLOT=${index}\n${env}\n`);
     },
-    async job(key, command, tree = "-", { isLarge = false, kind } = {}) {
+    async job(key, command, tree = "-", { isLarge = false, kind, keep } = {}) {
+      if (keep) await home.write(`${place}/jobs/${key}/keep`, keep.map((line) => `${line}\n`).join(""));
       if (kind !== undefined) await home.write(`${place}/jobs/${key}/own`, `${kind}\n`);
       const hasDirectories =
         !["-", "@"].includes(tree) && (await hasDirectory(home.path(".sshoal/trees", tree)));
-      const flags = [hasDirectories, isLarge, needsOwnShell(command)].map((flag) => (flag ? 1 : 0));
+      const isOwn = keep !== undefined || needsOwnShell(command);
+      const flags = [hasDirectories, isLarge, isOwn].map((flag) => (flag ? 1 : 0));
       const treeLine = `#tree ${tree} ${flags.join(" ")}`;
       await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${BEGIN}\n${command}\n`);
     },

@@ -22,7 +22,15 @@ const NEVER_BEGINS = "0000006-1";
 const IS_TAKEN_BACK = "0000007-1";
 
 /** Those that a run does not always show: they are there for a moment, or only when something goes wrong. */
-const RARE = ["jobs.lock.held", "incoming.<pid>/", "removing/", "slots/<n>/wants", "slots/<n>/aside.<key>"];
+const RARE = [
+  "jobs.lock.held",
+  "incoming.<pid>/",
+  "removing/",
+  "slots/<n>/wants",
+  "slots/<n>/aside.<key>",
+  "jobs/<key>/making/",
+  "jobs/<key>/aside/",
+];
 
 interface Row {
   readonly name: string;
@@ -103,6 +111,7 @@ async function runBatch(): Promise<void> {
     ...job,
     ...(job.key === TAKES_LONG && { timeoutSeconds: 1 }),
     ...(job.key === OTHER_KIND && { kind: kindOf(big) }),
+    ...(job.key === PRINTS && { layers: [], needsOwnShell: true }),
   }));
   await handOver(machine.session, { ...order, tree, jobs, slots: slots.map((slot) => ({ slot, env: {} })) });
   const control = await Control.open(machine.session, machine.place);
@@ -116,6 +125,7 @@ async function runBatch(): Promise<void> {
   await control.drain();
   await machine.write("go", "");
   await machine.untilEvent(`ended ${OTHER_KIND}`);
+  await control.noteKept([TAKES_LONG]);
   await control.free([PRINTS]);
   for (const slot of ["0", "1"]) await machine.untilEvent(`idle ${slot}`);
   control.close();

@@ -17,7 +17,7 @@ remove_batch_here() {
 may_remove_batch() {
   count_jobs
   ! is_used || return 1
-  [ "$force" = 1 ] || [ $((ended + waiting + running)) = 0 ]
+  [ "$force" = 1 ] || [ $((ended + waiting + running + kept)) = 0 ]
 }
 
 # remove_tree NAME MIN_AGE: unless a batch has it or MIN_AGE seconds have not gone by: it may be about to be used.

@@ -5,7 +5,10 @@
 keep_results() {
   is_directory "$dir/work" || ! is_there "$dir/work" || rm -f "$dir/work"
   name_tree && [ "$tree" != @ ] && [ "$1" = "$key" ] || return 0
-  if [ ! -d "$dir/work" ]; then
+  if [ -e "$dir/keep" ]; then
+    remove "$dir/making"
+    [ -d "$dir/work" ] || return 0
+  elif [ ! -d "$dir/work" ]; then
     is_directory "$mine/work" || { miss_work; return 0; }
     ! is_untouched || return 0
     note_copied ''

@@ -13,6 +13,7 @@ name_tree() {
 
 # Jobs that leave work/ unchanged pass it on to the next one. "copied" says which tree work/ is a copy of, and whether it is whole.
 has_work_copy() {
+  [ ! -e "$dir/keep" ] || return 1
   [ "$tree" = @ ] || { [ "$copied" = "$boot_id whole $tree" ] && is_directory "$mine/work" && is_open "$mine/work"; }
 }
 
@@ -26,6 +27,7 @@ is_open() {
 }
 
 make_work() {
+  [ ! -e "$dir/keep" ] || { make_kept_work; return; }
   tell
   made=$copied
   note_copied ''

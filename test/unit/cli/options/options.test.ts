@@ -47,6 +47,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
     copiesUnchanged: false,
     exclude: [],
     maxSend: null,
+    keepsDir: false,
     env: {},
     timeoutSeconds: null,
     isDryRun: false,

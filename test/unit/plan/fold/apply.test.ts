@@ -39,7 +39,7 @@ describe("the way of one job", () => {
     const ending = { slot: 0, startedAt: 100, endedAt: 110, durationMs: 10, outcome: FAILURE };
     expect(run.job(1)).toEqual({ kind: "ended", machine: "a", ...ending });
     run.tell(collected("a", 1, FAILURE));
-    const there = { isThere: true, isToRetry: false, missing: [] };
+    const there = { isThere: true, isKept: false, isToRetry: false, missing: [] };
     expect(run.job(1)).toEqual({ kind: "collected", machine: "a", ...ending, ...there });
   });
 

@@ -41,12 +41,13 @@ function check(state: RunState): void {
 
 type Kept = Record<string, readonly (string | number)[]>;
 
-function keptOf({ current, overtaken, attempts, toFree, rests, toRetry, stuck }: MachineState): Kept {
+function keptOf({ current, overtaken, attempts, toFree, kept, rests, toRetry, stuck }: MachineState): Kept {
   const lists = { ...namedAfter("current", current), ...namedAfter("overtaken", overtaken) };
   return {
     ...lists,
     attempts: sorted([...attempts].map(([line, attempt]) => `${line}: ${attemptKey(attempt)}`)),
     toFree: sorted([...toFree].map(([key, attempt]) => `${key}: ${attemptKey(attempt)}`)),
+    kept: sorted([...kept].map(([key, attempt]) => `${key}: ${attemptKey(attempt)}`)),
     rests: keysOf([...rests.values()]),
     toRetry: sorted(toRetry),
     stuck: [stuck],
@@ -66,6 +67,10 @@ function scanOf(there: readonly Attempt[]): Kept {
   const collected = there.flatMap((each) =>
     each.stage.kind === "collected" ? [{ each, ...each.stage }] : [],
   );
+  const wholeAnd = (isKept: boolean) =>
+    collected
+      .filter((one) => one.isThere && one.missing.length === 0 && one.isKept === isKept)
+      .map(({ each }) => `${attemptKey(each)}: ${attemptKey(each)}`);
   return {
     "current assigned": at(true, "assigned"),
     "current sent": at(true, "sent"),
@@ -76,11 +81,8 @@ function scanOf(there: readonly Attempt[]): Kept {
     "overtaken running": at(false, "running"),
     "overtaken ended": at(false, "ended"),
     attempts: sorted(held.map((each) => `${each.job}: ${attemptKey(each)}`)),
-    toFree: sorted(
-      collected
-        .filter(({ isThere, missing }) => isThere && missing.length === 0)
-        .map(({ each }) => `${attemptKey(each)}: ${attemptKey(each)}`),
-    ),
+    toFree: sorted(wholeAnd(false)),
+    kept: sorted(wholeAnd(true)),
     rests: keysOf(collected.filter(({ missing }) => missing.length > 0).map(({ each }) => each)),
     toRetry: sorted(collected.filter(({ isToRetry }) => isToRetry).map(({ each }) => each.job)),
     stuck: [there.filter(({ stage }) => stage.kind === "stuck").length],

@@ -87,8 +87,8 @@ test("tells what each batch holds, and which trees it uses", async () => {
   await aTree(HASH, 5000);
   const { batches, trees } = await findLeftOver(session, null, signal);
   expect(batches).toEqual([
-    { name: DONE, bytes: expect.any(Number), isAlive: false, running: 0, waiting: 0, toCollect: 0 },
-    { name: HELD, bytes: expect.any(Number), isAlive: true, running: 1, waiting: 2, toCollect: 2 },
+    { name: DONE, bytes: expect.any(Number), isAlive: false, running: 0, waiting: 0, toCollect: 0, kept: [] },
+    { name: HELD, bytes: expect.any(Number), isAlive: true, running: 1, waiting: 2, toCollect: 2, kept: [] },
   ]);
   expect(batches[1]?.bytes).toBeGreaterThan(0);
   expect(trees).toEqual([
