@@ -178,7 +178,10 @@ export function chooseFollowed(batches: readonly BatchHere[], word: string | nul
   throw new UserError(`which batch? There are ${names}`, { hint: `sshoal attach --watch ${only.batch}` });
 }
 
-export function findBatch(batches: readonly BatchHere[], word: string): BatchHere | null {
+export function findBatch<B extends Pick<BatchHere, "batch" | "script" | "dir" | "stem">>(
+  batches: readonly B[],
+  word: string,
+): B | null {
   const found =
     batches.find(({ batch }) => batch === word) ??
     batches.find(({ script, dir }) => isSameFile(dir, script, word)) ??

@@ -11,7 +11,7 @@ export function exitCodeOf(ending: Ending): ExitCode {
 }
 
 function exitCodeOfState(state: RunState): ExitCode {
-  const { succeeded, failed, stopped, lost, unfinished, skipped } = countJobs(state);
+  const { succeeded, failed, stopped, lost, unfinished } = countJobs(state);
   if (isHaltedWell(state)) return ExitCode.Success;
   if (state.interrupted !== "no")
     return state.halting.reached === null ? ExitCode.Interrupted : ExitCode.JobFailed;
@@ -22,7 +22,8 @@ function exitCodeOfState(state: RunState): ExitCode {
   const hadMachine = machines.some(({ slots, isOpen }) => slots > 0 && isOpen);
   const done = succeeded + failed + stopped + lost;
   const isAnyThere = state.tally.unknown > 0 || machines.some(({ stuck }) => stuck > 0);
-  if (unfinished > 0 && done === skipped && !hadMachine && !isAnyThere) return ExitCode.NoMachine;
+  if (unfinished > 0 && done === state.halting.skipped && !hadMachine && !isAnyThere)
+    return ExitCode.NoMachine;
   const isIncomplete = machines.some(({ rests }) => rests.size > 0);
   const isAllGood = failed + stopped + lost + unfinished === 0 && !isIncomplete;
   return isAllGood ? ExitCode.Success : ExitCode.JobFailed;

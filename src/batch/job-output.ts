@@ -10,7 +10,7 @@ import type { Results } from "../run/home/results.js";
 import { type BatchHere, loadBatch, readBatchHolder, resumeCommand } from "./batches-here.js";
 import type { Connector } from "./connector.js";
 import { copyFromMachine } from "./machine-output.js";
-import { type Cursor, copyBeyond, newCursor, rewind, type WriteBytes } from "./output-file.js";
+import { copyBeyond, newCursor, rewind, type ShownStream } from "./output-file.js";
 import { reach, type Unreached } from "./reach.js";
 
 const POLL_MS = 300;
@@ -20,18 +20,17 @@ export interface OutputOrder {
   readonly job: Job;
   readonly stem: string;
   readonly results: Results;
-  readonly stream: "out" | "err";
+  /** Shown one after the other, or together while the job is followed. */
+  readonly streams: readonly Pick<ShownStream, "stream" | "sink">[];
   /** Until the job has ended. */
   readonly follows: boolean;
-  readonly write: WriteBytes;
   readonly connect: Connector;
   readonly onNote: (message: string) => void;
 }
 
 interface Showing extends OutputOrder {
-  readonly path: string;
-  readonly cursor: Cursor;
-  /** The attempt that the cursor is about. */
+  readonly streams: readonly (ShownStream & { readonly path: string })[];
+  /** The attempt that the cursors are about. */
   attempt: number | null;
   wasReached: boolean;
   /** The link was lost, and that has been reported. */
@@ -40,12 +39,15 @@ interface Showing extends OutputOrder {
 
 type Shown = "done" | "again" | Unreached;
 
-/** Resolves with null when all is shown, else with the machine that cannot be reached. Rejects as `write` does. */
+/** Resolves with null when all is shown, else with the machine that cannot be reached. Rejects as a sink does. */
 export async function showOutput(order: OutputOrder): Promise<Unreached | null> {
   const showing: Showing = {
     ...order,
-    path: order.results.streamPath(order.job.name, order.stream),
-    cursor: newCursor(),
+    streams: order.streams.map((each) => ({
+      ...each,
+      path: order.results.streamPath(order.job.name, each.stream),
+      cursor: newCursor(),
+    })),
     attempt: null,
     wasReached: false,
     isAway: false,
@@ -64,7 +66,8 @@ async function showFromWhereItIs(showing: Showing): Promise<Shown> {
     throw new UserError(`the record of ${showing.stem} is gone`, { hint: "was job_results removed?" });
   const { id } = showing.job;
   const attempt = batch.state.jobs.get(id)?.lastNumber ?? 0;
-  if (showing.attempt !== null && showing.attempt !== attempt) rewind(showing.cursor);
+  if (showing.attempt !== null && showing.attempt !== attempt)
+    for (const { cursor } of showing.streams) rewind(cursor);
   showing.attempt = attempt;
   await showKept(showing, batch);
   const machine = machineToAsk(batch, id);
@@ -72,13 +75,12 @@ async function showFromWhereItIs(showing: Showing): Promise<Shown> {
 }
 
 /** What the job has removed from its output on the machine is on this disk, if a client had fetched it. */
-async function showKept(
-  { job, attempt, stream, cursor, path, write }: Showing,
-  batch: BatchHere,
-): Promise<void> {
-  const kept = batch.kept.get(`${job.id} ${attempt} ${stream}`) ?? 0;
-  if (cursor.offset < kept) await copyBeyond(path, cursor, write, kept);
-  cursor.kept = Math.max(cursor.kept, Math.min(kept, cursor.offset));
+async function showKept({ job, attempt, streams }: Showing, batch: BatchHere): Promise<void> {
+  for (const { stream, cursor, path, sink } of streams) {
+    const kept = batch.kept.get(`${job.id} ${attempt} ${stream}`) ?? 0;
+    if (cursor.offset < kept) await copyBeyond(path, cursor, sink.write, kept);
+    cursor.kept = Math.max(cursor.kept, Math.min(kept, cursor.offset));
+  }
 }
 
 /** Null: this disk has it, or will have it once a client follows the batch. */
@@ -95,13 +97,14 @@ export function machineToAsk(
 }
 
 async function showFile(showing: Showing, batch: BatchHere): Promise<Shown> {
-  const { path, cursor, write, results, job, stem, follows } = showing;
+  const { results, job, stem, follows } = showing;
   let isWaiting = false;
   for (;;) {
     const isOver = results.has(job.name) || !follows;
-    const bytes = await copyBeyond(path, cursor, write);
+    const bytes = await copyFiles(showing);
     if (bytes === null && !isWaiting) explainWait(showing, batch);
     isWaiting = bytes === null;
+    if (!bytes) for (const { sink } of showing.streams) await sink.settle();
     if (!bytes && isOver) return "done";
     // A client that comes or goes changes where to look.
     if (readBatchHolder(results, stem)?.pid !== batch.holder?.pid) return "again";
@@ -109,8 +112,19 @@ async function showFile(showing: Showing, batch: BatchHere): Promise<Shown> {
   }
 }
 
+/** Null: none of them is there. */
+async function copyFiles({ streams }: Pick<Showing, "streams">): Promise<number | null> {
+  let sum: number | null = null;
+  for (const { path, cursor, sink } of streams) {
+    const bytes = await copyBeyond(path, cursor, sink.write);
+    if (bytes !== null) sum = (sum ?? 0) + bytes;
+  }
+  return sum;
+}
+
 function explainWait({ job: { id, name }, onNote }: Showing, batch: BatchHere): void {
   const tracked = batch.state.jobs.get(id);
+  if (tracked?.fate.kind === "stopped") onNote(`${name} was stopped before it began`);
   if (tracked === undefined || phaseOf(tracked) !== "waiting") return;
   const { fate } = tracked;
   if (batch.holder === null)
@@ -122,7 +136,7 @@ function explainWait({ job: { id, name }, onNote }: Showing, batch: BatchHere): 
 }
 
 async function showFromMachine(showing: Showing, batch: BatchHere, name: string): Promise<Shown> {
-  const { job, stream, cursor, write, follows, onNote } = showing;
+  const { job, streams, follows, onNote } = showing;
   const machine = batch.machines.get(name);
   if (machine === undefined) throw new UserError(`the record has no address of ${name}`);
   const place = placeOf(batch.batch, machine);
@@ -132,18 +146,18 @@ async function showFromMachine(showing: Showing, batch: BatchHere, name: string)
     if (showing.isAway) onNote(`the link to ${name} is back`);
     showing.isAway = false;
     showing.wasReached = true;
-    return copyFromMachine(session, { place, key, stream, cursor, write, follows, onWaiting }, signal);
+    return copyFromMachine(session, { place, key, streams, follows, onWaiting }, signal);
   });
   return reached.kind === "unreached" ? waitOrFail(showing, reached) : finish(showing, reached.answer, name);
 }
 
 /** What a machine has no more is here by now, unless another client took it elsewhere. */
 async function finish(
-  { results, job, path, cursor, write }: Showing,
+  { results, job, streams }: Showing,
   end: "shown" | "freed" | "gone",
   machine: string,
 ): Promise<Shown> {
-  if (results.has(job.name)) await copyBeyond(path, cursor, write);
+  if (results.has(job.name)) await copyFiles({ streams });
   else if (end === "gone")
     throw new UserError(`what was handed over to ${machine} is not there any more`, {
       exitCode: ExitCode.NoMachine,
@@ -157,7 +171,7 @@ async function finish(
 
 async function waitOrFail(showing: Showing, unreached: Unreached): Promise<Shown> {
   const { machine, reason, isPassing } = unreached;
-  const { follows, path, cursor, write } = showing;
+  const { follows, streams } = showing;
   if (follows && isPassing && showing.wasReached) {
     if (!showing.isAway) showing.onNote(`the link to ${machine} is lost: ${reason}; trying again`);
     showing.isAway = true;
@@ -165,6 +179,7 @@ async function waitOrFail(showing: Showing, unreached: Unreached): Promise<Shown
     return "again";
   }
   // Better than nothing: what an earlier client brought.
-  if (cursor.offset === 0) await copyBeyond(path, cursor, write);
+  await copyFiles({ streams: streams.filter(({ cursor }) => cursor.offset === 0) });
+  for (const { sink } of streams) await sink.settle();
   return unreached;
 }

@@ -10,16 +10,14 @@ import { freshOutput } from "../remote/spool/fresh-output.js";
 import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { Session } from "../transport/session.js";
-import { advance, type Cursor, type WriteBytes } from "./output-file.js";
+import { advance, type ShownStream } from "./output-file.js";
 
 export interface RemoteOutput {
   readonly place: Place;
   /** Of the attempt. */
   readonly key: string;
-  readonly stream: "out" | "err";
-  readonly cursor: Cursor;
-  readonly write: WriteBytes;
-  /** Go on until the job has ended. */
+  readonly streams: readonly ShownStream[];
+  /** Go on until the job has ended, with all streams at the same time; else one comes after the other. */
   readonly follows: boolean;
   /** Called once if the job has not begun yet. */
   readonly onWaiting: () => void;
@@ -44,16 +42,28 @@ export async function copyFromMachine(
   const stop = output.follows ? watch(session, output, progress) : () => {};
   const control = await Control.open(session, output.place);
   try {
-    for (;;) {
-      const isLast = progress.hasEnded || !output.follows;
-      const isNew = await readOnce(control, output, isLast);
-      if (!isNew && isLast) return progress.isFreed ? "freed" : "shown";
-      if (!isNew) await pause(POLL_MS, signal);
-      if (progress.trouble !== undefined) throw progress.trouble;
-    }
+    const together = output.follows ? [output.streams] : output.streams.map((each) => [each]);
+    for (const streams of together) await copyStreams(control, { ...output, streams }, progress, signal);
+    return progress.isFreed ? "freed" : "shown";
   } finally {
     stop();
     control.close();
+  }
+}
+
+async function copyStreams(
+  control: Control,
+  output: RemoteOutput,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const isLast = progress.hasEnded || !output.follows;
+    const isNew = await readOnce(control, output, isLast);
+    if (!isNew) for (const { sink } of output.streams) await sink.settle();
+    if (!isNew && isLast) return;
+    if (!isNew) await pause(POLL_MS, signal);
+    if (progress.trouble !== undefined) throw progress.trouble;
   }
 }
 
@@ -87,23 +97,27 @@ function watch(session: Session, { place, key }: RemoteOutput, progress: Progres
 }
 
 /** False: nothing was new. What was shown stays when the job empties its output; what it prints then follows. */
-async function readOnce(
-  control: Control,
-  { key, stream, cursor, write }: RemoteOutput,
-  surely: boolean,
-): Promise<boolean> {
-  const start = cursor.offset;
-  let isReplaced = false;
+async function readOnce(control: Control, { key, streams }: RemoteOutput, surely: boolean): Promise<boolean> {
+  const replaced = new Set<ShownStream>();
+  let isNew = false;
   const onOutput = async (piece: OutputPiece) => {
-    const fresh = isReplaced ? null : freshOutput(piece, cursor.offset - cursor.kept, cursor.recent);
-    isReplaced = fresh === null;
+    const shown = streams.find(({ stream }) => stream === piece.stream);
+    if (shown === undefined || replaced.has(shown)) return;
+    const { cursor, sink } = shown;
+    const fresh = freshOutput(piece, cursor.offset - cursor.kept, cursor.recent);
+    if (fresh === null) replaced.add(shown);
     if (fresh === null || fresh.length === 0) return;
-    await write(fresh);
+    await sink.write(fresh);
     advance(cursor, fresh);
+    isNew = true;
   };
-  const position = { key, stream, offset: cursor.offset - cursor.kept };
-  const cut = await control.readOutput([position], onOutput, surely);
-  isReplaced ||= cut.length > 0;
-  if (isReplaced) cursor.kept = cursor.offset;
-  return isReplaced || cursor.offset > start;
+  const positions = streams.map(({ stream, cursor }) => ({
+    key,
+    stream,
+    offset: cursor.offset - cursor.kept,
+  }));
+  for (const { stream } of await control.readOutput(positions, onOutput, surely))
+    for (const shown of streams) if (shown.stream === stream) replaced.add(shown);
+  for (const { cursor } of replaced) cursor.kept = cursor.offset;
+  return isNew || replaced.size > 0;
 }

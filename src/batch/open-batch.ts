@@ -36,9 +36,18 @@ export async function openBatch(choice: BatchChoice, means: Means): Promise<Batc
   if (batch !== null) return chooseBatch(batches, batch);
   const [only, ...others] = batches.filter(({ state }) => hasWork(state));
   if (only !== undefined && others.length === 0) return only;
-  if (only === undefined) throw new UserError("every batch here is done", { hint: "sshoal status" });
+  if (only === undefined) throw nothingLeft(batches);
   const names = [only, ...others].map((each) => each.batch).join(", ");
   throw new UserError(`which batch? There are ${names}`, { hint: `sshoal attach ${only.batch}` });
+}
+
+function nothingLeft(batches: readonly BatchHere[]): UserError {
+  const isAnyStopped = batches.some(({ state }) => state.tally.stopped > 0);
+  return isAnyStopped
+    ? new UserError("every job here is done or stopped", {
+        hint: "sshoal retry --state stopped runs stopped jobs again",
+      })
+    : new UserError("every batch here is done", { hint: "sshoal status" });
 }
 
 const OPEN: ReadonlySet<string> = new Set(["waiting", "assigned", "sent", "queued", "running", "ended"]);

@@ -6,6 +6,20 @@ import { OVERLAP_BYTES } from "../remote/spool/fresh-output.js";
 /** Resolves when the reader has taken the bytes. */
 export type WriteBytes = (bytes: Buffer) => Promise<void>;
 
+/** Takes one stream of a job. */
+export interface OutputSink {
+  readonly write: WriteBytes;
+  /** All that there is so far was written. Called at least once, unless a call of write has failed. */
+  settle(): Promise<void>;
+}
+
+/** One stream of one job that is being shown. */
+export interface ShownStream {
+  readonly stream: "out" | "err";
+  readonly sink: OutputSink;
+  readonly cursor: Cursor;
+}
+
 /** How far one stream of one attempt has been shown. */
 export interface Cursor {
   offset: number;

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { UserError } from "../errors.js";
 import { loadMachines } from "../input/machine/load-machines.js";
 import { plainMachine } from "../input/machine/plain-machine.js";
-import { type MachineSpec, SPOOL_FORMAT } from "../model/machine.js";
+import type { MachineSpec } from "../model/machine.js";
 import type { RecordedMachine } from "../plan/fold/replay.js";
 import type { Results } from "../run/home/results.js";
 import type { Rerun } from "../run/rerun.js";
@@ -22,8 +22,8 @@ export async function orderFor(
   surroundings: Surroundings,
   rerun: Rerun,
 ): Promise<FollowOrder> {
-  const { script, stem, jobs, settings } = here;
-  const startsJobs = here.state.waiting.size > 0 || rerun !== "none" || isAnySentToOlder(here);
+  const { script, jobs, settings } = here;
+  const startsJobs = here.state.waiting.size > 0 || rerun !== "none" || isAnySent(here);
   const envNames = [...new Set([...settings.envNames, ...jobs.flatMap((job) => job.envNames ?? [])])];
   if (startsJobs && envNames.length > 0) {
     throw new UserError(
@@ -33,6 +33,18 @@ export async function orderFor(
       },
     );
   }
+  const order = closedOrder(here, results);
+  if (!startsJobs) return order;
+  return {
+    ...order,
+    rerun,
+    machines: await reloadMachines([...here.machines.values()], surroundings),
+    trees: readTrees(surroundings, settings, jobs, here.isFollowed ? script : null),
+  };
+}
+
+/** No job begins: what is on machines is followed to its end. */
+export function closedOrder({ script, stem, jobs, settings }: BatchHere, results: Results): FollowOrder {
   return {
     settings,
     script,
@@ -41,18 +53,19 @@ export async function orderFor(
     feed: null,
     matching: "id",
     results,
-    rerun,
+    rerun: "none",
     policy: POLICY,
     env: {},
-    machines: startsJobs ? await reloadMachines([...here.machines.values()], surroundings) : [],
-    trees: startsJobs ? readTrees(surroundings, settings, jobs, here.isFollowed ? script : null) : new Map(),
+    machines: [],
+    trees: new Map(),
   };
 }
 
-/** Jobs that an older version sent are taken back, and begin anew. */
-function isAnySentToOlder({ state }: BatchHere): boolean {
-  const machines = [...state.machines.values()];
-  return machines.some(({ spoolFormat, current }) => spoolFormat < SPOOL_FORMAT && current.sent.size > 0);
+/** They may not have arrived, and are sent again; those that an older version sent are taken back, and begin anew. */
+function isAnySent({ state }: BatchHere): boolean {
+  return [...state.machines.values()].some(({ current }) =>
+    [...current.sent].some(({ job }) => !state.stopping.has(job)),
+  );
 }
 
 /**

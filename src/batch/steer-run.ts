@@ -26,7 +26,8 @@ export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise
 function isOver({ state }: FollowedRun, id: JobId): boolean {
   const tracked = state.jobs.get(id);
   if (tracked === undefined || tracked.isGone) return false;
-  return outcomeAtHome(tracked) !== undefined || tracked.fate.kind === "dropped";
+  const { kind } = tracked.fate;
+  return outcomeAtHome(tracked) !== undefined || kind === "dropped" || kind === "stopped";
 }
 
 /** Machines that have finished are not connected any more. */

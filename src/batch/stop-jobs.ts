@@ -1,76 +1,76 @@
-// Stops a job or a whole batch on the machines that have it.
+// Stops jobs of a batch through the run that follows it, and says what became of each. For every client: a command that
+// follows the batch for as long as it takes, and one that follows it already.
 
-import { UserError } from "../errors.js";
+import { courseOf } from "../model/attempt.js";
+import { isStoppable, type JobWord, type TrackedJob, wordOf } from "../model/batch-state.js";
+import type { RunEvent } from "../model/event.js";
 import type { JobId } from "../model/job.js";
-import { keyOn } from "../plan/run-state.js";
-import type { Control } from "../remote/spool/control.js";
-import { type BatchHere, findBatch, hintAtNames } from "./batches-here.js";
-import type { Connector } from "./connector.js";
-import { withControl } from "./reach.js";
+import type { RunState } from "../plan/run-state.js";
+import type { BatchRun } from "../run/batch-run.js";
 
-export interface Stopping {
-  readonly here: BatchHere;
-  /** Null: the whole batch. */
-  readonly jobs: readonly JobId[] | null;
-  /** As it was asked for. */
+/** What became of a job that was to be stopped. */
+export interface StoppedJob {
+  readonly job: JobId;
   readonly name: string;
+  /** Null: it had not begun anywhere. */
+  readonly machine: string | null;
+  /** "stopped", or how it ended by itself meanwhile; "unreached": its machine cannot be asked, and it may run on. */
+  readonly end: JobWord | "unreached";
 }
 
-/** `name`: a job's or a batch's. Throws UserError when it is neither. */
-export function chooseToStop(batches: readonly BatchHere[], name: string): Stopping {
-  for (const here of batches) {
-    const job = here.jobs.find((each) => each.name === name);
-    if (job !== undefined) return { here, jobs: [job.id], name };
+/** `jobs` null: all of the batch, which then ends. Returns those that wait or run, and so are stopped now. */
+export function askToStop(run: Pick<BatchRun, "state" | "emit">, jobs: readonly JobId[] | null): JobId[] {
+  const all = jobs ?? [...run.state.jobs.keys()];
+  const open = all.filter((id) => isOpen(run.state.jobs.get(id)));
+  if (jobs === null) run.emit({ kind: "interrupted", mode: "stop" });
+  else if (open.length > 0) run.emit({ kind: "jobs-stopping", jobs: open });
+  return open;
+}
+
+export function isOpen(tracked: TrackedJob | undefined): boolean {
+  return tracked !== undefined && isStoppable(tracked);
+}
+
+/** Null: some are still being stopped. Ask again after each event that `maySettle`. */
+export function stopReport(state: RunState, jobs: readonly JobId[]): StoppedJob[] | null {
+  const report: StoppedJob[] = [];
+  for (const id of jobs) {
+    const tracked = state.jobs.get(id);
+    if (tracked === undefined) continue;
+    const end = endOf(state, tracked);
+    if (end === null) return null;
+    report.push({ job: id, name: tracked.job.name, machine: machineOf(tracked), end });
   }
-  const here = findBatch(batches, name);
-  if (here !== null) return { here, jobs: null, name };
-  const known = batches.flatMap(({ batch, jobs }) => [batch, ...jobs.map((job) => job.name)]);
-  throw new UserError(`there is no job or batch ${name} here`, { hint: hintAtNames(name, known) });
+  return report;
 }
 
-/** Resolves with the jobs whose results are to be collected. Throws UserError when there is nothing to stop. */
-export async function stopJobs({ here, jobs, name }: Stopping, connect: Connector): Promise<Set<JobId>> {
-  const places = machinesOf(here, jobs);
-  if (places.size === 0) {
-    throw new UserError(`nothing of ${name} is running or queued`, { hint: "sshoal status" });
-  }
-  // A client may be about to give jobs to another machine: it alone can stop them all, and hears it from any.
-  const isForClient = here.holder !== null && jobs === null;
-  const chosen = isForClient ? new Map([...places].slice(0, 1)) : places;
-  await onMachines(here, chosen, connect, async (control, keys) => {
-    if (isForClient) await control.halt();
-    else refuseMissed(name, await control.stop(keys));
-  });
-  return new Set([...places.values()].flat());
+/** Null: it did not begin there. */
+function machineOf({ fate }: TrackedJob): string | null {
+  if (fate.kind !== "tried") return null;
+  const hasEnded = fate.stage.kind === "collected" || fate.stage.kind === "stuck";
+  return hasEnded && courseOf(fate.stage).startedAt === null ? null : fate.machine;
 }
 
-function refuseMissed(name: string, missed: readonly string[]): void {
-  if (missed.length === 0) return;
-  throw new UserError(`${name} is on its way to another machine`, { hint: `sshoal stop ${name}` });
+function endOf({ machines }: RunState, tracked: TrackedJob): StoppedJob["end"] | null {
+  const { fate } = tracked;
+  if (fate.kind !== "tried") return isStoppable(tracked) ? null : wordOf(tracked);
+  const { kind } = fate.stage;
+  if (kind === "collected" || kind === "stuck") return wordOf(tracked);
+  const isAway = kind === "unknown" || machines.get(fate.machine)?.phase === "lost";
+  return isAway ? "unreached" : null;
 }
 
-/** What is queued or running, as far as the record knows, by machine. */
-function machinesOf({ state }: BatchHere, jobs: readonly JobId[] | null): Map<string, JobId[]> {
-  const places = new Map<string, JobId[]>();
-  for (const { name, current } of state.machines.values()) {
-    const { assigned, sent, queued, running } = current;
-    const there = [...assigned, ...sent, ...queued, ...running].map(({ job }) => job);
-    const wanted = jobs === null ? there : there.filter((id) => jobs.includes(id));
-    if (wanted.length > 0) places.set(name, wanted);
-  }
-  return places;
-}
+const SETTLING: ReadonlySet<RunEvent["kind"]> = new Set([
+  "jobs-stopping",
+  "interrupted",
+  "jobs-taken-back",
+  "job-collected",
+  "job-stuck",
+  "jobs-gone",
+  "machine-lost",
+  "machine-failed",
+]);
 
-async function onMachines(
-  { batch, machines, state }: BatchHere,
-  places: ReadonlyMap<string, readonly JobId[]>,
-  connect: Connector,
-  act: (control: Control, keys: readonly string[]) => Promise<void>,
-): Promise<void> {
-  for (const [name, jobs] of places) {
-    const machine = machines.get(name);
-    if (machine === undefined) continue;
-    const keys = jobs.map((id) => keyOn(state, name, id));
-    await withControl(machine, batch, connect, (control) => act(control, keys));
-  }
+export function maySettle({ kind }: RunEvent): boolean {
+  return SETTLING.has(kind);
 }

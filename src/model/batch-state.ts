@@ -48,7 +48,9 @@ export type Fate =
   /** Results were there before this run; `outcome` is null when no record says how the job ended. */
   | { readonly kind: "skipped"; readonly outcome: Outcome | null }
   /** It does not begin in this run: the user wanted no new jobs, or no machine can take it. */
-  | { readonly kind: "dropped" };
+  | { readonly kind: "dropped" }
+  /** A user stopped it before it began: it begins only when it is asked for again. */
+  | { readonly kind: "stopped" };
 
 /** Where a job stands, for counting. */
 export type Phase =
@@ -233,7 +235,14 @@ export function wordOf(tracked: TrackedJob): JobWord {
   if (fate.kind === "skipped") return fate.outcome === null ? "skipped" : endingOf(fate.outcome);
   if (fate.kind === "tried" && "outcome" in fate.stage) return endingOf(fate.stage.outcome);
   const phase = phaseOf(tracked);
-  return phase === "running" || phase === "waiting" ? phase : "lost";
+  return phase === "running" || phase === "waiting" || phase === "stopped" ? phase : "lost";
+}
+
+/** It waits or runs, as far as is known. */
+export function isStoppable({ fate }: TrackedJob): boolean {
+  if (fate.kind !== "tried") return fate.kind === "waiting" || fate.kind === "dropped";
+  const { kind } = fate.stage;
+  return kind === "assigned" || kind === "sent" || kind === "queued" || kind === "running";
 }
 
 /** The current attempt, or the last one that began. */

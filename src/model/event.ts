@@ -42,7 +42,13 @@ export type RunEvent = { readonly at: number } & (
       readonly held: Readonly<Record<string, readonly JobId[]>>;
     }
   /** Results were there before this run; `outcome` is null when no record tells how the job ended. */
-  | { readonly kind: "job-skipped"; readonly job: JobId; readonly outcome: Outcome | null }
+  | {
+      readonly kind: "job-skipped";
+      readonly job: JobId;
+      readonly outcome: Outcome | null;
+      /** This run was not asked to run it: `attach`, `stop`, and `retry` of other jobs. */
+      readonly isUnasked?: true;
+    }
   /** Its results were removed, or moved aside to run it again: to `aside`, in job_results/. */
   | { readonly kind: "job-reopened"; readonly job: JobId; readonly aside?: string }
   /** Its command or its need has changed before it began. */
@@ -235,6 +241,10 @@ export type RunEvent = { readonly at: number } & (
     }
   /** Nothing of this batch is left over there. */
   | { readonly kind: "machine-done"; readonly machine: string }
+  /** A user stops these jobs: what runs is ended, and what has not begun does not begin. */
+  | { readonly kind: "jobs-stopping"; readonly jobs: readonly JobId[] }
+  /** Jobs that were stopped are wanted again. */
+  | { readonly kind: "jobs-resumed"; readonly jobs: readonly JobId[] }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */
   | { readonly kind: "interrupted"; readonly mode: "drain" | "stop" }
   /** So many jobs failed, succeeded or are done that the run ends, as `rule` says: `soon` as by `drain`, `now` by `stop`. */

@@ -48,6 +48,8 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   "dirs-kept": "replayed",
   "job-stuck": "replayed",
   warning: "passing",
+  "jobs-stopping": "replayed",
+  "jobs-resumed": "replayed",
   interrupted: "kept",
   halted: "kept",
   paused: "passing",

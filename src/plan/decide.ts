@@ -5,7 +5,7 @@ import type { Decision } from "../model/decision.js";
 import type { News } from "../model/event.js";
 import { rebalance } from "./balance.js";
 import { deal } from "./deal.js";
-import { startsNothing } from "./halt.js";
+import { startsNothing, stoppingOf } from "./halt.js";
 import { idsOf } from "./holdings.js";
 import { verbsFor } from "./machine-verbs.js";
 import { isQuietEverywhere } from "./remaining.js";
@@ -34,7 +34,7 @@ export function decide(state: RunState, now: number): Plan {
 /** The machines that something may have to be done about, in the order in which they were named. */
 function concerned(state: RunState, now: number, isQuiet: boolean): MachineState[] {
   const { machines, stock } = state;
-  if (startsNothing(state)) return [...machines.values()];
+  if (startsNothing(state) || state.stopping.size > 0) return [...machines.values()];
   // One that is due for another reason may have gathered, too.
   const some = new Set(stock.due);
   for (const machine of stock.gathering.gathered(now)) some.add(machine);
@@ -46,8 +46,11 @@ function concerned(state: RunState, now: number, isQuiet: boolean): MachineState
 function withholdOrGiveUp(state: RunState, machine: MachineState, now: number): News[] {
   const { name, phase, current } = machine;
   if (phase === "lost") return isToGiveUp(state, machine, now) ? [giveUp(state, machine)] : [];
-  if (phase !== "ready" || !startsNothing(state) || current.assigned.size === 0) return [];
-  return [{ kind: "jobs-taken-back", machine: name, jobs: idsOf([current.assigned]), begun: [] }];
+  if (phase !== "ready" || current.assigned.size === 0) return [];
+  const jobs = startsNothing(state)
+    ? idsOf([current.assigned])
+    : idsOf([stoppingOf(state, current.assigned)]);
+  return jobs.length === 0 ? [] : [{ kind: "jobs-taken-back", machine: name, jobs, begun: [] }];
 }
 
 function isToGiveUp(

@@ -1,6 +1,7 @@
 // When a run halts of itself (`--halt`), and what keeps new jobs from beginning. Only what ends in this run counts, so that
 // a batch that was halted can go on; a job that is tried again counts when it is given up.
 
+import type { Attempt } from "../model/attempt.js";
 import { rankOf } from "../model/attempt-key.js";
 import type { Fate, MachineState, TrackedJob } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
@@ -22,6 +23,11 @@ export function canContinue({ interrupted, halting, machines }: RunState): boole
   if (interrupted !== "drain" || halting.reached !== null) return false;
   const isGone = ({ phase }: MachineState) => phase === "finishing" || phase === "done" || phase === "failed";
   return [...machines.values()].some((machine) => machine.isOpen && !isGone(machine));
+}
+
+/** Of these attempts, those whose jobs a user stopped. */
+export function stoppingOf({ stopping }: RunState, attempts: Iterable<Attempt>): Attempt[] {
+  return stopping.size === 0 ? [] : [...attempts].filter(({ job }) => stopping.has(job));
 }
 
 /** By rank, in whichever order they came back. */
@@ -69,10 +75,14 @@ export function isHaltedWell({ halting: { reached }, tally, jobs }: RunState): b
   return true;
 }
 
-/** Dropped, skipped with success, or over. */
+/** Never begun, skipped with success, or over. */
 function isFine(fate: Fate): boolean {
   if (fate.kind === "skipped") return fate.outcome === null || isGood(fate.outcome);
-  return fate.kind === "dropped" || (fate.kind === "tried" && fate.stage.kind === "collected");
+  return (
+    fate.kind === "dropped" ||
+    fate.kind === "stopped" ||
+    (fate.kind === "tried" && fate.stage.kind === "collected")
+  );
 }
 
 function isGood(outcome: Outcome): boolean {

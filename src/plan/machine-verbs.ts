@@ -7,7 +7,7 @@ import type { Decision, Rest } from "../model/decision.js";
 import { type JobId, treeKeyOf } from "../model/job.js";
 import { SPOOL_FORMAT } from "../model/machine.js";
 import { isToCollect } from "./gathering.js";
-import { startsNothing } from "./halt.js";
+import { startsNothing, stoppingOf } from "./halt.js";
 import { firstOf, idsOf, incompleteOf } from "./holdings.js";
 import { isNeeded } from "./remaining.js";
 import type { RunState } from "./run-state.js";
@@ -77,12 +77,17 @@ function handOver(state: RunState, machine: MachineState): Decision[] {
   const { name, busy } = machine;
   const { assigned, sent } = machine.current;
   if (busy.has("hand-over") || isOlder(machine)) return [];
-  const waiting = idsOf(startsNothing(state) ? [sent] : [sent, assigned], HAND_OVER_AT_ONCE);
+  const doubted = idsOf([wanted(state, sent)], HAND_OVER_AT_ONCE);
+  const fresh = startsNothing(state) ? [] : wanted(state, assigned);
+  const waiting = [...doubted, ...idsOf([fresh], HAND_OVER_AT_ONCE - doubted.length)];
   if (waiting.length === 0) return [];
-  // What was sent comes first.
-  const again = withTreeOfFirst(state, waiting.slice(0, sent.size));
+  const again = withTreeOfFirst(state, doubted);
   const jobs = withTreeOfFirst(state, waiting);
   return [{ kind: "hand-over", machine: name, jobs, ...(again.length > 0 && { again }) }];
+}
+
+function wanted({ stopping }: RunState, attempts: ReadonlySet<Attempt>): Iterable<Attempt> {
+  return stopping.size === 0 ? attempts : [...attempts].filter(({ job }) => !stopping.has(job));
 }
 
 /** Jobs start while the trees of others still travel. */
@@ -96,8 +101,9 @@ function takeBack(state: RunState, machine: MachineState): Decision[] {
   const isHandingOver = machine.busy.has("hand-over");
   if (isHandingOver && !startsNothing(state)) return [];
   const overtaken = isHandingOver ? [] : [machine.overtaken.queued];
-  // An older version sent them, and they may not have arrived.
-  const doubted = isOlder(machine) ? [machine.current.sent] : [];
+  // They may not have arrived, and are not to be sent again.
+  const { sent } = machine.current;
+  const doubted = isOlder(machine) ? [sent] : isHandingOver ? [] : [stoppingOf(state, sent)];
   return batch(machine, "take-back", () => [
     ...toReturn(state, machine),
     ...idsOf([...overtaken, ...doubted]),
@@ -112,15 +118,18 @@ function isOlder({ spoolFormat }: MachineState): boolean {
 function toReturn(state: RunState, { current: { queued }, isOpen }: MachineState): Iterable<JobId> {
   if (startsNothing(state)) return idsOf([queued]);
   const { takers } = state.stock;
-  return isOpen || takers.size === 0 ? [] : servedBy(state, takers, idsOf([queued]));
+  const stopped = idsOf([stoppingOf(state, queued)]);
+  if (isOpen || takers.size === 0) return stopped;
+  return new Set([...stopped, ...servedBy(state, takers, idsOf([queued]))]);
 }
 
-function stop({ interrupted }: RunState, machine: MachineState): Decision[] {
-  return interrupted === "stop" ? batch(machine, "stop", () => idsOf([unstopped(machine)])) : [];
+function stop(state: RunState, machine: MachineState): Decision[] {
+  const running = stoppingOf(state, machine.current.running);
+  return batch(machine, "stop", () => idsOf([running.filter(isUnstopped)]));
 }
 
-function unstopped({ current: { running } }: MachineState): Attempt[] {
-  return [...running].filter(({ stage }) => stage.kind === "running" && !stage.isStopping);
+function isUnstopped({ stage }: Attempt): boolean {
+  return stage.kind === "running" && !stage.isStopping;
 }
 
 function collect(machine: MachineState, now: number): Decision[] {

@@ -42,6 +42,8 @@ export interface RunState extends BatchState {
   firstReadyAt: number | null;
   /** More jobs may still come. */
   isMoreToCome: boolean;
+  /** Jobs that a user stopped, until they are asked for again. */
+  readonly stopping: Set<JobId>;
   isPaused: boolean;
   halting: Halting;
 }

@@ -117,7 +117,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
   const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, exclude, keepsDir } =
     settings;
-  const envNames = Object.keys(env);
+  const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
     timeoutSeconds,

@@ -17,7 +17,7 @@ export async function tellEnd(loop: Loop, state: RunState): Promise<void> {
   );
   loop.emit({
     kind: "run-ended",
-    counts: countJobs(state),
+    counts: { ...countJobs(state), skipped: state.halting.skipped },
     ...(incomplete.length > 0 && { incomplete }),
   });
   await loop.flush();

@@ -56,7 +56,7 @@ export class Feed {
       if (outcome) this.#outcomes.set(id, outcome);
     }
     const open = last.filter(({ id }) => !this.#outcomes.has(id));
-    const isWaiting = ({ id }: Job) => state.waiting.has(id);
+    const isWaiting = ({ id }: Job) => state.waiting.has(id) || state.jobs.get(id)?.fate.kind === "stopped";
     // What nobody has begun comes again, from whoever feeds the batch now; or does not, and is not wanted any more.
     this.given = order.startsOver ? open.filter((job) => !isWaiting(job)) : open;
     const goesOn =

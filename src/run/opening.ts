@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import type { BatchSettings } from "../model/batch.js";
-import { type MachineState, type Standing, standingOf } from "../model/batch-state.js";
+import { isStoppable, type MachineState, type Standing, standingOf } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, treeKeyOf } from "../model/job.js";
@@ -53,6 +53,7 @@ export function openRun(loop: Loop, opening: Opening): void {
   loop.settle();
   tryRests(state);
   const toRetry = new Set([...state.machines.values()].flatMap((machine) => [...machine.toRetry]));
+  resumeStopped(loop, jobs, opening);
   for (const job of jobs) openJob(loop, job, opening, { hasResults, toRetry });
   loop.settle();
   tellResumed(loop, state);
@@ -91,6 +92,24 @@ function tellCollected(
   if (arrived !== null) loop.emit(collectedNews(arrived, past));
 }
 
+/** Of jobs that were stopped, those that had not come to an end. */
+function resumeStopped(
+  loop: Loop,
+  jobs: readonly Job[],
+  { order: { rerun }, begun: { state } }: Opening,
+): void {
+  const isOpen = ({ id }: Job) => {
+    const tracked = state.jobs.get(id);
+    return (
+      tracked !== undefined && !tracked.isGone && (tracked.fate.kind === "stopped" || isStoppable(tracked))
+    );
+  };
+  const wanted = jobs.filter((job) => state.stopping.has(job.id) && isOpen(job));
+  const resumed = wanted.filter(({ id }) => isToRerun(rerun, id, { kind: "stopped" })).map(({ id }) => id);
+  if (resumed.length > 0) loop.emit({ kind: "jobs-resumed", jobs: resumed });
+  loop.settle();
+}
+
 function openJob(
   loop: Loop,
   given: Job,
@@ -118,7 +137,9 @@ function openJob(
     loop.emit({ kind: "warning", message });
   }
   if (goesOn && job.kind === "collected" && !goesOn.skipped.has(id)) return;
-  if (hasResults && outcome !== undefined) loop.emit({ kind: "job-skipped", job: id, outcome });
+  if (!hasResults || outcome === undefined) return;
+  const isUnasked = !goesOn && (rerun === "none" || typeof rerun !== "string");
+  loop.emit({ kind: "job-skipped", job: id, outcome, ...(isUnasked && { isUnasked }) });
 }
 
 /** What waits on a machine would begin with what it was handed over with. */

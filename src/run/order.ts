@@ -20,7 +20,8 @@ export interface BatchOrder extends Given {
   readonly jobs: readonly Job[];
   /** More come while the batch runs, and none is known from the start; null: `jobs` are all. */
   readonly feed: FeedOrder | null;
-  readonly settings: Omit<BatchSettings, "envNames">;
+  /** `envNames`: of an earlier client, whose values are not known; left out: those of `env`. */
+  readonly settings: Omit<BatchSettings, "envNames"> & Partial<Pick<BatchSettings, "envNames">>;
   readonly policy: Policy;
   /** What makes a job the same as one of the record: its command, its name (whatever its command is now), or its id. */
   readonly matching: "command" | "name" | "id";

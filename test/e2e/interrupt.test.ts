@@ -91,7 +91,7 @@ test("Ctrl-C twice: running jobs are stopped with all they started, and what the
   const { code, stdout, stderr } = await command.ended;
   expect(stderr).toContain("stopping running jobs, collecting what they have\n");
   expect(code).toBe(130);
-  expect(stdout).toMatch(/0 succeeded, 0 failed, 2 stopped, 2 unfinished in \d+s\n/);
+  expect(stdout).toMatch(/0 succeeded, 0 failed, 4 stopped in \d+s\n/);
   for (const line of [1, 2]) {
     expect(stdout).toMatch(new RegExp(`\\n\\S ${line}  stopped  `));
     expect(await work.read(`job_results/jobs.sh.${line}.out`)).toBe("so far\n");

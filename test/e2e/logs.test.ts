@@ -40,7 +40,8 @@ test("of a job that a client follows: so far, to its end, and afterwards", async
     "its words are here",
     async () => (await work.read("job_results/jobs.sh.1.err").catch(() => "")) === "oops\n",
   );
-  expect(await logs("1")).toMatchObject({ code: 0, stdout: "first\n", stderr: "" });
+  expect(await logs("1")).toMatchObject({ code: 0, stdout: "first\n==> stderr <==\noops\n", stderr: "" });
+  expect(await logs("1", "--out")).toMatchObject({ code: 0, stdout: "first\n" });
   expect(await logs("jobs.sh.1", "--err")).toMatchObject({ code: 0, stdout: "oops\n" });
   expect(await logs("2")).toMatchObject({
     code: 0,
@@ -50,13 +51,13 @@ test("of a job that a client follows: so far, to its end, and afterwards", async
 
   const first = spawnCommand(["logs", "-f", "jobs.sh.1"], sshoal());
   const second = spawnCommand(["logs", "--follow", "2"], sshoal());
-  await first.until(({ stdout }) => stdout() === "first\n");
+  await first.until(({ stdout }) => stdout() === "first\noops\n");
   await second.until(({ stderr }) => stderr().includes("has not started"));
   await seen.write("go", "");
-  expect(await first.ended).toMatchObject({ code: 0, stdout: "first\nlast\n" });
+  expect(await first.ended).toMatchObject({ code: 0, stdout: "first\noops\nlast\n" });
   expect(await second.ended).toMatchObject({ code: 0, stdout: "second\n" });
   expect((await client.ended).code).toBe(0);
-  expect(await logs("-f", "1")).toMatchObject({ code: 0, stdout: "first\nlast\n", stderr: "" });
+  expect(await logs("-f", "1", "--out")).toMatchObject({ code: 0, stdout: "first\nlast\n", stderr: "" });
 });
 
 test("of a detached job: straight from its machine, to its end, and nothing is written here", async () => {
@@ -67,7 +68,7 @@ test("of a detached job: straight from its machine, to its end, and nothing is w
   expect((await runCommand([...args, "--detach"], { cwd: work.dir })).code).toBe(0);
   await until("it has begun", () => seen.read("began").catch(() => null));
   const soFar = Buffer.from([0, 255, 10]).toString();
-  expect(await logs("1")).toMatchObject({ code: 0, stdout: soFar, stderr: "" });
+  expect(await logs("1")).toMatchObject({ code: 0, stdout: `${soFar}==> stderr <==\noops\n`, stderr: "" });
   expect(await logs("1", "--err")).toMatchObject({ code: 0, stdout: "oops\n" });
   expect(await logs("2")).toMatchObject({
     code: 0,
@@ -75,7 +76,7 @@ test("of a detached job: straight from its machine, to its end, and nothing is w
     stderr: "jobs.sh.2 has not started: it waits on one.yaml\n",
   });
 
-  const first = spawnCommand(["logs", "-f", "1"], sshoal());
+  const first = spawnCommand(["logs", "-f", "1", "--out"], sshoal());
   const second = spawnCommand(["logs", "-f", "2"], sshoal());
   await first.until(({ stdout }) => stdout() === soFar);
   await second.until(({ stderr }) => stderr().includes("has not started"));
@@ -83,11 +84,11 @@ test("of a detached job: straight from its machine, to its end, and nothing is w
   expect(await first.ended).toMatchObject({ code: 0, stdout: `${soFar}last\n` });
   expect(await second.ended).toMatchObject({ code: 0, stdout: "second\n" });
   // Its results are over there still, and so is what it printed.
-  expect(await logs("1")).toMatchObject({ code: 0, stdout: `${soFar}last\n` });
+  expect(await logs("1", "--out")).toMatchObject({ code: 0, stdout: `${soFar}last\n` });
   await expect(work.read("job_results/jobs.sh.1.out")).rejects.toThrow("ENOENT");
 
   expect((await runCommand(args, { cwd: work.dir })).code).toBe(0);
-  expect(await logs("1")).toMatchObject({ code: 0, stdout: `${soFar}last\n`, stderr: "" });
+  expect(await logs("1", "--out")).toMatchObject({ code: 0, stdout: `${soFar}last\n`, stderr: "" });
 });
 
 test("following outlives the client that brought the output here", async () => {

@@ -2,11 +2,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../errors.js";
+import type { JobId } from "../../model/job.js";
 import { type Holder, isHere } from "../../run/home/lock.js";
 import type { Results } from "../../run/home/results.js";
 import { dial } from "../../socket/dialling.js";
 import type { JsonChannel } from "../../socket/json-channel.js";
 import { readBatchHolder } from "../batches-here.js";
+import type { StoppedJob } from "../stop-jobs.js";
 import { type Answer, PROTOCOL, parseAnswer, type Request, type Snapshot } from "./protocol.js";
 
 /** A process that is stopped takes connections, and says nothing. */
@@ -45,12 +47,20 @@ export class Follower {
   }
 
   /** Throws UserError when it refuses, and when it ends before it answers. */
-  async ask(request: Exclude<Request, { kind: "watch" }>): Promise<void> {
+  async ask(request: Exclude<Request, { kind: "watch" | "stop" }>): Promise<void> {
     this.#channel.send(request);
     const answer = await this.next();
     if (answer?.kind === "done") return;
     if (answer?.kind === "refused")
       throw new UserError(answer.message, { ...(answer.hint !== null && { hint: answer.hint }) });
+    throw this.goneError();
+  }
+
+  /** `jobs` null: all of the batch. Resolves when they have ended, or cannot be reached. Throws UserError when it ends before. */
+  async stop(jobs: readonly JobId[] | null): Promise<readonly StoppedJob[]> {
+    this.#channel.send({ kind: "stop", jobs } satisfies Request);
+    const answer = await this.next();
+    if (answer?.kind === "stopped") return answer.jobs;
     throw this.goneError();
   }
 

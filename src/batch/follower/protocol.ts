@@ -4,6 +4,7 @@
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import type { Message } from "../../socket/json-channel.js";
+import type { StoppedJob } from "../stop-jobs.js";
 
 /** Of what both say. An asker does not talk to a follower of another one. */
 export const PROTOCOL = 1;
@@ -29,6 +30,8 @@ export type Answer =
   | { readonly kind: "hello"; readonly protocol: number }
   /** What was asked for is done, or begun where that takes time. */
   | { readonly kind: "done" }
+  /** What became of the jobs that were to be stopped. */
+  | { readonly kind: "stopped"; readonly jobs: readonly StoppedJob[] }
   | { readonly kind: "refused"; readonly message: string; readonly hint: string | null }
   | Snapshot
   | { readonly kind: "event"; readonly event: RunEvent; readonly isNews: boolean }
@@ -60,9 +63,10 @@ export function parseRequest(message: Message): Request | null {
 
 /** Null: it is none that this version knows. */
 export function parseAnswer(message: Message): Answer | null {
-  const { kind, protocol, hint, recordBytes, since, recent, event, isNews, exitCode } = message;
+  const { kind, protocol, hint, jobs, recordBytes, since, recent, event, isNews, exitCode } = message;
   if (kind === "hello" && isNumber(protocol)) return { kind, protocol };
   if (kind === "done") return { kind };
+  if (kind === "stopped" && isListOf(jobs, isStoppedJob)) return { kind, jobs };
   if (kind === "refused" && isText(message.message))
     return { kind, message: message.message, hint: isText(hint) ? hint : null };
   if (kind === "watching" && isNumber(recordBytes) && isNumber(since) && isListOf(recent, isEvent))
@@ -82,6 +86,12 @@ function isNumber(value: unknown): value is number {
 
 function isJobId(value: unknown): value is JobId {
   return isNumber(value) && Number.isSafeInteger(value) && value > 0;
+}
+
+function isStoppedJob(value: unknown): value is StoppedJob {
+  if (typeof value !== "object" || value === null) return false;
+  const { job, name, machine, end } = value as Record<string, unknown>;
+  return isJobId(job) && isText(name) && (machine === null || isText(machine)) && isText(end);
 }
 
 /** A follower of the same protocol says what it records: its events are taken as those of a record are. */

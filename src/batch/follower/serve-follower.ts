@@ -3,10 +3,12 @@
 
 import { UserError } from "../../errors.js";
 import type { RunEvent } from "../../model/event.js";
+import type { JobId } from "../../model/job.js";
 import type { JsonChannel, Message } from "../../socket/json-channel.js";
 import { listenIn } from "../../socket/listening.js";
 import type { FollowedRun } from "../followed-run.js";
 import { drainIn, retryIn, undrainIn } from "../steer-run.js";
+import { askToStop, maySettle, stopReport } from "../stop-jobs.js";
 import { type Answer, PROTOCOL, parseRequest, type Request, type Typed } from "./protocol.js";
 import { RecentNews } from "./recent-news.js";
 
@@ -38,11 +40,25 @@ export async function openFollowerServer(dirs: readonly string[], reread: Reread
     viewers.add(channel);
     void channel.closed.then(() => viewers.delete(channel));
   };
+  const stopping = new Set<() => void>();
+  const stop = (run: FollowedRun, jobs: readonly JobId[] | null) =>
+    new Promise<Answer>((resolve) => {
+      const targets = askToStop(run, jobs);
+      const look = () => {
+        const report = stopReport(run.state, targets);
+        if (report === null) return;
+        stopping.delete(look);
+        resolve({ kind: "stopped", jobs: report });
+      };
+      stopping.add(look);
+      look();
+    });
   const answer = async (channel: JsonChannel, message: Message) => {
     const run = await running;
     await run.begun;
     const request = parseRequest(message);
     if (request?.kind === "watch") return watch(channel, run);
+    if (request?.kind === "stop") return send(channel, await stop(run, request.jobs));
     send(channel, request === null ? UNKNOWN : await carryOut(request, run, reread));
   };
   const listening = await listenIn(dirs, (channel) => {
@@ -58,6 +74,7 @@ export async function openFollowerServer(dirs: readonly string[], reread: Reread
     show(event, isNews) {
       if (event.kind === "run-started" && since === 0) since = event.at;
       if (isNews) recent.note(event);
+      if (maySettle(event)) for (const look of [...stopping]) look();
       if (viewers.size === 0 || event.kind === "job-output") return;
       const line = `${JSON.stringify({ kind: "event", event, isNews } satisfies Answer)}\n`;
       for (const viewer of viewers) viewer.sendLine(line);
@@ -76,7 +93,7 @@ const UNKNOWN: Answer = {
 };
 
 async function carryOut(
-  request: Exclude<Request, { kind: "watch" }>,
+  request: Exclude<Request, { kind: "watch" | "stop" }>,
   run: FollowedRun,
   reread: Reread,
 ): Promise<Answer> {
@@ -92,13 +109,11 @@ async function carryOut(
 }
 
 async function act(
-  request: Exclude<Request, { kind: "watch" }>,
+  request: Exclude<Request, { kind: "watch" | "stop" }>,
   run: FollowedRun,
   reread: Reread,
 ): Promise<void> {
   switch (request.kind) {
-    case "stop":
-      return run.emit({ kind: "interrupted", mode: "stop" });
     case "retry":
       return retryIn(run, request.jobs);
     case "drain":

@@ -1,32 +1,60 @@
-// `sshoal logs`: prints what a job has printed so far.
+// `sshoal logs`: prints what jobs have printed so far.
 
 import { loadBatches } from "../../batch/batches-here.js";
-import { findJob } from "../../batch/find-job.js";
+import { chooseJobs } from "../../batch/choose-jobs.js";
+import type { Connector } from "../../batch/connector.js";
 import { showOutput } from "../../batch/job-output.js";
 import type { Unreached } from "../../batch/reach.js";
+import { refresh } from "../../batch/refresh.js";
 import { ExitCode, UserError } from "../../errors.js";
+import type { Job } from "../../model/job.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
 import type { LogsOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { ReaderLeft, writeTo } from "../terminal/byte-sink.js";
-import { connector } from "../terminal/connectors.js";
+import { lastingConnector } from "../terminal/connectors.js";
+import { LogPrinter } from "../terminal/log-printer.js";
 import { note } from "../terminal/note.js";
 
 export async function showLogs(options: LogsOptions): Promise<ExitCode> {
-  const { job: word, stream, follows } = options;
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const { stem, job } = findJob(loadBatches(results), word);
-  const write = writeTo(process.stdout);
-  const connect = connector(surroundings, options, note);
-  const order = { job, stem, results, stream, follows, write, connect, onNote: note };
-  const unreached = await showOutput(order).catch((error: unknown) => {
+  const { fleet } = lastingConnector(surroundings, options, note);
+  // Jobs of one machine share its connection.
+  const connect: Connector = async (machine, signal) => (await fleet.borrow(machine, signal)).session;
+  const batches = loadBatches(results);
+  if (options.jobs.states.length > 0) await Promise.all(batches.map((each) => refresh(each, connect)));
+  const chosen = chooseJobs(batches, options.jobs).flatMap(({ here: { stem }, jobs }) =>
+    jobs.map((job) => ({ stem, job })),
+  );
+  const { streams, follows, tail } = options;
+  const printer = new LogPrinter(writeTo(process.stdout), { names: chosen.length > 1, follows, tail });
+  const show = async ({ stem, job }: { stem: string; job: Job }) => {
+    const shown = streams.map((stream) => ({
+      stream,
+      sink: printer.sinkFor(job.name, stream, streams.length > 1),
+    }));
+    const order = { job, stem, results, streams: shown, follows, connect, onNote: note };
+    const unreached = await showOutput(order);
+    for (const { sink } of shown) await sink.end();
+    return unreached;
+  };
+  const unreached = await all(chosen, show, follows).catch((error: unknown) => {
     if (!(error instanceof ReaderLeft)) throw error;
-    return null;
+    return [];
   });
-  if (unreached !== null) throw cannotReach(unreached);
+  const first = unreached.find((each) => each !== null);
+  if (first) throw cannotReach(first);
   return ExitCode.Success;
+}
+
+/** At the same time while they are followed, else one after the other. */
+async function all<T, R>(items: readonly T[], use: (item: T) => Promise<R>, isAtOnce: boolean): Promise<R[]> {
+  if (isAtOnce) return Promise.all(items.map(use));
+  const answers: R[] = [];
+  for (const item of items) answers.push(await use(item));
+  return answers;
 }
 
 function cannotReach({ machine, reason, hint }: Unreached): UserError {

@@ -1,33 +1,97 @@
-// `sshoal stop`: ends a job or a batch. A client that follows it collects what is left; without one, this does.
+// `sshoal stop`: ends jobs or batches, and prints what became of each job.
 
-import { loadBatches } from "../../batch/batches-here.js";
-import { orderFor } from "../../batch/recorded-batch.js";
-import { chooseToStop, stopJobs } from "../../batch/stop-jobs.js";
-import { ExitCode } from "../../errors.js";
+import { type BatchHere, loadBatches } from "../../batch/batches-here.js";
+import { chooseJobs } from "../../batch/choose-jobs.js";
+import type { LastingConnector } from "../../batch/connector.js";
+import { refresh } from "../../batch/refresh.js";
+import type { Steering } from "../../batch/steering.js";
+import { stopFollowed } from "../../batch/stop-followed.js";
+import { type StopReport, type StopTrouble, stopHere } from "../../batch/stop-here.js";
+import { isOpen } from "../../batch/stop-jobs.js";
+import { ExitCode, UserError } from "../../errors.js";
+import type { JobId } from "../../model/job.js";
+import { createBareReporter } from "../../report/lines/bare-output.js";
+import { stopJson, stopLines } from "../../report/lines/stop-lines.js";
+import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
 import type { StopOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
-import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
 
 export async function stop(options: StopOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const stopping = chooseToStop(loadBatches(results), options.name);
-  const { here, jobs } = stopping;
   const connector = lastingConnector(surroundings, options, note);
-  const left = await stopJobs(stopping, connector.connect);
-  if (here.holder !== null) return ExitCode.Success;
-  const order = { ...(await orderFor(here, results, surroundings, "none")), machines: [] };
-  return followHere({
-    order,
-    surroundings,
-    options,
-    connector,
-    isEnough: (_run, event) => {
-      if (event.kind === "job-collected" || event.kind === "job-stuck") left.delete(event.job);
-      return left.size === 0 && jobs !== null;
-    },
+  const batches = loadBatches(results);
+  if (options.jobs.states.length > 0)
+    await Promise.all(batches.map((each) => refresh(each, connector.connect)));
+  const chosen = chooseJobs(batches, options.jobs).map(({ here, jobs, isWhole }) => ({
+    here,
+    jobs: isWhole ? null : jobs.map(({ id }) => id),
+  }));
+  const open = chosen.filter(({ here, jobs }) => hasOpen(here, jobs));
+  if (open.length === 0) {
+    const what = options.jobs.words.join(" ");
+    throw new UserError(`nothing of ${what} is running or queued`, { hint: "sshoal status" });
+  }
+  const trouble: StopTrouble[] = [];
+  for (const each of open) {
+    const report = await stopOne({ ...each, results, connector, surroundings, isVerbose: options.isVerbose });
+    const lines = options.isJson ? report.jobs.map(stopJson) : stopLines(report.jobs, each.here.stem);
+    process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+    trouble.push(...report.trouble);
+  }
+  if (trouble[0] !== undefined) throw troubleError(trouble[0]);
+  return ExitCode.Success;
+}
+
+function hasOpen({ state }: BatchHere, jobs: readonly JobId[] | null): boolean {
+  return (jobs ?? [...state.jobs.keys()]).some((id) => isOpen(state.jobs.get(id)));
+}
+
+interface Stopping {
+  readonly here: BatchHere;
+  readonly jobs: readonly JobId[] | null;
+  readonly results: Results;
+  readonly connector: LastingConnector;
+  readonly surroundings: ReturnType<typeof readSurroundings>;
+  readonly isVerbose: boolean;
+}
+
+async function stopOne(stopping: Stopping): Promise<StopReport> {
+  const { here, jobs, results, connector, surroundings, isVerbose } = stopping;
+  if (here.holder !== null)
+    return followed(await stopFollowed({ here, jobs, results, connect: connector.connect }));
+  const reporter = createBareReporter({ stdout: process.stdout, stderr: process.stderr, isVerbose });
+  const show: typeof reporter.show = (event, known) => {
+    // They are part of the report.
+    if (event.kind !== "machine-failed" && event.kind !== "machine-lost") reporter.show(event, known);
+  };
+  const viewer = { show, attend: leaveOnSignal };
+  return stopHere({ here, jobs, results, connector, surroundings, viewer });
+}
+
+/** The client that follows the batch stops those jobs as soon as it reaches their machine. */
+function followed(jobs: StopReport["jobs"]): StopReport {
+  const away = new Set(jobs.flatMap(({ end, machine }) => (end === "unreached" ? [machine ?? ""] : [])));
+  const hint = "the client that follows the batch stops its jobs when it is back";
+  return { jobs, trouble: [...away].map((machine) => ({ machine, reason: "it is out of reach", hint })) };
+}
+
+/** Returns how to stop listening. */
+function leaveOnSignal(steering: Steering): () => void {
+  const leave = (signal: string) => steering.leave(signal);
+  for (const signal of SIGNALS) process.on(signal, leave);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, leave);
+  };
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+function troubleError({ machine, reason, hint }: StopTrouble): UserError {
+  return new UserError(`${printable(machine)}: ${printable(reason)}`, {
+    hint: hint ?? "type the same command again when it can be reached",
   });
 }

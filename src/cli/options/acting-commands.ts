@@ -1,8 +1,10 @@
 // The commands that act on a batch of this directory: read into one resolved value each.
 
 import { Command } from "commander";
+import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
+import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import {
   describeChoice,
   describeSsh,
@@ -33,14 +35,14 @@ export interface AttachOptions extends Showing, MachineChoice {
   readonly watches: boolean;
 }
 
-export interface StopOptions extends Showing {
-  /** A job's name or a batch's. */
-  readonly name: string;
+export interface StopOptions extends SshOptions {
+  readonly jobs: JobChoice;
+  readonly isJson: boolean;
+  readonly isVerbose: boolean;
 }
 
 export interface RetryOptions extends Showing {
-  /** Names of jobs; empty: all that failed. */
-  readonly jobs: readonly string[];
+  readonly jobs: JobChoice;
 }
 
 export interface DrainOptions extends SshOptions {
@@ -56,18 +58,21 @@ interface RawShowing extends RawSsh {
 /** `choose` is called with what was asked for. */
 export function actingCommands(choose: (invocation: ActingInvocation) => void): Command[] {
   const attach = describeAttach(choose);
-  const stop = showing(new Command("stop"))
-    .description("Stop a job or a whole batch with all its processes, and collect its results.")
-    .argument("<name>", "name of a job or a batch")
-    .action((name: string, raw: RawShowing) => choose({ command: "stop", options: { ...shown(raw), name } }));
-  const retry = showing(new Command("retry"))
+  const stop = describeSsh(describeJobs(new Command("stop")))
+    .description("Stop jobs or a whole batch with all their processes, and collect their results.")
+    .option("--json", "print one JSON object per stopped job")
+    .option("-v, --verbose", "print more details")
+    .action((words: string[], raw: RawSsh & RawJobs & { json?: true; verbose?: true }) => {
+      const { json: isJson = false, verbose: isVerbose = false } = raw;
+      const jobs = requireJobs(chosenJobs(words, raw), "sshoal stop");
+      choose({ command: "stop", options: { ...resolveSsh(raw), jobs, isJson, isVerbose } });
+    });
+  const retry = showing(describeJobs(new Command("retry")))
     .description("Run jobs again; their earlier results move aside.")
-    .argument("[jobs...]", "names of jobs")
-    .option("--failed", "run all failed jobs again")
-    .action((jobs: string[], raw: RawShowing & { failed?: true }) => {
-      if ((jobs.length === 0) !== (raw.failed ?? false)) {
-        throw new UserError("which jobs?", { hint: "sshoal retry --failed, or the names of jobs" });
-      }
+    .option("--failed", "only failed and lost jobs: the same as --state failed,lost")
+    .action((words: string[], raw: RawShowing & RawJobs & { failed?: true }) => {
+      const state = [...(raw.state ?? []), ...(raw.failed ? (["failed", "lost"] as const) : [])];
+      const jobs = requireJobs(chosenJobs(words, { state }), "sshoal retry");
       choose({ command: "retry", options: { ...shown(raw), jobs } });
     });
   const drain = describeSsh(new Command("drain"))

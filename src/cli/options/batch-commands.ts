@@ -1,8 +1,11 @@
 // The commands that look at or act on a batch that is under way or done: read into one resolved value each.
 
 import { Command } from "commander";
+import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
+import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
+import { lineCountOption } from "./option-values.js";
 import {
   describeChoice,
   describeSsh,
@@ -34,11 +37,12 @@ export interface ResultsOptions extends SshOptions {
 }
 
 export interface LogsOptions extends SshOptions {
-  /** A job's name, or its line number. */
-  readonly job: string;
-  readonly stream: "out" | "err";
-  /** Until the job ends. */
+  readonly jobs: JobChoice;
+  readonly streams: readonly ("out" | "err")[];
+  /** Until the jobs end. */
   readonly follows: boolean;
+  /** How many lines of each stream come first; null: all. */
+  readonly tail: number | null;
 }
 
 /** No machines: those of this directory's records, or this computer. */
@@ -121,22 +125,33 @@ function resolveSort(text: string): ResultsOptions["sort"] {
 }
 
 function describeLogs(choose: Choose): Command {
-  return describeSsh(new Command("logs"))
-    .description("Print the output of a job so far, from this disk or from its machine.")
-    .argument("<job>", "name of the job, or its line number if there is only one batch")
-    .option("-f, --follow", "keep printing until the job ends")
-    .option("--err", "print stderr instead of stdout")
-    .action((job: string, raw: RawSsh & { follow?: true; err?: true }) =>
+  return describeSsh(describeJobs(new Command("logs")))
+    .description(
+      "Print the output of jobs so far, from this disk or from their machines: stdout, then stderr.",
+    )
+    .option("-f, --follow", "keep printing until the jobs end: lines of both as they come")
+    .option("--out", "print only stdout")
+    .option("--err", "print only stderr")
+    .addOption(lineCountOption("--tail <n>", "begin with the last n lines of each"))
+    .action((words: string[], raw: RawLogs) =>
       choose({
         command: "logs",
         options: {
           ...resolveSsh(raw),
-          job,
-          stream: raw.err ? "err" : "out",
+          jobs: requireJobs(chosenJobs(words, raw), "sshoal logs"),
+          streams: raw.out === raw.err ? ["out", "err"] : raw.err ? ["err"] : ["out"],
           follows: raw.follow ?? false,
+          tail: raw.tail ?? null,
         },
       }),
     );
+}
+
+interface RawLogs extends RawSsh, RawJobs {
+  readonly follow?: true;
+  readonly out?: true;
+  readonly err?: true;
+  readonly tail?: number;
 }
 
 function describeClean(choose: Choose): Command {

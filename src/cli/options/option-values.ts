@@ -50,6 +50,11 @@ export function countOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
 }
 
+/** 0 is a number of lines, too. */
+export function lineCountOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => toNumber(flags, text, /^\d{1,6}$/));
+}
+
 export function seedOption(description: string): Option {
   return new Option("--seed <n>", description).argParser((text) => {
     if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);

@@ -15,8 +15,10 @@ import {
   interrupt,
   reopen,
   replace,
+  resumeJobs,
   retry,
   skip,
+  stopJobs,
   undrain,
 } from "./job-events.js";
 import { noteKept, setKeeping } from "./kept-events.js";
@@ -78,7 +80,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       state.isMoreToCome = false;
       return;
     case "job-skipped":
-      return skip(state, event.job, event.outcome);
+      return skip(state, event);
     case "job-reopened":
       return reopen(state, event);
     case "job-replaced":
@@ -119,6 +121,10 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return collectRest(state, event);
     case "dirs-kept":
       return noteKept(toChange(state, event.machine), event.jobs);
+    case "jobs-stopping":
+      return stopJobs(state, event.jobs);
+    case "jobs-resumed":
+      return resumeJobs(state, event.jobs);
     case "interrupted":
       state.halting.reached = null;
       return interrupt(state, event.mode);

@@ -167,7 +167,8 @@ function stick({ state, machine, attempt }: About): boolean {
 export function isReclaimed(state: RunState, tracked: TrackedJob, attempt: Attempt): boolean {
   if (attempt.isCurrent) return false;
   const { fate, isReplaced, lastNumber } = tracked;
-  const isFree = (fate.kind === "waiting" || fate.kind === "dropped") && !isReplaced;
+  const isHere = fate.kind === "waiting" || fate.kind === "dropped" || fate.kind === "stopped";
+  const isFree = isHere && !isReplaced;
   if (!isFree || attempt.number !== lastNumber) return false;
   makeCurrent(state, tracked, attempt);
   return true;
@@ -188,10 +189,11 @@ function isHome({ fate }: TrackedJob): boolean {
 }
 
 function isWorthRetrying(
-  { policy, interrupted }: RunState,
-  { retries, isGone }: TrackedJob,
+  { policy, interrupted, stopping }: RunState,
+  { job, retries, isGone }: TrackedJob,
   outcome: Outcome,
 ): boolean {
-  if (isGone || interrupted !== "no" || succeeded(outcome) || outcome.kind === "stopped") return false;
+  if (isGone || interrupted !== "no" || stopping.has(job.id)) return false;
+  if (succeeded(outcome) || outcome.kind === "stopped") return false;
   return (outcome.kind === "lost" || policy.retriesFailures) && retries < policy.retries;
 }

@@ -16,6 +16,7 @@ import { type RunState, toChange } from "../run-state.js";
 /** One for all, since there may be very many. */
 export const WAITING: Fate = { kind: "waiting" };
 const DROPPED: Fate = { kind: "dropped" };
+const STOPPED: Fate = { kind: "stopped" };
 const NONE: readonly Attempt[] = [];
 
 /** A new attempt, which takes the place of what the job had. */
@@ -40,9 +41,15 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
   setFate(state, tracked, attempt);
 }
 
-/** The job is with this computer again, or is dropped if it is not to begin any more. */
+/** The job is with this computer again, or is stopped or dropped if it is not to begin any more. */
 export function giveBack(state: RunState, tracked: TrackedJob): void {
-  setFate(state, tracked, state.interrupted === "no" && !tracked.isGone ? WAITING : DROPPED);
+  setFate(state, tracked, fateAtHome(state, tracked));
+}
+
+function fateAtHome({ interrupted, stopping }: RunState, { job, isGone }: TrackedJob): Fate {
+  if (isGone) return DROPPED;
+  if (interrupted === "stop" || stopping.has(job.id)) return STOPPED;
+  return interrupted === "no" ? WAITING : DROPPED;
 }
 
 export function drop(state: RunState, tracked: TrackedJob): void {
@@ -164,6 +171,7 @@ export function untrack(state: RunState, tracked: TrackedJob): void {
   release(state, tracked.attempts);
   state.tally[phaseOf(tracked)]--;
   state.waiting.delete(tracked.job.id);
+  state.stopping.delete(tracked.job.id);
   state.jobs.delete(tracked.job.id);
 }
 

@@ -1,8 +1,8 @@
 // What events about jobs change, apart from what a machine reports of an attempt.
 
-import type { MachineState, TrackedJob } from "../../model/batch-state.js";
+import { isStoppable, type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import type { Job, JobId, Outcome } from "../../model/job.js";
+import type { Job, JobId } from "../../model/job.js";
 import { lastKept } from "../kept-dirs.js";
 import { kindOfJob, type RunState } from "../run-state.js";
 import { assignTo, discard, drop, giveBack, overtake, settleRetry, WAITING } from "./attempts.js";
@@ -23,6 +23,7 @@ export function assign(state: RunState, machine: MachineState, event: EventOf<"j
   for (const [index, id] of event.jobs.entries()) {
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
+    state.stopping.delete(id);
     dismiss(state, tracked);
     assignTo(state, machine, tracked, event.attempts?.[index] ?? tracked.lastNumber + 1);
   }
@@ -36,19 +37,40 @@ function dismiss(state: RunState, tracked: TrackedJob): void {
   else discard(state, tracked, fate);
 }
 
-export function skip(state: RunState, id: JobId, outcome: Outcome | null): void {
+/** One that this run was not asked to run, and that the record knows, stays as it is. */
+export function skip(state: RunState, { job: id, outcome, isUnasked }: EventOf<"job-skipped">): void {
   state.halting.skipped++;
   const tracked = state.jobs.get(id);
-  if (tracked !== undefined) overtake(state, tracked, { kind: "skipped", outcome });
+  if (tracked === undefined || (isUnasked && outcomeAtHome(tracked) !== undefined)) return;
+  overtake(state, tracked, { kind: "skipped", outcome });
 }
 
 /** Its results were removed, or moved aside to run it again. */
 export function reopen(state: RunState, { job: id, aside }: EventOf<"job-reopened">): void {
   const tracked = state.jobs.get(id);
   if (tracked === undefined) return;
+  state.stopping.delete(id);
   noteMoved(tracked, aside);
   settleRetry(state, tracked);
   overtake(state, tracked, WAITING);
+}
+
+/** Those that have ended stay as they are. */
+export function stopJobs(state: RunState, jobs: Iterable<JobId>): void {
+  for (const id of jobs) {
+    const tracked = state.jobs.get(id);
+    if (tracked === undefined || !isStoppable(tracked)) continue;
+    state.stopping.add(id);
+    if (tracked.fate.kind !== "tried") giveBack(state, tracked);
+  }
+}
+
+export function resumeJobs(state: RunState, jobs: readonly JobId[]): void {
+  for (const id of jobs) {
+    state.stopping.delete(id);
+    const tracked = state.jobs.get(id);
+    if (tracked?.fate.kind === "stopped") giveBack(state, tracked);
+  }
 }
 
 /** It is another command now: what is queued is taken back, or kept beside if it has begun. */
@@ -80,6 +102,7 @@ export function retry(state: RunState, { jobs, machine, asides }: EventOf<"jobs-
 /** "stop" is never downgraded to "drain". */
 export function interrupt(state: RunState, mode: "drain" | "stop"): void {
   if (state.interrupted !== "stop") state.interrupted = mode;
+  if (mode === "stop") stopJobs(state, state.jobs.keys());
   for (const id of [...state.waiting]) giveBack(state, state.jobs.get(id) as TrackedJob);
 }
 

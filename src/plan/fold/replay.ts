@@ -14,6 +14,7 @@ import { type RunState, toChange } from "../run-state.js";
 import { applyRecorded } from "./apply.js";
 import { makeCurrent, setStage, unstick, untrack } from "./attempts.js";
 import { applyEdit, setJob } from "./edit-events.js";
+import { stopJobs } from "./job-events.js";
 import { setKeeping } from "./kept-events.js";
 
 export interface Past {
@@ -145,18 +146,28 @@ function lastPile(events: readonly RunEvent[]): Pile {
       for (const job of event.jobs) jobs.set(job.id, job);
     if (event.kind === "jobs-added") isRead = false;
     if (event.kind === "jobs-complete") isRead = true;
-    if (event.kind === "run-ended") isDone = isRead && event.counts.unfinished === 0;
+    if (event.kind === "run-ended") isDone = isRead && event.counts.unfinished + event.counts.stopped === 0;
   }
   return { jobs: [...jobs.values()], isDone };
 }
 
 /** `state` knows every machine that the events speak of. */
 export function replay(state: RunState, events: readonly RunEvent[]): void {
+  // Of the run at hand, so far: the state also knows those that came later.
+  let known: JobId[] = [];
+  let isStopped = false;
   for (const event of events) {
-    if (event.kind === "run-started") replayStart(state, event);
-    // The next client may have recorded this one before it began.
-    else if (event.kind !== "results-moved") noteSign(state.life, event.at);
+    if (event.kind === "run-started") {
+      known = [];
+      isStopped = false;
+      replayStart(state, event);
+      // The next client may have recorded this one before it began.
+    } else if (event.kind !== "results-moved") noteSign(state.life, event.at);
+    const added = event.kind === "run-started" || event.kind === "jobs-added" ? event.jobs : [];
+    for (const { id } of added) known.push(id);
     if (isReplayed(event)) applyRecorded(state, event);
+    isStopped ||= isStopOfAll(event);
+    if (isStopped && (added.length > 0 || isStopOfAll(event))) stopJobs(state, known);
   }
   for (const name of state.machines.keys()) {
     const machine = toChange(state, name);
@@ -166,6 +177,13 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
   }
   tryRests(state);
   tryStuckAgain(state);
+}
+
+/** Of the rest of an interruption only its client had to know. */
+function isStopOfAll(event: RunEvent): boolean {
+  return event.kind === "halted"
+    ? event.when === "now"
+    : event.kind === "interrupted" && event.mode === "stop";
 }
 
 /** Names of attempts on machines tell how their jobs were when they were assigned. */

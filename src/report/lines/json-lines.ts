@@ -51,6 +51,8 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "dirs-kept": true,
   "job-stuck": true,
   warning: true,
+  "jobs-stopping": true,
+  "jobs-resumed": true,
   interrupted: true,
   halted: true,
   paused: true,

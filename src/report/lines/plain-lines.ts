@@ -2,7 +2,7 @@
 
 import { endingOf, outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
-import { type Job, type JobId, shortCommand } from "../../model/job.js";
+import { describeOutcome, type Job, type JobId, shortCommand, succeeded } from "../../model/job.js";
 import type { ViewState } from "../live/view-state.js";
 import type { Sources } from "../reporter.js";
 import { formatBytes } from "../text/amounts.js";
@@ -18,6 +18,7 @@ import {
   resumedLine,
   resumesLine,
   STOPPING,
+  stoppingLine,
   treeLine,
 } from "./wording.js";
 
@@ -34,7 +35,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "job-output":
       return { [STREAMS[event.stream]]: outputLines(view, event) };
     case "job-skipped":
-      return { stdout: [skippedLine(view, event.job)] };
+      return event.isUnasked ? {} : { stdout: [skippedLine(view, event)] };
     case "run-resumed":
       return { stdout: [resumedLine(event)] };
     case "job-started": {
@@ -66,6 +67,8 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
       return { stderr: [`the link to ${printable(event.machine)} is back`] };
     case "interrupted":
       return { stderr: [STOPPING[event.mode]] };
+    case "jobs-stopping":
+      return { stderr: [stoppingLine(event.jobs.map(nameOf))] };
     case "halted":
       return { stderr: [haltedLine(event)] };
     case "paused":
@@ -100,6 +103,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "jobs-assigned":
     case "jobs-reassigned":
     case "jobs-retried":
+    case "jobs-resumed":
     case "jobs-gone":
     case "job-said":
     case "output-restarted":
@@ -120,9 +124,16 @@ function outputLines(view: ViewState, event: Extract<RunEvent, { kind: "job-outp
   return teeLines(view.state.jobs.get(event.job)?.job.name ?? "", event.text);
 }
 
-function skippedLine(view: ViewState, id: JobId): string {
+/** The words that ml-scheduler's users know; of a job that failed, also that, and what to type. */
+function skippedLine(
+  view: ViewState,
+  { job: id, outcome }: Extract<RunEvent, { kind: "job-skipped" }>,
+): string {
   const line = view.state.jobs.get(id)?.job.line ?? id;
-  return `WARNING: job results already exists for line ${line}, skipping evaluation: delete if you wish to rerun`;
+  const familiar = `WARNING: job results already exists for line ${line}, skipping evaluation`;
+  if (outcome === null || succeeded(outcome)) return `${familiar}: delete if you wish to rerun`;
+  const word = outcome.kind === "lost" ? "was lost" : endingOf(outcome);
+  return `${familiar}: it ${word} (${printable(describeOutcome(outcome))}); --retry-failed runs it again`;
 }
 
 /** `finished: name; command`; one that did not succeed is named by its state. */

@@ -69,6 +69,8 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "staging":
     case "staged":
     case "jobs-assigned":
+    case "jobs-stopping":
+    case "jobs-resumed":
     case "jobs-handed-over":
     case "jobs-taken-back":
     case "jobs-reassigned":

@@ -2,7 +2,6 @@
 
 import { endingOf, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
-import { succeeded } from "../../model/job.js";
 import { runningJobs, type ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
@@ -57,9 +56,7 @@ function countsText({ state: { tally } }: ViewState, jobs: readonly TrackedJob[]
 }
 
 function failedBefore(jobs: readonly TrackedJob[]): string {
-  const count = jobs.filter(
-    ({ fate }) => fate.kind === "skipped" && fate.outcome !== null && !succeeded(fate.outcome),
-  ).length;
+  const count = jobs.filter((tracked) => tracked.fate.kind === "skipped" && isFailed(tracked)).length;
   return count === 0 ? "" : ` (${count} of them failed before)`;
 }
 

@@ -13,6 +13,11 @@ export const STOPPING = {
   stop: "stopping running jobs, collecting what they have",
 } as const;
 
+/** "stopping train.sh.3, train.sh.4". */
+export function stoppingLine(names: readonly string[]): string {
+  return `stopping ${listNames(names)}`;
+}
+
 const HALTED_BY = { fail: "failed", success: "succeeded", done: "done" } as const;
 const THEN = { soon: "lets running jobs finish", now: "stops running jobs" } as const;
 
@@ -131,6 +136,8 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
     case "staging":
     case "staged":
     case "jobs-assigned":
+    case "jobs-stopping":
+    case "jobs-resumed":
     case "jobs-handed-over":
     case "jobs-taken-back":
     case "slot-waiting":

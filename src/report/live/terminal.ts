@@ -107,6 +107,8 @@ class TerminalReporter implements Reporter, LiveView {
       case "staging":
       case "staged":
       case "jobs-assigned":
+      case "jobs-stopping":
+      case "jobs-resumed":
       case "jobs-handed-over":
       case "jobs-taken-back":
       case "jobs-reassigned":

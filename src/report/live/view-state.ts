@@ -136,6 +136,8 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "jobs-reassigned":
     case "jobs-retried":
     case "jobs-gone":
+    case "jobs-stopping":
+    case "jobs-resumed":
     case "slot-waiting":
     case "job-resumes":
     case "dirs-kept":

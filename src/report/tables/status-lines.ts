@@ -88,8 +88,15 @@ function isToCollect({ outcome, isHere }: JobStatus): boolean {
 
 function followerText({ jobs, follower, command }: BatchStatus): string {
   if (follower !== null) return `followed by ${follower}`;
-  const isLeft = jobs.some(({ isHere, missing }) => !isHere || missing !== undefined);
-  return isLeft ? `no client follows it: ${command} resumes it` : "";
+  const isLeft = jobs.some((job) => (!job.isHere && !isUnbegun(job)) || job.missing !== undefined);
+  if (isLeft) return `no client follows it: ${command} resumes it`;
+  const isAnyStopped = jobs.some(({ state }) => state === "stopped");
+  return isAnyStopped ? "the same command, or sshoal retry --state stopped, runs stopped jobs again" : "";
+}
+
+/** Stopped before it began: nothing is to come. */
+function isUnbegun({ state, outcome }: JobStatus): boolean {
+  return state === "stopped" && outcome === null;
 }
 
 function listed(

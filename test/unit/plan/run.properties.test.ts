@@ -18,6 +18,7 @@ test("whatever goes wrong and when: nothing is lost, nothing runs twice by accid
         const machines = [...run.state.machines.values()];
         if (run.state.interrupted !== "no" || machines.some(({ isOpen }) => !isOpen)) return;
         expect(countJobs(run.state).unfinished).toBe(0);
+        for (const [line, { fate }] of run.state.jobs) if (fate.kind === "stopped") home.add(line);
         expect(home.size).toBe(about.jobs + about.late);
       } catch (error) {
         throw new Error(`${(error as Error).message}\n${run.explain()}`);

@@ -2,7 +2,7 @@
 // when a link is lost in the middle. What must never happen throws.
 
 import { parseAttemptKey } from "../../../src/model/attempt-key.js";
-import { standingOf } from "../../../src/model/batch-state.js";
+import { isStoppable, standingOf } from "../../../src/model/batch-state.js";
 import type { Decision, VerbNews } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
 import type { Job, Outcome } from "../../../src/model/job.js";
@@ -172,6 +172,8 @@ export class Simulation {
   #open(): void {
     this.#audience?.begin(this);
     this.#emit(runStarted(this.jobs()));
+    const stopped = [...this.state.stopping].filter((line) => this.#isToResume(line));
+    if (stopped.length > 0) this.#emit({ kind: "jobs-resumed", jobs: stopped });
     const toRetry = new Set([...this.state.machines.values()].flatMap((machine) => [...machine.toRetry]));
     for (const [line, tracked] of this.state.jobs) {
       const standing = standingOf(tracked);
@@ -185,6 +187,11 @@ export class Simulation {
         this.#emit({ kind: "job-skipped", job: line, outcome: standing.outcome });
     }
     this.#takeIn();
+  }
+
+  #isToResume(line: number): boolean {
+    const tracked = this.state.jobs.get(line);
+    return tracked !== undefined && (tracked.fate.kind === "stopped" || isStoppable(tracked));
   }
 
   #runAnew(news: News & { readonly job: number }): void {
@@ -219,6 +226,7 @@ export class Simulation {
       () => this.#choose(3) === 0 && this.#restartClient(),
       () => this.#choose(8) === 0 && this.#emit({ kind: "machine-draining", machine: remote.name }),
       () => this.#choose(20) === 0 && this.#interrupt(),
+      () => this.#choose(8) === 0 && this.#stopSome(),
       () => this.#choose(4) === 0 && this.#emit({ kind: "paused", pid: 1 }),
       () => this.#emit({ kind: "continued" }),
       () => canContinue(this.state) && this.#emit({ kind: "continued", from: "drain" }),
@@ -538,6 +546,11 @@ export class Simulation {
 
   #interrupt(): void {
     this.#emit({ kind: "interrupted", mode: this.#choose(2) === 0 ? "drain" : "stop" });
+  }
+
+  #stopSome(): void {
+    const lines = [...this.state.jobs.keys()];
+    this.#emit({ kind: "jobs-stopping", jobs: lines.filter(() => this.#choose(3) === 0) });
   }
 
   #clean(remote: Remote): void {

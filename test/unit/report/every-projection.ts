@@ -132,10 +132,12 @@ function endingOf(outcome: Outcome | null): "succeeded" | "failed" | "stopped" |
   return outcome.kind === "stopped" || outcome.kind === "lost" ? outcome.kind : "failed";
 }
 
-/** Of jobs whose results are here; the others are unfinished for a run. */
+/** Of jobs whose results are here, or that were stopped before they began; the others are unfinished for a run. */
 function compareStatus(state: BatchState): void {
   const statuses = statusesOf(state);
-  const here = statuses.filter(({ isHere }) => isHere);
+  const here = statuses.filter(
+    ({ isHere, state: word, outcome }) => isHere || (word === "stopped" && outcome === null),
+  );
   const { skipped, ...counts } = countJobs(state);
   const of = (word: JobWord) => here.filter((status) => status.state === word).length;
   const unfinished = statuses.length - here.length;

@@ -288,17 +288,30 @@ describe("sshoal", () => {
 
   const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false };
   const nowhere = { machines: [], configFile: null };
+  const plainLogs = { streams: ["out", "err"], follows: false, tail: null, hostKeys: null } as const;
 
   test.each<[string[], Invocation]>([
     [["status"], { command: "status", options: { batch: null, isJson: false, hostKeys: null } }],
     [["status", "b", "--json"], { command: "status", options: { batch: "b", isJson: true, hostKeys: null } }],
-    [
-      ["logs", "3"],
-      { command: "logs", options: { job: "3", stream: "out", follows: false, hostKeys: null } },
-    ],
+    [["logs", "3"], { command: "logs", options: { ...plainLogs, jobs: { words: ["3"], states: [] } } }],
     [
       ["logs", "-f", "x.sh.1", "--err"],
-      { command: "logs", options: { job: "x.sh.1", stream: "err", follows: true, hostKeys: null } },
+      {
+        command: "logs",
+        options: { ...plainLogs, jobs: { words: ["x.sh.1"], states: [] }, streams: ["err"], follows: true },
+      },
+    ],
+    [
+      ["logs", "1", "3-7", "--out", "--tail", "0", "--state", "failed,lost", "--state", "running"],
+      {
+        command: "logs",
+        options: {
+          ...plainLogs,
+          jobs: { words: ["1", "3-7"], states: ["failed", "lost", "running"] },
+          streams: ["out"],
+          tail: 0,
+        },
+      },
     ],
     [
       ["clean", "--dry-run"],
@@ -319,9 +332,21 @@ describe("sshoal", () => {
       ["attach", "--watch"],
       { command: "attach", options: { ...quiet, ...nowhere, batch: null, watches: true } },
     ],
-    [["stop", "b"], { command: "stop", options: { ...quiet, name: "b" } }],
-    [["retry", "--failed"], { command: "retry", options: { ...quiet, jobs: [] } }],
-    [["retry", "a.1", "a.2"], { command: "retry", options: { ...quiet, jobs: ["a.1", "a.2"] } }],
+    [
+      ["stop", "b", "--json"],
+      {
+        command: "stop",
+        options: { hostKeys: null, isVerbose: false, isJson: true, jobs: { words: ["b"], states: [] } },
+      },
+    ],
+    [
+      ["retry", "--failed"],
+      { command: "retry", options: { ...quiet, jobs: { words: [], states: ["failed", "lost"] } } },
+    ],
+    [
+      ["retry", "a.1", "a.2"],
+      { command: "retry", options: { ...quiet, jobs: { words: ["a.1", "a.2"], states: [] } } },
+    ],
     [["drain", "a.yaml"], { command: "drain", options: { machine: "a.yaml", hostKeys: null } }],
     [["undrain", "a.yaml"], { command: "undrain", options: { machine: "a.yaml", hostKeys: null } }],
   ])("%j", (argv, invocation) => {
@@ -355,9 +380,12 @@ describe("sshoal", () => {
 
   test.each([
     [["retry"], "which jobs?"],
-    [["retry", "a.1", "--failed"], "which jobs?"],
+    [["logs"], "which jobs?"],
+    [["logs", "1", "--state", "faild"], '--state takes a state of jobs, got "faild"'],
+    [["logs", "1", "--tail", "-3"], "--tail takes a number <n>"],
+    [["stop", "--state", ""], '--state takes a state of jobs, got ""'],
     [["run", "--machines", "a.yaml", "jobs.sh"], 'which script? --machines has taken "jobs.sh" too'],
-    [["stop"], "missing required argument"],
+    [["stop"], "which jobs?"],
     [["rnu", "jobs.sh"], "unknown command 'rnu'"],
     [
       ["run", "jobs.sh", "--copy", "a"],

@@ -158,6 +158,8 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     bytes: 1258291200,
   },
   warning: { kind: "warning", at: AT, message: "my_machine.yaml: the link was lost, attaching again" },
+  "jobs-stopping": { kind: "jobs-stopping", at: AT, jobs: [2] },
+  "jobs-resumed": { kind: "jobs-resumed", at: AT, jobs: [2] },
   interrupted: { kind: "interrupted", at: AT, mode: "drain" },
   halted: { kind: "halted", at: AT, when: "soon", why: "fail", count: 3, rule: "soon,fail=3" },
   paused: { kind: "paused", at: AT, pid: 4711 },

@@ -89,6 +89,7 @@ test("what was stopped or lost is counted and listed apart, with how it ended", 
   const [head, ...lines] = statusLines(aStatus({ jobs }));
   expect(head).toBe("jobs.sh-1a2b3c4d: 0 succeeded, 1 stopped, 1 lost; took 1m05s");
   expect(lines).toEqual([
+    "  the same command, or sshoal retry --state stopped, runs stopped jobs again",
     "  stopped:",
     "    jobs.sh.1  one.yaml slot 0  stopped",
     "  lost:",

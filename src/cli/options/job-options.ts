@@ -1,0 +1,40 @@
+// How jobs are named on a command line: the same for every command.
+
+import type { Command } from "commander";
+import type { JobChoice } from "../../batch/choose-jobs.js";
+import { UserError } from "../../errors.js";
+import { suggest } from "../../input/suggest.js";
+import { JOB_WORDS, type JobWord } from "../../model/batch-state.js";
+
+export interface RawJobs {
+  readonly state?: readonly JobWord[];
+}
+
+export function describeJobs(command: Command): Command {
+  return command
+    .argument("[jobs...]", "numbers (7), ranges (3-7), names, globs ('train.sh.*'), or a batch")
+    .option(
+      "--state <state>",
+      `only jobs in this state: ${JOB_WORDS.join(", ")} (repeatable)`,
+      (text: string, before: readonly JobWord[] = []) => [...before, ...text.split(",").map(toState)],
+    );
+}
+
+export function chosenJobs(words: readonly string[], { state = [] }: RawJobs): JobChoice {
+  return { words, states: state };
+}
+
+/** Throws UserError where nothing was chosen. */
+export function requireJobs(choice: JobChoice, command: string): JobChoice {
+  if (choice.words.length + choice.states.length > 0) return choice;
+  throw new UserError("which jobs?", { hint: `${command} 7, ${command} 3-7, or ${command} --state failed` });
+}
+
+function toState(text: string): JobWord {
+  const known = JOB_WORDS.find((word) => word === text);
+  if (known !== undefined) return known;
+  const [nearest] = suggest(text, JOB_WORDS);
+  throw new UserError(`--state takes a state of jobs, got "${text}"`, {
+    hint: nearest === undefined ? JOB_WORDS.join(", ") : `did you mean ${nearest}?`,
+  });
+}
