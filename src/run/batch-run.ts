@@ -2,7 +2,8 @@
 // client began goes on from where the record left it.
 
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
-import type { JobId } from "../model/job.js";
+import { outcomeAtHome } from "../model/batch-state.js";
+import { type JobId, treeKeyOf } from "../model/job.js";
 import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
@@ -56,7 +57,7 @@ export function startRun(order: BatchOrder): BatchRun {
   const { perform } = performer;
   const loop = makeLoop({ state, perform, record: begun.record, onEvent: order.onEvent, now: Date.now });
   // Nothing is given to a machine before they are read: it may still turn out that one cannot be.
-  for (const tree of order.trees.values()) tree.catch(loop.abandon);
+  for (const key of neededTrees(begun)) order.trees.get(key)?.catch(loop.abandon);
 
   const finish = async () => {
     try {
@@ -95,6 +96,15 @@ export function startRun(order: BatchOrder): BatchRun {
     reopen,
     setDraining: (machine, isDraining) => performer.setDraining(machine, isDraining, loop.emit),
   };
+}
+
+/** Those of jobs that are done are needed only if one is run again. */
+function neededTrees({ given, state, feed }: Beginning): Set<string> {
+  const open = given.filter(({ id }) => {
+    const tracked = state.jobs.get(id);
+    return tracked !== undefined && outcomeAtHome(tracked) === undefined;
+  });
+  return new Set([...(feed === null ? [] : [treeKeyOf({})]), ...open.map(treeKeyOf)]);
 }
 
 function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: Beginning): Terms {

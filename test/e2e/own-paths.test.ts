@@ -1,6 +1,6 @@
 // A job with a name and paths of its own: what it begins with, what comes back, and what it is called.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   EMPTY_SPOOL,
@@ -109,6 +109,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     await run(["#@ --name same", once("X"), "#@ --name flaky", "echo flaky; exit 1"], ...machines);
     const second = await run(
       [
+        "#@ --copy-forward c.py",
         once("NEW"),
         "#@ --name other",
         once("X"),
@@ -124,8 +125,11 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(readFileSync(work.path("ran"), "utf8")).toBe("X\nNEW\nX\n");
     expect(printed("broken")).toBe("flaky\n");
     const names = readdirSync(work.path("job_results")).filter((name) => name.endsWith(".out"));
-    expect(names.sort()).toEqual(["1", "broken", "other", "same"].map((name) => `train.sh.${name}.out`));
-    expect(await sshoal("retry", "train.sh.broken")).toMatchObject({ code: 1 });
+    expect(names.sort()).toEqual(["2", "broken", "other", "same"].map((name) => `train.sh.${name}.out`));
+    // Of a job that is done, nothing need be copied any more.
+    rmSync(work.path("c.py"));
+    const retried = await sshoal("retry", "train.sh.broken");
+    expect([retried.code, retried.stdout], retried.stderr).toEqual([1, expect.stringContaining("1 failed")]);
     expect(printed("broken.old-1")).toBe("flaky\n");
     const { stdout } = await sshoal("results", "--csv");
     expect(stdout).toMatch(/^broken,failed,/m);

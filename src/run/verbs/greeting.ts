@@ -89,7 +89,7 @@ export class Greeter {
     const isQuick = !mustKnowCpuUse(question, mostJobs);
     const begunAt = performance.now();
     const capacity = await probe(link.session, { ...options, isQuick }, link.signal);
-    await Promise.all(trees.values());
+    await Promise.allSettled(trees.values());
     const isRecent = performance.now() - begunAt < MEASURE_AGAIN_MS;
     // What others have claimed is weighed against how busy they are.
     const isEnough = !isQuick || (capacity.cpus !== null && capacity.claims.length === 0);

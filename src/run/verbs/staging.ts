@@ -5,13 +5,14 @@ import type { News } from "../../model/event.js";
 import { FileChanged } from "../../remote/tree/cargo.js";
 import { rereadTree } from "../../remote/tree/reread-tree.js";
 import { stage } from "../../remote/tree/stage.js";
-import { bytesOf, type Tree } from "../../remote/tree/tree.js";
+import type { Tree } from "../../remote/tree/tree.js";
 import { unstage } from "../../remote/tree/unstage.js";
 import { deferred } from "../../transport/deferred.js";
 import type { Session } from "../../transport/session.js";
 import type { Emit } from "../loop.js";
 import { askAboutSize, refuseSize, warnOfSize } from "./large-tree.js";
 import type { MachineLink } from "./machine-link.js";
+import { joinTrees, readable } from "./readable-trees.js";
 import { SentSizes } from "./sent-sizes.js";
 import type { SendingLimits, Terms } from "./terms.js";
 
@@ -124,7 +125,7 @@ export class Stager {
   /** The machine gets no job: what it was sent in advance goes. If it does not, it goes one day, as other trees do. */
   async withdraw({ session, place, signal }: MachineLink): Promise<void> {
     const prepared = this.#takePrepared(session);
-    const [tree] = await Promise.all(this.#terms.trees.values());
+    const [tree] = await readable(this.#terms.trees);
     if (prepared === null || tree === undefined || tree.bytes > SMALL_BYTES) return;
     const staged = await prepared.isSent.catch(() => null);
     if (staged?.isSent) await unstage(session, { place, tree: staged.tree, signal }).catch(() => undefined);
@@ -133,7 +134,7 @@ export class Stager {
   /** Resolves when the tree is there. `key`: as `treeKeyOf` has it. */
   async stage(link: MachineLink, key: string, emit: Emit): Promise<Tree> {
     const machine = link.spec.name;
-    this.#tellTrees(await Promise.all(this.#terms.trees.values()), emit);
+    this.#tellTrees(await readable(this.#terms.trees), emit);
     const prepared = this.#takePrepared(link.session) ?? this.#begin(link, key, emit);
     prepared.goAhead();
     const { tree, isSent } = await prepared.isSent;
@@ -163,7 +164,7 @@ export class Stager {
     };
   }
 
-  /** All of them as one: a file that several have is one file. */
+  /** All of them as one. */
   #tellTrees(trees: readonly Tree[], emit: Emit): void {
     const isAnyCopied = this.#terms.settings.inPlace === null || trees.some(({ hash }) => hash !== "");
     if (this.#isTreeTold || !isAnyCopied) return;
@@ -199,14 +200,6 @@ export class Stager {
 }
 
 const NO_LIMITS: SendingLimits = { maxBytes: null, confirm: null };
-
-function joinTrees(trees: readonly Tree[]): Pick<Tree, "entries" | "bytes" | "leftOut" | "warnings"> {
-  const byPath = new Map(trees.flatMap((tree) => tree.entries.map((entry) => [entry.path, entry])));
-  const entries = [...byPath.values()];
-  const leftOut = [...new Set(trees.flatMap((tree) => tree.leftOut))].sort();
-  const warnings = [...new Set(trees.flatMap((tree) => tree.warnings ?? []))];
-  return { entries, bytes: bytesOf(entries), leftOut, warnings };
-}
 
 function tellWarnings({ warnings = [] }: Pick<Tree, "warnings">, emit: Emit): void {
   for (const message of warnings) emit({ kind: "warning", message });
