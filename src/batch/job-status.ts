@@ -4,7 +4,7 @@ import { type Attempt, courseOf } from "../model/attempt.js";
 import { attemptKey } from "../model/attempt-key.js";
 import { type BatchState, lastAttempt, runsOf, type TrackedJob, wordOf } from "../model/batch-state.js";
 import type { BatchTimes, JobStatus } from "../model/batch-status.js";
-import { elapsedMs, timeLeftMs } from "../model/batch-times.js";
+import { countHeld, elapsedMs, timeLeftMs } from "../model/batch-times.js";
 import type { Job, Outcome } from "../model/job.js";
 
 interface KnownBatch {
@@ -22,7 +22,7 @@ export function jobStatuses({ jobs, state, stuck }: KnownBatch, now: number): Jo
 }
 
 export function batchTimes(state: BatchState, isFollowed: boolean, now: number): BatchTimes {
-  const isAtWork = isFollowed || state.tally.running > 0;
+  const isAtWork = isFollowed || countHeld(state) > 0;
   return {
     isAtWork,
     elapsedMs: elapsedMs(state, isAtWork ? now : null),

@@ -32,7 +32,7 @@ export interface JobStatus {
 
 /** How long a batch takes. */
 export interface BatchTimes {
-  /** A client follows it, or a job of it runs. */
+  /** A client follows it, or a machine has a job of it to run. */
   readonly isAtWork: boolean;
   /** Over all of its clients. */
   readonly elapsedMs: number;

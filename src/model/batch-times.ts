@@ -4,17 +4,17 @@ import type { Attempt } from "./attempt.js";
 import type { BatchState } from "./batch-state.js";
 import { lengthOf } from "./life.js";
 
-/**
- * The time in which a client followed the batch or its jobs ran, over all of its clients. `now` is null when no client follows
- * it and none of its jobs runs.
- */
-export function elapsedMs(state: BatchState, now: number | null): number {
-  let runningSince: number | null = null;
-  for (const { startedAt } of runningIn(state)) {
-    if (startedAt !== null && startedAt < (runningSince ?? Number.POSITIVE_INFINITY))
-      runningSince = startedAt;
-  }
-  return lengthOf(state.life, runningSince, now);
+/** Over all of its clients. `now` is null when no client follows the batch and no machine has a job of it to run. */
+export function elapsedMs({ life }: BatchState, now: number | null): number {
+  return lengthOf(life, now);
+}
+
+/** How many jobs are with machines, and have not ended as far as is known. */
+export function countHeld({ machines }: BatchState): number {
+  let count = 0;
+  for (const { attempts, current, overtaken } of machines.values())
+    count += attempts.size - current.ended.size - overtaken.ended.size;
+  return count;
 }
 
 /** Of its jobs that ended by themselves; null: none did. */

@@ -1,5 +1,6 @@
 // How each event changes what is known in a run. No I/O, clock or randomness: the same events give the same state.
 
+import { countHeld } from "../../model/batch-times.js";
 import type { VerbNews } from "../../model/decision.js";
 import type { RunEvent } from "../../model/event.js";
 import { beginStretch, noteSign } from "../../model/life.js";
@@ -72,7 +73,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       if (event.edit !== undefined) applyEdit(state, event.edit);
       setKeeping(state, event.settings);
       state.halting = newHalting();
-      beginStretch(state.life, event.at, event.jobs.length);
+      beginStretch(state.life, { at: event.at, jobs: event.jobs.length, held: countHeld(state) });
       return;
     case "jobs-added":
       return addJobs(state, event.jobs);

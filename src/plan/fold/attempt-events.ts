@@ -5,7 +5,7 @@ import { attemptKey } from "../../model/attempt-key.js";
 import { type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { type Outcome, succeeded } from "../../model/job.js";
-import { noteWork } from "../../model/life.js";
+import { noteEndAt } from "../../model/life.js";
 import { noteEnd } from "../halt.js";
 import { isToKeep, lastBegun } from "../kept-dirs.js";
 import { type RunState, toChange } from "../run-state.js";
@@ -99,7 +99,8 @@ function timeOf(at: number): number | null {
 
 function noteDuration({ life }: RunState, ending: Omit<Ending, "slot">): void {
   const { startedAt, endedAt, durationMs, outcome } = ending;
-  if (startedAt !== null && endedAt !== null) noteWork(life, startedAt, endedAt);
+  // One that never began was with its machine until now.
+  if (startedAt !== null && endedAt !== null) noteEndAt(life, endedAt);
   if (outcome.kind === "stopped" || outcome.kind === "lost") return;
   life.durations.totalMs += durationMs;
   life.durations.count++;

@@ -4,6 +4,7 @@
 import { type Attempt, SENT } from "../../model/attempt.js";
 import type { BatchSettings, FeedPosition } from "../../model/batch.js";
 import type { TrackedJob } from "../../model/batch-state.js";
+import { countHeld } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
 import { beginStretch, noteSign } from "../../model/life.js";
@@ -189,7 +190,7 @@ function isStopOfAll(event: RunEvent): boolean {
 /** Names of attempts on machines tell how their jobs were when they were assigned. */
 function replayStart(state: RunState, event: Extract<RunEvent, { kind: "run-started" }>): void {
   const { at, jobs, edit, settings } = event;
-  beginStretch(state.life, at, jobs.length);
+  beginStretch(state.life, { at, jobs: jobs.length, held: countHeld(state) });
   tryStuckAgain(state);
   for (const job of jobs) {
     const tracked = state.jobs.get(job.id);

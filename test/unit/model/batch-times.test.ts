@@ -3,6 +3,7 @@ import type { BatchState } from "../../../src/model/batch-state.js";
 import { elapsedMs, timeLeftMs } from "../../../src/model/batch-times.js";
 import type { RunEvent } from "../../../src/model/event.js";
 import {
+  assigned,
   jobCollected,
   jobEnded,
   jobStarted,
@@ -105,9 +106,16 @@ test("commands that come by stdin when those before are done are not added to th
   expect(elapsedMs(stateAfter(...first, started([], 6000)), 9000)).toBe(3000);
 });
 
-test("what ran before all clients that are known counts too", () => {
-  const state = stateAfter(started(someJobs(1), 900_000), ...ran(1, 800_000, 850_000, 900_500));
-  expect(elapsedMs(state, 901_000)).toBe(101_000);
+test("between two clients, all of the time counts if a machine had a job to run, and no room for it", () => {
+  const first = [started(someJobs(1), 1000), assigned("a.yaml", [1])];
+  expect(elapsedMs(stateAfter(...first, started(someJobs(1), 900_000)), 901_000)).toBe(900_000);
+});
+
+test("a job that ended before two clients came is counted once", () => {
+  const first = [started(someJobs(1), 1000), jobStarted(1, "a.yaml", 0, 2000)];
+  const later = [started(someJobs(1), 500_000), started(someJobs(1), 900_000)];
+  const state = stateAfter(...first, ...later, ...ran(1, 2000, 61_000, 901_000));
+  expect(elapsedMs(state, 902_000)).toBe(60_000 + 2000);
 });
 
 test("when no client follows the batch, it lasts until its last job has ended", () => {
