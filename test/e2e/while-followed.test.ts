@@ -252,3 +252,21 @@ test("a follower of another version, or on another computer, is named, with exit
   await gate.write("one", "");
   expect((await client.ended).code).toBe(0);
 });
+
+test("without a follower, undrain lets the machine go on by itself", async () => {
+  const { work, gate } = await gatedBatch(["one", "two"]);
+  expect((await follow(work, machines.slice(0, 1), "--detach").ended).code).toBe(0);
+  await until("the first runs", async () => (await ran(gate)).length === 1);
+  expect((await sshoal(work, "drain", "a.yaml")).code).toBe(0);
+  await gate.write("one", "");
+  await until("the first is over", async () => (await sshoal(work, "status")).stdout.includes("1 succeeded"));
+  expect(await ran(gate)).toEqual(["one"]);
+  const opened = await sshoal(work, "undrain", "a.yaml");
+  expect(opened.code, opened.stderr).toBe(0);
+  expect(opened.stdout).toMatch(/^open again: a\.yaml; jobs\.sh/);
+  await until("the second runs", async () => (await ran(gate)).length === 2);
+  await gate.write("two", "");
+  const { code, stderr } = await sshoal(work, "attach");
+  expect(code, stderr).toBe(0);
+  expect(await ran(gate)).toEqual(["one", "two"]);
+});
