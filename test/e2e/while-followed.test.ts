@@ -6,6 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { type LiveCommand, runCommand, spawnCommand } from "../rig/command.js";
+import { openLedger } from "../rig/ledger.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { until } from "../rig/until.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
@@ -269,4 +270,19 @@ test("without a follower, undrain lets the machine go on by itself", async () =>
   const { code, stderr } = await sshoal(work, "attach");
   expect(code, stderr).toBe(0);
   expect(await ran(gate)).toEqual(["one", "two"]);
+});
+
+test("a follower that is asked again and again, whatever it does at the moment, runs each job once", async () => {
+  const ledger = await openLedger();
+  await ledger.write(Array.from({ length: 16 }, () => ledger.job("sleep 0.3")));
+  const client = follow(ledger.work, machines);
+  await client.until(({ stdout }) => stdout().includes('"kind":"run-started"'));
+  for (let turn = 0; turn < 4; turn++) {
+    const again = await follow(ledger.work, machines, "--detach").ended;
+    expect(again.code, again.stderr).toBe(0);
+  }
+  const { code, stderr } = await client.ended;
+  expect(code, stderr).toBe(0);
+  expect(await ledger.audit([a, b])).toEqual([]);
+  await ledger.remove();
 });
