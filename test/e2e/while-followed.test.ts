@@ -182,6 +182,28 @@ test("a failed job is run again while others run", async () => {
   expect(await ran(gate)).toEqual(["two"]);
 });
 
+test("jobs are stopped through the follower, and run again by it when asked to", async () => {
+  const { work, gate } = await gatedBatch(["one", "two", "three"]);
+  const client = follow(work, machines);
+  await until("two run", async () => (await ran(gate)).length === 2);
+  const stopped = await sshoal(work, "stop", "1", "3");
+  expect(stopped.code, stopped.stdout + stopped.stderr).toBe(0);
+  await client.until(({ stdout }) => stdout().includes('"kind":"jobs-stopping"'));
+  expect((await sshoal(work, "status")).stdout).toContain("2 stopped");
+  expect((await ran(gate)).sort()).toEqual(["one", "two"]);
+  for (const name of ["one", "three"]) await gate.write(name, "");
+  const retrying = spawnCommand(["retry", "1", "3"], { cwd: work.dir, program: "sshoal" });
+  const isFinished = (line: number) => retrying.stdout().includes(`finished: jobs.sh.${line};`);
+  await retrying.until(() => isFinished(1) && isFinished(3));
+  const over = await sshoal(work, "stop", "1");
+  expect(over.code).toBe(2);
+  await gate.write("two", "");
+  const [retried, followed] = await Promise.all([retrying.ended, client.ended]);
+  expect(followed.code, followed.stdout).toBe(0);
+  expect(retried.code, retried.stdout + retried.stderr).toBe(0);
+  expect((await ran(gate)).sort()).toEqual(["one", "one", "three", "two"]);
+});
+
 test("a failed job is run again by a client that attached to the last running job", async () => {
   const gate = await makeWorkspace();
   const work = await makeWorkspace({
