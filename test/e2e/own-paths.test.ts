@@ -104,7 +104,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(printed("4")).toBe("here\n");
   });
 
-  test("after an edit results follow their commands, and names stay; retry knows them", async () => {
+  test("after an edit results follow their commands, and names stay; logs, retry and stop take them", async () => {
     const once = (name: string) => `echo ${name} >> '${work.path("ran")}'; echo ${name}`;
     await run(["#@ --name same", once("X"), "#@ --name flaky", "echo flaky; exit 1"], ...machines);
     const second = await run(
@@ -128,11 +128,18 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(names.sort()).toEqual(["2", "broken", "other", "same"].map((name) => `train.sh.${name}.out`));
     // Of a job that is done, nothing need be copied any more.
     rmSync(work.path("c.py"));
-    const retried = await sshoal("retry", "train.sh.broken");
+    const retried = await sshoal("retry", "broken");
     expect([retried.code, retried.stdout], retried.stderr).toEqual([1, expect.stringContaining("1 failed")]);
     expect(printed("broken.old-1")).toBe("flaky\n");
+    expect(await sshoal("logs", "same")).toMatchObject({ code: 0, stdout: "X\n" });
+    await run(["#@ --name endless", "sleep 60"], ...machines, "--detach");
+    const stopped = await sshoal("stop", "endless");
+    expect([stopped.code, existsSync(work.path("job_results/train.sh.endless"))], stopped.stderr).toEqual([
+      0,
+      true,
+    ]);
     const { stdout } = await sshoal("results", "--csv");
-    expect(stdout).toMatch(/^broken,failed,/m);
+    expect(stdout).toMatch(/^endless,stopped,/m);
   });
 
   test("another directory picks the batch up, with the names and paths of its jobs", async () => {
