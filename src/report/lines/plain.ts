@@ -21,13 +21,18 @@ export interface PlainOptions extends Sources {
 /** A log file is read in wider windows than it is written from; longer lines are cut. */
 export const PLAIN_COLUMNS = 160;
 
-const TRANSFER_EVERY_MS = 5000;
+/** How often a transfer that takes long has a line of its own. */
+const TRANSFER_EVERY_MS = 60_000;
+const TRANSFER_EVERY_MS_VERBOSE = 5000;
 
 export function createPlainReporter(options: PlainOptions): Reporter {
   const view = newView(options.machines, options);
   let isClosed = false;
   let hasLimits = false;
-  const tellTransfers = transferTeller(view);
+  const tellTransfers = transferTeller(
+    view,
+    options.isVerbose ? TRANSFER_EVERY_MS_VERBOSE : TRANSFER_EVERY_MS,
+  );
   const tellWaits = waitTeller(view);
   return {
     show(event, known) {
@@ -41,8 +46,8 @@ export function createPlainReporter(options: PlainOptions): Reporter {
       }
       write(options.stderr, warningLines(event, known.state));
       write(options.stderr, told.stderr ?? []);
-      write(options.stderr, options.isVerbose ? [] : tellWaits(event));
-      if (options.isVerbose) write(options.stderr, [...(told.verbose ?? []), ...tellTransfers(event)]);
+      write(options.stderr, options.isVerbose ? (told.verbose ?? []) : tellWaits(event));
+      write(options.stderr, tellTransfers(event));
     },
     suspend() {},
     resume() {},
@@ -93,14 +98,14 @@ function pythonString(text: string): string {
 }
 
 /** A line now and then for a machine whose copy, or whose results, take long. */
-function transferTeller(view: ViewState): (event: RunEvent) => string[] {
+function transferTeller(view: ViewState, everyMs: number): (event: RunEvent) => string[] {
   const toldAt = new Map<string, number>();
   return (event) => {
     if (event.kind !== "staging" && event.kind !== "collecting") return [];
     const transfer = view.machines.get(event.machine)?.[event.kind];
     if (!transfer || transfer.doneBytes >= transfer.totalBytes) return [];
     const since = Math.max(toldAt.get(event.machine) ?? 0, transfer.beganAt);
-    if (event.at - since < TRANSFER_EVERY_MS) return [];
+    if (event.at - since < everyMs) return [];
     toldAt.set(event.machine, event.at);
     return [`${event.kind}: ${printable(event.machine)}; ${transferText(transfer)}`];
   };

@@ -32,8 +32,12 @@ export class LiveRegion {
     const size = `${this.#stream.columns}x${this.#stream.rows}`;
     if (above.length === 0 && size === this.#size && isSame(lines, this.#shown)) return;
     const ours = [...this.#pushedOff, ...this.#shown];
+    const isInPlace = above.length === 0 && size === this.#size && this.#pushedOff.length === 0;
+    const stays = (line: string, index: number) => isInPlace && line === this.#shown[index];
     // Erasing comes before each line: after a line as wide as the terminal it would erase the last letter.
-    const text = [...above, ...lines].map((line) => `${ERASE_TO_END_OF_LINE}${line}\n`).join("");
+    const text = [...above, ...lines]
+      .map((line, index) => (stays(line, index) ? "\n" : `${ERASE_TO_END_OF_LINE}${line}\n`))
+      .join("");
     // What goes on top may be wider than the terminal, and then goes on in a row that something else stands in.
     const top = `${this.#toTopOf(ours)}${above.length > 0 ? ERASE_BELOW : ""}`;
     this.#stream.write(`${BEGIN_DRAWING}${top}${text}${ERASE_BELOW}${END_DRAWING}`);

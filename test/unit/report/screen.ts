@@ -11,6 +11,8 @@ interface Row {
 
 export class Screen extends Writable {
   writes = 0;
+  /** All of it, with what moves the cursor. */
+  written = "";
   #rows: Row[] = [newRow()];
   #row = 0;
   #column = 0;
@@ -24,6 +26,7 @@ export class Screen extends Writable {
 
   override _write(chunk: string, _encoding: string, done: () => void): void {
     this.writes += 1;
+    this.written += chunk;
     for (const [token] of chunk.matchAll(/\x1b\[\??[\d;]*[A-Za-z]|[\r\n]|[^\x1b\r\n]/gu)) this.#obey(token);
     done();
   }

@@ -187,6 +187,9 @@ test("a copy that takes long is told now and then, with its rate and what is lef
   });
   const events = [sent(0, 0), sent(1000, 2), sent(5000, 10), sent(6000, 12), sent(3e4, 60), sent(5e4, 100)];
   expect(shown(events)).toEqual({ out: [], err: [] });
+  expect(shown([sent(0, 0), sent(5e4, 10), sent(6e4, 20)]).err).toEqual([
+    "staging: a.yaml; 20.0 MB of 100 MB, 20%, 333 kB/s, ~4m left",
+  ]);
   expect(shown([...events, sent(5e4, 0, "b.yaml")], { isVerbose: true }).err).toEqual([
     "staging: a.yaml; 10.0 MB of 100 MB, 10%, 2.0 MB/s, ~45s left",
     "staging: a.yaml; 60.0 MB of 100 MB, 60%, 2.0 MB/s, ~20s left",

@@ -76,6 +76,16 @@ test("elapsed times go on while nothing happens", () => {
   expect(screen.lines).toContain("● 1  a.yaml:0      5s  1");
 });
 
+test("only lines that have changed are drawn again", () => {
+  const { screen, tell } = openBusy(80, 24);
+  const before = screen.written;
+  tell(jobSaid(1, "halfway"));
+  vi.advanceTimersByTime(200);
+  const drawn = screen.written.slice(before.length);
+  expect(drawn).toContain("halfway");
+  expect(drawn).not.toContain("a.yaml  1/2 busy");
+});
+
 test("a flood of events is drawn no more than five times a second", () => {
   const { screen, tell } = openBusy(80, 24);
   const before = screen.writes;
