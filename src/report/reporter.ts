@@ -56,6 +56,7 @@ export interface Sources {
 export interface Closing {
   /** Jobs that failed or are lost. */
   readonly failed: readonly Job[];
+  readonly hasStopped: boolean;
   readonly isUnfinished: boolean;
   /** Any job of the batch; null: it has none. */
   readonly some: Job | null;

@@ -29,12 +29,12 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
 
 /** None where all went well, and where no machine took a job: a warning has said what to do. */
 function nextLines(view: ViewState, jobs: readonly TrackedJob[], { separator }: Signs): string[] {
-  const { waiting, running, ended, unknown } = view.state.tally;
+  const { waiting, running, ended, unknown, stopped } = view.state.tally;
   const failed = jobs.filter(isFailed).map(({ job }) => job);
   const isUnfinished = waiting < jobs.length && waiting + running + ended + unknown > 0;
   const hasParameters = jobs.some(({ job }) => job.parameters !== undefined);
-  if (failed.length === 0 && !isUnfinished && !hasParameters) return [];
-  const closing = { failed, isUnfinished, some: jobs[0]?.job ?? null };
+  if (failed.length + stopped === 0 && !isUnfinished && !hasParameters) return [];
+  const closing = { failed, hasStopped: stopped > 0, isUnfinished, some: jobs[0]?.job ?? null };
   return [`Next: ${view.sources.nextCommands(closing).map(printable).join(separator)}`];
 }
 
