@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { LIGHT_NO_GPU, listBelow, parseEvents, waitFor } from "../rig/batch.js";
+import { type JsonEvent, LIGHT_NO_GPU, listBelow, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { sweep } from "../rig/ledger.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
@@ -39,35 +39,53 @@ async function run(...options: string[]) {
   return result;
 }
 
-/** As if all that is recorded had happened so long ago. */
-async function moveRecord(seconds: number): Promise<void> {
-  const move = (_: string, name: string, time: string) => `"${name}":${Number(time) - seconds * 1000}`;
-  await work.write(RECORD, (await work.read(RECORD)).replace(/"(at|startedAt)":(\d+)/g, move));
+/** Two jobs that end when the client has left. */
+async function runUnseen(): Promise<void> {
+  await work.write("jobs.sh", `${waitFor(seen.path("go"))}\ntrue\n`);
+  await run("--detach");
+  await seen.write("go", "");
+  await until("nothing runs there any more", () => host.pids().length === 0);
 }
 
-/** What the slot wrote about a job: its start so long ago, and its end after `lasted` seconds. */
-function moveJob(job: number, seconds: number, lasted: number): void {
+/** Seconds. */
+interface Moved {
+  readonly ago: number;
+  readonly lasted: number;
+}
+
+/** As if all had happened so many seconds ago, and each job had begun then and lasted so long. */
+async function move(ago: number, jobs: Readonly<Record<number, Moved>>): Promise<void> {
+  const lines = (await work.read(RECORD)).split("\n").slice(0, -1);
+  const events = lines.map((line) => moveEvent(JSON.parse(line), ago, jobs));
+  await work.write(RECORD, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
   const root = join(host.homeDir, ".sshoal/batches");
   for (const path of listBelow(root).filter((name) => /\/slots\/\d+\/events$/.test(name))) {
     const log = readFileSync(join(root, path), "utf8");
-    const key = `\\d{13}-${job}-1`;
-    const moved = log
-      .replace(
-        new RegExp(`^(started ${key} 0) (\\d+)`, "m"),
-        (_, start, up) => `${start} ${up - seconds * 100}`,
-      )
-      .replace(new RegExp(`^(ended ${key} 0 0) \\d+`, "m"), `$1 ${lasted * 1000}`);
+    const moved = Object.entries(jobs).reduce((text, [job, facts]) => moveInLog(text, job, facts), log);
     writeFileSync(join(root, path), moved);
   }
+}
+
+/** The client may have seen jobs begin and end before it left. */
+function moveEvent(event: JsonEvent, ago: number, jobs: Readonly<Record<number, Moved>>): JsonEvent {
+  const facts = jobs[event.job] ?? { ago, lasted: 0 };
+  const at = event.at - 1000 * (event.kind === "job-ended" ? facts.ago - facts.lasted : facts.ago);
+  const started = "startedAt" in event && { startedAt: event.startedAt - 1000 * facts.ago };
+  return { ...event, at, ...started, ...("durationMs" in event && { durationMs: 1000 * facts.lasted }) };
+}
+
+function moveInLog(log: string, job: string, { ago, lasted }: Moved): string {
+  const key = `\\d{13}-${job}-1`;
+  return log
+    .replace(new RegExp(`^(started ${key} 0) (\\d+)`, "m"), (_, start, up) => `${start} ${up - ago * 100}`)
+    .replace(new RegExp(`^(ended ${key} 0 0) \\d+`, "m"), `$1 ${lasted * 1000}`);
 }
 
 test("after --detach and attach, elapsed times and the time left are true", async () => {
   await work.write("jobs.sh", `true\ntrue > ${seen.path("began")}; ${waitFor(seen.path("go"))}\ntrue\n`);
   await run("--detach");
   await until("the second job runs", () => existsSync(seen.path("began")));
-  await moveRecord(160);
-  moveJob(1, 160, 60);
-  moveJob(2, 100, 0);
+  await move(160, { 1: { ago: 160, lasted: 60 }, 2: { ago: 100, lasted: 0 } });
 
   const { stdout } = await sshoal("status");
   expect(stdout).toMatch(/1 running, 1 waiting\n {2}2m\d\ds so far, ~1m left; /);
@@ -84,12 +102,8 @@ test("after --detach and attach, elapsed times and the time left are true", asyn
 });
 
 test("of a batch that had ended before attach, all tell the same times, up to the end of its last job", async () => {
-  await work.write("jobs.sh", "true\ntrue\n");
-  await run("--detach");
-  await until("nothing runs there any more", () => host.pids().length === 0);
-  await moveRecord(200);
-  moveJob(1, 200, 30);
-  moveJob(2, 170, 30);
+  await runUnseen();
+  await move(200, { 1: { ago: 200, lasted: 30 }, 2: { ago: 170, lasted: 30 } });
 
   expect((await sshoal("status")).stdout).toMatch(/: 2 succeeded, 2 of them to collect; took 1m\d\ds\n/);
   const attached = await sshoal("attach");
@@ -106,11 +120,8 @@ test("of a batch that had ended before attach, all tell the same times, up to th
 });
 
 test("a computer that has no record of the batch counts from its first job to its last", async () => {
-  await work.write("jobs.sh", "true\ntrue\n");
-  await run("--detach");
-  await until("nothing runs there any more", () => host.pids().length === 0);
-  moveJob(1, 200, 30);
-  moveJob(2, 170, 30);
+  await runUnseen();
+  await move(200, { 1: { ago: 200, lasted: 30 }, 2: { ago: 170, lasted: 30 } });
   const [batch = ""] = (await sshoal("status")).stdout.split(":");
   const args = ["attach", batch, "--machines", await host.machineFile("max_jobs: 1")];
   const attached = await runCommand(args, { program: "sshoal", cwd: seen.dir });
