@@ -25,6 +25,8 @@ export interface BatchSettings {
   /** Of both directions these are left out: patterns of an ignore file at the top. Absent: none. */
   readonly exclude?: readonly string[];
   readonly copiesUnchanged: boolean;
+  /** Both streams of a job go to one file, in the order in which they are written. Absent: each has its own. */
+  readonly mergesOutput?: boolean;
   /** The directory of a job stays on its machine until the job succeeds. Absent: it goes once it is collected. */
   readonly keepsDir?: boolean;
   /** Their values may be secrets, and are kept nowhere. */

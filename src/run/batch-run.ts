@@ -50,7 +50,14 @@ export function startRun(order: BatchOrder): BatchRun {
   results.removeIncoming(batch);
   const terms = termsOf(order, begun);
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
-  const outputs = new OutputFiles(results, begun.past?.begun ?? new Set(), tee, begun.past?.kept);
+  const { mergesOutput } = order.settings;
+  const outputs = new OutputFiles(
+    results,
+    begun.past?.begun ?? new Set(),
+    tee,
+    begun.past?.kept,
+    mergesOutput,
+  );
   const home = { results, outputs, commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news) };
   const known = new Known(state, jobs);
   const performer = new Performer({ machines, fleet, terms, known, home });
@@ -125,8 +132,8 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 }
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
-  const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged, exclude, keepsDir } =
-    settings;
+  const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
+  const { exclude, keepsDir, mergesOutput } = settings;
   const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
@@ -138,5 +145,6 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     envNames,
     ...(exclude && { exclude }),
     ...(keepsDir && { keepsDir }),
+    ...(mergesOutput && { mergesOutput }),
   };
 }

@@ -82,10 +82,12 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
   const isInPlace = copying.inPlace !== null;
   const keepsDir = options.keepsDir && !isInPlace;
+  const { mergesOutput } = options;
+  const kept = { ...(keepsDir && { keepsDir }), ...(mergesOutput && { mergesOutput }) };
   return {
     script,
     jobs: isInPlace ? jobs.map((job) => keepingCopy(job, options.keepsDir)) : jobs,
-    settings: { requirement, timeoutSeconds, copiesUnchanged, ...(keepsDir && { keepsDir }), ...copying },
+    settings: { requirement, timeoutSeconds, copiesUnchanged, ...kept, ...copying },
     env,
     jobEnv: given.jobEnv ?? new Map(),
     trees,

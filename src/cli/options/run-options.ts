@@ -44,6 +44,8 @@ export interface RunOptions extends MachineOptions {
   readonly maxSend: number | null;
   /** The directory of a job stays on its machine until the job succeeds. */
   readonly keepsDir: boolean;
+  /** Both streams of a job go to one file. */
+  readonly mergesOutput: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
   readonly isDryRun: boolean;
@@ -69,6 +71,7 @@ export interface RawRun extends RawMachines {
   readonly exclude?: string[];
   readonly maxSend?: number;
   readonly keepDir?: true;
+  readonly merge?: true;
   readonly env?: string[];
   readonly timeout?: number;
   readonly dryRun?: true;
@@ -138,6 +141,7 @@ export function describeRunOptions(command: Command): Command {
     .addOption(reassignOption())
     .addOption(haltOption())
     .option("--detach", "hand over all jobs and exit; the same command later follows them")
+    .option("--merge", "write stderr of a job to the file of its stdout, in exact order")
     .option("--tee", "also print the output of jobs, line by line")
     .option("--dry-run", "print slots and first commands, run nothing")
     .option("--json", "print one JSON event per line instead of text")
@@ -174,6 +178,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     exclude: raw.exclude ?? [],
     maxSend: raw.maxSend ?? null,
     keepsDir: raw.keepDir ?? false,
+    mergesOutput: raw.merge ?? false,
     env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,

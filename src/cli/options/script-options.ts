@@ -35,6 +35,7 @@ const FOR_ALL = [
   "--host-keys",
   "--copy-unchanged",
   "--exclude",
+  "--merge",
   "--max-send",
   "--retries",
   "--retry-on-failure",

@@ -9,6 +9,7 @@ export function jobScript(
   machine: MachineSpec,
   batch: string,
   env: Readonly<Record<string, string>>,
+  mergesOutput = false,
 ): string {
   const exported = {
     PYTHONUNBUFFERED: "1",
@@ -19,6 +20,8 @@ export function jobScript(
     SSHOAL_MACHINE: machine.name,
   };
   return [
+    // One file description for both, so that their order is that of the writes.
+    ...(mergesOutput ? ["exec 2>&1"] : []),
     ...Object.entries(exported).map(([name, value]) => `export ${name}=${quote(value)}`),
     ...setupLines(machine),
     job.command,

@@ -35,17 +35,20 @@ export class OutputFiles {
   readonly #owners = new Map<string, string>();
 
   readonly #tee: Tee | null;
+  readonly #mergesOutput: boolean;
 
   /**
    * `begun`: attempts, as `job attempt`, of which an earlier client has written part. `tee` hears of all that comes.
-   * `kept`: as in Past.
+   * `kept`: as in Past. `mergesOutput`: jobs print to stdout alone.
    */
   constructor(
     results: Results,
     begun: ReadonlySet<string>,
     tee: Tee | null = null,
     kept: Past["kept"] = new Map(),
+    mergesOutput = false,
   ) {
+    this.#mergesOutput = mergesOutput;
     this.#results = results;
     this.#tee = tee;
     this.#begun = new Set(begun);
@@ -82,7 +85,7 @@ export class OutputFiles {
     const size = existsSync(path) ? (await stat(path)).size : 0;
     // What another, unfinished attempt left under this name moves aside.
     if (size > 0 && kept === null) await this.#moveAside(path);
-    await makeFile(path);
+    if (stream === "out" || !this.#mergesOutput) await makeFile(path);
     return kept === null ? { path, size: 0, kept: 0 } : { path, size, kept: Math.min(kept, size) };
   }
 

@@ -66,16 +66,17 @@ export class Results {
 
   /**
    * Moves what an archive brought for one job (`out`, `err`, `work/`) to where people look for it; sync() then makes that
-   * safe. `isBeside`: it is not the result that counts, and is kept beside that. Returns the name it has.
+   * safe. `isBeside`: it is not the result that counts, and is kept beside that. `mergesOutput`: a job that printed to one
+   * stream has one file. Returns the name it has.
    */
-  place(job: string, arrived: string, isBeside: boolean): string {
+  place(job: string, arrived: string, isBeside: boolean, mergesOutput = false): string {
     const name = isBeside ? this.#nameBeside(job) : job;
     // Most short jobs have nothing to bring: asked once, not for each.
     const brings = existsSync(arrived) ? (part: string) => existsSync(path.join(arrived, part)) : () => false;
     for (const stream of ["out", "err"] as const) {
       const to = this.streamPath(name, stream);
       if (brings(stream)) renameSync(path.join(arrived, stream), to);
-      else closeSync(openSync(to, "a", 0o600));
+      else if (stream === "out" || !mergesOutput) closeSync(openSync(to, "a", 0o600));
     }
     if (brings("work")) renameSync(path.join(arrived, "work"), path.join(this.dir, name));
     else mkdirSync(path.join(this.dir, name), { mode: 0o700 });

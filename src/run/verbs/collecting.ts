@@ -120,7 +120,7 @@ export class Collector {
 
   /** Resolves with its name, where another result is in place. */
   async #place(link: MachineLink, key: string, outcome = UNTOLD, incoming: string): Promise<string | null> {
-    const { known, home } = this.#parts;
+    const { terms, known, home } = this.#parts;
     const { results, outputs } = home;
     const { job: id, attempt } = parseAttemptKey(key);
     const { name } = known.job(id);
@@ -129,7 +129,7 @@ export class Collector {
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
     if (!isBeside) outputs.join(key, name, path.join(incoming, key));
-    const placed = results.place(name, path.join(incoming, key), isBeside);
+    const placed = results.place(name, path.join(incoming, key), isBeside, terms.settings.mergesOutput);
     await outputs.tellRest(key, !isBeside);
     return isBeside ? placed : null;
   }

@@ -74,7 +74,7 @@ export class Giver {
   /** Resolves with the jobs that did not get in; rejects as the remote verb does. */
   async #send(link: MachineLink, ids: readonly JobId[], emit: Emit): Promise<LeftOutJobs> {
     const { settings, batch, env, jobEnv } = this.#parts.terms;
-    const { requirement, copiesUnchanged, timeoutSeconds, inPlace } = settings;
+    const { requirement, copiesUnchanged, timeoutSeconds, inPlace, mergesOutput } = settings;
     const { spec, place, signal, isFurnished, usesScopes } = link;
     const { hasPlainSlots } = spec;
     const manifest = this.#manifest(link, ids);
@@ -82,7 +82,7 @@ export class Giver {
     const resumed = await this.#parts.resumer.prepare(link, [...manifest.jobs.keys()], emit);
     const jobs = [...manifest.jobs].map(([key, job]) => ({
       key,
-      script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env),
+      script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env, mergesOutput),
       // A fork runs in the slot's directory.
       needsOwnShell: spec.setup.length > 0 || resumed.has(key) || needsOwnShell(job.command),
       timeoutSeconds: job.timeoutSeconds,

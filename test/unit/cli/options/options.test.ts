@@ -48,6 +48,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
     exclude: [],
     maxSend: null,
     keepsDir: false,
+    mergesOutput: false,
     env: {},
     timeoutSeconds: null,
     isDryRun: false,
