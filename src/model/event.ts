@@ -234,8 +234,6 @@ export type RunEvent = { readonly at: number } & (
   | {
       readonly kind: "dirs-kept";
       readonly machine: string;
-      /** As machines have it. */
-      readonly batch: string;
       readonly jobs: readonly JobId[];
       readonly bytes: number;
     }

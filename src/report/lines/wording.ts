@@ -71,7 +71,7 @@ export function keptLines(event: Extract<RunEvent, { kind: "dirs-kept" }>, { job
   const [what, they] =
     names.length === 1 ? ["the directory", "it succeeds"] : ["the directories", "they succeed"];
   return [
-    `${printable(event.machine)} keeps ${what} of ${listNames(names)} until ${they}: ${formatBytes(event.bytes)}; sshoal clean ${printable(event.batch)} removes all of it`,
+    `${printable(event.machine)} keeps ${what} of ${listNames(names)} until ${they}: ${formatBytes(event.bytes)}`,
   ];
 }
 

@@ -3,7 +3,7 @@
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import { type Job, type JobId, kindOf } from "../../model/job.js";
 import { heldBy } from "../../plan/holdings.js";
-import { hasOnlyKept, keepsDir, keptOn, lastKept } from "../../plan/kept-dirs.js";
+import { hasOnlyKept, keepsDir, keptOn, lastBegun, lastKept } from "../../plan/kept-dirs.js";
 import { isUnderWay, keyOn, machineOf, type RunState } from "../../plan/run-state.js";
 
 /** What earlier attempts of a job left. */
@@ -73,7 +73,7 @@ export class Known {
     if (tracked === undefined || !keepsDir(this.#state, tracked)) return null;
     const isHere = lastKept(tracked)?.machine === machine;
     return {
-      hasRun: tracked.attempts.some(({ stage }) => stage.kind === "collected"),
+      hasRun: lastBegun(tracked) !== null,
       keys: isHere ? keptOn(tracked, machine).map(attemptKey) : [],
       copy: tracked.copy,
     };

@@ -157,7 +157,7 @@ async function tellKept(link: MachineLink, keys: readonly string[], emit: Emit):
   const kept = link.hasSpool ? await (await link.control()).noteKept(keys) : new Map<string, number>();
   const bytes = [...kept.values()].reduce((sum, each) => sum + each, 0);
   const jobs = [...new Set(jobsOf([...kept.keys()]))].sort((one, other) => one - other);
-  emit({ kind: "dirs-kept", machine: link.spec.name, batch: link.place.batch, jobs, bytes });
+  emit({ kind: "dirs-kept", machine: link.spec.name, jobs, bytes });
 }
 
 function remainsText(remains: Remains): string {

@@ -88,7 +88,7 @@ describe("how long a directory stays", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...failedOn("a", 1));
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false, keeps: [KEY] }]);
-    run.tell({ kind: "dirs-kept", machine: "a", batch: "j-1", jobs: [1], bytes: 1 });
+    run.tell({ kind: "dirs-kept", machine: "a", jobs: [1], bytes: 1 });
     run.tell({ kind: "machine-done", machine: "a" });
     expect(run.state.machines.get("a")?.hasSpool).toBe(true);
     expect(run.isOver()).toBe(true);
@@ -96,7 +96,7 @@ describe("how long a directory stays", () => {
 
   test("a directory that the machine does not have any more does not stay", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1 } });
-    run.tell(...failedOn("a", 1), { kind: "dirs-kept", machine: "a", batch: "j-1", jobs: [], bytes: 0 });
+    run.tell(...failedOn("a", 1), { kind: "dirs-kept", machine: "a", jobs: [], bytes: 0 });
     run.tell({ kind: "machine-done", machine: "a" });
     expect(run.state.machines.get("a")?.hasSpool).toBe(false);
   });

@@ -76,3 +76,15 @@ test.each<[string, LeftTree, Verdict]>([
   const batches = [aBatch(), aBatch({ name: "c", waiting: 1 })];
   expect(judge(batches, [tree]).at(-1)).toEqual(verdict);
 });
+
+test("a batch that keeps directories for next attempts stays, and says of which jobs", () => {
+  const kept = ["t.1", "t.2", "t.3", "t.4", "t.5", "t.6"];
+  expect(judge([aBatch({ kept: ["t.1"] }), aBatch({ kept })], [])).toEqual([
+    { kind: "keep", reason: "a directory is kept until its job succeeds: t.1" },
+    {
+      kind: "keep",
+      reason: "directories are kept until their jobs succeed: t.1, t.2, t.3, t.4, t.5 and 1 more",
+    },
+  ]);
+  expect(judge([aBatch({ kept })], [], { named: new Set(["b"]) })).toEqual([{ kind: "remove" }]);
+});

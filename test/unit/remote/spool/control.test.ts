@@ -490,3 +490,23 @@ describe("when the channel is gone", () => {
     await expect(control.free([A])).rejects.toBeInstanceOf(RemoteError);
   });
 });
+
+describe("directories for next attempts", () => {
+  test("which attempts have one, with what is not collected of it, and how much that is", async () => {
+    await waiting(A, B, C);
+    await write(`jobs/${A}/work/checkpoint`, Buffer.alloc(40_000, "x"));
+    await write(`jobs/${B}/aside/1.1/checkpoint`, "7");
+    expect(await control.findKept([A, B, C])).toEqual([A, B]);
+    const kept = await control.noteKept([A, B, C]);
+    expect([...kept.keys()]).toEqual([A, B]);
+    expect(kept.get(A)).toBeGreaterThanOrEqual(40_000);
+    expect(exists(`jobs/${A}/collected`)).toBe(true);
+  });
+
+  test("slots of an older version could not go on in them", async () => {
+    await waiting(A);
+    await write(`jobs/${A}/work/checkpoint`, "7");
+    await write("slot.sh", (await read("slot.sh")).replaceAll("make_kept_work", "unknown"));
+    expect(await control.findKept([A])).toBeNull();
+  });
+});

@@ -255,3 +255,18 @@ test("an event log is read whole, also when a full disk left its last line open"
     { kind: "ended", key: "0000001-1", slot: 0, outcome: { kind: "exited", code: 3 }, durationMs: 20 },
   ]);
 });
+
+test("directories that are kept for a next attempt are named, and only go by force", async () => {
+  const command = "#tree - 0 0 1\n. begin\nexport SSHOAL_JOB='train.sh.3'\ntrue\n";
+  const kept = { command, exit: "1\n", claim: "slot 0\n", collected: "", "work/checkpoint": "7" };
+  await aSpool(DONE, {
+    trees: "",
+    ...job("0000003-1", kept),
+    // What it had is with a later attempt.
+    ...job("0000003-0", { exit: "1\n", collected: "" }),
+  });
+  const { batches } = await findLeftOver(session, null, signal);
+  expect(batches).toMatchObject([{ name: DONE, toCollect: 0, kept: ["train.sh.3"] }]);
+  expect(await remove([{ name: DONE, isForced: false }])).toEqual({ [`batch ${DONE}`]: "kept" });
+  expect(await remove([{ name: DONE, isForced: true }])).toEqual({ [`batch ${DONE}`]: "removed" });
+});

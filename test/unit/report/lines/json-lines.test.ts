@@ -153,7 +153,6 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     kind: "dirs-kept",
     at: AT,
     ...HOME,
-    batch: "train.sh-4f1d2c9a",
     jobs: [2],
     bytes: 1258291200,
   },
