@@ -22,7 +22,7 @@ export function clockTicks(lengthMs: number, most: number): { atMs: number; labe
   const count = Math.floor(lengthMs / step);
   return Array.from({ length: count + 1 }, (_, index) => ({
     atMs: index * step,
-    label: formatTime(index * step).replace(/ 00[smh]$/, ""),
+    label: formatTime(index * step).replace(/(?<=[mhd])00[smh]$/, ""),
   }));
 }
 
