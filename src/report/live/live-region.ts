@@ -21,7 +21,7 @@ export class LiveRegion {
   /** Of earlier drawings: what a smaller window pushed off its top. A larger one brings it back, right above `shown`. */
   #pushedOff: readonly string[] = [];
   /** Of the window, when it was last drawn on. */
-  #size = "";
+  #size = { columns: 0, rows: 0 };
 
   constructor(stream: TerminalStream) {
     this.#stream = stream;
@@ -29,8 +29,9 @@ export class LiveRegion {
 
   /** Draws `lines` in place of those drawn before; `above` goes on top of them and stays. */
   draw(lines: readonly string[], above: readonly string[] = []): void {
-    const size = `${this.#stream.columns}x${this.#stream.rows}`;
-    if (above.length === 0 && size === this.#size && isSame(lines, this.#shown)) return;
+    const size = { columns: this.#stream.columns || 80, rows: this.#stream.rows || 24 };
+    const isOther = size.columns !== this.#size.columns || size.rows !== this.#size.rows;
+    if (above.length === 0 && !isOther && isSame(lines, this.#shown)) return;
     const ours = [...this.#pushedOff, ...this.#shown];
     const isInPlace = above.length === 0 && size === this.#size && this.#pushedOff.length === 0;
     const stays = (line: string, index: number) => isInPlace && line === this.#shown[index];
@@ -39,35 +40,32 @@ export class LiveRegion {
       .map((line, index) => (stays(line, index) ? "\n" : `${ERASE_TO_END_OF_LINE}${line}\n`))
       .join("");
     // What goes on top may be wider than the terminal, and then goes on in a row that something else stands in.
-    const top = `${this.#toTopOf(ours)}${above.length > 0 ? ERASE_BELOW : ""}`;
+    const top = `${toTopOf(rowsOf(ours, size.columns))}${above.length > 0 ? ERASE_BELOW : ""}`;
     this.#stream.write(`${BEGIN_DRAWING}${top}${text}${ERASE_BELOW}${END_DRAWING}`);
     const isAlone = above.length === 0 && lines.length > 0;
-    this.#pushedOff = isAlone ? this.#outOfReach(ours) : [];
+    this.#pushedOff = isAlone ? this.#outOfReach(ours, size) : [];
     this.#shown = lines;
     this.#size = size;
   }
 
-  /** As far as the cursor goes: it stops at the top of the window. */
-  #toTopOf(lines: readonly string[]): string {
-    const rows = lines.reduce((sum, line) => sum + this.#rowsOf(line), 0);
-    return rows === 0 ? "\r" : `\r\x1b[${rows}A`;
+  /** A window that grew has brought back as many rows; at most all of its rows but the cursor's own are ours. */
+  #outOfReach(ours: readonly string[], { columns, rows }: { columns: number; rows: number }): string[] {
+    const grown = Math.max(0, rows - this.#size.rows);
+    const off = Math.max(rowsOf(this.#pushedOff, columns) - grown, rowsOf(ours, columns) - (rows - 1));
+    if (off <= 0) return [];
+    return ours.filter((_, index) => rowsOf(ours.slice(0, index), columns) < off);
   }
+}
 
-  /** Those at the top that the window is too low for. */
-  #outOfReach(lines: readonly string[]): readonly string[] {
-    let room = (this.#stream.rows || 24) - 1;
-    const first = lines.findLastIndex((line) => {
-      room -= this.#rowsOf(line);
-      return room < 0;
-    });
-    return lines.slice(0, first + 1);
-  }
+/** The cursor stops at the top of the window. */
+function toTopOf(rows: number): string {
+  return rows === 0 ? "\r" : `\r\x1b[${rows}A`;
+}
 
-  /** A terminal that was made narrower has wrapped our lines. */
-  #rowsOf(line: string): number {
-    const columns = this.#stream.columns || 80;
-    return Math.max(1, Math.ceil(textWidth(stripVTControlCharacters(line)) / columns));
-  }
+/** A terminal that was made narrower has wrapped our lines: they take more rows than they are. */
+function rowsOf(lines: readonly string[], columns: number): number {
+  const widths = lines.map((line) => textWidth(stripVTControlCharacters(line)));
+  return widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
 }
 
 function isSame(lines: readonly string[], others: readonly string[]): boolean {

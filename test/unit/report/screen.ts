@@ -1,5 +1,6 @@
 // A terminal as far as the live view needs one: it obeys the few sequences that redraw in place, wraps at its
-// width, keeps the cursor off what has scrolled away, and rewraps its lines when it is made narrower.
+// width, keeps the cursor off what has scrolled away, rewraps its lines when its width changes, and brings lines back
+// that have scrolled away when it is made higher.
 
 import { Writable } from "node:stream";
 
@@ -14,6 +15,8 @@ export class Screen extends Writable {
   /** All of it, with what moves the cursor. */
   written = "";
   #rows: Row[] = [newRow()];
+  /** The first one that has not scrolled away. */
+  #top = 0;
   #row = 0;
   #column = 0;
 
@@ -43,13 +46,22 @@ export class Screen extends Writable {
 
   resize(columns: number, rows: number): void {
     const whole: string[] = [];
-    for (const { text, isWrapped } of this.#rows) whole.push(isWrapped ? `${whole.pop()}${text}` : text);
+    let linesAway = 0;
+    for (const [index, { text, isWrapped }] of this.#rows.entries()) {
+      whole.push(isWrapped ? `${whole.pop()}${text}` : text);
+      if (index < this.#top) linesAway = whole.length;
+    }
+    const grown = rows - this.rows;
     this.columns = columns;
     this.rows = rows;
     this.#rows = [newRow()];
+    this.#top = 0;
     this.#row = 0;
     this.#column = 0;
-    for (const char of whole.join("\n")) this.#obey(char);
+    for (const char of whole.slice(0, linesAway).join("\n")) this.#obey(char);
+    const away = linesAway === 0 ? 0 : this.#row + 1;
+    for (const char of `${linesAway === 0 ? "" : "\n"}${whole.slice(linesAway).join("\n")}`) this.#obey(char);
+    this.#top = Math.max(0, away - Math.max(0, grown), this.#row - rows + 1);
     this.emit("resize");
   }
 
@@ -65,13 +77,13 @@ export class Screen extends Writable {
   }
 
   #goUp(rows: number): void {
-    const top = Math.max(0, this.#rows.length - this.rows);
-    this.#goTo(Math.max(top, this.#row - rows), this.#column);
+    this.#goTo(Math.max(this.#top, this.#row - rows), this.#column);
   }
 
   #goTo(row: number, column: number): void {
     this.#row = row;
     this.#column = column;
+    this.#top = Math.max(this.#top, row - this.rows + 1);
     while (this.#rows.length <= row) this.#rows.push(newRow());
   }
 

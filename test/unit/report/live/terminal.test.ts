@@ -179,6 +179,23 @@ describe("a change of size", () => {
     expect(screen.lines.slice(-5)).toEqual(fresh.screen.lines.slice(-5));
     expect(screen.lines).toHaveLength(fresh.screen.lines.length);
   });
+
+  test("lower and higher again, in steps and while times go on: once more as it was", () => {
+    const { screen } = open(80, 40, events);
+    const before = screen.lines;
+    for (const [columns, rows] of [
+      [80, 9],
+      [40, 7],
+      [80, 10],
+      [80, 12],
+      [80, 40],
+    ] as const) {
+      screen.resize(columns, rows);
+      vi.advanceTimersByTime(2000);
+    }
+    const withoutTimes = (lines: readonly string[]) => lines.map((line) => line.replace(/ +\d+s/g, ""));
+    expect(withoutTimes(screen.lines)).toEqual(withoutTimes(before));
+  });
 });
 
 test("the ^C that the terminal echoes does not stay", () => {
