@@ -1,19 +1,21 @@
 // Steers a batch while it is followed: no new jobs, stop, continue, pause, leave. Signals and keys come to the same here.
 
+import { UserError } from "../errors.js";
 import type { RunEvent } from "../model/event.js";
-import { canContinue } from "../plan/halt.js";
-import type { BatchRun } from "../run/batch-run.js";
+import { canContinue, hasItsMachines } from "../plan/halt.js";
+import type { FollowedRun } from "./followed-run.js";
 import { Leaving } from "./leaving.js";
 
 export type Interrupted = "no" | "drain" | "stop";
 
 export class Steering {
-  readonly #run: BatchRun;
+  readonly #run: FollowedRun;
   readonly #leaving: Leaving;
   #interrupted: Interrupted = "no";
   #isPaused = false;
+  #beginsAnew = false;
 
-  constructor(run: BatchRun, detaches: boolean) {
+  constructor(run: FollowedRun, detaches: boolean) {
     this.#run = run;
     this.#leaving = new Leaving(run, detaches);
   }
@@ -41,9 +43,11 @@ export class Steering {
     this.#run.emit({ kind: "interrupted", mode: "stop" });
   }
 
-  /** Ends a drain. Too late once the machines are being left. */
+  /** Ends a drain. Too late once the machines are being left. Where machines are missing, as in a client that only follows, the run begins anew. */
   continue(): void {
-    if (!canContinue(this.#run.state)) return;
+    const { state } = this.#run;
+    if (!canContinue(state)) return;
+    this.#beginsAnew = !hasItsMachines(state);
     this.#interrupted = "no";
     this.#run.emit({ kind: "continued", from: "drain" });
   }
@@ -70,7 +74,18 @@ export class Steering {
   /** After every event of the run: `sshoal stop` interrupts it, too. */
   note(event: RunEvent): void {
     if (event.kind === "interrupted" && this.#interrupted !== "stop") this.#interrupted = event.mode;
-    if (event.kind === "continued" && event.from === "drain") this.#interrupted = "no";
+    if (event.kind === "continued" && event.from === "drain") this.#noteContinued();
     this.#leaving.note(event);
+  }
+
+  #noteContinued(): void {
+    this.#interrupted = "no";
+    if (!this.#beginsAnew) return;
+    this.#beginsAnew = false;
+    this.#run.runAgain("none").catch((error: unknown) => {
+      if (!(error instanceof UserError)) return this.#run.abandon(error as Error);
+      this.#run.emit({ kind: "warning", message: `no new jobs: ${error.message}; try: ${error.hint}` });
+      this.drain();
+    });
   }
 }

@@ -3,7 +3,7 @@
 
 import type { Attempt } from "../model/attempt.js";
 import { rankOf } from "../model/attempt-key.js";
-import type { Fate, MachineState, TrackedJob } from "../model/batch-state.js";
+import type { Fate, TrackedJob } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import { formatHaltRule, type HaltRule } from "../model/halt-rule.js";
 import { type JobId, type Outcome, succeeded } from "../model/job.js";
@@ -18,11 +18,16 @@ export function startsNothing({ interrupted, isPaused }: RunState): boolean {
   return isPaused || interrupted !== "no";
 }
 
-/** A drain can be undone while a machine can still take jobs. That of `--halt` would only begin again. */
-export function canContinue({ interrupted, halting, machines }: RunState): boolean {
-  if (interrupted !== "drain" || halting.reached !== null) return false;
-  const isGone = ({ phase }: MachineState) => phase === "finishing" || phase === "done" || phase === "failed";
-  return [...machines.values()].some((machine) => machine.isOpen && !isGone(machine));
+/** A drain can be undone while something runs, or is about to. That of `--halt` would only begin again. */
+export function canContinue(state: RunState): boolean {
+  const { interrupted, halting, tally } = state;
+  return interrupted === "drain" && halting.reached === null && (tally.running > 0 || hasItsMachines(state));
+}
+
+/** Machines can take jobs, and none that could has been left. */
+export function hasItsMachines({ machines }: RunState): boolean {
+  const open = [...machines.values()].filter(({ isOpen }) => isOpen);
+  return open.length > 0 && open.every(({ phase }) => phase !== "finishing" && phase !== "done");
 }
 
 /** Of these attempts, those whose jobs a user stopped. */

@@ -86,7 +86,9 @@ export function isEverySlotSettled(state: RunState, countHeld: (machine: string)
 
 /** What a client that leaves now leaves behind. */
 export interface Left {
+  /** Without those that are being stopped. */
   readonly running: number;
+  readonly stopping: number;
   /** They wait on a machine, which begins them by itself. */
   readonly queued: number;
   /** They wait for a client. */
@@ -96,9 +98,18 @@ export interface Left {
 }
 
 export function countLeft({ tally, machines }: RunState): Left {
-  let queued = 0;
-  for (const { current } of machines.values()) queued += current.queued.size;
-  return { running: tally.running, queued, unsent: tally.waiting - queued, ended: tally.ended };
+  let [queued, stopping] = [0, 0];
+  for (const { current } of machines.values()) {
+    queued += current.queued.size;
+    for (const { stage } of current.running) if (stage.kind === "running" && stage.isStopping) stopping++;
+  }
+  return {
+    running: tally.running - stopping,
+    stopping,
+    queued,
+    unsent: tally.waiting - queued,
+    ended: tally.ended,
+  };
 }
 
 /** With this computer, or on a machine. */

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
+import { LIGHT_NO_GPU, listBelow, waitFor } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { makeHome } from "../rig/own-home.js";
 import { killAll } from "../rig/processes.js";
@@ -50,13 +50,19 @@ async function finish(...numbers: number[]): Promise<void> {
   for (const number of numbers) await seen.write(`jobs.sh.${number}`, "");
 }
 
+/** Jobs that no slot has taken, and that were not taken back. */
+function waitingThere(): string[] {
+  const paths = listBelow(`${host.homeDir}/.sshoal/batches`);
+  const jobs = paths.filter((path) => path.endsWith("/command")).map((path) => path.replace(/command$/, ""));
+  return jobs.filter((job) => !paths.includes(`${job}claim`));
+}
+
+function onTerminal(args: readonly string[], options: Partial<TerminalOptions> = {}): OnTerminal {
+  return runOnTerminal(args, { cwd: work.dir, home: home.dir, env: { LANG: "C.UTF-8" }, ...options });
+}
+
 async function start(jobs: number, options: Partial<TerminalOptions> = {}): Promise<OnTerminal> {
-  const terminal = runOnTerminal(await argsFor(jobs), {
-    cwd: work.dir,
-    home: home.dir,
-    env: { LANG: "C.UTF-8" },
-    ...options,
-  });
+  const terminal = onTerminal(await argsFor(jobs), options);
   await shows(terminal, "2 running");
   return terminal;
 }
@@ -105,6 +111,23 @@ test("Ctrl-C drains and shows the keys: c continues, and a second Ctrl-C stops",
   expect(terminal.lines().join("\n")).toContain("1 succeeded, 0 failed, 2 stopped, 1 unfinished");
 });
 
+test("c continues a batch that was attached to, and drained there", async () => {
+  const args = await argsFor(3);
+  expect((await runCommand([...args, "--detach"], { cwd: work.dir, home: home.dir })).code).toBe(0);
+  const terminal = onTerminal(["attach"], { program: "sshoal", afterwards: 'echo "code $?"' });
+  await shows(terminal, "2 running");
+  await shows(terminal, HINT);
+  terminal.type("\x03");
+  await shows(terminal, "draining, 2 jobs finish");
+  await until("no job waits on the machine", () => waitingThere().length === 0);
+  terminal.type("c");
+  await shows(terminal, HINT);
+  await finish(1, 2, 3);
+  await terminal.ended;
+  expect(terminal.lines()).toContain("code 0");
+  expect(begun()).toEqual(["jobs.sh.1", "jobs.sh.2", "jobs.sh.3"]);
+});
+
 test("q asks whether to detach, drain or stop, and Esc goes back; ? lists the keys", async () => {
   const terminal = await start(3);
   const question = "d detach, jobs run on · r drain, no new jobs · s stop 2 jobs";
@@ -130,7 +153,7 @@ test("--detach says how many jobs run on, and status agrees at once", async () =
   const left = await runCommand([...(await argsFor(3)), "--detach"], { cwd: work.dir, home: home.dir });
   expect(left.code, left.stderr).toBe(0);
   expect(left.stderr).toMatch(
-    /\n2 jobs run on without you; sshoal attach follows them\n1 more waits on the machine/,
+    /\n2 jobs run on without you; sshoal attach follows them\n1 more waits on the machines and begins there\n/,
   );
   expect(left.stdout).not.toContain("unfinished");
   const { stdout } = await sshoal("status");
@@ -203,12 +226,7 @@ function clientPid(): number {
 
 test("jobs from stdin: keys are read from the terminal", async () => {
   const [, ...args] = await argsFor(3);
-  const terminal = runOnTerminal(["-", ...args], {
-    cwd: work.dir,
-    home: home.dir,
-    env: { LANG: "C.UTF-8" },
-    stdin: work.path("jobs.sh"),
-  });
+  const terminal = onTerminal(["-", ...args], { stdin: work.path("jobs.sh") });
   await shows(terminal, HINT);
   await shows(terminal, "2 running");
   terminal.type("d");

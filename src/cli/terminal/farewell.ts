@@ -3,25 +3,26 @@
 import type { Left } from "../../plan/remaining.js";
 import { count } from "../../report/lines/wording.js";
 
-/** "3 jobs run on without you; sshoal attach follows them", and what becomes of the others. */
-export function farewellLines({ running, queued, unsent, ended }: Left): string[] {
+/** "3 jobs run on without you; sshoal attach follows them", and what becomes of the others. `attach`: what to type. */
+export function farewellLines({ running, stopping, queued, unsent, ended }: Left, attach: string): string[] {
+  const followed = (amount: number) => `without you; ${attach} follows ${amount === 1 ? "it" : "them"}`;
   const lines: string[] = [];
   if (running > 0) lines.push(`${count(running, "job")} ${does(running, "run")} on ${followed(running)}`);
-  if (queued > 0 && running > 0)
-    lines.push(`${queued} more ${does(queued, "wait")} on the machines, which need no client for that`);
-  if (queued > 0 && running === 0)
+  if (queued > 0) {
+    const wait = `${does(queued, "wait")} on the machines and ${does(queued, "begin")}`;
     lines.push(
-      `${count(queued, "job")} ${does(queued, "wait")} on the machines and ${does(queued, "begin")} ${followed(queued)}`,
+      running > 0 ? `${queued} more ${wait} there` : `${count(queued, "job")} ${wait} ${followed(queued)}`,
     );
+  }
   if (unsent > 0)
     lines.push(`${count(unsent, "job")} ${does(unsent, "wait")} for you: the same command resumes the batch`);
+  if (stopping > 0) {
+    const are = stopping === 1 ? "is" : "are";
+    lines.push(`${count(stopping, "job")} ${are} being stopped; ${attach} collects the results`);
+  }
   if (lines.length === 0 && ended > 0)
-    lines.push(`no job runs any more; sshoal attach collects ${count(ended, "result")}`);
+    lines.push(`no job runs any more; ${attach} collects ${count(ended, "result")}`);
   return lines;
-}
-
-function followed(amount: number): string {
-  return `without you; sshoal attach follows ${amount === 1 ? "it" : "them"}`;
 }
 
 function does(amount: number, verb: string): string {

@@ -1,17 +1,19 @@
 // Follows a batch on this terminal, whichever command asked for it: shows what happens, listens for signals, and
 // answers with an exit code.
 
+import { stemsHere } from "../../batch/batches-here.js";
 import { exitCodeOf } from "../../batch/exit-code.js";
 import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
 import type { Steering } from "../../batch/steering.js";
 import type { ExitCode } from "../../errors.js";
-import type { Reporter } from "../../report/reporter.js";
+import { quoteIfNeeded } from "../../transport/quote.js";
 import { drained } from "./drained.js";
 import { farewellLines } from "./farewell.js";
+import { findKeyboard } from "./keyboard.js";
 import { openReporter } from "./open-reporter.js";
 import type { ReporterChoice } from "./reporters.js";
 import { listenForSignals } from "./signals.js";
-import type { TerminalHold } from "./terminal-hold.js";
+import { TerminalHold } from "./terminal-hold.js";
 
 export interface FollowingHere extends Omit<Following, "viewer" | "sending" | "orderTyped" | "exitCodeOf"> {
   /** Jobs come from there: no keys are read from it. */
@@ -42,7 +44,7 @@ export async function followHere({
     results,
   });
   const { stdout, stderr } = process;
-  const holdTerminal = await terminalHolder(reporter, takesStdin);
+  const { live } = reporter;
   let hold: TerminalHold | null = null;
   const viewer = {
     show: reporter.show,
@@ -57,7 +59,8 @@ export async function followHere({
     hasRoom: options.tees ? (signal: AbortSignal) => drained([stdout, stderr], signal) : null,
     attend: (steering: Steering) => {
       const stopListening = listenForSignals(steering);
-      hold = holdTerminal?.(steering) ?? null;
+      const input = live && findKeyboard(process.stdin, !takesStdin);
+      if (live) hold = new TerminalHold({ view: live, keys: input ? { input, steering } : null });
       return () => {
         hold?.close();
         stopListening();
@@ -84,17 +87,14 @@ export async function followHere({
   } finally {
     reporter.close(ending?.kind === "detached");
   }
-  if (ending.kind === "detached") for (const line of farewellLines(ending.left)) stderr.write(`${line}\n`);
+  if (ending.kind === "detached") {
+    const attach = attachCommand(following.order);
+    for (const line of farewellLines(ending.left, attach)) stderr.write(`${line}\n`);
+  }
   return codeOf(ending);
 }
 
-/** Null: nothing is drawn on a terminal, and no keys are read. */
-async function terminalHolder({ live }: Reporter, takesStdin: boolean) {
-  if (live === undefined) return null;
-  const [{ TerminalHold }, { findKeyboard }] = await Promise.all([
-    import("./terminal-hold.js"),
-    import("./keyboard.js"),
-  ]);
-  return (steering: Steering): TerminalHold =>
-    new TerminalHold({ view: live, steering, input: findKeyboard(process.stdin, !takesStdin) });
+/** Of several batches in a directory one has to be named. */
+function attachCommand({ results, stem }: FollowingHere["order"]): string {
+  return stemsHere(results).length < 2 ? "sshoal attach" : `sshoal attach ${quoteIfNeeded(stem)}`;
 }

@@ -10,9 +10,15 @@ import type { TerminalInput } from "./prompt.js";
 
 export interface HoldParts {
   readonly view: LiveView;
+  /** Null: there is no keyboard, or nothing to steer. */
+  readonly keys: Keys | null;
+  /** Shown while no keys are read. */
+  readonly otherwise?: KeysMode | null;
+}
+
+interface Keys {
+  readonly input: TerminalInput;
   readonly steering: Steering;
-  /** Null: there are no keys to press. */
-  readonly input: TerminalInput | null;
 }
 
 /** After `bg` no signal tells that `fg` was typed. */
@@ -20,18 +26,18 @@ const LOOK_AGAIN_MS = 500;
 
 export class TerminalHold implements Suspendable {
   readonly #view: LiveView;
-  readonly #steering: Steering;
   readonly #keyboard: Keyboard | null;
+  readonly #otherwise: KeysMode | null;
   readonly #stopListening: () => void;
   #mode: KeysMode = "hint";
   #isAsking = false;
   #isAway = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ view, steering, input }: HoldParts) {
+  constructor({ view, keys, otherwise = null }: HoldParts) {
     this.#view = view;
-    this.#steering = steering;
-    this.#keyboard = input && new Keyboard(input, (text) => this.#take(text));
+    this.#keyboard = keys && new Keyboard(keys.input, (text) => this.#take(text, keys.steering));
+    this.#otherwise = otherwise;
     this.#stopListening = listenForStops({
       onStop: () => this.#leave(),
       onContinue: () => this.#return(),
@@ -74,28 +80,28 @@ export class TerminalHold implements Suspendable {
     if (this.#isAsking || this.#isAway) this.#keyboard?.rest();
     else this.#keyboard?.read();
     this.#view.hide(this.#isAway);
-    this.#view.showKeys(this.#keyboard === null || this.#isAway ? null : this.#mode);
+    this.#view.showKeys(this.#keyboard === null || this.#isAway ? this.#otherwise : this.#mode);
   }
 
-  #take(text: string): void {
+  #take(text: string, steering: Steering): void {
     for (const key of parseKeys(text)) {
-      const { mode, action } = press(key, this.#mode, this.#steering.interrupted);
+      const { mode, action } = press(key, this.#mode, steering.interrupted);
       this.#mode = mode;
       this.#view.showKeys(mode);
-      if (action !== null) this.#act(action);
+      if (action !== null) this.#act(action, steering);
     }
   }
 
-  #act(action: Action): void {
+  #act(action: Action, steering: Steering): void {
     switch (action) {
       case "detach":
-        return this.#steering.detach();
+        return steering.detach();
       case "drain":
-        return this.#steering.drain();
+        return steering.drain();
       case "stop":
-        return this.#steering.stop();
+        return steering.stop();
       case "continue":
-        return this.#steering.continue();
+        return steering.continue();
       // To the whole job, as the terminal would: the other end of a pipe is part of it.
       case "interrupt":
         return void process.kill(0, "SIGINT");

@@ -10,6 +10,7 @@ import type { Results } from "../../run/home/results.js";
 import { note } from "./note.js";
 import { openReporter } from "./open-reporter.js";
 import type { ReporterChoice } from "./reporters.js";
+import { TerminalHold } from "./terminal-hold.js";
 
 export interface WatchingHere {
   readonly follower: Follower;
@@ -31,6 +32,7 @@ export async function watchHere(watching: WatchingHere): Promise<number> {
   };
   for (const signal of SIGNALS) process.on(signal, leave);
   let reporter: Reporter | null = null;
+  let hold: TerminalHold | null = null;
   const open = async ({ started: { machines, settings } }: Watched) => {
     const names = machines.map(({ name }) => name);
     const opened = await openReporter(options, {
@@ -39,7 +41,8 @@ export async function watchHere(watching: WatchingHere): Promise<number> {
       results,
     });
     reporter = opened;
-    opened.live?.showKeys("watching");
+    const { live } = opened;
+    if (live) hold = new TerminalHold({ view: live, keys: null, otherwise: "watching" });
     return { show: opened.show, isEnough };
   };
   try {
@@ -47,10 +50,15 @@ export async function watchHere(watching: WatchingHere): Promise<number> {
     closeReporter(reporter, ending.kind !== "finished");
     return codeOf(ending, follower);
   } finally {
+    letGo(hold);
     closeReporter(reporter, true);
     for (const signal of SIGNALS) process.off(signal, leave);
     follower.close();
   }
+}
+
+function letGo(hold: TerminalHold | null): void {
+  hold?.close();
 }
 
 /** Harmless when repeated. `isLeft`: the batch goes on. */

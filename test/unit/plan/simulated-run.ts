@@ -11,7 +11,7 @@ import { decide } from "../../../src/plan/decide.js";
 import { apply } from "../../../src/plan/fold/apply.js";
 import { initialState } from "../../../src/plan/fold/initial-state.js";
 import { replay } from "../../../src/plan/fold/replay.js";
-import { canContinue, haltDue } from "../../../src/plan/halt.js";
+import { canContinue, haltDue, hasItsMachines } from "../../../src/plan/halt.js";
 import { heldBy } from "../../../src/plan/holdings.js";
 import { isOver } from "../../../src/plan/remaining.js";
 import { isUnderWay, keyOn, machineOf, type Policy, type RunState } from "../../../src/plan/run-state.js";
@@ -229,7 +229,7 @@ export class Simulation {
       () => this.#choose(8) === 0 && this.#stopSome(),
       () => this.#choose(4) === 0 && this.#emit({ kind: "paused", pid: 1 }),
       () => this.#emit({ kind: "continued" }),
-      () => canContinue(this.state) && this.#emit({ kind: "continued", from: "drain" }),
+      () => this.#continue(),
     ];
     (actions[this.#choose(actions.length)] as () => void)();
   }
@@ -551,6 +551,11 @@ export class Simulation {
   #stopSome(): void {
     const lines = [...this.state.jobs.keys()];
     this.#emit({ kind: "jobs-stopping", jobs: lines.filter(() => this.#choose(3) === 0) });
+  }
+
+  #continue(): void {
+    if (canContinue(this.state) && hasItsMachines(this.state))
+      this.#emit({ kind: "continued", from: "drain" });
   }
 
   #clean(remote: Remote): void {

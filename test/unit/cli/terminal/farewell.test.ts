@@ -1,17 +1,14 @@
 import { expect, test } from "vitest";
 import { farewellLines } from "../../../../src/cli/terminal/farewell.js";
 
-const NOTHING = { running: 0, queued: 0, unsent: 0, ended: 0 };
+const NOTHING = { running: 0, stopping: 0, queued: 0, unsent: 0, ended: 0 };
 
 test.each([
   [{ running: 3 }, ["3 jobs run on without you; sshoal attach follows them"]],
   [{ running: 1 }, ["1 job runs on without you; sshoal attach follows it"]],
   [
     { running: 6, queued: 11 },
-    [
-      "6 jobs run on without you; sshoal attach follows them",
-      "11 more wait on the machines, which need no client for that",
-    ],
+    ["6 jobs run on without you; sshoal attach follows them", "11 more wait on the machines and begin there"],
   ],
   [{ queued: 2 }, ["2 jobs wait on the machines and begin without you; sshoal attach follows them"]],
   [
@@ -21,5 +18,6 @@ test.each([
       "4 jobs wait for you: the same command resumes the batch",
     ],
   ],
+  [{ stopping: 2 }, ["2 jobs are being stopped; sshoal attach collects the results"]],
   [{ ended: 1 }, ["no job runs any more; sshoal attach collects 1 result"]],
-])("%j", (left, lines) => expect(farewellLines({ ...NOTHING, ...left })).toEqual(lines));
+])("%j", (left, lines) => expect(farewellLines({ ...NOTHING, ...left }, "sshoal attach")).toEqual(lines));
