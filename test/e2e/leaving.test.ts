@@ -108,7 +108,7 @@ test("Ctrl-C drains and shows the keys: c continues, and a second Ctrl-C stops",
   await terminal.ended;
   expect(terminal.shown()).toMatch(SANE);
   expect(terminal.lines()).toContain("code 130");
-  expect(terminal.lines().join("\n")).toContain("1 succeeded, 0 failed, 2 stopped, 1 unfinished");
+  expect(terminal.lines().join("\n")).toContain("1 succeeded, 0 failed, 3 stopped");
 });
 
 test("c continues a batch that was attached to, and drained there", async () => {
@@ -145,7 +145,7 @@ test("q asks whether to detach, drain or stop, and Esc goes back; ? lists the ke
   await shows(terminal, "draining, 2 jobs finish");
   terminal.type("s");
   expect(await terminal.ended).toBe(130);
-  expect(terminal.lines().join("\n")).toContain("0 succeeded, 0 failed, 2 stopped, 1 unfinished");
+  expect(terminal.lines().join("\n")).toContain("0 succeeded, 0 failed, 3 stopped");
   expect(begun()).toEqual(["jobs.sh.1", "jobs.sh.2"]);
 });
 
