@@ -3,7 +3,7 @@
 import { endingOf, type TrackedJob } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
 import type { Job } from "../../model/job.js";
-import { formatDuration, formatRoughDuration } from "../text/amounts.js";
+import { formatAge, formatDuration } from "../text/amounts.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
 import type { Signs } from "../text/signs.js";
 import { jobNames } from "./job-names.js";
@@ -58,7 +58,7 @@ function condition(
   // What a job printed before this client came, and when, is not known.
   const silentMs = now - (said?.at ?? Math.max(startedAt, view.startedAt ?? 0));
   if (silentMs < SILENT_AFTER_MS) return { state: "running", said: text, isReason: false };
-  return { state: "silent", said: `no output for ${formatRoughDuration(silentMs)}${rest}`, isReason: true };
+  return { state: "silent", said: `no output for ${formatAge(silentMs)}${rest}`, isReason: true };
 }
 
 /** Jobs that failed or are lost, in the order in which they ended. */

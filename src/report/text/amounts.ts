@@ -14,6 +14,11 @@ export function formatDuration(ms: number): string {
   return twoUnits(whole, [DAY, "d"], [HOUR, "h"]);
 }
 
+/** How long something has lasted at least, without seconds from a minute on: `45s`, `4m`, `2h07m`. */
+export function formatAge(ms: number): string {
+  return ms < MINUTE || ms >= HOUR ? formatDuration(ms) : `${Math.floor(ms / MINUTE)}m`;
+}
+
 /** An estimate, no finer than it deserves, so that it does not flicker: `20s`, `8m`, `2h10m`. */
 export function formatRoughDuration(ms: number): string {
   if (ms < MINUTE) return `${Math.max(1, Math.ceil(ms / (5 * SECOND))) * 5}s`;

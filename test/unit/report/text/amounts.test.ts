@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { formatBytes, formatDuration, formatRoughDuration } from "../../../../src/report/text/amounts.js";
+import {
+  formatAge,
+  formatBytes,
+  formatDuration,
+  formatRoughDuration,
+} from "../../../../src/report/text/amounts.js";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -34,3 +39,9 @@ test.each([
 ])("%i bytes are %s", (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
 });
+
+test.each([
+  [45 * SECOND, "45s"],
+  [4 * MINUTE + 59 * SECOND, "4m"],
+  [2 * HOUR + 7 * MINUTE, "2h07m"],
+])("%d ms have passed: %s", (ms, text) => expect(formatAge(ms)).toBe(text));
