@@ -26,7 +26,7 @@ let client: Workspace;
 let agent: TestAgent;
 let relay: Relay;
 let locked = "";
-const PASSPHRASE = "open sesame";
+const PASSPHRASE = "quit, stop, drop";
 const QUESTION = () => `Enter passphrase for key '${locked}': `;
 
 beforeAll(async () => {
