@@ -7,6 +7,7 @@ import { formatJobStem } from "../input/batch/job-name.js";
 import { outcomeAtHome } from "../model/batch-state.js";
 import type { Outcome } from "../model/job.js";
 import type { Results } from "../run/home/results.js";
+import type { BatchHere } from "./batches-here.js";
 import { resolveCopying } from "./copy-paths.js";
 import { exitCodeOf } from "./exit-code.js";
 import type { Ending, FollowOrder } from "./follow-batch.js";
@@ -58,6 +59,11 @@ export async function orderForOne(
     trees: readTrees(surroundings, settings, jobs),
     results,
   };
+}
+
+/** Such a batch: its only job has its name. */
+export function isOneJob({ stem, jobs }: Pick<BatchHere, "stem" | "jobs">): boolean {
+  return jobs.length === 1 && jobs[0]?.name === stem;
 }
 
 /** One that ends in a number could be that of a batch's job. */

@@ -45,6 +45,21 @@ test("output comes while the command runs", async () => {
   expect(await command.ended).toMatchObject({ code: 0, stdout: "first\nlast\n" });
 });
 
+test("attach follows a command whose client is gone: the rest of its output, and its exit code", async () => {
+  const args = [
+    `echo first; ${waitFor(work.path("go"))}; echo last; exit 7`,
+    "--machine",
+    await box.machineFile(),
+  ];
+  const command = spawnCommand(args, options());
+  await command.until(({ stdout }) => stdout() === "first\n");
+  command.child.kill("SIGKILL");
+  await command.ended;
+  await work.write("go", "");
+  const attached = await runCommand(["attach"], { cwd: work.dir, program: "sshoal" });
+  expect(attached).toMatchObject({ code: 7, stdout: "last\n" });
+});
+
 test("--copy-forward and --copy-backwards: these files alone; --job-name: where they come to", async () => {
   const { code, stdout, stderr } = await remote(
     "find . -type f; mkdir out; echo 1 > out/one; echo 2 > two",

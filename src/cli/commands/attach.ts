@@ -2,6 +2,7 @@
 
 import { chooseFollowed, heldErrorOf, loadBatch, loadBatches } from "../../batch/batches-here.js";
 import { reachFollower } from "../../batch/follower/ask-follower.js";
+import { exitCodeOfOne, isOneJob } from "../../batch/one-job.js";
 import { openBatch } from "../../batch/open-batch.js";
 import { orderFor } from "../../batch/recorded-batch.js";
 import type { JobId } from "../../model/job.js";
@@ -28,7 +29,11 @@ export async function attach(options: AttachOptions): Promise<number> {
   // What only follows jobs to their end has no machines to give any to.
   const orderAgain = (rerun: Rerun) =>
     orderFor(loadBatch(results, here.stem) ?? here, results, surroundings, rerun);
-  return followHere({ order, surroundings, options, connector, orderAgain });
+  const following = { order, surroundings, connector, orderAgain };
+  if (!isOneJob(here)) return followHere({ ...following, options });
+  // As execute_remote would have gone on.
+  const asRemote = options.isJson ? options : { ...options, tees: true, voice: "execute_remote" as const };
+  return followHere({ ...following, options: asRemote, exitCodeOf: exitCodeOfOne });
 }
 
 async function watch(options: AttachOptions, results: Results): Promise<number> {

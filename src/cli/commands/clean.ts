@@ -9,6 +9,7 @@ import type { Removed } from "../../remote/spool/leftovers.js";
 import { type CleanedMachine, formatLeftOver, type LeftRow } from "../../report/tables/left-over-table.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
+import { quoteIfNeeded } from "../../transport/quote.js";
 import type { CleanOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";
@@ -23,6 +24,8 @@ export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {
   const connect = connector(surroundings, options, note);
   const looks = await cleanPlaces({ places, wishes, isDryRun, connect });
   process.stdout.write(formatLeftOver(looks.map(toTable), process.stdout.columns || 80));
+  for (const { machine, path } of looks.flatMap(stuckOn))
+    note(`${machine}: you may not remove all of what jobs left: sudo rm -r ${quoteIfNeeded(path)}`);
   complainAboutNames(looks, wishes.named);
   return looks.some(({ reached }) => reached.kind === "reached") ? ExitCode.Success : ExitCode.NoMachine;
 }
@@ -44,12 +47,19 @@ function toTable({ machine, reached }: CleanedPlace): CleanedMachine {
   return { kind: "looked", machine, rows };
 }
 
+function stuckOn({ machine, reached }: CleanedPlace): { machine: string; path: string }[] {
+  const removed = reached.kind === "reached" ? reached.answer.removed : null;
+  return [...(removed?.values() ?? [])].flatMap((each) =>
+    typeof each === "string" ? [] : [{ machine, path: each.stuckAt }],
+  );
+}
+
 /** `became`: what the machine said of it; null: it was not asked. */
 function endOf(verdict: Verdict, became: Removed | null): Pick<LeftRow, "end" | "reason"> {
   if (verdict.kind !== "remove") return { end: "kept", reason: verdict.reason };
   if (became === null) return { end: "would be removed", reason: null };
   if (became === "kept") return { end: "kept", reason: "in use by now" };
-  return { end: became === "stuck" ? "could not be removed" : "removed", reason: null };
+  return { end: became === "removed" ? "removed" : "could not be removed", reason: null };
 }
 
 /** After the table, which tells what was done all the same. */

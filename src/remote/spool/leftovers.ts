@@ -23,8 +23,8 @@ export interface Removal {
   readonly trees: readonly { readonly name: string; readonly minAgeSeconds: number }[];
 }
 
-/** "kept": it is in use after all. "stuck": it could not be deleted. */
-export type Removed = "removed" | "kept" | "stuck";
+/** "kept": it is in use after all. `stuckAt`: it could not be deleted, and what is left of it is there. */
+export type Removed = "removed" | "kept" | { readonly stuckAt: string };
 
 /** What became of each, by `batch <name>` and `tree <name>`; of what was not there any more, nothing. */
 export async function removeLeftOver(
@@ -132,11 +132,17 @@ function parseTree(line: string): LeftTree | null {
 
 function parseRemoved(answers: readonly string[]): Map<string, Removed> {
   const removed = new Map<string, Removed>();
+  const paths = new Map(
+    answers.flatMap((line) => {
+      const [, thing, path = ""] = /^left ((?:batch|tree) \S+) (.+)$/.exec(line) ?? [];
+      return thing === undefined ? [] : [[thing, path] as const];
+    }),
+  );
   for (const line of answers) {
     const [, what, thing = ""] = /^(removed|kept|stuck) ((?:batch|tree) .+)$/.exec(line) ?? [];
     // Below two roots, and one of them stays: then it is not removed.
-    if (what !== undefined && (removed.get(thing) ?? "removed") === "removed")
-      removed.set(thing, what as Removed);
+    if (what === undefined || (removed.get(thing) ?? "removed") !== "removed") continue;
+    removed.set(thing, what === "stuck" ? { stuckAt: paths.get(thing) ?? "" } : (what as "removed" | "kept"));
   }
   return removed;
 }

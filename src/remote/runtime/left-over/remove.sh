@@ -49,8 +49,10 @@ remove() {
   elif [ -d "$aside" ] && discard; then
     echo "removed $1"
   else
-    mv "$aside" "$dir" 2>/dev/null
+    remains=$dir
+    [ ! -d "$aside" ] || mv "$aside" "$dir" 2>/dev/null || remains=$aside
     echo "stuck $1"
+    echo "left $1 $remains"
   fi
 }
 

@@ -236,7 +236,7 @@ test("what could be removed in part only has no job that a slot could begin agai
   const dir = await aSpool(HELD, { "slot.sh": "", ...ended });
   await home.write("bin/rm", '#!/bin/sh\nfind "$2" -path "*-*/claim" -exec /bin/rm {} +\nexit 1\n');
   vi.stubEnv("PATH", `${home.path("bin")}:${process.env.PATH}`);
-  expect(await remove([{ name: HELD, isForced: true }])).toEqual({ [`batch ${HELD}`]: "stuck" });
+  expect(await remove([{ name: HELD, isForced: true }])).toEqual({ [`batch ${HELD}`]: { stuckAt: dir } });
   expect(existsSync(join(dir, "slot.sh"))).toBe(true);
   expect(existsSync(join(dir, "jobs"))).toBe(false);
 });
