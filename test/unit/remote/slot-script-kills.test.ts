@@ -1,6 +1,6 @@
 // Processes of a slot are killed while a job runs. A killed job never counts as done. SSHOAL_ALL_KILLS=1 tries every case.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -76,6 +76,21 @@ describe.each(SHELLS)("the last word of a job without its keeper, under %s:", (_
     ["its last command crashes", "WAIT; sh -c 'kill -SEGV $$'", "139"],
   ])("%s", async (_, line, end) => {
     expect(await endOf(line)).toBe(end);
+  });
+
+  test("how long it took is known, if its loop saw it run", async () => {
+    await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
+    await spool.job(A, "echo >../../../begun; until [ -e ../../../go ]; do /bin/sleep 0.01; done");
+    const loop = spool.start();
+    await until("it has begun", () => spool.exists("begun"));
+    process.kill(pidIn("keeper"), "SIGKILL");
+    await until("the loop waits for it", () => existsSync(home.path("slept")));
+    const [start = ""] = await spool.events();
+    const earlier = start.replace(/ 0 (\d+) /, (_, up) => ` 0 ${up - 10_000} `);
+    await writeFile(join(spool.dir, "slots/0/events"), `${earlier}\n`);
+    await writeFile(join(spool.dir, "go"), "");
+    await loop.ended;
+    expect((await spool.events())[1]).toMatch(new RegExp(`^ended ${A} 0 0 1\\d{5}$`));
   });
 
   test("its own trap runs, and decides how it ends", async () => {

@@ -48,7 +48,10 @@ is_taken_over() {
 # see_to_end CLAIM: waits until the job at hand is gone, then writes how it ended: by its last word, or as lost. CLAIM says whether
 # its taker had written its name.
 see_to_end() {
-  while [ ! -s "$dir/exit" ] && is_under_way "$1"; do sleep 1; done
+  took=0 is_seen=
+  while [ ! -s "$dir/exit" ] && is_under_way "$1"; do is_seen=yes && sleep 1; done
+  # One that was gone at the first look may have ended long ago: how long it took is unknown.
+  [ -z "$is_seen" ] || find_age
   if [ -s "$dir/exit" ]; then
     tell_end
     return
@@ -60,8 +63,15 @@ see_to_end() {
   owner=
   { read -r _ _ _ owner <"$mine/keeper"; } 2>/dev/null
   read_last_word
-  wind_up "${code:-lost}" 0 "$owner"
+  wind_up "${code:-lost}" "$took" "$owner"
   tell
+}
+
+# Sets $took to the milliseconds since the job at hand began, if that was written, and in this boot.
+find_age() {
+  begun=$(sed -n "s/^started $key $slot \([0-9]*\) ${boot_id%%-*}\$/\1/p" "$mine/events")
+  uptime_now
+  [ -z "$begun" ] || took=$((now - begun))0
 }
 
 # Sets $code. A word without its newline was torn. The four codes are those of the signals that a sweep over all processes
