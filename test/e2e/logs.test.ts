@@ -91,6 +91,52 @@ test("of a detached job: straight from its machine, to its end, and nothing is w
   expect(await logs("1", "--out")).toMatchObject({ code: 0, stdout: `${soFar}last\n`, stderr: "" });
 });
 
+test("several jobs at once, by number, range, name, glob and state: from machines, from here, and to their end", async () => {
+  const args = await batch(
+    "echo one; echo oops >&2; exit 1",
+    "seq 1 30; printf 'no end'",
+    `echo begun; echo worse >&2; ${waitFor(seen.path("go"))}; echo done`,
+    "echo four",
+  );
+  expect((await runCommand([...args, "--detach"], { cwd: work.dir })).code).toBe(0);
+  await until("the third one runs", async () => (await logs("3", "--err")).stdout === "worse\n");
+  const two = "==> jobs.sh.1 <==\none\n==> jobs.sh.1 stderr <==\noops\n==> jobs.sh.2 <==\n29\n30\nno end";
+  for (const words of [
+    ["1", "2"],
+    ["1-2"],
+    ["jobs.sh.2", "jobs.sh.1"],
+    ["[12]"],
+    ["--state", "failed,succeeded"],
+  ])
+    expect(await logs(...words, "--tail", "3"), `${words}`).toMatchObject({
+      code: 0,
+      stdout: two,
+      stderr: "",
+    });
+  expect(await logs("--state", "running")).toMatchObject({ stdout: "begun\n==> stderr <==\nworse\n" });
+
+  const following = spawnCommand(["logs", "-f", "1", "3"], sshoal());
+  await following.until(({ stdout }) => stdout().includes("jobs.sh.3: worse\n"));
+  await seen.write("go", "");
+  const { code, stdout } = await following.ended;
+  expect(code).toBe(0);
+  const of = (name: string) => stdout.split("\n").filter((line) => line.startsWith(`${name}: `));
+  expect(of("jobs.sh.1").sort()).toEqual(["jobs.sh.1: one", "jobs.sh.1: oops"]);
+  expect(of("jobs.sh.3")).toEqual(["jobs.sh.3: begun", "jobs.sh.3: worse", "jobs.sh.3: done"]);
+
+  expect((await runCommand(args, { cwd: work.dir })).code).toBe(1);
+  expect(await logs("1-2", "--tail", "3")).toMatchObject({ code: 0, stdout: two, stderr: "" });
+  expect(await logs("2", "--tail", "0")).toMatchObject({ code: 0, stdout: "" });
+  expect(await logs("5-9")).toMatchObject({
+    code: 2,
+    stderr: "error: there is no job 5-9 here\ntry: did you mean jobs.sh.4 or jobs.sh.3 or jobs.sh.2?\n",
+  });
+  expect(await logs("1", "--state", "waiting")).toMatchObject({
+    code: 2,
+    stderr: "error: no job of 1 is waiting\ntry: sshoal status\n",
+  });
+});
+
 test("following outlives the client that brought the output here", async () => {
   const args = await batch(`echo first; ${waitFor(seen.path("go"))}; echo last`);
   const client = spawnCommand(args, { cwd: work.dir });
