@@ -212,7 +212,10 @@ test("a failed job is run again by a client that attached to the last running jo
   expect((await follow(work, machines, "--detach").ended).code).toBe(0);
   await until("it runs", async () => (await ran(gate)).length === 1);
   const client = spawnCommand(["attach", "--json"], { cwd: work.dir, program: "sshoal" });
-  await client.until(({ stdout }) => stdout().includes('"kind":"job-collected"'));
+  await client.until(({ stdout }) => stdout().includes('"kind":"machine-ready"'));
+  // The first client or this one brings it home.
+  await until("the failed one is here", () => existsSync(work.path("job_results/jobs.sh.1")));
+  await until("its record is, too", async () => (await sshoal(work, "status")).stdout.includes("1 failed"));
   await gate.write("fixed", "");
   const retrying = spawnCommand(["retry", "jobs.sh.1"], { cwd: work.dir, program: "sshoal" });
   await retrying.until(({ stdout }) => stdout().includes("finished: jobs.sh.1"));
@@ -278,7 +281,8 @@ test("a follower of another version, or on another computer, is named, with exit
 
 test("without a follower, undrain lets the machine go on by itself", async () => {
   const { work, gate } = await gatedBatch(["one", "two"]);
-  expect((await follow(work, machines.slice(0, 1), "--detach").ended).code).toBe(0);
+  const left = await follow(work, machines.slice(0, 1), "--detach").ended;
+  expect(left.code, left.stdout + left.stderr).toBe(0);
   await until("the first runs", async () => (await ran(gate)).length === 1);
   expect((await sshoal(work, "drain", "a.yaml")).code).toBe(0);
   await gate.write("one", "");
