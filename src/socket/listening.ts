@@ -68,8 +68,18 @@ function hasBegun(server: Server, path: string): Promise<boolean> {
 
 /** Sockets of processes that were killed: nothing listens there. */
 async function removeStale(dir: string): Promise<void> {
-  const sockets = readdirSync(dir).filter((name) => name.endsWith(ENDING));
+  const sockets = readdirSync(dir).filter((name) => name.endsWith(ENDING) && isOfGone(name));
   await Promise.all(sockets.map((name) => removeIfStale(join(dir, name))));
+}
+
+/** A process that is just starting has a socket that nothing listens at yet. */
+function isOfGone(name: string): boolean {
+  try {
+    process.kill(Number.parseInt(name, 10), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
 }
 
 function removeIfStale(path: string): Promise<void> {

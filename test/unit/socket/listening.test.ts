@@ -104,7 +104,7 @@ test("a reader that takes nothing is dropped, and the sender waits for none", as
 
 test("a socket that a killed process left is removed, one that is in use is not", async () => {
   const first = await listen(work.path("s"));
-  const stale = join(work.path("s"), "1-abcdef.sock");
+  const stale = join(work.path("s"), "4194999-abcdef.sock");
   const left = createServer().listen(stale);
   await until("it is there", () => existsSync(stale));
   writeFileSync(work.path("s/note"), "");
@@ -122,4 +122,16 @@ test("nothing that is not a socket of ours is dialled", async () => {
   expect(await dial(work.path("none"))).toBeNull();
   writeFileSync(work.path("file"), "");
   expect(await dial(work.path("file"))).toBeNull();
+});
+
+test("the socket of a process that is just starting stays, though nothing listens there yet", async () => {
+  await listen(work.path("s"));
+  const starting = join(work.path("s"), `${process.pid}-abcdef.sock`);
+  const left = createServer().listen(starting);
+  await until("it is there", () => existsSync(starting));
+  renameSync(starting, work.path("kept"));
+  left.close();
+  renameSync(work.path("kept"), starting);
+  await listen(work.path("s"));
+  expect(existsSync(starting)).toBe(true);
 });
