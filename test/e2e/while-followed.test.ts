@@ -116,7 +116,9 @@ test("a command with a mistake is refused where it was typed, and the follower g
   const client = follow(work, machines.slice(0, 1));
   await until("it runs", async () => (await ran(gate)).length === 1);
   const bad = follow(work, [work.path("no-such.yaml")]);
-  expect((await bad.ended).code).toBe(2);
+  const refused = await bad.ended;
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("no-such.yaml");
   await gate.write("one", "");
   expect((await client.ended).code).toBe(0);
   expect(await ran(gate)).toEqual(["one"]);
