@@ -105,7 +105,7 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
 
   test("drain keeps what waits there from beginning; the same command runs it elsewhere", async () => {
     const drained = await runCommand(["drain", "one.yaml"], { cwd: batch.work.dir, program: "sshoal" });
-    expect(drained.stdout, drained.stderr).toBe(`draining: ${OLDER}; ${OLDER_BATCH}\n`);
+    expect(drained.stdout, drained.stderr).toBe(`draining: one.yaml; ${OLDER_BATCH}\n`);
     await batch.gate.write("go", "");
     await until("the loop has ended", () => host.pids().length === 0);
     expect(await batch.ran()).toEqual(["1"]);
