@@ -154,7 +154,7 @@ describe("a machine that is rebooted", () => {
     relay.accept();
     const { code, stdout } = await client.ended;
     expect(stdout).toContain("3 succeeded, 0 failed, 2 lost in");
-    expect(stdout).toMatch(/^ {2}job_results\/jobs\.sh\.2\.err {2}lost: /m);
+    expect(stdout).toMatch(/^\? 2 {2}lost {2}/m);
     expect(code).toBe(1);
   });
 
@@ -226,7 +226,7 @@ describe("killed from outside, with the client watching:", () => {
     await ledger.seen.write("go-2", "");
     const { code, stdout, stderr } = await client.ended;
     expect(stdout, stderr).toContain("2 succeeded, 1 failed in");
-    expect(stdout).toMatch(/^ {2}job_results\/jobs\.sh\.2\.err {2}exit code 7$/m);
+    expect(stdout).toMatch(/^\S 2 {2}exit 7 {2}/m);
     expect(code).toBe(1);
     expect([...(await ledger.runs()).values()]).toEqual([1, 1, 1]);
     // The inputs that it did not change are no results, whoever cleared up.
@@ -263,7 +263,7 @@ describe("killed from outside, with the client watching:", () => {
     killAll([pidIn("slots/0/job")]);
     const { code, stdout, stderr } = await client.ended;
     expect(stdout, stderr).toContain("1 succeeded, 1 failed in");
-    expect(stdout).toMatch(/^ {2}job_results\/jobs\.sh\.1\.err {2}killed by SIGKILL$/m);
+    expect(stdout).toMatch(/^\S 1 {2}SIGKILL {2}/m);
     expect(code).toBe(1);
     expect([...(await ledger.runs()).values()]).toEqual([1, 1]);
   });

@@ -48,7 +48,7 @@ test("for all jobs at the top of the file, for one right above it", async () => 
   expect([code, stdout]).toEqual([1, expect.stringContaining("2 succeeded, 1 failed")]);
   expect(await output(4)).toBe("all typed\n");
   expect(await output(6)).toBe("own typed\n");
-  expect(stdout).toMatch(/jobs\.sh\.6\.err {2}ran out of time/);
+  expect(stdout).toMatch(/\n\S 6 {2}timed out {2}/);
   expect(await output(7)).toBe("all\n");
 });
 
