@@ -2,10 +2,10 @@
 
 import type { Socket } from "node:net";
 
-/** A longer line ends the channel. */
-const MOST_IN_BYTES = 4 << 20;
+/** A longer line ends the channel. One line tells of every job of a batch, some hundred bytes each. */
+const MOST_IN_BYTES = 64 << 20;
 /** A reader that is further behind is dropped. */
-const MOST_OUT_BYTES = 8 << 20;
+const MOST_OUT_BYTES = 64 << 20;
 
 /** As it came in: not looked at yet. */
 export type Message = Readonly<Record<string, unknown>>;

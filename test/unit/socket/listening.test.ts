@@ -76,10 +76,23 @@ test("messages go both ways, whole, however they are cut", async () => {
   await other.end();
 });
 
+test("one message tells of every job of a large batch", async () => {
+  const listening = await listen(work.path("s"));
+  const asker = await dialled(listening?.path ?? "");
+  const heard: Message[] = [];
+  asker.listen((message) => heard.push(message));
+  await until("the asker is there", () => channels.length === 1);
+  const jobs = Array.from({ length: 200_000 }, (_, i) => ({ job: i, name: `jobs.sh.${i}`, end: "stopped" }));
+  channels[0]?.send({ kind: "stopped", jobs });
+  await Promise.race([asker.closed, until("it came", () => heard.length === 1)]);
+  expect(heard[0]?.jobs).toHaveLength(200_000);
+  await asker.end();
+});
+
 test.each([
   ["no JSON", "hello\n"],
   ["JSON, but no object", "[1]\n"],
-  ["a line that does not end", "x".repeat(5 << 20)],
+  ["a line that does not end", "x".repeat(65 << 20)],
 ])("what is %s ends the channel, and nothing else", async (_, text) => {
   const listening = await listen(work.path("s"));
   const socket = connect(listening?.path ?? "").on("error", () => {});
@@ -97,7 +110,7 @@ test("a reader that takes nothing is dropped, and the sender waits for none", as
   const socket: Socket = connect(listening?.path ?? "").on("error", () => {});
   await until("a client is there", () => channels.length === 1);
   const line = `${"x".repeat(1 << 20)}\n`;
-  for (let sent = 0; sent < 20; sent++) channels[0]?.sendLine(line);
+  for (let sent = 0; sent < 80; sent++) channels[0]?.sendLine(line);
   await channels[0]?.closed;
   socket.destroy();
 });
