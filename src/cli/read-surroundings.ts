@@ -20,6 +20,12 @@ export function readSurroundings(): Surroundings {
 
 /** A long path does not fit into a socket's address: the next one may. */
 function socketDirs(): string[] {
-  const own = process.env.XDG_RUNTIME_DIR ? [path.join(process.env.XDG_RUNTIME_DIR, "sshoal")] : [];
-  return [...own, ...[tmpdir(), "/tmp"].map((dir) => path.join(dir, `sshoal-${process.geteuid?.() ?? 0}`))];
+  const runtimeDir = process.env.XDG_RUNTIME_DIR;
+  const own = runtimeDir ? [path.join(runtimeDir, "sshoal")] : [];
+  const all = [
+    ...own,
+    ...[tmpdir(), "/tmp"].map((dir) => path.join(dir, `sshoal-${process.geteuid?.() ?? 0}`)),
+  ];
+  // Other clients may have another working directory.
+  return all.filter((dir) => path.isAbsolute(dir));
 }
