@@ -13,8 +13,13 @@ export interface Draining {
   readonly verb: "drain" | "undrain";
 }
 
+/** What the batch calls the machine, typed with or without the end of its file's name; null: it has no jobs there. */
+export function machineOf(here: BatchHere, typed: string): string | null {
+  return [typed, `${typed}.yaml`, `${typed}.yml`].find((name) => concernsMachine(here, name)) ?? null;
+}
+
 /** Whether the batch has jobs there, or a client that may give it some. */
-export function concernsMachine({ machines, state, holder }: BatchHere, name: string): boolean {
+function concernsMachine({ machines, state, holder }: BatchHere, name: string): boolean {
   return namesOf(name).some(
     (each) => machines.has(each) && (holder !== null || state.machines.get(each)?.hasSpool),
   );

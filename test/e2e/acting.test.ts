@@ -168,8 +168,10 @@ test("a drained machine finishes what it runs, and the other one gets the rest",
   const { work, gate, ran } = await gatedBatch(6);
   const client = spawnCommand(["jobs.sh", "--machines", ...machines, ...SMALL, "--json"], { cwd: work.dir });
   await until("two jobs run", async () => (await ran()).length === 2);
-  const drained = await runCommand(["drain", "a.yaml"], { cwd: work.dir, program: "sshoal" });
-  expect(drained.code, drained.stdout + drained.stderr).toBe(0);
+  // As it may be typed after --machines.
+  const drained = await runCommand(["drain", "a"], { cwd: work.dir, program: "sshoal" });
+  expect(drained.stdout, drained.stderr).toMatch(/^draining: a\.yaml; /);
+  expect(drained.code).toBe(0);
   await client.until(({ stdout }) => stdout().includes('"kind":"jobs-taken-back"'));
   await gate.write("go", "");
   const { code, stdout } = await client.ended;
@@ -212,6 +214,8 @@ test("names that are not there are answered with near ones", async () => {
   const nothing = await runCommand(["stop", "jobs.sh"], { cwd: work.dir, program: "sshoal" });
   expect(nothing.code).toBe(2);
   expect(nothing.stderr).toContain("nothing of jobs.sh is running or queued");
+  const ended = await runCommand(["stop", "--state", "succeeded"], { cwd: work.dir, program: "sshoal" });
+  expect(ended.stderr).toContain("nothing of --state succeeded is running or queued");
   const empty = await makeWorkspace();
   const nowhere = await runCommand(["attach"], { cwd: empty.dir, program: "sshoal" });
   expect(nowhere.code).toBe(2);

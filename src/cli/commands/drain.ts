@@ -1,7 +1,7 @@
 // `sshoal drain` and `undrain`: the batches of this directory give a machine no more jobs, or give it jobs again.
 
 import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-here.js";
-import { concernsMachine, drainMachine } from "../../batch/drain-machine.js";
+import { drainMachine, machineOf } from "../../batch/drain-machine.js";
 import { ExitCode, UserError } from "../../errors.js";
 import { Results } from "../../run/home/results.js";
 import type { DrainOptions } from "../options/acting-commands.js";
@@ -12,18 +12,20 @@ import { note } from "../terminal/note.js";
 const DOING = { drain: "draining", undrain: "open again" } as const;
 
 export async function drain(options: DrainOptions, verb: "drain" | "undrain"): Promise<ExitCode> {
-  const { machine } = options;
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const batches = loadBatches(results);
-  const there = batches.filter((here) => concernsMachine(here, machine));
+  const there = batches.flatMap((here) => {
+    const machine = machineOf(here, options.machine);
+    return machine === null ? [] : [{ here, machine }];
+  });
   if (there.length === 0) {
-    throw new UserError(`no batch of this directory has jobs on ${machine}`, {
-      hint: hintAtBusy(machine, batches),
+    throw new UserError(`no batch of this directory has jobs on ${options.machine}`, {
+      hint: hintAtBusy(options.machine, batches),
     });
   }
   const connect = connector(surroundings, options, note);
-  for (const here of there) {
+  for (const { here, machine } of there) {
     await drainMachine({ here, machine, verb }, results, connect);
     process.stdout.write(`${DOING[verb]}: ${machine}; ${here.batch}\n`);
   }

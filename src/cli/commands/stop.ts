@@ -32,7 +32,8 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
   }));
   const open = chosen.filter(({ here, jobs }) => hasOpen(here, jobs));
   if (open.length === 0) {
-    const what = options.jobs.words.join(" ");
+    const { words, states } = options.jobs;
+    const what = [...words, ...states.map((state) => `--state ${state}`)].join(" ");
     throw new UserError(`nothing of ${what} is running or queued`, { hint: "sshoal status" });
   }
   const trouble: StopTrouble[] = [];
