@@ -28,7 +28,11 @@ export async function showStatus(options: StatusOptions): Promise<ExitCode> {
   const statuses = await Promise.all(chosen.map((each) => statusOf(each, connect)));
   if (isJson) for (const each of statuses.flatMap(({ unreached }) => unreached)) warn(unreachedText(each));
   const columns = process.stdout.columns || 80;
-  const lines = statuses.flatMap((each) => (isJson ? statusJson(each) : statusLines(each, columns)));
+  // In a pipe, a program or grep reads whole reasons.
+  const rowColumns = process.stdout.isTTY ? columns : Number.POSITIVE_INFINITY;
+  const lines = statuses.flatMap((each) =>
+    isJson ? statusJson(each) : statusLines(each, columns, rowColumns),
+  );
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
   return ExitCode.Success;
 }

@@ -17,21 +17,21 @@ const GAP = "  ";
 const WIDEST_NAME = 40;
 const WIDEST_PLACE = 30;
 
-/** Lines of at most `columns`, without their newlines. */
-export function statusLines(status: BatchStatus, columns = 80): string[] {
+/** Lines of at most `columns`, without their newlines. `rowColumns`: of those that are cut, not wrapped. */
+export function statusLines(status: BatchStatus, columns = 80, rowColumns = columns): string[] {
   const running = status.jobs.filter(({ state }) => state === "running");
   const stuck = status.jobs.filter(({ reason }) => reason !== undefined);
   const incomplete = status.jobs.filter(({ missing }) => missing !== undefined);
   return [
     ...headLines(status, columns),
     ...status.unreached.flatMap((each) => indented(unreachedText(each), columns)),
-    ...listed("running:", running, columns),
+    ...listed("running:", running, rowColumns),
     ...BAD.flatMap((word) => {
       const bad = status.jobs.filter(({ state }) => state === word);
-      return listed(`${word}:`, bad, columns);
+      return listed(`${word}:`, bad, rowColumns);
     }),
-    ...listed("not collected:", stuck, columns, ({ reason = "" }) => reason),
-    ...listed("incomplete:", incomplete, columns, ({ missing = [] }) => missingText(missing)),
+    ...listed("not collected:", stuck, rowColumns, ({ reason = "" }) => reason),
+    ...listed("incomplete:", incomplete, rowColumns, ({ missing = [] }) => missingText(missing)),
   ];
 }
 
