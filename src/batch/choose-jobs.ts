@@ -24,16 +24,22 @@ export interface ChosenJobs<B> {
   readonly isWhole: boolean;
 }
 
-/** Each batch that has some of the jobs. Throws UserError for a word that names none, or a number of several batches. */
+/**
+ * Each batch that has some of the jobs. Throws UserError for a word that names none, or a number of several batches.
+ * `isLikely`: if only one of these batches is, it is meant.
+ */
 export function chooseJobs<B extends Batch>(
   batches: readonly B[],
   { words, states }: JobChoice,
+  isLikely: (here: B) => boolean = () => true,
 ): ChosenJobs<B>[] {
   const named = batchesAmong(batches, words);
   const terms = parseJobTerms(words.filter((word) => !named.has(word)));
   const scope = named.size === 0 ? batches : [...new Set(named.values())];
   const chosen = new Set(
-    terms.length === 0 ? scope.flatMap(({ jobs }) => jobs) : terms.flatMap((term) => find(scope, term)),
+    terms.length === 0
+      ? scope.flatMap(({ jobs }) => jobs)
+      : terms.flatMap((term) => find(scope, term, isLikely)),
   );
   const isWhole = terms.length === 0 && named.size > 0 && states.length === 0;
   const found = scope
@@ -58,17 +64,18 @@ function batchesAmong<B extends Batch>(batches: readonly B[], words: readonly st
   return new Map(named.flatMap(([word, batch]) => (batch === null ? [] : [[word, batch] as const])));
 }
 
-function find(batches: readonly Batch[], term: JobTerm): Job[] {
+function find<B extends Batch>(batches: readonly B[], term: JobTerm, isLikely: (here: B) => boolean): Job[] {
   const named = batches.flatMap(({ jobs }) => jobs.filter(({ name }) => name === term.word));
   if (named.length > 0) return named;
   const hits = batches
-    .map(({ stem, jobs }) => ({ stem, jobs: jobs.filter((job) => isMeant(term, stem, job)) }))
+    .map((here) => ({ here, jobs: here.jobs.filter((job) => isMeant(term, here.stem, job)) }))
     .filter(({ jobs }) => jobs.length > 0);
-  const [first, ...others] = hits;
-  if (first === undefined) throw unknownError(batches, term);
-  if (others.length === 0 || term.kind === "glob") return hits.flatMap(({ jobs }) => jobs);
-  const [one, other] = hits.map(({ stem }) => `${quoteIfNeeded(stem)} ${term.word}`);
-  throw new UserError(`${hits.length} batches here have a job ${term.word}: which?`, {
+  if (hits.length === 0) throw unknownError(batches, term);
+  if (hits.length === 1 || term.kind === "glob") return hits.flatMap(({ jobs }) => jobs);
+  const [likely, ...others] = hits.filter(({ here }) => isLikely(here));
+  if (likely !== undefined && others.length === 0) return likely.jobs;
+  const [one, other] = hits.map(({ here }) => `${quoteIfNeeded(here.stem)} ${term.word}`);
+  throw new UserError(`${hits.length} batches here have jobs that ${term.word} may mean: which?`, {
     hint: `name the batch, too: ${one}, or ${other}`,
   });
 }

@@ -27,7 +27,7 @@ function parseTerm(word: string): JobTerm {
 
 /** As a shell matches names: `*`, `?` and `[abc]`. A bracket that is not closed stands for itself. */
 function globPattern(glob: string): RegExp {
-  const parts = glob.match(/\*|\?|\[!?[^\]]+\]|[\s\S]/g) ?? [];
+  const parts = glob.match(/\*+|\?|\[!?[^\]]+\]|[\s\S]/g) ?? [];
   try {
     return new RegExp(`^${parts.map(partPattern).join("")}$`, "s");
   } catch (cause) {
@@ -39,7 +39,7 @@ function globPattern(glob: string): RegExp {
 }
 
 function partPattern(part: string): string {
-  if (part === "*") return ".*";
+  if (part.startsWith("*")) return ".*";
   if (part === "?") return ".";
   if (part.length === 1) return part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   const [, not, letters = ""] = /^\[(!?)([^\]]+)\]$/.exec(part) ?? [];

@@ -26,7 +26,8 @@ export async function stop(options: StopOptions): Promise<ExitCode> {
   const batches = loadBatches(results);
   if (options.jobs.states.length > 0)
     await Promise.all(batches.map((each) => refresh(each, connector.connect)));
-  const chosen = chooseJobs(batches, options.jobs).map(({ here, jobs, isWhole }) => ({
+  const isGoing = (here: BatchHere) => hasOpen(here, null);
+  const chosen = chooseJobs(batches, options.jobs, isGoing).map(({ here, jobs, isWhole }) => ({
     here,
     jobs: isWhole ? null : jobs.map(({ id }) => id),
   }));

@@ -5,7 +5,7 @@ import { elapsedMs } from "../../model/batch-times.js";
 import { runningJobs, type ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
-import type { Signs } from "../text/signs.js";
+import { textWidth } from "../text/width.js";
 import { failureLines, type SummaryLook } from "./failure-lines.js";
 import { missingText } from "./missing-text.js";
 
@@ -23,19 +23,24 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
     ...failureLines(view, jobs, look),
     ...unfinishedLines(view, ellipsis),
     ...incompleteLines(view, ellipsis),
-    ...nextLines(view, jobs, look.signs),
+    ...nextLines(view, jobs, look),
   ];
 }
 
 /** None where all went well, and where no machine took a job: a warning has said what to do. */
-function nextLines(view: ViewState, jobs: readonly TrackedJob[], { separator }: Signs): string[] {
+function nextLines(view: ViewState, jobs: readonly TrackedJob[], { signs, columns }: SummaryLook): string[] {
   const { waiting, running, ended, unknown, stopped } = view.state.tally;
   const failed = jobs.filter(isFailed).map(({ job }) => job);
   const isUnfinished = waiting < jobs.length && waiting + running + ended + unknown > 0;
   const hasParameters = jobs.some(({ job }) => job.parameters !== undefined);
   if (failed.length + stopped === 0 && !isUnfinished && !hasParameters) return [];
   const closing = { failed, hasStopped: stopped > 0, isUnfinished, some: jobs[0]?.job ?? null };
-  return [`Next: ${view.sources.nextCommands(closing).map(printable).join(separator)}`];
+  const commands = view.sources.nextCommands(closing).map(printable);
+  const line = `Next: ${commands.join(signs.separator)}`;
+  // A command that goes over two rows cannot be copied.
+  return textWidth(line) <= columns
+    ? [line]
+    : commands.map((each, index) => (index === 0 ? `Next: ${each}` : `      ${each}`));
 }
 
 function isFailed(tracked: TrackedJob): boolean {

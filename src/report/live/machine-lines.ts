@@ -70,6 +70,7 @@ function occupationOf(
 ): Span[] {
   const busy = busySlots(view, name);
   const spans = [span(`${busy}/${slots.length} busy`, busy > 0 ? "busy" : "normal")];
+  if (view.state.machines.get(name)?.isOpen === false) spans.push(span("  takes no more jobs", "warn"));
   if (isWide) spans.push(span(`  ${capacityText(capacity)}`.trimEnd(), "dim"));
   const [reason] = held.values();
   if (reason !== undefined) spans.push(span(`  waits: ${waitingWords(reason, slots)}`, "warn"));

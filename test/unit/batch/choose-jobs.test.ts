@@ -126,8 +126,22 @@ test.each<[string[], JobChoice["states"], string, string]>([
 
 test("a number that two batches have is refused with what tells them apart", () => {
   expect(refusal([one, two], { words: ["1"], states: [] })).toEqual({
-    message: "2 batches here have a job 1: which?",
+    message: "2 batches here have jobs that 1 may mean: which?",
     hint: "name the batch, too: train.sh 1, or eval.sh 1",
+  });
+});
+
+test("of two batches that have a number, the only likely one is meant", () => {
+  const choice = { words: ["1"], states: [] };
+  expect(
+    chooseJobs([one, two], choice, ({ stem }) => stem === "eval.sh").map(({ here }) => here.stem),
+  ).toEqual(["eval.sh"]);
+});
+
+test("a glob of many stars takes no time", () => {
+  const glob = `${"*".repeat(200)}x`;
+  expect(refusal([aBatch(`${"a".repeat(200)}.sh`, 1)], { words: [glob], states: [] })).toMatchObject({
+    message: `there is no job ${glob} here`,
   });
 });
 

@@ -37,9 +37,11 @@ test("a follower that goes away during a request is named, and what to type", as
   const error = await reached?.ask({ kind: "drain", machine: "a" }).catch((each: unknown) => each);
   expect(error).toBeInstanceOf(UserError);
   expect((error as UserError).message).toBe(
-    `process ${process.pid}, which followed the batch, is gone; jobs go on`,
+    `process ${process.pid}, which followed the batch, ended before it answered`,
   );
-  expect((error as UserError).hint).toBe("sshoal status, then type the same command again");
+  expect((error as UserError).hint).toBe(
+    "sshoal status shows what became of this; then type the same command again",
+  );
 });
 
 test("what it refuses is an error, with its hint", async () => {

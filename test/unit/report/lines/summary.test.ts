@@ -104,6 +104,11 @@ test("unfinished jobs are told apart", () => {
   ]);
 });
 
+test("next commands that do not fit in one row have a row each", () => {
+  const view = viewOf(["a.yaml"], [started(someJobs(2)), jobStarted(1, "a.yaml", 0)]);
+  expect(summaryLines(view, { columns: 20 }).slice(-2)).toEqual(["Next: attach", "      results"]);
+});
+
 test("jobs of a machine that was left out are lost", () => {
   const view = viewOf(["a.yaml"], [started(someJobs(1)), jobStarted(1, "a.yaml", 0), unreachable("a.yaml")]);
   expect(summaryLines(view)).toEqual([

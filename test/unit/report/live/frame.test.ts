@@ -204,6 +204,17 @@ test("a lost link, and a machine that has nothing left to do", () => {
   expect(frame(view, 80, 24).slice(0, 2)).toEqual(["a.yaml  0/1 busy", "b.yaml  0/1 busy"]);
 });
 
+test("a machine that is drained says that it takes no more jobs, until it is opened", () => {
+  const { view, tell } = aView(
+    ["a.yaml"],
+    [started(someJobs(1)), ready("a.yaml", slotsWith([0])), jobStarted(1, "a.yaml", 0, 60_000)],
+  );
+  tell({ kind: "machine-draining", at: 61_000, machine: "a.yaml" });
+  expect(frame(view, 80, 24)).toContain("a.yaml  1/1 busy  takes no more jobs");
+  tell({ kind: "machine-opened", at: 62_000, machine: "a.yaml" });
+  expect(frame(view, 80, 24)).toContain("a.yaml  1/1 busy");
+});
+
 test("a machine that does not answer is pointed out before the link counts as lost", () => {
   const { view, tell } = aView(
     ["a.yaml"],
