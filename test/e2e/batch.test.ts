@@ -94,7 +94,7 @@ test("prints the lines that people grep for, and says where to look", async () =
   expect(second.stdout.trimEnd().split("\n")).toEqual([
     ...[2, 4, 5].map(
       (line) =>
-        `WARNING: job results already exists for line ${line}, skipping evaluation: delete if you wish to rerun`,
+        `WARNING: job results already exists for line ${line}, skipping evaluation: delete if you wish to rerun${line === 4 ? "; it failed (exit code 3): --retry-failed runs it again" : ""}`,
     ),
     expect.stringMatching(/^0 succeeded, 0 failed, 3 skipped \(1 of them failed before\) in \d+s$/),
     expect.stringMatching(/^Next: sshoal logs 4\W/),

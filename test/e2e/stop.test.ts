@@ -135,7 +135,7 @@ test("retry names what it leaves in no warning, and refuses jobs that have not e
   expect(retried.stdout + retried.stderr).not.toContain("skipping evaluation");
   const again = await runCommand(args, { cwd: work.dir });
   expect(again.stdout).toContain(
-    "WARNING: job results already exists for line 2, skipping evaluation: it failed (exit code 1); --retry-failed runs it again",
+    "WARNING: job results already exists for line 2, skipping evaluation: delete if you wish to rerun; it failed (exit code 1): --retry-failed runs it again",
   );
   expect(again.stdout).toContain("for line 1, skipping evaluation: delete if you wish to rerun");
 

@@ -130,10 +130,10 @@ function skippedLine(
   { job: id, outcome }: Extract<RunEvent, { kind: "job-skipped" }>,
 ): string {
   const line = view.state.jobs.get(id)?.job.line ?? id;
-  const familiar = `WARNING: job results already exists for line ${line}, skipping evaluation`;
-  if (outcome === null || succeeded(outcome)) return `${familiar}: delete if you wish to rerun`;
+  const familiar = `WARNING: job results already exists for line ${line}, skipping evaluation: delete if you wish to rerun`;
+  if (outcome === null || succeeded(outcome)) return familiar;
   const word = outcome.kind === "lost" ? "was lost" : endingOf(outcome);
-  return `${familiar}: it ${word} (${printable(describeOutcome(outcome))}); --retry-failed runs it again`;
+  return `${familiar}; it ${word} (${printable(describeOutcome(outcome))}): --retry-failed runs it again`;
 }
 
 /** `finished: name; command`; one that did not succeed is named by its state. */
