@@ -202,11 +202,9 @@ export function describeHolder({ pid, host }: Holder): string {
   return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
 }
 
-/** What to type to go on with a batch: the options are the user's. What was typed, such as a sweep, has no script to name. */
-export function resumeCommand({ script, stem, jobs }: Pick<BatchHere, "script" | "stem" | "jobs">): string {
-  return jobs.every(({ line }) => line === null)
-    ? `sshoal attach ${quoteIfNeeded(stem)}`
-    : `execute_batch ${quoteIfNeeded(script)} …`;
+/** What to type to go on with a batch: its record has the options. */
+export function resumeCommand({ stem }: Pick<BatchHere, "stem">): string {
+  return `sshoal attach ${quoteIfNeeded(stem)}`;
 }
 
 export function isSweep(jobs: readonly Job[]): boolean {

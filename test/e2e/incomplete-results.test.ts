@@ -97,7 +97,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
 
       const status = await sshoal("status");
       expect(status.stdout).toMatch(
-        /1 succeeded, 1 of them incomplete; took \d+s\n {2}no client follows it: execute_batch jobs\.sh/,
+        /1 succeeded, 1 of them incomplete; took \d+s\n {2}no client follows it: sshoal attach jobs\.sh/,
       );
       expect(status.stdout).toMatch(
         /incomplete:\n {4}jobs\.sh\.1 +box\.yaml slot 0 +\d+s +closed\/, secret\.bin\n/,

@@ -56,7 +56,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   const before = await record();
   const left = await status("jobs.sh");
   expect(left.stdout).toMatch(
-    /: 0 succeeded, 1 failed, 1 running, 1 waiting\n {2}\d+s so far.*; no client follows it: execute_batch jobs\.sh …/,
+    /: 0 succeeded, 1 failed, 1 running, 1 waiting\n {2}\d+s so far.*; no client follows it: sshoal attach jobs\.sh/,
   );
   expect(left.stdout).toContain("    jobs.sh.2  one.yaml slot 0  ");
 

@@ -63,14 +63,14 @@ function connectingSpan({ startedAt }: ViewState, now: number): Span {
 }
 
 function occupationOf(
-  { name, held, collecting }: MachineView,
+  { name, held, collecting, isDrained }: MachineView,
   view: ViewState,
   { slots, capacity }: { readonly slots: readonly Slot[]; readonly capacity: Capacity },
   isWide: boolean,
 ): Span[] {
   const busy = busySlots(view, name);
   const spans = [span(`${busy}/${slots.length} busy`, busy > 0 ? "busy" : "normal")];
-  if (view.state.machines.get(name)?.isOpen === false) spans.push(span("  takes no more jobs", "warn"));
+  if (isDrained) spans.push(span("  takes no more jobs", "warn"));
   if (isWide) spans.push(span(`  ${capacityText(capacity)}`.trimEnd(), "dim"));
   const [reason] = held.values();
   if (reason !== undefined) spans.push(span(`  waits: ${waitingWords(reason, slots)}`, "warn"));

@@ -17,6 +17,8 @@ export interface MachineView {
   collecting: TransferView | null;
   /** Nothing of this batch is left there. */
   isDone: boolean;
+  /** It was drained: it gets no more jobs. */
+  isDrained: boolean;
   /** Slot to why it takes no job for now. */
   readonly held: Map<number, string>;
 }
@@ -48,6 +50,7 @@ export function newMachine(name: string): MachineView {
     isStaged: false,
     collecting: null,
     isDone: false,
+    isDrained: false,
     held: new Map(),
   };
 }
@@ -94,7 +97,11 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       machine.collecting = null;
       return;
     case "machine-draining":
+      machine.isDrained = true;
+      return;
     case "machine-opened":
+      machine.isDrained = false;
+      return;
     case "machine-refused":
     case "jobs-handed-over":
     case "jobs-reassigned":

@@ -18,7 +18,7 @@ function aStatus(facts: Partial<BatchStatus> = {}): BatchStatus {
     batch: "jobs.sh-1a2b3c4d",
     jobs: [],
     follower: null,
-    command: "execute_batch jobs.sh …",
+    command: "sshoal attach jobs.sh",
     unreached: [],
     isAtWork: false,
     elapsedMs: 65_000,
@@ -69,7 +69,7 @@ test("jobs whose results are still on the machine are over, and to be collected"
   ];
   expect(statusLines(aStatus({ jobs: ended }))).toEqual([
     "jobs.sh-1a2b3c4d: 1 succeeded, 1 failed, 2 of them to collect; took 1m05s",
-    "  no client follows it: execute_batch jobs.sh … resumes it",
+    "  no client follows it: sshoal attach jobs.sh resumes it",
     "  failed:",
     "    jobs.sh.2  one.yaml slot 0  killed by SIGKILL",
   ]);
@@ -103,7 +103,7 @@ test("one line where it fits", () => {
     "j-1a2b3c4d: 0 succeeded, 1 running; 9s so far; followed by process 1",
   );
   expect(statusLines(aStatus(short), 110)[0]).toBe(
-    "j-1a2b3c4d: 0 succeeded, 1 running; 9s so far; no client follows it: execute_batch jobs.sh … resumes it",
+    "j-1a2b3c4d: 0 succeeded, 1 running; 9s so far; no client follows it: sshoal attach jobs.sh resumes it",
   );
 });
 
@@ -157,7 +157,7 @@ test("results that could not be taken, whole or in part, are listed with the rea
   const status = aStatus({ jobs });
   expect(statusLines(status)).toEqual([
     "jobs.sh-1a2b3c4d: 2 succeeded, 1 of them to collect, 1 of them incomplete",
-    "  took 1m05s; no client follows it: execute_batch jobs.sh … resumes it",
+    "  took 1m05s; no client follows it: sshoal attach jobs.sh resumes it",
     "  not collected:",
     "    jobs.sh.1  one.yaml slot 0  tar failed",
     "  incomplete:",
