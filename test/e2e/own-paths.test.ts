@@ -94,7 +94,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
       "pwd; echo here > placed",
       "#@ --copy-forward b --name copied",
       "pwd; find . -type f; echo there > made",
-      "cat placed",
+      "until [ -s placed ]; do sleep 0.05; done; cat placed",
     ]);
     expect(code, stderr).toBe(0);
     expect(printed("1")).toBe(`${work.dir}\n`);

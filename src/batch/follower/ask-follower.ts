@@ -73,8 +73,8 @@ export class Follower {
   }
 
   goneError(): UserError {
-    return new UserError(`process ${this.pid}, which followed the batch, ended before it answered`, {
-      hint: "sshoal status shows what became of this; then type the same command again",
+    return new UserError(`process ${this.pid}, which followed the batch, is gone`, {
+      hint: "sshoal status shows what became of the batch; then type the same command again",
     });
   }
 

@@ -36,11 +36,9 @@ test("a follower that goes away during a request is named, and what to type", as
   const reached = await reachFollower(results, "jobs.sh");
   const error = await reached?.ask({ kind: "drain", machine: "a" }).catch((each: unknown) => each);
   expect(error).toBeInstanceOf(UserError);
-  expect((error as UserError).message).toBe(
-    `process ${process.pid}, which followed the batch, ended before it answered`,
-  );
+  expect((error as UserError).message).toBe(`process ${process.pid}, which followed the batch, is gone`);
   expect((error as UserError).hint).toBe(
-    "sshoal status shows what became of this; then type the same command again",
+    "sshoal status shows what became of the batch; then type the same command again",
   );
 });
 
