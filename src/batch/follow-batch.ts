@@ -36,7 +36,7 @@ export interface Following {
   readonly orderTyped?: (typed: Typed) => Promise<NextOrder>;
   /** The order to run jobs again that are done; left out: the one there is. Rejects with UserError when there is none. */
   readonly orderAgain?: (rerun: Rerun) => Promise<NextOrder>;
-  /** For those that watch; left out: they are not told. */
+  /** For those that watch; left out: they get none. */
   readonly exitCodeOf?: (ending: Ending) => number;
 }
 

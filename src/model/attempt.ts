@@ -66,6 +66,11 @@ export const SENT: Stage = { kind: "sent" };
 export const QUEUED: Stage = { kind: "queued" };
 export const UNKNOWN: Stage = { kind: "unknown" };
 
+/** Its machine has it or is to get it, and it has not begun, as far as is known. */
+export function isUnbegun({ stage: { kind } }: Attempt): boolean {
+  return kind === "assigned" || kind === "sent" || kind === "queued";
+}
+
 /** How far each stage is on the way: news of an attempt is what takes it further. */
 const PROGRESS: Record<Stage["kind"], number> = {
   assigned: 0,

@@ -1,7 +1,7 @@
 // What is known of a batch: its jobs, their attempts, and the machines. Events are folded into it in plan/; everything
 // that is shown is read from it. It is changed in place, since a batch may have 100,000 jobs.
 
-import type { Attempt, Stage } from "./attempt.js";
+import { type Attempt, isUnbegun, type Stage } from "./attempt.js";
 import type { DecisionKind } from "./decision.js";
 import type { Job, JobId, Outcome } from "./job.js";
 import { type Life, newLife } from "./life.js";
@@ -241,8 +241,7 @@ export function wordOf(tracked: TrackedJob): JobWord {
 /** It waits or runs, as far as is known. */
 export function isStoppable({ fate }: TrackedJob): boolean {
   if (fate.kind !== "tried") return fate.kind === "waiting" || fate.kind === "dropped";
-  const { kind } = fate.stage;
-  return kind === "assigned" || kind === "sent" || kind === "queued" || kind === "running";
+  return isUnbegun(fate) || fate.stage.kind === "running";
 }
 
 /** The current attempt, or the last one that began. */

@@ -36,7 +36,7 @@ export interface BatchTimes {
   readonly isAtWork: boolean;
   /** Over all of its clients. */
   readonly elapsedMs: number;
-  /** Null: it cannot be told. */
+  /** Null: it is not known. */
   readonly timeLeftMs: number | null;
 }
 

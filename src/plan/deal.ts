@@ -1,6 +1,7 @@
 // Which machine each waiting job goes to: always the one with the least work per slot, so that early jobs start early
 // everywhere and a machine that has run dry is served first.
 
+import { isUnbegun } from "../model/attempt.js";
 import type { MachineState, TrackedJob } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import { startsNothing } from "./halt.js";
@@ -57,9 +58,8 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
 function isHeld({ jobs, machines }: RunState, { after }: TrackedJob): boolean {
   const earlier = after === null ? undefined : jobs.get(after);
   if (earlier?.fate.kind !== "dropped") return false;
-  return earlier.attempts.some(({ machine: name, stage }) => {
-    const machine = machines.get(name);
-    const isWaiting = stage.kind === "assigned" || stage.kind === "sent" || stage.kind === "queued";
-    return isWaiting && machine !== undefined && machine.phase !== "failed" && !machine.isGivenUp;
+  return earlier.attempts.some((attempt) => {
+    const machine = machines.get(attempt.machine);
+    return isUnbegun(attempt) && machine !== undefined && machine.phase !== "failed" && !machine.isGivenUp;
   });
 }

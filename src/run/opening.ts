@@ -1,6 +1,7 @@
 // How a run begins: which jobs are done, which are to be run again, which are under way, and what is said about it.
 
 import { readdirSync } from "node:fs";
+import { isUnbegun } from "../model/attempt.js";
 import type { BatchSettings } from "../model/batch.js";
 import { isStoppable, type MachineState, type Standing, standingOf } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
@@ -129,8 +130,11 @@ function openJob(
   const outcome = outcomeInPlace(job);
   if (hasResults && outcome !== undefined && isToRerun(rerun, id, outcome)) return reopen();
   if (gathered.toRetry.has(id)) return;
-  const isUnbegun = job.kind === "assigned" || job.kind === "sent" || job.kind === "queued";
-  if (isUnbegun && (isChanged || hasOtherNeeds(past?.jobs.get(id), given)))
+  if (
+    tracked.fate.kind === "tried" &&
+    isUnbegun(tracked.fate) &&
+    (isChanged || hasOtherNeeds(past?.jobs.get(id), given))
+  )
     return loop.emit({ kind: "job-replaced", job: id });
   if (isChanged && (hasResults || job.kind !== "waiting")) {
     const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (without --keep-changed it runs anew)`;

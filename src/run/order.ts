@@ -25,7 +25,7 @@ export interface BatchOrder extends Given {
   readonly policy: Policy;
   /** What makes a job the same as one of the record: its command, its name (whatever its command is now), or its id. */
   readonly matching: "command" | "name" | "id";
-  /** It goes on with a batch: of what is done, only these count as skipped. Absent: all of it does. */
+  /** This client had the batch a moment ago: of what is done, only these count as skipped. Absent: it had not. */
   readonly goesOn?: { readonly skipped: ReadonlySet<JobId> };
   /** Which of the jobs that are done are to be run again. */
   readonly rerun: Rerun;

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type JsonEvent, LIGHT_NO_GPU, listBelow, parseEvents, waitFor } from "../rig/batch.js";
-import { runCommand } from "../rig/command.js";
+import { runCommand, spawnCommand } from "../rig/command.js";
 import { sweep } from "../rig/ledger.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { runOnTerminal } from "../rig/terminal.js";
@@ -99,6 +99,19 @@ test("after --detach and attach, elapsed times and the time left are true", asyn
   await seen.write("go", "");
   expect(await attached.ended, attached.shown()).toBe(0);
   await home.remove();
+});
+
+test("jobs that an earlier client brought home count as they ended, not as skipped", async () => {
+  await work.write("jobs.sh", `true\nexit 3\n${waitFor(seen.path("go"))}\n`);
+  const machine = await host.machineFile("max_jobs: 1");
+  const client = spawnCommand(["jobs.sh", "--machines", machine, ...LIGHT_NO_GPU], { cwd: work.dir });
+  await client.until(({ stdout }) => stdout().includes("failed: jobs.sh.2"));
+  client.child.kill("SIGTERM");
+  await client.ended;
+  await seen.write("go", "");
+  const attached = await sshoal("attach");
+  expect(attached.stdout, attached.stderr).toMatch(/^2 succeeded, 1 failed in \d+s$/m);
+  expect(attached.code).toBe(1);
 });
 
 test("of a batch that had ended before attach, all tell the same times, up to the end of its last job", async () => {

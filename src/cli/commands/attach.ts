@@ -5,7 +5,6 @@ import { reachFollower } from "../../batch/follower/ask-follower.js";
 import { exitCodeOfOne, isOneJob } from "../../batch/one-job.js";
 import { openBatch } from "../../batch/open-batch.js";
 import { orderFor } from "../../batch/recorded-batch.js";
-import type { JobId } from "../../model/job.js";
 import { Results } from "../../run/home/results.js";
 import type { Rerun } from "../../run/rerun.js";
 import type { AttachOptions } from "../options/acting-commands.js";
@@ -21,11 +20,7 @@ export async function attach(options: AttachOptions): Promise<number> {
   if (options.watches) return watch(options, results);
   const connector = lastingConnector(surroundings, options, note);
   const here = await openBatch(options, { results, surroundings, connect: connector.connect });
-  // What is done counts as it ended: it belongs to the same batch.
-  const order = {
-    ...(await orderFor(here, results, surroundings, "none")),
-    goesOn: { skipped: new Set<JobId>() },
-  };
+  const order = await orderFor(here, results, surroundings, "none");
   // What only follows jobs to their end has no machines to give any to.
   const orderAgain = (rerun: Rerun) =>
     orderFor(loadBatch(results, here.stem) ?? here, results, surroundings, rerun);

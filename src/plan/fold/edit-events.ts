@@ -1,6 +1,6 @@
 // What an edited batch file changes: jobs have other names, some are gone, and some wait for those.
 
-import type { Attempt } from "../../model/attempt.js";
+import { type Attempt, isUnbegun } from "../../model/attempt.js";
 import type { TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
@@ -53,7 +53,7 @@ function retire(state: RunState, tracked: TrackedJob): void {
   const left = tracked.attempts.findLast(isLeft);
   if (left === undefined) return untrack(state, tracked);
   const { fate } = tracked;
-  if (fate.kind === "tried" ? !isWaiting(fate) : fate.kind === "skipped") return;
+  if (fate.kind === "tried" ? !isUnbegun(fate) : fate.kind === "skipped") return;
   if (hasBegun(left)) return makeCurrent(state, tracked, left);
   overtake(state, tracked, WAITING);
   drop(state, tracked);
@@ -74,10 +74,6 @@ export function forgetGone(state: RunState): void {
 
 function isLeft({ stage }: Attempt): boolean {
   return stage.kind !== "collected";
-}
-
-function isWaiting({ stage: { kind } }: Attempt): boolean {
-  return kind === "assigned" || kind === "sent" || kind === "queued";
 }
 
 function hasBegun({ stage: { kind } }: Attempt): boolean {

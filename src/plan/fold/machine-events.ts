@@ -1,6 +1,6 @@
 // What events about a machine change: its link, what it was given, and the verbs that are under way there.
 
-import { type Attempt, QUEUED, SENT, UNKNOWN } from "../../model/attempt.js";
+import { type Attempt, isUnbegun, QUEUED, SENT, UNKNOWN } from "../../model/attempt.js";
 import type { MachineState, TrackedJob } from "../../model/batch-state.js";
 import type { Decision, VerbNews } from "../../model/decision.js";
 import type { RunEvent } from "../../model/event.js";
@@ -101,7 +101,7 @@ export function loseSight(state: RunState, machine: MachineState, jobs: readonly
 /** The machine could not take these. One that it had all along stays as it is. */
 export function unassign(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
   forEachOf(state, machine, jobs, (tracked, attempt) => {
-    if (attempt.isCurrent && isWaiting(attempt)) discard(state, tracked, attempt);
+    if (attempt.isCurrent && isUnbegun(attempt)) discard(state, tracked, attempt);
   });
 }
 
@@ -118,10 +118,10 @@ export function takeBack(
   { jobs, begun }: EventOf<"jobs-taken-back">,
 ): void {
   forEachOf(state, machine, jobs, (tracked, attempt) => {
-    if (isWaiting(attempt)) discard(state, tracked, attempt);
+    if (isUnbegun(attempt)) discard(state, tracked, attempt);
   });
   forEachOf(state, machine, begun, (tracked, attempt) => {
-    if (!isWaiting(attempt)) return;
+    if (!isUnbegun(attempt)) return;
     isReclaimed(state, tracked, attempt);
     noteRun(tracked, attempt);
     setStage(state, machine, attempt, { kind: "running", slot: null, startedAt: null, isStopping: false });
@@ -136,10 +136,6 @@ export function reassign(state: RunState, machine: MachineState, jobs: readonly 
     overtake(state, tracked, WAITING);
     giveBack(state, tracked);
   });
-}
-
-function isWaiting({ stage: { kind } }: Attempt): boolean {
-  return kind === "assigned" || kind === "sent" || kind === "queued";
 }
 
 /** What the machine has of these jobs. */

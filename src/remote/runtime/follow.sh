@@ -39,7 +39,7 @@ find_known() {
 print_logs() {
   read -r pid _ </proc/self/stat
   { read -r _; kill "$pid"; } <&3 >/dev/null 2>&1 &
-  # On a file server, or when no inotify is left, tail looks once a second unless told otherwise. busybox knows whole seconds only.
+  # On a file server, or when no inotify is left, tail looks once a second by default. busybox takes whole seconds only.
   pause=1
   ! tail -s 0.05 -n 0 /dev/null 2>/dev/null || pause=0.05
   # shellcheck disable=SC2086

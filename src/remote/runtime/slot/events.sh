@@ -20,7 +20,7 @@ tell() {
   untold=
 }
 
-# With the uptime in hundredths of a second, and in which boot: how long ago that is can be told without a clock that may be wrong.
+# With the uptime in hundredths of a second, and the boot: the client learns how long ago that is without a clock that may be wrong.
 tell_start() {
   untold="${untold:+$untold
 }started $key $slot $begun ${boot_id%%-*}"
