@@ -109,6 +109,16 @@ test("stop says the same with and without a client that follows the batch", asyn
   expect((await ran()).filter((name) => name === "jobs.sh.3" || name === "jobs.sh.4")).toEqual([]);
 });
 
+test("a number that two batches have means the one that is not over", async () => {
+  await detach(await batch("done.sh", 1), "done.sh.1");
+  expect((await sshoal("stop", "done.sh")).code).toBe(0);
+  await detach(await batch("going.sh", 1), "going.sh.1");
+  expect(await sshoal("stop", "1")).toMatchObject({
+    code: 0,
+    stdout: "stopped: going.sh.1, on one.yaml\nstopped 1 job of going.sh\n",
+  });
+});
+
 test("a second Ctrl-C stops what waits, too: attach starts none of it", async () => {
   const args = await batch("jobs.sh", 2);
   const client = spawnCommand(args, { cwd: work.dir });
