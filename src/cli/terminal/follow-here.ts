@@ -1,12 +1,11 @@
 // Follows a batch on this terminal, whichever command asked for it: shows what happens, listens for signals, and
 // answers with an exit code.
 
-import { stemsHere } from "../../batch/batches-here.js";
+import { resumeCommand, stemsHere } from "../../batch/batches-here.js";
 import { exitCodeOf } from "../../batch/exit-code.js";
 import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
 import type { Steering } from "../../batch/steering.js";
 import type { ExitCode } from "../../errors.js";
-import { quoteIfNeeded } from "../../transport/quote.js";
 import { drained } from "./drained.js";
 import { farewellLines } from "./farewell.js";
 import { findKeyboard } from "./keyboard.js";
@@ -96,5 +95,5 @@ export async function followHere({
 
 /** Of several batches in a directory one has to be named. */
 function attachCommand({ results, stem }: FollowingHere["order"]): string {
-  return stemsHere(results).length < 2 ? "sshoal attach" : `sshoal attach ${quoteIfNeeded(stem)}`;
+  return stemsHere(results).length < 2 ? "sshoal attach" : resumeCommand({ stem });
 }
