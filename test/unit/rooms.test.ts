@@ -146,8 +146,8 @@ test("cli/ has its files in options/, commands/ and terminal/", () => {
   expect(beside).toEqual(["cli/read-surroundings.ts"]);
 });
 
-test("docs/architecture.md names files that are there", () => {
-  const text = readFileSync("docs/architecture.md", "utf8");
+test("docs/how-it-works.md names files that are there", () => {
+  const text = readFileSync("docs/how-it-works.md", "utf8");
   const named = [...text.matchAll(/`([\w.-]+(?:\/[\w.-]+)+\.(?:ts|sh|bash))`/g)].map(([, path = ""]) => path);
   const roots = ["", SRC, join(SRC, "remote")];
   expect(named.filter((path) => !roots.some((root) => existsSync(join(root, path))))).toEqual([]);
