@@ -33,8 +33,8 @@ function pack() {
 
 function checkContents(tarball) {
   const files = run(".", "tar", "-tzf", tarball).map((file) => file.replace(/^package\//, ""));
-  const texts = ["README.md", "LICENSE", "CHANGELOG.md", "dist/THIRD-PARTY.txt"];
-  const samples = ["machines/full.yaml", "example/batch_script.sh"];
+  const texts = ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "dist/THIRD-PARTY.txt"];
+  const samples = ["docs/README.md", "docs/live-view.svg", "machines/full.yaml", "example/batch_script.sh"];
   for (const needed of [
     ...texts,
     ...samples,
@@ -44,7 +44,8 @@ function checkContents(tarball) {
   ]) {
     assert(files.includes(needed), `the package has no ${needed}`);
   }
-  const known = /^(dist|docs|machines|example)\/|^(README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+  const known =
+    /^(dist|docs|machines|example)\/|^((README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|package\.json)$/;
   const besides = files.filter((file) => !known.test(file));
   assert.deepEqual(besides, [], "the package has more than it should");
 }

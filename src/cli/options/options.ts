@@ -91,7 +91,8 @@ interface Description extends Pick<Words, "program" | "env"> {
   readonly choose: (invocation: Invocation) => void;
 }
 
-function describeProgram({ program, env, parameters, choose }: Description): Command {
+/** Also for tests, which compare the documentation with it. */
+export function describeProgram({ program, env, parameters, choose }: Description): Command {
   if (program === "execute_remote") return describeRemote(choose);
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")

@@ -39,10 +39,11 @@ test("the example sweep has ten commands, as its rules allow", async () => {
   }
 });
 
-describe("the README's sweep file", () => {
+describe("the sweep file of the documentation", () => {
   test("can be read", async () => {
-    const [, text = ""] = /```yaml\n(command: [\s\S]*?)```/.exec(await readFile("README.md", "utf8")) ?? [];
-    const { sweep, problems } = parseSweep(text, "README.md");
+    const page = await readFile("docs/sweeps-and-results.md", "utf8");
+    const [, text = ""] = /```yaml\n(command: [\s\S]*?)```/.exec(page) ?? [];
+    const { sweep, problems } = parseSweep(text, "sweep.yaml");
     expect(problems).toEqual([]);
     expect(sweep && commandsOf(sweep)).toHaveLength(10);
   });
