@@ -20,7 +20,7 @@ export async function waitForCalm(): Promise<void> {
 
 export function describeCalm(): string {
   const restless = shares.filter((share) => share > CALM_SHARE).length;
-  return `before ${restless} of ${shares.length} rounds others kept the processor more than ${100 * CALM_SHARE} % busy`;
+  return `before ${restless} of ${shares.length} rounds, other programs kept the processor more than ${100 * CALM_SHARE} % busy`;
 }
 
 async function lookAtProcessor(): Promise<number> {

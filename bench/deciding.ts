@@ -33,12 +33,12 @@ export async function deciding(): Promise<Row[]> {
   const loop = await rounds(() => playLoop({ ...batch, isEachAlone: false }));
   const aloneLoop = await rounds(() => playLoop({ ...batch, isEachAlone: true }));
   return [
-    decisionsRow(`${WHAT}: decisions, each event heard of by itself`, alone),
-    decisionsRow(`${WHAT}: decisions, events of a millisecond at once`, together),
+    decisionsRow(`${WHAT}: decisions, events arrive one by one`, alone),
+    decisionsRow(`${WHAT}: decisions, events of a millisecond arrive together`, together),
     memoryRow(opened.bytesAJob, running),
     ...startRows(opened, running.firstAssignMs),
-    jobsRow(`${WHAT}: the client's loop and reporter, events of a millisecond at once`, loop),
-    jobsRow(`${WHAT}: the same, each event heard of by itself`, aloneLoop),
+    jobsRow(`${WHAT}: the client's loop and reporter, events of a millisecond arrive together`, loop),
+    jobsRow(`${WHAT}: the same, events arrive one by one`, aloneLoop),
   ];
 }
 
@@ -123,7 +123,7 @@ function heapMeter(): () => number {
 
 function memoryRow(opened: number, { bytesAJob }: Running): Row {
   return {
-    what: `${WHAT}: the client's memory a job`,
+    what: `${WHAT}: the client's memory per job`,
     ours: `${Math.round(Math.max(opened, bytesAJob))} bytes`,
     goal: { text: "< 1 KB", isMet: Math.max(opened, bytesAJob) < MOST_BYTES_A_JOB },
     note: `${Math.round(opened)} just opened, up to ${Math.round(bytesAJob)} while jobs run`,

@@ -30,7 +30,7 @@ async function printed(rig: Rig): Promise<Row> {
     what,
     ours: formatMegabytes(peakOf(ours)),
     goal: { text: "< 150 MB", isMet: peakOf(ours).median < 150e6 },
-    note: `${formatSeconds(wallOf(ours).median)} in all`,
+    note: `${formatSeconds(wallOf(ours).median)} in total`,
   };
 }
 

@@ -48,20 +48,20 @@ async function thousand(rig: Rig): Promise<Row[]> {
       what,
       ours,
       peer: timeOf(taken.limit),
-      peerName: "one `ssh host sh` a machine, fed `bash -c true` lines",
+      peerName: "one `ssh host sh` per machine, fed `bash -c true` lines",
       goal: 1 / 0.6,
     }),
     compare({
       what: `${what}, 50 ms away`,
       ours: far,
       peer: timeOf(taken.passed),
-      peerName: "the same at 0 ms, by way of a relay, too",
+      peerName: "the same at 0 ms, also through a relay",
       goal: 1.3,
     }),
     compare({ what: `${what}, 50 ms away`, ours: far, peer: timeOf(farPeer), peerName: PARALLEL }),
     {
       ...compare({
-        what: `${what}: the client's processor time a job`,
+        what: `${what}: the client's processor time per job`,
         ours: cpu,
         peer: cpuOf(taken.peer, jobs),
         peerName: PARALLEL,
@@ -101,7 +101,7 @@ async function sleeping(rig: Rig, route: Route, where: string, goal?: number): P
       ours: own,
       peer,
       peerName: PARALLEL,
-      note: `of the ideal ${formatSeconds(idealMs)}: ${percent(standing)} once the first connection stands, ${percent(own.median)} over all; parallel ${percent(peer.median)} over all`,
+      note: `of the ideal ${formatSeconds(idealMs)}: ${percent(standing)} from the first connection on, ${percent(own.median)} in total; parallel ${percent(peer.median)} in total`,
     }),
     goal:
       goal === undefined

@@ -21,7 +21,7 @@ export async function manyLines(rig: Rig): Promise<Row[]> {
       ours: formatMegabytes(ours),
       peer: `1,000 of them: ${formatMegabytes(peer)}`,
       ratio: ours.median / peer.median,
-      note: `${formatSeconds(wallOf(many).median)} in all`,
+      note: `${formatSeconds(wallOf(many).median)} in total`,
     },
   ];
 }

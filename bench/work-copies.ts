@@ -19,7 +19,7 @@ export async function workCopies(rig: Rig): Promise<Row[]> {
   const copies = await makeWorkspace();
   for (let file = 0; file < FILES; file++)
     await work.write(`data/${file % 50}/${file}`, randomBytes(FILE_BYTES));
-  const what = `${JOBS} jobs with one small result and 5,000 files, 100 MB, to begin with, on one machine`;
+  const what = `${JOBS} jobs with one small result each and a tree of 5,000 files, 100 MB, on one machine`;
   const two = 'for n in 1 2 3 4; do cp -a "$0" "$1/$2$n"; done';
   const both = `(set -- "$1" a; ${two}) & (set -- "$1" b; ${two}) & wait`;
   const { ours, peer } = await takeTurns(what, 3, {

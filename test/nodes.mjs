@@ -65,8 +65,8 @@ function formatPage(rows) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return `# Node versions
 
-sshoal supports Node 20 and newer. \`npm test\` runs on the Node that runs npm. \`npm run test:nodes\` also runs the unit tests and one
-end-to-end file on Node 22 and 24, and writes this page. It installs each Node from npm into \`~/.cache/sshoal-test\`.
+sshoal supports Node 20 and newer. \`npm test\` runs on the Node that runs npm. \`npm run test:nodes\` also runs the unit tests
+and one end-to-end file on Node 22 and 24, and writes this page. It installs each Node from npm into \`~/.cache/sshoal-test\`.
 
 Last run: ${new Date().toISOString().slice(0, 10)}, after version ${version}.
 
