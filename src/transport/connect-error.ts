@@ -11,6 +11,8 @@ export type ConnectErrorKind =
   | "silent"
   /** Takes the connection, then ends it before the login is done: sshd does so at random while too many come at once. */
   | "dropped"
+  /** The login worked, but sshd starts no command: at a process limit, at MaxSessions, or by its configuration. */
+  | "no-session"
   | "auth"
   | "host-key"
   | "key-file"
@@ -50,6 +52,7 @@ const RETRYABLE: ReadonlySet<ConnectErrorKind> = new Set([
   "timed-out",
   "silent",
   "dropped",
+  "no-session",
 ]);
 
 export type SshAddress = Extract<Address, { kind: "ssh" }>;

@@ -110,7 +110,7 @@ export class OpensshSession implements Session, Held {
     const what = isForNow(says)
       ? "allows no further session on this connection (MaxSessions in its sshd_config)"
       : `does not run commands: ${says}`;
-    return new ConnectError("protocol", `${describeTarget(target)}: ${what}`, {
+    return new ConnectError("no-session", `${describeTarget(target)}: ${what}`, {
       hint: `see for yourself: ${sshCommand(target)} true`,
     });
   }

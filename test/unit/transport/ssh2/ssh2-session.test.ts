@@ -25,7 +25,7 @@ test("a server that never has room for another session is asked for 10 seconds, 
   const full = Object.assign(new Error("open failed"), { reason: 2 });
   const { client, session: full1 } = session((done) => done(full));
   const failed = expect(full1.exec("true")).rejects.toMatchObject({
-    kind: "protocol",
+    kind: "no-session",
     message: "gpu1:22: allows no further session on this connection (MaxSessions in its sshd_config)",
   });
   await vi.advanceTimersByTimeAsync(11_000);
@@ -34,9 +34,9 @@ test("a server that never has room for another session is asked for 10 seconds, 
   expect(client.exec.mock.calls.length).toBeLessThan(100);
 });
 
-test("a server that runs no commands is not asked again", async () => {
+test("a server that starts no command is not asked again on this connection, but later, since a process limit may be the reason", async () => {
   const { client, session: sftpOnly } = session((done) => done(new Error("Unable to exec")));
-  await expect(sftpOnly.exec("true")).rejects.toMatchObject({ kind: "protocol" });
+  await expect(sftpOnly.exec("true")).rejects.toMatchObject({ kind: "no-session", isRetryable: true });
   expect(client.exec).toHaveBeenCalledTimes(1);
 });
 
