@@ -1,6 +1,7 @@
 // `--json` on every command: each line is one object that docs/json-events.md describes.
 
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type JsonEvent, LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { type CommandOptions, runCommand, spawnCommand } from "../rig/command.js";
@@ -179,6 +180,7 @@ test("logs -f of several jobs: each line is whole, and whose it is", async () =>
 
 test("on a terminal, too, nothing is asked: a key with a passphrase cannot be used", async () => {
   makeKey(work.path("locked"), { passphrase: "secret" });
+  appendFileSync(join(host.dir, "authorized_keys"), readFileSync(work.path("locked.pub")));
   const lines = [`username: ${host.username}`, "ip: 127.0.0.1", `port: ${host.port}`];
   const file = await work.write(
     "box.yaml",
