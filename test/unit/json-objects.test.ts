@@ -28,7 +28,7 @@ async function logLine(): Promise<string> {
 
 function leftOver(): string {
   const row = { what: "batch", name: BATCH, bytes: 40960, ageSeconds: null, end: "kept" } as const;
-  const rows = [{ ...row, reason: "3 jobs are running" }];
+  const rows = [{ ...row, reason: "3 running" }];
   return formatLeftOverJson([{ kind: "looked", machine: MACHINE, rows }]).trimEnd();
 }
 
@@ -82,6 +82,17 @@ test.each<[string, () => string | undefined | Promise<string>]>([
   const line = await print();
   expect(JSON.parse(line ?? "").kind).toBe(kind);
   expect(DOCUMENT).toContain(`\n    ${line}\n`);
+});
+
+test("the examples for programs have only kinds and fields that the document has", () => {
+  const page = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
+  const examples = [...page.matchAll(/^\{.*$/gm)].map(([line]) => JSON.parse(line));
+  expect(examples.length).toBeGreaterThan(1);
+  for (const example of examples) {
+    expect(DOCUMENT).toContain(`"kind":"${example.kind}"`);
+    for (const field of Object.keys(example))
+      expect(DOCUMENT).toMatch(new RegExp(`"${field}":|\`${field}\``));
+  }
 });
 
 test("every example of the document is one object with a version and a kind", () => {
