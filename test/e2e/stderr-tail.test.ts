@@ -60,6 +60,10 @@ describe.each(["on this machine", "over ssh"])("%s", (where) => {
     expect(tail(4)).toMatch(/^x{2040}\x1b\[2J\x07\x9b\n$/);
     expect(tail(5)).toBe("a\ufffd\ufffd\0b\nend 0\ndata - err 0 5\n");
     expect(tail(6)).toBe("€".repeat(682));
+    const logs = await runCommand(["logs", "4", "--json"], { ...options(), program: "sshoal" });
+    const texts = parseEvents(logs.stdout).map(({ text }) => text);
+    expect(texts.join("")).toBe(`${"x".repeat(10_000_000)}\x1b[2J\x07\x9b`);
+    expect(Math.max(...texts.map((text) => text.length))).toBe(64 << 10);
   });
 
   test("with --merge, of the output", async () => {

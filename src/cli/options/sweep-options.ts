@@ -106,7 +106,7 @@ Examples:
   sshoal sweep "python train.py --lr {lr} --bs {bs}" -p lr 1e-3 1e-4 -p bs 32 64
   sshoal sweep "python train.py --lr {lr}" -p lr=log:1e-5..1e-1 --n-samples 20
   sshoal sweep sweep.yaml > jobs.sh
-  sshoal sweep sweep.yaml --json                        parameters of each command
+  sshoal sweep sweep.yaml --json
   sshoal sweep sweep.yaml --run --machines gpu1 gpu2
 `;
 

@@ -1,5 +1,5 @@
-// Tells what a machine's event logs say, in order. The end of a job that did not succeed comes with the last lines of its stderr,
-// which the machine is asked for first.
+// Tells what a machine's event logs say, in order. The end of a job that failed comes with the last lines of its stderr, which the
+// machine is asked for first.
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import { succeeded } from "../../model/job.js";
@@ -9,9 +9,9 @@ import { type Listener, tellSpoolEvent } from "./telling.js";
 type Ends = ReadonlyMap<string, string>;
 
 const NONE: Ends = new Map();
-/** So long news waits for last lines: a machine may be busy with output of other jobs. */
+/** How long news waits for last lines: a machine may be busy with the output of other jobs. */
 const WITHIN_MS = 5000;
-/** Of events that one question is for. */
+/** How many events one question is for. */
 const MOST_AT_ONCE = 200;
 
 /** One for each machine. */
@@ -45,15 +45,15 @@ export class SpoolNews {
     }
   }
 
-  /** Null: nothing of its output is wanted. */
+  /** Null: nothing of its output is wanted. Jobs that were stopped may be many, and have no fault to explain. */
   #failedKey(event: SpoolEvent): string | null {
-    if (event.kind !== "ended" || succeeded(event.outcome)) return null;
+    if (event.kind !== "ended" || succeeded(event.outcome) || event.outcome.kind === "stopped") return null;
     const { known, link } = this.#listener;
     const { job, attempt } = parseAttemptKey(event.key);
     return known.isUnderWay(link.spec.name, job, attempt) ? event.key : null;
   }
 
-  /** What the machine does not tell in time is left out: news matters more. */
+  /** What the machine does not send in time is left out: news matters more. */
   async #endsOf(keys: readonly string[]): Promise<Ends> {
     if (keys.length === 0) return NONE;
     let timer: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class SpoolNews {
     try {
       return await Promise.race([this.#readEnds(keys), late]);
     } catch {
-      // Without a link there is no answer, and the link itself tells of that.
+      // Without a link there is no answer, and the link itself reports that.
       return NONE;
     } finally {
       clearTimeout(timer);

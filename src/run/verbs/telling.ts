@@ -14,11 +14,13 @@ export interface Listener {
   readonly emit: Emit;
 }
 
+const NONE: ReadonlyMap<string, string> = new Map();
+
 /** `ends`: the last lines of stderr, by attempt, where they are known. */
 export function tellSpoolEvent(
   { known, link, poller, emit }: Listener,
   event: SpoolEvent,
-  ends: ReadonlyMap<string, string> = new Map(),
+  ends: ReadonlyMap<string, string> = NONE,
 ): void {
   const machine = link.spec.name;
   switch (event.kind) {

@@ -65,10 +65,10 @@ test("the end of a job that failed comes with its last lines, and all that follo
   expect(asked).toEqual([[key(1), key(2)]]);
 });
 
-test("jobs that succeed, and those that are not this client's any more, are told at once", () => {
+test("jobs that succeed or were stopped, and those that are not this client's any more, are told at once", () => {
   const { told, asked, take } = follow(saying("oops\n"), { isUnderWay: (job) => job !== 2 });
-  take(started(1), ended(1, GOOD), ended(2, BAD), started(3));
-  expect(told).toEqual(["job-started 1", "job-ended 1 undefined", "job-started 3"]);
+  take(started(1), ended(1, GOOD), ended(2, BAD), ended(3, { kind: "stopped" }), started(4));
+  expect(told).toEqual(["job-started 1", "job-ended 1 undefined", "job-ended 3 undefined", "job-started 4"]);
   expect(asked).toEqual([]);
 });
 
