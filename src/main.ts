@@ -1,7 +1,9 @@
 // argv in, exit code out: the only file that ends the process.
 
+import { hasJsonWord } from "./cli/options/json-word.js";
 import { type Program, parseOptions } from "./cli/options/options.js";
 import { ExitCode, formatUserError, UserError } from "./errors.js";
+import { errorJson } from "./report/lines/error-json.js";
 
 export async function main(program: Program): Promise<void> {
   // A reader that has left (`| head`) is no reason to stop: what was asked for goes on.
@@ -75,7 +77,10 @@ async function dispatch(program: Program): Promise<number> {
   }
 }
 
+/** Text for people on stderr, and with --json objects for the program that reads stdout. */
 function explainError(error: unknown): ExitCode {
+  if (hasJsonWord(process.argv.slice(2)))
+    for (const line of errorJson(error, Date.now())) process.stdout.write(`${line}\n`);
   if (error instanceof UserError) {
     process.stderr.write(formatUserError(error));
     return error.exitCode;

@@ -161,6 +161,8 @@ export type RunEvent = { readonly at: number } & (
       readonly machine: string;
       readonly outcome: Outcome;
       readonly durationMs: number;
+      /** Of a job that failed: the last lines of its stderr. Left out: the machine did not answer in time. Never recorded. */
+      readonly stderrTail?: string;
     }
   /** A large collection is on its way: only of those it is told how far they are. */
   | {

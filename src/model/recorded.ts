@@ -61,6 +61,13 @@ export function isRecorded({ kind }: RunEvent): boolean {
   return USES[kind] === "replayed" || USES[kind] === "kept";
 }
 
+/** What is only for those who watch stays out: the record is read whole by every later client. */
+export function recordedPart(event: RunEvent): RunEvent {
+  if (event.kind !== "job-ended") return event;
+  const { stderrTail: _, ...recorded } = event;
+  return recorded;
+}
+
 /** The rest of a record was about its client and that client's links. */
 export function isReplayed({ kind }: RunEvent): boolean {
   return USES[kind] === "replayed";

@@ -78,6 +78,7 @@ test("JSON: one object a job", async () => {
   const [first, ...others] = parseEvents((await results("--json")).stdout);
   expect(first).toEqual({
     v: 2,
+    kind: "job-result",
     batch: expect.stringContaining(stem),
     job: 1,
     name: `${stem}.1`,

@@ -79,7 +79,8 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   ]);
   const batch = over.lines[0]?.split(":")[0];
   const times = { startedAt: expect.any(Number), elapsedMs: expect.any(Number) };
-  const about = { v: 2, batch, collected: true, machine: "one.yaml", slot: 0, attempt: 1, ...times };
+  const place = { machine: "one.yaml", slot: 0, attempt: 1 };
+  const about = { v: 2, kind: "job-status", batch, collected: true, ...place, ...times };
   expect(parseEvents((await status("--json")).stdout)).toEqual([
     {
       ...about,

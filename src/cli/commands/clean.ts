@@ -6,6 +6,7 @@ import { machinesFor } from "../../batch/surroundings.js";
 import { ExitCode, UserError } from "../../errors.js";
 import type { Verdict } from "../../plan/what-to-clean.js";
 import type { Removed } from "../../remote/spool/leftovers.js";
+import { formatLeftOverJson } from "../../report/tables/left-over-json.js";
 import { type CleanedMachine, formatLeftOver, type LeftRow } from "../../report/tables/left-over-table.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
@@ -23,7 +24,8 @@ export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {
   const wishes = wishesFor(batches, here);
   const connect = connector(surroundings, options, note);
   const looks = await cleanPlaces({ places, wishes, isDryRun, connect });
-  process.stdout.write(formatLeftOver(looks.map(toTable), process.stdout.columns || 80));
+  const format = options.isJson ? formatLeftOverJson : formatLeftOver;
+  process.stdout.write(format(looks.map(toTable), process.stdout.columns || 80));
   for (const { machine, path } of looks.flatMap(stuckOn))
     note(`${machine}: you may not remove all of what jobs left: sudo rm -r ${quoteIfNeeded(path)}`);
   complainAboutNames(looks, wishes.named);

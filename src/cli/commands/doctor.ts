@@ -5,6 +5,7 @@ import { checkMachine } from "../../batch/check-machine.js";
 import { machinesFor } from "../../batch/surroundings.js";
 import { ExitCode } from "../../errors.js";
 import { isFit } from "../../fitness/diagnose.js";
+import { jsonLine } from "../../report/lines/json-lines.js";
 import { abilitiesOf } from "../../report/live/abilities.js";
 import { type DiagnosedMachine, formatDoctor } from "../../report/tables/doctor-lines.js";
 import type { MachineOptions } from "../options/machine-options.js";
@@ -28,15 +29,15 @@ export async function doctor(options: MachineOptions): Promise<ExitCode> {
       return { machine: spec.name, isFit: isFit(checks), checks };
     }),
   );
-  process.stdout.write(options.isJson ? formatJson(machines) : formatDoctor(machines, canvas()));
+  const json = () => machines.map((each) => `${doctorJson(each)}\n`).join("");
+  process.stdout.write(options.isJson ? json() : formatDoctor(machines, canvas()));
   if (machines.every((each) => each.isFit)) return ExitCode.Success;
   return machines.some((each) => each.isFit) ? ExitCode.JobFailed : ExitCode.NoMachine;
 }
 
-function formatJson(machines: readonly DiagnosedMachine[]): string {
-  return machines
-    .map(({ machine, isFit, checks }) => `${JSON.stringify({ v: 1, machine, fit: isFit, checks })}\n`)
-    .join("");
+/** In the format that docs/json-events.md promises to keep. */
+export function doctorJson({ machine, isFit, checks }: DiagnosedMachine): string {
+  return jsonLine({ v: 1, kind: "machine-checked", machine, fit: isFit, checks });
 }
 
 function canvas() {

@@ -3,6 +3,7 @@
 import { type BatchHere, hintAtNames, loadBatches } from "../../batch/batches-here.js";
 import { drainMachine, machineOf } from "../../batch/drain-machine.js";
 import { ExitCode, UserError } from "../../errors.js";
+import { jsonLine } from "../../report/lines/json-lines.js";
 import { Results } from "../../run/home/results.js";
 import type { DrainOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
@@ -10,6 +11,8 @@ import { connector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";
 
 const DOING = { drain: "draining", undrain: "open again" } as const;
+/** As in the events of a run. */
+const KINDS = { drain: "machine-draining", undrain: "machine-opened" } as const;
 
 export async function drain(options: DrainOptions, verb: "drain" | "undrain"): Promise<ExitCode> {
   const surroundings = readSurroundings();
@@ -27,7 +30,9 @@ export async function drain(options: DrainOptions, verb: "drain" | "undrain"): P
   const connect = connector(surroundings, options, note);
   for (const { here, machine } of there) {
     await drainMachine({ here, machine, verb }, results, connect);
-    process.stdout.write(`${DOING[verb]}: ${machine}; ${here.batch}\n`);
+    const { batch } = here;
+    const text = `${DOING[verb]}: ${machine}; ${batch}`;
+    process.stdout.write(`${options.isJson ? jsonLine({ kind: KINDS[verb], machine, batch }) : text}\n`);
   }
   return ExitCode.Success;
 }

@@ -10,7 +10,7 @@ import type { MachineSpec, Slot } from "../../model/machine.js";
 import { deviceEnv } from "../../plan/slots/devices.js";
 import { explainShortages } from "../../plan/slots/explain.js";
 import { type KindsPlan, kindsOf, planKinds } from "../../plan/slots/kinds.js";
-import { createJsonReporter } from "../../report/lines/json-lines.js";
+import { createJsonReporter, jsonLine } from "../../report/lines/json-lines.js";
 import { createPlainReporter } from "../../report/lines/plain.js";
 import { startedLine } from "../../report/lines/plain-lines.js";
 import type { Reporter } from "../../report/reporter.js";
@@ -45,8 +45,8 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
     const text = [`would start on ${machine}: ${startedLine(job, devices)}`, ...ownPathLines(job)].join("\n");
     const { copyForward, copyBack } = job;
     const about = { job: id, name, line, machine, slot: slot.index };
-    const object = { v: 2, kind: "would-start", ...about, copyForward, copyBack };
-    stdout.write(`${isJson ? JSON.stringify(object) : text}\n`);
+    const object = { kind: "would-start", ...about, copyForward, copyBack };
+    stdout.write(`${isJson ? jsonLine(object) : text}\n`);
   }
   return planned.some(({ slots }) => slots.length > 0) ? ExitCode.Success : ExitCode.NoMachine;
 }

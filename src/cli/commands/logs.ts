@@ -14,7 +14,8 @@ import type { LogsOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { ReaderLeft, writeTo } from "../terminal/byte-sink.js";
 import { lastingConnector } from "../terminal/connectors.js";
-import { LogPrinter } from "../terminal/log-printer.js";
+import { jsonSink } from "../terminal/json-log.js";
+import { LogPrinter, type LogSink, lastOf } from "../terminal/log-printer.js";
 import { note } from "../terminal/note.js";
 
 export async function showLogs(options: LogsOptions): Promise<ExitCode> {
@@ -25,16 +26,14 @@ export async function showLogs(options: LogsOptions): Promise<ExitCode> {
   const connect: Connector = async (machine, signal) => (await fleet.borrow(machine, signal)).session;
   const batches = loadBatches(results);
   if (options.jobs.states.length > 0) await Promise.all(batches.map((each) => refresh(each, connect)));
-  const chosen = chooseJobs(batches, options.jobs).flatMap(({ here: { stem }, jobs }) =>
-    jobs.map((job) => ({ stem, job })),
+  const chosen = chooseJobs(batches, options.jobs).flatMap(({ here: { stem, batch }, jobs }) =>
+    jobs.map((job) => ({ stem, batch, job })),
   );
-  const { streams, follows, tail } = options;
-  const printer = new LogPrinter(writeTo(process.stdout), { names: chosen.length > 1, follows, tail });
-  const show = async ({ stem, job }: { stem: string; job: Job }) => {
-    const shown = streams.map((stream) => ({
-      stream,
-      sink: printer.sinkFor(job.name, stream, streams.length > 1),
-    }));
+  const { streams, follows } = options;
+  const sinkFor = sinks(options, chosen.length > 1);
+  const show = async ({ stem, ...about }: { stem: string; batch: string; job: Job }) => {
+    const { job } = about;
+    const shown = streams.map((stream) => ({ stream, sink: sinkFor(about, stream) }));
     const order = { job, stem, results, streams: shown, follows, connect, onNote: note };
     const unreached = await showOutput(order);
     for (const { sink } of shown) await sink.end();
@@ -47,6 +46,18 @@ export async function showLogs(options: LogsOptions): Promise<ExitCode> {
   const first = unreached.find((each) => each !== null);
   if (first) throw cannotReach(first);
   return ExitCode.Success;
+}
+
+type SinkFor = (about: { batch: string; job: Job }, stream: "out" | "err") => LogSink;
+
+/** `names`: of several jobs, it is said whose line it is. */
+function sinks({ streams, follows, tail, isJson }: LogsOptions, names: boolean): SinkFor {
+  const write = writeTo(process.stdout);
+  if (isJson)
+    return ({ batch, job: { id, name } }, stream) =>
+      lastOf(jsonSink(write, { batch, job: id, name, stream }), tail);
+  const printer = new LogPrinter(write, { names, follows, tail });
+  return ({ job }, stream) => printer.sinkFor(job.name, stream, streams.length > 1);
 }
 
 /** At the same time while they are followed, else one after the other. */

@@ -4,6 +4,7 @@ import { machinesFor } from "../../batch/surroundings.js";
 import { type Surveyed, survey } from "../../batch/survey.js";
 import { ExitCode } from "../../errors.js";
 import { explainShortages } from "../../plan/slots/explain.js";
+import { jsonLine } from "../../report/lines/json-lines.js";
 import { formatProbeTable, type ProbedMachine } from "../../report/tables/probe-table.js";
 import type { MachineOptions } from "../options/machine-options.js";
 import { readSurroundings } from "../read-surroundings.js";
@@ -16,7 +17,7 @@ export async function probeMachines(options: MachineOptions): Promise<ExitCode> 
   const surroundings = readSurroundings();
   const specs = await machinesFor(options, surroundings);
   const surveyed = await survey(specs, requirement, connector(surroundings, options, note));
-  if (isJson) process.stdout.write(surveyed.map((each) => `${JSON.stringify(toJson(each))}\n`).join(""));
+  if (isJson) process.stdout.write(surveyed.map((each) => `${probeJson(each)}\n`).join(""));
   else
     process.stdout.write(
       formatProbeTable(
@@ -27,12 +28,17 @@ export async function probeMachines(options: MachineOptions): Promise<ExitCode> 
   return surveyed.some(({ kind }) => kind === "probed") ? ExitCode.Success : ExitCode.NoMachine;
 }
 
-function toJson(surveyed: Surveyed): object {
+/** In the format that docs/json-events.md promises to keep. */
+export function probeJson(surveyed: Surveyed): string {
   const { kind, spec } = surveyed;
-  if (kind === "failed")
-    return { v: 1, machine: spec.name, kind, reason: surveyed.reason, hint: surveyed.hint };
-  const { capacity, plan, about } = surveyed;
-  return { v: 1, machine: spec.name, kind, capacity, slots: plan.slots, about };
+  const about = { v: 1, machine: spec.name, kind };
+  if (kind === "failed") return jsonLine({ ...about, reason: surveyed.reason, hint: surveyed.hint });
+  return jsonLine({
+    ...about,
+    capacity: surveyed.capacity,
+    slots: surveyed.plan.slots,
+    about: surveyed.about,
+  });
 }
 
 function toRow(surveyed: Surveyed, { requirement, isVerbose }: MachineOptions): ProbedMachine {

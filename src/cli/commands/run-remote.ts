@@ -9,6 +9,7 @@ import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
 
 export async function executeRemote(options: RemoteOptions): Promise<number> {
+  const { isJson, isVerbose } = options;
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const order = await orderForOne(options, results, surroundings);
@@ -16,7 +17,7 @@ export async function executeRemote(options: RemoteOptions): Promise<number> {
   return followHere({
     order,
     surroundings,
-    options: { isJson: false, isVerbose: options.isVerbose, tees: true, voice: "execute_remote" },
+    options: { isJson, isVerbose, tees: true, voice: "execute_remote" },
     connector: lastingConnector(surroundings, options, note),
     exitCodeOf: exitCodeOfOne,
   });

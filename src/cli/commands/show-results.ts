@@ -30,7 +30,7 @@ export async function showResults(options: ResultsOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const batch = choose(loadBatches(results), options.batch);
-  const connect = connector(surroundings, options, warn);
+  const connect = connector(surroundings, { ...options, isJson: options.format === "json" }, warn);
   const unreached = await refresh(batch, connect);
   for (const each of unreached) warn(unreachedText(each));
   const now = Date.now();

@@ -47,6 +47,7 @@ export interface RetryOptions extends Showing {
 
 export interface DrainOptions extends SshOptions {
   readonly machine: string;
+  readonly isJson: boolean;
 }
 
 interface RawShowing extends RawSsh {
@@ -80,16 +81,26 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
       "Give a machine no more jobs: its running jobs finish, its waiting jobs go to other machines.",
     )
     .argument("<machine>", "name of the machine, as sshoal status prints it")
-    .action((machine: string, raw: RawSsh) =>
-      choose({ command: "drain", options: { ...resolveSsh(raw), machine } }),
+    .option("--json", "print one JSON object per batch")
+    .action((machine: string, raw: RawDrain) =>
+      choose({ command: "drain", options: resolveDrain(machine, raw) }),
     );
   const undrain = describeSsh(new Command("undrain"))
     .description("Give a drained machine jobs again.")
     .argument("<machine>", "name of the machine, as sshoal status prints it")
-    .action((machine: string, raw: RawSsh) =>
-      choose({ command: "undrain", options: { ...resolveSsh(raw), machine } }),
+    .option("--json", "print one JSON object per batch")
+    .action((machine: string, raw: RawDrain) =>
+      choose({ command: "undrain", options: resolveDrain(machine, raw) }),
     );
   return [attach, stop, retry, drain, undrain];
+}
+
+interface RawDrain extends RawSsh {
+  readonly json?: true;
+}
+
+function resolveDrain(machine: string, raw: RawDrain): DrainOptions {
+  return { ...resolveSsh(raw), machine, isJson: raw.json ?? false };
 }
 
 function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {

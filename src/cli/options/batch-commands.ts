@@ -43,6 +43,7 @@ export interface LogsOptions extends SshOptions {
   readonly follows: boolean;
   /** How many lines of each stream come first; null: all. */
   readonly tail: number | null;
+  readonly isJson: boolean;
 }
 
 /** No machines: those of this directory's records, or this computer. */
@@ -50,6 +51,7 @@ export interface CleanOptions extends MachineChoice, SshOptions {
   /** The only ones to remove, collected or not; empty: all of which nothing is left to collect. */
   readonly batches: readonly string[];
   readonly isDryRun: boolean;
+  readonly isJson: boolean;
 }
 
 /** `choose` is called with what was asked for. */
@@ -133,6 +135,7 @@ function describeLogs(choose: Choose): Command {
     .option("--out", "print only stdout")
     .option("--err", "print only stderr")
     .addOption(lineCountOption("--tail <n>", "begin with the last n lines of each"))
+    .option("--json", "print one JSON object per line of output")
     .action((words: string[], raw: RawLogs) =>
       choose({
         command: "logs",
@@ -142,6 +145,7 @@ function describeLogs(choose: Choose): Command {
           streams: raw.out === raw.err ? ["out", "err"] : raw.err ? ["err"] : ["out"],
           follows: raw.follow ?? false,
           tail: raw.tail ?? null,
+          isJson: raw.json ?? false,
         },
       }),
     );
@@ -152,6 +156,7 @@ interface RawLogs extends RawSsh, RawJobs {
   readonly out?: true;
   readonly err?: true;
   readonly tail?: number;
+  readonly json?: true;
 }
 
 function describeClean(choose: Choose): Command {
@@ -163,7 +168,8 @@ function describeClean(choose: Choose): Command {
   describeChoice(command, "default: the machines of this directory's batches");
   return describeSsh(command)
     .option("--dry-run", "only list, remove nothing")
-    .action((batches: string[], raw: RawChoice & RawSsh & { dryRun?: true }) =>
+    .option("--json", "print one JSON object per batch and per copied tree")
+    .action((batches: string[], raw: RawChoice & RawSsh & { dryRun?: true; json?: true }) =>
       choose({
         command: "clean",
         options: {
@@ -171,6 +177,7 @@ function describeClean(choose: Choose): Command {
           ...resolveSsh(raw),
           batches,
           isDryRun: raw.dryRun ?? false,
+          isJson: raw.json ?? false,
         },
       }),
     );

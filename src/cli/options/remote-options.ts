@@ -19,6 +19,7 @@ export interface RemoteOptions extends SshOptions {
   readonly jobName: string | null;
   readonly copyForward: readonly string[];
   readonly copyBackwards: readonly string[];
+  readonly isJson: boolean;
   readonly isVerbose: boolean;
 }
 
@@ -28,6 +29,7 @@ interface RawRemote extends RawSsh {
   readonly jobName?: string;
   readonly copyForward?: string[] | true;
   readonly copyBackwards?: string[] | true;
+  readonly json?: true;
   readonly verbose?: true;
 }
 
@@ -40,6 +42,7 @@ export function describeRemote(choose: (invocation: RemoteInvocation) => void): 
     .option("--machine <name>", "machine file, ssh alias or user@host:port")
     .option("-F <file>", "use this ssh configuration instead of ~/.ssh/config");
   return describeSsh(describeOneJob(command))
+    .option("--json", "print one JSON event per line instead of the output")
     .option("-v, --verbose", "also print what happens to the job")
     .addHelpText("after", `\nExample:\n  ${EXAMPLE} --copy-forward train.py --copy-backwards model/\n`)
     .action((typed: string | undefined, raw: RawRemote) =>
@@ -71,6 +74,7 @@ function resolveRemote(command: string | undefined, raw: RawRemote): RemoteOptio
     jobName: raw.jobName ?? null,
     copyForward: pathsIn(raw.copyForward) ?? [],
     copyBackwards: pathsIn(raw.copyBackwards) ?? [],
+    isJson: raw.json ?? false,
     isVerbose: raw.verbose ?? false,
   };
 }

@@ -31,6 +31,8 @@ export interface SweepOptions {
     readonly seed: number | null;
     readonly quotes: boolean;
   };
+  /** Printed commands are objects. */
+  readonly isJson: boolean;
   /** Null: the commands are printed. */
   readonly run: Omit<RunOptions, "script"> | null;
 }
@@ -39,6 +41,7 @@ interface RawSweep {
   readonly samplingMode?: SamplingMode;
   readonly nSamples?: number;
   readonly seed?: number;
+  readonly json?: true;
 }
 
 type Parameters = readonly (readonly string[])[];
@@ -52,7 +55,7 @@ export function describeSweep(parameters: Parameters, env: Environment, choose: 
   describeSampling(command, "grid, but shuffled_grid with --n-samples", "0")
     .option("--run", "run the commands as a batch; the same command later resumes it")
     .optionsGroup("With --run, as for sshoal run:");
-  const isOfRun = optionsAddedBy(describeRunOptions, command);
+  const isOfRun = optionsAddedBy(describeRunOptions, command).filter(({ long }) => long !== "--json");
   return command
     .addHelpText("after", EXAMPLES)
     .action((typed: string | undefined, raw: RawSweep & RawRun & { run?: true }) => {
@@ -88,14 +91,14 @@ export function describeHypersearch(parameters: Parameters, choose: Choose): Com
   const command = new Command("simple_hypersearch")
     .description("Print one command per line for each combination of parameters, in random order.")
     .argument("[command_pattern]", "command with {name} in place of values");
-  return describeSampling(command, "shuffled_grid", "another one each time").action(
-    (typed: string | undefined, raw: RawSweep) => {
+  return describeSampling(command, "shuffled_grid", "another one each time")
+    .option("--json", "print one JSON object per command")
+    .action((typed: string | undefined, raw: RawSweep) => {
       const byDefault = { samplingMode: "shuffled_grid" as const, seed: null, quotes: false };
       const pattern = requireCommand("simple_hypersearch", typed, [["-p", parameters.flat()]]);
       const source = { kind: "words" as const, command: pattern, parameters };
       choose({ command: "sweep", options: { source, ...settingsOf(raw), byDefault, run: null } });
-    },
-  );
+    });
 }
 
 const EXAMPLES = `
@@ -103,6 +106,7 @@ Examples:
   sshoal sweep "python train.py --lr {lr} --bs {bs}" -p lr 1e-3 1e-4 -p bs 32 64
   sshoal sweep "python train.py --lr {lr}" -p lr=log:1e-5..1e-1 --n-samples 20
   sshoal sweep sweep.yaml > jobs.sh
+  sshoal sweep sweep.yaml --json
   sshoal sweep sweep.yaml --run --machines gpu1 gpu2
 `;
 
@@ -126,8 +130,13 @@ function describeSampling(command: Command, byDefault: string, seedByDefault: st
     );
 }
 
-function settingsOf({ samplingMode, nSamples, seed }: RawSweep) {
-  return { samplingMode: samplingMode ?? null, samples: nSamples ?? null, seed: seed ?? null };
+function settingsOf({ samplingMode, nSamples, seed, json }: RawSweep) {
+  return {
+    samplingMode: samplingMode ?? null,
+    samples: nSamples ?? null,
+    seed: seed ?? null,
+    isJson: json ?? false,
+  };
 }
 
 /** A command without a place for a value is of no use, so that nothing else can be meant. */

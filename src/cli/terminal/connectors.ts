@@ -10,10 +10,15 @@ import type { Surroundings } from "../../batch/surroundings.js";
 import type { SshOptions } from "../options/ssh-options.js";
 import { createPrompt } from "./prompt.js";
 
+interface Connecting extends SshOptions {
+  /** A program reads the answers: it is never asked anything, also where there is a terminal. */
+  readonly isJson: boolean;
+}
+
 /** For a command that only looks. */
 export function connector(
   surroundings: Surroundings,
-  options: SshOptions,
+  options: Connecting,
   onNote: (message: string) => void,
 ): Connector {
   return lastingConnector(surroundings, options, onNote).connect;
@@ -22,11 +27,11 @@ export function connector(
 /** `mayAsk`: stdin has nothing else to bring. */
 export function lastingConnector(
   surroundings: Surroundings,
-  { hostKeys }: SshOptions,
+  { hostKeys, isJson }: Connecting,
   onNote: (message: string) => void,
   mayAsk = true,
 ): LastingConnector {
   const { stdin, stderr } = process;
-  const createAsk = mayAsk ? (view: Suspendable) => createPrompt({ stdin, stderr, view }) : null;
+  const createAsk = mayAsk && !isJson ? (view: Suspendable) => createPrompt({ stdin, stderr, view }) : null;
   return openConnector({ surroundings, hostKeys, onNote, createAsk });
 }

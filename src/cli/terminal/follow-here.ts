@@ -66,9 +66,7 @@ export async function followHere({
       };
     },
   };
-  // Programs that read events are asked nothing.
-  const confirm = options.isJson ? null : following.connector.confirm;
-  const sending = { maxBytes: options.maxSend ?? null, confirm };
+  const sending = { maxBytes: options.maxSend ?? null, confirm: following.connector.confirm };
   const follow = () =>
     followBatch({
       ...following,

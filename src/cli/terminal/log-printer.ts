@@ -39,7 +39,7 @@ export class LogPrinter {
       follows && (names || isOneOfTwo)
         ? lineSink(this.#print, names ? `${printable(name)}: ` : "")
         : this.#headed(heading, isSecond);
-    return tail === null ? sink : tailSink(sink, tail);
+    return lastOf(sink, tail);
   }
 
   readonly #print: WriteBytes = async (bytes) => {
@@ -84,8 +84,9 @@ function lineSink(print: WriteBytes, prefix: string): LogSink {
   };
 }
 
-/** The last lines of what there is first; then all that comes. */
-function tailSink(sink: LogSink, most: number): LogSink {
+/** The last lines of what there is first; then all that comes. `most` null: all from the beginning. */
+export function lastOf(sink: LogSink, most: number | null): LogSink {
+  if (most === null) return sink;
   let last: LastLines | null = new LastLines(most);
   return {
     write: async (bytes) => {

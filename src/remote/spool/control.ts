@@ -10,6 +10,7 @@ import { runtimeFile } from "../runtime-files.js";
 import { type OutputPiece, readControl } from "./control-stream.js";
 import { parseLogs } from "./follow.js";
 import { OVERLAP_BYTES } from "./fresh-output.js";
+import { END_BYTES, parseEnds } from "./stream-ends.js";
 import { parseTakenBack, type TakenBack } from "./take-back.js";
 
 export interface OutputPosition {
@@ -87,6 +88,17 @@ export class Control {
       const [key = "", stream = ""] = cut.split(" ");
       return { key, stream: stream === "out" ? "out" : "err" };
     });
+  }
+
+  /** The last lines of a stream, by attempt, of those that have it. Null: one of several has changed meanwhile. */
+  async readEnds(keys: readonly string[], stream: "out" | "err"): Promise<Map<string, string> | null> {
+    let bytes: Buffer = Buffer.alloc(0);
+    const words = keys.map((key) => `${key} ${stream}`);
+    const lines = await this.#request(`ends ${END_BYTES} ${words.join(" ")}`, async (piece) => {
+      bytes = Buffer.concat([bytes, piece.bytes]);
+      if (bytes.length > keys.length * END_BYTES) throw new RemoteError("it sent more than it was asked for");
+    });
+    return keys.length > 1 && lines.includes("changed") ? null : parseEnds(lines, bytes);
   }
 
   /** From now on the batch is this client's, until the channel ends. Resolves with the process that holds it. */

@@ -79,10 +79,18 @@ function formatEvent(event: RunEvent, state: BatchState): string {
     "attempt" in event ? tracked?.attempts.find(({ number }) => number === event.attempt) : undefined;
   const run = attempt === undefined || attempt.run === null ? {} : { run: attempt.run };
   const life = kind === "run-ended" ? { elapsedMs: elapsedMs(state, at) } : {};
-  return escapeC1(JSON.stringify({ v: VERSION, kind, at, ...name, ...rest, ...run, ...life }));
+  return jsonLine({ kind, at, ...name, ...rest, ...run, ...life });
 }
 
-/** JSON allows these raw, but a terminal obeys them. */
+/** One object as one line, without its newline. */
+export function jsonLine<T extends { readonly kind: string }>(object: T): string {
+  return escapeC1(JSON.stringify({ v: VERSION, ...object }));
+}
+
+/** JSON allows these raw, but a terminal obeys them, and some languages end a line at them. */
 export function escapeC1(json: string): string {
-  return json.replace(/[\x7f-\x9f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+  return json.replace(
+    /[\x7f-\x9f\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

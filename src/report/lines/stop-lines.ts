@@ -3,10 +3,9 @@
 import type { JobWord } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
 import { printable } from "../text/printable.js";
-import { escapeC1 } from "./json-lines.js";
+import { jsonLine } from "./json-lines.js";
 import { count } from "./wording.js";
 
-const VERSION = 2;
 const LISTED = 20;
 
 export interface StoppedLine {
@@ -37,5 +36,5 @@ function stopLine({ name, machine, end }: StoppedLine): string {
 
 /** In the format that docs/json-events.md promises to keep. */
 export function stopJson({ job, name, machine, end }: StoppedLine): string {
-  return escapeC1(JSON.stringify({ v: VERSION, kind: "job-stopped", job, name, machine, state: end }));
+  return jsonLine({ kind: "job-stopped", job, name, machine, state: end });
 }

@@ -1,9 +1,7 @@
 // `sshoal results --json`: one object a job, in the format that docs/json-events.md promises to keep.
 
 import type { ResultTable } from "../../model/result.js";
-import { escapeC1 } from "../lines/json-lines.js";
-
-const VERSION = 2;
+import { jsonLine } from "../lines/json-lines.js";
 
 export function resultsJson({ batch, rows }: Pick<ResultTable, "batch" | "rows">): string[] {
   return rows.map((row) => {
@@ -11,6 +9,6 @@ export function resultsJson({ batch, rows }: Pick<ResultTable, "batch" | "rows">
     const parameters = Object.fromEntries(row.parameters);
     const metrics = Object.fromEntries(row.metrics);
     const told = { job, name, line, state, outcome, parameters, metrics, startedAt, durationMs };
-    return escapeC1(JSON.stringify({ v: VERSION, batch, ...told, machine, slot, attempt, command }));
+    return jsonLine({ kind: "job-result", batch, ...told, machine, slot, attempt, command });
   });
 }

@@ -139,6 +139,6 @@ function column(cells: readonly string[]): string[] {
 /** One object a job, in the format that docs/json-events.md promises to keep. */
 export function statusJson({ batch, jobs }: BatchStatus): string[] {
   return jobs.map(({ isHere, ...status }) =>
-    escapeC1(JSON.stringify({ v: VERSION, batch, ...status, collected: isHere })),
+    escapeC1(JSON.stringify({ v: VERSION, kind: "job-status", batch, ...status, collected: isHere })),
   );
 }

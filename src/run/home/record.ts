@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { UserError } from "../../errors.js";
 import type { RunEvent } from "../../model/event.js";
-import { isRecorded } from "../../model/recorded.js";
+import { isRecorded, recordedPart } from "../../model/recorded.js";
 import { describeNewer } from "../../model/version.js";
 import { upgradeEvents } from "./record-v1.js";
 
@@ -37,7 +37,7 @@ export class RunRecord {
 
   /** All of them or, when this throws, none. */
   append(events: readonly RunEvent[]): void {
-    const recorded = events.filter(isRecorded);
+    const recorded = events.filter(isRecorded).map(recordedPart);
     if (recorded.length === 0) return;
     const text = recorded.map((event) => `${JSON.stringify({ v: FORMAT, ...event })}\n`).join("");
     const bytes = Buffer.from(text);

@@ -9,11 +9,11 @@ import { HeldError } from "./expected-error.js";
 import { jobsOf, type Known } from "./known.js";
 import type { MachineLink } from "./machine-link.js";
 import { OutputPoller } from "./output-poller.js";
-import { tellSpoolEvent } from "./telling.js";
+import { SpoolNews } from "./spool-news.js";
 import type { Terms } from "./terms.js";
 
 export interface AttendantParts {
-  readonly terms: Pick<Terms, "client" | "stem">;
+  readonly terms: Pick<Terms, "client" | "stem" | "settings">;
   readonly known: Known;
   readonly outputs: OutputFiles;
 }
@@ -22,6 +22,7 @@ export interface AttendantParts {
 export class Attendant {
   readonly #parts: AttendantParts;
   readonly #pollers = new Map<string, OutputPoller>();
+  readonly #news = new Map<string, SpoolNews>();
 
   constructor(parts: AttendantParts) {
     this.#parts = parts;
@@ -52,11 +53,14 @@ export class Attendant {
   }
 
   follow(link: MachineLink, emit: Emit): void {
-    const { known, outputs } = this.#parts;
+    const { known, outputs, terms } = this.#parts;
     const machine = link.spec.name;
     const poller = this.#pollers.get(machine) ?? new OutputPoller(link, outputs, emit);
     this.#pollers.set(machine, poller);
-    link.follow((event) => tellSpoolEvent({ known, link, poller, emit }, event));
+    const stream = terms.settings.mergesOutput ? "out" : "err";
+    const news = this.#news.get(machine) ?? new SpoolNews({ known, link, poller, emit }, stream);
+    this.#news.set(machine, news);
+    link.follow(news.take);
   }
 
   /** Undefined: nothing of the machine was ever followed. */

@@ -14,7 +14,14 @@ export interface Listener {
   readonly emit: Emit;
 }
 
-export function tellSpoolEvent({ known, link, poller, emit }: Listener, event: SpoolEvent): void {
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** `ends`: the last lines of stderr, by attempt, where they are known. */
+export function tellSpoolEvent(
+  { known, link, poller, emit }: Listener,
+  event: SpoolEvent,
+  ends: ReadonlyMap<string, string> = NONE,
+): void {
   const machine = link.spec.name;
   switch (event.kind) {
     case "started": {
@@ -36,7 +43,9 @@ export function tellSpoolEvent({ known, link, poller, emit }: Listener, event: S
       if (!known.isUnderWay(machine, id, attempt)) return;
       poller.unwatch(event.key);
       const { outcome, durationMs } = event;
-      return emit({ kind: "job-ended", job: id, attempt, machine, outcome, durationMs });
+      const stderrTail = ends.get(event.key);
+      const about = { job: id, attempt, machine, outcome, durationMs };
+      return emit({ kind: "job-ended", ...about, ...(stderrTail !== undefined && { stderrTail }) });
     }
     case "waiting":
       return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });

@@ -33,6 +33,36 @@ output() {
   done || exit 1
 }
 
+# ends LIMIT KEY STREAM …: prints "size KEY BYTES" for each stream that is there, at most LIMIT, then so many last bytes of each
+# in one piece: the number of forks does not grow with the number of jobs. "changed" follows if a stream grew or was emptied
+# meanwhile: then the sizes may be wrong.
+ends() {
+  limit_bytes=$1 files='' total=0
+  shift
+  while [ $# -gt 0 ]; do
+    [ -e "jobs/$1/$2" ] && files="$files jobs/$1/$2"
+    shift 2
+  done
+  [ -n "$files" ] || return 0
+  # shellcheck disable=SC2086
+  sizes=$(wc -c $files /dev/null 2>/dev/null)
+  while read -r size file; do
+    key=${file#jobs/}
+    [ "$key" != "$file" ] || continue
+    [ "$size" -le "$limit_bytes" ] || size=$limit_bytes
+    echo "size ${key%/*} $size"
+    total=$((total + size))
+  done <<EOF
+$sizes
+EOF
+  [ "$total" -gt 0 ] || return 0
+  echo "data - err 0 $total"
+  # shellcheck disable=SC2086
+  tail -q -c "$limit_bytes" $files 2>/dev/null | cat - /dev/zero 2>/dev/null | head -c "$total" || exit 1
+  # shellcheck disable=SC2086
+  [ "$(wc -c $files /dev/null 2>/dev/null)" = "$sizes" ] || echo changed
+}
+
 # If this fails, what was announced may be missing, and the client would take the next answer for it: then the channel ends.
 send() {
   length=$3

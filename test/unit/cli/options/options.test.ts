@@ -289,7 +289,13 @@ describe("sshoal", () => {
 
   const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false };
   const nowhere = { machines: [], configFile: null };
-  const plainLogs = { streams: ["out", "err"], follows: false, tail: null, hostKeys: null } as const;
+  const plainLogs = {
+    streams: ["out", "err"],
+    follows: false,
+    tail: null,
+    hostKeys: null,
+    isJson: false,
+  } as const;
 
   test.each<[string[], Invocation]>([
     [["status"], { command: "status", options: { batch: null, isJson: false, hostKeys: null } }],
@@ -315,8 +321,22 @@ describe("sshoal", () => {
       },
     ],
     [
+      ["logs", "3", "--json"],
+      { command: "logs", options: { ...plainLogs, jobs: { words: ["3"], states: [] }, isJson: true } },
+    ],
+    [
       ["clean", "--dry-run"],
-      { command: "clean", options: { ...nowhere, batches: [], isDryRun: true, hostKeys: null } },
+      {
+        command: "clean",
+        options: { ...nowhere, batches: [], isDryRun: true, hostKeys: null, isJson: false },
+      },
+    ],
+    [
+      ["clean", "b", "--json"],
+      {
+        command: "clean",
+        options: { ...nowhere, batches: ["b"], isDryRun: false, hostKeys: null, isJson: true },
+      },
     ],
     [
       ["attach", "b", "--machines", "a.yaml", "-F", "lab.conf"],
@@ -348,8 +368,14 @@ describe("sshoal", () => {
       ["retry", "a.1", "a.2"],
       { command: "retry", options: { ...quiet, jobs: { words: ["a.1", "a.2"], states: [] } } },
     ],
-    [["drain", "a.yaml"], { command: "drain", options: { machine: "a.yaml", hostKeys: null } }],
-    [["undrain", "a.yaml"], { command: "undrain", options: { machine: "a.yaml", hostKeys: null } }],
+    [
+      ["drain", "a.yaml"],
+      { command: "drain", options: { machine: "a.yaml", hostKeys: null, isJson: false } },
+    ],
+    [
+      ["undrain", "a.yaml", "--json"],
+      { command: "undrain", options: { machine: "a.yaml", hostKeys: null, isJson: true } },
+    ],
   ])("%j", (argv, invocation) => {
     expect(sshoal(...argv)).toEqual(invocation);
   });

@@ -471,6 +471,50 @@ test("output that was announced and cannot be sent ends the channel: nothing els
   expect(found).toEqual([]);
 });
 
+describe("ends", () => {
+  test("the last bytes of each stream that is there, whatever they are", async () => {
+    await waiting(A, B, C);
+    await write(`jobs/${A}/err`, `${"x".repeat(10_000)}\nend 0\nsize ${B} 5\n`);
+    await write(`jobs/${B}/err`, "");
+    await write(`jobs/${C}/out`, "not asked for");
+    const ends = await control.readEnds([A, B, C], "err");
+    expect([...(ends ?? []).keys()]).toEqual([A, B]);
+    expect(ends?.get(A)).toMatch(new RegExp(`^x{2000,}\nend 0\nsize ${B} 5\n$`));
+    expect(ends?.get(B)).toBe("");
+    expect(await control.readEnds([C], "out")).toEqual(new Map([[C, "not asked for"]]));
+    expect(await control.readEnds([C], "err")).toEqual(new Map());
+  });
+
+  test("of more streams than fit into one write", async () => {
+    const keys = Array.from({ length: 150 }, (_, index) => `${String(index + 1).padStart(7, "0")}-1`);
+    await waiting(...keys);
+    for (const key of keys) await write(`jobs/${key}/err`, `${key}${"\0".repeat(3000)}${key}\n`);
+    const ends = await control.readEnds(keys, "err");
+    for (const key of keys) expect(ends?.get(key)).toBe(`${"\0".repeat(2038)}${key}\n`);
+    expect(await control.absent(keys)).toEqual([]);
+  });
+
+  test("a stream that grows while it is read: nothing is taken for another job's", async () => {
+    vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+    await waiting(A, B);
+    await write(`jobs/${A}/err`, "of A\n");
+    await write(`jobs/${B}/err`, "of B\n");
+    await machine.write("bin/tail", `#!/bin/sh\necho more >>jobs/${A}/err\nexec /usr/bin/tail "$@"\n`);
+    control.close();
+    control = await Control.open(machine.session, machine.place);
+    expect(await control.readEnds([A, B], "err")).toBeNull();
+    expect((await control.readEnds([B], "err"))?.get(B)).toBe("of B\n");
+  });
+
+  test("what cannot be sent ends the channel: nothing else is taken for it", async () => {
+    vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
+    await machine.write("bin/head", "#!/bin/sh\nexit 1\n");
+    await waiting(A);
+    await write(`jobs/${A}/err`, "0123456789");
+    await expect(control.readEnds([A], "err")).rejects.toBeInstanceOf(RemoteError);
+  });
+});
+
 describe("when the channel is gone", () => {
   test("what is asked is rejected, before and after", async () => {
     await waiting(A);

@@ -125,6 +125,8 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     ...HOME,
     outcome: FAILURE,
     durationMs: 61250,
+    stderrTail:
+      "Traceback (most recent call last):\n  File \"train.py\", line 7, in <module>\nKeyError: 'lr'\n",
   },
   collecting: { kind: "collecting", at: AT, ...HOME, receivedBytes: 104857600, totalBytes: 2097152000 },
   "jobs-arrived": { kind: "jobs-arrived", at: AT, ...HOME, jobs: [2], attempts: [1] },

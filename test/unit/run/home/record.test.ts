@@ -56,6 +56,13 @@ test("what is only for the eye is not kept", () => {
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
+test("what a job printed last is not kept, how it ended is", () => {
+  const [, , , ended] = EVENTS as [RunEvent, RunEvent, RunEvent, RunEvent];
+  append({ ...ended, stderrTail: "a traceback\n" } as RunEvent);
+  expect(readFileSync(path, "utf8")).not.toContain("traceback");
+  expect(loadRecord(path)).toEqual([ended]);
+});
+
 test("only its owner may read it", () => {
   append(...EVENTS);
   expect(statSync(path).mode & 0o777).toBe(0o600);
