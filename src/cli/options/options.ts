@@ -15,6 +15,7 @@ import {
   resolveMachines,
 } from "./machine-options.js";
 import { hintAtSpelling } from "./misspelling.js";
+import { addOpposites } from "./opposites.js";
 import type { Environment } from "./option-values.js";
 import { separateParameters } from "./parameter-words.js";
 import { describeRemote, type RemoteInvocation } from "./remote-options.js";
@@ -67,7 +68,7 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
   const { rest, parameters } = isSweep ? separateParameters(argv) : { rest: argv, parameters: [] };
   const root = describeProgram({ program, env, parameters, choose });
   for (const command of [root, ...root.commands]) {
-    command
+    addOpposites(command)
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
       .showSuggestionAfterError(false);
