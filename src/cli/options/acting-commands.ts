@@ -4,6 +4,7 @@ import { Command } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
+import { expandGroups } from "../../input/config/expand-groups.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import {
   describeChoice,
@@ -46,7 +47,10 @@ export interface RetryOptions extends Showing {
 }
 
 export interface DrainOptions extends SshOptions {
+  /** As typed. */
   readonly machine: string;
+  /** It alone, or those of the group. */
+  readonly machines: readonly string[];
 }
 
 interface RawShowing extends RawSsh {
@@ -75,20 +79,10 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
       const jobs = requireJobs(chosenJobs(words, { state }), "sshoal retry");
       choose({ command: "retry", options: { ...shown(raw), jobs } });
     });
-  const drain = describeSsh(new Command("drain"))
-    .description(
-      "Give a machine no more jobs: its running jobs finish, its waiting jobs go to other machines.",
-    )
-    .argument("<machine>", "name of the machine, as sshoal status prints it")
-    .action((machine: string, raw: RawSsh) =>
-      choose({ command: "drain", options: { ...resolveSsh(raw), machine } }),
-    );
-  const undrain = describeSsh(new Command("undrain"))
-    .description("Give a drained machine jobs again.")
-    .argument("<machine>", "name of the machine, as sshoal status prints it")
-    .action((machine: string, raw: RawSsh) =>
-      choose({ command: "undrain", options: { ...resolveSsh(raw), machine } }),
-    );
+  const drain = describeDrain("drain", choose).description(
+    "Give a machine no more jobs: its running jobs finish, its waiting jobs go to other machines.",
+  );
+  const undrain = describeDrain("undrain", choose).description("Give a drained machine jobs again.");
   return [attach, stop, retry, drain, undrain];
 }
 
@@ -110,6 +104,15 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
         command: "attach",
         options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null, watches },
       });
+    });
+}
+
+function describeDrain(verb: "drain" | "undrain", choose: Parameters<typeof actingCommands>[0]): Command {
+  return describeSsh(new Command(verb))
+    .argument("<machine>", "name of the machine, as sshoal status prints it, or @group")
+    .action((machine: string, raw: RawSsh & Pick<RawChoice, "groups">) => {
+      const machines = expandGroups([machine], raw.groups ?? new Map());
+      choose({ command: verb, options: { ...resolveSsh(raw), machine, machines } });
     });
 }
 

@@ -11,7 +11,6 @@ const UNDONE_BY_NONE = [
   "timeout",
   "maxSend",
   "rerun",
-  "state",
   "tail",
   "sort",
   "nSamples",

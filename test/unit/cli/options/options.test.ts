@@ -348,8 +348,14 @@ describe("sshoal", () => {
       ["retry", "a.1", "a.2"],
       { command: "retry", options: { ...quiet, jobs: { words: ["a.1", "a.2"], states: [] } } },
     ],
-    [["drain", "a.yaml"], { command: "drain", options: { machine: "a.yaml", hostKeys: null } }],
-    [["undrain", "a.yaml"], { command: "undrain", options: { machine: "a.yaml", hostKeys: null } }],
+    [
+      ["drain", "a.yaml"],
+      { command: "drain", options: { machine: "a.yaml", machines: ["a.yaml"], hostKeys: null } },
+    ],
+    [
+      ["undrain", "a.yaml"],
+      { command: "undrain", options: { machine: "a.yaml", machines: ["a.yaml"], hostKeys: null } },
+    ],
   ])("%j", (argv, invocation) => {
     expect(sshoal(...argv)).toEqual(invocation);
   });
