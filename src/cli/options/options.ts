@@ -81,7 +81,7 @@ export function parseOptions(words: Words): Invocation {
     describeProgram({ program: which, env, parameters, choose, configured });
   const root = describe(program);
   for (const command of [root, ...root.commands]) {
-    addOpposites(command)
+    command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
       .showSuggestionAfterError(false);
@@ -94,7 +94,7 @@ export function parseOptions(words: Words): Invocation {
     onApplied: words.onConfig ?? (() => {}),
   });
   root.version(VERSION, "-V, --version", "print the version");
-  const command = root.commands.find((each) => each.name() === rest[0]) ?? root;
+  const command = addOpposites(root.commands.find((each) => each.name() === rest[0]) ?? root);
   try {
     if (argv.length === 0 && program === "sshoal") root.outputHelp();
     else root.parse(spellOut(rest, command), { from: "user" });
