@@ -86,6 +86,21 @@ describe("a batch on this machine", () => {
   });
 });
 
+test("a batch that continues without its command line gets variables from the files again", async () => {
+  await writeProject(`${LIGHT}env: {MODEL: small}\n`);
+  await writeJobs("echo $MODEL $SEED\n");
+  expect(await sshoal("run", "jobs.sh")).toMatchObject({ code: 0 });
+  await writeProject(`${LIGHT}env: {MODEL: large}\n`);
+  const { code, stdout, stderr } = await sshoal("retry", "1");
+  expect(code, stdout + stderr).toBe(0);
+  expect(await own.work.read("job_results/jobs.sh.1.out")).toBe("large\n");
+  // What was typed is not known again, also if a file has a variable of that name.
+  expect(await sshoal("run", "jobs.sh", "--rerun", "all", "--env", "MODEL=typed")).toMatchObject({ code: 0 });
+  const refused = await sshoal("retry", "1");
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("was started with --env MODEL, whose values are not kept");
+});
+
 describe("groups", () => {
   let hosts: TestHost[];
   beforeAll(async () => {

@@ -3,9 +3,9 @@
 import { ExitCode } from "../../errors.js";
 import { configJson, configLines, type ShownConfig } from "../../report/tables/config-lines.js";
 import { printable } from "../../report/text/printable.js";
-import { nameOf } from "../options/config/apply-settings.js";
 import type { ConfigOptions } from "../options/config/config-command.js";
 import type { Setting } from "../options/config/config-settings.js";
+import { variableOf } from "../options/option-values.js";
 
 export function showConfig({ places, settings, groups, command, isJson }: ConfigOptions): ExitCode {
   const shown: ShownConfig = {
@@ -25,5 +25,5 @@ export function showConfig({ places, settings, groups, command, isJson }: Config
 
 /** Of variables their names only: values may be secrets. */
 function wordsOf({ option, words }: Setting): readonly string[] {
-  return option.attributeName() === "env" ? words.map(nameOf) : words;
+  return option.attributeName() === "env" ? words.map(variableOf) : words;
 }

@@ -84,8 +84,12 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
   const isInPlace = copying.inPlace !== null;
   const keepsDir = options.keepsDir && !isInPlace;
-  const { mergesOutput } = options;
-  const kept = { ...(keepsDir && { keepsDir }), ...(mergesOutput && { mergesOutput }) };
+  const { mergesOutput, envFromFiles } = options;
+  const kept = {
+    ...(keepsDir && { keepsDir }),
+    ...(mergesOutput && { mergesOutput }),
+    ...(envFromFiles.length > 0 && { envFromFiles }),
+  };
   return {
     script,
     jobs: isInPlace ? jobs.map((job) => keepingCopy(job, options.keepsDir)) : jobs,

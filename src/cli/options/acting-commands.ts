@@ -26,6 +26,8 @@ interface Showing extends SshOptions {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
   readonly tees: boolean;
+  /** Of configuration files, for jobs that begin. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** Machines are for a batch that has no record here. */
@@ -57,6 +59,7 @@ interface RawShowing extends RawSsh {
   readonly json?: true;
   readonly verbose?: true;
   readonly tee?: true;
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** `choose` is called with what was asked for. */
@@ -124,6 +127,6 @@ function showing(command: Command): Command {
 }
 
 function shown(raw: RawShowing): Showing {
-  const { json = false, verbose = false, tee = false } = raw;
-  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee };
+  const { json = false, verbose = false, tee = false, variables = {} } = raw;
+  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee, variables };
 }

@@ -21,6 +21,7 @@ import {
   retriesOption,
   sizeOption,
   toAssignment,
+  variableOf,
 } from "./option-values.js";
 import { pathsIn } from "./path-words.js";
 import { typedIn } from "./typed-values.js";
@@ -48,6 +49,8 @@ export interface RunOptions extends MachineOptions {
   /** Both streams of a job go to one file. */
   readonly mergesOutput: boolean;
   readonly env: Readonly<Record<string, string>>;
+  /** The names of those that only a configuration file sets. */
+  readonly envFromFiles: readonly string[];
   readonly timeoutSeconds: number | null;
   readonly isDryRun: boolean;
   /** Return once everything is handed over. */
@@ -185,6 +188,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     env: Object.fromEntries(
       [...(raw.envByDefault ?? []), ...(raw.env ?? [])].map((assignment) => toAssignment(assignment, env)),
     ),
+    envFromFiles: namesOnlyIn(raw.envByDefault ?? [], raw.env ?? []),
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
@@ -199,6 +203,11 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     keepsChanged: isKeepingChanged(raw),
     voice: "sshoal",
   };
+}
+
+function namesOnlyIn(some: readonly string[], others: readonly string[]): string[] {
+  const taken = new Set(others.map(variableOf));
+  return [...new Set(some.map(variableOf))].filter((name) => !taken.has(name));
 }
 
 function isKeepingChanged({ keepChanged, rerun }: RawRun): boolean {

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { problemsError, UserError } from "../../../errors.js";
 import { formatPlace } from "../../../input/config/file-place.js";
-import { type Environment, toAssignment } from "../option-values.js";
+import { type Environment, toAssignment, variableOf } from "../option-values.js";
 import { reasonAgainst } from "./config-key.js";
 import type { Configuration, Setting } from "./config-settings.js";
 
@@ -52,7 +52,7 @@ export function applySettings(command: Command, settings: readonly Setting[], en
 function withVariables(command: Command, { words, place }: Setting, env: Environment): string[] {
   const before: readonly string[] = command.getOptionValue("envByDefault") ?? [];
   const typed: readonly string[] = command.getOptionValue("env") ?? [];
-  const isTyped = (word: string) => typed.some((each) => nameOf(each) === nameOf(word));
+  const isTyped = (word: string) => typed.some((each) => variableOf(each) === variableOf(word));
   const open = words.filter((word) => !isTyped(word));
   try {
     for (const word of open) toAssignment(word, env);
@@ -62,9 +62,4 @@ function withVariables(command: Command, { words, place }: Setting, env: Environ
     throw problemsError([{ where: formatPlace(place), message: error.message, ...hint }]);
   }
   return [...before, ...open];
-}
-
-/** Of `NAME=VALUE`, or of `NAME`. */
-export function nameOf(assignment: string): string {
-  return assignment.split("=")[0] ?? "";
 }

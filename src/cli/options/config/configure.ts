@@ -7,6 +7,7 @@ import { applySettings, settingsFor } from "./apply-settings.js";
 import { type Configuration, readConfiguration } from "./config-settings.js";
 import type { LoadedConfig } from "./load-config.js";
 import type { Applied } from "./origins.js";
+import { variablesOf } from "./variables.js";
 
 export interface Configuring {
   readonly loaded: LoadedConfig;
@@ -33,6 +34,7 @@ export function configure(root: Command, configuring: Configuring): () => Config
     const { groups } = configuration;
     const settings = applySettings(command, settingsFor(command, sectionOf(command), configuration), env);
     command.setOptionValueWithSource("groups", groups, "config");
+    command.setOptionValueWithSource("variables", variablesOf(configuration, env), "config");
     onApplied({ settings, groups });
   });
   return read;

@@ -5,7 +5,7 @@ import { UserError } from "../../../errors.js";
 import type { Mistake } from "../../../input/mistake.js";
 import { type Field, readText, readYesOrNo, refuse } from "../../../input/yaml/yaml-fields.js";
 import { addOpposites, oppositeOf } from "../opposites.js";
-import { toAssignment } from "../option-values.js";
+import { toAssignment, variableOf } from "../option-values.js";
 import type { Key } from "./config-key.js";
 
 export interface OptionValue {
@@ -110,8 +110,7 @@ function parseNoting(option: Option, argv: readonly string[], offset: number, mi
 
 /** Whether this shell has a variable that is passed on counts once jobs run. */
 function checkAssignment(text: string): void {
-  const [name = ""] = text.split("=");
-  toAssignment(text, { [name]: "" });
+  toAssignment(text, { [variableOf(text)]: "" });
 }
 
 function noting(read: () => void, offset: number, mistakes: Mistake[]): void {

@@ -50,6 +50,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
     keepsDir: false,
     mergesOutput: false,
     env: {},
+    envFromFiles: [],
     timeoutSeconds: null,
     isDryRun: false,
     isJson: false,
@@ -287,7 +288,7 @@ describe("sshoal", () => {
     });
   });
 
-  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false };
+  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false, variables: {} };
   const nowhere = { machines: [], configFile: null };
   const plainLogs = { streams: ["out", "err"], follows: false, tail: null, hostKeys: null } as const;
 
