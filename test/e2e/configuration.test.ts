@@ -246,7 +246,7 @@ describe("files that other accounts could write", () => {
       const refused = await runCommand(["run", "jobs.sh"], options({ cwd }));
       expect(refused.code).toBe(2);
       expect(refused.stderr).toMatch(
-        new RegExp(`^error: ${project}: it belongs to another account, .*\ntry: .*the nearest one counts\n$`),
+        new RegExp(`^error: ${project}: it belongs to another account, .*\ntry: .*nearer directory\n$`),
       );
       expect(existsSync(own.work.path("sub/job_results"))).toBe(false);
       await writeOwn(own.work, "sub/.sshoal.yaml", LIGHT);

@@ -69,7 +69,8 @@ interface Words {
 }
 
 export function parseOptions(words: Words): Invocation {
-  const { program, argv, env, config = NO_CONFIG } = words;
+  const { program, argv, env } = words;
+  const config = program === "simple_hypersearch" ? NO_CONFIG : (words.config ?? NO_CONFIG);
   let invocation: Invocation = { command: "answered" };
   const choose = (chosen: Invocation) => {
     invocation = chosen;

@@ -27,9 +27,10 @@ const HINTS = {
 };
 
 /** `uid`: of this process; null: the system has none. */
-export function loadConfigFile({ level, path }: ConfigPlace, uid: number | null): ConfigFile {
+export function loadConfigFile(place: ConfigPlace, uid: number | null): ConfigFile {
+  const { level, path } = place;
   try {
-    const refused = refuseFile(path, uid);
+    const refused = refuseFile(place, uid);
     if (refused === null) return { level, path, ...parseConfig(readFileSync(path), path) };
     return { level, path, ...nothingRead({ where: path, ...refused }, path) };
   } catch (error) {
@@ -38,12 +39,13 @@ export function loadConfigFile({ level, path }: ConfigPlace, uid: number | null)
   }
 }
 
-function refuseFile(path: string, uid: number | null): Omit<Problem, "where"> | null {
+function refuseFile(place: ConfigPlace, uid: number | null): Omit<Problem, "where"> | null {
+  const { path } = place;
   const found = statSync(path);
   if (!found.isFile()) return { message: "is not a file", hint: `ls -ld ${path}` };
   if (found.size > MAX_BYTES)
     return { message: `is too large for a configuration file (${found.size} bytes)` };
-  return findDistrust(path, uid);
+  return findDistrust(place, uid);
 }
 
 type Parsed = Pick<ConfigFile, "root" | "problems" | "placeOf">;

@@ -2,6 +2,7 @@
 
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
+import type { ConfigLevel, ConfigPlace } from "./find-config.js";
 
 export interface Distrust {
   readonly message: string;
@@ -12,16 +13,16 @@ const GROUP_WRITES = 0o020;
 const EVERYONE_WRITES = 0o002;
 const STICKY = 0o1000;
 
-/** Null: it and its directory are this user's or root's, and no other account can write them. Throws when it is not there. */
-export function findDistrust(path: string, uid: number | null): Distrust | null {
+/** Null: the file and its directory are this user's or root's, and no other account can write them. Throws when it is not there. */
+export function findDistrust({ path, level }: ConfigPlace, uid: number | null): Distrust | null {
   if (uid === null) return null;
   const directory = dirname(path);
   // Both the link and the file that it leads to.
   for (const found of [lstatSync(path), statSync(path)]) {
-    if (isOfAnother(found, uid)) return belongsToAnother("it");
+    if (isOfAnother(found, uid)) return belongsToAnother("it", level);
   }
   const [file, above] = [statSync(path), statSync(directory)];
-  if (isOfAnother(above, uid)) return belongsToAnother(`its directory ${directory}`);
+  if (isOfAnother(above, uid)) return belongsToAnother(`its directory ${directory}`, level);
   if (isWritableByOthers(file)) return othersWrite("it", path);
   // In a sticky directory, such as /tmp, other accounts cannot replace the file.
   if (isWritableByOthers(above) && (above.mode & STICKY) === 0)
@@ -38,10 +39,11 @@ function isWritableByOthers({ mode, uid, gid }: Stats): boolean {
   return (mode & EVERYONE_WRITES) !== 0 || ((mode & GROUP_WRITES) !== 0 && gid !== uid);
 }
 
-function belongsToAnother(what: string): Distrust {
+function belongsToAnother(what: string, level: ConfigLevel): Distrust {
+  const nearer = ", or put a .sshoal.yaml of your own into a nearer directory";
   return {
     message: `${what} belongs to another account, which could make sshoal run commands as you`,
-    hint: `work in a directory of your own with a .sshoal.yaml of your own: the nearest one counts`,
+    hint: `chown it to you${level === "project" ? nearer : ""}`,
   };
 }
 

@@ -99,7 +99,7 @@ describe("files that are not read", () => {
     const message = "it belongs to another account, which could make sshoal run commands as you";
     const path = await box.write("project/.sshoal.yaml", "timeout: 1h\n");
     await chown(path, 1234, 1234);
-    expect(problems()).toMatchObject([[path, message, expect.stringContaining("of your own")]]);
+    expect(problems()).toMatchObject([[path, message, expect.stringContaining("chown it to you")]]);
     await box.write("project/sub/.sshoal.yaml", "timeout: 1h\n");
     await symlink(path, join(box.cwd, "sub/link.yaml"));
     const place = { level: "project", path: join(box.cwd, "sub/link.yaml"), isThere: true } as const;

@@ -243,6 +243,11 @@ test("programs with defaults of their own take only how machines are reached", (
   expect(remote).toMatchObject({ options: { hostKeys: "strict", configFile: "none", copyForward: [] } });
 });
 
+test("simple_hypersearch connects to no machine, and reads no file", () => {
+  const argv = ["echo {a}", "-p", "a", "1"];
+  expect(mistakesOf({ user: "x: 1\n" }, argv, { program: "simple_hypersearch" })).toEqual([]);
+});
+
 test("a sweep file takes precedence over a configuration file", () => {
   const texts = { user: "sweep: {seed: 3, n-samples: 5, sampling-mode: grid}\n" };
   const byDefault = { seed: 3, samples: 5, samplingMode: "grid" };

@@ -64,7 +64,11 @@ describe("each mistake has its place", () => {
       "4:7: the group contains itself: @a -> @b -> @c -> @a (remove one of them)",
     ],
     ["- a", "1:1: expected lines of the form key: value (write lines such as machines: [gpu1, gpu2])"],
-    ["timeout: *x", '1:10: "*x" refers to another value, which is not supported here (write the value out)'],
+    ["machines: [@lab]", "1:12: a value cannot begin with @ (quote it)"],
+    [
+      "timeout: *x",
+      '1:10: "*x" refers to another value, which is not supported here (quote it, or write the value out)',
+    ],
   ])("%s", (user, mistake) => {
     expect(mistakesOf({ user: `${user}\n` })).toEqual([`${USER}:${mistake}`]);
   });
