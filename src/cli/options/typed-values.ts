@@ -1,4 +1,4 @@
-// Tells what was typed from what configuration files and built-in defaults say.
+// Separates what was typed from the values of configuration files and from built-in defaults.
 
 import type { Command } from "commander";
 

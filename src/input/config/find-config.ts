@@ -29,7 +29,8 @@ const PROJECT_FILE = ".sshoal.yaml";
 export function findConfig({ cwd, homeDir, configHome }: ConfigSurroundings): ConfigPlace[] {
   const base = configHome !== undefined && isAbsolute(configHome) ? configHome : join(homeDir, ".config");
   const path = join(base, "sshoal", "config.yaml");
-  const user = { level: "user", path, isThere: isThere(path) } as const;
+  // An empty HOME makes it relative: that would be a file of the working directory.
+  const user = { level: "user", path, isThere: isAbsolute(path) && isThere(path) } as const;
   return cwd === null ? [user] : [user, findProject(cwd, homeDir)];
 }
 

@@ -7,7 +7,6 @@ import { type Problem, problemsError } from "../../../errors.js";
 import { type ConfigEntry, readEntries } from "../../../input/config/config-entries.js";
 import type { ConfigFile } from "../../../input/config/config-file.js";
 import { formatPlace, type Place } from "../../../input/config/file-place.js";
-import type { ConfigLevel } from "../../../input/config/find-config.js";
 import { type DefinedGroup, type Groups, resolveGroups } from "../../../input/config/machine-groups.js";
 import { machinesSeenFrom, pathSeenFrom, type Viewpoint } from "../../../input/config/seen-from.js";
 import { type Mistake, toProblems } from "../../../input/mistake.js";
@@ -16,7 +15,6 @@ import type { LoadedConfig } from "./load-config.js";
 import { readOptionValue } from "./option-value.js";
 
 export interface Setting {
-  readonly level: ConfigLevel;
   /** The only command that it is for; null: every command that has the option. */
   readonly section: string | null;
   /** As written. */
@@ -65,7 +63,7 @@ function readFile(file: ConfigFile, viewpoint: Viewpoint, commands: readonly Com
   for (const entry of entries.settings) {
     const read = readSetting(entry, viewpoint, commands, mistakes);
     if (read === null) continue;
-    const setting = { ...read, level: file.level, place: placeOf(entry.offset) };
+    const setting = { ...read, place: placeOf(entry.offset) };
     const same = settings.find((earlier) => isSameOption(earlier, setting));
     if (same === undefined) settings.push(setting);
     else mistakes.push({ offset: entry.offset, ...describeRepeated(setting, same) });
@@ -89,7 +87,7 @@ function readSetting(
   viewpoint: Viewpoint,
   commands: readonly Command[],
   mistakes: Mistake[],
-): Omit<Setting, "level" | "place"> | null {
+): Omit<Setting, "place"> | null {
   const { section, key, field } = entry;
   const found = findKey(entry, commands, mistakes);
   if (found === null) return null;
@@ -107,7 +105,7 @@ function isSameOption(a: Setting, b: Setting): boolean {
   return a.section === b.section && a.option.attributeName() === b.option.attributeName();
 }
 
-/** What a file names by a path is relative to the file, but for what is copied: that is of the working directory. */
+/** Machine files and -F are relative to the file. Paths that are copied are relative to the working directory. */
 function seen(option: Option, word: string, viewpoint: Viewpoint): readonly string[] {
   switch (option.attributeName()) {
     case "machines":

@@ -20,7 +20,10 @@ export interface Configuring {
   readonly onApplied: (applied: Applied) => void;
 }
 
-/** Returns what the files say. It throws UserError when they have mistakes, and so does a command before it acts: help does not. */
+/**
+ * Returns a function that reads what the files say, and throws UserError when they have mistakes. A command calls it before
+ * it acts; --help does not.
+ */
 export function configure(root: Command, configuring: Configuring): () => Configuration {
   const { loaded, env, sectionOf, allCommands, onApplied } = configuring;
   let known: Configuration | null = null;

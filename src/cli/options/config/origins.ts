@@ -15,8 +15,8 @@ export interface Applied {
 /** Any other error stays as it is. */
 export function withOrigins(error: unknown, applied: Applied): unknown {
   if (!(error instanceof UserError)) return error;
-  if (error.problems.length > 0)
-    return problemsError(error.problems.map((each) => withOrigin(each, applied)));
+  const problems = error.problems.map((problem) => withOrigin(problem, applied));
+  if (problems.some((problem, index) => problem !== error.problems[index])) return problemsError(problems);
   const named = applied.settings.filter((setting) => isNamed(setting, error.message));
   if (named.length === 0) return error;
   const { message, hint, exitCode, cause } = error;

@@ -32,6 +32,12 @@ describe("where files are", () => {
     });
   });
 
+  test("without a home directory there is none of the user", () => {
+    expect(findConfig({ cwd: box.cwd, homeDir: "", configHome: undefined, uid })[0]).toMatchObject({
+      isThere: false,
+    });
+  });
+
   test("that of a project is the nearest one above the working directory", async () => {
     const sub = join(box.cwd, "a/b");
     await mkdir(sub, { recursive: true });

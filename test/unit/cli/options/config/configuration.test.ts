@@ -42,7 +42,7 @@ describe("a value", () => {
   });
 
   test("of a section takes precedence in its file, and a project over every section of the user", () => {
-    const sections = { user: "timeout: 1h\nretries: 1\nrun: {timeout: 2h, retries: 5}\n" };
+    const sections = { user: "timeout: 1h\nrun: {timeout: 2h, retries: 5}\nretries: 1\n" };
     expect(runWith(sections)).toMatchObject({ timeoutSeconds: 7200, policy: { retries: 5 } });
     expect(runWith({ ...sections, project: "timeout: 3h\n" })).toMatchObject({ timeoutSeconds: 3 * 3600 });
   });
@@ -147,6 +147,9 @@ test("every option that a help text lists is a key, but for those that say what 
   expect(mistakes.filter((mistake) => /unknown|has no option/.test(mistake))).toEqual([]);
   const refused = mistakes.flatMap((mistake) => /: (\S+) cannot be set in a file/.exec(mistake)?.[1] ?? []);
   expect(new Set(refused)).toEqual(new Set(["follow", "parameter", "state", "failed", "machines"]));
+  const forAll = mistakesOf({ user: [...keys].map((key) => `${key}: "1"\n`).join("") });
+  const ambiguous = forAll.flatMap((mistake) => /: (\S+) does not mean the same/.exec(mistake)?.[1] ?? []);
+  expect(ambiguous).toEqual(["follow"]);
 });
 
 describe("kinds of values", () => {

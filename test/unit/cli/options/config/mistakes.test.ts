@@ -141,7 +141,7 @@ describe("an error about an option names the file that sets it, and how to undo 
   test("an error that is none of the user's", () => {
     const bug = new TypeError("--gpus");
     expect(withOrigins(bug, { settings: [], groups: new Map() })).toBe(bug);
-    const error = new UserError("x");
-    expect(withOrigins(error, { settings: [], groups: new Map() })).toBe(error);
+    for (const error of [new UserError("x"), problemsError([{ where: "a:1", message: "x" }])])
+      expect(withOrigins(error, { settings: [], groups: new Map() })).toBe(error);
   });
 });
