@@ -1,7 +1,9 @@
 // argv in, exit code out: the only file that ends the process.
 
+import { loadConfig } from "./cli/options/config/load-config.js";
+import { type Applied, withOrigins } from "./cli/options/config/origins.js";
 import { hasJsonWord } from "./cli/options/json-word.js";
-import { type Program, parseOptions } from "./cli/options/options.js";
+import { type Invocation, type Program, parseOptions } from "./cli/options/options.js";
 import { ExitCode, formatUserError, UserError } from "./errors.js";
 import { errorJson } from "./report/lines/error-json.js";
 
@@ -15,7 +17,20 @@ export async function main(program: Program): Promise<void> {
 }
 
 async function dispatch(program: Program): Promise<number> {
-  const invocation = parseOptions({ program, argv: process.argv.slice(2), env: process.env });
+  const config = await loadConfig();
+  let applied: Applied = { settings: [], groups: new Map() };
+  const onConfig = (given: Applied) => {
+    applied = given;
+  };
+  try {
+    const words = { program, argv: process.argv.slice(2), env: process.env, config, onConfig };
+    return await perform(parseOptions(words), program);
+  } catch (error) {
+    throw withOrigins(error, applied);
+  }
+}
+
+async function perform(invocation: Invocation, program: Program): Promise<number> {
   switch (invocation.command) {
     case "run": {
       const { executeBatch } = await import("./cli/commands/execute-script.js");
@@ -69,6 +84,10 @@ async function dispatch(program: Program): Promise<number> {
     case "remote": {
       const { executeRemote } = await import("./cli/commands/run-remote.js");
       return executeRemote(invocation.options);
+    }
+    case "config": {
+      const { showConfig } = await import("./cli/commands/show-config.js");
+      return showConfig(invocation.options);
     }
     case "answered":
       return ExitCode.Success;

@@ -1,5 +1,6 @@
 // Gives a machine no more jobs, or gives it jobs again: through the client that follows the batch, or else by the machine.
 
+import { posix } from "node:path";
 import { olderName } from "../model/machine.js";
 import type { Results } from "../run/home/results.js";
 import { type BatchHere, heldErrorOf } from "./batches-here.js";
@@ -13,9 +14,10 @@ export interface Draining {
   readonly verb: "drain" | "undrain";
 }
 
-/** What the batch calls the machine, typed with or without the end of its file's name; null: it has no jobs there. */
+/** What the batch calls the machine, typed with or without the end of its file's name, or by its path; null: it has no jobs there. */
 export function machineOf(here: BatchHere, typed: string): string | null {
-  return [typed, `${typed}.yaml`, `${typed}.yml`].find((name) => concernsMachine(here, name)) ?? null;
+  const names = [typed, posix.basename(typed)].flatMap((name) => [name, `${name}.yaml`, `${name}.yml`]);
+  return names.find((name) => concernsMachine(here, name)) ?? null;
 }
 
 /** Whether the batch has jobs there, or a client that may give it some. */

@@ -15,19 +15,26 @@ import { readTrees } from "./working-directory.js";
 
 const POLICY = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
 
+export interface Means {
+  readonly results: Results;
+  readonly surroundings: Surroundings;
+  /** What configuration files set now. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
 /** `rerun`: which of the jobs that are done are run again. */
-export async function orderFor(
-  here: BatchHere,
-  results: Results,
-  surroundings: Surroundings,
-  rerun: Rerun,
-): Promise<FollowOrder> {
+export async function orderFor(here: BatchHere, means: Means, rerun: Rerun): Promise<FollowOrder> {
+  const { results, surroundings, variables } = means;
   const { script, jobs, settings } = here;
   const startsJobs = here.state.waiting.size > 0 || rerun !== "none" || isAnySent(here);
-  const envNames = [...new Set([...settings.envNames, ...jobs.flatMap((job) => job.envNames ?? [])])];
-  if (startsJobs && envNames.length > 0) {
+  const fromFiles = (settings.envFromFiles ?? []).filter((name) => name in variables);
+  const lost = new Set([
+    ...settings.envNames.filter((name) => !fromFiles.includes(name)),
+    ...jobs.flatMap((job) => job.envNames ?? []),
+  ]);
+  if (startsJobs && lost.size > 0) {
     throw new UserError(
-      `${script} was started with --env ${envNames.join(", ")}, whose values are not kept`,
+      `${script} was started with --env ${[...lost].join(", ")}, whose values are not kept`,
       {
         hint: `type the ${isSweep(jobs) ? "sshoal sweep … --run" : `execute_batch ${script} …`} command again`,
       },
@@ -38,6 +45,7 @@ export async function orderFor(
   return {
     ...order,
     rerun,
+    env: Object.fromEntries(fromFiles.map((name) => [name, variables[name] ?? ""])),
     machines: await reloadMachines([...here.machines.values()], surroundings),
     trees: readTrees(surroundings, settings, jobs, here.isFollowed ? script : null),
   };

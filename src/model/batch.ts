@@ -31,4 +31,6 @@ export interface BatchSettings {
   readonly keepsDir?: boolean;
   /** Their values may be secrets, and are kept nowhere. */
   readonly envNames: readonly string[];
+  /** Those of them that a configuration file sets, which a later client can read again. Absent: none. */
+  readonly envFromFiles?: readonly string[];
 }

@@ -15,6 +15,7 @@ export interface Job {
   readonly parameters?: Readonly<Record<string, string>>;
   /** What it needs; absent, here and below: as the batch has it. */
   readonly requirement?: Requirement;
+  /** 0: none, whatever the batch has. */
   readonly timeoutSeconds?: number;
   /** Variables of its own. Their values may be secrets, and are kept nowhere. */
   readonly envNames?: readonly string[];

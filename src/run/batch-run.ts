@@ -133,7 +133,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
   const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
-  const { exclude, keepsDir, mergesOutput } = settings;
+  const { exclude, keepsDir, mergesOutput, envFromFiles } = settings;
   const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
@@ -143,6 +143,7 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     copyBack,
     copiesUnchanged,
     envNames,
+    ...(envFromFiles && { envFromFiles }),
     ...(exclude && { exclude }),
     ...(keepsDir && { keepsDir }),
     ...(mergesOutput && { mergesOutput }),

@@ -20,10 +20,10 @@ export async function attach(options: AttachOptions): Promise<number> {
   if (options.watches) return watch(options, results);
   const connector = lastingConnector(surroundings, options, note);
   const here = await openBatch(options, { results, surroundings, connect: connector.connect });
-  const order = await orderFor(here, results, surroundings, "none");
+  const means = { results, surroundings, variables: options.variables };
+  const order = await orderFor(here, means, "none");
   // What only follows jobs to their end has no machines to give any to.
-  const orderAgain = (rerun: Rerun) =>
-    orderFor(loadBatch(results, here.stem) ?? here, results, surroundings, rerun);
+  const orderAgain = (rerun: Rerun) => orderFor(loadBatch(results, here.stem) ?? here, means, rerun);
   const following = { order, surroundings, connector, orderAgain };
   if (!isOneJob(here)) return followHere({ ...following, options });
   // As execute_remote would have gone on.

@@ -19,8 +19,8 @@ export async function drain(options: DrainOptions, verb: "drain" | "undrain"): P
   const results = new Results(surroundings.cwd);
   const batches = loadBatches(results);
   const there = batches.flatMap((here) => {
-    const machine = machineOf(here, options.machine);
-    return machine === null ? [] : [{ here, machine }];
+    const found = options.machines.flatMap((machine) => machineOf(here, machine) ?? []);
+    return [...new Set(found)].map((machine) => ({ here, machine }));
   });
   if (there.length === 0) {
     throw new UserError(`no batch of this directory has jobs on ${options.machine}`, {

@@ -17,7 +17,7 @@ export async function readCommands(options: SweepOptions): Promise<SweepCommand[
   return formatCommands(
     {
       ...read,
-      samples: options.samples ?? read.samples,
+      samples: options.samples ?? read.samples ?? byDefault.samples,
       seed: options.seed ?? read.seed,
       samplingMode: options.samplingMode ?? read.samplingMode,
     },

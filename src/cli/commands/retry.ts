@@ -21,7 +21,7 @@ export async function retry(options: RetryOptions): Promise<number> {
     await follower.ask({ kind: "retry", jobs });
     return watchHere({ follower, results, stem: here.stem, options });
   }
-  const order = await orderFor(here, results, surroundings, new Set(jobs));
+  const order = await orderFor(here, { results, surroundings, variables: options.variables }, new Set(jobs));
   const connector = lastingConnector(surroundings, options, note);
   return followHere({ order, surroundings, options, connector });
 }

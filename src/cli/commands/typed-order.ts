@@ -15,6 +15,7 @@ import { loadBatch } from "../../input/batch/load-batch.js";
 import type { Job } from "../../model/job.js";
 import { Results } from "../../run/home/results.js";
 import type { BatchOrder } from "../../run/order.js";
+import { loadConfig } from "../options/config/load-config.js";
 import type { Environment } from "../options/option-values.js";
 import { type Program, parseOptions } from "../options/options.js";
 import type { Revise, RunOptions } from "../options/run-options.js";
@@ -32,7 +33,8 @@ export async function orderTyped(
   surroundings: Surroundings,
   stem: string,
 ): Promise<NextOrder> {
-  const invocation = parseOptions({ program: program as Program, argv, env });
+  const config = await loadConfig();
+  const invocation = parseOptions({ program: program as Program, argv, env, config });
   if (invocation.command === "sweep" && invocation.options.run !== null) {
     const { source, run } = invocation.options;
     const { jobs, script, ...about } = sweepJobs(await readCommands(invocation.options), source);
@@ -82,8 +84,12 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
   const isInPlace = copying.inPlace !== null;
   const keepsDir = options.keepsDir && !isInPlace;
-  const { mergesOutput } = options;
-  const kept = { ...(keepsDir && { keepsDir }), ...(mergesOutput && { mergesOutput }) };
+  const { mergesOutput, envFromFiles } = options;
+  const kept = {
+    ...(keepsDir && { keepsDir }),
+    ...(mergesOutput && { mergesOutput }),
+    ...(envFromFiles.length > 0 && { envFromFiles }),
+  };
   return {
     script,
     jobs: isInPlace ? jobs.map((job) => keepingCopy(job, options.keepsDir)) : jobs,

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
+import { expandGroups } from "../../input/config/expand-groups.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import {
   describeChoice,
@@ -25,6 +26,8 @@ interface Showing extends SshOptions {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
   readonly tees: boolean;
+  /** Of configuration files, for jobs that begin. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** Machines are for a batch that has no record here. */
@@ -46,14 +49,18 @@ export interface RetryOptions extends Showing {
 }
 
 export interface DrainOptions extends SshOptions {
+  /** As typed. */
   readonly machine: string;
   readonly isJson: boolean;
+  /** It alone, or those of the group. */
+  readonly machines: readonly string[];
 }
 
 interface RawShowing extends RawSsh {
   readonly json?: true;
   readonly verbose?: true;
   readonly tee?: true;
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** `choose` is called with what was asked for. */
@@ -76,31 +83,11 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
       const jobs = requireJobs(chosenJobs(words, { state }), "sshoal retry");
       choose({ command: "retry", options: { ...shown(raw), jobs } });
     });
-  const drain = describeSsh(new Command("drain"))
-    .description(
-      "Give a machine no more jobs: its running jobs finish, its waiting jobs go to other machines.",
-    )
-    .argument("<machine>", "name of the machine, as sshoal status prints it")
-    .option("--json", "print one JSON object per batch")
-    .action((machine: string, raw: RawDrain) =>
-      choose({ command: "drain", options: resolveDrain(machine, raw) }),
-    );
-  const undrain = describeSsh(new Command("undrain"))
-    .description("Give a drained machine jobs again.")
-    .argument("<machine>", "name of the machine, as sshoal status prints it")
-    .option("--json", "print one JSON object per batch")
-    .action((machine: string, raw: RawDrain) =>
-      choose({ command: "undrain", options: resolveDrain(machine, raw) }),
-    );
+  const drain = describeDrain("drain", choose).description(
+    "Give a machine no more jobs: its running jobs finish, its waiting jobs go to other machines.",
+  );
+  const undrain = describeDrain("undrain", choose).description("Give a drained machine jobs again.");
   return [attach, stop, retry, drain, undrain];
-}
-
-interface RawDrain extends RawSsh {
-  readonly json?: true;
-}
-
-function resolveDrain(machine: string, raw: RawDrain): DrainOptions {
-  return { ...resolveSsh(raw), machine, isJson: raw.json ?? false };
 }
 
 function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
@@ -124,6 +111,19 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
     });
 }
 
+function describeDrain(verb: "drain" | "undrain", choose: Parameters<typeof actingCommands>[0]): Command {
+  return describeSsh(new Command(verb))
+    .argument("<machine>", "name of the machine, as sshoal status prints it, or @group")
+    .option("--json", "print one JSON object per batch")
+    .action((machine: string, raw: RawSsh & Pick<RawChoice, "groups"> & { json?: true }) => {
+      const machines = expandGroups([machine], raw.groups ?? new Map());
+      choose({
+        command: verb,
+        options: { ...resolveSsh(raw), machine, machines, isJson: raw.json ?? false },
+      });
+    });
+}
+
 function showing(command: Command): Command {
   return describeSsh(command)
     .option("--tee", "also print the output of jobs, line by line")
@@ -132,6 +132,6 @@ function showing(command: Command): Command {
 }
 
 function shown(raw: RawShowing): Showing {
-  const { json = false, verbose = false, tee = false } = raw;
-  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee };
+  const { json = false, verbose = false, tee = false, variables = {} } = raw;
+  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee, variables };
 }

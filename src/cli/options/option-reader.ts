@@ -1,6 +1,6 @@
 // Reads the lines of a batch file that set options, and notes each mistake with its line.
 
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type Option } from "commander";
 import { type Problem, UserError } from "../../errors.js";
 import type { OptionLine } from "../../input/batch/job-splitter.js";
 import { splitOptionWords } from "../../input/batch/option-words.js";
@@ -8,6 +8,7 @@ import type { Job } from "../../model/job.js";
 import { spellOut } from "./abbreviations.js";
 import { type KabukiLine, parseKabukiLine } from "./kabuki-line.js";
 import { hintAtSpelling } from "./misspelling.js";
+import { addOpposites, oppositeOf } from "./opposites.js";
 import { type Environment, toAssignment } from "./option-values.js";
 import { describeRun, type RawRun } from "./run-options.js";
 
@@ -86,7 +87,7 @@ function parseWords(words: readonly string[]): Parsed {
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(false)
     .allowExcessArguments();
-  command.action(() => {});
+  addOpposites(command).action(() => {});
   try {
     command.parse(spellOut(words, command), { from: "user" });
   } catch (error) {
@@ -95,15 +96,21 @@ function parseWords(words: readonly string[]): Parsed {
       hint: hintAtSpelling(error, command),
     });
   }
-  const said = command.options.filter((option) => isSaid(command, option.attributeName(), option.negate));
+  const said = command.options.filter((option) => isSaid(command, option));
   const set = Object.fromEntries(
     said.map((option) => [option.attributeName(), command.getOptionValue(option.attributeName())]),
   );
-  return { set, flags: said.map(({ long, short }) => long ?? short ?? ""), strays: command.args };
+  return { set, flags: said.map(listedFlag), strays: command.args };
 }
 
-function isSaid(command: Command, name: string, isNegated: boolean): boolean {
+function isSaid(command: Command, option: Option): boolean {
+  const name = option.attributeName();
   return (
-    command.getOptionValueSource(name) === "cli" && (!isNegated || command.getOptionValue(name) === false)
+    command.getOptionValueSource(name) === "cli" && (!option.negate || command.getOptionValue(name) === false)
   );
+}
+
+/** An opposite may stand where the option itself may. */
+function listedFlag(option: Option): string {
+  return (option.hidden ? oppositeOf(option) : (option.long ?? option.short)) ?? "";
 }

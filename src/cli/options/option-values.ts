@@ -109,10 +109,15 @@ export function gather(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
+/** Of `NAME=VALUE`, or of `NAME`. */
+export function variableOf(assignment: string): string {
+  return assignment.split("=")[0] ?? "";
+}
+
 export function toAssignment(text: string, env: Environment): [string, string] {
   const [, name = "", value] = /^([A-Za-z_][A-Za-z0-9_]*)(?:=([\s\S]*))?$/.exec(text) ?? [];
   if (name === "")
-    throw new UserError(`--env takes NAME=VALUE, got "${text.split("=")[0]}"`, {
+    throw new UserError(`--env takes NAME=VALUE, got "${variableOf(text)}"`, {
       hint: "for example --env SEED=1",
     });
   const resolved = value ?? env[name];

@@ -6,6 +6,10 @@ import { VERSION } from "../../model/version.js";
 import { spellOut } from "./abbreviations.js";
 import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
+import { type ConfigInvocation, type Configured, describeConfig } from "./config/config-command.js";
+import { configure } from "./config/configure.js";
+import { type LoadedConfig, NO_CONFIG } from "./config/load-config.js";
+import type { Applied } from "./config/origins.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
 import {
   describeDoctor,
@@ -15,6 +19,7 @@ import {
   resolveMachines,
 } from "./machine-options.js";
 import { hintAtSpelling } from "./misspelling.js";
+import { addOpposites } from "./opposites.js";
 import type { Environment } from "./option-values.js";
 import { separateParameters } from "./parameter-words.js";
 import { describeRemote, type RemoteInvocation } from "./remote-options.js";
@@ -41,6 +46,7 @@ export type Invocation =
   | ActingInvocation
   | SweepInvocation
   | RemoteInvocation
+  | ConfigInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
@@ -56,24 +62,40 @@ interface Words {
   readonly program: Program;
   readonly argv: readonly string[];
   readonly env: Environment;
+  /** Left out: there are no configuration files. */
+  readonly config?: LoadedConfig;
+  /** Is called with what these give to the command, before it is resolved. */
+  readonly onConfig?: (applied: Applied) => void;
 }
 
-export function parseOptions({ program, argv, env }: Words): Invocation {
+export function parseOptions(words: Words): Invocation {
+  const { program, argv, env } = words;
+  const config = program === "simple_hypersearch" ? NO_CONFIG : (words.config ?? NO_CONFIG);
   let invocation: Invocation = { command: "answered" };
   const choose = (chosen: Invocation) => {
     invocation = chosen;
   };
   const isSweep = program === "simple_hypersearch" || (program === "sshoal" && argv[0] === "sweep");
   const { rest, parameters } = isSweep ? separateParameters(argv) : { rest: argv, parameters: [] };
-  const root = describeProgram({ program, env, parameters, choose });
+  const configured = { places: config.places, read: () => read(), commands: () => root.commands };
+  const describe = (which: Program) =>
+    describeProgram({ program: which, env, parameters, choose, configured });
+  const root = describe(program);
   for (const command of [root, ...root.commands]) {
     command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
       .showSuggestionAfterError(false);
   }
+  const read = configure(root, {
+    loaded: config,
+    env,
+    sectionOf: (each) => sectionOf(program, each),
+    allCommands: () => (program === "sshoal" ? root : describe("sshoal")).commands,
+    onApplied: words.onConfig ?? (() => {}),
+  });
   root.version(VERSION, "-V, --version", "print the version");
-  const command = root.commands.find((each) => each.name() === rest[0]) ?? root;
+  const command = addOpposites(root.commands.find((each) => each.name() === rest[0]) ?? root);
   try {
     if (argv.length === 0 && program === "sshoal") root.outputHelp();
     else root.parse(spellOut(rest, command), { from: "user" });
@@ -85,14 +107,21 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
   return invocation;
 }
 
+/** What configuration files call the command; null: it keeps the defaults of the tool that it replaces. */
+function sectionOf(program: Program, command: Command): string | null {
+  if (program === "execute_batch") return "run";
+  return program === "sshoal" ? command.name() : null;
+}
+
 interface Description extends Pick<Words, "program" | "env"> {
   /** Of a sweep: the words of each -p. */
   readonly parameters: readonly (readonly string[])[];
   readonly choose: (invocation: Invocation) => void;
+  readonly configured: Configured;
 }
 
 /** Also for tests, which compare the documentation with it. */
-export function describeProgram({ program, env, parameters, choose }: Description): Command {
+export function describeProgram({ program, env, parameters, choose, configured }: Description): Command {
   if (program === "execute_remote") return describeRemote(choose);
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")
@@ -117,6 +146,7 @@ export function describeProgram({ program, env, parameters, choose }: Descriptio
     ...batchCommands(choose),
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
+    describeConfig(configured, choose),
   ];
   for (const command of [run, probe, doctor, ...others]) root.addCommand(command);
   return root;

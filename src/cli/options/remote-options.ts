@@ -26,6 +26,7 @@ export interface RemoteOptions extends SshOptions {
 interface RawRemote extends RawSsh {
   readonly machine?: string;
   readonly F?: string;
+  readonly FByDefault?: string;
   readonly jobName?: string;
   readonly copyForward?: string[] | true;
   readonly copyBackwards?: string[] | true;
@@ -70,7 +71,7 @@ function resolveRemote(command: string | undefined, raw: RawRemote): RemoteOptio
     ...resolveSsh(raw),
     command,
     machine: raw.machine,
-    configFile: raw.F ?? null,
+    configFile: raw.F ?? raw.FByDefault ?? null,
     jobName: raw.jobName ?? null,
     copyForward: pathsIn(raw.copyForward) ?? [],
     copyBackwards: pathsIn(raw.copyBackwards) ?? [],

@@ -21,8 +21,10 @@ import {
   retriesOption,
   sizeOption,
   toAssignment,
+  variableOf,
 } from "./option-values.js";
 import { pathsIn } from "./path-words.js";
+import { typedIn } from "./typed-values.js";
 
 /** The tools whose users know their lines. */
 export type Voice = "sshoal" | "simple_gpu_scheduler" | "execute_remote";
@@ -47,6 +49,8 @@ export interface RunOptions extends MachineOptions {
   /** Both streams of a job go to one file. */
   readonly mergesOutput: boolean;
   readonly env: Readonly<Record<string, string>>;
+  /** The names of those that only a configuration file sets. */
+  readonly envFromFiles: readonly string[];
   readonly timeoutSeconds: number | null;
   readonly isDryRun: boolean;
   /** Return once everything is handed over. */
@@ -73,6 +77,8 @@ export interface RawRun extends RawMachines {
   readonly keepDir?: true;
   readonly merge?: true;
   readonly env?: string[];
+  /** Of configuration files: those of the batch file and of the command line take precedence. */
+  readonly envByDefault?: string[];
   readonly timeout?: number;
   readonly dryRun?: true;
   readonly detach?: true;
@@ -179,7 +185,10 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     maxSend: raw.maxSend ?? null,
     keepsDir: raw.keepDir ?? false,
     mergesOutput: raw.merge ?? false,
-    env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
+    env: Object.fromEntries(
+      [...(raw.envByDefault ?? []), ...(raw.env ?? [])].map((assignment) => toAssignment(assignment, env)),
+    ),
+    envFromFiles: namesOnlyIn(raw.envByDefault ?? [], raw.env ?? []),
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
@@ -196,6 +205,11 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
   };
 }
 
+function namesOnlyIn(some: readonly string[], others: readonly string[]): string[] {
+  const taken = new Set(others.map(variableOf));
+  return [...new Set(some.map(variableOf))].filter((name) => !taken.has(name));
+}
+
 function isKeepingChanged({ keepChanged, rerun }: RawRun): boolean {
   if (keepChanged === undefined || rerun !== "changed") return keepChanged ?? false;
   throw new UserError("--keep-changed and --rerun changed cannot be combined", { hint: "leave one out" });
@@ -206,9 +220,7 @@ export type Revise = (forAll: Partial<RawRun>, own?: Partial<RawRun>) => RunOpti
 
 /** The command line comes before what a batch file says for all; what a job says of its own, before both. */
 export function reviser(script: string | undefined, raw: RawRun, command: Command, env: Environment): Revise {
-  const typed = Object.fromEntries(
-    Object.entries(raw).filter(([name]) => command.getOptionValueSource(name) === "cli"),
-  );
+  const typed = typedIn(raw, command);
   return (forAll, own = {}) => {
     const variables = [...(forAll.env ?? []), ...(raw.env ?? []), ...(own.env ?? [])];
     const whole = { ...raw, ...forAll, ...typed, ...needingGpu(own), ...own, env: variables };
@@ -233,7 +245,7 @@ function requireScript(script: string | undefined, raw: RawRun, command: Command
     });
   }
   if (script !== undefined) return script;
-  const [flag, swallowed] = lastSwallowed(raw);
+  const [flag, swallowed] = lastSwallowed(typedIn(raw, command));
   const program = [command.parent, command].flatMap((each) => each?.name() ?? []).join(" ");
   const usage = `${program} script.sh --machines a.yaml b.yaml`;
   if (swallowed === undefined) throw new UserError("which script?", { hint: usage });
@@ -242,12 +254,12 @@ function requireScript(script: string | undefined, raw: RawRun, command: Command
   });
 }
 
-function lastSwallowed({ machines = [], copyForward, copyBackwards }: RawRun): [string, string | undefined] {
+function lastSwallowed({ machines = [], copyForward, copyBackwards }: Partial<RawRun>) {
   const lists: [string, string[]][] = [
     ["--machines", machines.filter((name) => /\.(ba)?sh$|\.txt$/.test(name))],
     ["--copy-forward", (pathsIn(copyForward) ?? []).slice(1)],
     ["--copy-backwards", (pathsIn(copyBackwards) ?? []).slice(1)],
   ];
   const [flag, words] = lists.find(([, list]) => list.length > 0) ?? ["--machines", []];
-  return [flag, words.at(-1)];
+  return [flag, words.at(-1)] as const;
 }

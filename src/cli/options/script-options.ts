@@ -140,8 +140,8 @@ function withOwn(job: Job, set: Partial<RawRun>, revised: RunOptions, common: Re
   return {
     ...job,
     ...(JSON.stringify(requirement) !== JSON.stringify(common) && { requirement }),
-    ...(set.timeout !== undefined && timeoutSeconds !== null && { timeoutSeconds }),
-    ...(set.keepDir && { keepsDir: true }),
+    ...("timeout" in set && { timeoutSeconds: timeoutSeconds ?? 0 }),
+    ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
     ...(set.env !== undefined && { envNames: Object.keys(env) }),
   };
 }

@@ -3,6 +3,8 @@
 import { type Command, Option } from "commander";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
+import { expandGroups } from "../../input/config/expand-groups.js";
+import type { Groups } from "../../input/config/machine-groups.js";
 import type { HostKeyPolicy } from "../../transport/config/target.js";
 
 export interface SshOptions {
@@ -17,6 +19,9 @@ export interface RawSsh {
 export interface RawChoice {
   readonly machines?: string[];
   readonly F?: string;
+  /** Of a configuration file: it has no meaning without machines, which is no mistake. */
+  readonly FByDefault?: string;
+  readonly groups?: Groups;
 }
 
 export function describeSsh(command: Command): Command {
@@ -31,7 +36,7 @@ export function describeChoice(command: Command, without: string): Command {
   return command
     .option(
       "--machines <names...>",
-      `use these machines: machine files, ssh aliases or user@host:port; ${without}`,
+      `use these machines: machine files, ssh aliases, user@host:port or @group; ${without}`,
     )
     .option("-F <file>", "use this ssh configuration instead of ~/.ssh/config");
 }
@@ -40,11 +45,13 @@ export function resolveSsh(raw: RawSsh): SshOptions {
   return { hostKeys: raw.hostKeys ?? null };
 }
 
-export function resolveChoice({ machines = [], F }: RawChoice): MachineChoice {
+export function resolveChoice(raw: RawChoice): MachineChoice {
+  const { F, FByDefault, groups = new Map() } = raw;
+  const machines = expandGroups(raw.machines ?? [], groups);
   if (F !== undefined && machines.length === 0) {
     throw new UserError("-F has no meaning without --machines", {
       hint: `add --machines and a name that ${F} has`,
     });
   }
-  return { machines, configFile: F ?? null };
+  return { machines, configFile: F ?? FByDefault ?? null };
 }

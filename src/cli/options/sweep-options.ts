@@ -6,6 +6,7 @@ import { UserError } from "../../errors.js";
 import { SAMPLING_MODES, type SamplingMode } from "../../model/sweep.js";
 import { countOption, type Environment, seedOption } from "./option-values.js";
 import { describeRunOptions, type RawRun, type RunOptions, resolveRunOptions } from "./run-options.js";
+import { typedIn } from "./typed-values.js";
 
 export interface SweepInvocation {
   readonly command: "sweep";
@@ -24,9 +25,10 @@ export interface SweepOptions {
   readonly samplingMode: SamplingMode | null;
   readonly samples: number | null;
   readonly seed: number | null;
-  /** Where neither the command line nor the file says. */
+  /** Where neither the command line nor the sweep file says: of configuration files, or built in. */
   readonly byDefault: {
     readonly samplingMode: SamplingMode | null;
+    readonly samples: number | null;
     /** Null: another one each time. */
     readonly seed: number | null;
     readonly quotes: boolean;
@@ -59,17 +61,18 @@ export function describeSweep(parameters: Parameters, env: Environment, choose: 
   return command
     .addHelpText("after", EXAMPLES)
     .action((typed: string | undefined, raw: RawSweep & RawRun & { run?: true }) => {
-      const byDefault = { samplingMode: null, seed: 0, quotes: true };
+      const said = typedIn(raw, command);
+      const byDefault = { ...settingsOf(raw), seed: raw.seed ?? 0, quotes: true };
       const swallowed: Swallowed[] = [
         ["-p", parameters.flat()],
-        ["--machines", raw.machines ?? []],
+        ["--machines", said.machines ?? []],
       ];
       const source = isFile(typed, parameters)
         ? { kind: "file" as const, path: typed }
         : { kind: "words" as const, command: requireCommand("sshoal sweep", typed, swallowed), parameters };
       if (!raw.run) refuseWithoutRun(command, isOfRun);
       const run = raw.run ? resolveRunOptions(raw, env) : null;
-      choose({ command: "sweep", options: { source, ...settingsOf(raw), byDefault, run } });
+      choose({ command: "sweep", options: { source, ...settingsOf(said), byDefault, run } });
     });
 }
 
@@ -94,7 +97,7 @@ export function describeHypersearch(parameters: Parameters, choose: Choose): Com
   return describeSampling(command, "shuffled_grid", "another one each time")
     .option("--json", "print one JSON object per command")
     .action((typed: string | undefined, raw: RawSweep) => {
-      const byDefault = { samplingMode: "shuffled_grid" as const, seed: null, quotes: false };
+      const byDefault = { samplingMode: "shuffled_grid" as const, samples: null, seed: null, quotes: false };
       const pattern = requireCommand("simple_hypersearch", typed, [["-p", parameters.flat()]]);
       const source = { kind: "words" as const, command: pattern, parameters };
       choose({ command: "sweep", options: { source, ...settingsOf(raw), byDefault, run: null } });

@@ -24,6 +24,12 @@ export function describeSyntax({ code, message, pos: [offset] }: YAMLError, hint
       };
     case "MULTILINE_IMPLICIT_KEY":
       return { offset, message: "expected key: value", hint: "a space must follow the colon" };
+    case "BAD_SCALAR_START":
+      return {
+        offset,
+        message: message.replace(/^Plain value .* (\S)$/, "a value cannot begin with $1"),
+        hint: "quote it",
+      };
     case "RESOURCE_EXHAUSTION":
       return { offset, message: "nested too deeply" };
     default:

@@ -65,7 +65,7 @@ function findAliases(document: Document.Parsed): Mistake[] {
   visit(document, {
     Alias(_, { source, range }) {
       const message = `"*${source}" refers to another value, which is not supported here`;
-      mistakes.push({ offset: range?.[0] ?? 0, message, hint: "write the value out" });
+      mistakes.push({ offset: range?.[0] ?? 0, message, hint: "quote it, or write the value out" });
     },
   });
   return mistakes;

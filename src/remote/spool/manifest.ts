@@ -49,13 +49,13 @@ function isOfKey({ id, command }: Job, key: string): boolean {
   return isAttemptKey(key) && id > 0 && parseAttemptKey(key).job === id && typeof command === "string";
 }
 
-/** Version 0.1 ran nothing in place. */
+/** Version 0.1 ran nothing in place. A machine does not decide which variables of this computer it gets. */
 function withLaterSettings({ stem, ...about }: About): About {
-  const { inPlace = null, copyForward } = about.settings;
+  const { inPlace = null, copyForward, envFromFiles: _, ...settings } = about.settings;
   return {
     ...about,
     ...(typeof stem === "string" && isFileName(stem) && { stem }),
-    settings: { ...about.settings, inPlace, copyForward: soundPaths(copyForward) ?? ["."] },
+    settings: { ...settings, inPlace, copyForward: soundPaths(copyForward) ?? ["."] },
   };
 }
 

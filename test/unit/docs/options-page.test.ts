@@ -13,6 +13,13 @@ const PROGRAMS: readonly Program[] = [
   "sshoal",
 ];
 
+/** No configuration file is read. */
+const NO_FILES = {
+  places: [],
+  read: () => ({ settings: [], groups: new Map(), mistakes: [] }),
+  commands: () => [],
+};
+
 interface Section {
   readonly title: string;
   readonly anchor: string;
@@ -26,7 +33,7 @@ const sections = readSections(readPage("docs/options.md"));
 const commands = new Map(PROGRAMS.flatMap(commandsOf));
 
 function commandsOf(program: Program): [string, Command][] {
-  const root = describeProgram({ program, env: {}, parameters: [], choose: () => {} });
+  const root = describeProgram({ program, env: {}, parameters: [], choose: () => {}, configured: NO_FILES });
   if (root.commands.length === 0) return [[program, root]];
   return root.commands.map((command) => [`${program} ${command.name()}`, command]);
 }

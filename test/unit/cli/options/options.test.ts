@@ -50,6 +50,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
     keepsDir: false,
     mergesOutput: false,
     env: {},
+    envFromFiles: [],
     timeoutSeconds: null,
     isDryRun: false,
     isJson: false,
@@ -287,7 +288,7 @@ describe("sshoal", () => {
     });
   });
 
-  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false };
+  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false, variables: {} };
   const nowhere = { machines: [], configFile: null };
   const plainLogs = {
     streams: ["out", "err"],
@@ -370,11 +371,17 @@ describe("sshoal", () => {
     ],
     [
       ["drain", "a.yaml"],
-      { command: "drain", options: { machine: "a.yaml", hostKeys: null, isJson: false } },
+      {
+        command: "drain",
+        options: { machine: "a.yaml", machines: ["a.yaml"], hostKeys: null, isJson: false },
+      },
     ],
     [
       ["undrain", "a.yaml", "--json"],
-      { command: "undrain", options: { machine: "a.yaml", hostKeys: null, isJson: true } },
+      {
+        command: "undrain",
+        options: { machine: "a.yaml", machines: ["a.yaml"], hostKeys: null, isJson: true },
+      },
     ],
   ])("%j", (argv, invocation) => {
     expect(sshoal(...argv)).toEqual(invocation);

@@ -273,17 +273,17 @@ describe("what is wrong with a file, and where", () => {
     [
       "an alias",
       "ip: &x a\nusername: *x\n",
-      ['2:11: "*x" refers to another value, which is not supported here (write the value out)'],
+      ['2:11: "*x" refers to another value, which is not supported here (quote it, or write the value out)'],
     ],
     [
       "an alias to nothing",
       "ip: *x\n",
-      ['1:5: "*x" refers to another value, which is not supported here (write the value out)'],
+      ['1:5: "*x" refers to another value, which is not supported here (quote it, or write the value out)'],
     ],
     [
       "an alias within itself",
       "env: &x\n  X: *x\n",
-      ['2:6: "*x" refers to another value, which is not supported here (write the value out)'],
+      ['2:6: "*x" refers to another value, which is not supported here (quote it, or write the value out)'],
     ],
   ])("%s", (_, text, problems) => {
     expect(problemsOf(text)).toEqual(problems);

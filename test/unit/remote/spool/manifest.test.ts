@@ -69,3 +69,12 @@ test("the manifest of a newer sshoal is refused", async () => {
     "the batch there was made by sshoal 9.1.0, which is newer than this one (0.0.0-test)",
   );
 });
+
+test("a machine cannot ask for variables of configuration files", async () => {
+  const { manifest } = anOrder(machine, {});
+  const settings = { ...manifest.settings, envNames: ["TOKEN"], envFromFiles: ["TOKEN"] };
+  await machine.write(`${machine.spool}/manifest`, formatManifest({ ...manifest, settings }));
+  const read = await readManifest(machine.session, machine.place, never);
+  expect(read?.settings.envNames).toEqual(["TOKEN"]);
+  expect(read?.settings).not.toHaveProperty("envFromFiles");
+});

@@ -1,0 +1,92 @@
+// `sshoal config`: what it can be asked for, and which settings it is to show.
+
+import { Command } from "commander";
+import { UserError } from "../../../errors.js";
+import type { ConfigPlace } from "../../../input/config/find-config.js";
+import type { Groups } from "../../../input/config/machine-groups.js";
+import { suggest } from "../../../input/suggest.js";
+import { isOvertaken, settingsFor } from "./apply-settings.js";
+import type { Configuration, Setting } from "./config-settings.js";
+
+export interface ConfigInvocation {
+  readonly command: "config";
+  readonly options: ConfigOptions;
+}
+
+export interface ConfigOptions {
+  /** Where files were looked for. */
+  readonly places: readonly ConfigPlace[];
+  /** That hold for `command`; null: for any command. */
+  readonly settings: readonly Setting[];
+  readonly command: string | null;
+  readonly groups: Groups;
+  readonly isJson: boolean;
+}
+
+export interface Configured {
+  readonly places: readonly ConfigPlace[];
+  /** Throws UserError when the files have mistakes. */
+  readonly read: () => Configuration;
+  readonly commands: () => readonly Command[];
+}
+
+export function describeConfig(
+  { places, read, commands }: Configured,
+  choose: (invocation: ConfigInvocation) => void,
+): Command {
+  return new Command("config")
+    .description("Print what configuration files set, and where each value comes from.")
+    .argument("[command]", "only what holds for this command, such as run")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", EXAMPLES)
+    .action((typed: string | undefined, raw: { json?: true }) => {
+      const configuration = read();
+      const command = typed === undefined ? null : findCommand(typed, commands());
+      const settings =
+        command === null
+          ? shownOf(configuration.settings)
+          : settingsFor(command, command.name(), configuration);
+      const { groups } = configuration;
+      const options = {
+        places,
+        settings,
+        command: command?.name() ?? null,
+        groups,
+        isJson: raw.json ?? false,
+      };
+      choose({ command: "config", options });
+    });
+}
+
+const EXAMPLES = `
+Files: ~/.config/sshoal/config.yaml, and .sshoal.yaml in the working directory
+or the nearest directory above it. A file may say, for example:
+
+  groups:
+    lab: [gpu1, gpu2]
+  machines: ["@lab"]
+  memory-required: 4GB
+  logs: {tail: 100}
+`;
+
+function findCommand(typed: string, commands: readonly Command[]): Command {
+  const name = typed === "execute_batch" ? "run" : typed;
+  const found = commands.find((command) => command.name() === name);
+  if (found !== undefined) return found;
+  const names = commands.map((command) => command.name());
+  const [nearest] = suggest(typed, names);
+  throw new UserError(`sshoal has no command ${typed}`, {
+    hint: nearest === undefined ? `there are ${names.join(", ")}` : `did you mean sshoal config ${nearest}?`,
+  });
+}
+
+/** Without those that hold for no command. */
+function shownOf(settings: readonly Setting[]): Setting[] {
+  return settings.filter((setting, index) => {
+    const later = settings.slice(index + 1);
+    return !isOvertaken(
+      setting,
+      later.filter(({ section }) => section === null || section === setting.section),
+    );
+  });
+}

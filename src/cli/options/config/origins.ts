@@ -1,0 +1,51 @@
+// Adds to an error where the options and machines that it names come from: people look for a mistake in what they typed.
+
+import { type Problem, problemsError, UserError } from "../../../errors.js";
+import { formatPlace } from "../../../input/config/file-place.js";
+import type { Groups } from "../../../input/config/machine-groups.js";
+import { oppositeOf } from "../opposites.js";
+import type { Setting } from "./config-settings.js";
+
+/** What configuration files give to a command. */
+export interface Applied {
+  readonly settings: readonly Setting[];
+  readonly groups: Groups;
+}
+
+/** Any other error stays as it is. */
+export function withOrigins(error: unknown, applied: Applied): unknown {
+  if (!(error instanceof UserError)) return error;
+  const problems = error.problems.map((problem) => withOrigin(problem, applied));
+  if (problems.some((problem, index) => problem !== error.problems[index])) return problemsError(problems);
+  const named = applied.settings.filter((setting) => isNamed(setting, error.message));
+  if (named.length === 0) return error;
+  const { message, hint, exitCode, cause } = error;
+  const undoing = named.flatMap(({ option }) => oppositeOf(option) ?? []).map((flag) => `add ${flag}`);
+  return new UserError([message, ...named.map(describeOrigin)].join("; "), {
+    hint: [...(hint === undefined ? [] : [hint]), ...undoing].join(", or "),
+    exitCode,
+    cause,
+  });
+}
+
+function withOrigin(problem: Problem, { settings, groups }: Applied): Problem {
+  const { where, message } = problem;
+  const group = [...groups].find(([, { machines }]) => machines.includes(where));
+  const setting = settings.find((each) => isNamed(each, where) || isMachineOf(each, where));
+  if (setting !== undefined) return { ...problem, message: `${message}; ${describeOrigin(setting)}` };
+  if (group === undefined) return problem;
+  const [name, { place }] = group;
+  return { ...problem, message: `${message}; @${name} has it, see ${formatPlace(place)}` };
+}
+
+function isNamed({ option }: Setting, text: string): boolean {
+  return text.split(/[^\w-]+/).includes(option.long ?? option.short ?? "");
+}
+
+function isMachineOf({ option, value }: Setting, name: string): boolean {
+  return option.attributeName() === "machines" && Array.isArray(value) && value.includes(name);
+}
+
+function describeOrigin({ option, place }: Setting): string {
+  return `${option.long ?? option.short} is set in ${formatPlace(place)}`;
+}
