@@ -3,10 +3,12 @@
 import { Command, CommanderError } from "commander";
 import { UserError } from "../../errors.js";
 import { VERSION } from "../../model/version.js";
+import { layOutHelp } from "../help/lay-out.js";
 import { spellOut } from "./abbreviations.js";
 import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
+import { describeRootHelp } from "./help-text.js";
 import {
   describeDoctor,
   describeProbe,
@@ -45,12 +47,14 @@ export type Invocation =
   | { readonly command: "answered" };
 
 /** The commands that are installed. */
-export type Program =
-  | "execute_batch"
-  | "execute_remote"
-  | "simple_gpu_scheduler"
-  | "simple_hypersearch"
-  | "sshoal";
+export const PROGRAMS = [
+  "execute_batch",
+  "execute_remote",
+  "simple_gpu_scheduler",
+  "simple_hypersearch",
+  "sshoal",
+] as const;
+export type Program = (typeof PROGRAMS)[number];
 
 interface Words {
   readonly program: Program;
@@ -72,7 +76,6 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
       .configureOutput({ writeErr: () => {} })
       .showSuggestionAfterError(false);
   }
-  root.version(VERSION, "-V, --version", "print the version");
   const command = root.commands.find((each) => each.name() === rest[0]) ?? root;
   try {
     if (argv.length === 0 && program === "sshoal") root.outputHelp();
@@ -91,7 +94,19 @@ interface Description extends Pick<Words, "program" | "env"> {
   readonly choose: (invocation: Invocation) => void;
 }
 
-function describeProgram({ program, env, parameters, choose }: Description): Command {
+/** The whole command line of a program, with its help. */
+function describeProgram(description: Description): Command {
+  const root = describeCommands(description).version(VERSION, "-V, --version", "print the version");
+  layOutHelp(root);
+  return root;
+}
+
+/** To be read, not run. */
+export function describeForReading(program: Program): Command {
+  return describeProgram({ program, env: {}, parameters: [], choose: () => {} });
+}
+
+function describeCommands({ program, env, parameters, choose }: Description): Command {
   if (program === "execute_remote") return describeRemote(choose);
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")
@@ -118,5 +133,5 @@ function describeProgram({ program, env, parameters, choose }: Description): Com
     describeSweep(parameters, env, choose),
   ];
   for (const command of [run, probe, doctor, ...others]) root.addCommand(command);
-  return root;
+  return describeRootHelp(root);
 }
