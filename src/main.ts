@@ -68,6 +68,14 @@ async function dispatch(program: Program): Promise<number> {
       const { executeRemote } = await import("./cli/commands/run-remote.js");
       return executeRemote(invocation.options);
     }
+    case "completion": {
+      const { printCompletion } = await import("./cli/commands/print-completion.js");
+      return printCompletion(invocation.options);
+    }
+    case "complete-words": {
+      const { completeWords } = await import("./cli/commands/complete-words.js");
+      return completeWords(invocation.options);
+    }
     case "answered":
       return ExitCode.Success;
     default:

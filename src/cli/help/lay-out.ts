@@ -21,7 +21,7 @@ export function visibleCommands(command: Command): Command[] {
 }
 
 /** With what may be chosen, and what it is if nothing is said. */
-function describeOption(option: Option): string {
+export function describeOption(option: Option): string {
   const { description, argChoices, defaultValue, defaultValueDescription, required, optional } = option;
   const byDefault = required || optional ? (defaultValueDescription ?? defaultValue) : undefined;
   const brackets = [
@@ -31,7 +31,7 @@ function describeOption(option: Option): string {
   return brackets.length === 0 ? description : `${description} (${brackets.join("; ")})`;
 }
 
-function describeArgument({ description, argChoices }: Argument): string {
+export function describeArgument({ description, argChoices }: Argument): string {
   return argChoices === undefined ? description : `${description} (${listChoices(argChoices)})`;
 }
 

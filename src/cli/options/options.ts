@@ -7,6 +7,7 @@ import { layOutHelp } from "../help/lay-out.js";
 import { spellOut } from "./abbreviations.js";
 import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
+import { type CompletionInvocation, describeCompletion, describeWords } from "./completion-options.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
 import { describeRootHelp } from "./help-text.js";
 import {
@@ -43,6 +44,7 @@ export type Invocation =
   | ActingInvocation
   | SweepInvocation
   | RemoteInvocation
+  | CompletionInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
@@ -131,7 +133,8 @@ function describeCommands({ program, env, parameters, choose }: Description): Co
     ...batchCommands(choose),
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
+    describeCompletion(choose),
   ];
   for (const command of [run, probe, doctor, ...others]) root.addCommand(command);
-  return describeRootHelp(root);
+  return describeRootHelp(root).addCommand(describeWords(choose), { hidden: true });
 }

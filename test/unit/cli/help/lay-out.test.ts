@@ -10,6 +10,7 @@ import {
   optionHeading,
 } from "../../../../src/cli/help/help-groups.js";
 import { visibleCommands } from "../../../../src/cli/help/lay-out.js";
+import { valueKind } from "../../../../src/cli/help/value-kinds.js";
 import {
   describeForReading,
   PROGRAMS,
@@ -80,6 +81,16 @@ describe.each(named)("%s --help", (name, command) => {
     const nouns = optionsOf(command).filter(({ description }) => !VERBS.test(description));
     const texts = nouns.map((option) => `${option.flags}: ${option.description}`);
     expect(texts, "begin with a verb, in lower case; a new one goes to VERBS in this test").toEqual([]);
+  });
+
+  test("names each value by a word that completion knows", () => {
+    const words = optionsOf(command)
+      .filter(({ argChoices }) => argChoices === undefined)
+      .flatMap(({ flags }) => /[<[](.+?)(?:\.\.\.)?[>\]]$/.exec(flags)?.[1] ?? []);
+    const places = command.registeredArguments.filter(({ argChoices }) => argChoices === undefined);
+    const all = [...words, ...places.map((argument) => argument.name())];
+    const unknown = all.filter((word) => valueKind(command.name(), word) === null);
+    expect(unknown, "add what these stand for to KINDS in src/cli/help/value-kinds.ts").toEqual([]);
   });
 
   test("has examples that the program takes", () => {
@@ -156,4 +167,11 @@ test("a narrow terminal wraps texts beside their options", () => {
   const [, run] = named.find(([name]) => name === "sshoal run") as [string, Command];
   const options = helpOf(run, 60).split("Examples:")[0] ?? "";
   expect(longest(options).length).toBeLessThanOrEqual(60);
+});
+
+test("what is for programs alone is not listed, and not suggested", () => {
+  const [root] = programs.filter((program) => program.name() === "sshoal") as [Command];
+  expect(helpOf(root, 80)).not.toContain("complete-words");
+  const mistyped = () => parseOptions({ program: "sshoal", argv: ["complete-word"], env: {} });
+  expect(mistyped).toThrow(expect.objectContaining({ hint: "sshoal --help" }));
 });
