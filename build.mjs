@@ -97,22 +97,45 @@ const { metafile: pageParts } = await build({
 });
 await Promise.all(["page.html", "style.css"].map((name) => cp(`src/page/${name}`, `dist/page/${name}`)));
 await joinRuntime();
+await writePages();
 await Promise.all(commands.map((command) => chmod(`dist/${command}.js`, 0o755)));
 await writeFile("dist/THIRD-PARTY.txt", await licencesOf([programParts, pageParts]));
 
 /** The scripts for machines, each in one file, joined by the same code as in tests. */
 async function joinRuntime() {
-  const {
-    outputFiles: [code],
-  } = await build({ ...bundled, entryPoints: ["src/remote/join-script.ts"], write: false, format: "esm" });
-  const { joinScript } = await import(
-    `data:text/javascript;base64,${Buffer.from(code.contents).toString("base64")}`
-  );
+  const { joinScript } = await load("src/remote/join-script.ts");
   await mkdir("dist/runtime");
   for (const name of await readdir("src/remote/runtime")) {
     if (!/\.(sh|bash)$/.test(name)) continue;
     await writeFile(`dist/runtime/${name}`, joinScript(pathToFileURL(`src/remote/runtime/${name}`)));
   }
+}
+
+/** Man pages, and completion for shells, from the definitions of options. */
+async function writePages() {
+  const { makePages } = await load("src/cli/help/pages.ts");
+  const template = (shell) => readFile(`src/cli/help/complete.${shell}`, "utf8");
+  const [bash, zsh, fish] = await Promise.all(["bash", "zsh", "fish"].map(template));
+  for (const [path, text] of makePages({ bash, zsh, fish })) {
+    await mkdir(`dist/${parse(path).dir}`, { recursive: true });
+    await writeFile(`dist/${path}`, text);
+  }
+}
+
+/** What a module of the sources exports, for the build itself. */
+async function load(file) {
+  const {
+    outputFiles: [code],
+  } = await build({
+    ...bundled,
+    entryPoints: [file],
+    write: false,
+    format: "esm",
+    define: { SSHOAL_VERSION: JSON.stringify(version) },
+    // commander asks for Node's modules when it is loaded.
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire("/");' },
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(code.contents).toString("base64")}`);
 }
 
 /** The licence of every package that is bundled: dist/ is a copy of them, and most licences ask to be copied along. */

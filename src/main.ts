@@ -89,6 +89,14 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       const { showConfig } = await import("./cli/commands/show-config.js");
       return showConfig(invocation.options);
     }
+    case "completion": {
+      const { printCompletion } = await import("./cli/commands/print-completion.js");
+      return printCompletion(invocation.options);
+    }
+    case "complete-words": {
+      const { completeWords } = await import("./cli/commands/complete-words.js");
+      return completeWords(invocation.options);
+    }
     case "answered":
       return ExitCode.Success;
     default:

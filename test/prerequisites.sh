@@ -2,7 +2,7 @@
 # What the tests need beside Node: real servers and shells. Installed through apt where that is possible.
 
 missing=
-need() { command -v "$1" >/dev/null 2>&1 || [ -x "$1" ] || missing="$missing $2"; }
+need() { command -v "$1" >/dev/null 2>&1 || [ -e "$1" ] || missing="$missing $2"; }
 need /usr/sbin/sshd openssh-server
 need ssh openssh-client
 need script bsdutils
@@ -12,6 +12,11 @@ need busybox busybox
 need shellcheck shellcheck
 # Login shells that people have over there.
 for shell in zsh ksh fish tcsh; do need "$shell" "$shell"; done
+# What completion works with, and without.
+need /usr/share/bash-completion/bash_completion bash-completion
+# Man pages are checked by both.
+need man man-db
+need mandoc mandoc
 # The page of results is opened in it.
 need chromium chromium
 # When root runs the tests, the machines of the tests let in this plain account. Its password is unset but not locked,

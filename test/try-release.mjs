@@ -5,11 +5,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const { bin, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { bin, man, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const COMPLETION = ["sshoal.bash", "_sshoal", "sshoal.fish"];
 const LIGHT = ["--no-gpu-required", "--memory-required", "10"];
 
 const place = mkdtempSync(join(tmpdir(), "sshoal-release-"));
@@ -18,6 +19,8 @@ try {
   checkContents(tarball);
   install(tarball);
   tryVersion();
+  tryManPages();
+  tryCompletion();
   tryBatch();
   trySweep();
   console.log(`sshoal ${version}: packed, installed and tried`);
@@ -35,13 +38,9 @@ function checkContents(tarball) {
   const files = run(".", "tar", "-tzf", tarball).map((file) => file.replace(/^package\//, ""));
   const texts = ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "dist/THIRD-PARTY.txt"];
   const samples = ["docs/README.md", "docs/live-view.svg", "machines/full.yaml", "example/batch_script.sh"];
-  for (const needed of [
-    ...texts,
-    ...samples,
-    ...Object.values(bin),
-    "dist/main.js",
-    "dist/runtime/slot.sh",
-  ]) {
+  const parts = ["dist/main.js", "dist/runtime/slot.sh"];
+  const scripts = COMPLETION.map((name) => `dist/completion/${name}`);
+  for (const needed of [...texts, ...samples, ...parts, ...Object.values(bin), ...man, ...scripts]) {
     assert(files.includes(needed), `the package has no ${needed}`);
   }
   const known =
@@ -58,6 +57,21 @@ function install(tarball) {
 
 function tryVersion() {
   assert.deepEqual(run(".", "sshoal", "--version"), [version]);
+}
+
+/** npm puts them where man looks for the pages of a program on the PATH. */
+function tryManPages() {
+  const installed = readdirSync(join(place, "share", "man", "man1"));
+  assert.deepEqual(installed.sort(), man.map((path) => basename(path)).sort());
+  for (const name of ["sshoal-run", ...Object.keys(bin)])
+    assert.match(run(".", "man", "--where", name)[0], /share\/man\/man1\/|dist\/man\//);
+}
+
+function tryCompletion() {
+  for (const [index, shell] of ["bash", "zsh", "fish"].entries()) {
+    const file = join(place, "lib", "node_modules", "sshoal", "dist", "completion", COMPLETION[index]);
+    assert.equal(run(".", "sshoal", "completion", shell).join("\n"), readFileSync(file, "utf8").trimEnd());
+  }
 }
 
 function tryBatch() {

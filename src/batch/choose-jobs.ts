@@ -101,7 +101,7 @@ function shortName(stem: string, { name }: Job): string {
 }
 
 /** Null: it has none, as a command of execute_remote. */
-function numberOf(stem: string, job: Job): number | null {
+export function numberOf(stem: string, job: Job): number | null {
   const short = shortName(stem, job);
   return /^\d+$/.test(short) ? Number(short) : job.line;
 }

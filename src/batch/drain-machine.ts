@@ -20,6 +20,11 @@ export function machineOf(here: BatchHere, typed: string): string | null {
   return names.find((name) => concernsMachine(here, name)) ?? null;
 }
 
+/** The machines of a batch that can be drained. */
+export function drainableMachines(here: BatchHere): string[] {
+  return [...here.machines.keys()].filter((name) => concernsMachine(here, name));
+}
+
 /** Whether the batch has jobs there, or a client that may give it some. */
 function concernsMachine({ machines, state, holder }: BatchHere, name: string): boolean {
   return namesOf(name).some(

@@ -141,9 +141,11 @@ test("the process is the business of the command line alone", () => {
   expect(strays).toEqual([]);
 });
 
-test("cli/ has its files in options/, commands/ and terminal/", () => {
+test("cli/ has its files in options/, help/, commands/ and terminal/", () => {
   const beside = files.filter((file) => /^cli\/[^/]+$/.test(file));
   expect(beside).toEqual(["cli/read-surroundings.ts"]);
+  const rooms = files.flatMap((file) => /^cli\/([^/]+)\//.exec(file)?.[1] ?? []);
+  expect([...new Set(rooms)].sort()).toEqual(["commands", "help", "options", "terminal"]);
 });
 
 test("docs/how-it-works.md names files that are there", () => {

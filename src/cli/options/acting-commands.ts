@@ -5,6 +5,7 @@ import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import { expandGroups } from "../../input/config/expand-groups.js";
+import { withExamples } from "../help/examples.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import {
   describeChoice,
@@ -67,6 +68,7 @@ interface RawShowing extends RawSsh {
 export function actingCommands(choose: (invocation: ActingInvocation) => void): Command[] {
   const attach = describeAttach(choose);
   const stop = describeSsh(describeJobs(new Command("stop")))
+    .summary("Stop jobs with all their processes.")
     .description("Stop jobs or a whole batch with all their processes, and collect their results.")
     .option("--json", "print one JSON object per stopped job")
     .option("-v, --verbose", "print more details")
@@ -77,38 +79,54 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
     });
   const retry = showing(describeJobs(new Command("retry")))
     .description("Run jobs again; their earlier results move aside.")
-    .option("--failed", "only failed and lost jobs: the same as --state failed,lost")
+    .option("--failed", "choose failed and lost jobs: the same as --state failed,lost")
     .action((words: string[], raw: RawShowing & RawJobs & { failed?: true }) => {
       const state = [...(raw.state ?? []), ...(raw.failed ? (["failed", "lost"] as const) : [])];
       const jobs = requireJobs(chosenJobs(words, { state }), "sshoal retry");
       choose({ command: "retry", options: { ...shown(raw), jobs } });
     });
-  const drain = describeDrain("drain", choose).description(
-    "Give a machine no more jobs: its running jobs finish, its waiting jobs go to other machines.",
-  );
+  const drain = describeDrain("drain", choose)
+    .summary("Give a machine no more jobs.")
+    .description(
+      "Give a machine no more jobs: its running jobs finish, its waiting jobs go to other machines.",
+    );
   const undrain = describeDrain("undrain", choose).description("Give a drained machine jobs again.");
+  withExamples(stop, [
+    ["Stop job 7", "sshoal stop 7"],
+    ["Stop all running jobs of a batch", "sshoal stop train.sh --state running"],
+  ]);
+  withExamples(retry, [
+    ["Run all failed and lost jobs again", "sshoal retry --failed"],
+    ["Run jobs 3 to 7 of a batch again", "sshoal retry train.sh 3-7"],
+  ]);
+  withExamples(drain, [["Take a machine out of the batches of this directory", "sshoal drain gpu1"]]);
+  withExamples(undrain, [["Give the machine jobs again", "sshoal undrain gpu1"]]);
   return [attach, stop, retry, drain, undrain];
 }
 
 function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
   const command = new Command("attach")
+    .summary("Follow a batch, and collect its results.")
     .description("Follow a batch: collect the results of ended jobs, and start waiting ones.")
     .argument("[batch]", "name of the batch, as sshoal status prints it; not needed if there is only one");
-  describeChoice(command, "where the batch runs, if this directory has no record of it");
-  return showing(command)
-    .option(
-      "--watch",
-      "only watch a batch that another client of this computer follows; Ctrl-C ends the watching",
-    )
-    .action((batch: string | undefined, raw: RawShowing & RawChoice & { watch?: true }) => {
-      const watches = raw.watch ?? false;
-      if (watches && raw.tee)
-        throw new UserError("--watch cannot be combined with --tee", { hint: "sshoal logs -f JOB" });
-      choose({
-        command: "attach",
-        options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null, watches },
-      });
+  describeChoice(command, "needed only if this directory has no record of the batch");
+  showing(command).option(
+    "--watch",
+    "watch a batch that another client of this computer follows; Ctrl-C ends only the watching",
+  );
+  return withExamples(command, [
+    ["Follow the batch of this directory", "sshoal attach"],
+    ["Follow a batch whose record is lost", "sshoal attach train.sh --machines gpu1 gpu2"],
+    ["Watch a batch that a client in another terminal follows", "sshoal attach --watch"],
+  ]).action((batch: string | undefined, raw: RawShowing & RawChoice & { watch?: true }) => {
+    const watches = raw.watch ?? false;
+    if (watches && raw.tee)
+      throw new UserError("--watch cannot be combined with --tee", { hint: "sshoal logs -f JOB" });
+    choose({
+      command: "attach",
+      options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null, watches },
     });
+  });
 }
 
 function describeDrain(verb: "drain" | "undrain", choose: Parameters<typeof actingCommands>[0]): Command {
@@ -126,7 +144,7 @@ function describeDrain(verb: "drain" | "undrain", choose: Parameters<typeof acti
 
 function showing(command: Command): Command {
   return describeSsh(command)
-    .option("--tee", "also print the output of jobs, line by line")
+    .option("--tee", "print the output of jobs as well, line by line")
     .option("--json", "print one JSON event per line instead of text")
     .option("-v, --verbose", "print more details");
 }

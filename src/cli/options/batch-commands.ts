@@ -4,6 +4,7 @@ import { Command } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
+import { withExamples, withNote } from "../help/examples.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import { lineCountOption } from "./option-values.js";
 import {
@@ -62,16 +63,19 @@ export function batchCommands(choose: (invocation: BatchInvocation) => void): Co
 type Choose = Parameters<typeof batchCommands>[0];
 
 function describeStatus(choose: Choose): Command {
-  return describeSsh(new Command("status"))
+  const command = describeSsh(new Command("status"))
     .description("Show the progress of this directory's batches.")
     .argument("[batch]", "name or script of one batch (default: all)")
-    .option("--json", "print one JSON object per job")
-    .action((batch: string | undefined, raw: RawSsh & { json?: true }) =>
-      choose({
-        command: "status",
-        options: { ...resolveSsh(raw), batch: batch ?? null, isJson: raw.json ?? false },
-      }),
-    );
+    .option("--json", "print one JSON object per job");
+  return withExamples(command, [
+    ["Show all batches of this directory", "sshoal status"],
+    ["Print the jobs of one batch for a program", "sshoal status train.sh --json"],
+  ]).action((batch: string | undefined, raw: RawSsh & { json?: true }) =>
+    choose({
+      command: "status",
+      options: { ...resolveSsh(raw), batch: batch ?? null, isJson: raw.json ?? false },
+    }),
+  );
 }
 
 interface RawResults extends RawSsh {
@@ -82,36 +86,33 @@ interface RawResults extends RawSsh {
 }
 
 function describeResults(choose: Choose): Command {
-  return describeSsh(new Command("results"))
+  const command = describeSsh(new Command("results"))
+    .summary("Print one row per job, with its parameters and metrics.")
     .description("Print one row per job of a batch, with its parameters and metrics.")
     .argument("[batch]", "name or script of the batch; not needed if there is only one")
     .option("--sort <column>", "sort by a metric, a parameter or another column; -NAME: the largest first")
     .option("--csv", "print CSV, for a spreadsheet or a data frame")
     .option("--json", "print one JSON object per job")
-    .option("--html", "print a page for a browser, with plots and a timeline")
-    .addHelpText("after", METRICS_HELP)
-    .action((batch: string | undefined, raw: RawResults) =>
-      choose({
-        command: "results",
-        options: {
-          ...resolveSsh(raw),
-          batch: batch ?? null,
-          format: resolveFormat(raw),
-          sort: raw.sort === undefined ? null : resolveSort(raw.sort),
-        },
-      }),
-    );
+    .option("--html", "print a page for a browser, with plots and a timeline");
+  withNote(command, "Metrics", METRICS);
+  return withExamples(command, [
+    ["Print the jobs with the highest acc first", "sshoal results --sort -acc"],
+    ["Write a page with plots", "sshoal results --html > results.html"],
+  ]).action((batch: string | undefined, raw: RawResults) =>
+    choose({
+      command: "results",
+      options: {
+        ...resolveSsh(raw),
+        batch: batch ?? null,
+        format: resolveFormat(raw),
+        sort: raw.sort === undefined ? null : resolveSort(raw.sort),
+      },
+    }),
+  );
 }
 
-const METRICS_HELP = `
-Examples:
-  sshoal results --sort -acc
-  sshoal results --html > results.html
-
-A job leaves metrics by printing a line such as
-  sshoal: acc=0.91 loss=0.2
-or a JSON object as the last line of its output, or in a file metrics.json.
-`;
+const METRICS =
+  'a job leaves metrics by printing a line such as "sshoal: acc=0.91 loss=0.2", a JSON object as the last line of its output, or a file metrics.json.';
 
 function resolveFormat(raw: RawResults): ResultsOptions["format"] {
   const asked = (["csv", "json", "html"] as const).filter((format) => raw[format]);
@@ -127,7 +128,8 @@ function resolveSort(text: string): ResultsOptions["sort"] {
 }
 
 function describeLogs(choose: Choose): Command {
-  return describeSsh(describeJobs(new Command("logs")))
+  const command = describeSsh(describeJobs(new Command("logs")))
+    .summary("Print the output of jobs.")
     .description(
       "Print the output of jobs so far, from this disk or from their machines: stdout, then stderr.",
     )
@@ -135,20 +137,24 @@ function describeLogs(choose: Choose): Command {
     .option("--out", "print only stdout")
     .option("--err", "print only stderr")
     .addOption(lineCountOption("--tail <n>", "begin with the last n lines of each"))
-    .option("--json", "print one JSON object per line of output")
-    .action((words: string[], raw: RawLogs) =>
-      choose({
-        command: "logs",
-        options: {
-          ...resolveSsh(raw),
-          jobs: requireJobs(chosenJobs(words, raw), "sshoal logs"),
-          streams: raw.out === raw.err ? ["out", "err"] : raw.err ? ["err"] : ["out"],
-          follows: raw.follow ?? false,
-          tail: raw.tail ?? null,
-          isJson: raw.json ?? false,
-        },
-      }),
-    );
+    .option("--json", "print one JSON object per line of output");
+  return withExamples(command, [
+    ["Print the output of job 7", "sshoal logs 7"],
+    ["Follow all running jobs, from their last 10 lines on", "sshoal logs -f --tail 10 --state running"],
+    ["Print what failed jobs of a batch wrote to stderr", "sshoal logs train.sh --state failed --err"],
+  ]).action((words: string[], raw: RawLogs) =>
+    choose({
+      command: "logs",
+      options: {
+        ...resolveSsh(raw),
+        jobs: requireJobs(chosenJobs(words, raw), "sshoal logs"),
+        streams: raw.out === raw.err ? ["out", "err"] : raw.err ? ["err"] : ["out"],
+        follows: raw.follow ?? false,
+        tail: raw.tail ?? null,
+        isJson: raw.json ?? false,
+      },
+    }),
+  );
 }
 
 interface RawLogs extends RawSsh, RawJobs {
@@ -161,24 +167,29 @@ interface RawLogs extends RawSsh, RawJobs {
 
 function describeClean(choose: Choose): Command {
   const command = new Command("clean")
+    .summary("List what sshoal left on machines, and remove what is not needed.")
     .description(
       "List the files that sshoal left on machines, and remove those that are not needed any more.",
     )
     .argument("[batches...]", "remove only these batches, including results that are not collected");
   describeChoice(command, "default: the machines of this directory's batches");
-  return describeSsh(command)
-    .option("--dry-run", "only list, remove nothing")
-    .option("--json", "print one JSON object per batch and per copied tree")
-    .action((batches: string[], raw: RawChoice & RawSsh & { dryRun?: true; json?: true }) =>
-      choose({
-        command: "clean",
-        options: {
-          ...resolveChoice(raw),
-          ...resolveSsh(raw),
-          batches,
-          isDryRun: raw.dryRun ?? false,
-          isJson: raw.json ?? false,
-        },
-      }),
-    );
+  describeSsh(command)
+    .option("--dry-run", "list the files, and remove nothing")
+    .option("--json", "print one JSON object per batch and per copied tree");
+  return withExamples(command, [
+    ["List what is on the machines of this directory's batches", "sshoal clean --dry-run"],
+    ["Remove what is not needed any more from two machines", "sshoal clean --machines gpu1 gpu2"],
+    ["Remove a batch with results that are not collected", "sshoal clean train.sh"],
+  ]).action((batches: string[], raw: RawChoice & RawSsh & { dryRun?: true; json?: true }) =>
+    choose({
+      command: "clean",
+      options: {
+        ...resolveChoice(raw),
+        ...resolveSsh(raw),
+        batches,
+        isDryRun: raw.dryRun ?? false,
+        isJson: raw.json ?? false,
+      },
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 // How jobs are named on a command line: the same for every command.
 
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
 import { UserError } from "../../errors.js";
 import { suggest } from "../../input/suggest.js";
@@ -13,10 +13,13 @@ export interface RawJobs {
 export function describeJobs(command: Command): Command {
   return command
     .argument("[jobs...]", "numbers (7), ranges (3-7), names, globs ('train.sh.*'), or a batch")
-    .option(
-      "--state <state>",
-      `only jobs in this state: ${JOB_WORDS.join(", ")} (repeatable)`,
-      (text: string, before: readonly JobWord[] = []) => [...before, ...text.split(",").map(toState)],
+    .addOption(
+      new Option("--state <state>", "choose only jobs in this state; repeatable")
+        .choices(JOB_WORDS)
+        .argParser((text: string, before: readonly JobWord[] = []) => [
+          ...before,
+          ...text.split(",").map(toState),
+        ]),
     );
 }
 

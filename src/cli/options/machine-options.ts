@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import type { Requirement } from "../../model/job.js";
+import { withExamples, withNote } from "../help/examples.js";
 import { describeRequirement, type RawRequirement, resolveRequirement } from "./requirement-options.js";
 import {
   describeChoice,
@@ -28,16 +29,26 @@ export interface RawMachines extends RawChoice, RawSsh, RawRequirement {
 
 export function describeProbe(command: Command): Command {
   command.description("Print the free resources of each machine, and how many jobs would fit.");
-  return describeMachines(command)
+  describeMachines(command)
     .option("--json", "print one JSON object per machine")
-    .option("-v, --verbose", "also print how each machine was reached");
+    .option("-v, --verbose", "print how each machine was reached as well");
+  return withExamples(command, [
+    [
+      "Count the slots of two machines for jobs that need 3 GB of a GPU",
+      "sshoal probe --machines gpu1 gpu2 --gpu-memory-required 3GB",
+    ],
+    ["Count the slots of this machine for jobs without a GPU", "sshoal probe --no-gpu-required"],
+  ]);
 }
 
 export function describeDoctor(command: Command): Command {
   command.description("Check each machine, and print how to fix what would stop a batch.");
-  return describeMachines(command)
-    .option("--json", "print one JSON object per machine")
-    .addHelpText("after", "\nExit codes: 0 all are fit, 1 some are not, 2 bad usage or input, 3 none is.");
+  describeMachines(command).option("--json", "print one JSON object per machine");
+  withNote(command, "Exit codes", "0 all are fit, 1 some are not, 2 bad usage or input, 3 none is.");
+  return withExamples(command, [
+    ["Check two machines", "sshoal doctor --machines gpu1 ada@gpu2:2222"],
+    ["Check this machine for jobs without a GPU", "sshoal doctor --no-gpu-required"],
+  ]);
 }
 
 export function describeMachines(command: Command): Command {

@@ -2,6 +2,7 @@
 
 import type { Command, CommanderError } from "commander";
 import { suggest } from "../../input/suggest.js";
+import { visibleCommands } from "../help/lay-out.js";
 import { longOptions } from "./abbreviations.js";
 
 /** `command`: the one whose words could not be read. */
@@ -13,7 +14,7 @@ export function hintAtSpelling({ code, message }: CommanderError, command: Comma
     return (
       didYouMean(
         word,
-        command.commands.map((each) => each.name()),
+        visibleCommands(command).map((each) => each.name()),
       ) ?? `${names} --help`
     );
   }

@@ -3,14 +3,17 @@
 import { Command, CommanderError } from "commander";
 import { UserError } from "../../errors.js";
 import { VERSION } from "../../model/version.js";
+import { layOutHelp } from "../help/lay-out.js";
 import { spellOut } from "./abbreviations.js";
 import { type ActingInvocation, actingCommands } from "./acting-commands.js";
 import { type BatchInvocation, batchCommands } from "./batch-commands.js";
+import { type CompletionInvocation, describeCompletion, describeWords } from "./completion-options.js";
 import { type ConfigInvocation, type Configured, describeConfig } from "./config/config-command.js";
 import { configure } from "./config/configure.js";
 import { type LoadedConfig, NO_CONFIG } from "./config/load-config.js";
 import type { Applied } from "./config/origins.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
+import { describeRootHelp } from "./help-text.js";
 import {
   describeDoctor,
   describeProbe,
@@ -47,16 +50,19 @@ export type Invocation =
   | SweepInvocation
   | RemoteInvocation
   | ConfigInvocation
+  | CompletionInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
 /** The commands that are installed. */
-export type Program =
-  | "execute_batch"
-  | "execute_remote"
-  | "simple_gpu_scheduler"
-  | "simple_hypersearch"
-  | "sshoal";
+export const PROGRAMS = [
+  "execute_batch",
+  "execute_remote",
+  "simple_gpu_scheduler",
+  "simple_hypersearch",
+  "sshoal",
+] as const;
+export type Program = (typeof PROGRAMS)[number];
 
 interface Words {
   readonly program: Program;
@@ -94,7 +100,6 @@ export function parseOptions(words: Words): Invocation {
     allCommands: () => (program === "sshoal" ? root : describe("sshoal")).commands,
     onApplied: words.onConfig ?? (() => {}),
   });
-  root.version(VERSION, "-V, --version", "print the version");
   const command = addOpposites(root.commands.find((each) => each.name() === rest[0]) ?? root);
   try {
     if (argv.length === 0 && program === "sshoal") root.outputHelp();
@@ -120,8 +125,21 @@ interface Description extends Pick<Words, "program" | "env"> {
   readonly configured: Configured;
 }
 
-/** Also for tests, which compare the documentation with it. */
-export function describeProgram({ program, env, parameters, choose, configured }: Description): Command {
+/** The whole command line of a program, with its help. */
+function describeProgram(description: Description): Command {
+  const root = describeCommands(description).version(VERSION, "-V, --version", "print the version");
+  layOutHelp(root);
+  return root;
+}
+
+/** To be read, not run. */
+export function describeForReading(program: Program): Command {
+  const read = () => ({ settings: [], groups: new Map() });
+  const configured: Configured = { places: [], read, commands: () => [] };
+  return describeProgram({ program, env: {}, parameters: [], choose: () => {}, configured });
+}
+
+function describeCommands({ program, env, parameters, choose, configured }: Description): Command {
   if (program === "execute_remote") return describeRemote(choose);
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")
@@ -147,7 +165,8 @@ export function describeProgram({ program, env, parameters, choose, configured }
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
     describeConfig(configured, choose),
+    describeCompletion(choose),
   ];
   for (const command of [run, probe, doctor, ...others]) root.addCommand(command);
-  return root;
+  return describeRootHelp(root).addCommand(describeWords(choose), { hidden: true });
 }

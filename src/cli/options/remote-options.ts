@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import { UserError } from "../../errors.js";
+import { withExamples, withNote } from "../help/examples.js";
 import { pathsIn } from "./path-words.js";
 import { describeSsh, type RawSsh, resolveSsh, type SshOptions } from "./ssh-options.js";
 
@@ -35,26 +36,37 @@ interface RawRemote extends RawSsh {
 }
 
 const EXAMPLE = `execute_remote "python train.py" --machine gpu1.yaml`;
+const EXAMPLES = [
+  ["Run a command on a machine that ssh knows", `execute_remote "nvidia-smi" --machine gpu1`],
+  [
+    "Send two files, and keep the output in job_results/a.out",
+    `execute_remote "sh a.sh" --machine gpu1 --copy-forward a.sh b --job-name a`,
+  ],
+] as const;
 
 export function describeRemote(choose: (invocation: RemoteInvocation) => void): Command {
   const command = new Command("execute_remote")
     .description("Run one command on one machine, print its output, and exit with its exit code.")
     .argument("[command]", "one word: quote it")
-    .option("--machine <name>", "machine file, ssh alias or user@host:port")
+    .option("--machine <machine>", "use this machine: a machine file, an ssh alias or user@host:port")
     .option("-F <file>", "use this ssh configuration instead of ~/.ssh/config");
-  return describeSsh(describeOneJob(command))
+  describeSsh(describeOneJob(command))
     .option("--json", "print one JSON event per line instead of the output")
-    .option("-v, --verbose", "also print what happens to the job")
-    .addHelpText("after", `\nExample:\n  ${EXAMPLE} --copy-forward train.py --copy-backwards model/\n`)
-    .action((typed: string | undefined, raw: RawRemote) =>
-      choose({ command: "remote", options: resolveRemote(typed, raw) }),
-    );
+    .option("-v, --verbose", "print what happens to the job as well");
+  withNote(
+    command,
+    "Exit codes",
+    "that of the command, 2 bad usage or input, 3 no usable machine, 70 a bug in sshoal.",
+  );
+  return withExamples(command, EXAMPLES).action((typed: string | undefined, raw: RawRemote) =>
+    choose({ command: "remote", options: resolveRemote(typed, raw) }),
+  );
 }
 
 /** What also a line of a batch may have. */
 export function describeOneJob(command: Command): Command {
   return command
-    .option("--job-name <name>", "name of its results in job_results/ (default: a new one)")
+    .option("--job-name <name>", "name its results in job_results/ (default: a new name)")
     .option("--copy-forward [paths...]", "copy these files to the machine (default: none)")
     .option("--copy-backwards [paths...]", "collect these files into job_results/NAME (default: none)");
 }

@@ -6,7 +6,7 @@ import type { HaltRule } from "../../model/halt-rule.js";
 import type { Policy } from "../../plan/run-state.js";
 import type { Rerun } from "../../run/rerun.js";
 import { attendedHalt, haltOption } from "./halt-option.js";
-import { EXAMPLES } from "./help-text.js";
+import { describeRunHelp } from "./help-text.js";
 import {
   describeMachines,
   type MachineOptions,
@@ -95,14 +95,15 @@ export interface RawRun extends RawMachines {
 
 export function describeRun(command: Command): Command {
   command
+    .summary("Run each command of a script as a job.")
     .description(
       "Run each command of a script as a job on free slots of your machines; results come to job_results/.",
     )
     .argument("[script]", "file with one job per command, in bash syntax; - reads stdin as it comes");
-  return describeRunOptions(command)
+  describeRunOptions(command)
     .option("--follow <file>", "run jobs as they are appended to this file, until Ctrl-C")
-    .option("--kabuki-commands", "read a script of execute_remote commands without --machine")
-    .addHelpText("after", EXAMPLES);
+    .option("--kabuki-commands", "read a script of execute_remote commands without --machine");
+  return describeRunHelp(command);
 }
 
 /** All but what is run. */
@@ -110,16 +111,16 @@ export function describeRunOptions(command: Command): Command {
   return describeMachines(command)
     .option(
       "--copy-forward [paths...]",
-      "copy these files to the machines; without paths, none (default: ./; on this machine: none, jobs run in place)",
+      "copy these files to the machines; without paths, none (default: ./, or none if jobs run on this machine)",
     )
     .option(
       "--copy-backwards [paths...]",
       "collect results from these directories of a job's copy; without paths, none (default: ./)",
     )
-    .option("--copy-unchanged", "also collect inputs that the job did not change")
+    .option("--copy-unchanged", "collect inputs that the job did not change as well")
     .option(
       "--exclude <pattern>",
-      "neither copy nor collect what matches: '*.ckpt', runs/, /data; as in .gitignore (repeatable)",
+      "skip what matches in both directions: '*.ckpt', runs/, /data; as in .gitignore; repeatable",
       gather,
     )
     .addOption(
@@ -131,25 +132,25 @@ export function describeRunOptions(command: Command): Command {
     )
     .option(
       "--env <NAME=VALUE>",
-      "set a variable for jobs; NAME alone passes on your own value (repeatable)",
+      "set a variable for jobs; NAME alone passes on your own value; repeatable",
       gather,
     )
     .addOption(durationOption("--timeout <duration>", "stop jobs that run longer than this: 90s, 10m, 2h"))
     .addOption(retriesOption())
-    .option("--retry-on-failure", "also retry jobs that fail")
+    .option("--retry-on-failure", "retry jobs that fail as well")
     .option("--retry-failed", "run failed jobs again; their earlier results move aside")
     .addOption(
       new Option("--rerun <which>", "run ended jobs again; their earlier results move aside")
         .choices(["changed", "failed", "all"])
         .default(undefined, "changed"),
     )
-    .option("--keep-changed", "keep the results of each line, also if its command has changed")
+    .option("--keep-changed", "keep the results of each line even if its command has changed")
     .addOption(reassignOption())
     .addOption(haltOption())
     .option("--detach", "hand over all jobs and exit; the same command later follows them")
     .option("--merge", "write stderr of a job to the file of its stdout, in exact order")
-    .option("--tee", "also print the output of jobs, line by line")
-    .option("--dry-run", "print slots and first commands, run nothing")
+    .option("--tee", "print the output of jobs as well, line by line")
+    .option("--dry-run", "print slots and first commands, and run nothing")
     .option("--json", "print one JSON event per line instead of text")
     .option("-v, --verbose", "print more details");
 }

@@ -31,12 +31,12 @@ export function describeSsh(command: Command): Command {
   );
 }
 
-/** `without`: what happens when none is named. */
+/** `without`: what it means when none is named, in brackets. */
 export function describeChoice(command: Command, without: string): Command {
   return command
     .option(
-      "--machines <names...>",
-      `use these machines: machine files, ssh aliases, user@host:port or @group; ${without}`,
+      "--machines <machines...>",
+      `use these machines: machine files, ssh aliases, user@host:port or @group (${without})`,
     )
     .option("-F <file>", "use this ssh configuration instead of ~/.ssh/config");
 }

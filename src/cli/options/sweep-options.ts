@@ -4,6 +4,8 @@
 import { Command, Option } from "commander";
 import { UserError } from "../../errors.js";
 import { SAMPLING_MODES, type SamplingMode } from "../../model/sweep.js";
+import { withExamples } from "../help/examples.js";
+import { groupApart } from "../help/help-groups.js";
 import { countOption, type Environment, seedOption } from "./option-values.js";
 import { describeRunOptions, type RawRun, type RunOptions, resolveRunOptions } from "./run-options.js";
 import { typedIn } from "./typed-values.js";
@@ -52,15 +54,17 @@ type Choose = (invocation: SweepInvocation) => void;
 /** `parameters`: the words of each -p, which are not left for commander. */
 export function describeSweep(parameters: Parameters, env: Environment, choose: Choose): Command {
   const command = new Command("sweep")
+    .summary("Print or run one command for each combination of parameters.")
     .description("Print one command per line for each combination of parameters, or run them.")
     .argument("[command]", "command with {name} in place of values, or a sweep file (.yaml, .yml)");
-  describeSampling(command, "grid, but shuffled_grid with --n-samples", "0")
-    .option("--run", "run the commands as a batch; the same command later resumes it")
-    .optionsGroup("With --run, as for sshoal run:");
+  describeSampling(command, "grid, or shuffled_grid with --n-samples", "0").option(
+    "--run",
+    "run the commands as a batch; the same command later resumes it",
+  );
   const isOfRun = optionsAddedBy(describeRunOptions, command).filter(({ long }) => long !== "--json");
-  return command
-    .addHelpText("after", EXAMPLES)
-    .action((typed: string | undefined, raw: RawSweep & RawRun & { run?: true }) => {
+  groupApart(isOfRun, "with --run");
+  return withExamples(command, EXAMPLES).action(
+    (typed: string | undefined, raw: RawSweep & RawRun & { run?: true }) => {
       const said = typedIn(raw, command);
       const byDefault = { ...settingsOf(raw), seed: raw.seed ?? 0, quotes: true };
       const swallowed: Swallowed[] = [
@@ -73,7 +77,8 @@ export function describeSweep(parameters: Parameters, env: Environment, choose: 
       if (!raw.run) refuseWithoutRun(command, isOfRun);
       const run = raw.run ? resolveRunOptions(raw, env) : null;
       choose({ command: "sweep", options: { source, ...settingsOf(said), byDefault, run } });
-    });
+    },
+  );
 }
 
 function optionsAddedBy(describe: (command: Command) => Command, command: Command): readonly Option[] {
@@ -94,36 +99,49 @@ export function describeHypersearch(parameters: Parameters, choose: Choose): Com
   const command = new Command("simple_hypersearch")
     .description("Print one command per line for each combination of parameters, in random order.")
     .argument("[command_pattern]", "command with {name} in place of values");
-  return describeSampling(command, "shuffled_grid", "another one each time")
-    .option("--json", "print one JSON object per command")
-    .action((typed: string | undefined, raw: RawSweep) => {
-      const byDefault = { samplingMode: "shuffled_grid" as const, samples: null, seed: null, quotes: false };
-      const pattern = requireCommand("simple_hypersearch", typed, [["-p", parameters.flat()]]);
-      const source = { kind: "words" as const, command: pattern, parameters };
-      choose({ command: "sweep", options: { source, ...settingsOf(raw), byDefault, run: null } });
-    });
+  describeSampling(command, "shuffled_grid", "another one each time").option(
+    "--json",
+    "print one JSON object per command",
+  );
+  return withExamples(command, HYPERSEARCH_EXAMPLES).action((typed: string | undefined, raw: RawSweep) => {
+    const byDefault = { samplingMode: "shuffled_grid" as const, samples: null, seed: null, quotes: false };
+    const pattern = requireCommand("simple_hypersearch", typed, [["-p", parameters.flat()]]);
+    const source = { kind: "words" as const, command: pattern, parameters };
+    choose({ command: "sweep", options: { source, ...settingsOf(raw), byDefault, run: null } });
+  });
 }
 
-const EXAMPLES = `
-Examples:
-  sshoal sweep "python train.py --lr {lr} --bs {bs}" -p lr 1e-3 1e-4 -p bs 32 64
-  sshoal sweep "python train.py --lr {lr}" -p lr=log:1e-5..1e-1 --n-samples 20
-  sshoal sweep sweep.yaml > jobs.sh
-  sshoal sweep sweep.yaml --json
-  sshoal sweep sweep.yaml --run --machines gpu1 gpu2
-`;
+const EXAMPLES = [
+  ["Print four commands", 'sshoal sweep "train.py --lr {lr} --bs {bs}" -p lr 1e-3 1e-4 -p bs 32 64'],
+  [
+    "Print 20 random commands",
+    'sshoal sweep "python train.py --lr {lr}" -p lr=log:1e-5..1e-1 --n-samples 20',
+  ],
+  ["Write the commands of a sweep file to a batch file", "sshoal sweep sweep.yaml > jobs.sh"],
+  ["Run the commands of a sweep file on two machines", "sshoal sweep sweep.yaml --run --machines gpu1 gpu2"],
+] as const;
+
+const HYPERSEARCH_EXAMPLES = [
+  [
+    "Print four commands in random order",
+    'simple_hypersearch "train.py --lr {lr} --bs {bs}" -p lr 0.1 1 -p bs 32 64',
+  ],
+  [
+    "Run three commands on two cards",
+    'simple_hypersearch "a.py {x}" -p x 1 2 3 | simple_gpu_scheduler --gpus 0 1',
+  ],
+] as const;
 
 function describeSampling(command: Command, byDefault: string, seedByDefault: string): Command {
   return command
     .option(
       "-p, --parameter <words...>",
-      "NAME VALUE…, or NAME=log:1e-5..1e-1, =uniform:0..1, =int:1..10, =normal:MEAN,SD; repeatable",
+      "set values: NAME VALUE…, or NAME=log:1e-5..1e-1, =uniform:0..1, =int:1..10, =normal:MEAN,SD; repeatable",
     )
     .addOption(
-      new Option(
-        "--sampling-mode <mode>",
-        `order of the commands: grid or shuffled_grid (default: ${byDefault})`,
-      ).choices([...SAMPLING_MODES]),
+      new Option("--sampling-mode <mode>", "choose the order of the commands")
+        .choices([...SAMPLING_MODES])
+        .default(undefined, byDefault),
     )
     .addOption(countOption("--n-samples <n>", "print at most this many commands, all different"))
     .addOption(

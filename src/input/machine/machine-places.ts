@@ -4,6 +4,8 @@ import { posix } from "node:path";
 import { suggest } from "../suggest.js";
 
 const ENDINGS = [".yaml", ".yml"];
+/** Where a name is looked for, in order. */
+export const MACHINE_PLACES = [".", "machines", "~/.local/var"];
 
 export function looksLikeMachineFile(path: string): boolean {
   return ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
@@ -24,7 +26,7 @@ export function describeSearch(name: string, homeDir: string): string {
 }
 
 function searchedDirectories(name: string, homeDir: string): string[] {
-  return isRooted(name) ? ["."] : [".", "machines", posix.join(homeDir, ".local/var")];
+  return isRooted(name) ? ["."] : MACHINE_PLACES.map((place) => expandHome(place, homeDir));
 }
 
 /** A path that says where it begins is looked up there alone. */

@@ -1,8 +1,17 @@
-// The names that an ssh configuration gives to hosts, for "did you mean …?" alone: what they mean is for ssh to say.
+// The names that an ssh configuration gives to hosts, for suggestions and completion alone: what they mean is for ssh to say.
 
 /** Without patterns, and without those of included files. */
 export function parseAliases(text: string): string[] {
-  const lines = text.split(/\r?\n/).map((line) => /^\s*host(?:\s*=\s*|\s+)([^#]*)/i.exec(line)?.[1] ?? "");
-  const words = lines.flatMap((line) => line.replaceAll('"', "").split(/\s+/));
-  return [...new Set(words.filter((word) => word !== "" && !/[*?!]/.test(word)))];
+  return [...new Set(wordsAfter("host", text).filter((word) => !/[*?!]/.test(word)))];
+}
+
+/** The files that a configuration includes, as it names them. */
+export function parseIncludes(text: string): string[] {
+  return wordsAfter("include", text);
+}
+
+function wordsAfter(keyword: string, text: string): string[] {
+  const shape = new RegExp(`^\\s*${keyword}(?:\\s*=\\s*|\\s+)([^#]*)`, "i");
+  const lines = text.split(/\r?\n/).map((line) => shape.exec(line)?.[1] ?? "");
+  return lines.flatMap((line) => line.replaceAll('"', "").split(/\s+/)).filter((word) => word !== "");
 }

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { describeProgram, type Program } from "../../../src/cli/options/options.js";
+import { describeForReading, type Program } from "../../../src/cli/options/options.js";
 import { anchors, readPage } from "../../rig/markdown.js";
 
 const PROGRAMS: readonly Program[] = [
@@ -12,13 +12,6 @@ const PROGRAMS: readonly Program[] = [
   "simple_hypersearch",
   "sshoal",
 ];
-
-/** No configuration file is read. */
-const NO_FILES = {
-  places: [],
-  read: () => ({ settings: [], groups: new Map(), mistakes: [] }),
-  commands: () => [],
-};
 
 interface Section {
   readonly title: string;
@@ -33,7 +26,7 @@ const sections = readSections(readPage("docs/options.md"));
 const commands = new Map(PROGRAMS.flatMap(commandsOf));
 
 function commandsOf(program: Program): [string, Command][] {
-  const root = describeProgram({ program, env: {}, parameters: [], choose: () => {}, configured: NO_FILES });
+  const root = describeForReading(program);
   if (root.commands.length === 0) return [[program, root]];
   return root.commands.map((command) => [`${program} ${command.name()}`, command]);
 }

@@ -268,7 +268,7 @@ describe("what is answered at once", () => {
   });
 
   test("sshoal alone, and the help of its commands", () => {
-    expect(printed("sshoal")).toMatch(/Commands:/);
+    expect(printed("sshoal")).toMatch(/Run a batch:\n {2}run \[script\] /);
     expect(printed("sshoal", "run", "--help")).toContain("--copy-forward");
   });
 });

@@ -1,0 +1,111 @@
+// Under which heading help lists each option and each command. One table for all, so that an option stands in the same place everywhere.
+
+import type { Command, Option } from "commander";
+
+/** By flag; with both flags where another command has the long one for something else. The order is that of help. */
+const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  Sweep: ["--parameter", "--sampling-mode", "--n-samples", "--seed", "--run"],
+  "Which jobs": ["--state", "--failed", "--follow", "--kabuki-commands"],
+  "Which machines": ["--machines", "--machine", "-F", "--host-keys"],
+  "What a job needs": [
+    "--num-cpus",
+    "--memory-required",
+    "--reserve",
+    "--no-reserve-gpu",
+    "--no-gpu-required",
+    "--gpus",
+    "--gpu-memory-required",
+    "--gpu-utilization",
+    "--gpus-per-job",
+  ],
+  "What travels": [
+    "--copy-forward",
+    "--copy-backwards",
+    "--copy-unchanged",
+    "--exclude",
+    "--max-send",
+    "--env",
+    "--keep-dir",
+  ],
+  "Failures and reruns": [
+    "--timeout",
+    "--retries",
+    "--retry-on-failure",
+    "--reassign-after",
+    "--halt",
+    "--retry-failed",
+    "--rerun",
+    "--keep-changed",
+  ],
+  Following: ["--detach", "--watch", "-f, --follow"],
+  Output: [
+    "--out",
+    "--err",
+    "--tail",
+    "--job-name",
+    "--sort",
+    "--csv",
+    "--html",
+    "--json",
+    "--merge",
+    "--tee",
+    "--dry-run",
+    "--verbose",
+  ],
+  Help: ["--version", "--help"],
+};
+
+const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "Run a batch": ["run", "sweep"],
+  "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
+  "Look at a batch": ["status", "results", "logs"],
+  Machines: ["probe", "doctor", "clean"],
+  "Set up": ["completion", "help"],
+};
+
+/** What is in no group: a test fails then. */
+export const NO_GROUP = "Other:";
+const TITLES = [...Object.keys(OPTION_GROUPS), ...Object.keys(COMMAND_GROUPS)];
+const conditions = new WeakMap<Option, string>();
+
+/** Options that count only on a condition are listed apart. `condition`: "with --run". */
+export function groupApart(options: readonly Option[], condition: string): void {
+  for (const option of options) conditions.set(option, condition);
+}
+
+/** Looked up when help is shown, since most commands never show it. */
+export function optionHeading(option: Option): string {
+  const bare = option.flags.replace(/ [<[].*/, "");
+  const title = titleOf(OPTION_GROUPS, bare) ?? titleOf(OPTION_GROUPS, option.long ?? bare);
+  const condition = conditions.get(option);
+  if (title === null) return NO_GROUP;
+  return condition === undefined ? `${title}:` : `${title} (${condition}):`;
+}
+
+export function commandHeading(command: Command): string {
+  const title = titleOf(COMMAND_GROUPS, command.name());
+  return title === null ? NO_GROUP : `${title}:`;
+}
+
+function titleOf(groups: typeof OPTION_GROUPS, name: string): string | null {
+  return Object.keys(groups).find((title) => groups[title]?.includes(name)) ?? null;
+}
+
+/** The items of each heading, in the order of the tables. */
+export function grouped<T>(
+  items: readonly T[],
+  headingOf: (item: T) => string,
+): (readonly [string, readonly T[]])[] {
+  const headings = [...new Set(items.map(headingOf))].sort((one, other) => rankOf(one) - rankOf(other));
+  return headings.map((heading) => [heading, items.filter((item) => headingOf(item) === heading)]);
+}
+
+function rankOf(heading: string): number {
+  const rank = TITLES.findIndex((title) => heading.startsWith(title));
+  return rank === -1 ? TITLES.length : rank;
+}
+
+/** For the test that each entry is of use. */
+export function groupedNames(): { readonly flags: readonly string[]; readonly commands: readonly string[] } {
+  return { flags: Object.values(OPTION_GROUPS).flat(), commands: Object.values(COMMAND_GROUPS).flat() };
+}
