@@ -168,7 +168,9 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
     for (const { id } of added) known.push(id);
     if (isReplayed(event)) applyRecorded(state, event);
     isStopped ||= isStopOfAll(event);
-    if (isStopped && (added.length > 0 || isStopOfAll(event))) stopJobs(state, known);
+    // A job that was about to be retried comes back after the stop.
+    const comesBack = added.length > 0 || event.kind === "jobs-retried";
+    if (isStopped && (comesBack || isStopOfAll(event))) stopJobs(state, known);
   }
   for (const name of state.machines.keys()) {
     const machine = toChange(state, name);

@@ -65,6 +65,16 @@ function recorded(...news: News[]): RunEvent[] {
   return news.map((each) => ({ ...each, at: 0 }) as RunEvent);
 }
 
+test("a job that was about to be retried when everything was stopped stays stopped for the next client", () => {
+  const run = aNewRun({ jobs: 1, machines: { a: 1 } });
+  const start = runStarted([{ id: 1, line: 1, name: "j.1", command: "x" }]);
+  const stopped: News = { kind: "interrupted", mode: "stop" };
+  const retried: News = { kind: "jobs-retried", machine: "a", jobs: [1] };
+  const failed = [ended("a", 1, FAILURE), collected("a", 1, FAILURE)];
+  replay(run.state, recorded(start, ...given("a", 1), ...failed, stopped, retried));
+  expect(run.job(1)).toEqual({ kind: "stopped" });
+});
+
 test("what was queued of a command that changed is taken back by the next client too", () => {
   const run = aNewRun({ jobs: 1, machines: { a: 1, b: 1 } });
   const replaced = { kind: "job-replaced", job: 1 } as const;
