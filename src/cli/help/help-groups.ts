@@ -60,7 +60,7 @@ const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
   "Look at a batch": ["status", "results", "logs"],
   Machines: ["probe", "doctor", "clean"],
-  "Set up": ["completion", "help"],
+  "Set up": ["config", "completion", "help"],
 };
 
 /** What is in no group: a test fails then. */

@@ -1,6 +1,6 @@
 // docs/options.md lists the options of every command, and no others.
 
-import type { Command } from "commander";
+import type { Command, Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { describeForReading, type Program } from "../../../src/cli/options/options.js";
 import { anchors, readPage } from "../../rig/markdown.js";
@@ -28,7 +28,11 @@ const commands = new Map(PROGRAMS.flatMap(commandsOf));
 function commandsOf(program: Program): [string, Command][] {
   const root = describeForReading(program);
   if (root.commands.length === 0) return [[program, root]];
-  return root.commands.map((command) => [`${program} ${command.name()}`, command]);
+  const listed = root
+    .createHelp()
+    .visibleCommands(root)
+    .filter((command) => command.name() !== "help");
+  return listed.map((command) => [`${program} ${command.name()}`, command]);
 }
 
 function readSections(page: string): Section[] {
@@ -70,7 +74,8 @@ describe.each([...commands.keys()])("%s", (name) => {
   test("has a section, with exactly the options of the command", () => {
     expect(sectionsOf(name).map(({ title }) => title)).toHaveLength(1);
     const listed = sectionsOf(name).flatMap(flagsIn);
-    const defined = commands.get(name)?.options.map(({ flags }) => flags) ?? [];
+    const isListed = ({ hidden, long }: Option) => !hidden && long !== "--version";
+    const defined = (commands.get(name)?.options ?? []).filter(isListed).map(({ flags }) => flags);
     expect(listed.sort()).toEqual(defined.sort());
   });
 });

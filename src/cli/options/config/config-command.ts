@@ -5,6 +5,7 @@ import { UserError } from "../../../errors.js";
 import type { ConfigPlace } from "../../../input/config/find-config.js";
 import type { Groups } from "../../../input/config/machine-groups.js";
 import { suggest } from "../../../input/suggest.js";
+import { withExamples, withNote } from "../../help/examples.js";
 import { isOvertaken, settingsFor } from "./apply-settings.js";
 import type { Configuration, Setting } from "./config-settings.js";
 
@@ -34,40 +35,35 @@ export function describeConfig(
   { places, read, commands }: Configured,
   choose: (invocation: ConfigInvocation) => void,
 ): Command {
-  return new Command("config")
+  const command = new Command("config")
     .description("Print what configuration files set, and where each value comes from.")
     .argument("[command]", "only what holds for this command, such as run")
-    .option("--json", "print one JSON object")
-    .addHelpText("after", EXAMPLES)
-    .action((typed: string | undefined, raw: { json?: true }) => {
-      const configuration = read();
-      const command = typed === undefined ? null : findCommand(typed, commands());
-      const settings =
-        command === null
-          ? shownOf(configuration.settings)
-          : settingsFor(command, command.name(), configuration);
-      const { groups } = configuration;
-      const options = {
-        places,
-        settings,
-        command: command?.name() ?? null,
-        groups,
-        isJson: raw.json ?? false,
-      };
-      choose({ command: "config", options });
-    });
+    .option("--json", "print one JSON object");
+  withNote(command, "Files", FILES);
+  return withExamples(command, EXAMPLES).action((typed: string | undefined, raw: { json?: true }) => {
+    const configuration = read();
+    const chosen = typed === undefined ? null : findCommand(typed, commands());
+    const settings =
+      chosen === null ? shownOf(configuration.settings) : settingsFor(chosen, chosen.name(), configuration);
+    const { groups } = configuration;
+    const options = {
+      places,
+      settings,
+      command: chosen?.name() ?? null,
+      groups,
+      isJson: raw.json ?? false,
+    };
+    choose({ command: "config", options });
+  });
 }
 
-const EXAMPLES = `
-Files: ~/.config/sshoal/config.yaml, and .sshoal.yaml in the working directory
-or the nearest directory above it. A file may say, for example:
+const FILES =
+  "~/.config/sshoal/config.yaml, and .sshoal.yaml in the working directory or the nearest directory above it. Each line sets an option: machines: [gpu1, gpu2].";
 
-  groups:
-    lab: [gpu1, gpu2]
-  machines: ["@lab"]
-  memory-required: 4GB
-  logs: {tail: 100}
-`;
+const EXAMPLES = [
+  ["Print what the files set for any command", "sshoal config"],
+  ["Print what holds for sshoal run", "sshoal config run"],
+] as const;
 
 function findCommand(typed: string, commands: readonly Command[]): Command {
   const name = typed === "execute_batch" ? "run" : typed;
