@@ -28,13 +28,16 @@ export interface StandInState {
   readonly failure?: "no-driver" | "mismatch" | "no-library" | "no-devices" | "hang";
   /** Fields of --query-gpu this driver does not know. */
   readonly refuse?: readonly string[];
+  /** Lines before every answer. */
+  readonly warnings?: readonly string[];
 }
 
 /** `path`: what NVIDIA_SMI_STATE names, or `nvidia-smi.state` in the home directory. Replaces it in one step. */
-export function saveGpus(path: string, { gpus, failure, refuse = [] }: StandInState): void {
+export function saveGpus(path: string, { gpus, failure, refuse = [], warnings = [] }: StandInState): void {
   const lines = [
     ...(failure === undefined ? [] : [`failure=${failure}`]),
     ...(refuse.length === 0 ? [] : [`refuse=${refuse.join(",")}`]),
+    ...warnings.map((warning) => `warning=${warning}`),
     ...gpus.flatMap(gpuLines),
   ];
   mkdirSync(dirname(path), { recursive: true });

@@ -34,6 +34,15 @@ describe.each(SHELLS)("under %s", (shell) => {
     expect(box.run().capacity).toMatchObject({ gpus: [{ utilization: null, memoryFreeMb: 24268 }] });
   });
 
+  test("a warning before the rows is kept as the message, and the cards are used", () => {
+    const warning = "WARNING: infoROM is corrupted at gpu 0000:02:00.0";
+    box.withGpus({ gpus: [{}], warnings: [warning] });
+    expect(box.run().capacity).toMatchObject({
+      gpus: [{ unusable: null, memoryFreeMb: 24268 }],
+      gpuProblem: warning,
+    });
+  });
+
   test("one lost card does not hide the others", () => {
     box.withGpus({ gpus: [{}, { isLost: true }, {}] });
     const { gpus, gpuProblem } = box.run().capacity;

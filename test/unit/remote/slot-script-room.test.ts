@@ -233,6 +233,21 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     });
   });
 
+  test("a warning of nvidia-smi before the card's free memory does not keep a job from starting", async () => {
+    saveGpus(home.path("nvidia-smi.state"), {
+      gpus: [{}],
+      warnings: ["WARNING: infoROM is corrupted at gpu 0000:02:00.0"],
+    });
+    await spool.slot(0, { need: GPU_JOB, env: "check_cards=0" });
+    await spool.job(A, "true");
+    const { ended } = spool.start();
+    await until("the slot has decided", async () =>
+      (await spool.events()).some((line) => /^(started|waiting) /.test(line)),
+    );
+    expect((await spool.events())[0]).toMatch(/^started /);
+    await ended;
+  });
+
   test("the card's memory cannot be read: unknown is not free", async () => {
     const state = home.path("nvidia-smi.state");
     saveGpus(state, { gpus: [{ memoryFree: "[N/A]" }] });
