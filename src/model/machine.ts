@@ -96,6 +96,20 @@ export interface Gpu {
   readonly sharesHostMemory: boolean;
   /** A MIG slice: made visible by its UUID, not by index. */
   readonly isMig: boolean;
+  /** Processes on the card. Absent: not known; the driver is asked only where a card looks used. */
+  readonly holders?: readonly CardHolder[];
+}
+
+/** A process on a card. */
+export interface CardHolder {
+  /** 0: not known. */
+  readonly pid: number;
+  /** "", here and below: not known. */
+  readonly user: string;
+  readonly program: string;
+  readonly memoryMb: number | null;
+  /** It belongs to a job of this user that has a claim. */
+  readonly isClaimed: boolean;
 }
 
 export interface Claim {

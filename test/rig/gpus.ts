@@ -20,7 +20,7 @@ interface StandInGpu {
   /** It fails every question about all cards, and about itself. */
   readonly isLost?: boolean;
   readonly slices?: readonly { profile: string; uuid: string; memoryTotal: number; memoryFree: number }[];
-  readonly processes?: readonly { pid: number; memory: number; name: string }[];
+  readonly processes?: readonly { pid: number; memory: number | string; name: string }[];
 }
 
 export interface StandInState {

@@ -8,6 +8,8 @@ import type { CardRefusal, RefusedCard } from "./shortage.js";
 export const MOST_UTILIZATION = 1.2;
 /** 0.4 + 0.8 is a little more than 1.2 in binary fractions. */
 const ROUNDING = 1e-9;
+/** A driver holds less than this on a card that no process uses. */
+const IDLE_MB = 600;
 
 /** A card while slots are being put on it. */
 export interface Card {
@@ -16,6 +18,8 @@ export interface Card {
   readonly isKeptFree: boolean;
   /** Null: not known, or that of the host. */
   readonly freeMb: number | null;
+  /** Processes other than those of claims use it. */
+  readonly isForeign: boolean;
   /** Share of its computing in use or promised; what is unknown counts as 0, but such a card is taken last. */
   readonly used: number;
   /** Other batches' slots on it. */
@@ -43,15 +47,28 @@ function cardOf(spec: MachineSpec, gpu: Gpu, allClaims: readonly Claim[]): Card 
   const claims = allClaims.filter(({ gpuUuids }) => gpuUuids.includes(gpu.uuid));
   // In full, although its process may hold some of it by now: in containers nobody can tell whose memory is whose.
   const claimedMb = sum(claims.map(({ gpuMemoryMb }) => gpuMemoryMb));
+  const isForeign = isUsedByOthers(gpu, claimedMb);
+  const measured = isForeign ? (gpu.utilization ?? 0) : 0;
   return {
     gpu,
     isAllowed: (spec.gpus?.includes(gpu.index) ?? true) && !spec.excludeGpus.includes(gpu.index),
     isKeptFree: false,
     freeMb: gpu.memoryFreeMb === null ? null : gpu.memoryFreeMb - claimedMb,
-    used: (gpu.utilization ?? 0) + sum(claims.map(({ gpuUtilization }) => gpuUtilization)),
+    isForeign,
+    used: measured + sum(claims.map(({ gpuUtilization }) => gpuUtilization)),
     claims,
     slots: 0,
   };
+}
+
+/**
+ * Utilisation is a hint, which some drivers report as 100 % for an idle card. It counts only where processes, or memory that
+ * no claim explains, show that the card is used.
+ */
+function isUsedByOthers({ holders, memoryTotalMb, memoryFreeMb }: Gpu, claimedMb: number): boolean {
+  if (holders?.some(({ isClaimed }) => !isClaimed)) return true;
+  if (memoryTotalMb === null || memoryFreeMb === null) return holders === undefined;
+  return memoryTotalMb - memoryFreeMb - claimedMb > IDLE_MB;
 }
 
 /** The least utilised cards that fit, all of one maker: no program uses two makers' cards at once. */
@@ -97,7 +114,8 @@ function takenBy(card: Card, need: GpuRequirement): CardRefusal | null {
   const holder = card.claims.find(({ reservesGpu }) => reservesGpu || isAlone);
   if (holder !== undefined) return { kind: "taken", batch: holder.batch };
   if (isAlone && card.slots > 0) return { kind: "taken", batch: null };
-  return card.gpu.isExclusive && card.gpu.utilization !== 0 ? { kind: "exclusive-in-use" } : null;
+  const mayBeHeld = card.isForeign || (card.gpu.holders === undefined && card.gpu.utilization !== 0);
+  return card.gpu.isExclusive && mayBeHeld ? { kind: "exclusive-in-use" } : null;
 }
 
 function measureRefusal(card: Card, need: GpuRequirement): CardRefusal | null {

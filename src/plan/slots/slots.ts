@@ -1,7 +1,7 @@
 // How many jobs a machine has room for, and on which cards: slots are added one by one while every limit holds.
 
 import type { GpuRequirement, ListedCard, Requirement } from "../../model/job.js";
-import type { Capacity, Claim, MachineSpec, Slot } from "../../model/machine.js";
+import type { Capacity, Claim, Gpu, MachineSpec, Slot } from "../../model/machine.js";
 import { type Card, type Choice, cardsOf, chooseCards, occupy } from "./cards.js";
 import { listSlots } from "./listed-cards.js";
 import type { Shortage } from "./shortage.js";
@@ -46,9 +46,14 @@ export function planSlots(question: SlotQuestion): SlotPlan {
       ...cardShortages(choice, requirement.gpu),
     ];
     if (shortages.length > 0) return { slots, shortages };
-    slots.push({ index: slots.length, gpus: choice.chosen.map(({ gpu }) => gpu) });
+    slots.push({ index: slots.length, gpus: choice.chosen.map(slotCard) });
     room = withoutSlot(room, neededMb, choice.chosen, requirement);
   }
+}
+
+/** Who was on the card when it was measured is no fact about the slot, and would be recorded once per slot. */
+function slotCard({ gpu: { holders: _, ...gpu } }: Card): Gpu {
+  return gpu;
 }
 
 /** What people and other batches keep for themselves counts all the same. */

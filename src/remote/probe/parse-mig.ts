@@ -45,8 +45,10 @@ export function parseSlices(facts: Facts, card: Gpu): Gpu[] {
   const listed = parseListedCards(facts).findLast(({ uuid }) => uuid === card.uuid);
   if (listed === undefined || listed.slices.length === 0) return [];
   const memories = sliceMemories(factsOf(facts, "smi-slice")).get(card.uuid);
+  // The driver reports processes by card, so it is not known which slice they are on.
+  const { holders: _, ...shared } = card;
   return listed.slices.map(({ profile, number, uuid }) => ({
-    ...card,
+    ...shared,
     uuid,
     name: `${card.name} MIG ${cleanText(profile)}`,
     memoryTotalMb: memories?.get(number)?.total ?? null,

@@ -2,6 +2,7 @@
 // and all that is not a row is kept as the message to show.
 
 import type { Gpu } from "../../model/machine.js";
+import { type HoldersOf, parseHolders } from "./parse-holders.js";
 import { parseListedCards, parseSlices, SPLIT } from "./parse-mig.js";
 import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
@@ -13,11 +14,11 @@ interface CardsFound {
 
 export function parseNvidia(facts: Facts): CardsFound {
   const fields = (factsOf(facts, "smi-fields")[0] ?? "").split(",");
-  const holders = new Set(factsOf(facts, "smi-process").map((line) => line.split(",")[0]?.trim()));
+  const holdersOf = parseHolders(facts);
   const cards = new Map<string, Gpu>();
   const said = new Set<string>();
   for (const line of factsOf(facts, "smi")) {
-    const gpu = parseRow(fields, line, holders);
+    const gpu = parseRow(fields, line, holdersOf);
     if (gpu !== null) cards.set(gpu.uuid, gpu);
     else if (line.trim() !== "") said.add(cleanText(line));
   }
@@ -29,7 +30,7 @@ export function parseNvidia(facts: Facts): CardsFound {
 }
 
 /** Cells are found by the field's name; the card's name is last, since it may hold commas. */
-function parseRow(fields: readonly string[], line: string, holders: ReadonlySet<unknown>): Gpu | null {
+function parseRow(fields: readonly string[], line: string, holdersOf: HoldersOf): Gpu | null {
   const words = line.split(",").map((word) => word.trim());
   const cells = new Map(fields.slice(0, -1).map((field, index) => [field, words[index] ?? ""]));
   const index = parseNumber(cells.get("index"), 1023);
@@ -37,15 +38,17 @@ function parseRow(fields: readonly string[], line: string, holders: ReadonlySet<
   if (words.length < fields.length || index === null || !/^GPU-[\w-]{1,64}$/.test(uuid)) return null;
   const mode = cells.get("compute_mode") ?? "";
   const isExclusive = mode.startsWith("Exclusive");
+  const holders = holdersOf(uuid);
   return {
     vendor: "nvidia",
     index,
     uuid,
     name: cleanText(words.slice(fields.length - 1).join(", ")),
     ...readings(cells),
-    unusable: whyUnusable(cells, isExclusive && holders.has(uuid)),
+    unusable: whyUnusable(cells, isExclusive && holders !== undefined && holders.length > 0),
     isExclusive,
     isMig: false,
+    ...(holders && { holders }),
   };
 }
 

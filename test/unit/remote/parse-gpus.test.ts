@@ -79,6 +79,15 @@ describe("NVIDIA", () => {
   });
 
   test.each([
+    ["the question failed", ["smi-process Failed to query processes: Unknown Error"], undefined],
+    ["a row of which nothing can be read is a process", ["smi-process GPU-0, [N/A], [N/A], -"], 1],
+    ["no process", ["smi-process "], 0],
+    ["another card's", ["smi-process GPU-9, 1, 2, x"], 0],
+  ])("processes: %s", (_, lines, count) => {
+    expect(parse(row({}), ...lines).gpus[0]?.holders?.length).toBe(count);
+  });
+
+  test.each([
     "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
     "Failed to initialize NVML: Driver/library version mismatch",
     "No devices were found",

@@ -1,9 +1,10 @@
+import { userInfo } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StandInState } from "../../rig/gpus.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import type { Workspace } from "../../rig/workspace.js";
-import { ProbeBox, SHELLS } from "./probe-box.js";
+import { BOOT_ID, ProbeBox, SHELLS } from "./probe-box.js";
 
 describe.each(SHELLS)("under %s", (shell) => {
   let box: ProbeBox;
@@ -69,6 +70,50 @@ describe.each(SHELLS)("under %s", (shell) => {
       { isExclusive: true, unusable: null },
       { unusable: "is held by a process (compute mode Exclusive_Process)" },
     ]);
+  });
+
+  /** Its group and session, of a process whose parent is `parent`. */
+  const stat = (pid: number, parent: number, session: number, started = 5000) =>
+    `${pid} (a) b) S ${parent} ${session} ${session} 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${started} 0 25 0\n`;
+
+  test("who is on a card that looks used: account, program, memory, and whether a claim explains it", async () => {
+    await files.write("proc/1/stat", stat(1, 0, 1));
+    await files.write("proc/70/stat", stat(70, 1, 70));
+    await files.write("proc/71/stat", stat(71, 70, 71, 5001));
+    await files.write("proc/72/stat", stat(72, 71, 72));
+    await files.write("proc/72/comm", "train me\n");
+    await files.write("proc/90/stat", stat(90, 1, 90));
+    await files.write("proc/90/comm", "python3\n");
+    await files.write("s/batches/b/slots/0/claim", "5 1 0 0 0 0 GPU-a\n");
+    await files.write("s/batches/b/slots/0/loop", `70 5000 ${BOOT_ID}\n`);
+    await files.write("s/batches/b/slots/0/job", `71 5001 ${BOOT_ID} k\n`);
+    const processes = [
+      { pid: 72, memory: 1800, name: "/usr/bin/python3.11" },
+      { pid: 90, memory: "[N/A]", name: "/usr/bin/python3" },
+      { pid: 4000, memory: 12, name: "/opt/my app/run,it" },
+      { pid: 4001, memory: 12, name: "[Not Found]" },
+    ];
+    box.withGpus({ gpus: [{ uuid: "GPU-a", memoryFree: 20_000, processes }, { utilization: 100 }] });
+    const [first, second] = box.run({ bases: [files.path("s")] }).capacity.gpus;
+    const user = userInfo().username;
+    expect(first?.holders).toEqual([
+      { pid: 72, user, program: "train me", memoryMb: 1800, isClaimed: true },
+      { pid: 90, user, program: "python3", memoryMb: null, isClaimed: false },
+      { pid: 4000, user: "", program: "run, it", memoryMb: 12, isClaimed: false },
+      { pid: 4001, user: "", program: "", memoryMb: 12, isClaimed: false },
+    ]);
+    expect(second?.holders).toEqual([]);
+  });
+
+  test("idle cards cost no question about processes, and a warning does not hide the answer", () => {
+    const processes = [{ pid: 42, memory: 100, name: "python" }];
+    box.withGpus({ gpus: [{ processes }] });
+    expect(box.run().lines.filter((line) => line.startsWith("smi-process"))).toEqual([]);
+    box.withGpus({
+      gpus: [{ utilization: 100 }],
+      warnings: ["WARNING: infoROM is corrupted at gpu 0000:02:00.0"],
+    });
+    expect(box.run().capacity.gpus).toMatchObject([{ utilization: 1, holders: [] }]);
   });
 
   test("CUDA_VISIBLE_DEVICES as it is over there, also an empty one", () => {

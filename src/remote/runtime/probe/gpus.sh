@@ -57,7 +57,7 @@ nvidia() {
   rows=$answer
   has_rows || ask_one_by_one
   case $rows in *', Enabled, '*) tell_slices ;; esac
-  case $rows in *', Exclusive_'*) ask --query-compute-apps=gpu_uuid,pid --format=csv,noheader && show smi-process ;; esac
+  ! looks_used || tell_holders
 }
 
 ask_cards() {
@@ -99,6 +99,41 @@ tell_slices() {
   ask -q -x
   answer=$(printf '%s\n' "$answer" | sed -n -e '/<gpu id=/p' -e '/<uuid>GPU-/p' -e '/<mig_device>/,/<\/mig_device>/p')
   show smi-slice
+}
+
+# A question takes up to a second, so processes are asked for only where they could matter.
+looks_used() {
+  case $rows in *', Exclusive_'*) return ;; esac
+  [ -n "$(printf '%s\n' "$rows" | while IFS=', ' read -r _ _ total free use _; do is_used && echo yes; done)" ]
+}
+
+# A driver holds less than 600 MB on a card that no process uses.
+is_used() {
+  case $use in '' | 0 | *[!0-9]*) ;; *) return 0 ;; esac
+  case $total$free in '' | *[!0-9]*) return 1 ;; esac
+  [ "$total" -gt $((free + 600)) ]
+}
+
+tell_holders() {
+  ask --query-compute-apps=gpu_uuid,pid,used_memory,process_name --format=csv,noheader,nounits
+  show smi-process
+  for pid in $(printf '%s\n' "$answer" | sed -n 's/^[^,]*, *\([0-9][0-9]*\),.*/\1/p'); do
+    [ -d "$proc/$pid" ] || continue
+    find_lineage "$pid"
+    line_of "$proc/$pid/comm"
+    echo "process $pid $(stat -c '%U %u' "$proc/$pid") $lineage $line"
+  done
+}
+
+# Sets $lineage: the groups and sessions of a process and of its ancestors, between commas.
+find_lineage() {
+  next=$1 lineage=$1
+  while [ "$next" -gt 1 ] && line_of "$proc/$next/stat"; do
+    # shellcheck disable=SC2086
+    set -- ${line##*) }
+    lineage=$lineage,$3,$4
+    next=$2
+  done
 }
 
 # sysfs stays the same from version to version, AMD's tools do not. Nodes are in ROCm's order.
