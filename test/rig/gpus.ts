@@ -32,6 +32,16 @@ export interface StandInState {
   readonly warnings?: readonly string[];
 }
 
+/** As an Orin answers: everything but its name is not available. */
+export const JETSON = {
+  uuid: "54b4fb2c-d9f0-5a8c-8c4f-1c2d3e4f5a6b",
+  name: "Orin (nvgpu)",
+  memoryTotal: "[N/A]",
+  memoryFree: "[N/A]",
+  utilization: "[N/A]",
+  computeMode: "[N/A]",
+};
+
 /** `path`: what NVIDIA_SMI_STATE names, or `nvidia-smi.state` in the home directory. Replaces it in one step. */
 export function saveGpus(path: string, { gpus, failure, refuse = [], warnings = [] }: StandInState): void {
   const lines = [

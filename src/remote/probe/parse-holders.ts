@@ -2,7 +2,7 @@
 
 import type { CardHolder } from "../../model/machine.js";
 import { claimPids } from "./parse-claims.js";
-import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
+import { CARD_UUID, cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 /** Undefined for a card: it is not known who uses it. */
 export type HoldersOf = (uuid: string) => readonly CardHolder[] | undefined;
@@ -29,12 +29,14 @@ export function parseHolders(facts: Facts): HoldersOf {
   return (uuid) => byCard.get(uuid) ?? (isKnown ? [] : undefined);
 }
 
+const DEVICE = new RegExp(String.raw`^(?:${CARD_UUID}|MIG-[\w/-]{1,96})$`);
+
 /** `<uuid>, <pid>, <MiB>, <path of the program>`. A row of which nothing else can be read is still a process. */
 function parseRow(
   line: string,
 ): { uuid: string; pid: number; memoryMb: number | null; program: string } | null {
   const [uuid = "", pid, memory, ...path] = line.split(",").map((word) => word.trim());
-  if (pid === undefined || !/^(GPU|MIG)-[\w/-]{1,96}$/.test(uuid)) return null;
+  if (pid === undefined || !DEVICE.test(uuid)) return null;
   const program = path.join(", ");
   return {
     uuid,

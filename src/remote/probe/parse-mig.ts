@@ -1,7 +1,7 @@
 // MIG slices: `nvidia-smi -L` has their UUIDs, `nvidia-smi -q -x` their memory; the slice's number joins the two.
 
 import type { Gpu } from "../../model/machine.js";
-import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
+import { CARD_UUID, cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 /** Why no job may be put on the card itself. */
 export const SPLIT = "is split into MIG slices";
@@ -24,11 +24,13 @@ interface SliceMemory {
   readonly free: number | null;
 }
 
+const LISTED = new RegExp(String.raw`^GPU (\d{1,3}): (.*) \(UUID: (${CARD_UUID})\)`);
+
 /** `GPU 0: NVIDIA A100 (UUID: GPU-…)`, and below it `  MIG 1g.5gb  Device  0: (UUID: MIG-…)`. */
 export function parseListedCards(facts: Facts): ListedCard[] {
   const cards: (ListedCard & { slices: ListedSlice[] })[] = [];
   for (const line of factsOf(facts, "smi-card")) {
-    const card = /^GPU (\d{1,3}): (.*) \(UUID: (GPU-[\w-]{1,64})\)/.exec(line);
+    const card = LISTED.exec(line);
     if (card?.[2] && card[3]) {
       cards.push({ index: Number(card[1]), name: cleanText(card[2]), uuid: card[3], slices: [] });
     }

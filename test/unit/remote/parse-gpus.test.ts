@@ -78,6 +78,25 @@ describe("NVIDIA", () => {
     expect(found.gpus[0]?.unusable).toBe("is held by a process (compute mode Exclusive_Process)");
   });
 
+  const ORIN = "smi 0, 54b4fb2c-d9f0-5a8c-8c4f-1c2d3e4f5a6b, [N/A], [N/A], [N/A], [N/A], [N/A],";
+  test.each([
+    ["a Jetson by its name", [`${ORIN} Orin (nvgpu)`]],
+    ["a Jetson by the device tree", [`${ORIN} Next`, "tegra"]],
+    ["a Jetson that supports nothing", [`${ORIN.replaceAll("N/A", "Not Supported")} Orin (nvgpu)`]],
+  ])("unified memory, of which nothing can be read: %s", (_, lines) => {
+    expect(parse(...lines)).toMatchObject({
+      gpus: [{ index: 0, sharesHostMemory: true, unusable: null, utilization: null, memoryFreeMb: null }],
+      gpuProblem: null,
+    });
+  });
+
+  test("a Jetson that is listed but gives no row", () => {
+    const uuid = "54b4fb2c-d9f0-5a8c-8c4f-1c2d3e4f5a6b";
+    expect(parse(`smi-card GPU 0: Orin (nvgpu) (UUID: ${uuid})`).gpus).toMatchObject([
+      { uuid, unusable: "gives no answer" },
+    ]);
+  });
+
   test.each([
     ["the question failed", ["smi-process Failed to query processes: Unknown Error"], undefined],
     ["a row of which nothing can be read is a process", ["smi-process GPU-0, [N/A], [N/A], -"], 1],

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { StandInState } from "../../rig/gpus.js";
+import { JETSON, type StandInState } from "../../rig/gpus.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import type { Workspace } from "../../rig/workspace.js";
@@ -42,6 +42,19 @@ describe.each(SHELLS)("under %s", (shell) => {
       gpus: [{ unusable: null, memoryFreeMb: 24268 }],
       gpuProblem: warning,
     });
+  });
+
+  test("a Jetson: no GPU- in its UUID, and nothing to read but its name", async () => {
+    box.withGpus({ gpus: [JETSON] });
+    const { capacity, lines } = box.run();
+    expect(capacity).toMatchObject({
+      gpus: [{ uuid: JETSON.uuid, sharesHostMemory: true }],
+      gpuProblem: null,
+    });
+    expect(lines.filter((line) => line.startsWith("smi-"))).toHaveLength(1);
+    await files.write("proc/device-tree/compatible", "nvidia,p3971\0nvidia,tegra264\0");
+    box.withGpus({ gpus: [{ ...JETSON, name: "Next" }] });
+    expect(box.run().capacity.gpus).toMatchObject([{ sharesHostMemory: true }]);
   });
 
   test("one lost card does not hide the others", () => {

@@ -46,6 +46,7 @@ relay() {
 
 nvidia() {
   command -v nvidia-smi >/dev/null 2>&1 || { echo no-smi && return; }
+  grep -qs tegra "$proc/device-tree/compatible" && echo tegra
   # An old driver refuses the whole question for one word it does not know. The name is last: it may hold commas.
   for fields in ,utilization.gpu,compute_mode,mig.mode.current ,utilization.gpu,compute_mode ''; do
     fields=index,uuid,memory.total,memory.free$fields,name
@@ -75,10 +76,12 @@ show() {
   printf '%s\n' "$answer" | sed "s/^/$1 /"
 }
 
+# Some boards have UUIDs without "GPU-".
 has_rows() {
   case "
 $answer" in *"
-"[0-9]*", GPU-"*) ;; *) false ;; esac
+"[0-9]*", GPU-"* | *"
+"[0-9]*", "[0-9a-f]*-*-*-*-*", "*) ;; *) false ;; esac
 }
 
 # One lost card can hide all the others.
