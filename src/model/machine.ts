@@ -96,6 +96,8 @@ export interface Gpu {
   readonly sharesHostMemory: boolean;
   /** A MIG slice: made visible by its UUID, not by index. */
   readonly isMig: boolean;
+  /** MIG slices of one GPU instance have this in common: its memory is there once for all of them. Absent: it is the card's own. */
+  readonly memoryGroup?: string;
   /** Processes on the card. Absent: not known; the driver is asked only where a card looks used. */
   readonly holders?: readonly CardHolder[];
 }

@@ -19,8 +19,17 @@ interface StandInGpu {
   readonly mig?: string;
   /** It fails every question about all cards, and about itself. */
   readonly isLost?: boolean;
-  readonly slices?: readonly { profile: string; uuid: string; memoryTotal: number; memoryFree: number }[];
+  readonly slices?: readonly StandInSlice[];
   readonly processes?: readonly { pid: number; memory: number | string; name: string }[];
+}
+
+interface StandInSlice {
+  readonly profile: string;
+  readonly uuid: string;
+  readonly memoryTotal: number;
+  readonly memoryFree: number;
+  /** The GPU instance that it is a compute instance of; left out: one of its own. */
+  readonly instance?: number;
 }
 
 export interface StandInState {
@@ -70,7 +79,8 @@ function gpuLines(gpu: StandInGpu): string[] {
     "gpu",
     ...Object.entries(cells).flatMap(([field, cell]) => (cell === undefined ? [] : [`${field}=${cell}`])),
     ...(gpu.slices ?? []).map(
-      ({ profile, uuid, memoryTotal, memoryFree }) => `slice=${profile} ${uuid} ${memoryTotal} ${memoryFree}`,
+      ({ profile, uuid, memoryTotal, memoryFree, instance = "" }) =>
+        `slice=${profile} ${uuid} ${memoryTotal} ${memoryFree} ${instance}`,
     ),
     ...(gpu.processes ?? []).map(({ pid, memory, name }) => `process=${pid} ${memory} ${name}`),
   ];

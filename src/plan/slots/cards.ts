@@ -35,7 +35,7 @@ export interface Choice {
 }
 
 export function cardsOf(spec: MachineSpec, capacity: Capacity, need: GpuRequirement): Card[] {
-  const cards = capacity.gpus.map((gpu) => cardOf(spec, gpu, capacity.claims));
+  const cards = capacity.gpus.map((gpu) => cardOf(spec, gpu, capacity));
   // The best of the usable ones are left for people: a card that is half in use would be a poor gift.
   const usable = cards.filter((card) => refusal(card, need) === null);
   const kept = usable.toSorted((a, b) => compareUse(a, b) || b.gpu.index - a.gpu.index);
@@ -43,10 +43,9 @@ export function cardsOf(spec: MachineSpec, capacity: Capacity, need: GpuRequirem
   return cards.map((card) => (isKept.has(card) ? { ...card, isKeptFree: true } : card));
 }
 
-function cardOf(spec: MachineSpec, gpu: Gpu, allClaims: readonly Claim[]): Card {
-  const claims = allClaims.filter(({ gpuUuids }) => gpuUuids.includes(gpu.uuid));
-  // In full, although its process may hold some of it by now: in containers nobody can tell whose memory is whose.
-  const claimedMb = sum(claims.map(({ gpuMemoryMb }) => gpuMemoryMb));
+function cardOf(spec: MachineSpec, gpu: Gpu, capacity: Capacity): Card {
+  const claims = capacity.claims.filter(({ gpuUuids }) => gpuUuids.includes(gpu.uuid));
+  const claimedMb = claimedMemoryMb(gpu, capacity);
   const isForeign = isUsedByOthers(gpu, claimedMb);
   const measured = isForeign ? (gpu.utilization ?? 0) : 0;
   return {
@@ -59,6 +58,21 @@ function cardOf(spec: MachineSpec, gpu: Gpu, allClaims: readonly Claim[]): Card 
     claims,
     slots: 0,
   };
+}
+
+/** In full, although its process may hold some of it by now: in containers nobody can tell whose memory is whose. */
+function claimedMemoryMb(gpu: Gpu, { gpus, claims }: Capacity): number {
+  const uuids = new Set(gpus.filter((other) => shareMemory(gpu, other)).map(({ uuid }) => uuid));
+  return sum(
+    claims.map(
+      ({ gpuUuids, gpuMemoryMb }) => gpuMemoryMb * gpuUuids.filter((uuid) => uuids.has(uuid)).length,
+    ),
+  );
+}
+
+/** Also true of a card and itself. */
+function shareMemory(a: Gpu, b: Gpu): boolean {
+  return a.uuid === b.uuid || (a.memoryGroup !== undefined && a.memoryGroup === b.memoryGroup);
 }
 
 /**
@@ -85,13 +99,20 @@ export function chooseCards(cards: readonly Card[], need: GpuRequirement): Choic
   return { chosen, fitting, refused };
 }
 
-export function occupy(card: Card, need: GpuRequirement): Card {
-  return {
-    ...card,
-    freeMb: card.freeMb === null ? null : card.freeMb - need.memoryMb,
-    used: card.used + need.utilization,
-    slots: card.slots + 1,
-  };
+/** The cards with one more job on the chosen ones. */
+export function occupy(cards: readonly Card[], chosen: readonly Card[], need: GpuRequirement): Card[] {
+  return cards.map((card) => {
+    const sharing = chosen.filter(({ gpu }) => shareMemory(gpu, card.gpu));
+    if (sharing.length === 0) return card;
+    const freeMb = card.freeMb === null ? null : card.freeMb - need.memoryMb * sharing.length;
+    if (!chosen.includes(card)) return { ...card, freeMb };
+    return { ...card, freeMb, used: card.used + need.utilization, slots: card.slots + 1 };
+  });
+}
+
+/** Who was on a card when it was measured is no fact about a slot, and would be recorded once per slot. */
+export function slotCard({ holders: _, ...gpu }: Gpu): Gpu {
+  return gpu;
 }
 
 function compareUse(a: Card, b: Card): number {

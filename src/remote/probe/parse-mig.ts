@@ -22,6 +22,8 @@ interface ListedSlice {
 interface SliceMemory {
   readonly total: number | null;
   readonly free: number | null;
+  /** The GPU instance that the memory belongs to; several compute instances may share it. */
+  readonly instance: string | null;
 }
 
 const LISTED = new RegExp(String.raw`^GPU (\d{1,3}): (.*) \(UUID: (${CARD_UUID})\)`);
@@ -58,7 +60,17 @@ export function parseSlices(facts: Facts, card: Gpu): Gpu[] {
     utilization: null,
     unusable: card.unusable === SPLIT ? null : card.unusable,
     isMig: true,
+    ...groupOf(number, memories),
   }));
+}
+
+function groupOf(
+  number: number,
+  memories: ReadonlyMap<number, SliceMemory> | undefined,
+): Pick<Gpu, "memoryGroup"> {
+  const instance = memories?.get(number)?.instance ?? null;
+  const sharing = [...(memories?.values() ?? [])].filter((each) => each.instance === instance);
+  return instance === null || sharing.length < 2 ? {} : { memoryGroup: instance };
 }
 
 /** By card and slice. The card's uuid comes after its slices; bar1 memory looks just like the real one. */
@@ -68,7 +80,7 @@ function sliceMemories(lines: readonly string[]): Map<string, Map<number, SliceM
     const uuid = /<uuid>(GPU-[\w-]+)<\/uuid>/.exec(card)?.[1];
     if (uuid === undefined) continue;
     const slices = card.split("<mig_device>").slice(1);
-    byCard.set(uuid, new Map(slices.map((slice) => [sliceNumber(slice), sliceMemory(slice)])));
+    byCard.set(uuid, new Map(slices.map((slice) => [sliceNumber(slice), sliceMemory(slice, uuid)])));
   }
   return byCard;
 }
@@ -77,9 +89,10 @@ function sliceNumber(slice: string): number {
   return parseNumber(/<index>(\d+)<\/index>/.exec(slice)?.[1], 99) ?? -1;
 }
 
-function sliceMemory(slice: string): SliceMemory {
+function sliceMemory(slice: string, card: string): SliceMemory {
   const [, memory = ""] = /<fb_memory_usage>(.*?)<\/fb_memory_usage>/s.exec(slice) ?? [];
   const total = parseNumber(/<total>(\d+) MiB<\/total>/.exec(memory)?.[1]);
   const free = parseNumber(/<free>(\d+) MiB<\/free>/.exec(memory)?.[1], total ?? undefined);
-  return { total, free };
+  const id = /<gpu_instance_id>(\d{1,3})<\/gpu_instance_id>/.exec(slice)?.[1];
+  return { total, free, instance: id === undefined ? null : `${card}/${id}` };
 }

@@ -74,6 +74,27 @@ describe.each(SHELLS)("under %s", (shell) => {
     ]);
   });
 
+  test("compute instances of one GPU instance share its memory", () => {
+    const slice = (uuid: string, instance: number, profile = "1c.3g.20gb") => ({
+      profile,
+      uuid,
+      memoryTotal: 19968,
+      memoryFree: 19900,
+      instance,
+    });
+    box.withGpus({
+      gpus: [{ slices: [slice("MIG-1", 1), slice("MIG-2", 1), slice("MIG-3", 2, "3g.20gb")] }],
+    });
+    const [card, ...slices] = box.run().capacity.gpus;
+    expect(card).not.toHaveProperty("memoryGroup");
+    expect(slices.map(({ uuid, memoryGroup }) => [uuid, memoryGroup])).toEqual([
+      ["MIG-1", `${card?.uuid}/1`],
+      ["MIG-2", `${card?.uuid}/1`],
+      ["MIG-3", undefined],
+    ]);
+    expect(slices).toMatchObject([{ memoryFreeMb: 19900 }, { memoryFreeMb: 19900 }, { memoryFreeMb: 19900 }]);
+  });
+
   test("who holds an exclusive card", () => {
     const processes = [{ pid: 42, memory: 100, name: "python" }];
     box.withGpus({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Gpu } from "../../../../src/model/machine.js";
+import type { Claim, Gpu } from "../../../../src/model/machine.js";
 import { aClaim, aGpuNeed, aHolder, cardsOfSlots, gpus, planFor } from "../a-machine.js";
 
 const UNIFIED = { sharesHostMemory: true, memoryTotalMb: null, memoryFreeMb: null };
@@ -228,6 +228,24 @@ describe("cards", () => {
     const slices = gpus({ index: 0, uuid: "MIG-1", isMig: true }, { index: 0, uuid: "MIG-2", isMig: true });
     expect(planFor({ gpus: slices }, { gpu: aGpuNeed() }).slots).toHaveLength(2);
     expect(planFor({ gpus: slices }, { gpu: aGpuNeed({ count: 2 }) }).slots).toEqual([]);
+  });
+
+  test("MIG slices that share the memory of one GPU instance have it once", () => {
+    const slice = { index: 0, isMig: true, utilization: null, memoryTotalMb: 20_000, memoryFreeMb: 19_900 };
+    const cards = gpus(
+      { ...slice, uuid: "MIG-1", memoryGroup: "GPU-0/1" },
+      { ...slice, uuid: "MIG-2", memoryGroup: "GPU-0/1" },
+      { ...slice, uuid: "MIG-3", memoryGroup: "GPU-0/2" },
+    );
+    const slotsFor = (memoryMb: number, claims: Claim[] = []) =>
+      planFor({ gpus: cards, claims }, { memoryMb: 1, gpu: aGpuNeed({ memoryMb }) }).slots.map(
+        (slot) => slot.gpus[0]?.uuid,
+      );
+    expect(slotsFor(9950)).toEqual(["MIG-1", "MIG-2", "MIG-3"]);
+    expect(slotsFor(10_000)).toEqual(["MIG-1", "MIG-3"]);
+    const claims = [aClaim({ gpuUuids: ["MIG-2"], gpuMemoryMb: 12_000, reservesGpu: true })];
+    expect(slotsFor(7900, claims)).toEqual(["MIG-1", "MIG-3"]);
+    expect(slotsFor(8000, claims)).toEqual(["MIG-3"]);
   });
 
   test("a card without memory of its own takes it from the host, also for what others claim", () => {
