@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { symlink } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { JETSON, type StandInState } from "../../rig/gpus.js";
@@ -188,21 +190,66 @@ describe.each(SHELLS)("under %s", (shell) => {
     await until("nothing is left of the watchdog", () => pidsWithHome(files.dir).length === 0);
   });
 
+  /** A card of the kfd topology; `facts` are files of its device. */
+  async function amdCard(node: number, facts: Record<string, string>): Promise<string> {
+    const device = `sys/class/drm/renderD${128 + node}/device`;
+    const properties = `simd_count 160\nsimd_per_cu 2\ndrm_render_minor ${128 + node}\n`;
+    await files.write(`sys/class/kfd/kfd/topology/nodes/${node}/gpu_id`, "4711\n");
+    await files.write(`sys/class/kfd/kfd/topology/nodes/${node}/properties`, properties);
+    const all = {
+      vendor: "0x1002",
+      mem_info_vram_total: "17179869184",
+      mem_info_vram_used: "1073741824",
+      ...facts,
+    };
+    for (const [name, fact] of Object.entries(all)) await files.write(`${device}/${name}`, `${fact}\n`);
+    return files.path(device);
+  }
+
   test("AMD cards, from the nodes of the kfd topology", async () => {
-    const device = "sys/class/drm/renderD129/device";
     await files.write("sys/class/kfd/kfd/topology/nodes/0/gpu_id", "0\n");
-    await files.write("sys/class/kfd/kfd/topology/nodes/1/gpu_id", "4711\n");
-    await files.write(
-      "sys/class/kfd/kfd/topology/nodes/1/properties",
-      "simd_count 4\ndrm_render_minor 129\n",
-    );
-    await files.write(`${device}/vendor`, "0x1002\n");
-    await files.write(`${device}/unique_id`, "5a1b2c3d4e5f6071\n");
-    await files.write(`${device}/mem_info_vram_total`, "17179869184\n");
-    await files.write(`${device}/mem_info_vram_used`, "1073741824\n");
-    await files.write(`${device}/gpu_busy_percent`, "25\n");
+    await amdCard(1, { unique_id: "5a1b2c3d4e5f6071", gpu_busy_percent: "25" });
     expect(box.run().capacity.gpus).toMatchObject([
       { vendor: "amd", uuid: "GPU-5a1b2c3d4e5f6071", memoryFreeMb: 15360, utilization: 0.25, index: 0 },
     ]);
+  });
+
+  test("an AMD GPU with the host's memory, by way of GTT", async () => {
+    await amdCard(1, {
+      mem_info_vram_total: "536870912",
+      mem_info_vram_used: "0",
+      mem_info_gtt_total: "118111600640",
+      mem_info_gtt_used: "1073741824",
+      mem_info_vram_vendor: "unknown",
+    });
+    expect(box.run().capacity.gpus).toMatchObject([
+      { sharesHostMemory: true, memoryTotalMb: 512 + 112640, memoryFreeMb: 512 + 111616, unusable: null },
+    ]);
+  });
+
+  test("an AMD card that fails a question is not used; one that says nothing is", async () => {
+    const failing = await amdCard(1, { unique_id: "a7" });
+    // Reading the memory of a process from its beginning fails with EIO.
+    await symlink("/proc/self/mem", `${failing}/gpu_busy_percent`);
+    await amdCard(2, { unique_id: "b7", gpu_busy_percent: "" });
+    expect(box.run().capacity.gpus).toMatchObject([
+      { uuid: "GPU-a7", unusable: "fails to answer (a reboot may bring it back)" },
+      { uuid: "GPU-b7", unusable: null, utilization: null },
+    ]);
+  });
+
+  test("an AMD card that blocks its reader hides neither the others nor NVIDIA cards", async () => {
+    const hanging = await amdCard(1, { unique_id: "a7" });
+    execFileSync("mkfifo", [`${hanging}/gpu_busy_percent`]);
+    await amdCard(2, { unique_id: "b7", gpu_busy_percent: "0" });
+    box.withGpus({ gpus: [{}] });
+    const { capacity, isComplete } = box.run({ gpuSeconds: "3" });
+    expect(isComplete).toBe(true);
+    expect(capacity.gpus).toMatchObject([
+      { vendor: "nvidia", unusable: null },
+      { vendor: "amd", index: 0, unusable: "gives no answer" },
+      { vendor: "amd", index: 1, uuid: "GPU-b7", unusable: null },
+    ]);
+    await until("no reader is left", () => pidsWithHome(files.dir).length === 0);
   });
 });

@@ -10,7 +10,7 @@ tell_gpus() {
   {
     watchdog &
     echo "$nonce watchdog $!"
-    { amd; nvidia; echo "$nonce over"; } 3>&1 &
+    { amd; nvidia; wait; echo "$nonce over"; } 3>&1 &
     echo "$nonce tools $!"
   } 2>/dev/null | relay
 }
@@ -23,15 +23,16 @@ watchdog() {
 }
 
 relay() {
-  tool=
+  tool='' readers=
   while IFS= read -r line; do
     case $line in
       "$nonce watchdog "*) watchdog=${line##* } ;;
       "$nonce tools "*) tools=${line##* } ;;
       "$nonce tool "*) tool=${line##* } ;;
+      "$nonce reader "*) readers="$readers ${line##* }" ;;
       "$nonce late")
         # shellcheck disable=SC2086
-        kill -9 $tools $tool 2>/dev/null
+        kill -9 $tools $tool $readers 2>/dev/null
         say late "$gpu_seconds"
         return
         ;;
@@ -139,21 +140,44 @@ find_lineage() {
   done
 }
 
-# sysfs stays the same from version to version, AMD's tools do not. Nodes are in ROCm's order.
+# sysfs stays the same from version to version, AMD's tools do not. Nodes are in ROCm's order. Reading from a card that hangs
+# may block for ever, so each card has a reader of its own.
 amd() {
   for node in "$sys"/class/kfd/kfd/topology/nodes/*; do
     line_of "$node/gpu_id" || continue
     [ "$line" != 0 ] || continue
-    minor=
+    minor='' simds=- simds_per_unit=-
     [ -r "$node/properties" ] && while read -r key value; do
-      [ "$key" = drm_render_minor ] && minor=$value
+      case $key in
+        drm_render_minor) minor=$value ;;
+        simd_count) simds=$value ;;
+        simd_per_cu) simds_per_unit=$value ;;
+      esac
     done <"$node/properties"
-    device=$sys/class/drm/renderD$minor/device
-    facts=${node##*/}
-    for fact in vendor unique_id mem_info_vram_total mem_info_vram_used gpu_busy_percent device product_name; do
-      line_of "$device/$fact" || line=-
-      facts="$facts $line"
-    done
-    echo "amd renderD$minor $facts"
+    card="renderD$minor ${node##*/}"
+    echo "amd-card $card"
+    read_amd "$sys/class/drm/renderD$minor/device" &
+    echo "$nonce reader $!"
   done
+}
+
+read_amd() {
+  facts="$card $simds $simds_per_unit"
+  for fact in vendor unique_id mem_info_vram_total mem_info_vram_used gpu_busy_percent mem_info_gtt_total mem_info_gtt_used \
+    mem_info_vram_vendor device product_name; do
+    read_fact "$1/$fact"
+    facts="$facts $line"
+  done
+  echo "amd $facts"
+}
+
+# Sets $line to the first line of a file: "-" if there is none, "!" if the card fails. A card that sleeps refuses some
+# questions, too ("Operation not permitted"): that is no failure.
+read_fact() {
+  line_of "$1" && return
+  line=-
+  [ -r "$1" ] || return
+  case $(cat "$1" 2>&1 >/dev/null) in
+    *'output error' | *'I/O error' | *'timed out' | *'Timer expired' | *'No such device'*) line='!' ;;
+  esac
 }
