@@ -217,6 +217,21 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await expectsToWait(/^memory: 999999999 MB wanted, \d+ MB free$/, () => spool.run(1));
   });
 
+  test.each([
+    ["MemTotal: 0 kB\nMemAvailable: 0 kB\n", "yes\n"],
+    ["MemTotal: 9999999 kB\nMemAvailable: 1023999 kB\n", ""],
+    ["MemTotal: 9999999 kB\nMemAvailable: 1024000 kB\n", "yes\n"],
+  ])("a job of 1000 MB, where meminfo has %j", async (meminfo, said) => {
+    await home.write("proc/meminfo", meminfo);
+    const part = readFileSync(
+      new URL("../../../src/remote/runtime/slot/claim-room.sh", import.meta.url),
+      "utf8",
+    );
+    const script = `${part}\nproc=proc\nhas_memory 1000 && echo yes || true`;
+    const [file = "", ...words] = shell.hasOnlyBusybox ? ["busybox", "sh"] : shell.words;
+    expect(execFileSync(file, [...words, "-c", script], { cwd: home.dir, encoding: "utf8" })).toBe(said);
+  });
+
   test("memory that a live claim has not used yet is not free", async () => {
     const { pid, end } = startHolder();
     await claimed("999999999 1 0 0 0 0 -", liveLine(pid));
