@@ -153,7 +153,7 @@ describe("cards", () => {
     ["no process is seen, as in a container, but memory is used", { holders: [], memoryFreeMb: 20_000 }, 0],
     ["it has no memory of its own, and no process is there", { ...UNIFIED, holders: [] }, 1],
     ["it has no memory of its own, and its processes are not known", { ...UNIFIED, holders: undefined }, 0],
-  ])("a card that reports 100 %%: %s", (_, facts, slots) => {
+  ])("a card that reports full use: %s", (_, facts, slots) => {
     const cards = gpus({ utilization: 1, ...facts } as Partial<Gpu>);
     expect(planFor({ gpus: cards }, { gpu: aGpuNeed() }).slots).toHaveLength(slots);
   });
