@@ -34,9 +34,7 @@ function checkCards({ gpus, gpuProblem }: Capacity, isNeeded: boolean): Check[] 
   const summary = `${well} of ${devices.length} can be used`;
   return [
     well > 0 || !isNeeded ? gpu("ok", summary) : gpu("bad", summary, TRY),
-    ...sick.map(({ index, unusable }) =>
-      gpu("warn", `GPU ${index} is not used: it ${unusable}`, remedy(index, unusable)),
-    ),
+    ...sick.map((card) => gpu("warn", `GPU ${card.index} is not used: it ${card.unusable}`, remedy(card))),
     ...(gpuProblem === null ? [] : [gpu("warn", gpuProblem, TRY)]),
   ];
 }
@@ -45,21 +43,29 @@ function isSplit(card: Gpu, gpus: readonly Gpu[]): boolean {
   return !card.isMig && gpus.some(({ isMig, index }) => isMig && index === card.index);
 }
 
-function remedy(index: number, unusable: string | null): string {
+const TRY_AMD = "log in there and try: sudo dmesg | grep amdgpu";
+
+function remedy({ vendor, index, unusable }: Gpu): string {
   const words = unusable ?? "";
   if (words.includes("VISIBLE_DEVICES")) return "remove that variable from the machine's start-up files";
   if (words.includes("MIG"))
     return `make slices: sudo nvidia-smi mig -i ${index} -cgi 19 -C, or sudo nvidia-smi -i ${index} -mig 0`;
   if (words.includes("Prohibited")) return `sudo nvidia-smi -i ${index} -c DEFAULT`;
   if (words.includes("reset")) return `sudo nvidia-smi -i ${index} --gpu-reset`;
-  return TRY;
+  return vendor === "amd" ? TRY_AMD : TRY;
 }
 
 /** Settings that are intended, but make for fewer slots than one would expect. */
 function checkModes(gpus: readonly Gpu[]): Check[] {
   const slices = gpus.filter(({ isMig }) => isMig).length;
   const exclusive = gpus.filter(({ isExclusive, isMig }) => isExclusive && !isMig).map(({ index }) => index);
+  const shared = new Set(gpus.flatMap(({ memoryGroup }) => memoryGroup ?? []));
   return [
+    ...gpus.filter(isFalseAlarm).map(falseAlarm),
+    ...(gpus.some(({ sharesHostMemory }) => sharesHostMemory) ? [gpu("ok", UNIFIED)] : []),
+    ...(shared.size === 0
+      ? []
+      : [gpu("ok", "MIG slices of one GPU instance share its memory, which counts once")]),
     ...(slices === 0
       ? []
       : [
@@ -77,6 +83,21 @@ function checkModes(gpus: readonly Gpu[]): Check[] {
           ),
         ]),
   ];
+}
+
+const UNIFIED = "a GPU without memory of its own: --gpu-memory-required counts as memory of the machine";
+
+/** Some drivers report use of an idle card. */
+function isFalseAlarm({ utilization, holders, unusable }: Gpu): boolean {
+  return unusable === null && (utilization ?? 0) > 0 && holders?.length === 0;
+}
+
+function falseAlarm({ index, utilization }: Gpu): Check {
+  const percent = Math.round((utilization ?? 0) * 100);
+  return gpu(
+    "ok",
+    `GPU ${index} reports ${percent} % in use, but no process is seen on it: its memory decides`,
+  );
 }
 
 /** CUDA's own order is fastest first; ours has to be that of nvidia-smi. */

@@ -72,6 +72,8 @@ export type RunEvent = { readonly at: number } & (
       readonly hint: string | null;
       /** Another client follows the batch there. */
       readonly isHeld?: true;
+      /** It was measured, and has no room for a job. */
+      readonly hasNoRoom?: true;
     }
   /** It could not take these jobs, nor will it be given others; what it has goes on. */
   | {

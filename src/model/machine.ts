@@ -96,6 +96,22 @@ export interface Gpu {
   readonly sharesHostMemory: boolean;
   /** A MIG slice: made visible by its UUID, not by index. */
   readonly isMig: boolean;
+  /** MIG slices of one GPU instance have this in common: its memory is there once for all of them. Absent: it is the card's own. */
+  readonly memoryGroup?: string;
+  /** Processes on the card. Absent: not known; the driver is asked only where a card looks used. */
+  readonly holders?: readonly CardHolder[];
+}
+
+/** A process on a card. */
+export interface CardHolder {
+  /** 0: not known. */
+  readonly pid: number;
+  /** "", here and below: not known. */
+  readonly user: string;
+  readonly program: string;
+  readonly memoryMb: number | null;
+  /** It belongs to a job of this user that has a claim. */
+  readonly isClaimed: boolean;
 }
 
 export interface Claim {

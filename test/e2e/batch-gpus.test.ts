@@ -121,12 +121,17 @@ test("keep_free of memory leaves no room when it is more than there is", async (
 test("cards that are full, busy or sick are not used", async () => {
   install([
     { memoryFree: 100 },
-    { utilization: 90 },
+    { utilization: 90, processes: [{ pid: 1, memory: 200, name: "/usr/bin/python3" }] },
     { memoryFree: "[N/A]" },
     { memoryTotal: 24576, memoryFree: "ERR!" },
     {},
   ]);
   expect(await choices("")).toBe("[[4]]");
+});
+
+test("an idle card whose driver reports 100 % is used", async () => {
+  install([{ utilization: 100 }]);
+  expect(await choices("")).toBe("[[0]]");
 });
 
 test("MIG slices are shown by their names", async () => {

@@ -108,8 +108,8 @@ test.runIf(hasManyMachines)("--dry-run shows slots and first commands, and touch
   const args = ["jobs.sh", "--dry-run", "--machines", ...machines, ...LIGHT];
   const withGpu = await runCommand(args, { cwd: work.dir });
   expect(withGpu.stdout.split("\n")).toEqual([
-    "machine limits:  {'gpu.yaml': 1}",
-    "machine gpu choices: [[0]]",
+    "machine limits:  {'gpu.yaml': 1, 'plain.yaml': 0}",
+    "machine gpu choices: [[0], []]",
     "would start on gpu.yaml: jobs.sh.1;  export CUDA_VISIBLE_DEVICES=0 && echo one",
     "",
   ]);

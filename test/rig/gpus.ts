@@ -19,8 +19,17 @@ interface StandInGpu {
   readonly mig?: string;
   /** It fails every question about all cards, and about itself. */
   readonly isLost?: boolean;
-  readonly slices?: readonly { profile: string; uuid: string; memoryTotal: number; memoryFree: number }[];
-  readonly processes?: readonly { pid: number; memory: number; name: string }[];
+  readonly slices?: readonly StandInSlice[];
+  readonly processes?: readonly { pid: number; memory: number | string; name: string }[];
+}
+
+interface StandInSlice {
+  readonly profile: string;
+  readonly uuid: string;
+  readonly memoryTotal: number;
+  readonly memoryFree: number;
+  /** The GPU instance that it is a compute instance of; left out: one of its own. */
+  readonly instance?: number;
 }
 
 export interface StandInState {
@@ -28,13 +37,26 @@ export interface StandInState {
   readonly failure?: "no-driver" | "mismatch" | "no-library" | "no-devices" | "hang";
   /** Fields of --query-gpu this driver does not know. */
   readonly refuse?: readonly string[];
+  /** Lines before every answer. */
+  readonly warnings?: readonly string[];
 }
 
+/** As an Orin answers: everything but its name is not available. */
+export const JETSON = {
+  uuid: "54b4fb2c-d9f0-5a8c-8c4f-1c2d3e4f5a6b",
+  name: "Orin (nvgpu)",
+  memoryTotal: "[N/A]",
+  memoryFree: "[N/A]",
+  utilization: "[N/A]",
+  computeMode: "[N/A]",
+};
+
 /** `path`: what NVIDIA_SMI_STATE names, or `nvidia-smi.state` in the home directory. Replaces it in one step. */
-export function saveGpus(path: string, { gpus, failure, refuse = [] }: StandInState): void {
+export function saveGpus(path: string, { gpus, failure, refuse = [], warnings = [] }: StandInState): void {
   const lines = [
     ...(failure === undefined ? [] : [`failure=${failure}`]),
     ...(refuse.length === 0 ? [] : [`refuse=${refuse.join(",")}`]),
+    ...warnings.map((warning) => `warning=${warning}`),
     ...gpus.flatMap(gpuLines),
   ];
   mkdirSync(dirname(path), { recursive: true });
@@ -57,7 +79,8 @@ function gpuLines(gpu: StandInGpu): string[] {
     "gpu",
     ...Object.entries(cells).flatMap(([field, cell]) => (cell === undefined ? [] : [`${field}=${cell}`])),
     ...(gpu.slices ?? []).map(
-      ({ profile, uuid, memoryTotal, memoryFree }) => `slice=${profile} ${uuid} ${memoryTotal} ${memoryFree}`,
+      ({ profile, uuid, memoryTotal, memoryFree, instance = "" }) =>
+        `slice=${profile} ${uuid} ${memoryTotal} ${memoryFree} ${instance}`,
     ),
     ...(gpu.processes ?? []).map(({ pid, memory, name }) => `process=${pid} ${memory} ${name}`),
   ];

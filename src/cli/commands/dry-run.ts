@@ -90,7 +90,7 @@ function showPlanned({ surveyed, slots, short }: Planned, reporter: Reporter): v
   const { capacity } = surveyed;
   const reasons = [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
   if (slots.length === 0) {
-    return show(reporter, { kind: "machine-failed", reason: reasons, hint: null, ...about });
+    return show(reporter, { kind: "machine-failed", reason: reasons, hint: null, hasNoRoom: true, ...about });
   }
   show(reporter, { kind: "machine-ready", capacity, slots, ...about });
   if (reasons === "") return;

@@ -8,6 +8,8 @@ import type { CardRefusal, RefusedCard } from "./shortage.js";
 export const MOST_UTILIZATION = 1.2;
 /** 0.4 + 0.8 is a little more than 1.2 in binary fractions. */
 const ROUNDING = 1e-9;
+/** A driver holds less than this on a card that no process uses. */
+const IDLE_MB = 600;
 
 /** A card while slots are being put on it. */
 export interface Card {
@@ -16,6 +18,8 @@ export interface Card {
   readonly isKeptFree: boolean;
   /** Null: not known, or that of the host. */
   readonly freeMb: number | null;
+  /** Processes other than those of claims use it. */
+  readonly isForeign: boolean;
   /** Share of its computing in use or promised; what is unknown counts as 0, but such a card is taken last. */
   readonly used: number;
   /** Other batches' slots on it. */
@@ -31,7 +35,7 @@ export interface Choice {
 }
 
 export function cardsOf(spec: MachineSpec, capacity: Capacity, need: GpuRequirement): Card[] {
-  const cards = capacity.gpus.map((gpu) => cardOf(spec, gpu, capacity.claims));
+  const cards = capacity.gpus.map((gpu) => cardOf(spec, gpu, capacity));
   // The best of the usable ones are left for people: a card that is half in use would be a poor gift.
   const usable = cards.filter((card) => refusal(card, need) === null);
   const kept = usable.toSorted((a, b) => compareUse(a, b) || b.gpu.index - a.gpu.index);
@@ -39,19 +43,46 @@ export function cardsOf(spec: MachineSpec, capacity: Capacity, need: GpuRequirem
   return cards.map((card) => (isKept.has(card) ? { ...card, isKeptFree: true } : card));
 }
 
-function cardOf(spec: MachineSpec, gpu: Gpu, allClaims: readonly Claim[]): Card {
-  const claims = allClaims.filter(({ gpuUuids }) => gpuUuids.includes(gpu.uuid));
-  // In full, although its process may hold some of it by now: in containers nobody can tell whose memory is whose.
-  const claimedMb = sum(claims.map(({ gpuMemoryMb }) => gpuMemoryMb));
+function cardOf(spec: MachineSpec, gpu: Gpu, capacity: Capacity): Card {
+  const claims = capacity.claims.filter(({ gpuUuids }) => gpuUuids.includes(gpu.uuid));
+  const claimedMb = claimedMemoryMb(gpu, capacity);
+  const isForeign = isUsedByOthers(gpu, claimedMb);
+  const measured = isForeign ? (gpu.utilization ?? 0) : 0;
   return {
     gpu,
     isAllowed: (spec.gpus?.includes(gpu.index) ?? true) && !spec.excludeGpus.includes(gpu.index),
     isKeptFree: false,
     freeMb: gpu.memoryFreeMb === null ? null : gpu.memoryFreeMb - claimedMb,
-    used: (gpu.utilization ?? 0) + sum(claims.map(({ gpuUtilization }) => gpuUtilization)),
+    isForeign,
+    used: measured + sum(claims.map(({ gpuUtilization }) => gpuUtilization)),
     claims,
     slots: 0,
   };
+}
+
+/** In full, although its process may hold some of it by now: in containers nobody can tell whose memory is whose. */
+function claimedMemoryMb(gpu: Gpu, { gpus, claims }: Capacity): number {
+  const uuids = new Set(gpus.filter((other) => shareMemory(gpu, other)).map(({ uuid }) => uuid));
+  return sum(
+    claims.map(
+      ({ gpuUuids, gpuMemoryMb }) => gpuMemoryMb * gpuUuids.filter((uuid) => uuids.has(uuid)).length,
+    ),
+  );
+}
+
+/** Also true of a card and itself. */
+function shareMemory(a: Gpu, b: Gpu): boolean {
+  return a.uuid === b.uuid || (a.memoryGroup !== undefined && a.memoryGroup === b.memoryGroup);
+}
+
+/**
+ * Utilisation is a hint, which some drivers report as 100 % for an idle card. It counts only where processes, or memory that
+ * no claim explains, show that the card is used.
+ */
+function isUsedByOthers({ holders, memoryTotalMb, memoryFreeMb }: Gpu, claimedMb: number): boolean {
+  if (holders?.some(({ isClaimed }) => !isClaimed)) return true;
+  if (memoryTotalMb === null || memoryFreeMb === null) return holders === undefined;
+  return memoryTotalMb - memoryFreeMb - claimedMb > IDLE_MB;
 }
 
 /** The least utilised cards that fit, all of one maker: no program uses two makers' cards at once. */
@@ -68,13 +99,20 @@ export function chooseCards(cards: readonly Card[], need: GpuRequirement): Choic
   return { chosen, fitting, refused };
 }
 
-export function occupy(card: Card, need: GpuRequirement): Card {
-  return {
-    ...card,
-    freeMb: card.freeMb === null ? null : card.freeMb - need.memoryMb,
-    used: card.used + need.utilization,
-    slots: card.slots + 1,
-  };
+/** The cards with one more job on the chosen ones. */
+export function occupy(cards: readonly Card[], chosen: readonly Card[], need: GpuRequirement): Card[] {
+  return cards.map((card) => {
+    const sharing = chosen.filter(({ gpu }) => shareMemory(gpu, card.gpu));
+    if (sharing.length === 0) return card;
+    const freeMb = card.freeMb === null ? null : card.freeMb - need.memoryMb * sharing.length;
+    if (!chosen.includes(card)) return { ...card, freeMb };
+    return { ...card, freeMb, used: card.used + need.utilization, slots: card.slots + 1 };
+  });
+}
+
+/** Who was on a card when it was measured is no fact about a slot, and would be recorded once per slot. */
+export function slotCard({ holders: _, ...gpu }: Gpu): Gpu {
+  return gpu;
 }
 
 function compareUse(a: Card, b: Card): number {
@@ -97,7 +135,8 @@ function takenBy(card: Card, need: GpuRequirement): CardRefusal | null {
   const holder = card.claims.find(({ reservesGpu }) => reservesGpu || isAlone);
   if (holder !== undefined) return { kind: "taken", batch: holder.batch };
   if (isAlone && card.slots > 0) return { kind: "taken", batch: null };
-  return card.gpu.isExclusive && card.gpu.utilization !== 0 ? { kind: "exclusive-in-use" } : null;
+  const mayBeHeld = card.isForeign || (card.gpu.holders === undefined && card.gpu.utilization !== 0);
+  return card.gpu.isExclusive && mayBeHeld ? { kind: "exclusive-in-use" } : null;
 }
 
 function measureRefusal(card: Card, need: GpuRequirement): CardRefusal | null {

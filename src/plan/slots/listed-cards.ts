@@ -3,6 +3,7 @@
 
 import type { GpuRequirement, ListedCard } from "../../model/job.js";
 import type { Capacity, Gpu, MachineSpec, Slot } from "../../model/machine.js";
+import { slotCard } from "./cards.js";
 import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
 
 export interface ListedCards {
@@ -29,7 +30,7 @@ export function listSlots(
     const why = gpu === undefined ? null : refusal(spec, gpu);
     if (gpu === undefined) absent.push(card);
     else if (why !== null) refused.push({ gpu, why });
-    else found.push(gpu);
+    else found.push(slotCard(gpu));
   }
   const shortages: Shortage[] = [];
   if (absent.length > 0) {

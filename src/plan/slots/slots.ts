@@ -2,7 +2,7 @@
 
 import type { GpuRequirement, ListedCard, Requirement } from "../../model/job.js";
 import type { Capacity, Claim, MachineSpec, Slot } from "../../model/machine.js";
-import { type Card, type Choice, cardsOf, chooseCards, occupy } from "./cards.js";
+import { type Card, type Choice, cardsOf, chooseCards, occupy, slotCard } from "./cards.js";
 import { listSlots } from "./listed-cards.js";
 import type { Shortage } from "./shortage.js";
 
@@ -46,7 +46,7 @@ export function planSlots(question: SlotQuestion): SlotPlan {
       ...cardShortages(choice, requirement.gpu),
     ];
     if (shortages.length > 0) return { slots, shortages };
-    slots.push({ index: slots.length, gpus: choice.chosen.map(({ gpu }) => gpu) });
+    slots.push({ index: slots.length, gpus: choice.chosen.map(({ gpu }) => slotCard(gpu)) });
     room = withoutSlot(room, neededMb, choice.chosen, requirement);
   }
 }
@@ -149,6 +149,6 @@ function withoutSlot(
   return {
     memoryMb: room.memoryMb === null ? null : room.memoryMb - neededMb,
     cpus: room.cpus === null ? null : room.cpus - cpus,
-    cards: room.cards.map((card) => (gpu !== null && chosen.includes(card) ? occupy(card, gpu) : card)),
+    cards: gpu === null ? room.cards : occupy(room.cards, chosen, gpu),
   };
 }

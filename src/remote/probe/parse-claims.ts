@@ -15,6 +15,16 @@ export function parseClaims(facts: Facts): Claim[] {
   return [...byLoop.values()];
 }
 
+/** The loops of live claims, and the leaders of their jobs. */
+export function claimPids(facts: Facts): Set<string> {
+  return new Set(
+    factsOf(facts, "claim").flatMap((line) => {
+      const [loopPid = "", , session = "-"] = line.split(" ");
+      return session === "-" ? [loopPid] : [loopPid, session];
+    }),
+  );
+}
+
 /** The words of the claim file, then the spool's directory, which is `<batch>@<host>`. */
 function parseClaim(slot: string, words: readonly string[], residentMb: number): Claim | null {
   const claimed = parseClaimWords(words.slice(0, CLAIM_WORDS));

@@ -6,18 +6,27 @@ import { type Facts, factsOf, parseNumber } from "./probe-facts.js";
 const KB_PER_MB = 1024;
 
 export function parseMemory(facts: Facts): Capacity["memory"] {
-  const info = parseMeminfo(factsOf(facts, "meminfo"));
-  const hostTotalKb = info.get("MemTotal");
-  const hostFreeKb = info.get("MemAvailable") ?? oldKernelFreeKb(info);
-  // lxcfs has been seen to say 0.
-  if (!hostTotalKb || hostFreeKb === null) return null;
+  const host = hostMemory(parseMeminfo(factsOf(facts, "meminfo")));
+  if (host === null) return null;
   const limits = factsOf(facts, "memlimit")
     .map(parseMemoryLimit)
     .filter((limit) => limit !== null)
-    .filter((limit) => limit.totalKb < hostTotalKb);
-  const totalKb = Math.min(hostTotalKb, ...limits.map((limit) => limit.totalKb));
-  const freeKb = Math.min(totalKb, hostFreeKb, ...limits.map((limit) => limit.freeKb));
+    .filter((limit) => limit.totalKb < host.totalKb);
+  const totalKb = Math.min(host.totalKb, ...limits.map((limit) => limit.totalKb));
+  const freeKb = Math.min(totalKb, host.freeKb, ...limits.map((limit) => limit.freeKb));
+  if (totalKb === NO_LIMIT_KB) return null;
   return { totalMb: Math.floor(totalKb / KB_PER_MB), freeMb: Math.floor(freeKb / KB_PER_MB) };
+}
+
+/** Cgroup v1 writes almost 2^63 bytes where there is no limit. */
+const NO_LIMIT_KB = 2 ** 50;
+
+/** Null: unknown. lxcfs has been seen to report 0 in all; then only the limits of cgroups count. */
+function hostMemory(info: ReadonlyMap<string, number>): { totalKb: number; freeKb: number } | null {
+  const totalKb = info.get("MemTotal");
+  if (totalKb === 0) return { totalKb: NO_LIMIT_KB, freeKb: NO_LIMIT_KB };
+  const freeKb = info.get("MemAvailable") ?? oldKernelFreeKb(info);
+  return totalKb === undefined || freeKb === null ? null : { totalKb, freeKb };
 }
 
 function parseMeminfo(lines: readonly string[]): Map<string, number> {

@@ -1,7 +1,7 @@
 // MIG slices: `nvidia-smi -L` has their UUIDs, `nvidia-smi -q -x` their memory; the slice's number joins the two.
 
 import type { Gpu } from "../../model/machine.js";
-import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
+import { CARD_UUID, cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 /** Why no job may be put on the card itself. */
 export const SPLIT = "is split into MIG slices";
@@ -22,13 +22,17 @@ interface ListedSlice {
 interface SliceMemory {
   readonly total: number | null;
   readonly free: number | null;
+  /** The GPU instance that the memory belongs to; several compute instances may share it. */
+  readonly instance: string | null;
 }
+
+const LISTED = new RegExp(String.raw`^GPU (\d{1,3}): (.*) \(UUID: (${CARD_UUID})\)`);
 
 /** `GPU 0: NVIDIA A100 (UUID: GPU-…)`, and below it `  MIG 1g.5gb  Device  0: (UUID: MIG-…)`. */
 export function parseListedCards(facts: Facts): ListedCard[] {
   const cards: (ListedCard & { slices: ListedSlice[] })[] = [];
   for (const line of factsOf(facts, "smi-card")) {
-    const card = /^GPU (\d{1,3}): (.*) \(UUID: (GPU-[\w-]{1,64})\)/.exec(line);
+    const card = LISTED.exec(line);
     if (card?.[2] && card[3]) {
       cards.push({ index: Number(card[1]), name: cleanText(card[2]), uuid: card[3], slices: [] });
     }
@@ -45,8 +49,10 @@ export function parseSlices(facts: Facts, card: Gpu): Gpu[] {
   const listed = parseListedCards(facts).findLast(({ uuid }) => uuid === card.uuid);
   if (listed === undefined || listed.slices.length === 0) return [];
   const memories = sliceMemories(factsOf(facts, "smi-slice")).get(card.uuid);
+  // The driver reports processes by card, so it is not known which slice they are on.
+  const { holders: _, ...shared } = card;
   return listed.slices.map(({ profile, number, uuid }) => ({
-    ...card,
+    ...shared,
     uuid,
     name: `${card.name} MIG ${cleanText(profile)}`,
     memoryTotalMb: memories?.get(number)?.total ?? null,
@@ -54,7 +60,17 @@ export function parseSlices(facts: Facts, card: Gpu): Gpu[] {
     utilization: null,
     unusable: card.unusable === SPLIT ? null : card.unusable,
     isMig: true,
+    ...groupOf(number, memories),
   }));
+}
+
+function groupOf(
+  number: number,
+  memories: ReadonlyMap<number, SliceMemory> | undefined,
+): Pick<Gpu, "memoryGroup"> {
+  const instance = memories?.get(number)?.instance ?? null;
+  const sharing = [...(memories?.values() ?? [])].filter((each) => each.instance === instance);
+  return instance === null || sharing.length < 2 ? {} : { memoryGroup: instance };
 }
 
 /** By card and slice. The card's uuid comes after its slices; bar1 memory looks just like the real one. */
@@ -64,7 +80,7 @@ function sliceMemories(lines: readonly string[]): Map<string, Map<number, SliceM
     const uuid = /<uuid>(GPU-[\w-]+)<\/uuid>/.exec(card)?.[1];
     if (uuid === undefined) continue;
     const slices = card.split("<mig_device>").slice(1);
-    byCard.set(uuid, new Map(slices.map((slice) => [sliceNumber(slice), sliceMemory(slice)])));
+    byCard.set(uuid, new Map(slices.map((slice) => [sliceNumber(slice), sliceMemory(slice, uuid)])));
   }
   return byCard;
 }
@@ -73,9 +89,10 @@ function sliceNumber(slice: string): number {
   return parseNumber(/<index>(\d+)<\/index>/.exec(slice)?.[1], 99) ?? -1;
 }
 
-function sliceMemory(slice: string): SliceMemory {
+function sliceMemory(slice: string, card: string): SliceMemory {
   const [, memory = ""] = /<fb_memory_usage>(.*?)<\/fb_memory_usage>/s.exec(slice) ?? [];
   const total = parseNumber(/<total>(\d+) MiB<\/total>/.exec(memory)?.[1]);
   const free = parseNumber(/<free>(\d+) MiB<\/free>/.exec(memory)?.[1], total ?? undefined);
-  return { total, free };
+  const id = /<gpu_instance_id>(\d{1,3})<\/gpu_instance_id>/.exec(slice)?.[1];
+  return { total, free, instance: id === undefined ? null : `${card}/${id}` };
 }

@@ -2,8 +2,9 @@
 // and all that is not a row is kept as the message to show.
 
 import type { Gpu } from "../../model/machine.js";
+import { type HoldersOf, parseHolders } from "./parse-holders.js";
 import { parseListedCards, parseSlices, SPLIT } from "./parse-mig.js";
-import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
+import { CARD_UUID, cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 interface CardsFound {
   readonly gpus: readonly Gpu[];
@@ -11,13 +12,21 @@ interface CardsFound {
   readonly said: readonly string[];
 }
 
+/** What a row is read with. */
+interface RowContext {
+  readonly fields: readonly string[];
+  readonly holdersOf: HoldersOf;
+  /** The machine is a Jetson, by its device tree. */
+  readonly isTegra: boolean;
+}
+
 export function parseNvidia(facts: Facts): CardsFound {
   const fields = (factsOf(facts, "smi-fields")[0] ?? "").split(",");
-  const holders = new Set(factsOf(facts, "smi-process").map((line) => line.split(",")[0]?.trim()));
+  const context = { fields, holdersOf: parseHolders(facts), isTegra: facts.has("tegra") };
   const cards = new Map<string, Gpu>();
   const said = new Set<string>();
   for (const line of factsOf(facts, "smi")) {
-    const gpu = parseRow(fields, line, holders);
+    const gpu = parseRow(line, context);
     if (gpu !== null) cards.set(gpu.uuid, gpu);
     else if (line.trim() !== "") said.add(cleanText(line));
   }
@@ -28,28 +37,35 @@ export function parseNvidia(facts: Facts): CardsFound {
   return { gpus: gpus.flatMap((gpu) => [gpu, ...parseSlices(facts, gpu)]), said: [...said] };
 }
 
+const UUID = new RegExp(`^${CARD_UUID}$`);
+/** Boards whose GPU uses the host's memory; in a container the device tree cannot be read. */
+const BOARDS = /\(nvgpu\)|\b(?:Orin|Thor|GB10)\b/;
+
 /** Cells are found by the field's name; the card's name is last, since it may hold commas. */
-function parseRow(fields: readonly string[], line: string, holders: ReadonlySet<unknown>): Gpu | null {
+function parseRow(line: string, { fields, holdersOf, isTegra }: RowContext): Gpu | null {
   const words = line.split(",").map((word) => word.trim());
   const cells = new Map(fields.slice(0, -1).map((field, index) => [field, words[index] ?? ""]));
   const index = parseNumber(cells.get("index"), 1023);
   const uuid = cells.get("uuid") ?? "";
-  if (words.length < fields.length || index === null || !/^GPU-[\w-]{1,64}$/.test(uuid)) return null;
+  if (words.length < fields.length || index === null || !UUID.test(uuid)) return null;
+  const name = cleanText(words.slice(fields.length - 1).join(", "));
   const mode = cells.get("compute_mode") ?? "";
   const isExclusive = mode.startsWith("Exclusive");
+  const holders = holdersOf(uuid);
   return {
     vendor: "nvidia",
     index,
     uuid,
-    name: cleanText(words.slice(fields.length - 1).join(", ")),
-    ...readings(cells),
-    unusable: whyUnusable(cells, isExclusive && holders.has(uuid)),
+    name,
+    ...readings(cells, isTegra || BOARDS.test(name)),
+    unusable: whyUnusable(cells, isExclusive && holders !== undefined && holders.length > 0),
     isExclusive,
     isMig: false,
+    ...(holders && { holders }),
   };
 }
 
-function readings(cells: ReadonlyMap<string, string>) {
+function readings(cells: ReadonlyMap<string, string>, isBoard: boolean) {
   const percent = parseNumber(cells.get("utilization.gpu"), 100);
   const memoryTotalMb = parseNumber(cells.get("memory.total"));
   const memoryFreeMb = parseNumber(cells.get("memory.free"), memoryTotalMb ?? undefined);
@@ -58,8 +74,8 @@ function readings(cells: ReadonlyMap<string, string>) {
     memoryTotalMb,
     memoryFreeMb,
     utilization: percent === null ? null : percent / 100,
-    // GB10, Jetson: everything else can be read, but there is no memory to speak of.
-    sharesHostMemory: hasNoMemory && percent !== null,
+    // A card of which only the memory cannot be read has none of its own. Of a Jetson nothing can be read.
+    sharesHostMemory: hasNoMemory && (percent !== null || isBoard),
   };
 }
 

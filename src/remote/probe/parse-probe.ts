@@ -11,7 +11,7 @@ import { hideInvisible } from "./visible-gpus.js";
 
 export function parseProbe(lines: readonly string[]): Capacity {
   const facts = gatherFacts(lines);
-  const { gpus, said } = parseGpus(facts);
+  const { gpus, said, hasOnlySmall } = parseGpus(facts);
   return {
     hostname: cleanText(factsOf(facts, "hostname")[0] ?? ""),
     identity: cleanText(factsOf(facts, "identity")[0] ?? ""),
@@ -19,7 +19,7 @@ export function parseProbe(lines: readonly string[]): Capacity {
     cpus: parseCpus(facts),
     memory: parseMemory(facts),
     gpus,
-    gpuProblem: gpuProblem(facts, gpus, said),
+    gpuProblem: gpuProblem(facts, said) ?? (gpus.length === 0 ? noCards(facts, hasOnlySmall) : null),
     claims: parseClaims(facts),
     ...parseLogout(facts),
   };
@@ -32,14 +32,14 @@ function parseLogout(facts: Facts): Pick<Capacity, "logout"> {
   return logout === undefined ? {} : { logout };
 }
 
-function parseGpus(facts: Facts): { gpus: Gpu[]; said: readonly string[] } {
+function parseGpus(facts: Facts): { gpus: Gpu[]; said: readonly string[]; hasOnlySmall: boolean } {
   const nvidia = parseNvidia(facts);
   const amd = parseAmd(facts, nvidia.gpus.length > 0);
   const gpus = [
     ...hideInvisible(nvidia.gpus, visibleValue(facts, "cuda"), "CUDA_VISIBLE_DEVICES"),
-    ...hideInvisible(amd, visibleValue(facts, "rocr"), "ROCR_VISIBLE_DEVICES"),
+    ...hideInvisible(amd.gpus, visibleValue(facts, "rocr"), "ROCR_VISIBLE_DEVICES"),
   ];
-  return { gpus, said: nvidia.said };
+  return { gpus, said: nvidia.said, hasOnlySmall: amd.hasOnlySmall };
 }
 
 /** Set but empty is a value too: it hides every card. */
@@ -50,12 +50,14 @@ function visibleValue(facts: Facts, maker: string): string | null {
 
 const MOST_SAID = 3;
 
-function gpuProblem(facts: Facts, gpus: readonly Gpu[], said: readonly string[]): string | null {
+function gpuProblem(facts: Facts, said: readonly string[]): string | null {
   const late = factsOf(facts, "late")[0];
   if (late !== undefined) return `no answer from the GPU tools within ${cleanText(late)} s`;
-  if (said.length > 0) return said.slice(0, MOST_SAID).join("; ");
-  if (gpus.length > 0) return null;
-  return facts.has("no-smi")
-    ? "no NVIDIA driver (no nvidia-smi) and no AMD card"
-    : "nvidia-smi lists no cards";
+  return said.length > 0 ? said.slice(0, MOST_SAID).join("; ") : null;
+}
+
+function noCards(facts: Facts, hasOnlySmall: boolean): string {
+  if (!facts.has("no-smi")) return "nvidia-smi lists no cards";
+  if (!hasOnlySmall) return "no NVIDIA driver (no nvidia-smi) and no AMD card";
+  return "no NVIDIA driver (no nvidia-smi), and of AMD only an integrated GPU, which is too small to compute with";
 }

@@ -25,6 +25,9 @@ export function parseNumber(text: string | undefined, max = Number.MAX_SAFE_INTE
   return number <= max ? number : null;
 }
 
+/** Of a whole card. Jetson boards leave out `GPU-`, and have nothing but the 36 characters. */
+export const CARD_UUID = String.raw`(?:GPU-[\w-]{1,64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})`;
+
 const LONGEST_TEXT = 200;
 
 /** One line, without control characters, and short. */

@@ -76,12 +76,14 @@ function hasEveryAnswer(view: ViewState): boolean {
   return [...view.machines.values()].every(({ answer }) => answer !== null);
 }
 
+/** A machine that was measured and has no room is listed with 0; one that was not measured is left out. */
 function limitLines(view: ViewState): string[] {
-  const ready = [...view.machines.values()].flatMap(({ name, answer }) =>
-    answer?.kind === "ready" ? [{ name, slots: answer.slots }] : [],
-  );
-  const limits = ready.map(({ name, slots }) => `${pythonString(printable(name))}: ${slots.length}`);
-  const choices = ready.map(({ slots }) => gpuChoices(slots));
+  const measured = [...view.machines.values()].flatMap(({ name, answer }) => {
+    if (answer?.kind === "ready") return [{ name, slots: answer.slots }];
+    return answer?.hasNoRoom ? [{ name, slots: [] }] : [];
+  });
+  const limits = measured.map(({ name, slots }) => `${pythonString(printable(name))}: ${slots.length}`);
+  const choices = measured.map(({ slots }) => gpuChoices(slots));
   return [`machine limits:  {${limits.join(", ")}}`, `machine gpu choices: [${choices.join(", ")}]`];
 }
 

@@ -35,7 +35,7 @@ export interface TransferView {
 
 type MachineAnswer =
   | { readonly kind: "ready"; readonly capacity: Capacity; readonly slots: readonly Slot[] }
-  | { readonly kind: "failed"; readonly reason: string };
+  | { readonly kind: "failed"; readonly reason: string; readonly hasNoRoom: boolean };
 
 type MachineEvent = Exclude<Extract<RunEvent, { readonly machine: string }>, { readonly job: number }>;
 
@@ -63,7 +63,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       machine.lostBecause = null;
       return;
     case "machine-failed":
-      machine.answer = { kind: "failed", reason: event.reason };
+      machine.answer = { kind: "failed", reason: event.reason, hasNoRoom: event.hasNoRoom === true };
       return;
     case "machine-lost":
       machine.lostAt ??= machine.quietSince ?? event.at;

@@ -1,6 +1,6 @@
 // Cards in the table of `sshoal probe`: one line each, aligned over all machines.
 
-import type { Gpu } from "../../model/machine.js";
+import type { CardHolder, Gpu } from "../../model/machine.js";
 import { printable } from "../text/printable.js";
 import { fitWidth, padWidth, textWidth } from "../text/width.js";
 import { wrap } from "../text/wrap.js";
@@ -20,8 +20,21 @@ export function cardFormat(cards: readonly Gpu[], columns: number): (gpu: Gpu) =
   return (gpu) => {
     const start = `${INDENT}${padWidth(labelOf(gpu), label)}${GAP}${padWidth(fitWidth(nameOf(gpu), name), name)}${GAP}`;
     if (gpu.unusable !== null) return hanging(start, `not used: it ${gpu.unusable}`, columns);
-    return [`${start}${memoryOf(gpu).padStart(memory)}${GAP}${useOf(gpu).padStart(use)}`];
+    const line = `${start}${memoryOf(gpu).padStart(memory)}${GAP}${useOf(gpu).padStart(use)}`;
+    return [line, ...holderLines(gpu, columns)];
   };
+}
+
+/** `used by alice (python, 4000 MB), you (train, 1800 MB)` */
+function holderLines({ holders = [] }: Gpu, columns: number): string[] {
+  if (holders.length === 0) return [];
+  return hanging(INDENT.repeat(2), `used by ${holders.map(holderText).join(", ")}`, columns);
+}
+
+function holderText({ pid, user, program, memoryMb, isClaimed }: CardHolder): string {
+  const owner = isClaimed ? "a job of yours" : printable(user) || "unknown";
+  const what = printable(program) || (pid === 0 ? "a process" : `process ${pid}`);
+  return `${owner} (${memoryMb === null ? what : `${what}, ${memoryMb} MB`})`;
 }
 
 function widest(texts: readonly string[]): number {
@@ -42,13 +55,14 @@ function nameOf({ name }: Gpu): string {
 }
 
 function memoryOf(gpu: Gpu): string {
-  if (gpu.sharesHostMemory) return "memory of the machine";
-  if (gpu.memoryFreeMb === null) return "memory unknown";
+  if (gpu.memoryFreeMb === null) return gpu.sharesHostMemory ? "memory of the machine" : "memory unknown";
   return `${formatMemory(gpu.memoryFreeMb, gpu.memoryTotalMb)} free`;
 }
 
-function useOf({ utilization }: Gpu): string {
-  return utilization === null ? "use unknown" : `${Math.round(utilization * 100)} % in use`;
+function useOf({ utilization, holders }: Gpu): string {
+  if (utilization === null) return "use unknown";
+  const use = `${Math.round(utilization * 100)} % in use`;
+  return utilization > 0 && holders?.length === 0 ? `${use}, no process seen` : use;
 }
 
 /** In MB, as the options that ask for memory are. */

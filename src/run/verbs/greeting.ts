@@ -70,7 +70,8 @@ export class Greeter {
     const plan = this.#chooseSlots(link, capacity, resumes);
     if (plan.slots.length === 0) {
       await stager.withdraw(link);
-      emit({ kind: "machine-failed", machine, reason: reasonsFor(plan.short, capacity), hint: null });
+      const reason = reasonsFor(plan.short, capacity);
+      emit({ kind: "machine-failed", machine, reason, hint: null, hasNoRoom: true });
       return link.close();
     }
     this.#warn(machine, capacity, plan, emit);

@@ -4,6 +4,8 @@ import type { Check, Verdict } from "../../../src/model/examination.js";
 import { aGpuNeed, gpus } from "../plan/a-machine.js";
 import { checksOf, type Findings } from "../plan/an-examination.js";
 
+const ONLY_SMALL = "of AMD only an integrated GPU, which is too small to compute with";
+const SHARED_SLICE = { index: 0, uuid: "MIG-1", isMig: true, memoryGroup: "GPU-0/1" };
 const SETUP = { setup: ["conda activate torch"] };
 const NEEDS_GPU = { gpu: aGpuNeed() };
 
@@ -293,6 +295,53 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     "cards that are all sick",
     { capacity: { gpus: gpus({ unusable: "needs a reset" }), gpuProblem: null }, need: NEEDS_GPU },
     { check: "GPUs", verdict: "bad", says: "0 of 1 can be used", fix: /nvidia-smi/ },
+  ],
+  [
+    "an AMD card that hangs",
+    {
+      capacity: {
+        gpus: gpus({}, { vendor: "amd", unusable: "fails to answer (a reboot may bring it back)" }),
+        gpuProblem: null,
+      },
+    },
+    {
+      check: "GPUs",
+      verdict: "warn",
+      says: /^GPU 1 is not used: it fails to answer/,
+      fix: /dmesg \| grep amdgpu/,
+    },
+  ],
+  [
+    "only a small integrated GPU, no card needed",
+    { capacity: { gpus: [], gpuProblem: `no NVIDIA driver (no nvidia-smi), and ${ONLY_SMALL}` } },
+    { check: "GPUs", verdict: "ok", says: /only an integrated GPU.*; none is needed$/ },
+  ],
+  [
+    "an idle card that reports use",
+    { capacity: { gpus: gpus({ utilization: 1, holders: [] }), gpuProblem: null } },
+    {
+      check: "GPUs",
+      verdict: "ok",
+      says: "GPU 0 reports 100 % in use, but no process is seen on it: its memory decides",
+    },
+  ],
+  [
+    "a card without memory of its own",
+    { capacity: { gpus: gpus({ sharesHostMemory: true }), gpuProblem: null } },
+    {
+      check: "GPUs",
+      verdict: "ok",
+      says: "a GPU without memory of its own: --gpu-memory-required counts as memory of the machine",
+    },
+  ],
+  [
+    "MIG slices that share memory",
+    { capacity: { gpus: gpus(SHARED_SLICE, { ...SHARED_SLICE, uuid: "MIG-2" }), gpuProblem: null } },
+    {
+      check: "GPUs",
+      verdict: "ok",
+      says: "MIG slices of one GPU instance share its memory, which counts once",
+    },
   ],
   [
     "MIG slices",

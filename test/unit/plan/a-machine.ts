@@ -1,7 +1,7 @@
 // Machines, cards and requirements for tests: ordinary ones, but for what a test says.
 
 import type { GpuRequirement, Requirement } from "../../../src/model/job.js";
-import type { Capacity, Claim, Gpu, MachineSpec } from "../../../src/model/machine.js";
+import type { Capacity, CardHolder, Claim, Gpu, MachineSpec } from "../../../src/model/machine.js";
 import { planSlots, type SlotPlan } from "../../../src/plan/slots/slots.js";
 
 export function aSpec(facts: Partial<MachineSpec> = {}): MachineSpec {
@@ -21,6 +21,7 @@ export function aSpec(facts: Partial<MachineSpec> = {}): MachineSpec {
   };
 }
 
+/** If it computes, another person's process is on it. */
 export function aGpu(facts: Partial<Gpu> = {}): Gpu {
   const index = facts.index ?? 0;
   return {
@@ -35,8 +36,13 @@ export function aGpu(facts: Partial<Gpu> = {}): Gpu {
     isExclusive: false,
     sharesHostMemory: false,
     isMig: false,
+    ...((facts.utilization ?? 0) > 0 && { holders: [aHolder()] }),
     ...facts,
   };
+}
+
+export function aHolder(facts: Partial<CardHolder> = {}): CardHolder {
+  return { pid: 4242, user: "alice", program: "python", memoryMb: 400, isClaimed: false, ...facts };
 }
 
 export function gpus(...facts: Partial<Gpu>[]): Gpu[] {

@@ -78,6 +78,34 @@ describe("NVIDIA", () => {
     expect(found.gpus[0]?.unusable).toBe("is held by a process (compute mode Exclusive_Process)");
   });
 
+  const ORIN = "smi 0, 54b4fb2c-d9f0-5a8c-8c4f-1c2d3e4f5a6b, [N/A], [N/A], [N/A], [N/A], [N/A],";
+  test.each([
+    ["a Jetson by its name", [`${ORIN} Orin (nvgpu)`]],
+    ["a Jetson by the device tree", [`${ORIN} Next`, "tegra"]],
+    ["a Jetson that supports nothing", [`${ORIN.replaceAll("N/A", "Not Supported")} Orin (nvgpu)`]],
+  ])("unified memory, of which nothing can be read: %s", (_, lines) => {
+    expect(parse(...lines)).toMatchObject({
+      gpus: [{ index: 0, sharesHostMemory: true, unusable: null, utilization: null, memoryFreeMb: null }],
+      gpuProblem: null,
+    });
+  });
+
+  test("a Jetson that is listed but gives no row", () => {
+    const uuid = "54b4fb2c-d9f0-5a8c-8c4f-1c2d3e4f5a6b";
+    expect(parse(`smi-card GPU 0: Orin (nvgpu) (UUID: ${uuid})`).gpus).toMatchObject([
+      { uuid, unusable: "gives no answer" },
+    ]);
+  });
+
+  test.each([
+    ["the question failed", ["smi-process Failed to query processes: Unknown Error"], undefined],
+    ["a row of which nothing can be read is a process", ["smi-process GPU-0, [N/A], [N/A], -"], 1],
+    ["no process", ["smi-process "], 0],
+    ["another card's", ["smi-process GPU-9, 1, 2, x"], 0],
+  ])("processes: %s", (_, lines, count) => {
+    expect(parse(row({}), ...lines).gpus[0]?.holders?.length).toBe(count);
+  });
+
   test.each([
     "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
     "Failed to initialize NVML: Driver/library version mismatch",
@@ -180,12 +208,53 @@ describe("NVIDIA", () => {
 
 describe("AMD", () => {
   const GB = 2 ** 30;
-  const real = (node: number, id: string) =>
-    `amd renderD${128 + node} ${node} 0x1002 ${id} ${64 * GB} ${GB} 12 0x740f -`;
-  const integrated = `amd renderD130 9 0x1002 - ${GB / 2} 0 3 0x164e -`;
+
+  /** `cells`: what is there of it, as sysfs has it. */
+  function card(
+    node: number,
+    {
+      units = 60,
+      id = "-",
+      total = 64 * GB,
+      used = GB,
+      busy = 12,
+      gtt = 32 * GB,
+      maker = "samsung",
+      ...cells
+    }: Card = {},
+  ): string[] {
+    const key = `renderD${120 + node} ${node}`;
+    const rest = `${cells.gttUsed ?? 0} ${maker} 0x740f ${cells.product ?? "-"}`;
+    return [
+      `amd-card ${key}`,
+      `amd ${key} ${units * 2} 2 0x1002 ${id} ${total} ${used} ${busy} ${gtt} ${rest}`,
+    ];
+  }
+
+  interface Card {
+    readonly units?: number;
+    readonly id?: string;
+    readonly total?: number | string;
+    readonly used?: number | string;
+    readonly busy?: number | string;
+    readonly gtt?: number | string;
+    readonly gttUsed?: number;
+    readonly maker?: string;
+    readonly product?: string;
+  }
+
+  const small = card(9, { units: 2, total: GB / 2, used: 0, gtt: 16 * GB, maker: "unknown" });
+  const strixHalo = {
+    units: 40,
+    total: GB / 2,
+    used: GB / 4,
+    gtt: 110 * GB,
+    gttUsed: 10 * GB,
+    maker: "unknown",
+  };
 
   test("cards in the order of their nodes", () => {
-    expect(parseProbe(["no-smi", real(10, "b7"), real(2, "a7")])).toMatchObject({
+    expect(parseProbe(["no-smi", ...card(10, { id: "b7" }), ...card(2, { id: "a7" })])).toMatchObject({
       gpus: [
         {
           vendor: "amd",
@@ -195,6 +264,7 @@ describe("AMD", () => {
           memoryTotalMb: 65536,
           memoryFreeMb: 64512,
           utilization: 0.12,
+          sharesHostMemory: false,
         },
         { index: 1, uuid: "GPU-b7" },
       ],
@@ -203,15 +273,81 @@ describe("AMD", () => {
   });
 
   test("an integrated one is left out beside a real one, but keeps its number", () => {
-    expect(parseProbe([integrated, real(10, "b7")]).gpus).toMatchObject([{ index: 1, uuid: "GPU-b7" }]);
-    expect(parseProbe([integrated]).gpus).toMatchObject([{ index: 0, uuid: "renderD130" }]);
-    expect(parse(row({}), integrated).gpus).toMatchObject([{ vendor: "nvidia" }]);
+    expect(parseProbe([...small, ...card(10, { id: "b7" })]).gpus).toMatchObject([
+      { index: 1, uuid: "GPU-b7" },
+    ]);
+    expect(parse(row({}), ...small).gpus).toMatchObject([{ vendor: "nvidia" }]);
+    expect(parse(row({}), ...card(9, strixHalo)).gpus).toMatchObject([{ vendor: "nvidia" }]);
+  });
+
+  test("a lone integrated one is no card to compute with", () => {
+    const only = "of AMD only an integrated GPU, which is too small to compute with";
+    expect(parseProbe(["no-smi", ...small])).toMatchObject({
+      gpus: [],
+      gpuProblem: `no NVIDIA driver (no nvidia-smi), and ${only}`,
+    });
+    expect(parseProbe(["no-smi", ...card(1, { ...strixHalo, units: Number.NaN })]).gpus).toEqual([]);
+  });
+
+  test.each([
+    ["the firmware gives it 512 MB", GB / 2, 512],
+    ["the firmware gives it 4 GB", 4 * GB, 4096],
+  ])("a large integrated one uses the host's memory, by way of GTT: %s", (_, total, ownMb) => {
+    expect(parseProbe(card(1, { ...strixHalo, total, used: 0 })).gpus).toMatchObject([
+      {
+        uuid: "renderD121",
+        sharesHostMemory: true,
+        memoryTotalMb: ownMb + 110 * 1024,
+        memoryFreeMb: ownMb + 100 * 1024,
+        unusable: null,
+      },
+    ]);
+  });
+
+  test("an integrated one to which the firmware gives most memory, and an old card, have memory of their own", () => {
+    const given = card(1, { ...strixHalo, total: 96 * GB, used: 0, gtt: 16 * GB });
+    expect(parseProbe(given).gpus).toMatchObject([{ memoryTotalMb: 96 * 1024, sharesHostMemory: false }]);
+    const old = card(1, { total: 8 * GB, used: 0, gtt: 32 * GB, maker: "micron" });
+    expect(parseProbe(old).gpus).toMatchObject([{ memoryTotalMb: 8192, sharesHostMemory: false }]);
   });
 
   test("what cannot be read is unknown", () => {
-    const line = `amd renderD128 1 0x1002 a7 ${GB} - - 0x1 Instinct MI210 card`;
-    expect(parseProbe([line]).gpus).toMatchObject([
-      { name: "Instinct MI210 card", memoryTotalMb: 1024, memoryFreeMb: null, utilization: null },
+    const [listed = "", answer = ""] = card(1, {
+      id: "a7",
+      total: GB,
+      used: "-",
+      busy: "-",
+      product: "Instinct MI210 card",
+    });
+    expect(parseProbe([listed, answer]).gpus).toMatchObject([
+      {
+        name: "Instinct MI210 card",
+        memoryTotalMb: 1024,
+        memoryFreeMb: null,
+        utilization: null,
+        unusable: null,
+      },
     ]);
+    expect(parseProbe([listed, answer.replace("0x1002", "0x10de")]).gpus).toEqual([]);
+    expect(parseProbe(["amd-card renderD x", "amd-card"]).gpus).toEqual([]);
+  });
+
+  test.each([
+    ["its use", { busy: "!" }],
+    ["its memory", { used: "!" }],
+  ])("a card that fails to answer about %s is not used", (_, facts) => {
+    expect(parseProbe(card(1, { id: "a7", ...facts })).gpus).toMatchObject([
+      { unusable: "fails to answer (a reboot may bring it back)" },
+    ]);
+  });
+
+  test("a card that gives no answer in time is shown, keeps its number, and is not used", () => {
+    expect(parseProbe(["amd-card renderD121 1", ...card(2, { id: "a7" }), "late 10"])).toMatchObject({
+      gpus: [
+        { index: 0, uuid: "renderD121", unusable: "gives no answer" },
+        { index: 1, uuid: "GPU-a7", unusable: null },
+      ],
+      gpuProblem: "no answer from the GPU tools within 10 s",
+    });
   });
 });

@@ -19,7 +19,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     box.withGpus({ gpus: [{ memoryFree: 20000, utilization: 5 }, { name: "NVIDIA Tesla, odd" }] });
     const { lines, capacity, stderr, isComplete } = box.run();
     expect(lines.map((line) => line.split(" ")[0])).toEqual(
-      "uptime stat hostname identity allowed meminfo meminfo meminfo smi-fields smi smi uptime stat done".split(
+      "uptime stat hostname identity allowed meminfo meminfo meminfo smi-fields smi smi smi-process uptime stat done".split(
         " ",
       ),
     );

@@ -217,6 +217,21 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await expectsToWait(/^memory: 999999999 MB wanted, \d+ MB free$/, () => spool.run(1));
   });
 
+  test.each([
+    ["MemTotal: 0 kB\nMemAvailable: 0 kB\n", "yes\n"],
+    ["MemTotal: 9999999 kB\nMemAvailable: 1023999 kB\n", ""],
+    ["MemTotal: 9999999 kB\nMemAvailable: 1024000 kB\n", "yes\n"],
+  ])("a job of 1000 MB, where meminfo has %j", async (meminfo, said) => {
+    await home.write("proc/meminfo", meminfo);
+    const part = readFileSync(
+      new URL("../../../src/remote/runtime/slot/claim-room.sh", import.meta.url),
+      "utf8",
+    );
+    const script = `${part}\nproc=proc\nhas_memory 1000 && echo yes || true`;
+    const [file = "", ...words] = shell.hasOnlyBusybox ? ["busybox", "sh"] : shell.words;
+    expect(execFileSync(file, [...words, "-c", script], { cwd: home.dir, encoding: "utf8" })).toBe(said);
+  });
+
   test("memory that a live claim has not used yet is not free", async () => {
     const { pid, end } = startHolder();
     await claimed("999999999 1 0 0 0 0 -", liveLine(pid));
@@ -231,6 +246,21 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await expectsToWait(/^GPU 1: 1000 MB wanted, 999 MB free$/, () => {
       saveGpus(state, { gpus: [{}, { memoryFree: 1000 }] });
     });
+  });
+
+  test("a warning of nvidia-smi before the card's free memory does not keep a job from starting", async () => {
+    saveGpus(home.path("nvidia-smi.state"), {
+      gpus: [{}],
+      warnings: ["WARNING: infoROM is corrupted at gpu 0000:02:00.0"],
+    });
+    await spool.slot(0, { need: GPU_JOB, env: "check_cards=0" });
+    await spool.job(A, "true");
+    const { ended } = spool.start();
+    await until("the slot has decided", async () =>
+      (await spool.events()).some((line) => /^(started|waiting) /.test(line)),
+    );
+    expect((await spool.events())[0]).toMatch(/^started /);
+    await ended;
   });
 
   test("the card's memory cannot be read: unknown is not free", async () => {

@@ -10,7 +10,7 @@ tell_gpus() {
   {
     watchdog &
     echo "$nonce watchdog $!"
-    { amd; nvidia; echo "$nonce over"; } 3>&1 &
+    { amd; nvidia; wait; echo "$nonce over"; } 3>&1 &
     echo "$nonce tools $!"
   } 2>/dev/null | relay
 }
@@ -23,15 +23,16 @@ watchdog() {
 }
 
 relay() {
-  tool=
+  tool='' readers=
   while IFS= read -r line; do
     case $line in
       "$nonce watchdog "*) watchdog=${line##* } ;;
       "$nonce tools "*) tools=${line##* } ;;
       "$nonce tool "*) tool=${line##* } ;;
+      "$nonce reader "*) readers="$readers ${line##* }" ;;
       "$nonce late")
         # shellcheck disable=SC2086
-        kill -9 $tools $tool 2>/dev/null
+        kill -9 $tools $tool $readers 2>/dev/null
         say late "$gpu_seconds"
         return
         ;;
@@ -46,6 +47,7 @@ relay() {
 
 nvidia() {
   command -v nvidia-smi >/dev/null 2>&1 || { echo no-smi && return; }
+  grep -qs tegra "$proc/device-tree/compatible" && echo tegra
   # An old driver refuses the whole question for one word it does not know. The name is last: it may hold commas.
   for fields in ,utilization.gpu,compute_mode,mig.mode.current ,utilization.gpu,compute_mode ''; do
     fields=index,uuid,memory.total,memory.free$fields,name
@@ -57,7 +59,7 @@ nvidia() {
   rows=$answer
   has_rows || ask_one_by_one
   case $rows in *', Enabled, '*) tell_slices ;; esac
-  case $rows in *', Exclusive_'*) ask --query-compute-apps=gpu_uuid,pid --format=csv,noheader && show smi-process ;; esac
+  ! looks_used || tell_holders
 }
 
 ask_cards() {
@@ -75,10 +77,12 @@ show() {
   printf '%s\n' "$answer" | sed "s/^/$1 /"
 }
 
+# Some boards have UUIDs without "GPU-".
 has_rows() {
   case "
 $answer" in *"
-"[0-9]*", GPU-"*) ;; *) false ;; esac
+"[0-9]*", GPU-"* | *"
+"[0-9]*", "[0-9a-f]*-*-*-*-*", "*) ;; *) false ;; esac
 }
 
 # One lost card can hide all the others.
@@ -101,21 +105,79 @@ tell_slices() {
   show smi-slice
 }
 
-# sysfs stays the same from version to version, AMD's tools do not. Nodes are in ROCm's order.
+# A question takes up to a second, so processes are asked for only where they could matter.
+looks_used() {
+  case $rows in *', Exclusive_'*) return ;; esac
+  [ -n "$(printf '%s\n' "$rows" | while IFS=', ' read -r _ _ total free use _; do is_used && echo yes; done)" ]
+}
+
+# A driver holds less than 600 MB on a card that no process uses.
+is_used() {
+  case $use in '' | 0 | *[!0-9]*) ;; *) return 0 ;; esac
+  case $total$free in '' | *[!0-9]*) return 1 ;; esac
+  [ "$total" -gt $((free + 600)) ]
+}
+
+tell_holders() {
+  ask --query-compute-apps=gpu_uuid,pid,used_memory,process_name --format=csv,noheader,nounits
+  show smi-process
+  for pid in $(printf '%s\n' "$answer" | sed -n 's/^[^,]*, *\([0-9][0-9]*\),.*/\1/p'); do
+    [ -d "$proc/$pid" ] || continue
+    find_lineage "$pid"
+    line_of "$proc/$pid/comm"
+    echo "process $pid $(stat -c '%U %u' "$proc/$pid") $lineage $line"
+  done
+}
+
+# Sets $lineage: the groups and sessions of a process and of its ancestors, between commas.
+find_lineage() {
+  next=$1 lineage=$1
+  while [ "$next" -gt 1 ] && line_of "$proc/$next/stat"; do
+    # shellcheck disable=SC2086
+    set -- ${line##*) }
+    lineage=$lineage,$3,$4
+    next=$2
+  done
+}
+
+# sysfs stays the same from version to version, AMD's tools do not. Nodes are in ROCm's order. Reading from a card that hangs
+# may block for ever, so each card has a reader of its own.
 amd() {
   for node in "$sys"/class/kfd/kfd/topology/nodes/*; do
     line_of "$node/gpu_id" || continue
     [ "$line" != 0 ] || continue
-    minor=
+    minor='' simds=- simds_per_unit=-
     [ -r "$node/properties" ] && while read -r key value; do
-      [ "$key" = drm_render_minor ] && minor=$value
+      case $key in
+        drm_render_minor) minor=$value ;;
+        simd_count) simds=$value ;;
+        simd_per_cu) simds_per_unit=$value ;;
+      esac
     done <"$node/properties"
-    device=$sys/class/drm/renderD$minor/device
-    facts=${node##*/}
-    for fact in vendor unique_id mem_info_vram_total mem_info_vram_used gpu_busy_percent device product_name; do
-      line_of "$device/$fact" || line=-
-      facts="$facts $line"
-    done
-    echo "amd renderD$minor $facts"
+    card="renderD$minor ${node##*/}"
+    echo "amd-card $card"
+    read_amd "$sys/class/drm/renderD$minor/device" &
+    echo "$nonce reader $!"
   done
+}
+
+read_amd() {
+  facts="$card $simds $simds_per_unit"
+  for fact in vendor unique_id mem_info_vram_total mem_info_vram_used gpu_busy_percent mem_info_gtt_total mem_info_gtt_used \
+    mem_info_vram_vendor device product_name; do
+    read_fact "$1/$fact"
+    facts="$facts $line"
+  done
+  echo "amd $facts"
+}
+
+# Sets $line to the first line of a file: "-" if there is none, "!" if the card fails. A card that sleeps refuses some
+# questions, too ("Operation not permitted"): that is no failure.
+read_fact() {
+  line_of "$1" && return
+  line=-
+  [ -r "$1" ] || return
+  case $(cat "$1" 2>&1 >/dev/null) in
+    *'output error' | *'I/O error' | *'timed out' | *'Timer expired' | *'No such device'*) line='!' ;;
+  esac
 }

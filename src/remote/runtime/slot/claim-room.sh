@@ -58,8 +58,10 @@ clashes() {
   return 1
 }
 
+# lxcfs has been seen to report 0 in all: nothing is measured then, and claims alone count.
 has_memory() {
   while read -r name available _; do
+    [ "$name $available" = 'MemTotal: 0' ] && return 0
     [ "$name" = MemAvailable: ] || continue
     reason="memory: $1 MB wanted, $((available / 1024)) MB free"
     [ "$((available / 1024))" -ge "$1" ]
@@ -92,7 +94,8 @@ has_room_now() {
   [ -n "$checked_at" ] && [ $((now - checked_at)) -lt 1000 ] && return 0
   tell
   for card in $(echo "$check_cards" | tr , ' '); do
-    free=$(nvidia-smi -i "$card" --query-gpu=memory.free --format=csv,noheader,nounits 2>&1)
+    # Warnings come on stdout, too: the answer is the line that is a number.
+    free=$(nvidia-smi -i "$card" --query-gpu=memory.free --format=csv,noheader,nounits 2>/dev/null | sed -n '/^[0-9][0-9]*$/p')
     reason="GPU $card: its free memory cannot be read"
     case $free in '' | *[!0-9]*) return 1 ;; esac
     reason="GPU $card: $need_gpu_memory MB wanted, $free MB free"

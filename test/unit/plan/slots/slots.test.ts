@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aGpuNeed, cardsOfSlots, gpus, planFor } from "../a-machine.js";
+import type { Claim, Gpu } from "../../../../src/model/machine.js";
+import { aClaim, aGpuNeed, aHolder, cardsOfSlots, gpus, planFor } from "../a-machine.js";
+
+const UNIFIED = { sharesHostMemory: true, memoryTotalMb: null, memoryFreeMb: null };
 
 describe("memory and cores", () => {
   test("slots are added while their memory fits", () => {
@@ -107,6 +110,11 @@ describe("cards", () => {
     expect(plan.shortages).toMatchObject([{ kind: "gpus", needed: 1, available: 0 }]);
   });
 
+  test("a slot's cards do not carry the processes that were on them", () => {
+    const plan = planFor({ gpus: gpus({ utilization: 0.1 }) }, { gpu: aGpuNeed() });
+    expect(plan.slots[0]?.gpus[0]).not.toHaveProperty("holders");
+  });
+
   test("the next slot goes to the least utilised card, the first of equals", () => {
     const cards = gpus({ utilization: 0.3 }, { utilization: 0.1 }, { utilization: 0.1 });
     const plan = planFor({ gpus: cards }, { gpu: aGpuNeed({ isReserved: false, utilization: 0.5 }) });
@@ -136,6 +144,33 @@ describe("cards", () => {
         refused: [{ why: { kind: "taken" } }, { why: { kind: "utilization" } }, { why: { kind: "memory" } }],
       },
     ]);
+  });
+
+  test.each<[string, { [Fact in keyof Gpu]?: Gpu[Fact] | undefined }, number]>([
+    ["no process is there, and hardly any memory is used", { holders: [] }, 1],
+    ["the processes are not known, and hardly any memory is used", { holders: undefined }, 1],
+    ["another person's process is there", { holders: [aHolder()] }, 0],
+    ["no process is seen, as in a container, but memory is used", { holders: [], memoryFreeMb: 20_000 }, 0],
+    ["it has no memory of its own, and no process is there", { ...UNIFIED, holders: [] }, 1],
+    ["it has no memory of its own, and its processes are not known", { ...UNIFIED, holders: undefined }, 0],
+  ])("a card that reports full use: %s", (_, facts, slots) => {
+    const cards = gpus({ utilization: 1, ...facts } as Partial<Gpu>);
+    expect(planFor({ gpus: cards }, { gpu: aGpuNeed() }).slots).toHaveLength(slots);
+  });
+
+  test("what a claim's own job computes is not counted beside its claim", () => {
+    const claims = [aClaim({ gpuUuids: ["GPU-0"], gpuMemoryMb: 4000, gpuUtilization: 0.5 })];
+    const cards = gpus({ utilization: 0.9, memoryFreeMb: 20_000, holders: [aHolder({ isClaimed: true })] });
+    const need = aGpuNeed({ isReserved: false, utilization: 0.5 });
+    expect(planFor({ gpus: cards, claims }, { gpu: need }).slots).toHaveLength(1);
+    const shared = gpus({ utilization: 0.9, memoryFreeMb: 20_000, holders: [aHolder()] });
+    expect(planFor({ gpus: shared, claims }, { gpu: need }).slots).toHaveLength(0);
+  });
+
+  test("an idle exclusive card that reports 100 % takes a job; one whose memory is used does not", () => {
+    const exclusive = { isExclusive: true, utilization: 1, holders: [] };
+    const cards = gpus(exclusive, { ...exclusive, memoryFreeMb: 20_000 });
+    expect(cardsOfSlots(planFor({ gpus: cards }, { gpu: aGpuNeed() }))).toEqual([[0]]);
   });
 
   test("a card of unknown utilisation comes last, one of unknown memory not at all", () => {
@@ -193,6 +228,24 @@ describe("cards", () => {
     const slices = gpus({ index: 0, uuid: "MIG-1", isMig: true }, { index: 0, uuid: "MIG-2", isMig: true });
     expect(planFor({ gpus: slices }, { gpu: aGpuNeed() }).slots).toHaveLength(2);
     expect(planFor({ gpus: slices }, { gpu: aGpuNeed({ count: 2 }) }).slots).toEqual([]);
+  });
+
+  test("MIG slices that share the memory of one GPU instance have it once", () => {
+    const slice = { index: 0, isMig: true, utilization: null, memoryTotalMb: 20_000, memoryFreeMb: 19_900 };
+    const cards = gpus(
+      { ...slice, uuid: "MIG-1", memoryGroup: "GPU-0/1" },
+      { ...slice, uuid: "MIG-2", memoryGroup: "GPU-0/1" },
+      { ...slice, uuid: "MIG-3", memoryGroup: "GPU-0/2" },
+    );
+    const slotsFor = (memoryMb: number, claims: Claim[] = []) =>
+      planFor({ gpus: cards, claims }, { memoryMb: 1, gpu: aGpuNeed({ memoryMb }) }).slots.map(
+        (slot) => slot.gpus[0]?.uuid,
+      );
+    expect(slotsFor(9950)).toEqual(["MIG-1", "MIG-2", "MIG-3"]);
+    expect(slotsFor(10_000)).toEqual(["MIG-1", "MIG-3"]);
+    const claims = [aClaim({ gpuUuids: ["MIG-2"], gpuMemoryMb: 12_000, reservesGpu: true })];
+    expect(slotsFor(7900, claims)).toEqual(["MIG-1", "MIG-3"]);
+    expect(slotsFor(8000, claims)).toEqual(["MIG-3"]);
   });
 
   test("a card without memory of its own takes it from the host, also for what others claim", () => {

@@ -84,6 +84,13 @@ describe("memory", () => {
     expect(info(...lines)).toBeNull();
   });
 
+  test("lxcfs says 0, and a cgroup has a limit", () => {
+    const lxcfs = ["meminfo MemTotal: 0 kB", "meminfo MemAvailable: 0 kB"];
+    const limits = [`memlimit 9223372036854771712 5 0 /`, `memlimit ${GB4} ${GB2} ${HALF_GB} /a`];
+    expect(parseProbe([...lxcfs, ...limits]).memory).toEqual({ totalMb: 4096, freeMb: 2560 });
+    expect(parseProbe([...lxcfs, ...limits.slice(0, 1)]).memory).toBeNull();
+  });
+
   test("what files take in a cgroup can be taken back", () => {
     expect(parse(`memlimit ${GB4} ${GB2} ${HALF_GB} /a`).memory).toEqual({ totalMb: 4096, freeMb: 2560 });
     expect(parse(`memlimit ${GB4} ${GB2} - /a`).memory).toEqual({ totalMb: 4096, freeMb: 2048 });

@@ -82,6 +82,18 @@ test("the limits wait for every machine, and keep the order in which machines we
   ]);
 });
 
+test("a machine without room has the limit 0, one that was not measured has none", () => {
+  const events = [
+    { ...unreachable("a.yaml", "memory: a job needs 7000 MB"), hasNoRoom: true } as RunEvent,
+    unreachable("b.yaml"),
+    ready("c.yaml", slotsWith([1])),
+  ];
+  expect(shown(events, { machines: ["a.yaml", "b.yaml", "c.yaml"] }).out).toEqual([
+    "machine limits:  {'a.yaml': 0, 'c.yaml': 1}",
+    "machine gpu choices: [[], [1]]",
+  ]);
+});
+
 test("slots with several cards are nested lists", () => {
   expect(shown([ready("a.yaml", slotsWith([0, 1], [2, 3]))]).out[1]).toBe(
     "machine gpu choices: [[[0, 1], [2, 3]]]",
