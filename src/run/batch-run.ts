@@ -4,6 +4,7 @@
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
 import { type JobId, treeKeyOf } from "../model/job.js";
+import { limitOfJob } from "../model/output-limit.js";
 import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
@@ -50,14 +51,14 @@ export function startRun(order: BatchOrder): BatchRun {
   results.removeIncoming(batch);
   const terms = termsOf(order, begun);
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
-  const { mergesOutput } = order.settings;
-  const outputs = new OutputFiles(
-    results,
-    begun.past?.begun ?? new Set(),
+  const { mergesOutput, maxOutput } = order.settings;
+  const limitOf = (key: string) => limitOfJob(known.jobOfKey(key), maxOutput);
+  const outputs = new OutputFiles(results, begun.past?.begun ?? new Set(), {
     tee,
-    begun.past?.kept,
+    kept: begun.past?.kept,
     mergesOutput,
-  );
+    limitOf,
+  });
   const home = { results, outputs, commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news) };
   const known = new Known(state, jobs);
   const performer = new Performer({ machines, fleet, terms, known, home });
@@ -133,7 +134,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
   const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
-  const { exclude, keepsDir, mergesOutput } = settings;
+  const { exclude, keepsDir, mergesOutput, maxOutput, maxOld } = settings;
   const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
@@ -146,5 +147,7 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     ...(exclude && { exclude }),
     ...(keepsDir && { keepsDir }),
     ...(mergesOutput && { mergesOutput }),
+    ...(maxOutput && { maxOutput }),
+    ...(maxOld !== undefined && { maxOld }),
   };
 }

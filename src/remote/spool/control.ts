@@ -18,6 +18,18 @@ export interface OutputPosition {
   readonly offset: number;
 }
 
+export interface OutputLook {
+  /** Streams that are shorter than their positions. */
+  readonly cut: readonly Omit<OutputPosition, "offset">[];
+  /** Streams that have more than is sent while the job runs (--max-output). */
+  readonly beyond: readonly Beyond[];
+}
+
+export interface Beyond extends Omit<OutputPosition, "offset"> {
+  readonly size: number;
+  readonly lastLine: string;
+}
+
 /** Who follows the batch: we do, or another client, by its name. */
 export type Hold =
   | { readonly isOurs: true; readonly pid: number }
@@ -73,20 +85,23 @@ export class Control {
 
   /**
    * Passes on what is there beyond the positions, a few MB of each at most, after some bytes from before them. `surely`:
-   * these also where nothing is new. Resolves with the streams that are shorter than their positions.
+   * these also where nothing is new.
    */
   async readOutput(
     positions: readonly OutputPosition[],
     onOutput: OnOutput,
     surely = false,
-  ): Promise<Omit<OutputPosition, "offset">[]> {
+  ): Promise<OutputLook> {
     const words = positions.map(({ key, stream, offset }) => `${key} ${stream} ${offset}`);
     const how = `${MAX_OUTPUT_BYTES} ${OVERLAP_BYTES} ${surely ? 1 : 0}`;
     const lines = await this.#request(`output ${how} ${words.join(" ")}`, onOutput);
-    return wordsAfter("cut", lines).map((cut) => {
-      const [key = "", stream = ""] = cut.split(" ");
-      return { key, stream: stream === "out" ? "out" : "err" };
-    });
+    return {
+      cut: wordsAfter("cut", lines).map(toStream),
+      beyond: wordsAfter("beyond", lines).map((line) => {
+        const [, size = "", lastLine = ""] = /^\S+ \S+ (\d+) (.*)$/.exec(line) ?? [];
+        return { ...toStream(line), size: Number(size), lastLine };
+      }),
+    };
   }
 
   /** From now on the batch is this client's, until the channel ends. Resolves with the process that holds it. */
@@ -214,6 +229,11 @@ async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
   await request.onOutput?.(piece).catch((error: Error) => {
     request.failure = error;
   });
+}
+
+function toStream(line: string): Omit<OutputPosition, "offset"> {
+  const [key = "", stream = ""] = line.split(" ");
+  return { key, stream: stream === "out" ? "out" : "err" };
 }
 
 function textsBySlot(lines: readonly string[]): Map<number, string> {
