@@ -82,8 +82,13 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
   const isInPlace = copying.inPlace !== null;
   const keepsDir = options.keepsDir && !isInPlace;
-  const { mergesOutput } = options;
-  const kept = { ...(keepsDir && { keepsDir }), ...(mergesOutput && { mergesOutput }) };
+  const { mergesOutput, maxOutput, maxOld } = options;
+  const kept = {
+    ...(keepsDir && { keepsDir }),
+    ...(mergesOutput && { mergesOutput }),
+    ...(maxOutput && { maxOutput }),
+    ...(maxOld !== null && { maxOld }),
+  };
   return {
     script,
     jobs: isInPlace ? jobs.map((job) => keepingCopy(job, options.keepsDir)) : jobs,

@@ -3,6 +3,7 @@
 import { type Command, Option } from "commander";
 import { UserError } from "../../errors.js";
 import type { HaltRule } from "../../model/halt-rule.js";
+import type { OutputLimit } from "../../model/output-limit.js";
 import type { Policy } from "../../plan/run-state.js";
 import type { Rerun } from "../../run/rerun.js";
 import { attendedHalt, haltOption } from "./halt-option.js";
@@ -17,6 +18,8 @@ import {
   durationOption,
   type Environment,
   gather,
+  maxOldOption,
+  maxOutputOption,
   reassignOption,
   retriesOption,
   sizeOption,
@@ -46,6 +49,10 @@ export interface RunOptions extends MachineOptions {
   readonly keepsDir: boolean;
   /** Both streams of a job go to one file. */
   readonly mergesOutput: boolean;
+  /** Null: all output is kept. */
+  readonly maxOutput: OutputLimit | null;
+  /** Null: all earlier results are kept. */
+  readonly maxOld: number | null;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number | null;
   readonly isDryRun: boolean;
@@ -72,6 +79,9 @@ export interface RawRun extends RawMachines {
   readonly maxSend?: number;
   readonly keepDir?: true;
   readonly merge?: true;
+  readonly maxOutput?: OutputLimit | "none";
+  /** Infinity: all. */
+  readonly maxOld?: number;
   readonly env?: string[];
   readonly timeout?: number;
   readonly dryRun?: true;
@@ -142,6 +152,8 @@ export function describeRunOptions(command: Command): Command {
     .addOption(haltOption())
     .option("--detach", "hand over all jobs and exit; the same command later follows them")
     .option("--merge", "write stderr of a job to the file of its stdout, in exact order")
+    .addOption(maxOutputOption())
+    .addOption(maxOldOption())
     .option("--tee", "also print the output of jobs, line by line")
     .option("--dry-run", "print slots and first commands, run nothing")
     .option("--json", "print one JSON event per line instead of text")
@@ -179,6 +191,8 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     maxSend: raw.maxSend ?? null,
     keepsDir: raw.keepDir ?? false,
     mergesOutput: raw.merge ?? false,
+    maxOutput: raw.maxOutput === undefined || raw.maxOutput === "none" ? null : raw.maxOutput,
+    maxOld: raw.maxOld === undefined || !Number.isFinite(raw.maxOld) ? null : raw.maxOld,
     env: Object.fromEntries((raw.env ?? []).map((assignment) => toAssignment(assignment, env))),
     timeoutSeconds: raw.timeout ?? null,
     isDryRun: raw.dryRun ?? false,
