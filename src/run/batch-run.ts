@@ -13,6 +13,7 @@ import { leaveRecord, tellEnd } from "./ending.js";
 import type { Arrival } from "./feed.js";
 import { writingTo } from "./home/disk-error.js";
 import { OutputFiles } from "./home/output-files.js";
+import { ResultPruner } from "./home/prune-results.js";
 import { Tee } from "./home/tee.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { openRun } from "./opening.js";
@@ -51,7 +52,7 @@ export function startRun(order: BatchOrder): BatchRun {
   results.removeIncoming(batch);
   const terms = termsOf(order, begun);
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
-  const { mergesOutput, maxOutput } = order.settings;
+  const { mergesOutput, maxOutput, maxOld } = order.settings;
   const limitOf = (key: string) => limitOfJob(known.jobOfKey(key), maxOutput);
   const outputs = new OutputFiles(results, begun.past?.begun ?? new Set(), {
     tee,
@@ -59,7 +60,13 @@ export function startRun(order: BatchOrder): BatchRun {
     mergesOutput,
     limitOf,
   });
-  const home = { results, outputs, commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news) };
+  const pruner = maxOld === undefined ? null : new ResultPruner(results, batch, maxOld);
+  const home = {
+    results,
+    outputs,
+    pruner,
+    commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news),
+  };
   const known = new Known(state, jobs);
   const performer = new Performer({ machines, fleet, terms, known, home });
   const { perform } = performer;
@@ -71,7 +78,7 @@ export function startRun(order: BatchOrder): BatchRun {
     try {
       writingTo(results.privateDir, () => openRun(loop, { order, begun, settings: terms.settings }));
       await loop.run();
-      await tellEnd(loop, state);
+      await tellEnd(loop, state, pruner?.removed);
       return state;
     } finally {
       tee?.stop();

@@ -1,7 +1,7 @@
 // job_results/<job>.out and .err while their jobs run: pieces are written where they belong, however often they come.
 
 import { existsSync, statSync } from "node:fs";
-import { open, rename, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import path from "node:path";
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { OutputLimit } from "../../model/output-limit.js";
@@ -91,15 +91,9 @@ export class OutputFiles {
     const path = this.#results.streamPath(name, stream);
     const size = existsSync(path) ? (await stat(path)).size : 0;
     // What another, unfinished attempt left under this name moves aside.
-    if (size > 0 && kept === null) await this.#moveAside(path);
+    if (size > 0 && kept === null) this.#results.moveStreamAside(name, stream);
     if (stream === "out" || !this.#mergesOutput) await makeFile(path);
     return kept === null ? { path, size: 0, kept: 0 } : { path, size, kept: Math.min(kept, size) };
-  }
-
-  async #moveAside(path: string): Promise<void> {
-    let n = 1;
-    while (existsSync(`${path}.old-${n}`)) n++;
-    await rename(path, `${path}.old-${n}`);
   }
 
   /** How far each stream of these jobs has come. `haveEnded`: also of those of which no more is fetched before that. */
@@ -177,8 +171,7 @@ export class OutputFiles {
       await this.tellRest(owner, false);
     }
     for (const stream of STREAMS) {
-      const path = this.#results.streamPath(name, stream);
-      if (existsSync(path)) await this.#moveAside(path);
+      if (existsSync(this.#results.streamPath(name, stream))) this.#results.moveStreamAside(name, stream);
     }
   }
 
