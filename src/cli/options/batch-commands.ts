@@ -4,12 +4,18 @@ import { Command } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
+import {
+  CLEAN_HELP,
+  type CleanHereOptions,
+  type RawClean,
+  refuseWithoutHere,
+  resolveHere,
+} from "./clean-here-options.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
-import { lineCountOption } from "./option-values.js";
+import { lineCountOption, maxOldOption } from "./option-values.js";
 import {
   describeChoice,
   describeSsh,
-  type RawChoice,
   type RawSsh,
   resolveChoice,
   resolveSsh,
@@ -20,7 +26,8 @@ export type BatchInvocation =
   | { readonly command: "status"; readonly options: StatusOptions }
   | { readonly command: "results"; readonly options: ResultsOptions }
   | { readonly command: "logs"; readonly options: LogsOptions }
-  | { readonly command: "clean"; readonly options: CleanOptions };
+  | { readonly command: "clean"; readonly options: CleanOptions }
+  | { readonly command: "clean-here"; readonly options: CleanHereOptions };
 
 export interface StatusOptions extends SshOptions {
   /** A batch's name, or its script; null: all of this directory. */
@@ -163,8 +170,14 @@ function describeClean(choose: Choose): Command {
   describeChoice(command, "default: the machines of this directory's batches");
   return describeSsh(command)
     .option("--dry-run", "only list, remove nothing")
-    .action((batches: string[], raw: RawChoice & RawSsh & { dryRun?: true }) =>
-      choose({
+    .option("--here", "list what sshoal keeps on this computer instead, and remove what is of no use")
+    .addOption(maxOldOption())
+    .option("--json", "with --here: print one JSON object per line of the table")
+    .addHelpText("after", CLEAN_HELP)
+    .action((batches: string[], raw: RawClean, command: Command) => {
+      if (raw.here) return choose({ command: "clean-here", options: resolveHere(batches, raw, command) });
+      refuseWithoutHere(command);
+      return choose({
         command: "clean",
         options: {
           ...resolveChoice(raw),
@@ -172,6 +185,6 @@ function describeClean(choose: Choose): Command {
           batches,
           isDryRun: raw.dryRun ?? false,
         },
-      }),
-    );
+      });
+    });
 }

@@ -10,24 +10,11 @@ import { runtimeFile } from "../runtime-files.js";
 import { type OutputPiece, readControl } from "./control-stream.js";
 import { parseLogs } from "./follow.js";
 import { OVERLAP_BYTES } from "./fresh-output.js";
+import { type OutputLook, parseOutputLook, type StreamName } from "./output-look.js";
 import { parseTakenBack, type TakenBack } from "./take-back.js";
 
-export interface OutputPosition {
-  readonly key: string;
-  readonly stream: "out" | "err";
+export interface OutputPosition extends StreamName {
   readonly offset: number;
-}
-
-export interface OutputLook {
-  /** Streams that are shorter than their positions. */
-  readonly cut: readonly Omit<OutputPosition, "offset">[];
-  /** Streams that have more than is sent while the job runs (--max-output). */
-  readonly beyond: readonly Beyond[];
-}
-
-export interface Beyond extends Omit<OutputPosition, "offset"> {
-  readonly size: number;
-  readonly lastLine: string;
 }
 
 /** Who follows the batch: we do, or another client, by its name. */
@@ -95,13 +82,7 @@ export class Control {
     const words = positions.map(({ key, stream, offset }) => `${key} ${stream} ${offset}`);
     const how = `${MAX_OUTPUT_BYTES} ${OVERLAP_BYTES} ${surely ? 1 : 0}`;
     const lines = await this.#request(`output ${how} ${words.join(" ")}`, onOutput);
-    return {
-      cut: wordsAfter("cut", lines).map(toStream),
-      beyond: wordsAfter("beyond", lines).map((line) => {
-        const [, size = "", lastLine = ""] = /^\S+ \S+ (\d+) (.*)$/.exec(line) ?? [];
-        return { ...toStream(line), size: Number(size), lastLine };
-      }),
-    };
+    return parseOutputLook(lines);
   }
 
   /** From now on the batch is this client's, until the channel ends. Resolves with the process that holds it. */
@@ -229,11 +210,6 @@ async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
   await request.onOutput?.(piece).catch((error: Error) => {
     request.failure = error;
   });
-}
-
-function toStream(line: string): Omit<OutputPosition, "offset"> {
-  const [key = "", stream = ""] = line.split(" ");
-  return { key, stream: stream === "out" ? "out" : "err" };
 }
 
 function textsBySlot(lines: readonly string[]): Map<number, string> {

@@ -121,6 +121,12 @@ export class Results {
     renameSync(from, path.join(this.dir, this.#nameNext(`${path.basename(from)}.old-`, 1)));
   }
 
+  /** Names of what people see there; none where there is no such directory. */
+  list(): string[] {
+    if (!existsSync(this.dir)) return [];
+    return readdirSync(this.dir).filter((name) => name !== path.basename(this.privateDir));
+  }
+
   /** Earlier results by their numbers. */
   get series(): Series {
     this.#series ??= seriesIn(readdirSync(this.dir));

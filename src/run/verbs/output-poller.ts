@@ -2,8 +2,9 @@
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../../remote/engine/remote-error.js";
-import type { Beyond, OutputPosition, Tended } from "../../remote/spool/control.js";
+import type { OutputPosition, Tended } from "../../remote/spool/control.js";
 import type { OutputPiece } from "../../remote/spool/control-stream.js";
+import type { Beyond } from "../../remote/spool/output-look.js";
 import type { OutputFiles } from "../home/output-files.js";
 import type { Emit } from "../loop.js";
 import type { MachineLink } from "./machine-link.js";
