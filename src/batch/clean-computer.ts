@@ -65,7 +65,7 @@ async function cleanStrays(
   return [
     ...(others.length === 0 ? [] : [await weigh(other, OF_NONE)]),
     ...(await cleanLeft("half arrived", arrived, order, isAtWork)),
-    ...(await cleanLeft("lock", listLockDrafts(results), order, isAtWork)),
+    ...(await cleanLeft("lock", listLockDrafts(results, order.now), order, isAtWork)),
   ];
 }
 

@@ -120,7 +120,8 @@ test("what killed clients left goes: archives, locks and sockets; old entries of
   const [, batch = ""] = /"batch":"([^"]+)"/.exec(await own.work.read(`job_results/.sshoal/${record}`)) ?? [];
   for (const name of [batch, "gone.sh-00000000"])
     await own.work.write(`job_results/.sshoal/incoming/${name}/abc/work/part`, "x".repeat(50_000));
-  await own.work.write("job_results/.sshoal/jobs.sh.lock.2147483646", "");
+  const draft = await own.work.write("job_results/.sshoal/jobs.sh.lock.2147483646", "");
+  await utimes(draft, 1000, 1000);
   const month = Date.now() / 1000 - 40 * 86_400;
   const build = own.home.path(".cache/sshoal/code/an-old-build");
   await writeFile(build, "x");

@@ -1,7 +1,7 @@
 // What clients keep in job_results/.sshoal/ beside records, and what killed ones left there.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { isGone } from "./lock.js";
@@ -16,14 +16,17 @@ export function incomingPath({ privateDir }: Results, batch: string): string {
   return path.join(privateDir, "incoming", batch);
 }
 
+/** A client needs its draft for a moment. Where hosts share the directory, its process may be on another one. */
+const DRAFT_MS = 60_000;
+
 /** Files that a client that was killed while it took a lock left beside that: `<stem>.lock.<pid>`, and with `.stale`. */
-export function listLockDrafts({ privateDir }: Results): string[] {
-  return list(privateDir)
-    .filter((name) => {
-      const [, pid] = /\.lock\.(\d+)(?:\.stale)?$/.exec(name) ?? [];
-      return pid !== undefined && isGone(Number(pid));
-    })
-    .map((name) => path.join(privateDir, name));
+export function listLockDrafts({ privateDir }: Results, now: number): string[] {
+  const ofGone = list(privateDir).filter((name) => {
+    const [, pid] = /\.lock\.(\d+)(?:\.stale)?$/.exec(name) ?? [];
+    return pid !== undefined && isGone(Number(pid));
+  });
+  const paths = ofGone.map((name) => path.join(privateDir, name));
+  return paths.filter((file) => now - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? now) > DRAFT_MS);
 }
 
 /** Of an edited script: results that are between two names. The next client puts them into place. */

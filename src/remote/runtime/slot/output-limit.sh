@@ -73,27 +73,28 @@ cut_output() {
 # cut_stream FILE: one that is too long. A file that was cut before is not: it has at most $most_bytes with its mark.
 cut_stream() {
   size=0
-  [ ! -e "$1" ] || size=$(wc -c <"$1")
+  # busybox's wc reads all of the file.
+  [ ! -e "$1" ] || size=$(stat -Lc %s "$1" 2>/dev/null || wc -c <"$1")
   [ "$size" -gt "$most_bytes" ] || return 0
   end_bytes=$((most_bytes - half - mark_bytes))
-  find_mark "$1" $((size - half - end_bytes)) "$half"
+  find_mark "$1" $((size - half - end_bytes))
   { head -c "$half" "$1" && printf '%s\n' "$mark" && tail -c "$end_bytes" "$1"; } 2>/dev/null >"$1.cut" && mv "$1.cut" "$1" && return
   # On a full disk there is no room for both halves a second time: the end goes, which makes room.
   rm -f "$1.cut"
-  find_mark "$1" $((size - half)) "$half"
+  find_mark "$1" $((size - half))
   dd if=/dev/null of="$1" bs=1 seek="$half" 2>/dev/null
   printf '%s\n' "$mark" >>"$1"
 }
 
-# find_mark FILE BYTES AT: sets $mark to the line that stands for what is left out, after a newline if the output does not have
-# one there.
+# find_mark FILE BYTES: sets $mark to the line that stands for what is left out, after a newline if the first half does not end with
+# one.
 find_mark() {
   format_bytes "$2"
   mark="[sshoal: $amount of output left out here: --max-output $most_text]"
   [ ! -e "$dir/unfreed" ] ||
     mark="$mark
 [sshoal: it was on the machine's disk until the job ended: that file system does not free parts of files]"
-  [ -z "$(head -c "$3" "$1" | tail -c 1)" ] || mark="
+  [ -z "$(head -c "$half" "$1" | tail -c 1)" ] || mark="
 $mark"
 }
 
