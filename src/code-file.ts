@@ -5,16 +5,16 @@ import {
   closeSync,
   constants,
   fstatSync,
+  futimesSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   renameSync,
-  statSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { boundCache, CACHE_LIMITS } from "./bound-cache.js";
 import { isOwnOrMissing } from "./cache-dir.js";
 
 export interface KeptCode {
@@ -26,7 +26,8 @@ export interface KeptCode {
 const HASH_BYTES = 32;
 /** With the extent; V8 wants what follows at a multiple of eight. */
 const HEAD_BYTES = HASH_BYTES + 8;
-const OLD_MS = 30 * 24 * 3600 * 1000;
+/** How exact the time of the last use is. */
+const DAY_MS = 24 * 3600 * 1000;
 
 /** Of one build, as this Node compiles it. */
 export class CodeFile {
@@ -62,14 +63,9 @@ export class CodeFile {
       remove(unfinished);
       return;
     }
-    for (const name of readdirSync(this.#dir)) removeIfOld(join(this.#dir, name));
+    // Another build may be installed as well; what is of no use to any goes in the end.
+    boundCache(this.#dir, CACHE_LIMITS.code, basename(this.#file));
   }
-}
-
-/** Another build may be installed as well; what is of no use to any goes in the end. */
-function removeIfOld(file: string): void {
-  const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(file, { throwIfNoEntry: false }) ?? {};
-  if (Date.now() - mtimeMs > OLD_MS) remove(file);
 }
 
 function remove(file: string): void {
@@ -88,13 +84,24 @@ function readOwn(file: string): Buffer | null {
   try {
     const opened = openSync(file, REAL_FILE);
     try {
-      const { uid, mode } = fstatSync(opened);
-      return uid === process.geteuid?.() && (mode & 0o022) === 0 ? readFileSync(opened) : null;
+      const { uid, mode, mtimeMs } = fstatSync(opened);
+      if (uid !== process.geteuid?.() || (mode & 0o022) !== 0) return null;
+      if (Date.now() - mtimeMs > DAY_MS) noteUse(opened);
+      return readFileSync(opened);
     } finally {
       closeSync(opened);
     }
   } catch {
     return null;
+  }
+}
+
+/** What was used last goes last. */
+function noteUse(opened: number): void {
+  try {
+    futimesSync(opened, new Date(), new Date());
+  } catch {
+    // It only seems older than it is.
   }
 }
 

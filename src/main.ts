@@ -56,6 +56,10 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       const { showLogs } = await import("./cli/commands/logs.js");
       return showLogs(invocation.options);
     }
+    case "clean-here": {
+      const { cleanThisComputer } = await import("./cli/commands/clean-here.js");
+      return cleanThisComputer(invocation.options);
+    }
     case "clean": {
       const { cleanMachines } = await import("./cli/commands/clean.js");
       return cleanMachines(invocation.options);

@@ -4,13 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ExitCode, UserError } from "../errors.js";
 import { phaseOf } from "../model/batch-state.js";
 import type { Job, JobId } from "../model/job.js";
+import { limitOfJob } from "../model/output-limit.js";
 import { keyOn } from "../plan/run-state.js";
 import { placeOf } from "../remote/engine/layout.js";
 import type { Results } from "../run/home/results.js";
 import { type BatchHere, loadBatch, readBatchHolder, resumeCommand } from "./batches-here.js";
 import type { Connector } from "./connector.js";
 import { copyFromMachine } from "./machine-output.js";
-import { copyBeyond, newCursor, rewind, type ShownStream } from "./output-file.js";
+import { type Cursor, copyBeyond, newCursor, rewind, type ShownStream } from "./output-file.js";
 import { reach, type Unreached } from "./reach.js";
 
 const POLL_MS = 300;
@@ -35,6 +36,8 @@ interface Showing extends OutputOrder {
   wasReached: boolean;
   /** The link was lost, and that has been reported. */
   isAway: boolean;
+  /** So much of each stream can be read while the job runs; null: all. */
+  readableBytes: number | null;
 }
 
 type Shown = "done" | "again" | Unreached;
@@ -43,20 +46,33 @@ type Shown = "done" | "again" | Unreached;
 export async function showOutput(order: OutputOrder): Promise<Unreached | null> {
   const showing: Showing = {
     ...order,
-    streams: order.streams.map((each) => ({
-      ...each,
-      path: order.results.streamPath(order.job.name, each.stream),
-      cursor: newCursor(),
-    })),
+    streams: order.streams.map(({ stream, sink }) => {
+      const cursor = newCursor();
+      const settle = () => {
+        explainLimit(showing, cursor);
+        return sink.settle();
+      };
+      const path = order.results.streamPath(order.job.name, stream);
+      return { stream, path, cursor, sink: { write: sink.write, settle } };
+    }),
     attempt: null,
     wasReached: false,
     isAway: false,
+    readableBytes: null,
   };
   for (;;) {
     const shown = await showFromWhereItIs(showing);
     if (shown === "done") return null;
     if (shown !== "again") return shown;
   }
+}
+
+/** Once, when no more comes before the job ends. */
+function explainLimit(showing: Showing, { offset, kept }: Cursor): void {
+  if (showing.readableBytes === null || offset - kept !== showing.readableBytes) return;
+  showing.readableBytes = null;
+  const { name } = showing.job;
+  showing.onNote(`${name} has printed more than half of --max-output: the last part comes when it has ended`);
 }
 
 /** "again": it is elsewhere now, or has to be tried again. */
@@ -68,6 +84,10 @@ async function showFromWhereItIs(showing: Showing): Promise<Shown> {
   const attempt = batch.state.jobs.get(id)?.lastNumber ?? 0;
   if (showing.attempt !== null && showing.attempt !== attempt)
     for (const { cursor } of showing.streams) rewind(cursor);
+  if (showing.attempt !== attempt) {
+    const limit = limitOfJob(showing.job, batch.settings.maxOutput);
+    showing.readableBytes = limit && Math.floor(limit.bytes / 2);
+  }
   showing.attempt = attempt;
   await showKept(showing, batch);
   const machine = machineToAsk(batch, id);

@@ -116,8 +116,8 @@ async function readOnce(control: Control, { key, streams }: RemoteOutput, surely
     stream,
     offset: cursor.offset - cursor.kept,
   }));
-  for (const { stream } of await control.readOutput(positions, onOutput, surely))
-    for (const shown of streams) if (shown.stream === stream) replaced.add(shown);
+  const { cut } = await control.readOutput(positions, onOutput, surely);
+  for (const { stream } of cut) for (const shown of streams) if (shown.stream === stream) replaced.add(shown);
   for (const { cursor } of replaced) cursor.kept = cursor.offset;
   return isNew || replaced.size > 0;
 }

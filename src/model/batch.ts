@@ -1,6 +1,7 @@
 // What a batch was asked to be, apart from its jobs: kept in its record, so that it can go on without the command line.
 
 import type { Requirement } from "./job.js";
+import type { OutputLimit } from "./output-limit.js";
 
 /** How far a file has been read that others append to. */
 export interface FeedPosition {
@@ -29,6 +30,10 @@ export interface BatchSettings {
   readonly mergesOutput?: boolean;
   /** The directory of a job stays on its machine until the job succeeds. Absent: it goes once it is collected. */
   readonly keepsDir?: boolean;
+  /** How much is kept of each stream of a job. Absent: all of it. */
+  readonly maxOutput?: OutputLimit;
+  /** How many earlier results are kept of each job. Absent: all of them. */
+  readonly maxOld?: number;
   /** Their values may be secrets, and are kept nowhere. */
   readonly envNames: readonly string[];
   /** Those of them that a configuration file sets, which a later client can read again. Absent: none. */

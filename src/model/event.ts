@@ -241,6 +241,8 @@ export type RunEvent = { readonly at: number } & (
       readonly jobs: readonly JobId[];
       readonly bytes: number;
     }
+  /** So many earlier results of jobs were removed, since newer ones are in place (`--max-old`). */
+  | { readonly kind: "old-results-removed"; readonly count: number; readonly bytes: number }
   /** Nothing of this batch is left over there. */
   | { readonly kind: "machine-done"; readonly machine: string }
   /** A user stops these jobs: what runs is ended, and what has not begun does not begin. */

@@ -1,5 +1,7 @@
 // A job is one command of a batch; an attempt is one try of it on a machine.
 
+import type { OutputLimit } from "./output-limit.js";
+
 /** Tells the jobs of a batch apart: a whole number above 0 that a job keeps, wherever its line moves. */
 export type JobId = number;
 
@@ -17,6 +19,8 @@ export interface Job {
   readonly requirement?: Requirement;
   /** 0: none, whatever the batch has. */
   readonly timeoutSeconds?: number;
+  /** Null: all of its output is kept. */
+  readonly maxOutput?: OutputLimit | null;
   /** Variables of its own. Their values may be secrets, and are kept nowhere. */
   readonly envNames?: readonly string[];
   /** The last part of its name, as the batch file gives it; absent: its number there. */

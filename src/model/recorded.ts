@@ -46,6 +46,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   "job-collected": "replayed",
   "rest-collected": "replayed",
   "dirs-kept": "replayed",
+  "old-results-removed": "passing",
   "job-stuck": "replayed",
   warning: "passing",
   "jobs-stopping": "replayed",

@@ -4,6 +4,7 @@
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
 import { type JobId, treeKeyOf } from "../model/job.js";
+import { limitOfJob } from "../model/output-limit.js";
 import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
@@ -12,6 +13,7 @@ import { leaveRecord, tellEnd } from "./ending.js";
 import type { Arrival } from "./feed.js";
 import { writingTo } from "./home/disk-error.js";
 import { OutputFiles } from "./home/output-files.js";
+import { ResultPruner } from "./home/prune-results.js";
 import { Tee } from "./home/tee.js";
 import { type Loop, makeLoop } from "./loop.js";
 import { openRun } from "./opening.js";
@@ -50,15 +52,21 @@ export function startRun(order: BatchOrder): BatchRun {
   results.removeIncoming(batch);
   const terms = termsOf(order, begun);
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
-  const { mergesOutput } = order.settings;
-  const outputs = new OutputFiles(
-    results,
-    begun.past?.begun ?? new Set(),
+  const { mergesOutput, maxOutput, maxOld } = order.settings;
+  const limitOf = (key: string) => limitOfJob(known.jobOfKey(key), maxOutput);
+  const outputs = new OutputFiles(results, begun.past?.begun ?? new Set(), {
     tee,
-    begun.past?.kept,
+    kept: begun.past?.kept,
     mergesOutput,
-  );
-  const home = { results, outputs, commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news) };
+    limitOf,
+  });
+  const pruner = maxOld === undefined ? null : new ResultPruner(results, batch, maxOld);
+  const home = {
+    results,
+    outputs,
+    pruner,
+    commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news),
+  };
   const known = new Known(state, jobs);
   const performer = new Performer({ machines, fleet, terms, known, home });
   const { perform } = performer;
@@ -70,7 +78,7 @@ export function startRun(order: BatchOrder): BatchRun {
     try {
       writingTo(results.privateDir, () => openRun(loop, { order, begun, settings: terms.settings }));
       await loop.run();
-      await tellEnd(loop, state);
+      await tellEnd(loop, state, pruner?.removed);
       return state;
     } finally {
       tee?.stop();
@@ -133,7 +141,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
   const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
-  const { exclude, keepsDir, mergesOutput, envFromFiles } = settings;
+  const { exclude, keepsDir, mergesOutput, maxOutput, maxOld, envFromFiles } = settings;
   const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
@@ -147,5 +155,7 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     ...(exclude && { exclude }),
     ...(keepsDir && { keepsDir }),
     ...(mergesOutput && { mergesOutput }),
+    ...(maxOutput && { maxOutput }),
+    ...(maxOld !== undefined && { maxOld }),
   };
 }

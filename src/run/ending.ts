@@ -6,10 +6,17 @@ import { countJobs, type RunState } from "../plan/run-state.js";
 import { isEmpty } from "../plan/stock.js";
 import type { Beginning } from "./beginning.js";
 import { isOfThisDisk } from "./home/disk-error.js";
+import type { PrunedResults } from "./home/prune-results.js";
 import type { Results } from "./home/results.js";
 import type { Loop } from "./loop.js";
 
-export async function tellEnd(loop: Loop, state: RunState): Promise<void> {
+/** `removed`: of earlier results. */
+export async function tellEnd(
+  loop: Loop,
+  state: RunState,
+  removed: PrunedResults = { count: 0, bytes: 0 },
+): Promise<void> {
+  if (removed.count > 0) loop.emit({ kind: "old-results-removed", ...removed });
   tellSilent(loop, state);
   tellUncleaned(loop, state);
   const incomplete = [...state.machines.values()].flatMap(({ rests }) =>

@@ -5,7 +5,7 @@ import { chmodSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { JsonChannel } from "./json-channel.js";
-import { isPrivateDir } from "./private-dir.js";
+import { isPrivate, isPrivateDir } from "./private-dir.js";
 
 /** What the kernel takes, without the NUL at its end. */
 const MOST_PATH_BYTES = 107;
@@ -66,10 +66,17 @@ function hasBegun(server: Server, path: string): Promise<boolean> {
   });
 }
 
-/** Sockets of processes that were killed: nothing listens there. */
 async function removeStale(dir: string): Promise<void> {
+  for (const path of await findStale(dir)) rmSync(path, { force: true });
+}
+
+/** Sockets of processes that were killed: nothing listens there. None where others could have made them. */
+export async function findStale(dir: string): Promise<string[]> {
+  if (!isPrivate(dir)) return [];
   const sockets = readdirSync(dir).filter((name) => name.endsWith(ENDING) && isOfGone(name));
-  await Promise.all(sockets.map((name) => removeIfStale(join(dir, name))));
+  const paths = sockets.map((name) => join(dir, name));
+  const areStale = await Promise.all(paths.map(isStale));
+  return paths.filter((_, index) => areStale[index]);
 }
 
 /** A process that is just starting has a socket that nothing listens at yet. */
@@ -82,13 +89,14 @@ function isOfGone(name: string): boolean {
   }
 }
 
-function removeIfStale(path: string): Promise<void> {
+function isStale(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
+    let isRefused = false;
     socket.once("connect", () => socket.destroy());
     socket.once("error", ({ code }: NodeJS.ErrnoException) => {
-      if (code === "ECONNREFUSED") rmSync(path, { force: true });
+      isRefused = code === "ECONNREFUSED";
     });
-    socket.once("close", () => resolve());
+    socket.once("close", () => resolve(isRefused));
   });
 }

@@ -9,6 +9,11 @@ export function isPrivateDir(dir: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
   }
+  return isPrivate(dir);
+}
+
+/** It is there, and ours alone. */
+export function isPrivate(dir: string): boolean {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   return found?.isDirectory() === true && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
 }

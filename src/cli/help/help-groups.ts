@@ -6,7 +6,7 @@ import type { Command, Option } from "commander";
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Sweep: ["--parameter", "--sampling-mode", "--n-samples", "--seed", "--run"],
   "Which jobs": ["--state", "--failed", "--follow", "--kabuki-commands"],
-  "Which machines": ["--machines", "--machine", "-F", "--host-keys"],
+  "Which machines": ["--here", "--machines", "--machine", "-F", "--host-keys"],
   "What a job needs": [
     "--num-cpus",
     "--memory-required",
@@ -48,6 +48,8 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--html",
     "--json",
     "--merge",
+    "--max-output",
+    "--max-old",
     "--tee",
     "--dry-run",
     "--verbose",

@@ -5,12 +5,17 @@ import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import { withExamples, withNote } from "../help/examples.js";
+import {
+  type CleanHereOptions,
+  type RawClean,
+  refuseWithoutHere,
+  resolveHere,
+} from "./clean-here-options.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
-import { lineCountOption } from "./option-values.js";
+import { lineCountOption, maxOldOption } from "./option-values.js";
 import {
   describeChoice,
   describeSsh,
-  type RawChoice,
   type RawSsh,
   resolveChoice,
   resolveSsh,
@@ -21,7 +26,8 @@ export type BatchInvocation =
   | { readonly command: "status"; readonly options: StatusOptions }
   | { readonly command: "results"; readonly options: ResultsOptions }
   | { readonly command: "logs"; readonly options: LogsOptions }
-  | { readonly command: "clean"; readonly options: CleanOptions };
+  | { readonly command: "clean"; readonly options: CleanOptions }
+  | { readonly command: "clean-here"; readonly options: CleanHereOptions };
 
 export interface StatusOptions extends SshOptions {
   /** A batch's name, or its script; null: all of this directory. */
@@ -175,13 +181,19 @@ function describeClean(choose: Choose): Command {
   describeChoice(command, "default: the machines of this directory's batches");
   describeSsh(command)
     .option("--dry-run", "list the files, and remove nothing")
-    .option("--json", "print one JSON object per batch and per copied tree");
+    .option("--here", "list what sshoal keeps on this computer instead, and remove what is of no use")
+    .addOption(maxOldOption())
+    .option("--json", "print one JSON object per batch and copied tree, or per line of the table of --here");
   return withExamples(command, [
     ["List what is on the machines of this directory's batches", "sshoal clean --dry-run"],
     ["Remove what is not needed any more from two machines", "sshoal clean --machines gpu1 gpu2"],
     ["Remove a batch with results that are not collected", "sshoal clean train.sh"],
-  ]).action((batches: string[], raw: RawChoice & RawSsh & { dryRun?: true; json?: true }) =>
-    choose({
+    ["List what is kept on this computer", "sshoal clean --here --dry-run"],
+    ["Remove all but the last two earlier results of each job", "sshoal clean --here --max-old 2"],
+  ]).action((batches: string[], raw: RawClean, command: Command) => {
+    if (raw.here) return choose({ command: "clean-here", options: resolveHere(batches, raw, command) });
+    refuseWithoutHere(command);
+    return choose({
       command: "clean",
       options: {
         ...resolveChoice(raw),
@@ -190,6 +202,6 @@ function describeClean(choose: Choose): Command {
         isDryRun: raw.dryRun ?? false,
         isJson: raw.json ?? false,
       },
-    }),
-  );
+    });
+  });
 }

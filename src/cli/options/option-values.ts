@@ -2,6 +2,7 @@
 
 import { Option } from "commander";
 import { UserError } from "../../errors.js";
+import type { OutputLimit } from "../../model/output-limit.js";
 import { parseDuration } from "./duration.js";
 import { parseSize } from "./size.js";
 
@@ -37,6 +38,42 @@ export function sizeOption(flags: string, description: string): Option {
       hint: `for example ${name} 500MB or 2GB`,
     });
   });
+}
+
+/** Below this there is hardly room for the line that stands for what is left out. */
+const LEAST_OUTPUT_BYTES = 1000;
+
+export function maxOutputOption(): Option {
+  return (
+    new Option(
+      "--max-output <size>",
+      "keep at most this of each output file of a job, its first and its last half: 100MB, or none",
+    )
+      .default(undefined, "none")
+      // Not null: commander takes that for an empty word.
+      .argParser((text): OutputLimit | "none" => (text === "none" ? "none" : toOutputLimit(text)))
+  );
+}
+
+function toOutputLimit(text: string): OutputLimit {
+  const bytes = parseSize(text, 1000);
+  if (bytes !== null && bytes >= LEAST_OUTPUT_BYTES)
+    return { bytes: Math.floor(bytes), text: text.replaceAll(/\s/g, "") };
+  throw new UserError(`--max-output takes a size of 1kB or more, with a unit, or none, got "${text}"`, {
+    hint: "for example --max-output 100MB",
+  });
+}
+
+/** Infinity: all. */
+export function maxOldOption(): Option {
+  return new Option(
+    "--max-old <n>",
+    "keep at most this many earlier results of each job (.old-N, .again-N), or all",
+  )
+    .default(undefined, "all")
+    .argParser((text) =>
+      text === "all" ? Number.POSITIVE_INFINITY : toNumber("--max-old <n>", text, /^\d{1,6}$/),
+    );
 }
 
 export function wholeOption(flags: string, description: string, byDefault: number): Option {

@@ -3,6 +3,7 @@
 import { type Command, Option } from "commander";
 import { UserError } from "../../errors.js";
 import type { HaltRule } from "../../model/halt-rule.js";
+import type { OutputLimit } from "../../model/output-limit.js";
 import type { Policy } from "../../plan/run-state.js";
 import type { Rerun } from "../../run/rerun.js";
 import { attendedHalt, haltOption } from "./halt-option.js";
@@ -17,6 +18,8 @@ import {
   durationOption,
   type Environment,
   gather,
+  maxOldOption,
+  maxOutputOption,
   reassignOption,
   retriesOption,
   sizeOption,
@@ -48,6 +51,10 @@ export interface RunOptions extends MachineOptions {
   readonly keepsDir: boolean;
   /** Both streams of a job go to one file. */
   readonly mergesOutput: boolean;
+  /** Null: all output is kept. */
+  readonly maxOutput: OutputLimit | null;
+  /** Null: all earlier results are kept. */
+  readonly maxOld: number | null;
   readonly env: Readonly<Record<string, string>>;
   /** The names of those that only a configuration file sets. */
   readonly envFromFiles: readonly string[];
@@ -76,6 +83,9 @@ export interface RawRun extends RawMachines {
   readonly maxSend?: number;
   readonly keepDir?: true;
   readonly merge?: true;
+  readonly maxOutput?: OutputLimit | "none";
+  /** Infinity: all. */
+  readonly maxOld?: number;
   readonly env?: string[];
   /** Of configuration files: those of the batch file and of the command line take precedence. */
   readonly envByDefault?: string[];
@@ -149,6 +159,8 @@ export function describeRunOptions(command: Command): Command {
     .addOption(haltOption())
     .option("--detach", "hand over all jobs and exit; the same command later follows them")
     .option("--merge", "write stderr of a job to the file of its stdout, in exact order")
+    .addOption(maxOutputOption())
+    .addOption(maxOldOption())
     .option("--tee", "print the output of jobs as well, line by line")
     .option("--dry-run", "print slots and first commands, and run nothing")
     .option("--json", "print one JSON event per line instead of text")
@@ -186,6 +198,8 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     maxSend: raw.maxSend ?? null,
     keepsDir: raw.keepDir ?? false,
     mergesOutput: raw.merge ?? false,
+    maxOutput: raw.maxOutput === undefined || raw.maxOutput === "none" ? null : raw.maxOutput,
+    maxOld: raw.maxOld === undefined || !Number.isFinite(raw.maxOld) ? null : raw.maxOld,
     env: Object.fromEntries(
       [...(raw.envByDefault ?? []), ...(raw.env ?? [])].map((assignment) => toAssignment(assignment, env)),
     ),

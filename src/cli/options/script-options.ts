@@ -22,6 +22,7 @@ const FOR_BOTH = [
   "--gpus-per-job",
   "--timeout",
   "--keep-dir",
+  "--max-output",
   "--env",
   "--copy-forward",
   "--copy-backwards",
@@ -36,6 +37,7 @@ const FOR_ALL = [
   "--copy-unchanged",
   "--exclude",
   "--merge",
+  "--max-old",
   "--max-send",
   "--retries",
   "--retry-on-failure",
@@ -136,12 +138,13 @@ function named({ name }: Partial<RawScript>, { stem }: Batch): Pick<Job, "name" 
 }
 
 function withOwn(job: Job, set: Partial<RawRun>, revised: RunOptions, common: Requirement): Job {
-  const { requirement, timeoutSeconds, env } = revised;
+  const { requirement, timeoutSeconds, maxOutput, env } = revised;
   return {
     ...job,
     ...(JSON.stringify(requirement) !== JSON.stringify(common) && { requirement }),
     ...("timeout" in set && { timeoutSeconds: timeoutSeconds ?? 0 }),
     ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
+    ...("maxOutput" in set && { maxOutput }),
     ...(set.env !== undefined && { envNames: Object.keys(env) }),
   };
 }

@@ -3,13 +3,10 @@
 
 import type { JobId } from "../../model/job.js";
 import type { FileMove, JobMove } from "../../model/script-edit.js";
+import { parseRoot, rootOf, seriesIn, splitName, takeNumber } from "../generations.js";
 
 /** What one attempt leaves: its results, and what it printed. */
 export const ENDINGS = ["", ".out", ".err"] as const;
-/** What is kept beside a job's results: `.old-1`, `.again-2.out`, `.out.old-1`. */
-const SUFFIX = /((?:\.(?:old|again)-\d+)*)((?:\.(?:out|err)(?:\.old-\d+)?)?)$/;
-const STREAM_ASIDE = /^(\.(?:out|err)\.old-)\d+$/;
-const GROUP = /^(\.(?:old|again)-)\d+/;
 
 export interface Renaming {
   /** Jobs with another name. */
@@ -45,11 +42,13 @@ export function planFiles(renaming: Renaming): { moves: JobMove[]; files: FileMo
   const files: FileMove[] = [];
   const moved: JobMove[] = [...moves];
   for (const { from, to } of moves) files.push(...familyMoves(owned.get(from) ?? [], to, taken));
-  for (const { job, name } of aside) moved.push({ job, from: name, to: takeFree(`${name}.old-`, 1, taken) });
+  const series = seriesIn(taken);
+  const takeNext = (stem: string) => `${stem}${takeNumber(series, stem, 1)}`;
+  for (const { job, name } of aside) moved.push({ job, from: name, to: takeNext(`${name}.old-`) });
   for (const { to } of moves) {
     const inTheWay = staying.get(to) ?? [];
     if (inTheWay.length === 0) continue;
-    const free = takeFree(`${to}.old-`, 1, taken);
+    const free = takeNext(`${to}.old-`);
     for (const entry of inTheWay) files.push([entry, free + entry.slice(to.length)]);
   }
   return { moves: moved, files };
@@ -60,24 +59,20 @@ function familyMoves(owned: readonly Owned[], to: string, taken: Set<string>): F
   const roots = new Map<string, string>();
   const besides = owned.filter(({ rest }) => !isMain(rest)).sort((a, b) => (a.rest < b.rest ? -1 : 1));
   return besides.map(({ entry, rest }) => {
-    const group = (GROUP.exec(rest) ?? STREAM_ASIDE.exec(rest))?.[0] ?? rest;
-    const root = roots.get(group) ?? takeFree(...numbered(to + group), taken);
+    const group = rootOf(rest);
+    const root = roots.get(group) ?? takeFree(to + group, taken);
     roots.set(group, root);
     return [entry, root + rest.slice(group.length)];
   });
 }
 
-function numbered(root: string): [stem: string, number: number] {
-  const digits = /\d+$/.exec(root)?.[0] ?? "";
-  return [root.slice(0, root.length - digits.length), Number(digits)];
-}
-
-/** The first name with this number, or a higher one, that nothing has. */
-function takeFree(stem: string, from: number, taken: Set<string>): string {
-  let number = from;
-  while (taken.has(`${stem}${number}`)) number++;
-  taken.add(`${stem}${number}`);
-  return `${stem}${number}`;
+/** This name, or the next of its series, that nothing has. */
+function takeFree(root: string, taken: Set<string>): string {
+  const { series = root, number: from = 1 } = parseRoot(root) ?? {};
+  let name = root;
+  for (let number = from; taken.has(name); number++) name = `${series}${number}`;
+  taken.add(name);
+  return name;
 }
 
 /** By the longest name of a job that an entry begins with; what belongs to no job, by its own name. */
@@ -94,23 +89,13 @@ function ownedBy(there: readonly string[], owners: ReadonlySet<string>): Map<str
 }
 
 function ownerOf(entry: string, owners: ReadonlySet<string>): string {
-  const [, groups = "", stream = ""] = SUFFIX.exec(entry) ?? [];
-  const base = entry.slice(0, entry.length - groups.length - stream.length);
+  const { base, groups } = splitName(entry);
   const parts = groups.match(/\.(?:old|again)-\d+/g) ?? [];
   for (let count = parts.length; count > 0; count--) {
     const name = base + parts.slice(0, count).join("");
     if (owners.has(name)) return name;
   }
   return base;
-}
-
-/** What is renamed as one: all that begins with it has the same number. */
-function rootOf(entry: string): string {
-  const [, groups = "", stream = ""] = SUFFIX.exec(entry) ?? [];
-  const base = entry.slice(0, entry.length - groups.length - stream.length);
-  const group = GROUP.exec(groups)?.[0];
-  if (group !== undefined) return base + group;
-  return STREAM_ASIDE.test(stream) ? base + stream : base;
 }
 
 function isMain(rest: string): boolean {

@@ -152,6 +152,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "job-said":
     case "job-output":
     case "output-restarted":
+    case "old-results-removed":
     case "warning":
     case "run-ended":
       return;

@@ -28,8 +28,8 @@ nobody=2147483647
 dir='' key='' attempt=''
 # What the first line of its command says, and of which job that was read (name_tree).
 tree='' tree_has_directories='' tree_is_large='' needs_own_shell='' named=''
-# Its process, its watch, when it began (in hundredths of a second), and whether it was given back for lack of room.
-job='' watchdog='' begun='' is_put_back=''
+# Its process, its watches, when it began (in hundredths of a second), and whether it was given back for lack of room.
+job='' watchdog='' output_watch='' begun='' is_put_back=''
 # Of the loop: whether it has nothing to recover, could not write who it is, and holds a claim.
 is_new='' is_unwritten='' has_room=''
 # Why there is no room, and the reason that was reported last.
@@ -55,6 +55,7 @@ trap '' INT QUIT
 . ./slot/kept-dir.sh
 . ./slot/command.sh
 . ./slot/time-limit.sh
+. ./slot/output-limit.sh
 . ./slot/leftovers.sh
 . ./slot/results.sh
 . ./slot/events.sh

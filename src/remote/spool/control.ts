@@ -10,12 +10,11 @@ import { runtimeFile } from "../runtime-files.js";
 import { type OutputPiece, readControl } from "./control-stream.js";
 import { parseLogs } from "./follow.js";
 import { OVERLAP_BYTES } from "./fresh-output.js";
+import { type OutputLook, parseOutputLook, type StreamName } from "./output-look.js";
 import { END_BYTES, parseEnds } from "./stream-ends.js";
 import { parseTakenBack, type TakenBack } from "./take-back.js";
 
-export interface OutputPosition {
-  readonly key: string;
-  readonly stream: "out" | "err";
+export interface OutputPosition extends StreamName {
   readonly offset: number;
 }
 
@@ -74,20 +73,17 @@ export class Control {
 
   /**
    * Passes on what is there beyond the positions, a few MB of each at most, after some bytes from before them. `surely`:
-   * these also where nothing is new. Resolves with the streams that are shorter than their positions.
+   * these also where nothing is new.
    */
   async readOutput(
     positions: readonly OutputPosition[],
     onOutput: OnOutput,
     surely = false,
-  ): Promise<Omit<OutputPosition, "offset">[]> {
+  ): Promise<OutputLook> {
     const words = positions.map(({ key, stream, offset }) => `${key} ${stream} ${offset}`);
     const how = `${MAX_OUTPUT_BYTES} ${OVERLAP_BYTES} ${surely ? 1 : 0}`;
     const lines = await this.#request(`output ${how} ${words.join(" ")}`, onOutput);
-    return wordsAfter("cut", lines).map((cut) => {
-      const [key = "", stream = ""] = cut.split(" ");
-      return { key, stream: stream === "out" ? "out" : "err" };
-    });
+    return parseOutputLook(lines);
   }
 
   /** The last lines of a stream, by attempt, of those that have it. Null: one of several has changed meanwhile. */

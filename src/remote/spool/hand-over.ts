@@ -3,6 +3,7 @@
 import { Readable } from "node:stream";
 import { kindOf, type Requirement } from "../../model/job.js";
 import { type SharedRoom, type Slot, SPOOL_FORMAT } from "../../model/machine.js";
+import type { OutputLimit } from "../../model/output-limit.js";
 import { quote } from "../../transport/quote.js";
 import type { Session } from "../../transport/session.js";
 import { tryToAsk } from "../engine/ask.js";
@@ -39,6 +40,8 @@ interface HandedJob {
   readonly needsOwnShell: boolean;
   /** Where it is not that of the batch. */
   readonly timeoutSeconds?: number | undefined;
+  /** Absent: all of its output is kept. */
+  readonly maxOutput?: OutputLimit | undefined;
   /** "-": it needs what the batch says. */
   readonly kind?: string;
   /** What is laid over the tree, in order, in a directory that stays; absent: the slot's directory is good enough. */
@@ -117,9 +120,12 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
   if (!order.isFurnished) yield* furniture(order);
   yield file("manifest", formatManifest(order.manifest));
   const treeLine = order.tree === null ? IN_PLACE : formatTreeLine(order.tree);
-  for (const { key, script, needsOwnShell, timeoutSeconds, kind = "-", layers } of order.jobs) {
+  for (const job of order.jobs) {
+    const { key, script, needsOwnShell, timeoutSeconds, maxOutput, kind = "-", layers } = job;
     yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
+    if (maxOutput !== undefined)
+      yield file(`jobs/${key}/max-output`, `${maxOutput.bytes} ${maxOutput.text}\n`);
     if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
     if (layers !== undefined) yield file(`jobs/${key}/keep`, layers.map(formatLayer).join(""));
   }

@@ -4,6 +4,7 @@ import { isAttemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import type { BatchSettings } from "../../model/batch.js";
 import type { Job } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
+import { isOutputLimit } from "../../model/output-limit.js";
 import { describeNewer, VERSION } from "../../model/version.js";
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
@@ -23,7 +24,8 @@ export interface Manifest {
   readonly jobs: ReadonlyMap<string, Job>;
 }
 
-export function formatManifest({ jobs, ...about }: Manifest): string {
+export function formatManifest({ jobs, settings, ...rest }: Manifest): string {
+  const about = { ...rest, settings: withoutMaxOld(settings) };
   const lines = [...jobs].map(([key, job]) => JSON.stringify({ key, job }));
   return `${[JSON.stringify({ v: FORMAT, sshoal: VERSION, about }), ...lines].join("\n")}\n`;
 }
@@ -51,12 +53,28 @@ function isOfKey({ id, command }: Job, key: string): boolean {
 
 /** Version 0.1 ran nothing in place. A machine does not decide which variables of this computer it gets. */
 function withLaterSettings({ stem, ...about }: About): About {
-  const { inPlace = null, copyForward, envFromFiles: _, ...settings } = about.settings;
+  const {
+    inPlace = null,
+    copyForward,
+    maxOutput,
+    envFromFiles: _,
+    ...settings
+  } = withoutMaxOld(about.settings);
   return {
     ...about,
     ...(typeof stem === "string" && isFileName(stem) && { stem }),
-    settings: { ...settings, inPlace, copyForward: soundPaths(copyForward) ?? ["."] },
+    settings: {
+      ...settings,
+      inPlace,
+      copyForward: soundPaths(copyForward) ?? ["."],
+      ...(isOutputLimit(maxOutput) && { maxOutput }),
+    },
   };
+}
+
+/** How many earlier results stay here is no business of a machine. */
+function withoutMaxOld({ maxOld: _, ...settings }: BatchSettings): BatchSettings {
+  return settings;
 }
 
 function newerError({ sshoal }: Entry): RemoteError {
@@ -91,12 +109,13 @@ function isFileName(name: string): boolean {
 /** What a job copies is read here: a remote must not name anything outside the working directory. */
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
-  const { label, copyForward, copyBack, ...job } = entry.job;
+  const { label, copyForward, copyBack, maxOutput, ...job } = entry.job;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
   const own = {
     ...(typeof label === "string" && { label }),
     ...(forward && { copyForward: forward }),
     ...(back && { copyBack: back }),
+    ...((maxOutput === null || isOutputLimit(maxOutput)) && { maxOutput }),
   };
   return { ...entry, job: { ...job, ...own } };
 }

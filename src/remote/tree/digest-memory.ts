@@ -2,8 +2,18 @@
 // taken for unchanged if its inode, size and both times are: the time of its last change is one that no program can set.
 
 import { createHash, randomBytes } from "node:crypto";
-import { type BigIntStats, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  type BigIntStats,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
+import { boundCache, CACHE_LIMITS } from "../../bound-cache.js";
 
 export interface Digest {
   readonly sha256: string;
@@ -47,15 +57,22 @@ export class DigestMemory {
 
   /** What cannot be kept is read again one day: no reason to stop. */
   save(): void {
-    if (!this.#isNew && this.#seen.size === this.#known.size) return;
     const draft = `${this.#file}.${randomBytes(6).toString("hex")}`;
+    const isFirst = !existsSync(this.#file);
     try {
+      if (!this.#isNew && this.#seen.size === this.#known.size) return this.#noteUse(isFirst);
       mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
       writeFileSync(draft, JSON.stringify([...this.#seen.values()]), { mode: 0o600 });
       renameSync(draft, this.#file);
+      if (isFirst) boundCache(path.dirname(this.#file), CACHE_LIMITS.digests, path.basename(this.#file));
     } catch {
       rmSync(draft, { force: true });
     }
+  }
+
+  /** What was used last goes last. */
+  #noteUse(isMissing: boolean): void {
+    if (!isMissing) utimesSync(this.#file, new Date(), new Date());
   }
 }
 

@@ -2,9 +2,10 @@
 // believed only if it makes up the name it has: a damaged or foreign one is as good as none.
 
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import { boundCache, CACHE_LIMITS } from "../../bound-cache.js";
 import { contentOf, type EarlierTree, hashEntries, type ListedEntry, type Tree } from "./tree.js";
 
 /** States of a directory, each of which may be several trees. */
@@ -25,11 +26,13 @@ export async function rememberTree(cacheDir: string, tree: Tree, together = 1): 
   const place = placeFor(cacheDir, tree.dir);
   const list = tree.entries.map((entry) => [entry.type, entry.path, entry.mode, contentOf(entry)]);
   const draft = path.join(place, `draft-${randomBytes(6).toString("hex")}`);
+  const isFirst = !existsSync(place);
   try {
     // In one go: the process may end meanwhile if nothing else is waited for, and would leave the draft.
     mkdirSync(place, { recursive: true, mode: 0o700 });
     writeFileSync(draft, JSON.stringify(list), { mode: 0o600 });
     renameSync(draft, path.join(place, tree.hash));
+    if (isFirst) boundCache(path.dirname(place), CACHE_LIMITS.trees, path.basename(place));
     const most = Math.min(REMEMBERED * together, MOST_REMEMBERED);
     for (const old of (await latestFirst(place)).slice(most)) await rm(path.join(place, old));
   } catch {

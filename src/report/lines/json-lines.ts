@@ -49,6 +49,7 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "job-collected": true,
   "rest-collected": true,
   "dirs-kept": true,
+  "old-results-removed": true,
   "job-stuck": true,
   warning: true,
   "jobs-stopping": true,

@@ -14,6 +14,7 @@ import {
   editLines,
   haltedLine,
   keptLines,
+  oldRemovedLine,
   pausedLine,
   resumedLine,
   resumesLine,
@@ -57,6 +58,8 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
       return { stderr: [resumesLine(event, view.state)] };
     case "dirs-kept":
       return { stderr: keptLines(event, view.state) };
+    case "old-results-removed":
+      return { stderr: [oldRemovedLine(event)] };
     case "tree-read":
       return { stderr: [treeLine(event)] };
     case "machine-lost":

@@ -79,6 +79,7 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "slot-waiting":
     case "job-resumes":
     case "dirs-kept":
+    case "old-results-removed":
     case "job-said":
     case "output-restarted":
     case "job-ended":

@@ -75,6 +75,10 @@ export function keptLines(event: Extract<RunEvent, { kind: "dirs-kept" }>, { job
   ];
 }
 
+export function oldRemovedLine(event: Extract<RunEvent, { kind: "old-results-removed" }>): string {
+  return `removed ${count(event.count, "earlier result")} (--max-old): ${formatBytes(event.bytes)}`;
+}
+
 export const CONTINUED = "resumed: waiting jobs begin again";
 
 export const NO_BASH = "no bash: jobs run under sh there";
@@ -150,6 +154,7 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
     case "collecting":
     case "jobs-arrived":
     case "dirs-kept":
+    case "old-results-removed":
     case "interrupted":
     case "halted":
     case "paused":

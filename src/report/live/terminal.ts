@@ -7,6 +7,7 @@ import {
   editLines,
   haltedLine,
   keptLines,
+  oldRemovedLine,
   resumedLine,
   resumesLine,
   treeLine,
@@ -88,6 +89,9 @@ class TerminalReporter implements Reporter, LiveView {
         return;
       case "dirs-kept":
         this.#lasting.push(...keptLines(event, known.state));
+        return;
+      case "old-results-removed":
+        this.#lasting.push(oldRemovedLine(event));
         return;
       case "results-moved":
       case "jobs-added":

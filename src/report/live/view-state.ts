@@ -141,6 +141,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "slot-waiting":
     case "job-resumes":
     case "dirs-kept":
+    case "old-results-removed":
     case "job-output":
     case "output-restarted":
     case "collecting":

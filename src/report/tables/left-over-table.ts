@@ -81,8 +81,11 @@ function endText({ end, reason, ageSeconds }: LeftRow): string {
   return parts.join(", ");
 }
 
-function totalLine(rows: readonly LeftRow[]): string {
-  const sum = (some: readonly LeftRow[]) => formatBytes(some.reduce((total, { bytes }) => total + bytes, 0));
+type Weighed = Pick<LeftRow, "bytes" | "end">;
+
+/** How much it is in all, and how much of it goes. */
+export function totalLine(rows: readonly Weighed[]): string {
+  const sum = (some: readonly Weighed[]) => formatBytes(some.reduce((total, { bytes }) => total + bytes, 0));
   const goes = rows.filter(({ end }) => end === "removed" || end === "would be removed");
   const isDryRun = goes.some(({ end }) => end === "would be removed");
   const gone =

@@ -20,13 +20,22 @@ export async function grow(growing: Growing, piece: Pick<OutputPiece, "offset" |
     const known = await readFrom(handle, growing.kept + piece.offset, growing.size);
     const fresh = freshOutput(piece, offsetOf(growing), known);
     if (fresh === null) return false;
-    for (let done = 0; done < fresh.length; ) {
-      const { bytesWritten } = await handle.write(fresh, done, fresh.length - done, growing.size);
-      done += bytesWritten;
-      growing.size += bytesWritten;
-    }
+    await append(handle, growing, fresh);
     return true;
   });
+}
+
+/** Adds what is from no machine. */
+export async function addTo(growing: Growing, bytes: Buffer): Promise<void> {
+  await withFile(growing.path, (handle) => append(handle, growing, bytes));
+}
+
+async function append(handle: FileHandle, growing: Growing, bytes: Buffer): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, growing.size);
+    done += bytesWritten;
+    growing.size += bytesWritten;
+  }
 }
 
 export async function makeFile(path: string): Promise<void> {

@@ -87,8 +87,8 @@ function discardStale(path: string): void {
 export function readHolder(path: string): Holder | null {
   try {
     const holder = JSON.parse(readFileSync(path, "utf8")) as Holder;
-    const isGone = isHere(holder) && startOf(holder.pid) !== holder.startedAt;
-    return isGone ? null : holder;
+    const isStale = isHere(holder) && startOf(holder.pid) !== holder.startedAt;
+    return isStale ? null : holder;
   } catch {
     return null;
   }
@@ -106,6 +106,11 @@ export function heldError(path: string, holder: Holder): UserError {
 /** It runs on this computer. */
 export function isHere({ host }: Pick<Holder, "host">): boolean {
   return host === hostname();
+}
+
+/** There is no process of this number. */
+export function isGone(pid: number): boolean {
+  return startOf(pid) === null;
 }
 
 /** Null: there is no such process. */

@@ -11,6 +11,7 @@ import { syncDirectory } from "./sync-directory.js";
 
 /** Goes on where an earlier client was killed. Afterwards, record that it is done, then call endMoving(). */
 export function moveResults(results: Results, stem: string, edit: ScriptEdit): void {
+  results.forgetNumbers();
   const { gathering, placing } = placesOf(results, stem);
   if (!existsSync(placing)) {
     mkdirSync(gathering, { recursive: true, mode: 0o700 });

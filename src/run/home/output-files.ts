@@ -1,13 +1,14 @@
 // job_results/<job>.out and .err while their jobs run: pieces are written where they belong, however often they come.
 
 import { existsSync, statSync } from "node:fs";
-import { open, rename, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import path from "node:path";
 import { parseAttemptKey } from "../../model/attempt-key.js";
+import type { OutputLimit } from "../../model/output-limit.js";
 import type { Past } from "../../plan/fold/replay.js";
 import type { OutputPosition } from "../../remote/spool/control.js";
 import type { OutputPiece } from "../../remote/spool/control-stream.js";
-import { type Growing, grow, makeFile, offsetOf, syncFile } from "./growing-file.js";
+import { addTo, type Growing, grow, makeFile, offsetOf, syncFile } from "./growing-file.js";
 import { joinOutput } from "./join-output.js";
 import type { Results } from "./results.js";
 import type { Tee } from "./tee.js";
@@ -25,6 +26,18 @@ interface LastFetched {
 /** Enough for the last line. */
 const TAIL_BYTES = 2000;
 
+/** What matters of the batch. */
+interface OutputFacts {
+  /** Hears of all that comes. */
+  readonly tee?: Tee | null;
+  /** As in Past. */
+  readonly kept?: Past["kept"] | undefined;
+  /** Jobs print to stdout alone. */
+  readonly mergesOutput?: boolean | undefined;
+  /** Of the job of an attempt. */
+  readonly limitOf?: (key: string) => OutputLimit | null;
+}
+
 /** end() each job that was begun. */
 export class OutputFiles {
   readonly #results: Results;
@@ -36,23 +49,17 @@ export class OutputFiles {
 
   readonly #tee: Tee | null;
   readonly #mergesOutput: boolean;
+  readonly #limitOf: (key: string) => OutputLimit | null;
 
-  /**
-   * `begun`: attempts, as `job attempt`, of which an earlier client has written part. `tee` hears of all that comes.
-   * `kept`: as in Past. `mergesOutput`: jobs print to stdout alone.
-   */
-  constructor(
-    results: Results,
-    begun: ReadonlySet<string>,
-    tee: Tee | null = null,
-    kept: Past["kept"] = new Map(),
-    mergesOutput = false,
-  ) {
+  /** `begun`: attempts, as `job attempt`, of which an earlier client has written part. */
+  constructor(results: Results, begun: ReadonlySet<string>, facts: OutputFacts = {}) {
+    const { tee = null, kept = new Map(), mergesOutput = false, limitOf = () => null } = facts;
     this.#mergesOutput = mergesOutput;
     this.#results = results;
     this.#tee = tee;
     this.#begun = new Set(begun);
     this.#kept = kept;
+    this.#limitOf = limitOf;
   }
 
   /**
@@ -84,26 +91,38 @@ export class OutputFiles {
     const path = this.#results.streamPath(name, stream);
     const size = existsSync(path) ? (await stat(path)).size : 0;
     // What another, unfinished attempt left under this name moves aside.
-    if (size > 0 && kept === null) await this.#moveAside(path);
+    if (size > 0 && kept === null) this.#results.moveStreamAside(name, stream);
     if (stream === "out" || !this.#mergesOutput) await makeFile(path);
     return kept === null ? { path, size: 0, kept: 0 } : { path, size, kept: Math.min(kept, size) };
   }
 
-  async #moveAside(path: string): Promise<void> {
-    let n = 1;
-    while (existsSync(`${path}.old-${n}`)) n++;
-    await rename(path, `${path}.old-${n}`);
-  }
-
-  /** How far each stream of these jobs has come. */
-  positions(keys: Iterable<string>): OutputPosition[] {
+  /** How far each stream of these jobs has come. `haveEnded`: also of those of which no more is fetched before that. */
+  positions(keys: Iterable<string>, haveEnded = false): OutputPosition[] {
     const found: OutputPosition[] = [];
     for (const key of keys) {
       const streams = this.#growing.get(key);
       if (streams === undefined) continue;
-      for (const stream of STREAMS) found.push({ key, stream, offset: offsetOf(streams[stream]) });
+      for (const stream of STREAMS) {
+        if (!haveEnded && this.#isFull(key, streams[stream].kept)) continue;
+        found.push({ key, stream, offset: offsetOf(streams[stream]) });
+      }
     }
     return found;
+  }
+
+  /** So much was fetched as may be kept, and the job has emptied its output since. */
+  #isFull(key: string, bytes: number): boolean {
+    const limit = this.#limitOf(key);
+    return limit !== null && bytes >= limit.bytes;
+  }
+
+  /** How much of a stream is here; 0: nothing grows. */
+  sizeOf(key: string, stream: Stream): number {
+    return this.#growing.get(key)?.[stream].size ?? 0;
+  }
+
+  isLimited(key: string): boolean {
+    return this.#limitOf(key) !== null;
   }
 
   /** Streams of which nothing is here yet: an archive can bring them whole. */
@@ -123,9 +142,15 @@ export class OutputFiles {
   }
 
   /** The job has emptied its output: what is here stays, and the machine's file is read from its beginning. Says how much. */
-  restart(key: string, stream: Stream): number {
+  async restart(key: string, stream: Stream): Promise<number> {
     const growing = this.#growing.get(key)?.[stream];
     if (growing === undefined) return 0;
+    const limit = this.#limitOf(key);
+    if (limit !== null && growing.size >= limit.bytes && growing.kept < limit.bytes) {
+      const mark = `\n[sshoal: the job empties its output; what it printed from here on is left out: --max-output ${limit.text}]\n`;
+      await addTo(growing, Buffer.from(mark));
+      this.#tee?.grow({ key, stream, offset: growing.size });
+    }
     growing.kept = growing.size;
     return growing.kept;
   }
@@ -146,8 +171,7 @@ export class OutputFiles {
       await this.tellRest(owner, false);
     }
     for (const stream of STREAMS) {
-      const path = this.#results.streamPath(name, stream);
-      if (existsSync(path)) await this.#moveAside(path);
+      if (existsSync(this.#results.streamPath(name, stream))) this.#results.moveStreamAside(name, stream);
     }
   }
 

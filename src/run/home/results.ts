@@ -1,10 +1,20 @@
 // job_results/: where results end up on this computer. What exists there is never overwritten.
 
 import { randomBytes } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { UserError } from "../../errors.js";
+import { type Series, seriesIn, takeNumber } from "../../plan/generations.js";
 import { mergeResults } from "./merge-results.js";
 
 const RESULTS_DIR = "job_results";
@@ -13,6 +23,8 @@ export class Results {
   readonly dir: string;
   /** Ours: records, and archives that are still arriving. */
   readonly privateDir: string;
+  /** Numbers of earlier results, read once: only the client that holds a batch gives new ones to its jobs. */
+  #series: Series | null = null;
 
   constructor(workingDir: string) {
     this.dir = path.join(workingDir, RESULTS_DIR);
@@ -70,7 +82,7 @@ export class Results {
    * stream has one file. Returns the name it has.
    */
   place(job: string, arrived: string, isBeside: boolean, mergesOutput = false): string {
-    const name = isBeside ? this.#nameBeside(job) : job;
+    const name = isBeside ? this.#nameNext(`${job}.again-`, 2) : job;
     // Most short jobs have nothing to bring: asked once, not for each.
     const brings = existsSync(arrived) ? (part: string) => existsSync(path.join(arrived, part)) : () => false;
     for (const stream of ["out", "err"] as const) {
@@ -94,20 +106,44 @@ export class Results {
   /** Makes room for another attempt: results are renamed, never removed. Returns their name; null: there were none. */
   moveAside(name: string): string | null {
     const hasResults = this.has(name);
-    let n = 1;
-    while (this.#isTaken(`${name}.old-${n}`)) n++;
+    const parts = [".out", ".err", ""].filter((ending) => existsSync(path.join(this.dir, name + ending)));
+    if (parts.length === 0) return null;
+    const aside = this.#nameNext(`${name}.old-`, 1);
     // The directory last: while it is there, the job counts as done.
-    for (const ending of [".out", ".err", ""]) {
-      const from = path.join(this.dir, `${name}${ending}`);
-      if (existsSync(from)) renameSync(from, path.join(this.dir, `${name}.old-${n}${ending}`));
-    }
-    return hasResults ? `${name}.old-${n}` : null;
+    for (const ending of parts)
+      renameSync(path.join(this.dir, name + ending), path.join(this.dir, aside + ending));
+    return hasResults ? aside : null;
   }
 
-  #nameBeside(name: string): string {
-    let n = 2;
-    while (this.#isTaken(`${name}.again-${n}`)) n++;
-    return `${name}.again-${n}`;
+  /** The same for one file of output. */
+  moveStreamAside(name: string, stream: "out" | "err"): void {
+    const from = this.streamPath(name, stream);
+    renameSync(from, path.join(this.dir, this.#nameNext(`${path.basename(from)}.old-`, 1)));
+  }
+
+  /** Names of what people see there; none where there is no such directory. */
+  list(): string[] {
+    if (!existsSync(this.dir)) return [];
+    return readdirSync(this.dir).filter((name) => name !== path.basename(this.privateDir));
+  }
+
+  /** Earlier results by their numbers. */
+  get series(): Series {
+    this.#series ??= seriesIn(readdirSync(this.dir));
+    return this.#series;
+  }
+
+  /** Others than this have renamed earlier results. */
+  forgetNumbers(): void {
+    this.#series = null;
+  }
+
+  /** The newest has the highest number, also if older ones were removed. */
+  #nameNext(series: string, first: number): string {
+    for (;;) {
+      const name = `${series}${takeNumber(this.series, series, first)}`;
+      if (!this.#isTaken(name)) return name;
+    }
   }
 
   #isTaken(name: string): boolean {

@@ -116,6 +116,19 @@ export class Collector {
         emit({ kind: "job-collected", ...about, machine: link.spec.name, ...came });
       }
     }
+    for (const { key } of placed) await this.#prune(key, emit);
+  }
+
+  /** Results are home, whether or not earlier ones can be removed. */
+  async #prune(key: string, emit: Emit): Promise<void> {
+    const { known, home } = this.#parts;
+    const { name } = known.jobOfKey(key);
+    await home.pruner
+      ?.prune(name, (old) => known.isNeeded(old))
+      .catch((error: Error) => {
+        const message = `earlier results of ${name} could not be removed: ${error.message}`;
+        emit({ kind: "warning", message });
+      });
   }
 
   /** Resolves with its name, where another result is in place. */

@@ -3,6 +3,7 @@
 
 import type { Decision } from "../../model/decision.js";
 import { type JobId, kindOf, treeKeyOf } from "../../model/job.js";
+import { limitOfJob } from "../../model/output-limit.js";
 import { deviceEnv } from "../../plan/slots/devices.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import { handOver, NothingArrived } from "../../remote/spool/hand-over.js";
@@ -74,7 +75,7 @@ export class Giver {
   /** Resolves with the jobs that did not get in; rejects as the remote verb does. */
   async #send(link: MachineLink, ids: readonly JobId[], emit: Emit): Promise<LeftOutJobs> {
     const { settings, batch, env, jobEnv } = this.#parts.terms;
-    const { requirement, copiesUnchanged, timeoutSeconds, inPlace, mergesOutput } = settings;
+    const { requirement, copiesUnchanged, timeoutSeconds, inPlace, mergesOutput, maxOutput } = settings;
     const { spec, place, signal, isFurnished, usesScopes } = link;
     const { hasPlainSlots } = spec;
     const manifest = this.#manifest(link, ids);
@@ -86,6 +87,7 @@ export class Giver {
       // A fork runs in the slot's directory.
       needsOwnShell: spec.setup.length > 0 || resumed.has(key) || needsOwnShell(job.command),
       timeoutSeconds: job.timeoutSeconds,
+      maxOutput: limitOfJob(job, maxOutput) ?? undefined,
       kind: kindOf(job.requirement),
       layers: resumed.get(key)?.layers,
     }));

@@ -1,6 +1,7 @@
 // What verbs ask of the state: they never look at it, or change it, in any other way.
 
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
+import { outcomeAtHome } from "../../model/batch-state.js";
 import { type Job, type JobId, kindOf } from "../../model/job.js";
 import { heldBy } from "../../plan/holdings.js";
 import { hasOnlyKept, keepsDir, keptOn, lastBegun, lastKept } from "../../plan/kept-dirs.js";
@@ -77,6 +78,15 @@ export class Known {
       keys: isHere ? keptOn(tracked, machine).map(attemptKey) : [],
       copy: tracked.copy,
     };
+  }
+
+  /** Whether a name in job_results/ is that of results to come, or of what a next attempt begins with. */
+  isNeeded(name: string): boolean {
+    for (const tracked of this.#state.jobs.values()) {
+      if (tracked.copy === name) return true;
+      if (tracked.job.name === name && outcomeAtHome(tracked) === undefined) return true;
+    }
+    return false;
   }
 
   /** "line 7", "lines 7, 9 and 3 more". */

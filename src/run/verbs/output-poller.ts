@@ -4,6 +4,7 @@ import { parseAttemptKey } from "../../model/attempt-key.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../../remote/engine/remote-error.js";
 import type { OutputPosition, Tended } from "../../remote/spool/control.js";
 import type { OutputPiece } from "../../remote/spool/control-stream.js";
+import type { Beyond } from "../../remote/spool/output-look.js";
 import type { OutputFiles } from "../home/output-files.js";
 import type { Emit } from "../loop.js";
 import type { MachineLink } from "./machine-link.js";
@@ -14,6 +15,8 @@ const TEND_EVERY = 10;
 /** How often the spool is looked for: `tail` goes on following a log that was removed. */
 const LOOK_EVERY = 3;
 const TAIL_BYTES = 2000;
+/** A job without --max-output that prints more than this is pointed out. */
+const LARGE_BYTES = 1e9;
 /** A question that is open for so long is worth a remark, long before the link counts as lost. */
 const QUIET_AFTER_MS = 4000;
 /** A loop that was started so often, and was gone each time, cannot run there. */
@@ -38,6 +41,9 @@ export class OutputPoller {
   #ticks = 0;
   /** How often in a row each slot was found without its loop. */
   #vainStarts: ReadonlyMap<number, number> = new Map();
+  /** Of streams of which no more comes before the job ends: their sizes on the machine. */
+  readonly #sizesBeyond = new Map<string, number>();
+  #hasWarned = false;
   /** Other hosts that were found to run slots of this spool. */
   readonly #hosts = new Set<string>();
 
@@ -63,11 +69,14 @@ export class OutputPoller {
     await this.#polling;
     const begun = () =>
       this.#outputs
-        .positions(keys)
+        .positions(keys, true)
         .filter(({ key, stream }) => !this.#outputs.untouched(key).includes(stream));
     // Until what is here is what is there: a job may have replaced its output by as much.
     while (begun().length > 0 && (await this.#read(begun(), true)));
-    for (const key of keys) this.#lastSaid.delete(key);
+    for (const key of keys) {
+      this.#lastSaid.delete(key);
+      for (const stream of ["out", "err"]) this.#sizesBeyond.delete(`${key} ${stream}`);
+    }
   }
 
   stop(): void {
@@ -165,18 +174,39 @@ export class OutputPoller {
       const id = `${piece.key} ${piece.stream}`;
       if (!replaced.has(id) && !(await this.#take(piece))) replaced.add(id);
     };
-    const cut = await control.readOutput(positions, onOutput, surely);
+    const { cut, beyond } = await control.readOutput(positions, onOutput, surely);
     for (const { key, stream } of cut) replaced.add(`${key} ${stream}`);
     const asked = positions.filter(({ key, stream }) => replaced.has(`${key} ${stream}`));
     for (const { key, stream } of asked) {
-      const kept = this.#outputs.restart(key, stream);
+      const kept = await this.#outputs.restart(key, stream);
       this.#emit({ kind: "output-restarted", ...parseAttemptKey(key), stream, kept });
     }
+    for (const each of beyond) this.#noteBeyond(each);
     return surely ? asked.length > 0 || this.#hasMoved(positions) : bytes > TAIL_BYTES * 1000;
   }
 
+  /** What it printed is not here, but its last line is shown. */
+  #noteBeyond({ key, stream, size, lastLine }: Beyond): void {
+    const id = `${key} ${stream}`;
+    const isNews = this.#watched.has(key) && this.#sizesBeyond.get(id) !== size;
+    this.#sizesBeyond.set(id, size);
+    if (isNews && lastLine !== "") this.#lastSaid.set(key, lastLine);
+  }
+
+  #warnOfSize({ key, stream }: OutputPiece): void {
+    const name = this.#watched.get(key);
+    if (this.#hasWarned || name === undefined || this.#outputs.isLimited(key)) return;
+    if (this.#outputs.sizeOf(key, stream) < LARGE_BYTES) return;
+    this.#hasWarned = true;
+    const message = `${name} has printed more than 1 GB, and all of it is kept; --max-output 100MB keeps the first and the last 50 MB of jobs that start from then on`;
+    this.#emit({ kind: "warning", message });
+  }
+
   #hasMoved(positions: readonly OutputPosition[]): boolean {
-    const now = this.#outputs.positions(positions.map(({ key }) => key));
+    const now = this.#outputs.positions(
+      positions.map(({ key }) => key),
+      true,
+    );
     return positions.some(({ key, stream, offset }) =>
       now.some((each) => each.key === key && each.stream === stream && each.offset !== offset),
     );
@@ -185,6 +215,7 @@ export class OutputPoller {
   async #take(piece: OutputPiece): Promise<boolean> {
     const before = this.#offsetOf(piece);
     const isTaken = await this.#outputs.write(piece);
+    this.#warnOfSize(piece);
     const said = lastLineOf(piece.bytes.subarray(-TAIL_BYTES).toString("utf8"));
     // Some bytes come twice, and are no news.
     if (said !== "" && this.#offsetOf(piece) !== before) this.#lastSaid.set(piece.key, said);
@@ -192,7 +223,7 @@ export class OutputPoller {
   }
 
   #offsetOf({ key, stream }: OutputPiece): number | undefined {
-    return this.#outputs.positions([key]).find((each) => each.stream === stream)?.offset;
+    return this.#outputs.positions([key], true).find((each) => each.stream === stream)?.offset;
   }
 }
 

@@ -94,7 +94,7 @@ export interface Spool {
     key: string,
     command: string,
     tree?: string,
-    facts?: { isLarge?: boolean; kind?: string; keep?: readonly string[] },
+    facts?: { isLarge?: boolean; kind?: string; keep?: readonly string[]; maxOutput?: string },
   ): Promise<void>;
   start(index?: number, env?: Readonly<Record<string, string>>): Loop;
   /** Starts the loop and waits for its end; it must have nothing to complain about. */
@@ -137,7 +137,8 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
       await home.write(`${place}/slots/${index}/events`, "");
       await home.write(`${place}/slots/${index}/env`, `export SSHOAL_SLOT=${index}\n${env}\n`);
     },
-    async job(key, command, tree = "-", { isLarge = false, kind, keep } = {}) {
+    async job(key, command, tree = "-", { isLarge = false, kind, keep, maxOutput } = {}) {
+      if (maxOutput !== undefined) await home.write(`${place}/jobs/${key}/max-output`, `${maxOutput}\n`);
       if (keep) await home.write(`${place}/jobs/${key}/keep`, keep.map((line) => `${line}\n`).join(""));
       if (kind !== undefined) await home.write(`${place}/jobs/${key}/own`, `${kind}\n`);
       const hasDirectories =

@@ -29,6 +29,9 @@ const RARE = [
   "slots/<n>/wants",
   "slots/<n>/aside.<key>",
   "jobs/<key>/making/",
+  "jobs/<key>/out.cut",
+  "jobs/<key>/err.cut",
+  "jobs/<key>/unfreed",
   "jobs/<key>/aside/",
 ];
 
@@ -111,7 +114,11 @@ async function runBatch(): Promise<void> {
     ...job,
     ...(job.key === TAKES_LONG && { timeoutSeconds: 1 }),
     ...(job.key === OTHER_KIND && { kind: kindOf(big) }),
-    ...(job.key === PRINTS && { layers: [], needsOwnShell: true }),
+    ...(job.key === PRINTS && {
+      layers: [],
+      needsOwnShell: true,
+      maxOutput: { bytes: 1000, text: "1kB" },
+    }),
   }));
   await handOver(machine.session, { ...order, tree, jobs, slots: slots.map((slot) => ({ slot, env: {} })) });
   const control = await Control.open(machine.session, machine.place);

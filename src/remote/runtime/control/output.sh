@@ -3,13 +3,13 @@
 # output LIMIT OVERLAP SURELY KEY STREAM OFFSET …: what each stream holds beyond its offset, at most LIMIT bytes of each.
 # OVERLAP bytes before the offset come once more: by them the client sees whether the job has replaced its output. If the
 # size is the same, they come when the file was written to since the last look, and with SURELY 1 always.
-# "cut" names a stream that is shorter than its offset.
+# "cut" names a stream that is shorter than its offset, "beyond" one that has reached what is kept of it (--max-output).
 output() {
   limit_bytes=$1 overlap=$2 surely=$3
   shift 3
   files='' offsets=''
   while [ $# -gt 0 ]; do
-    [ -e "jobs/$1/$2" ] && files="$files jobs/$1/$2" offsets="$offsets $3"
+    [ -e "jobs/$1/$2" ] && find_first_bytes "$1" && files="$files jobs/$1/$2" offsets="$offsets $3 $first_bytes"
     shift 3
   done
   [ -n "$files" ] || return 0
@@ -21,9 +21,13 @@ output() {
     # shellcheck disable=SC2086
     set -- $offsets
     [ $# -gt 0 ] || break
-    offset=$1
-    shift
+    offset=$1 first_bytes=$2
+    shift 2
     offsets=$*
+    if [ "$first_bytes" != - ] && [ "$size" -gt "$first_bytes" ]; then
+      print_beyond
+      size=$first_bytes
+    fi
     if [ "$size" -lt "$offset" ]; then
       key=${file#jobs/}
       echo "cut ${key%/*} ${key#*/}"
@@ -61,6 +65,26 @@ EOF
   tail -q -c "$limit_bytes" $files 2>/dev/null | cat - /dev/zero 2>/dev/null | head -c "$total" || exit 1
   # shellcheck disable=SC2086
   [ "$(wc -c $files /dev/null 2>/dev/null)" = "$sizes" ] || echo changed
+}
+
+# find_first_bytes KEY: sets $first_bytes: how much of each stream may be read; "-": all. While a job with a limit runs, that is the
+# first half: the rest changes (slot/output-limit.sh). Asked before the sizes are: when there is an exit, the files are final.
+find_first_bytes() {
+  first_bytes=-
+  [ -e "jobs/$1/max-output" ] && [ ! -s "jobs/$1/exit" ] || return 0
+  { read -r first_bytes _ <"jobs/$1/max-output"; } 2>/dev/null
+  case $first_bytes in
+    '' | *[!0-9]*) first_bytes=- ;;
+    *) first_bytes=$((first_bytes / 2)) ;;
+  esac
+}
+
+# With its size, and the last line of it.
+print_beyond() {
+  key=${file#jobs/}
+  # shellcheck disable=SC2020
+  last=$(tail -c 1000 "$file" 2>/dev/null | tr '\r\0' '\n\n' | sed -n '/[^ ]/p' | tail -n 1)
+  printf 'beyond %s %s %s %s\n' "${key%/*}" "${key#*/}" "$size" "$last"
 }
 
 # If this fails, what was announced may be missing, and the client would take the next answer for it: then the channel ends.

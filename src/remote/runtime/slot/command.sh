@@ -4,6 +4,7 @@ begin() {
   [ "$tree" != @ ] || mkdir -p "$dir/work"
   tell_start
   start_watchdog
+  start_output_watch
 }
 
 # Fails with the exit code of the job, and sets $job to its pid.

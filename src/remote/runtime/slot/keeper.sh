@@ -92,6 +92,7 @@ wind_up() {
 
 # end_with CODE MILLISECONDS
 end_with() {
+  cut_output
   [ "$1" = 0 ] || tell_full_disk
   # Valid only with its newline, so a torn write is no exit code.
   until echo "$1" >"$dir/exit"; do make_room; done

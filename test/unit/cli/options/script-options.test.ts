@@ -88,6 +88,18 @@ describe("options right above a job", () => {
     expect(JSON.stringify(jobs)).not.toContain("secret");
   });
 
+  test("set how much of its output is kept, or that all is", async () => {
+    const text =
+      "#@ --max-output 1MB --max-old 3\n\n#@ --max-output 2MB\necho a\n#@ --max-output none\necho b\necho c\n";
+    const { options, jobs } = await read(text);
+    expect(options).toMatchObject({ maxOutput: { bytes: 1_000_000, text: "1MB" }, maxOld: 3 });
+    const limits = jobs.map(({ maxOutput }) => maxOutput);
+    expect(limits).toEqual([{ bytes: 2_000_000, text: "2MB" }, null, undefined]);
+    const error = await errorOf("#@ --max-old 3\necho a\n#@ --max-output 5\necho b\n");
+    expect(error).toContain("jobs.sh:1");
+    expect(error).toContain("jobs.sh:3");
+  });
+
   test("at the top of the file too, without a blank line between", async () => {
     const { options, jobs } = await read("#@ --num-cpus 3\necho a\necho b\n");
     expect(options.requirement.cpus).toBe(1);

@@ -50,6 +50,17 @@ test("results of a gone command move aside, and what was aside stays", () => {
   expect(moves).toEqual([{ job: 2, from: "s.2", to: "s.2.old-2" }]);
 });
 
+test("what moves aside gets the highest number, also where lower ones are free", () => {
+  const aside = [{ job: 2, name: "s.2" }];
+  const { moves } = planFiles({
+    moves: [],
+    aside,
+    owners: owners("s.2"),
+    there: filesOf("s.2", "s.2.old-4"),
+  });
+  expect(moves).toEqual([{ job: 2, from: "s.2", to: "s.2.old-5" }]);
+});
+
 test("results that no record knows make room", () => {
   const moves = [{ job: 1, from: "s.1", to: "s.2" }];
   expect(renamed({ moves, aside: [], owners: owners("s.1"), there: filesOf("s.1", "s.2") })).toMatchObject({

@@ -50,7 +50,10 @@ describe("output", () => {
   async function pieces(...positions: [string, "out" | "err", number][]): Promise<OutputPiece[]> {
     const found: OutputPiece[] = [];
     const asked = positions.map(([key, stream, offset]) => ({ key, stream, offset }));
-    expect(await control.readOutput(asked, async (piece) => void found.push(piece))).toEqual([]);
+    expect(await control.readOutput(asked, async (piece) => void found.push(piece))).toEqual({
+      cut: [],
+      beyond: [],
+    });
     return found;
   }
 
@@ -138,11 +141,48 @@ describe("output", () => {
       { key: A, stream: "out", offset: 4 },
       { key: A, stream: "err", offset: 1 },
     ] as const;
-    const cut = await control.readOutput(asked, async () => expect.unreachable());
+    const { cut } = await control.readOutput(asked, async () => expect.unreachable());
     expect(cut).toEqual([
       { key: A, stream: "out" },
       { key: A, stream: "err" },
     ]);
+  });
+
+  test("with a limit the first half is sent while the job runs, and all of it once there is an exit", async () => {
+    await waiting(A, B);
+    await write(`jobs/${A}/max-output`, "1000 1kB\n");
+    await write(`jobs/${A}/out`, `${"x".repeat(600)}\n\0\0an \\n odd\tline\r\n`);
+    await write(`jobs/${A}/err`, "x".repeat(500));
+    await write(`jobs/${B}/max-output`, "no number\n");
+    await write(`jobs/${B}/out`, "y".repeat(2000));
+    const look = async () => {
+      const found = new Map<string, number>();
+      const asked = [A, B].flatMap((key) =>
+        (["out", "err"] as const).map((stream) => ({ key, stream, offset: 0 })),
+      );
+      const { cut, beyond } = await control.readOutput(asked, async ({ key, stream, bytes }) => {
+        found.set(`${key} ${stream}`, bytes.length);
+      });
+      expect(cut).toEqual([]);
+      return { found: [...found], beyond };
+    };
+    expect(await look()).toEqual({
+      found: [
+        [`${A} out`, 500],
+        [`${A} err`, 500],
+        [`${B} out`, 2000],
+      ],
+      beyond: [{ key: A, stream: "out", size: 619, lastLine: "an \\n odd\tline" }],
+    });
+    await write(`jobs/${A}/exit`, "0\n");
+    expect(await look()).toEqual({
+      found: [
+        [`${A} out`, 619],
+        [`${A} err`, 500],
+        [`${B} out`, 2000],
+      ],
+      beyond: [],
+    });
   });
 
   test("output that is emptied between measuring and sending holds nothing up", async () => {
@@ -174,12 +214,12 @@ describe("output", () => {
   test("requests that come while others are under way are answered in order", async () => {
     await waiting(A, B, C);
     await write(`jobs/${A}/out`, Buffer.alloc(1_000_000, "x"));
-    const [cut, taken, found] = await Promise.all([
+    const [look, taken, found] = await Promise.all([
       control.readOutput([{ key: A, stream: "out", offset: 0 }], async () => {}),
       control.takeBack([B]),
       pieces([A, "out", 999_990]),
     ]);
-    expect([cut, taken.taken, textOf(found)]).toEqual([[], [B], "x".repeat(4106)]);
+    expect([look.cut, taken.taken, textOf(found)]).toEqual([[], [B], "x".repeat(4106)]);
   });
 });
 

@@ -44,6 +44,32 @@ test("a job's own name and paths come back; paths that lead elsewhere are not ta
     expect(await reread({ ...job, name })).toEqual([]);
 });
 
+test("a limit to output comes back; one that is none is not taken over from a machine, nor how much is kept here", async () => {
+  const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
+  for (const maxOutput of [null, { bytes: 5000, text: "5kB" }])
+    expect(await reread({ ...job, maxOutput })).toEqual([{ ...job, maxOutput }]);
+  const odd = [7, "5kB", {}, { bytes: "a[$(reboot)]", text: "5kB" }, { bytes: 5.5, text: "5kB" }];
+  for (const maxOutput of [
+    ...odd,
+    { bytes: 5000, text: "5kB\n" },
+    { bytes: 5000 },
+    { bytes: -1, text: "5kB" },
+  ])
+    expect(await reread({ ...job, maxOutput })).toEqual([job]);
+  const { manifest } = anOrder(machine, {});
+  const text = formatManifest(manifest).replace('"settings":{', '"settings":{"maxOld":0,"maxOutput":{},');
+  await machine.write(`${machine.spool}/manifest`, text);
+  const settings = (await readManifest(machine.session, machine.place, never))?.settings;
+  expect([settings?.maxOld, settings?.maxOutput, settings?.copyForward]).toEqual([
+    undefined,
+    undefined,
+    ["."],
+  ]);
+  expect(formatManifest({ ...manifest, settings: { ...manifest.settings, maxOld: 3 } })).not.toContain(
+    "maxOld",
+  );
+});
+
 test("jobs of format 1 have their lines as ids", async () => {
   const job = { line: 1, name: "a.sh.1", command: "echo 1" };
   expect(await reread(job)).toEqual([{ ...job, id: 1 }]);

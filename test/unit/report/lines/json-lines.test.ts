@@ -158,6 +158,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     jobs: [2],
     bytes: 1258291200,
   },
+  "old-results-removed": { kind: "old-results-removed", at: AT, count: 12, bytes: 3435973 },
   warning: { kind: "warning", at: AT, message: "my_machine.yaml: the link was lost, attaching again" },
   "jobs-stopping": { kind: "jobs-stopping", at: AT, jobs: [2] },
   "jobs-resumed": { kind: "jobs-resumed", at: AT, jobs: [2] },

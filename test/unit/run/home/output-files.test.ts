@@ -61,7 +61,7 @@ test("a piece that does not follow what is here is not written; after a restart 
   await outputs.begin(FIRST, JOB);
   await out(0, "before");
   expect(await out(2, "afterwards")).toBe(false);
-  expect(outputs.restart(FIRST, "out")).toBe(6);
+  expect(await outputs.restart(FIRST, "out")).toBe(6);
   expect([await read(".out"), offsetOf("out"), outputs.untouched(FIRST)]).toEqual(["before", 0, ["err"]]);
   await out(0, "after");
   await out(3, "erwards");
@@ -70,11 +70,36 @@ test("a piece that does not follow what is here is not written; after a restart 
 
 test("a later client knows where the machine's file begins in what is here", async () => {
   await work.write(`job_results/${JOB}.out`, "beforeafter");
-  outputs = new OutputFiles(results, new Set(["7 1"]), null, new Map([["7 1 out", 6]]));
+  outputs = new OutputFiles(results, new Set(["7 1"]), { kept: new Map([["7 1 out", 6]]) });
   await outputs.begin(FIRST, JOB);
   expect(offsetOf("out")).toBe(5);
   await out(0, "afterwards");
   expect(await read(".out")).toBe("beforeafterwards");
+});
+
+test("of a job that empties its output again and again, no more is fetched than its limit before it has ended", async () => {
+  const limited = () =>
+    new OutputFiles(results, new Set(["7 1"]), {
+      kept: new Map([["7 1 out", 0]]),
+      limitOf: () => ({ bytes: 10, text: "10B" }),
+    });
+  outputs = limited();
+  await outputs.begin(FIRST, JOB);
+  await out(0, "one two ");
+  expect(await outputs.restart(FIRST, "out")).toBe(8);
+  await out(0, "three ");
+  const mark =
+    "\n[sshoal: the job empties its output; what it printed from here on is left out: --max-output 10B]\n";
+  const kept = await outputs.restart(FIRST, "out");
+  expect(await read(".out")).toBe(`one two three ${mark}`);
+  expect([kept, offsetOf("out"), outputs.positions([FIRST], true).length]).toEqual([
+    14 + mark.length,
+    undefined,
+    2,
+  ]);
+  await out(0, "the end");
+  expect(await outputs.restart(FIRST, "out")).toBe(kept + 7);
+  expect(await read(".out")).toBe(`one two three ${mark}the end`);
 });
 
 test("pieces of jobs that have not begun, or have ended, are dropped", async () => {

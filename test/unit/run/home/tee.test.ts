@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => work.remove());
 
 function filesAfter(...begun: string[]): OutputFiles {
-  return new OutputFiles(results, new Set(begun), tee);
+  return new OutputFiles(results, new Set(begun), { tee });
 }
 
 const write = (outputs: OutputFiles, offset: number, text: string, key = FIRST) =>

@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, truncateSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import type { News } from "../../../../src/model/event.js";
 import type { Control, OutputPosition } from "../../../../src/remote/spool/control.js";
 import { OutputFiles } from "../../../../src/run/home/output-files.js";
 import { Results } from "../../../../src/run/home/results.js";
@@ -22,7 +23,7 @@ test("a job that ended before it was asked for costs no file and no question", a
   const control = {
     async readOutput(positions: readonly OutputPosition[]) {
       asked.push(...positions);
-      return [];
+      return { cut: [], beyond: [] };
     },
   } as unknown as Control;
   const link = { isLost: false, spec: { name: "m" }, control: async () => control } as unknown as MachineLink;
@@ -40,5 +41,72 @@ test("a job that ended before it was asked for costs no file and no question", a
     poller.stop();
     await outputs.end(RUNS, null);
     await work.remove();
+  }
+});
+
+/** A poller whose machine answers each question as told. */
+async function polling(
+  answer: Control["readOutput"],
+  options: ConstructorParameters<typeof OutputFiles>[2] = {},
+): Promise<{ readonly news: News[]; close(): Promise<void>; readonly results: Results; watch(): void }> {
+  const work = await makeWorkspace();
+  const results = new Results(work.dir);
+  await results.prepare();
+  const outputs = new OutputFiles(results, new Set(["1 1"]), options);
+  const control = { readOutput: answer } as unknown as Control;
+  const link = { isLost: false, spec: { name: "m" }, control: async () => control } as unknown as MachineLink;
+  const news: News[] = [];
+  const poller = new OutputPoller(link, outputs, (event) => void news.push(event));
+  return {
+    news,
+    results,
+    watch: () => poller.watch(RUNS, "jobs.sh.1"),
+    async close() {
+      poller.stop();
+      await outputs.end(RUNS, null);
+      await work.remove();
+    },
+  };
+}
+
+test("of a stream beyond its limit the last line is shown, once for each time that it grew", async () => {
+  const sizes = [7000, 7000, 9000];
+  const beyond = { key: RUNS, stream: "out" } as const;
+  const { news, watch, close } = await polling(async () => {
+    const size = sizes.shift() ?? 9000;
+    const foreign = { ...beyond, key: HAS_ENDED, size, lastLine: "of another" };
+    return { cut: [], beyond: [{ ...beyond, size, lastLine: `line ${size}` }, foreign] };
+  });
+  try {
+    watch();
+    await until("all were asked for", () => sizes.length === 0 && news.length >= 2);
+    expect(news).toEqual([7000, 9000].map((size) => ({ kind: "job-said", job: 1, text: `line ${size}` })));
+  } finally {
+    await close();
+  }
+});
+
+test.each([
+  ["is pointed out once", null, 1],
+  ["is what was asked for, with a limit", { bytes: 3e9, text: "3GB" }, 0],
+])("a job that prints more than 1 GB %s", async (_, limit, count) => {
+  let asked = 0;
+  const answer: Control["readOutput"] = async ([position], onOutput) => {
+    asked++;
+    const { offset = 0 } = position ?? {};
+    await onOutput({ kind: "output", key: RUNS, stream: "out", offset, bytes: Buffer.from("more\n") });
+    return { cut: [], beyond: [] };
+  };
+  const { news, results, watch, close } = await polling(answer, { limitOf: () => limit });
+  try {
+    const path = results.streamPath("jobs.sh.1", "out");
+    writeFileSync(path, "");
+    truncateSync(path, 1e9 - 3);
+    watch();
+    await until("it was asked twice", () => asked >= 2);
+    expect(news.filter(({ kind }) => kind === "warning")).toHaveLength(count);
+    expect(JSON.stringify(news).includes("jobs.sh.1 has printed more than 1 GB")).toBe(count === 1);
+  } finally {
+    await close();
   }
 });

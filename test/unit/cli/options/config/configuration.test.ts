@@ -146,7 +146,9 @@ test("every option that a help text lists is a key, but for those that say what 
   const mistakes = mistakesOf({ user: `${lines.join("\n")}\n` });
   expect(mistakes.filter((mistake) => /unknown|has no option/.test(mistake))).toEqual([]);
   const refused = mistakes.flatMap((mistake) => /: (\S+) cannot be set in a file/.exec(mistake)?.[1] ?? []);
-  expect(new Set(refused)).toEqual(new Set(["follow", "parameter", "state", "failed", "machines"]));
+  expect(new Set(refused)).toEqual(
+    new Set(["follow", "parameter", "state", "failed", "machines", "max-old", "here"]),
+  );
   const forAll = mistakesOf({ user: [...keys].map((key) => `${key}: "1"\n`).join("") });
   const ambiguous = forAll.flatMap((mistake) => /: (\S+) does not mean the same/.exec(mistake)?.[1] ?? []);
   expect(ambiguous).toEqual(["follow"]);
