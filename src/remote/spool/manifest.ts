@@ -10,6 +10,7 @@ import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
 import { RemoteError } from "../engine/remote-error.js";
+import { soundRequirement, soundSeconds } from "./sound-need.js";
 
 const FORMAT = 2;
 const MAX_BYTES = 256 << 20;
@@ -39,7 +40,7 @@ function parseManifest(lines: readonly string[]): Manifest | null {
   for (const line of lines) {
     const entry = parseEntry(line);
     if (entry?.v !== undefined && entry.v > FORMAT) throw newerError(entry);
-    if (entry?.about !== undefined) about = withLaterSettings(entry.about);
+    if (entry?.about !== undefined) about = withLaterSettings(entry.about) ?? about;
     if (entry?.key !== undefined && entry.job !== undefined && isOfKey(entry.job, entry.key))
       jobs.set(entry.key, entry.job);
   }
@@ -51,8 +52,11 @@ function isOfKey({ id, command }: Job, key: string): boolean {
   return isAttemptKey(key) && id > 0 && parseAttemptKey(key).job === id && typeof command === "string";
 }
 
-/** Version 0.1 ran nothing in place. A machine does not decide which variables of this computer it gets. */
-function withLaterSettings({ stem, ...about }: About): About {
+/**
+ * Version 0.1 ran nothing in place. A machine does not decide which variables of this computer it gets. Null: these are no
+ * settings.
+ */
+function withLaterSettings({ stem, ...about }: About): About | null {
   const {
     inPlace = null,
     copyForward,
@@ -60,11 +64,15 @@ function withLaterSettings({ stem, ...about }: About): About {
     envFromFiles: _,
     ...settings
   } = withoutMaxOld(about.settings);
+  const requirement = soundRequirement(settings.requirement);
+  if (requirement === undefined) return null;
   return {
     ...about,
     ...(typeof stem === "string" && isFileName(stem) && { stem }),
     settings: {
       ...settings,
+      requirement,
+      timeoutSeconds: soundSeconds(settings.timeoutSeconds),
       inPlace,
       copyForward: soundPaths(copyForward) ?? ["."],
       ...(isOutputLimit(maxOutput) && { maxOutput }),
@@ -109,9 +117,13 @@ function isFileName(name: string): boolean {
 /** What a job copies is read here: a remote must not name anything outside the working directory. */
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
-  const { label, copyForward, copyBack, maxOutput, ...job } = entry.job;
+  const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...job } = entry.job;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
+  const need = soundRequirement(requirement);
+  const seconds = soundSeconds(timeoutSeconds);
   const own = {
+    ...(need && { requirement: need }),
+    ...(seconds !== null && { timeoutSeconds: seconds }),
     ...(typeof label === "string" && { label }),
     ...(forward && { copyForward: forward }),
     ...(back && { copyBack: back }),

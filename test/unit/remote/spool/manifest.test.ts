@@ -104,3 +104,27 @@ test("a machine cannot ask for variables of configuration files", async () => {
   expect(read?.settings.envNames).toEqual(["TOKEN"]);
   expect(read?.settings).not.toHaveProperty("envFromFiles");
 });
+
+test("needs and time limits that are no numbers are not taken over from a machine: they are written into scripts", async () => {
+  const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
+  const { manifest } = anOrder(machine, {});
+  const requirement = { ...manifest.settings.requirement, gpu: null };
+  expect(await reread({ ...job, requirement, timeoutSeconds: 7 })).toEqual([
+    { ...job, requirement, timeoutSeconds: 7 },
+  ]);
+  const odd = ["1; reboot", -1, {}, null];
+  for (const amount of odd)
+    expect(
+      await reread({ ...job, requirement: { ...requirement, cpus: amount }, timeoutSeconds: amount }),
+    ).toEqual([job]);
+  const settings = { ...manifest.settings, timeoutSeconds: "1; reboot" as unknown as number };
+  await machine.write(`${machine.spool}/manifest`, formatManifest({ ...manifest, settings }));
+  const read = await readManifest(machine.session, machine.place, never);
+  expect(read?.settings.timeoutSeconds).toBeNull();
+  const unsound = {
+    ...settings,
+    requirement: { ...requirement, memoryMb: "$(reboot)" as unknown as number },
+  };
+  await machine.write(`${machine.spool}/manifest`, formatManifest({ ...manifest, settings: unsound }));
+  expect(await readManifest(machine.session, machine.place, never)).toBeNull();
+});
