@@ -17,6 +17,7 @@ export type RuntimeFile =
   | (typeof SPOOL_SCRIPTS)[number]
   | "logs.sh"
   | "follow.sh"
+  | "tails.sh"
   | "control.sh"
   | "probe.sh"
   | "stage.sh"
