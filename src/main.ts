@@ -14,6 +14,11 @@ export async function main(program: Program): Promise<void> {
 
 async function dispatch(program: Program): Promise<number> {
   const invocation = parseOptions({ program, argv: process.argv.slice(2), env: process.env });
+  // A run makes its directory known by itself.
+  if (invocation.command !== "answered" && invocation.command !== "run") {
+    const { rememberHere } = await import("./cli/terminal/remember-here.js");
+    rememberHere();
+  }
   switch (invocation.command) {
     case "run": {
       const { executeBatch } = await import("./cli/commands/execute-script.js");
@@ -28,6 +33,10 @@ async function dispatch(program: Program): Promise<number> {
       return doctor(invocation.options);
     }
     case "status": {
+      if (invocation.options.isAll) {
+        const { showAllBatches } = await import("./cli/commands/status-all.js");
+        return showAllBatches(invocation.options);
+      }
       const { showStatus } = await import("./cli/commands/status.js");
       return showStatus(invocation.options);
     }

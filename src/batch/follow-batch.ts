@@ -14,6 +14,7 @@ import type { LastingConnector, Suspendable } from "./connector.js";
 import { BegunAnew, FollowedRun, type NextOrder } from "./followed-run.js";
 import type { Typed } from "./follower/protocol.js";
 import { type FollowerServer, openFollowerServer } from "./follower/serve-follower.js";
+import { rememberDirectory } from "./known-directories.js";
 import { Detached } from "./leaving.js";
 import { Steering } from "./steering.js";
 import type { Surroundings } from "./surroundings.js";
@@ -59,6 +60,7 @@ export type Ending =
 
 export async function followBatch(following: Following): Promise<Ending> {
   const { surroundings, orderTyped, exitCodeOf } = following;
+  rememberDirectory(surroundings, surroundings.cwd);
   const server = await openFollowerServer(surroundings.socketDirs, async (run, typed) => {
     run.expectChange();
     if (orderTyped !== undefined) run.beginAnew(await orderTyped(typed));

@@ -62,6 +62,32 @@ export interface BatchStatus extends BatchTimes {
   readonly unreached: readonly { readonly machine: string; readonly reason: string }[];
 }
 
+/** A batch of this computer, in whichever directory. */
+export type AnyBatch =
+  | ({
+      readonly kind: "known";
+      readonly batch: string;
+      readonly stem: string;
+      /** Where it was started: an absolute path. */
+      readonly directory: string;
+      readonly counts: WordCounts;
+      /** How many results are still on machines. */
+      readonly toCollect: number;
+      readonly follower: BatchStatus["follower"];
+      /** The last that is known to have happened. */
+      readonly lastAt: number;
+      /** When all this was true: in the past if a machine could not be asked. */
+      readonly seenAt: number;
+      readonly unreached: BatchStatus["unreached"];
+    } & BatchTimes)
+  | {
+      readonly kind: "unreadable";
+      readonly directory: string;
+      readonly stem: string;
+      /** Why its record cannot be read. */
+      readonly problem: string;
+    };
+
 export type WordCounts = Readonly<Record<JobWord, number>>;
 
 export function countWords(jobs: readonly { readonly state: JobWord }[]): WordCounts {

@@ -292,8 +292,18 @@ describe("sshoal", () => {
   const plainLogs = { streams: ["out", "err"], follows: false, tail: null, hostKeys: null } as const;
 
   test.each<[string[], Invocation]>([
-    [["status"], { command: "status", options: { batch: null, isJson: false, hostKeys: null } }],
-    [["status", "b", "--json"], { command: "status", options: { batch: "b", isJson: true, hostKeys: null } }],
+    [
+      ["status"],
+      { command: "status", options: { batch: null, isAll: false, isJson: false, hostKeys: null } },
+    ],
+    [
+      ["status", "b", "--json"],
+      { command: "status", options: { batch: "b", isAll: false, isJson: true, hostKeys: null } },
+    ],
+    [
+      ["status", "--all"],
+      { command: "status", options: { batch: null, isAll: true, isJson: false, hostKeys: null } },
+    ],
     [["logs", "3"], { command: "logs", options: { ...plainLogs, jobs: { words: ["3"], states: [] } } }],
     [
       ["logs", "-f", "x.sh.1", "--err"],
