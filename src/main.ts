@@ -40,6 +40,10 @@ async function dispatch(program: Program): Promise<number> {
       const { showStatus } = await import("./cli/commands/status.js");
       return showStatus(invocation.options);
     }
+    case "wait": {
+      const { wait } = await import("./cli/commands/wait.js");
+      return wait(invocation.options);
+    }
     case "results": {
       const { showResults } = await import("./cli/commands/show-results.js");
       return showResults(invocation.options);

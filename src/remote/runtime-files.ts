@@ -18,6 +18,7 @@ export type RuntimeFile =
   | "logs.sh"
   | "follow.sh"
   | "tails.sh"
+  | "pulse.sh"
   | "control.sh"
   | "probe.sh"
   | "stage.sh"

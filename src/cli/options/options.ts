@@ -27,6 +27,7 @@ import {
   reviser,
 } from "./run-options.js";
 import { describeHypersearch, describeSweep, type SweepInvocation } from "./sweep-options.js";
+import { describeWait, type WaitInvocation } from "./wait-options.js";
 
 export type Invocation =
   | {
@@ -39,6 +40,7 @@ export type Invocation =
   | { readonly command: "doctor"; readonly options: MachineOptions }
   | BatchInvocation
   | ActingInvocation
+  | WaitInvocation
   | SweepInvocation
   | RemoteInvocation
   /** `--help` or `--version`: it has been answered. */
@@ -114,6 +116,7 @@ function describeProgram({ program, env, parameters, choose }: Description): Com
   );
   const others = [
     ...batchCommands(choose),
+    describeWait(choose),
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
   ];

@@ -304,6 +304,25 @@ describe("sshoal", () => {
       ["status", "--all"],
       { command: "status", options: { batch: null, isAll: true, isJson: false, hostKeys: null } },
     ],
+    [
+      ["wait"],
+      {
+        command: "wait",
+        options: { hostKeys: null, jobs: { words: [], states: [] }, timeoutSeconds: null, isJson: false },
+      },
+    ],
+    [
+      ["wait", "3-7", "b.sh", "--timeout", "1h30m", "--json"],
+      {
+        command: "wait",
+        options: {
+          hostKeys: null,
+          jobs: { words: ["3-7", "b.sh"], states: [] },
+          timeoutSeconds: 5400,
+          isJson: true,
+        },
+      },
+    ],
     [["logs", "3"], { command: "logs", options: { ...plainLogs, jobs: { words: ["3"], states: [] } } }],
     [
       ["logs", "-f", "x.sh.1", "--err"],
@@ -368,6 +387,7 @@ describe("sshoal", () => {
     [["run", "jobs.sh"]],
     [["probe"]],
     [["status"]],
+    [["wait"]],
     [["logs", "1"]],
     [["clean"]],
     [["attach"]],
