@@ -14,8 +14,14 @@ import type { Surroundings } from "./surroundings.js";
 
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Those at work first, then those that wait for a client, then the others, the last one first. */
-export async function findAllBatches(surroundings: Surroundings, connect: Connector): Promise<AnyBatch[]> {
+export interface AllBatches {
+  /** Those at work first, then those that wait for a client, then the others, the last one first. */
+  readonly batches: readonly AnyBatch[];
+  /** Those that could be read, in no order. */
+  readonly loaded: readonly BatchHere[];
+}
+
+export async function findAllBatches(surroundings: Surroundings, connect: Connector): Promise<AllBatches> {
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
   const found = knownDirectories(surroundings).flatMap(loadAll);
   const batches = await Promise.all(
@@ -25,7 +31,10 @@ export async function findAllBatches(surroundings: Surroundings, connect: Connec
       return describe(each.here, unreached, Date.now());
     }),
   );
-  return batches.sort((one, other) => rankOf(one) - rankOf(other) || lastAtOf(other) - lastAtOf(one));
+  return {
+    batches: batches.sort((one, other) => rankOf(one) - rankOf(other) || lastAtOf(other) - lastAtOf(one)),
+    loaded: found.flatMap((each) => (each.kind === "loaded" ? [each.here] : [])),
+  };
 }
 
 type Loaded =

@@ -16,6 +16,7 @@ import type { Typed } from "./follower/protocol.js";
 import { type FollowerServer, openFollowerServer } from "./follower/serve-follower.js";
 import { rememberDirectory } from "./known-directories.js";
 import { Detached } from "./leaving.js";
+import type { Notifier } from "./notice/notifier.js";
 import { Steering } from "./steering.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -37,6 +38,8 @@ export interface Following {
   readonly orderTyped?: (typed: Typed) => Promise<NextOrder>;
   /** The order to run jobs again that are done; left out: the one there is. Rejects with UserError when there is none. */
   readonly orderAgain?: (rerun: Rerun) => Promise<NextOrder>;
+  /** Is told of every event; left out: no command is run at the end. */
+  readonly notifier?: Pick<Notifier, "note">;
   /** For those that watch; left out: they get none. */
   readonly exitCodeOf?: (ending: Ending) => number;
 }
@@ -87,6 +90,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
     const isReported = isNews && !(order.goesOn && event.kind === "job-skipped");
     viewer.show(event, { state: run.state, isNews: isReported });
     server.show(event, isReported);
+    following.notifier?.note(event, run.state);
     if (isEnough?.(run, event)) run.abandon(new Detached());
     steering.note(event);
   };

@@ -96,6 +96,11 @@ test("a batch whose machine cannot be asked is shown as last seen, and the machi
   expect(batch?.unreached).toMatchObject([{ machine: "far.yaml" }]);
   expect(batch?.seenAt).toBeLessThan(Date.now());
   relay.accept();
+  relay.pause();
+  const silent = await statusAll();
+  expect(silent.lines[1]).toMatch(/^running +jobs\.sh .* last seen \d+s ago: 1 running$/);
+  expect(silent.stderr).toBe("WARNING: far.yaml cannot be asked: it did not answer in time\n");
+  relay.resume();
   await b.write("go", "");
   expect((await execute(a, ...args)).code).toBe(0);
   await relay.stop();

@@ -12,6 +12,7 @@ import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
+import { hideArguments } from "../terminal/notices.js";
 import { watchHere } from "../terminal/watch-here.js";
 
 export async function attach(options: AttachOptions): Promise<number> {
@@ -24,7 +25,9 @@ export async function attach(options: AttachOptions): Promise<number> {
   // What only follows jobs to their end has no machines to give any to.
   const orderAgain = (rerun: Rerun) =>
     orderFor(loadBatch(results, here.stem) ?? here, results, surroundings, rerun);
-  const following = { order, surroundings, connector, orderAgain };
+  const { notice } = options;
+  if (notice !== null) hideArguments(here.stem);
+  const following = { order, surroundings, connector, orderAgain, notice };
   if (!isOneJob(here)) return followHere({ ...following, options });
   // As execute_remote would have gone on.
   const asRemote = options.isJson ? options : { ...options, tees: true, voice: "execute_remote" as const };

@@ -8,6 +8,7 @@ import type { StatusOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";
+import { notifyOf } from "../terminal/notices.js";
 import { tableLook } from "../terminal/table-look.js";
 
 export async function showAllBatches(options: StatusOptions): Promise<ExitCode> {
@@ -19,12 +20,13 @@ export async function showAllBatches(options: StatusOptions): Promise<ExitCode> 
   // Asking for passphrases of machines that other directories use would be a surprise.
   const { fleet } = lastingConnector(surroundings, options, note, false);
   const connect: Connector = async (machine, signal) => (await fleet.borrow(machine, signal)).session;
-  const batches = await findAllBatches(surroundings, connect);
+  const { batches, loaded } = await findAllBatches(surroundings, connect);
   for (const each of unreachedNotes(batches)) note(`WARNING: ${each}`);
   if (batches.length === 0)
     note("no batch of yours is known here; any command of sshoal where one was run makes it known");
   const look = { ...tableLook(), homeDir: surroundings.homeDir, now: Date.now() };
   const lines = options.isJson ? allBatchesJson(batches) : allBatchesLines(batches, look);
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  await notifyOf(loaded, surroundings);
   return ExitCode.Success;
 }

@@ -1,4 +1,4 @@
-// `sshoal status`: how far the batches of this directory are. It only looks: nothing is written, here or on machines.
+// `sshoal status`: how far the batches of this directory are. It changes nothing, but runs what --notify left for their ends.
 
 import { chooseBatch, loadBatches } from "../../batch/batches-here.js";
 import { lookCloser } from "../../batch/look-closer.js";
@@ -10,6 +10,7 @@ import type { StatusOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";
 import { describeBatch } from "../terminal/describe-batch.js";
+import { notifyOf } from "../terminal/notices.js";
 import { tableLook } from "../terminal/table-look.js";
 
 export async function showStatus(options: StatusOptions): Promise<ExitCode> {
@@ -26,6 +27,7 @@ export async function showStatus(options: StatusOptions): Promise<ExitCode> {
   const look = tableLook();
   const lines = statuses.flatMap((each) => (isJson ? statusJson(each) : statusLines(each, look)));
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  await notifyOf(chosen, surroundings);
   return ExitCode.Success;
 }
 

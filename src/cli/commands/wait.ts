@@ -17,6 +17,7 @@ import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { describeBatch } from "../terminal/describe-batch.js";
 import { note } from "../terminal/note.js";
+import { notifyOf } from "../terminal/notices.js";
 import { tableLook } from "../terminal/table-look.js";
 import { WaitingDisplay } from "../terminal/waiting-display.js";
 
@@ -45,7 +46,10 @@ export async function wait(options: WaitOptions): Promise<ExitCode> {
     });
     display.close();
     const statuses = waited.map((each) => statusOf(each, results, surroundings));
-    return report(waited, statuses, options.isJson);
+    print(statuses, options.isJson);
+    const batches = waited.map(({ here }) => here);
+    await notifyOf(batches, surroundings);
+    return exitCodeFor(waited, statuses);
   } finally {
     display.close();
     stopListening();
@@ -101,16 +105,18 @@ function statusOf(
   };
 }
 
-function report(waited: readonly WaitedBatch[], statuses: readonly BatchStatus[], isJson: boolean): ExitCode {
+function print(statuses: readonly BatchStatus[], isJson: boolean): void {
   const look = tableLook();
-  if (isJson)
-    process.stdout.write(
-      statuses
-        .flatMap(statusJson)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
-  else for (const line of statuses.flatMap((status) => waitedLines(status, look))) note(line);
+  if (isJson) process.stdout.write(linesOf(statuses.flatMap(statusJson)));
+  else process.stderr.write(linesOf(statuses.flatMap((status) => waitedLines(status, look))));
+}
+
+function linesOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Throws UserError when jobs are left that will not end by themselves. */
+function exitCodeFor(waited: readonly WaitedBatch[], statuses: readonly BatchStatus[]): ExitCode {
   const stuck = waited.find(({ open }) => open.size > 0);
   if (stuck !== undefined) throw openError(stuck);
   const isGood = statuses.every(({ jobs }) =>

@@ -4,7 +4,9 @@ import { Command } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
+import type { Notice } from "../../model/notice.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
+import { describeNotify, noticeOf, type RawNotify, resolveNotify } from "./notify-options.js";
 import {
   describeChoice,
   describeSsh,
@@ -25,6 +27,7 @@ interface Showing extends SshOptions {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
   readonly tees: boolean;
+  readonly notice: Notice | null;
 }
 
 /** Machines are for a batch that has no record here. */
@@ -49,7 +52,7 @@ export interface DrainOptions extends SshOptions {
   readonly machine: string;
 }
 
-interface RawShowing extends RawSsh {
+interface RawShowing extends RawSsh, RawNotify {
   readonly json?: true;
   readonly verbose?: true;
   readonly tee?: true;
@@ -106,6 +109,10 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
       const watches = raw.watch ?? false;
       if (watches && raw.tee)
         throw new UserError("--watch cannot be combined with --tee", { hint: "sshoal logs -f JOB" });
+      if (watches && raw.notify !== undefined)
+        throw new UserError("--watch cannot be combined with --notify", {
+          hint: "type the command of the batch again, with --notify",
+        });
       choose({
         command: "attach",
         options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null, watches },
@@ -114,13 +121,15 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
 }
 
 function showing(command: Command): Command {
-  return describeSsh(command)
+  describeSsh(command)
     .option("--tee", "also print the output of jobs, line by line")
     .option("--json", "print one JSON event per line instead of text")
     .option("-v, --verbose", "print more details");
+  return describeNotify(command);
 }
 
 function shown(raw: RawShowing): Showing {
   const { json = false, verbose = false, tee = false } = raw;
-  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee };
+  const notice = noticeOf(resolveNotify(raw));
+  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee, notice };
 }

@@ -13,6 +13,7 @@ import {
   type RawMachines,
   resolveMachines,
 } from "./machine-options.js";
+import { describeNotify, type NotifyOptions, type RawNotify, resolveNotify } from "./notify-options.js";
 import {
   durationOption,
   type Environment,
@@ -53,6 +54,7 @@ export interface RunOptions extends MachineOptions {
   readonly detaches: boolean;
   /** What jobs print is shown, too. */
   readonly tees: boolean;
+  readonly notify: NotifyOptions;
   readonly policy: Policy;
   readonly rerun: Rerun;
   /** A line whose command changed keeps its results. */
@@ -61,7 +63,7 @@ export interface RunOptions extends MachineOptions {
   readonly voice: Voice;
 }
 
-export interface RawRun extends RawMachines {
+export interface RawRun extends RawMachines, RawNotify {
   readonly follow?: string;
   readonly kabukiCommands?: true;
   /** True: without a word. */
@@ -101,7 +103,7 @@ export function describeRun(command: Command): Command {
 
 /** All but what is run. */
 export function describeRunOptions(command: Command): Command {
-  return describeMachines(command)
+  describeMachines(command)
     .option(
       "--copy-forward [paths...]",
       "copy these files to the machines; without paths, none (default: ./; on this machine: none, jobs run in place)",
@@ -146,6 +148,7 @@ export function describeRunOptions(command: Command): Command {
     .option("--dry-run", "print slots and first commands, run nothing")
     .option("--json", "print one JSON event per line instead of text")
     .option("-v, --verbose", "print more details");
+  return describeNotify(command);
 }
 
 export function resolveRun(
@@ -184,6 +187,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
     tees: raw.tee ?? false,
+    notify: resolveNotify(raw),
     policy: {
       retries: raw.retries,
       retriesFailures: raw.retryOnFailure ?? false,

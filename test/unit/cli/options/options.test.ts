@@ -56,6 +56,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
     isVerbose: false,
     detaches: false,
     tees: false,
+    notify: { command: null, on: null },
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, halt: null },
     rerun: "stopped",
     keepsChanged: false,
@@ -287,7 +288,7 @@ describe("sshoal", () => {
     });
   });
 
-  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false };
+  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false, notice: null };
   const nowhere = { machines: [], configFile: null };
   const plainLogs = { streams: ["out", "err"], follows: false, tail: null, hostKeys: null } as const;
 
