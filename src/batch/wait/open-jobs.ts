@@ -1,5 +1,4 @@
-// Those of the jobs that are waited for that have not ended, in a batch that no client follows; and why some never will by
-// themselves.
+// The jobs that are waited for and have not ended, in a batch that no client follows; and why some will not end by themselves.
 
 import type { Attempt } from "../../model/attempt.js";
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
@@ -55,9 +54,13 @@ export class OpenJobs {
     }
   }
 
-  /** These attempts are not on their machine, and will not begin. */
-  noteMissing(keys: readonly string[]): void {
-    for (const key of keys) this.#giveUp(parseAttemptKey(key).job, NO_CLIENT);
+  /** These attempts are not on this machine, and will not begin there. A later attempt of the same job is another matter. */
+  noteMissing(machine: string, keys: readonly string[]): void {
+    for (const key of keys) {
+      const { job, attempt: number } = parseAttemptKey(key);
+      const attempt = this.#attemptOf(job);
+      if (attempt?.machine === machine && attempt.number === number) this.#giveUp(job, NO_CLIENT);
+    }
   }
 
   /** Nothing more happens on this machine. */

@@ -86,7 +86,7 @@ async function watchOne({ here, open, name, sent, look, means, signal }: OneWatc
       look();
     },
     onMissing: (missing) => {
-      open.noteMissing(missing);
+      open.noteMissing(name, missing);
       look();
     },
     onNote: means.onNote,

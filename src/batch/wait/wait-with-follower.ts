@@ -7,7 +7,8 @@ import { pause } from "../../fleet/retrying.js";
 import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
-import { loadBatch, readBatchHolder } from "../batches-here.js";
+import { isHere } from "../../run/home/lock.js";
+import { describeHolder, loadBatch, readBatchHolder } from "../batches-here.js";
 import { type Follower, reachFollower } from "../follower/ask-follower.js";
 import { watchBatch } from "../follower/watch-batch.js";
 import { endOf } from "./job-end.js";
@@ -89,8 +90,11 @@ const MAY_END_MANY: ReadonlySet<RunEvent["kind"]> = new Set([
 async function watchRecord(
   stem: string,
   jobs: readonly JobId[] | null,
-  { results, onProgress, signal }: WaitMeans,
+  { results, onNote, onProgress, signal }: WaitMeans,
 ): Promise<void> {
+  const holder = readBatchHolder(results, stem);
+  if (holder !== null && !isHere(holder))
+    onNote(`${describeHolder(holder)} follows ${stem}, and cannot be asked: its record is watched`);
   const record = path.join(results.privateDir, `${stem}.jsonl`);
   let size = -1;
   while (!signal.aborted && readBatchHolder(results, stem) !== null) {

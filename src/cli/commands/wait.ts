@@ -36,6 +36,7 @@ export async function wait(options: WaitOptions): Promise<ExitCode> {
   const stopListening = giveUpOn(giving, options.timeoutSeconds);
   const display = new WaitingDisplay();
   audience.onNote = (message) => display.note(message);
+  audience.view = display;
   try {
     const waited = await waitForJobs(chosen, {
       results,

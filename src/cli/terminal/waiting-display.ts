@@ -14,6 +14,7 @@ export class WaitingDisplay {
   readonly #states = new Map<string, BatchState>();
   readonly #since = Date.now();
   readonly #timer: NodeJS.Timeout | null;
+  #isSuspended = false;
 
   constructor() {
     this.#timer = this.#region === null ? null : setInterval(() => this.#draw(), REDRAW_MS);
@@ -29,6 +30,16 @@ export class WaitingDisplay {
     else this.#draw([printable(message)]);
   }
 
+  /** While a question is asked on the terminal. */
+  suspend(): void {
+    this.#isSuspended = true;
+    this.#region?.draw([]);
+  }
+
+  resume(): void {
+    this.#isSuspended = false;
+  }
+
   close(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#region?.draw([]);
@@ -36,6 +47,7 @@ export class WaitingDisplay {
 
   #draw(above: readonly string[] = []): void {
     const batches = [...this.#states].map(([stem, state]) => ({ stem, state }));
+    if (this.#isSuspended) return this.#region?.draw([], above);
     const columns = process.stderr.columns || 80;
     const line = waitingLine(batches, Date.now() - this.#since, { ...tableLook(), columns });
     this.#region?.draw(batches.length === 0 ? [] : [line], above);

@@ -1,5 +1,6 @@
 // Whether anything goes on in a spool: for a client that only waits, and leaves everything as it is.
 
+import { isAttemptKey } from "../../model/attempt-key.js";
 import { quote } from "../../transport/quote.js";
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
@@ -47,6 +48,6 @@ export function parsePulse(lines: readonly string[]): Pulse | null {
   return {
     logs: parseLogs(logs),
     isStill: wordsAfter("alive", lines)[0] === "0",
-    missing: [...wordsAfter("absent", lines), ...wordsAfter("taken", lines)],
+    missing: [...wordsAfter("absent", lines), ...wordsAfter("taken", lines)].filter(isAttemptKey),
   };
 }

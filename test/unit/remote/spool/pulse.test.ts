@@ -54,4 +54,9 @@ test("attempts that never came, or were taken back, will not begin; looking chan
 test("a machine without the batch has no pulse", async () => {
   expect(await pulse([A])).toBe(null);
   expect(parsePulse([])).toBe(null);
+  expect(parsePulse(["logs", "alive 0", "taken x", "absent ../y"])).toEqual({
+    logs: [],
+    isStill: true,
+    missing: [],
+  });
 });
