@@ -2,7 +2,7 @@
 
 import { type BatchState, lastAttempt, type TrackedJob, wordOf } from "../../model/batch-state.js";
 import { countWords } from "../../model/batch-status.js";
-import { countHeld, elapsedMs } from "../../model/batch-times.js";
+import { elapsedMs } from "../../model/batch-times.js";
 import type { NoticeFacts } from "../../model/notice.js";
 import { endOf } from "../wait/job-end.js";
 import type { StoredNotice } from "./notice-store.js";
@@ -39,9 +39,10 @@ export function hasFailed(
   return endedAt === null || endedAt >= since - SKEW_MS;
 }
 
-/** A run is over for a notice unless a machine has a job that goes on without it, or may have one. */
-export function isAtEnd(state: BatchState): boolean {
-  return countHeld(state) === 0 && state.tally.unknown === 0;
+/** A run that ends is the end of its batch unless a machine has a job that goes on, or may have one. */
+export function isAtEnd({ jobs }: BatchState): boolean {
+  for (const { fate } of jobs.values()) if (fate.kind === "tried" && !("outcome" in fate.stage)) return false;
+  return true;
 }
 
 /** `now` is null when the batch is over. */

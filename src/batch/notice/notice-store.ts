@@ -83,12 +83,12 @@ export class NoticeStore {
       return null;
     }
     const notice = readEntry(mine);
-    rmSync(mine, { force: true });
+    remove(mine);
     return notice;
   }
 
   drop(): void {
-    if (this.#dir !== null) rmSync(this.#file, { force: true });
+    if (this.#dir !== null) remove(this.#file);
   }
 
   /** What a command that failed printed. Returns where; null: it cannot be kept. */
@@ -102,6 +102,15 @@ export class NoticeStore {
     } catch {
       return null;
     }
+  }
+}
+
+/** On a disk that takes no changes it stays; its command can then not be claimed, and is not run either. */
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // As above.
   }
 }
 
@@ -129,7 +138,7 @@ function removeOrphans(dir: string): void {
     const file = path.join(dir, name);
     const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0);
     const isLeft = !name.endsWith(ENDING) && name !== "last-output" && age > CLAIM_MS;
-    if (isLeft || (name.endsWith(ENDING) && isOrphan(file))) rmSync(file, { force: true });
+    if (isLeft || (name.endsWith(ENDING) && isOrphan(file))) remove(file);
   }
 }
 

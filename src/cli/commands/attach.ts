@@ -16,6 +16,8 @@ import { hideArguments } from "../terminal/notices.js";
 import { watchHere } from "../terminal/watch-here.js";
 
 export async function attach(options: AttachOptions): Promise<number> {
+  const { notice } = options;
+  if (notice !== null) hideArguments("attach");
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   if (options.watches) return watch(options, results);
@@ -25,8 +27,6 @@ export async function attach(options: AttachOptions): Promise<number> {
   // What only follows jobs to their end has no machines to give any to.
   const orderAgain = (rerun: Rerun) =>
     orderFor(loadBatch(results, here.stem) ?? here, results, surroundings, rerun);
-  const { notice } = options;
-  if (notice !== null) hideArguments(here.stem);
   const following = { order, surroundings, connector, orderAgain, notice };
   if (!isOneJob(here)) return followHere({ ...following, options });
   // As execute_remote would have gone on.

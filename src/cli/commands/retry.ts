@@ -14,11 +14,11 @@ import { hideArguments, leaveNotice } from "../terminal/notices.js";
 import { watchHere } from "../terminal/watch-here.js";
 
 export async function retry(options: RetryOptions): Promise<number> {
+  const { notice } = options;
+  if (notice !== null) hideArguments("retry");
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   const { here, jobs } = chooseToRetry(loadBatches(results), options.jobs);
-  const { notice } = options;
-  if (notice !== null) hideArguments(here.stem);
   const follower = await reachFollower(results, here.stem);
   if (follower !== null) {
     await follower.ask({ kind: "retry", jobs });

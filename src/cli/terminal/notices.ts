@@ -58,8 +58,8 @@ export async function notifyOf(batches: readonly BatchHere[], surroundings: Surr
 }
 
 /** Commands that may hold secrets do not stay in the list of processes, which every account can read. */
-export function hideArguments(stem: string): void {
-  process.title = `${path.basename(process.argv[1] ?? "sshoal", ".js")} ${stem}`;
+export function hideArguments(instead: string): void {
+  process.title = `${path.basename(process.argv[1] ?? "sshoal", ".js")} ${instead}`;
 }
 
 function sender(

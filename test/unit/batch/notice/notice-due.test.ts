@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dueOf } from "../../../../src/batch/notice/notice-due.js";
+import { dueOf, isAtEnd } from "../../../../src/batch/notice/notice-due.js";
 import type { RunEvent } from "../../../../src/model/event.js";
 import { apply } from "../../../../src/plan/fold/apply.js";
 import { initialState } from "../../../../src/plan/fold/initial-state.js";
@@ -39,4 +39,23 @@ test("a failure from before the notice was asked for does not count, give or tak
 test("while a client follows, a failure counts once its results are here: it may be retried", () => {
   const state = failedAt(1000);
   expect(dueOf(notice("failure"), { state, isFollowed: true, isOver: false })).toBe(null);
+});
+
+test("an attempt that was overtaken may be on its machine still: the batch is at its end without it", () => {
+  const state = initialState({ jobs: someJobs(1), machines: ["a", "b"], policy: POLICY });
+  const about = { job: 1, attempt: 2, machine: "b", at: 0 };
+  const events: RunEvent[] = [
+    assigned("a", [1]),
+    { kind: "jobs-handed-over", at: 0, machine: "a", jobs: [1] },
+    { kind: "machine-lost", at: 0, machine: "a", reason: "gone" },
+    { kind: "jobs-reassigned", at: 0, machine: "a", jobs: [1] },
+    assigned("b", [1]),
+    { kind: "job-started", slot: 0, ...about },
+    { kind: "job-ended", outcome: FAILURE, durationMs: 0, ...about },
+  ];
+  const atEnd = events.map((event) => {
+    apply(state, event);
+    return isAtEnd(state);
+  });
+  expect(atEnd).toEqual([false, false, false, true, false, false, true]);
 });
