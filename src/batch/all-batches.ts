@@ -41,7 +41,7 @@ type Loaded =
   | { readonly kind: "loaded"; readonly here: BatchHere }
   | Extract<AnyBatch, { kind: "unreadable" }>;
 
-/** A record that cannot be read, whyever, does not hide the others. */
+/** A record that cannot be read does not hide the others, whatever is wrong with it. */
 function loadAll(directory: string): Loaded[] {
   const results = new Results(directory);
   return stemsHere(results).flatMap((stem): Loaded[] => {

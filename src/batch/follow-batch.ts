@@ -1,6 +1,7 @@
 // Follows a batch to its end, whichever command asked for it: starts the run, shows what happens to a viewer, and
 // reports how it ended.
 
+import path from "node:path";
 import type { RunEvent } from "../model/event.js";
 import type { JobId } from "../model/job.js";
 import { countLeft, type Left } from "../plan/remaining.js";
@@ -63,7 +64,7 @@ export type Ending =
 
 export async function followBatch(following: Following): Promise<Ending> {
   const { surroundings, orderTyped, exitCodeOf } = following;
-  rememberDirectory(surroundings, surroundings.cwd);
+  rememberDirectory(surroundings, path.dirname(following.order.results.dir));
   const server = await openFollowerServer(surroundings.socketDirs, async (run, typed) => {
     run.expectChange();
     if (orderTyped !== undefined) run.beginAnew(await orderTyped(typed));

@@ -45,11 +45,11 @@ export function knownDirectories(place: Place): string[] {
   const entries = entriesDir(place);
   if (entries === null) return [];
   const byUse = listEntries(entries).sort((one, other) => other.usedAt - one.usedAt);
-  for (const { file } of byUse.slice(MOST_DIRECTORIES)) rmSync(file, { force: true });
+  for (const { file } of byUse.slice(MOST_DIRECTORIES)) forget(file);
   return byUse.slice(0, MOST_DIRECTORIES).flatMap(({ file }) => {
     const dir = readEntry(file);
     if (dir !== null && isThere(dir)) return [dir];
-    rmSync(file, { force: true });
+    forget(file);
     return [];
   });
 }
@@ -82,6 +82,15 @@ function listEntries(entries: string): { readonly file: string; readonly usedAt:
       .map((file) => ({ file, usedAt: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }));
   } catch {
     return [];
+  }
+}
+
+/** Where it cannot be removed, it is passed over again the next time. */
+function forget(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // A home that is read-only.
   }
 }
 

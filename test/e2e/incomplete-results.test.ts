@@ -148,7 +148,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
 
   test("sshoal clean gives the rest up", async () => {
     await runWithRootsFiles();
-    const [, batch = ""] = /^(jobs\.sh-\w+): /.exec((await sshoal("status")).stdout) ?? [];
+    const [, batch = ""] = /\((jobs\.sh-\w+)\)$/m.exec((await sshoal("status")).stdout) ?? [];
     expect((await sshoal("clean")).stdout).toMatch(/kept: 1 to collect/);
     openAll();
     execFileSync("chown", ["-R", `${NOBODY}`, host.homeDir]);
