@@ -19,7 +19,10 @@ export function describeNotify(command: Command): Command {
   return command
     .option("--notify <command>", "run this command on this computer once, when the batch ends; '' for none")
     .addOption(
-      new Option("--notify-on <when>", "run it at the end of the batch, or at its first failure")
+      new Option(
+        "--notify-on <when>",
+        "run it at the end of the batch, or at its first failure (default: end)",
+      )
         .choices(["end", "failure"])
         .default(undefined, "end"),
     );

@@ -25,7 +25,11 @@ interface RawWait extends RawSsh, RawJobs {
 }
 
 const EXIT_CODES = `
-Exit codes: 0 all succeeded · 1 one failed, was stopped, is lost or will not run · 124 --timeout · 130 Ctrl-C
+Exit codes:
+  0    all jobs succeeded
+  1    a job failed, was stopped, is lost, or will not run by itself
+  124  --timeout is over; the jobs go on
+  130  Ctrl-C; the jobs go on
 
 Examples:
   sshoal wait && sshoal results
@@ -36,7 +40,7 @@ Examples:
 export function describeWait(choose: (invocation: WaitInvocation) => void): Command {
   return describeSsh(describeJobs(new Command("wait")))
     .description(
-      "Wait until jobs have ended, all of this directory by default, and exit with 0 if all succeeded.",
+      "Wait until jobs have ended, and exit with 0 if all of them succeeded (default: all jobs here).",
     )
     .addOption(
       durationOption("--timeout <duration>", "give up after this time, with exit code 124: 90s, 10m, 2h"),
