@@ -6,6 +6,8 @@ export const ExitCode = {
   BadInput: 2,
   NoMachine: 3,
   Bug: 70,
+  /** As that of `timeout`. */
+  TimedOut: 124,
   Interrupted: 130,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];

@@ -31,6 +31,11 @@ async function dispatch(program: Program): Promise<number> {
 }
 
 async function perform(invocation: Invocation, program: Program): Promise<number> {
+  // A run makes its directory known by itself.
+  if (invocation.command !== "answered" && invocation.command !== "run") {
+    const { rememberHere } = await import("./cli/terminal/remember-here.js");
+    rememberHere();
+  }
   switch (invocation.command) {
     case "run": {
       const { executeBatch } = await import("./cli/commands/execute-script.js");
@@ -45,8 +50,16 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       return doctor(invocation.options);
     }
     case "status": {
+      if (invocation.options.isAll) {
+        const { showAllBatches } = await import("./cli/commands/status-all.js");
+        return showAllBatches(invocation.options);
+      }
       const { showStatus } = await import("./cli/commands/status.js");
       return showStatus(invocation.options);
+    }
+    case "wait": {
+      const { wait } = await import("./cli/commands/wait.js");
+      return wait(invocation.options);
     }
     case "results": {
       const { showResults } = await import("./cli/commands/show-results.js");

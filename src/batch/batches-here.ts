@@ -42,6 +42,8 @@ export interface BatchHere {
   /** Of its last run. */
   readonly jobs: readonly Job[];
   readonly machines: ReadonlyMap<string, RecordedMachine>;
+  /** As in Past. */
+  readonly slots: Past["slots"];
   readonly state: RunState;
   /** As in Past. */
   readonly kept: Past["kept"];
@@ -105,6 +107,7 @@ export function loadBatch(results: Results, stem: string): BatchHere | null {
     isFollowed: past.position !== null,
     jobs,
     machines,
+    slots: past.slots,
     state,
     kept,
     stuck,

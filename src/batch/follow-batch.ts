@@ -1,6 +1,7 @@
 // Follows a batch to its end, whichever command asked for it: starts the run, shows what happens to a viewer, and
 // reports how it ended.
 
+import path from "node:path";
 import type { RunEvent } from "../model/event.js";
 import type { JobId } from "../model/job.js";
 import { countLeft, type Left } from "../plan/remaining.js";
@@ -14,7 +15,9 @@ import type { LastingConnector, Suspendable } from "./connector.js";
 import { BegunAnew, FollowedRun, type NextOrder } from "./followed-run.js";
 import type { Typed } from "./follower/protocol.js";
 import { type FollowerServer, openFollowerServer } from "./follower/serve-follower.js";
+import { rememberDirectory } from "./known-directories.js";
 import { Detached } from "./leaving.js";
+import type { Notifier } from "./notice/notifier.js";
 import { Steering } from "./steering.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -36,6 +39,8 @@ export interface Following {
   readonly orderTyped?: (typed: Typed) => Promise<NextOrder>;
   /** The order to run jobs again that are done; left out: the one there is. Rejects with UserError when there is none. */
   readonly orderAgain?: (rerun: Rerun) => Promise<NextOrder>;
+  /** Is told of every event; left out: no command is run at the end. */
+  readonly notifier?: Pick<Notifier, "note">;
   /** For those that watch; left out: they get none. */
   readonly exitCodeOf?: (ending: Ending) => number;
 }
@@ -59,6 +64,7 @@ export type Ending =
 
 export async function followBatch(following: Following): Promise<Ending> {
   const { surroundings, orderTyped, exitCodeOf } = following;
+  rememberDirectory(surroundings, path.dirname(following.order.results.dir));
   const server = await openFollowerServer(surroundings.socketDirs, async (run, typed) => {
     run.expectChange();
     if (orderTyped !== undefined) run.beginAnew(await orderTyped(typed));
@@ -85,6 +91,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
     const isReported = isNews && !(order.goesOn && event.kind === "job-skipped");
     viewer.show(event, { state: run.state, isNews: isReported });
     server.show(event, isReported);
+    following.notifier?.note(event, run.state);
     if (isEnough?.(run, event)) run.abandon(new Detached());
     steering.note(event);
   };

@@ -1,6 +1,6 @@
-// The end of what a job printed, from job_results/: for a line that says why it failed.
+// The end of what a job printed, from job_results/: for a line that says why it failed, or how far it is.
 
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import type { Results } from "../run/home/results.js";
 
 /** Enough for the last line of a traceback. */
@@ -10,6 +10,19 @@ const TAIL_BYTES = 4096;
 export function loadLastWords(results: Results, name: string): string {
   const errors = loadTail(results.streamPath(name, "err"));
   return errors.trim() === "" ? loadTail(results.streamPath(name, "out")) : errors;
+}
+
+/** The same for a job that runs: of the stream that was written to last, if there is something in it. */
+export function loadLatestWords(results: Results, name: string): string {
+  const paths = (["out", "err"] as const).map((stream) => results.streamPath(name, stream));
+  const [out, err] = paths.map((path) => ({ words: loadTail(path), at: timeOf(path) }));
+  if (out === undefined || err === undefined) return "";
+  const [latest, other] = err.at > out.at ? [err, out] : [out, err];
+  return latest.words.trim() === "" ? other.words : latest.words;
+}
+
+function timeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function loadTail(path: string): string {

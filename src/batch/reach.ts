@@ -26,17 +26,19 @@ export interface Unreached {
 
 export type Reached<T> = { readonly kind: "reached"; readonly answer: T } | Unreached;
 
+/** `signal`: the machine did not answer in time. */
 export async function reach<T>(
   machine: ReachedMachine,
   connect: Connector,
   use: (session: Session, signal: AbortSignal) => Promise<T>,
+  signal = new AbortController().signal,
 ): Promise<Reached<T>> {
-  const { signal } = new AbortController();
   let session: Session | null = null;
   try {
     session = await connect(machine, signal);
     return { kind: "reached", answer: await use(session, signal) };
   } catch (error) {
+    if (signal.aborted) return tooSlow(machine);
     // What a machine did wrong carries a hint; anything else is our bug.
     if (!(error instanceof Error && "hint" in error)) throw error;
     const hint = typeof error.hint === "string" ? error.hint : null;
@@ -47,6 +49,11 @@ export async function reach<T>(
   } finally {
     await session?.close();
   }
+}
+
+function tooSlow({ name }: ReachedMachine): Unreached {
+  const reason = "it did not answer in time";
+  return { kind: "unreached", machine: name, reason, hint: null, failure: null, isPassing: true };
 }
 
 /** What was under way may fail a moment before the session is known to be gone. */

@@ -9,7 +9,7 @@ import { type Following, followBatch } from "./follow-batch.js";
 import { closedOrder } from "./recorded-batch.js";
 import { askToStop, maySettle, type StoppedJob, stopReport } from "./stop-jobs.js";
 
-export interface StopHere extends Pick<Following, "surroundings" | "connector"> {
+export interface StopHere extends Pick<Following, "surroundings" | "connector" | "notifier"> {
   readonly here: BatchHere;
   /** Null: all of the batch. */
   readonly jobs: readonly JobId[] | null;

@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly homeDir: string;
   /** What is kept there only saves time; null: nothing is kept. */
   readonly cacheDir: string | null;
+  /** What this user's commands know of each other; null: there is no place for it. */
+  readonly stateDir: string | null;
   readonly username: string;
   /** What this computer calls itself. */
   readonly computer: string;

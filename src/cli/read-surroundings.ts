@@ -4,18 +4,27 @@ import { hostname, tmpdir } from "node:os";
 import path from "node:path";
 import { readAccount, readHomeDir } from "../account.js";
 import type { Surroundings } from "../batch/surroundings.js";
-import { cacheDir } from "../cache-dir.js";
+import { cacheDir, isOwnOrMissing } from "../cache-dir.js";
 
 export function readSurroundings(): Surroundings {
   return {
     cwd: process.cwd(),
     homeDir: readHomeDir(),
     cacheDir: cacheDir(),
+    stateDir: stateDir(),
     username: readAccount().username,
     computer: hostname(),
     agentSocket: process.env.SSH_AUTH_SOCK || null,
     socketDirs: socketDirs(),
   };
+}
+
+/** Null: another account could change what is there. */
+function stateDir(): string | null {
+  const asked = process.env.XDG_STATE_HOME ?? "";
+  const above = path.isAbsolute(asked) ? asked : path.join(readHomeDir(), ".local", "state");
+  const dir = path.join(above, "sshoal");
+  return isOwnOrMissing(dir) ? dir : null;
 }
 
 /** A long path does not fit into a socket's address: the next one may. */

@@ -1,7 +1,8 @@
-// How far each job of a batch is, for people and programs that ask.
+// How far each job of a batch is, and the batch itself, for people and programs that ask.
 
-import type { JobWord } from "./batch-state.js";
+import { JOB_WORDS, type JobWord } from "./batch-state.js";
 import type { JobId, Outcome } from "./job.js";
+import type { Slot } from "./machine.js";
 
 export interface JobStatus {
   readonly job: JobId;
@@ -42,11 +43,62 @@ export interface BatchTimes {
 
 export interface BatchStatus extends BatchTimes {
   readonly batch: string;
+  /** What its jobs' names begin with: people call the batch by it. */
+  readonly stem: string;
+  /** Where it was started, as people write it. */
+  readonly directory: string;
   readonly jobs: readonly JobStatus[];
+  /** Of each machine, as last planned. */
+  readonly slots: ReadonlyMap<string, readonly Slot[]>;
+  /** The end of what running and failed jobs printed; unsafe to show. */
+  readonly lastWords: ReadonlyMap<JobId, string>;
+  /** Why slots take no job, by machine, in its own words. */
+  readonly shortages: ReadonlyMap<string, string>;
   /** "process 1234"; null: no client does. */
   readonly follower: string | null;
   /** What to type to go on with it. */
   readonly command: string;
   /** Their jobs are as last known. */
   readonly unreached: readonly { readonly machine: string; readonly reason: string }[];
+}
+
+/** A batch of this computer, in whichever directory. */
+export type AnyBatch =
+  | ({
+      readonly kind: "known";
+      readonly batch: string;
+      readonly stem: string;
+      /** Where it was started: an absolute path. */
+      readonly directory: string;
+      readonly counts: WordCounts;
+      /** How many results are still on machines. */
+      readonly toCollect: number;
+      readonly follower: BatchStatus["follower"];
+      /** The last that is known to have happened. */
+      readonly lastAt: number;
+      /** When all this was true: in the past if a machine could not be asked. */
+      readonly seenAt: number;
+      readonly unreached: BatchStatus["unreached"];
+    } & BatchTimes)
+  | {
+      readonly kind: "unreadable";
+      readonly directory: string;
+      readonly stem: string;
+      /** Why its record cannot be read. */
+      readonly problem: string;
+    };
+
+export type WordCounts = Readonly<Record<JobWord, number>>;
+
+export function countWords(jobs: readonly { readonly state: JobWord }[]): WordCounts {
+  const counts = Object.fromEntries(JOB_WORDS.map((word) => [word, 0])) as Record<JobWord, number>;
+  for (const { state } of jobs) counts[state]++;
+  return counts;
+}
+
+/** The state of the whole batch: "waiting" if jobs are left and no client or machine works on them. */
+export function batchWord(counts: WordCounts, isAtWork: boolean): Exclude<JobWord, "skipped"> {
+  if (isAtWork) return "running";
+  if (counts.waiting + counts.running > 0) return "waiting";
+  return (["failed", "lost", "stopped"] as const).find((word) => counts[word] > 0) ?? "succeeded";
 }

@@ -17,6 +17,8 @@ export type RuntimeFile =
   | (typeof SPOOL_SCRIPTS)[number]
   | "logs.sh"
   | "follow.sh"
+  | "tails.sh"
+  | "pulse.sh"
   | "control.sh"
   | "probe.sh"
   | "stage.sh"

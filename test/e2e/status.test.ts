@@ -1,6 +1,7 @@
 // `sshoal status`: the same truth while a client runs, after it was killed, after it left, and at the end.
 
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
 import { runCommand, spawnCommand } from "../rig/command.js";
@@ -28,26 +29,38 @@ async function status(...args: string[]) {
   return { ...result, lines: result.stdout.split("\n").slice(0, -1) };
 }
 
+/** The identity of the batch that a first line is about. */
+function batchIn(line = ""): string {
+  return /\((.*)\)$/.exec(line)?.[1] ?? "";
+}
+
 function record(): Promise<string> {
   const [name] = readdirSync(work.path("job_results/.sshoal")).filter((each) => each.endsWith(".jsonl"));
   return work.read(`job_results/.sshoal/${name}`);
 }
 
 test("while a client runs, after kill -9, when all has ended, and after the end", async () => {
-  await work.write("jobs.sh", `exit 3\n${waitFor(seen.path("go"))}\ntrue\n`);
+  const failing = "echo fine; echo 'KeyError: x' >&2; exit 3";
+  await work.write("jobs.sh", `${failing}\necho epoch 2/3; ${waitFor(seen.path("go"))}\ntrue\n`);
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   const client = spawnCommand(args, { cwd: work.dir });
   await client.until(({ stdout }) => stdout().includes("started: jobs.sh.2"));
   await client.until(({ stdout }) => stdout().includes("failed: jobs.sh.1"));
 
+  const outFile = work.path("job_results/jobs.sh.2.out");
+  await until("its output is on this disk", () => existsSync(outFile) && readFileSync(outFile).length > 0);
   const followed = await status();
+  const where = work.dir.replaceAll(/[.]/g, "\\.");
   expect(followed.lines).toEqual([
-    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 0 succeeded, 1 failed, 1 running, 1 waiting$/),
-    expect.stringMatching(`^  \\d+s so far(, ~\\d+s left)?; followed by process ${client.child.pid}$`),
-    "  running:",
-    expect.stringMatching(/^ {4}jobs\.sh\.2 {2}one\.yaml slot 0 {2}\d+s$/),
-    "  failed:",
-    expect.stringMatching(/^ {4}jobs\.sh\.1 {2}one\.yaml slot 0 {2}\d+s {2}exit code 3$/),
+    expect.stringMatching(
+      `^jobs\\.sh  running  \\d+s(, ~\\d+s left)?  in ${where}  \\(jobs\\.sh-[0-9a-f]{8}\\)$`,
+    ),
+    "0 succeeded, 1 failed, 1 running, 1 waiting, 3 in all",
+    `followed by process ${client.child.pid}`,
+    "STATE    JOB  WHERE     TIME  WHAT",
+    expect.stringMatching(/^failed {5}1 {2}one\.yaml +\d+s {2}exit 3: KeyError: x$/),
+    expect.stringMatching(/^running {4}2 {2}one\.yaml +\d+s {2}epoch 2\/3$/),
+    expect.stringMatching(/^waiting {4}3 +\d+s {2}one\.yaml: 1 of 1 busy$/),
   ]);
   expect(followed).toMatchObject({ code: 0, stderr: "" });
 
@@ -55,17 +68,21 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   await client.ended;
   const before = await record();
   const left = await status("jobs.sh");
+  expect(left.stdout).toMatch(/^jobs\.sh {2}running {2}\d+s/);
   expect(left.stdout).toMatch(
-    /: 0 succeeded, 1 failed, 1 running, 1 waiting\n {2}\d+s so far.*; no client follows it: sshoal attach jobs\.sh/,
+    /\n0 succeeded, 1 failed, 1 running, 1 waiting, 3 in all\nno client follows it: sshoal attach jobs\.sh/,
   );
-  expect(left.stdout).toContain("    jobs.sh.2  one.yaml slot 0  ");
+  // The last line comes from the machine now.
+  await rm(outFile);
+  expect((await status("jobs.sh")).stdout).toMatch(/^running {4}2 {2}one\.yaml +\d+s {2}epoch 2\/3$/m);
 
   // What happens now, no client sees: only the machine knows it.
   await seen.write("go", "");
   await until("nothing runs there any more", () => host.pids().length === 0);
   const ended = await status();
+  expect(ended.stdout).toMatch(/^jobs\.sh {2}failed {2}took \d+s /);
   expect(ended.stdout).toMatch(
-    /: 2 succeeded, 1 failed, 2 of them to collect; took \d+s\n {2}no client follows it:/,
+    /\n2 succeeded, 1 failed, 2 of them to collect, 3 in all\nno client follows it:/,
   );
   expect(ended.stdout).not.toContain("running");
   expect(await record()).toBe(before);
@@ -73,11 +90,12 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   expect((await runCommand(args, { cwd: work.dir })).code).toBe(1);
   const over = await status();
   expect(over.lines).toEqual([
-    expect.stringMatching(/^jobs\.sh-[0-9a-f]{8}: 2 succeeded, 1 failed; took \d+s$/),
-    "  failed:",
-    expect.stringMatching(/^ {4}jobs\.sh\.1 {2}one\.yaml slot 0 {2}\d+s {2}exit code 3$/),
+    expect.stringMatching(/^jobs\.sh {2}failed {2}took \d+s {2}in .* {2}\(jobs\.sh-[0-9a-f]{8}\)$/),
+    "2 succeeded, 1 failed, 3 in all",
+    "STATE   JOB  WHERE     TIME  WHAT",
+    expect.stringMatching(/^failed {4}1 {2}one\.yaml +\d+s {2}exit 3: KeyError: x$/),
   ]);
-  const batch = over.lines[0]?.split(":")[0];
+  const batch = batchIn(over.lines[0]);
   const times = { startedAt: expect.any(Number), elapsedMs: expect.any(Number) };
   const place = { machine: "one.yaml", slot: 0, attempt: 1 };
   const about = { v: 2, kind: "job-status", batch, collected: true, ...place, ...times };
@@ -90,6 +108,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
       key: "5000000000001-1-1",
       state: "failed",
       outcome: { kind: "exited", code: 3 },
+      lastLine: "KeyError: x",
     },
     {
       ...about,
@@ -140,8 +159,8 @@ test("after --detach the machines are asked; one that cannot be reached is named
   relay.refuse();
   const unreached = await status();
   expect(unreached.code).toBe(0);
-  expect(unreached.stdout).toMatch(/: 0 succeeded, 2 running, 2 waiting; .*\n {2}no client follows it:/);
-  expect(unreached.stdout).toContain("\n  far.yaml cannot be asked, its jobs are shown as last known: ");
+  expect(unreached.stdout).toMatch(/\n0 succeeded, 2 running, 2 waiting, 4 in all\nno client follows it:/);
+  expect(unreached.stdout).toContain("\nfar.yaml cannot be asked, its jobs are shown as last known: ");
   for (const line of unreached.lines) expect(line.length).toBeLessThanOrEqual(80);
   const json = await status("--json");
   expect(json.stderr).toContain("WARNING: far.yaml cannot be asked, its jobs are shown as last known: ");
@@ -160,11 +179,11 @@ test("two batches of a directory are told apart, by name or by script", async ()
   for (const script of ["a.sh", "sub/b.sh"]) await runCommand([script, ...options], { cwd: work.dir });
   const all = await status();
   expect(all.stdout).toMatch(
-    /^a\.sh-\w{8}: 1 succeeded; took \d+s\nsub_b\.sh-\w{8}: 1 succeeded, 1 failed; took \d+s\n/,
+    /^a\.sh {2}succeeded .*\n1 succeeded, 1 in all\nsub_b\.sh {2}failed .*\n1 succeeded, 1 failed, 2 in all\n/,
   );
   const one = await status("sub/b.sh");
-  expect(one.stdout).toMatch(/^sub_b\.sh-\w{8}: 1 succeeded, 1 failed; took \d+s\n/);
-  expect((await status(one.lines[0]?.split(":")[0] ?? "")).stdout).toBe(one.stdout);
+  expect(one.stdout).toMatch(/^sub_b\.sh {2}failed {2}took \d+s .*\n1 succeeded, 1 failed, 2 in all\n/);
+  expect((await status(batchIn(one.lines[0]))).stdout).toBe(one.stdout);
   const typo = await status("sub/c.sh");
   expect(typo).toMatchObject({ code: 2, stdout: "" });
   expect(typo.stderr).toBe("error: there is no batch sub/c.sh here\ntry: did you mean sub/b.sh?\n");

@@ -54,7 +54,7 @@ test("after stop nothing haunts: status, clean and attach agree, and only the sa
   expect(existsSync(work.path("job_results/jobs.sh.2"))).toBe(false);
 
   const status = await sshoal("status");
-  expect(status.stdout).toMatch(/^jobs\.sh-\w+: 0 succeeded, 3 stopped\b/m);
+  expect(status.stdout).toMatch(/^jobs\.sh {2}stopped .*\n0 succeeded, 3 stopped, 3 in all$/m);
   expect(status.stdout).toContain(
     "the same command, or sshoal retry --state stopped, runs stopped jobs again",
   );

@@ -88,8 +88,8 @@ test("after --detach and attach, elapsed times and the time left are true", asyn
   await move(160, { 1: { ago: 160, lasted: 60 }, 2: { ago: 100, lasted: 0 } });
 
   const { stdout } = await sshoal("status");
-  expect(stdout).toMatch(/1 running, 1 waiting\n {2}2m\d\ds so far, ~1m left; /);
-  expect(stdout).toMatch(/ {4}jobs\.sh\.2 {2}one\.yaml slot 0 {2}1m\d\ds\n/);
+  expect(stdout).toMatch(/^jobs\.sh {2}running {2}2m\d\ds, ~1m left .*\n.*1 running, 1 waiting, 3 in all\n/);
+  expect(stdout).toMatch(/^running {4}2 {2}one\.yaml {2}1m\d\ds$/m);
   const running = parseEvents((await sshoal("status", "--json")).stdout)[1];
   expect(Math.floor(running?.elapsedMs / 60_000)).toBe(1);
 
@@ -118,7 +118,9 @@ test("of a batch that had ended before attach, all tell the same times, up to th
   await runUnseen();
   await move(200, { 1: { ago: 200, lasted: 30 }, 2: { ago: 170, lasted: 30 } });
 
-  expect((await sshoal("status")).stdout).toMatch(/: 2 succeeded, 2 of them to collect; took 1m\d\ds\n/);
+  expect((await sshoal("status")).stdout).toMatch(
+    /^jobs\.sh {2}succeeded {2}took 1m\d\ds .*\n2 succeeded, 2 of them to collect, /,
+  );
   const attached = await sshoal("attach");
   expect(attached.stdout, attached.stderr).toMatch(/^2 succeeded.* in 1m\d\ds$/m);
   const { kind, elapsedMs } = parseEvents((await run("--json")).stdout).at(-1) ?? {};
@@ -127,7 +129,9 @@ test("of a batch that had ended before attach, all tell the same times, up to th
   const rows = parseEvents((await sshoal("results", "--json")).stdout);
   expect(rows.map(({ durationMs }) => durationMs)).toEqual([30_000, 30_000]);
   expect(Math.round((rows[1]?.startedAt - rows[0]?.startedAt) / 1000)).toBe(30);
-  expect((await sshoal("status")).stdout).toMatch(/: 2 succeeded; took 1m\d\ds\n/);
+  expect((await sshoal("status")).stdout).toMatch(
+    /^jobs\.sh {2}succeeded {2}took 1m\d\ds .*\n2 succeeded, 2 in all\n/,
+  );
   const statuses = parseEvents((await sshoal("status", "--json")).stdout);
   expect(statuses.map((status) => status.elapsedMs)).toEqual([30_000, 30_000]);
 });
@@ -135,7 +139,7 @@ test("of a batch that had ended before attach, all tell the same times, up to th
 test("a computer that has no record of the batch counts from its first job to its last", async () => {
   await runUnseen();
   await move(200, { 1: { ago: 200, lasted: 30 }, 2: { ago: 170, lasted: 30 } });
-  const [batch = ""] = (await sshoal("status")).stdout.split(":");
+  const [, batch = ""] = /\((\S+)\)$/m.exec((await sshoal("status")).stdout) ?? [];
   const args = ["attach", batch, "--machines", await host.machineFile("max_jobs: 1")];
   const attached = await runCommand(args, { program: "sshoal", cwd: seen.dir });
   expect(attached.stdout, attached.stderr).toMatch(/^.*2 succeeded.* in 1m\d\ds$/m);

@@ -83,14 +83,21 @@ export class Follower {
   }
 }
 
-/** Null: no client follows it, or one that cannot be asked: on another computer, or of another version. */
-export async function reachFollower(results: Results, stem: string): Promise<Follower | null> {
+/**
+ * Null: no client follows it, or one that cannot be asked: on another computer, or of another version. Throws UserError when it
+ * does not answer within `helloMs`.
+ */
+export async function reachFollower(
+  results: Results,
+  stem: string,
+  helloMs = HELLO_MS,
+): Promise<Follower | null> {
   const holder = readBatchHolder(results, stem);
   if (typeof holder?.socket !== "string" || !isHere(holder)) return null;
   const channel = await dial(holder.socket);
   if (channel === null) return null;
   const follower = new Follower(holder, channel);
-  const hello = await Promise.race([follower.next(), sleep(HELLO_MS, "silent" as const, { ref: false })]);
+  const hello = await Promise.race([follower.next(), sleep(helloMs, "silent" as const, { ref: false })]);
   if (hello === "silent") {
     follower.close();
     throw new UserError(`process ${holder.pid} follows this batch, and does not answer`, {

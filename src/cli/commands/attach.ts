@@ -12,9 +12,12 @@ import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
+import { hideArguments } from "../terminal/notices.js";
 import { watchHere } from "../terminal/watch-here.js";
 
 export async function attach(options: AttachOptions): Promise<number> {
+  const { notice } = options;
+  if (notice !== null) hideArguments("attach");
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
   if (options.watches) return watch(options, results);
@@ -24,7 +27,7 @@ export async function attach(options: AttachOptions): Promise<number> {
   const order = await orderFor(here, means, "none");
   // What only follows jobs to their end has no machines to give any to.
   const orderAgain = (rerun: Rerun) => orderFor(loadBatch(results, here.stem) ?? here, means, rerun);
-  const following = { order, surroundings, connector, orderAgain };
+  const following = { order, surroundings, connector, orderAgain, notice };
   if (!isOneJob(here)) return followHere({ ...following, options });
   // As execute_remote would have gone on.
   const asRemote = options.isJson ? options : { ...options, tees: true, voice: "execute_remote" as const };

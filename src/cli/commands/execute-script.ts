@@ -5,12 +5,14 @@ import { stemFor, stemOfFollowed } from "../../batch/batch-stem.js";
 import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
 import { machinesFor } from "../../batch/surroundings.js";
 import { Results } from "../../run/home/results.js";
+import { noticeOf } from "../options/notify-options.js";
 import type { Program } from "../options/options.js";
 import type { Revise, RunOptions } from "../options/run-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { followHere } from "../terminal/follow-here.js";
 import { note } from "../terminal/note.js";
+import { hideArguments } from "../terminal/notices.js";
 import { askAgain } from "./ask-again.js";
 import { dryRun } from "./dry-run.js";
 import { type GivenJobs, orderForJobs, readScript, resolveJobs } from "./typed-order.js";
@@ -36,6 +38,8 @@ export async function executeBatch(typed: RunOptions, revise: Revise, program: P
 export async function executeJobs(given: GivenJobs, asked: Asked): Promise<number> {
   const { options, stem, feed } = asked;
   const surroundings = readSurroundings();
+  const notice = noticeOf(options.notify);
+  if (notice !== null) hideArguments(stem);
   if (options.isDryRun) {
     const machines = await machinesFor(options, surroundings);
     const { jobs } = resolveJobs(given, options, surroundings);
@@ -43,7 +47,7 @@ export async function executeJobs(given: GivenJobs, asked: Asked): Promise<numbe
   }
   const results = new Results(surroundings.cwd);
   if (feed === undefined) {
-    const code = await askAgain(given, asked, results);
+    const code = await askAgain(given, { ...asked, notice, surroundings }, results);
     if (code !== null) return code;
   }
   const order = await orderForJobs(given, options, surroundings);
@@ -56,6 +60,7 @@ export async function executeJobs(given: GivenJobs, asked: Asked): Promise<numbe
     connector: lastingConnector(surroundings, options, note, !takesStdin),
     feed: feed?.bring,
     takesStdin,
+    notice,
     detaches: options.detaches,
   });
 }

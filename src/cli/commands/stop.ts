@@ -18,6 +18,7 @@ import type { StopOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
 import { note } from "../terminal/note.js";
+import { noticesFor } from "../terminal/notices.js";
 
 export async function stop(options: StopOptions): Promise<ExitCode> {
   const surroundings = readSurroundings();
@@ -71,7 +72,10 @@ async function stopOne(stopping: Stopping): Promise<StopReport> {
     if (event.kind !== "machine-failed" && event.kind !== "machine-lost") reporter.show(event, known);
   };
   const viewer = { show, attend: leaveOnSignal };
-  return stopHere({ here, jobs, results, connector, surroundings, viewer });
+  const { notifier, settle } = noticesFor(surroundings, here.stem, null);
+  const stopped = await stopHere({ here, jobs, results, connector, surroundings, viewer, notifier });
+  await settle();
+  return stopped;
 }
 
 /** The client that follows the batch stops those jobs as soon as it reaches their machine. */

@@ -37,7 +37,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--rerun",
     "--keep-changed",
   ],
-  Following: ["--detach", "--watch", "-f, --follow"],
+  Following: ["--all", "--detach", "--watch", "-f, --follow", "--notify", "--notify-on"],
   Output: [
     "--out",
     "--err",
@@ -60,7 +60,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
 const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Run a batch": ["run", "sweep"],
   "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
-  "Look at a batch": ["status", "results", "logs"],
+  "Look at a batch": ["status", "wait", "results", "logs"],
   Machines: ["probe", "doctor", "clean"],
   "Set up": ["config", "completion", "help"],
 };

@@ -5,8 +5,10 @@ import type { JobChoice } from "../../batch/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import { expandGroups } from "../../input/config/expand-groups.js";
+import type { Notice } from "../../model/notice.js";
 import { withExamples } from "../help/examples.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
+import { describeNotify, noticeOf, type RawNotify, resolveNotify } from "./notify-options.js";
 import {
   describeChoice,
   describeSsh,
@@ -29,6 +31,7 @@ interface Showing extends SshOptions {
   readonly tees: boolean;
   /** Of configuration files, for jobs that begin. */
   readonly variables: Readonly<Record<string, string>>;
+  readonly notice: Notice | null;
 }
 
 /** Machines are for a batch that has no record here. */
@@ -57,7 +60,7 @@ export interface DrainOptions extends SshOptions {
   readonly machines: readonly string[];
 }
 
-interface RawShowing extends RawSsh {
+interface RawShowing extends RawSsh, RawNotify {
   readonly json?: true;
   readonly verbose?: true;
   readonly tee?: true;
@@ -122,6 +125,10 @@ function describeAttach(choose: Parameters<typeof actingCommands>[0]): Command {
     const watches = raw.watch ?? false;
     if (watches && raw.tee)
       throw new UserError("--watch cannot be combined with --tee", { hint: "sshoal logs -f JOB" });
+    if (watches && command.getOptionValueSource("notify") === "cli")
+      throw new UserError("--watch cannot be combined with --notify", {
+        hint: "type the command of the batch again, with --notify",
+      });
     choose({
       command: "attach",
       options: { ...shown(raw), ...resolveChoice(raw), batch: batch ?? null, watches },
@@ -143,13 +150,15 @@ function describeDrain(verb: "drain" | "undrain", choose: Parameters<typeof acti
 }
 
 function showing(command: Command): Command {
-  return describeSsh(command)
+  describeSsh(command)
     .option("--tee", "print the output of jobs as well, line by line")
     .option("--json", "print one JSON event per line instead of text")
     .option("-v, --verbose", "print more details");
+  return describeNotify(command);
 }
 
 function shown(raw: RawShowing): Showing {
   const { json = false, verbose = false, tee = false, variables = {} } = raw;
-  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee, variables };
+  const notice = noticeOf(resolveNotify(raw));
+  return { ...resolveSsh(raw), isJson: json, isVerbose: verbose, tees: tee, variables, notice };
 }

@@ -32,6 +32,8 @@ export type BatchInvocation =
 export interface StatusOptions extends SshOptions {
   /** A batch's name, or its script; null: all of this directory. */
   readonly batch: string | null;
+  /** All batches of this user on this computer. */
+  readonly isAll: boolean;
   readonly isJson: boolean;
 }
 
@@ -72,16 +74,18 @@ function describeStatus(choose: Choose): Command {
   const command = describeSsh(new Command("status"))
     .description("Show the progress of this directory's batches.")
     .argument("[batch]", "name or script of one batch (default: all)")
-    .option("--json", "print one JSON object per job");
+    .option("--all", "show all your batches on this computer, in any directory: one line per batch")
+    .option("--json", "print one JSON object per job; with --all, one per batch");
   return withExamples(command, [
     ["Show all batches of this directory", "sshoal status"],
+    ["Show all your batches on this computer", "sshoal status --all"],
     ["Print the jobs of one batch for a program", "sshoal status train.sh --json"],
-  ]).action((batch: string | undefined, raw: RawSsh & { json?: true }) =>
-    choose({
-      command: "status",
-      options: { ...resolveSsh(raw), batch: batch ?? null, isJson: raw.json ?? false },
-    }),
-  );
+  ]).action((batch: string | undefined, raw: RawSsh & { all?: true; json?: true }) => {
+    const { all: isAll = false, json: isJson = false } = raw;
+    if (isAll && batch !== undefined)
+      throw new UserError("--all shows every batch, not one", { hint: `sshoal status ${batch}` });
+    choose({ command: "status", options: { ...resolveSsh(raw), batch: batch ?? null, isAll, isJson } });
+  });
 }
 
 interface RawResults extends RawSsh {

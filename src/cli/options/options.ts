@@ -35,6 +35,7 @@ import {
   reviser,
 } from "./run-options.js";
 import { describeHypersearch, describeSweep, type SweepInvocation } from "./sweep-options.js";
+import { describeWait, type WaitInvocation } from "./wait-options.js";
 
 export type Invocation =
   | {
@@ -47,6 +48,7 @@ export type Invocation =
   | { readonly command: "doctor"; readonly options: MachineOptions }
   | BatchInvocation
   | ActingInvocation
+  | WaitInvocation
   | SweepInvocation
   | RemoteInvocation
   | ConfigInvocation
@@ -162,6 +164,7 @@ function describeCommands({ program, env, parameters, choose, configured }: Desc
   );
   const others = [
     ...batchCommands(choose),
+    describeWait(choose),
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
     describeConfig(configured, choose),

@@ -14,6 +14,7 @@ import {
   type RawMachines,
   resolveMachines,
 } from "./machine-options.js";
+import { describeNotify, type NotifyOptions, type RawNotify, resolveNotify } from "./notify-options.js";
 import {
   durationOption,
   type Environment,
@@ -64,6 +65,7 @@ export interface RunOptions extends MachineOptions {
   readonly detaches: boolean;
   /** What jobs print is shown, too. */
   readonly tees: boolean;
+  readonly notify: NotifyOptions;
   readonly policy: Policy;
   readonly rerun: Rerun;
   /** A line whose command changed keeps its results. */
@@ -72,7 +74,7 @@ export interface RunOptions extends MachineOptions {
   readonly voice: Voice;
 }
 
-export interface RawRun extends RawMachines {
+export interface RawRun extends RawMachines, RawNotify {
   readonly follow?: string;
   readonly kabukiCommands?: true;
   /** True: without a word. */
@@ -118,7 +120,7 @@ export function describeRun(command: Command): Command {
 
 /** All but what is run. */
 export function describeRunOptions(command: Command): Command {
-  return describeMachines(command)
+  describeMachines(command)
     .option(
       "--copy-forward [paths...]",
       "copy these files to the machines; without paths, none (default: ./, or none if jobs run on this machine)",
@@ -165,6 +167,7 @@ export function describeRunOptions(command: Command): Command {
     .option("--dry-run", "print slots and first commands, and run nothing")
     .option("--json", "print one JSON event per line instead of text")
     .option("-v, --verbose", "print more details");
+  return describeNotify(command);
 }
 
 export function resolveRun(
@@ -208,6 +211,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
     tees: raw.tee ?? false,
+    notify: resolveNotify(raw),
     policy: {
       retries: raw.retries,
       retriesFailures: raw.retryOnFailure ?? false,

@@ -42,6 +42,8 @@ const FOR_ALL = [
   "--retries",
   "--retry-on-failure",
   "--reassign-after",
+  "--notify",
+  "--notify-on",
   "--kabuki-commands",
 ];
 

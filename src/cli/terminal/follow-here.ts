@@ -6,15 +6,21 @@ import { exitCodeOf } from "../../batch/exit-code.js";
 import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
 import type { Steering } from "../../batch/steering.js";
 import type { ExitCode } from "../../errors.js";
+import type { Notice } from "../../model/notice.js";
 import { drained } from "./drained.js";
 import { farewellLines } from "./farewell.js";
 import { findKeyboard } from "./keyboard.js";
+import { note } from "./note.js";
+import { FORGETFUL, noticesFor } from "./notices.js";
 import { openReporter } from "./open-reporter.js";
 import type { ReporterChoice } from "./reporters.js";
 import { listenForSignals } from "./signals.js";
 import { TerminalHold } from "./terminal-hold.js";
 
-export interface FollowingHere extends Omit<Following, "viewer" | "sending" | "orderTyped" | "exitCodeOf"> {
+export interface FollowingHere
+  extends Omit<Following, "viewer" | "sending" | "orderTyped" | "exitCodeOf" | "notifier"> {
+  /** What is run at the end of the batch; left out or null: what an earlier client was asked for. */
+  readonly notice?: Notice | null;
   /** Jobs come from there: no keys are read from it. */
   readonly takesStdin?: boolean;
   readonly options: ReporterChoice & {
@@ -34,9 +40,11 @@ export async function followHere({
   options,
   exitCodeOf: codeOf = exitCodeOf,
   takesStdin = false,
+  notice = null,
   ...following
 }: FollowingHere & Partial<FollowingWithCode>): Promise<number> {
-  const { machines, settings, results } = following.order;
+  const { machines, settings, results, stem } = following.order;
+  const notices = noticesFor(following.surroundings, stem, notice);
   const reporter = await openReporter(options, {
     machines: machines.map(({ name }) => name),
     requirement: settings.requirement,
@@ -72,6 +80,7 @@ export async function followHere({
       ...following,
       viewer,
       sending,
+      notifier: notices.notifier,
       exitCodeOf: codeOf,
       orderTyped: async (typed) => {
         const { orderTyped } = await import("../commands/typed-order.js");
@@ -87,7 +96,9 @@ export async function followHere({
   if (ending.kind === "detached") {
     const attach = attachCommand(following.order);
     for (const line of farewellLines(ending.left, attach)) stderr.write(`${line}\n`);
+    if (notices.notifier.isForgetful) note(FORGETFUL);
   }
+  await notices.settle();
   return codeOf(ending);
 }
 

@@ -8,19 +8,20 @@ import type { ViewState } from "./view-state.js";
 /** `gpu1:0`; `gpu1` where the slot has no card, or is not known. */
 export function whereOf(view: ViewState, machine: string, slot: number | null): string {
   const found = slotsOf(view, machine).find(({ index }) => index === slot);
-  return placeOf(machine, found);
+  return placeName(machine, found);
 }
 
 /** Of the widest place that a job can be at. */
 export function whereWidth(view: ViewState): number {
   const places = [...view.machines.keys()].flatMap((machine) => [
     machine,
-    ...slotsOf(view, machine).map((slot) => placeOf(machine, slot)),
+    ...slotsOf(view, machine).map((slot) => placeName(machine, slot)),
   ]);
   return Math.max("waits".length, ...places.map((place) => textWidth(printable(place))));
 }
 
-function placeOf(machine: string, slot: Slot | undefined): string {
+/** `gpu1:0`; `gpu1` where the slot has no card, or is not known. */
+export function placeName(machine: string, slot: Slot | undefined): string {
   const cards = slot?.gpus.map(({ index }) => index) ?? [];
   return printable(cards.length === 0 ? machine : `${machine}:${cards.join(",")}`);
 }

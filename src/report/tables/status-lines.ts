@@ -1,37 +1,28 @@
-// `sshoal status`: of each batch how many jobs are how far, who follows it, and where the running and failed ones are.
+// `sshoal status`: of each batch how far it is, how many jobs are in which state, who follows it, and a row for each job that
+// runs or did not succeed.
 
-import type { JobWord } from "../../model/batch-state.js";
-import type { BatchStatus, JobStatus } from "../../model/batch-status.js";
-import { describeOutcome } from "../../model/job.js";
+import { type BatchStatus, batchWord, countWords, type JobStatus } from "../../model/batch-status.js";
 import { escapeC1 } from "../lines/json-lines.js";
-import { missingText } from "../lines/missing-text.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
-import { printable } from "../text/printable.js";
-import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
+import { lastSaid, printable } from "../text/printable.js";
+import type { Signs } from "../text/signs.js";
+import { textWidth } from "../text/width.js";
 import { wrap } from "../text/wrap.js";
+import { type StatusLook, statusRows } from "./status-rows.js";
 
 const VERSION = 2;
-const LISTED = 20;
-const INDENT = "  ";
 const GAP = "  ";
-const WIDEST_NAME = 40;
-const WIDEST_PLACE = 30;
+const INDENT = "  ";
 
-/** Lines of at most `columns`, without their newlines. `rowColumns`: of those that are cut, not wrapped. */
-export function statusLines(status: BatchStatus, columns = 80, rowColumns = columns): string[] {
-  const running = status.jobs.filter(({ state }) => state === "running");
-  const stuck = status.jobs.filter(({ reason }) => reason !== undefined);
-  const incomplete = status.jobs.filter(({ missing }) => missing !== undefined);
+/** Without their newlines. */
+export function statusLines(status: BatchStatus, look: StatusLook): string[] {
+  const { signs, columns, rowColumns } = look;
+  const notes = [followerText(status), ...status.unreached.map(unreachedText)].filter((note) => note !== "");
   return [
-    ...headLines(status, columns),
-    ...status.unreached.flatMap((each) => indented(unreachedText(each), columns)),
-    ...listed("running:", running, rowColumns),
-    ...BAD.flatMap((word) => {
-      const bad = status.jobs.filter(({ state }) => state === word);
-      return listed(`${word}:`, bad, rowColumns);
-    }),
-    ...listed("not collected:", stuck, rowColumns, ({ reason = "" }) => reason),
-    ...listed("incomplete:", incomplete, rowColumns, ({ missing = [] }) => missingText(missing)),
+    ...headLines(status, rowColumns),
+    ...wrapped(countsText(status.jobs, signs), columns),
+    ...notes.flatMap((note) => wrapped(note, columns)),
+    ...statusRows(status, look),
   ];
 }
 
@@ -39,48 +30,55 @@ export function unreachedText({ machine, reason }: BatchStatus["unreached"][numb
   return `${machine} cannot be asked, its jobs are shown as last known: ${reason}`;
 }
 
-/** One line, or two where one is too short for how far it is, how long it takes and who follows it. */
+/** `sweep.sh  running  12m04s, ~13m left  in ~/vit  (sweep.sh-4f1d2c9a)`. What does not fit goes to the next line. */
 function headLines(status: BatchStatus, columns: number): string[] {
-  const progress = printable(`${status.batch}: ${countsText(status.jobs)}`);
-  const parts = [timesText(status), printable(followerText(status))].filter((part) => part !== "");
-  const headWith = (count: number) => [progress, ...parts.slice(0, count)].join("; ");
-  const fitting = [2, 1].find((count) => textWidth(headWith(count)) <= columns) ?? 0;
-  return [
-    fitWidthKeepingEnd(headWith(fitting), columns),
-    ...indented(parts.slice(fitting).join("; "), columns),
-  ];
+  const { stem, batch, directory, jobs, isAtWork } = status;
+  const parts = [
+    stem,
+    batchWord(countWords(jobs), isAtWork),
+    timesText(status),
+    `in ${directory}`,
+    `(${batch})`,
+  ].map(printable);
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? part : `${last}${GAP}${part}`;
+    if (last === undefined || textWidth(longer) <= columns) lines.splice(-1, 1, longer);
+    else lines.push(INDENT + part);
+  }
+  return lines.flatMap((line) => (textWidth(line) <= columns ? [line] : wrapped(line.trimStart(), columns)));
 }
 
-function indented(text: string, columns: number): string[] {
-  return wrap(text, columns - textWidth(INDENT)).map((line) => INDENT + line);
+function wrapped(text: string, columns: number): string[] {
+  const whole = printable(text);
+  if (textWidth(whole) <= columns) return [whole];
+  return wrap(whole, columns - textWidth(INDENT)).map((line, index) => (index === 0 ? line : INDENT + line));
 }
 
-const BAD = ["failed", "stopped", "lost"] as const;
+/** `12m04s, ~13m left`, or `took 25m10s`. */
+function timesText({ isAtWork, elapsedMs, timeLeftMs }: BatchStatus): string {
+  if (!isAtWork) return `took ${formatDuration(elapsedMs)}`;
+  const left = timeLeftMs === null ? "" : `, ~${formatRoughDuration(timeLeftMs)} left`;
+  return formatDuration(elapsedMs) + left;
+}
 
-/** "12 succeeded, 1 failed, 2 of them to collect, 4 running, 30 waiting". */
-function countsText(jobs: readonly JobStatus[]): string {
-  const counted = (word: JobWord) => jobs.filter(({ state }) => state === word).length;
+/** `12 succeeded · 1 failed · 2 of them to collect · 4 running · 30 waiting · 47 in all`. */
+function countsText(jobs: readonly JobStatus[], { separator }: Signs): string {
+  const { running, waiting, ...ended } = countWords(jobs);
   const parts: [number, string][] = [
-    ...ENDINGS.map((word): [number, string] => [counted(word), word]),
+    ...Object.entries(ended).map(([word, amount]): [number, string] => [amount, word]),
     [jobs.filter(isToCollect).length, "of them to collect"],
     [jobs.filter(({ missing }) => missing !== undefined).length, "of them incomplete"],
-    [counted("running"), "running"],
-    [counted("waiting"), "waiting"],
+    [running, "running"],
+    [waiting, "waiting"],
+    [jobs.length, "in all"],
   ];
   return parts
     .filter(([amount], index) => index === 0 || amount > 0)
     .map(([amount, what]) => `${amount} ${what}`)
-    .join(", ");
+    .join(separator);
 }
-
-/** "12m04s so far, ~13m left", or "took 25m10s". */
-function timesText({ isAtWork, elapsedMs, timeLeftMs }: BatchStatus): string {
-  if (!isAtWork) return `took ${formatDuration(elapsedMs)}`;
-  const left = timeLeftMs === null ? "" : `, ~${formatRoughDuration(timeLeftMs)} left`;
-  return `${formatDuration(elapsedMs)} so far${left}`;
-}
-
-const ENDINGS = ["succeeded", "failed", "stopped", "lost", "skipped"] as const;
 
 function isToCollect({ outcome, isHere }: JobStatus): boolean {
   return outcome !== null && !isHere;
@@ -99,46 +97,17 @@ function isUnbegun({ state, outcome }: JobStatus): boolean {
   return state === "stopped" && outcome === null;
 }
 
-function listed(
-  heading: string,
-  jobs: readonly JobStatus[],
-  columns: number,
-  ending: (job: JobStatus) => string = ({ outcome }) => (outcome === null ? "" : describeOutcome(outcome)),
-): string[] {
-  if (jobs.length === 0) return [];
-  const shown = jobs.slice(0, LISTED);
-  const names = column(shown.map(({ name }) => fitWidthKeepingEnd(printable(name), WIDEST_NAME)));
-  const places = column(shown.map((job) => fitWidthKeepingEnd(printable(placeOf(job)), WIDEST_PLACE)));
-  const times = timeColumn(shown);
-  const rows = shown.map((job, index) =>
-    [names[index], places[index], ...(times[index] ?? []), printable(ending(job))].join(GAP).trimEnd(),
-  );
-  const more = jobs.length > LISTED ? [`… and ${jobs.length - LISTED} more`] : [];
-  return [heading, ...[...rows, ...more].map((row) => INDENT + row)].map((line) =>
-    fitWidth(INDENT + line, columns),
-  );
-}
-
-function placeOf({ machine, slot }: JobStatus): string {
-  if (machine === null) return "";
-  return slot === null ? machine : `${machine} slot ${slot}`;
-}
-
-/** A cell for each job; none where no time is known. */
-function timeColumn(jobs: readonly JobStatus[]): readonly [string][] {
-  const times = jobs.map(({ elapsedMs }) => (elapsedMs === null ? "" : formatDuration(elapsedMs)));
-  const width = Math.max(...times.map(textWidth));
-  return width === 0 ? [] : times.map((time) => [time.padStart(width)]);
-}
-
-function column(cells: readonly string[]): string[] {
-  const width = Math.max(...cells.map(textWidth));
-  return cells.map((cell) => padWidth(cell, width));
-}
-
-/** One object a job, in the format that docs/json-events.md promises to keep. */
-export function statusJson({ batch, jobs }: BatchStatus): string[] {
-  return jobs.map(({ isHere, ...status }) =>
-    escapeC1(JSON.stringify({ v: VERSION, kind: "job-status", batch, ...status, collected: isHere })),
-  );
+/** One object per job, in the format that docs/json-events.md promises to keep. */
+export function statusJson({
+  batch,
+  jobs,
+  lastWords,
+}: Pick<BatchStatus, "batch" | "jobs" | "lastWords">): string[] {
+  return jobs.map(({ isHere, ...status }) => {
+    const lastLine = lastSaid(lastWords.get(status.job) ?? "");
+    const said = lastLine !== "" && { lastLine };
+    return escapeC1(
+      JSON.stringify({ v: VERSION, kind: "job-status", batch, ...status, collected: isHere, ...said }),
+    );
+  });
 }

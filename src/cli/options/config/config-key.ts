@@ -23,6 +23,7 @@ const NOT_IN_FILES: Readonly<Record<string, string>> = {
   "run follow": "it names what to run",
   state: "it chooses the jobs that the command is for",
   failed: "it chooses the jobs that the command is for",
+  "wait timeout": "it is about this call, not about jobs",
   "clean maxOld": "clean removes earlier results only when that is typed",
   "clean here": "it says what the command is about",
   "attach machines": "a batch continues on the machines that it has",

@@ -59,6 +59,7 @@ test("what is not said is as people know it from ml-scheduler", () => {
     isVerbose: false,
     detaches: false,
     tees: false,
+    notify: { command: null, on: null },
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, halt: null },
     rerun: "stopped",
     keepsChanged: false,
@@ -303,7 +304,7 @@ describe("sshoal", () => {
     });
   });
 
-  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false, variables: {} };
+  const quiet = { hostKeys: null, isJson: false, isVerbose: false, tees: false, variables: {}, notice: null };
   const nowhere = { machines: [], configFile: null };
   const plainLogs = {
     streams: ["out", "err"],
@@ -314,8 +315,37 @@ describe("sshoal", () => {
   } as const;
 
   test.each<[string[], Invocation]>([
-    [["status"], { command: "status", options: { batch: null, isJson: false, hostKeys: null } }],
-    [["status", "b", "--json"], { command: "status", options: { batch: "b", isJson: true, hostKeys: null } }],
+    [
+      ["status"],
+      { command: "status", options: { batch: null, isAll: false, isJson: false, hostKeys: null } },
+    ],
+    [
+      ["status", "b", "--json"],
+      { command: "status", options: { batch: "b", isAll: false, isJson: true, hostKeys: null } },
+    ],
+    [
+      ["status", "--all"],
+      { command: "status", options: { batch: null, isAll: true, isJson: false, hostKeys: null } },
+    ],
+    [
+      ["wait"],
+      {
+        command: "wait",
+        options: { hostKeys: null, jobs: { words: [], states: [] }, timeoutSeconds: null, isJson: false },
+      },
+    ],
+    [
+      ["wait", "3-7", "b.sh", "--timeout", "1h30m", "--json"],
+      {
+        command: "wait",
+        options: {
+          hostKeys: null,
+          jobs: { words: ["3-7", "b.sh"], states: [] },
+          timeoutSeconds: 5400,
+          isJson: true,
+        },
+      },
+    ],
     [["logs", "3"], { command: "logs", options: { ...plainLogs, jobs: { words: ["3"], states: [] } } }],
     [
       ["logs", "-f", "x.sh.1", "--err"],
@@ -406,6 +436,7 @@ describe("sshoal", () => {
     [["run", "jobs.sh"]],
     [["probe"]],
     [["status"]],
+    [["wait"]],
     [["logs", "1"]],
     [["clean"]],
     [["attach"]],

@@ -147,7 +147,7 @@ test("every option that a help text lists is a key, but for those that say what 
   expect(mistakes.filter((mistake) => /unknown|has no option/.test(mistake))).toEqual([]);
   const refused = mistakes.flatMap((mistake) => /: (\S+) cannot be set in a file/.exec(mistake)?.[1] ?? []);
   expect(new Set(refused)).toEqual(
-    new Set(["follow", "parameter", "state", "failed", "machines", "max-old", "here"]),
+    new Set(["follow", "parameter", "state", "failed", "machines", "max-old", "here", "timeout"]),
   );
   const forAll = mistakesOf({ user: [...keys].map((key) => `${key}: "1"\n`).join("") });
   const ambiguous = forAll.flatMap((mistake) => /: (\S+) does not mean the same/.exec(mistake)?.[1] ?? []);

@@ -1,0 +1,121 @@
+// What a state does not have: the last lines of running and failed jobs, and why slots take no job. From this disk, from the
+// client that follows the batch, or from the machines.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../errors.js";
+import { attemptKey } from "../model/attempt-key.js";
+import { type TrackedJob, wordOf } from "../model/batch-state.js";
+import type { BatchStatus } from "../model/batch-status.js";
+import type { JobId } from "../model/job.js";
+import { readTails, type Tail } from "../remote/spool/read-tails.js";
+import type { SpoolEvent } from "../remote/spool/spool-event.js";
+import type { Results } from "../run/home/results.js";
+import type { BatchHere } from "./batches-here.js";
+import type { Connector } from "./connector.js";
+import { reachFollower } from "./follower/ask-follower.js";
+import { loadLastWords, loadLatestWords } from "./last-words.js";
+import type { Unreached } from "./reach.js";
+import { refresh, type Visited } from "./refresh.js";
+
+/** Of so many running and so many failed jobs: more than a person reads. */
+const MOST_JOBS = 100;
+/** A follower that is busy or stopped is not waited for. */
+const FOLLOWER_MS = 1000;
+
+export interface Closer extends Pick<BatchStatus, "lastWords" | "shortages"> {
+  readonly unreached: readonly Unreached[];
+}
+
+/** Brings the batch's state up to date first. */
+export async function lookCloser(batch: BatchHere, results: Results, connect: Connector): Promise<Closer> {
+  const lastWords = new Map<JobId, string>();
+  const shortages = new Map(batch.holder === null ? [] : await askShortages(results, batch.stem));
+  const visit = async (visited: Visited, signal: AbortSignal) => {
+    const { machine, session, place, log } = visited;
+    const shortage = shortageIn(log);
+    if (shortage !== null) shortages.set(machine, shortage);
+    const there = spokenJobs(batch).flatMap((tracked) => keysOn(tracked, machine));
+    const keys = there.map(({ key }) => key);
+    const tails = await readTails(session, place, keys, signal).catch(withoutTails);
+    for (const { key, job, isRunning } of there) {
+      const tail = tails.get(key);
+      if (tail !== undefined) lastWords.set(job, wordsOf(tail, isRunning));
+    }
+  };
+  const unreached = await refresh(batch, connect, { visit });
+  for (const tracked of spokenJobs(batch)) {
+    const { id, name } = tracked.job;
+    const load = wordOf(tracked) === "running" ? loadLatestWords : loadLastWords;
+    if (!lastWords.has(id)) lastWords.set(id, load(results, name));
+  }
+  return { unreached, lastWords, shortages };
+}
+
+/** What is on a machine only to be shown is no reason to count it as unreached. Anything but its own mistake is our bug. */
+function withoutTails(error: unknown): Map<string, Tail> {
+  if (error instanceof Error && "hint" in error) return new Map();
+  throw error;
+}
+
+/** Those whose last line is of interest. */
+function spokenJobs({ jobs, state }: BatchHere): TrackedJob[] {
+  const found = { running: [] as TrackedJob[], failed: [] as TrackedJob[] };
+  for (const { id } of jobs) {
+    const tracked = state.jobs.get(id);
+    const word = tracked === undefined ? null : wordOf(tracked);
+    if (tracked === undefined || (word !== "running" && word !== "failed")) continue;
+    if (found[word].length < MOST_JOBS) found[word].push(tracked);
+  }
+  return [...found.running, ...found.failed];
+}
+
+interface SpokenThere {
+  readonly job: JobId;
+  readonly key: string;
+  readonly isRunning: boolean;
+}
+
+/** Empty: its output is not there, or no more. */
+function keysOn({ fate }: TrackedJob, machine: string): SpokenThere[] {
+  if (fate.kind !== "tried" || fate.machine !== machine) return [];
+  const { kind } = fate.stage;
+  if (kind !== "running" && kind !== "ended" && kind !== "stuck") return [];
+  return [{ job: fate.job, key: attemptKey(fate), isRunning: kind === "running" }];
+}
+
+/** As for files on this disk: why it failed is in stderr, how far it is in what came last. */
+function wordsOf({ out, err, newer }: Tail, isRunning: boolean): string {
+  const [first, other] = isRunning && newer === "out" ? [out, err] : [err, out];
+  return first.trim() === "" ? other : first;
+}
+
+/** Why the first slot that waits does so; null: none waits. */
+export function shortageIn(log: readonly SpoolEvent[]): string | null {
+  const waiting = new Map<number, string>();
+  for (const event of log) {
+    if (event.kind === "waiting") waiting.set(event.slot, event.reason);
+    if (event.kind === "started" || event.kind === "idle") waiting.delete(event.slot);
+  }
+  return waiting.values().next().value ?? null;
+}
+
+/** What only the client that follows the batch knows. */
+async function askShortages(results: Results, stem: string): Promise<[string, string][]> {
+  const follower = await reachFollower(results, stem, FOLLOWER_MS).catch(orNone);
+  if (follower === null) return [];
+  try {
+    const answer = await Promise.race([
+      follower.watch().catch(orNone),
+      sleep(FOLLOWER_MS, null, { ref: false }),
+    ]);
+    const recent = answer?.recent ?? [];
+    return recent.flatMap((event) => (event.kind === "slot-waiting" ? [[event.machine, event.reason]] : []));
+  } finally {
+    follower.close();
+  }
+}
+
+function orNone(error: unknown): null {
+  if (error instanceof UserError) return null;
+  throw error;
+}

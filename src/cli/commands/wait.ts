@@ -1,0 +1,136 @@
+// `sshoal wait`: blocks until jobs have ended, and exits with how they did.
+
+import { type BatchHere, loadBatches, resumeCommand } from "../../batch/batches-here.js";
+import { type ChosenJobs, chooseJobs, type JobChoice } from "../../batch/choose-jobs.js";
+import type { Connector } from "../../batch/connector.js";
+import { loadLastWords } from "../../batch/last-words.js";
+import { refresh } from "../../batch/refresh.js";
+import { type WaitedBatch, waitForJobs } from "../../batch/wait/wait-for-jobs.js";
+import { ExitCode, UserError } from "../../errors.js";
+import type { BatchStatus } from "../../model/batch-status.js";
+import { waitedLines } from "../../report/lines/wait-lines.js";
+import { statusJson } from "../../report/tables/status-lines.js";
+import { formatDuration } from "../../report/text/amounts.js";
+import { Results } from "../../run/home/results.js";
+import type { WaitOptions } from "../options/wait-options.js";
+import { readSurroundings } from "../read-surroundings.js";
+import { lastingConnector } from "../terminal/connectors.js";
+import { describeBatch } from "../terminal/describe-batch.js";
+import { note } from "../terminal/note.js";
+import { notifyOf } from "../terminal/notices.js";
+import { tableLook } from "../terminal/table-look.js";
+import { WaitingDisplay } from "../terminal/waiting-display.js";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export async function wait(options: WaitOptions): Promise<ExitCode> {
+  const surroundings = readSurroundings();
+  const results = new Results(surroundings.cwd);
+  const { fleet, audience } = lastingConnector(surroundings, options, note);
+  // Batches that use the same machine share its connection.
+  const connect: Connector = async (machine, signal) => (await fleet.borrow(machine, signal)).session;
+  const batches = loadBatches(results);
+  if (options.jobs.states.length > 0) await Promise.all(batches.map((each) => refresh(each, connect)));
+  const chosen = choose(batches, options.jobs);
+  const giving = new AbortController();
+  const stopListening = giveUpOn(giving, options.timeoutSeconds);
+  const display = new WaitingDisplay();
+  audience.onNote = (message) => display.note(message);
+  audience.view = display;
+  try {
+    const waited = await waitForJobs(chosen, {
+      results,
+      connect,
+      onNote: (message) => display.note(message),
+      onProgress: ({ stem, state }) => display.noteState(stem, state),
+      signal: giving.signal,
+    });
+    display.close();
+    const statuses = waited.map((each) => statusOf(each, results, surroundings));
+    print(statuses, options.isJson);
+    const batches = waited.map(({ here }) => here);
+    await notifyOf(batches, surroundings);
+    return exitCodeFor(waited, statuses);
+  } finally {
+    display.close();
+    stopListening();
+  }
+}
+
+/** Without a word, all batches are meant, each with the jobs that come to it. */
+function choose(batches: readonly BatchHere[], jobs: JobChoice): ChosenJobs<BatchHere>[] {
+  if (jobs.words.length + jobs.states.length > 0) return chooseJobs(batches, jobs);
+  return batches.map((here) => ({ here, jobs: here.jobs, isWhole: true }));
+}
+
+/** Returns how to stop listening. */
+function giveUpOn(giving: AbortController, timeoutSeconds: number | null): () => void {
+  const interrupt = () =>
+    giving.abort(new UserError("interrupted; the jobs go on", { exitCode: ExitCode.Interrupted }));
+  const timer =
+    timeoutSeconds === null
+      ? null
+      : setTimeout(
+          () => giving.abort(timedOut(timeoutSeconds)),
+          Math.min(timeoutSeconds * 1000, 2 ** 31 - 1),
+        );
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  return () => {
+    if (timer !== null) clearTimeout(timer);
+    for (const signal of SIGNALS) process.off(signal, interrupt);
+  };
+}
+
+function timedOut(seconds: number): UserError {
+  const message = `the jobs had not ended after ${formatDuration(seconds * 1000)}, and go on`;
+  return new UserError(message, { hint: "sshoal status", exitCode: ExitCode.TimedOut });
+}
+
+function statusOf(
+  { here, jobs }: WaitedBatch,
+  results: Results,
+  surroundings: ReturnType<typeof readSurroundings>,
+): BatchStatus {
+  const status = describeBatch(
+    here,
+    { lastWords: new Map(), shortages: new Map(), unreached: [] },
+    surroundings,
+  );
+  const wanted = new Set(jobs);
+  const shown = status.jobs.filter(({ job }) => wanted.has(job));
+  const failed = shown.filter(({ state }) => state === "failed").slice(0, 100);
+  return {
+    ...status,
+    jobs: shown,
+    lastWords: new Map(failed.map(({ job, name }) => [job, loadLastWords(results, name)])),
+  };
+}
+
+function print(statuses: readonly BatchStatus[], isJson: boolean): void {
+  const look = tableLook();
+  if (isJson) process.stdout.write(linesOf(statuses.flatMap(statusJson)));
+  else process.stderr.write(linesOf(statuses.flatMap((status) => waitedLines(status, look))));
+}
+
+function linesOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Throws UserError when jobs are left that will not end by themselves. */
+function exitCodeFor(waited: readonly WaitedBatch[], statuses: readonly BatchStatus[]): ExitCode {
+  const stuck = waited.find(({ open }) => open.size > 0);
+  if (stuck !== undefined) throw openError(stuck);
+  const isGood = statuses.every(({ jobs }) =>
+    jobs.every(({ state }) => state === "succeeded" || state === "skipped"),
+  );
+  return isGood ? ExitCode.Success : ExitCode.JobFailed;
+}
+
+function openError({ here, open }: WaitedBatch): UserError {
+  const [reason = ""] = open.values();
+  const what =
+    open.size === 1
+      ? `a job of ${here.stem} does not go on`
+      : `${open.size} jobs of ${here.stem} do not go on`;
+  return new UserError(`${what}: ${reason}`, { hint: resumeCommand(here), exitCode: ExitCode.JobFailed });
+}

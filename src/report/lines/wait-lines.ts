@@ -1,0 +1,37 @@
+// What `sshoal wait` prints: one line while it waits on a terminal, and how each batch ended.
+
+import { type BatchState, wordOf } from "../../model/batch-state.js";
+import { type BatchStatus, countWords, type WordCounts } from "../../model/batch-status.js";
+import { type StatusLook, statusRows } from "../tables/status-rows.js";
+import { formatDuration } from "../text/amounts.js";
+import { printable } from "../text/printable.js";
+import { fitWidth } from "../text/width.js";
+
+/** `jobs.sh: 3 succeeded, 1 failed of 10 in 12m04s`, and a row for each job that did not succeed. */
+export function waitedLines(status: BatchStatus, look: StatusLook): string[] {
+  const counts = countWords(status.jobs);
+  const head = `${status.stem}: ${countsText(counts)} of ${status.jobs.length} in ${formatDuration(status.elapsedMs)}`;
+  const jobs = status.jobs.filter(({ state }) => state !== "waiting");
+  return [printable(head), ...statusRows({ ...status, jobs }, look)];
+}
+
+/** `waiting for jobs.sh: 4 of 10 ended, 6 running · b.sh: …`, at most as wide as the terminal. */
+export function waitingLine(
+  batches: readonly { readonly stem: string; readonly state: BatchState }[],
+  elapsedMs: number,
+  { signs, columns }: StatusLook,
+): string {
+  const parts = batches.map(({ stem, state }) => {
+    const counts = countWords([...state.jobs.values()].map((tracked) => ({ state: wordOf(tracked) })));
+    const { running, waiting } = counts;
+    const ended = state.jobs.size - running - waiting;
+    return `${stem}: ${ended} of ${state.jobs.size} ended, ${running} running`;
+  });
+  const line = `waiting ${formatDuration(elapsedMs)} for ${parts.join(signs.separator)}`;
+  return fitWidth(printable(line), columns, signs.ellipsis);
+}
+
+function countsText(counts: WordCounts): string {
+  const parts = Object.entries(counts).filter(([word, amount]) => amount > 0 || word === "succeeded");
+  return parts.map(([word, amount]) => `${amount} ${word}`).join(", ");
+}

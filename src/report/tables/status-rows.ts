@@ -1,0 +1,162 @@
+// The rows of `sshoal status`: one for each job that runs or did not succeed, and for the first of those that wait for the same
+// reason.
+
+import type { BatchStatus, JobStatus } from "../../model/batch-status.js";
+import { missingText } from "../lines/missing-text.js";
+import { placeName } from "../live/place.js";
+import { formatDuration } from "../text/amounts.js";
+import { outcomeWords, reasonWords } from "../text/outcome-words.js";
+import { lastSaid, printable } from "../text/printable.js";
+import type { Signs } from "../text/signs.js";
+import { waitingWords } from "../text/waiting-words.js";
+import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
+
+const GAP = "  ";
+/** Of each state. */
+const LISTED = 20;
+const WIDEST_JOB = 24;
+const WIDEST_PLACE = 30;
+const HEAD: Row = { state: "STATE", job: "JOB", where: "WHERE", time: "TIME", what: "WHAT" };
+
+export interface StatusLook {
+  readonly signs: Signs;
+  /** Lines are at most so long. */
+  readonly columns: number;
+  /** The same for the first line and for rows of jobs. In a pipe these are whole. */
+  readonly rowColumns: number;
+}
+
+interface Row {
+  readonly state: string;
+  readonly job: string;
+  readonly where: string;
+  readonly time: string;
+  readonly what: string;
+}
+
+/** Lines without their newlines; none where there is no such job. */
+export function statusRows(status: BatchStatus, { signs, rowColumns }: StatusLook): string[] {
+  const { ellipsis } = signs;
+  const groups = WORTH_A_ROW.map((word) => ({
+    word,
+    jobs: status.jobs.filter((job) => job.state === word && isWorthIt(job)),
+  }));
+  const waiting = waitingRows(status);
+  const rows = [
+    ...groups.flatMap(({ jobs }) => jobs.slice(0, LISTED).map((job) => rowOf(status, job))),
+    ...waiting.rows,
+  ];
+  const more = [
+    ...groups.map(({ word, jobs }) => [jobs.length - LISTED, `more ${word}`] as const),
+    [waiting.others, waiting.others === 1 ? "more waits" : "more wait"] as const,
+  ]
+    .filter(([amount]) => amount > 0)
+    .map(([amount, what]) => `${ellipsis} ${amount} ${what}`);
+  if (rows.length === 0) return more;
+  return [...alignedLines([HEAD, ...rows], ellipsis), ...more].map((line) =>
+    fitWidth(line, rowColumns, ellipsis),
+  );
+}
+
+const WORTH_A_ROW = ["failed", "lost", "stopped", "succeeded", "skipped", "running"] as const;
+
+/** What succeeded has a row only if its results are a problem. */
+function isWorthIt({ state, reason, missing }: JobStatus): boolean {
+  return (state !== "succeeded" && state !== "skipped") || reason !== undefined || missing !== undefined;
+}
+
+function rowOf(status: BatchStatus, job: JobStatus): Row {
+  return {
+    state: job.state,
+    job: labelOf(status, job),
+    where: placeOf(status, job),
+    time: job.elapsedMs === null ? "" : formatDuration(job.elapsedMs),
+    what: whatOf(status, job),
+  };
+}
+
+/** What its name has after the batch's. */
+function labelOf({ stem }: BatchStatus, { name }: JobStatus): string {
+  return printable(name.startsWith(`${stem}.`) ? name.slice(stem.length + 1) : name);
+}
+
+function placeOf({ slots }: BatchStatus, { machine, slot }: JobStatus): string {
+  if (machine === null) return "";
+  return placeName(
+    machine,
+    slots.get(machine)?.find(({ index }) => index === slot),
+  );
+}
+
+/** How it ended and why, what keeps its results from coming, or the last line it printed. */
+function whatOf({ lastWords }: BatchStatus, { job, state, outcome, reason, missing }: JobStatus): string {
+  const words = lastWords.get(job) ?? "";
+  const parts: string[] = [];
+  if (state === "running") parts.push(lastSaid(words));
+  else if (state === "stopped" && outcome === null) parts.push("it had not begun");
+  else if (outcome !== null && state !== "succeeded")
+    parts.push(joined(outcomeWords(outcome, words), reasonWords(outcome, words)));
+  if (reason !== undefined) parts.push(`not collected: ${printable(reason)}`);
+  if (missing !== undefined) parts.push(`incomplete: ${printable(missingText(missing))}`);
+  return parts.filter((part) => part !== "").join("; ");
+}
+
+function joined(head: string, rest: string): string {
+  return rest === "" ? head : `${head}: ${rest}`;
+}
+
+/** The first job of each reason; `others`: how many wait beside them. */
+function waitingRows(status: BatchStatus): { readonly rows: Row[]; readonly others: number } {
+  const waiting = status.jobs.filter(({ state }) => state === "waiting");
+  const busy = new Map<string, number>();
+  for (const { machine, state } of status.jobs)
+    if (state === "running" && machine !== null) busy.set(machine, (busy.get(machine) ?? 0) + 1);
+  const firsts = new Map<string, JobStatus>();
+  for (const job of waiting) {
+    const reason = waitingReason(status, job, busy.get(job.machine ?? "") ?? 0);
+    if (!firsts.has(reason)) firsts.set(reason, job);
+  }
+  const time = formatDuration(status.elapsedMs);
+  const rows = [...firsts]
+    .slice(0, LISTED)
+    .map(([what, job]) => ({ state: "waiting", job: labelOf(status, job), where: "", time, what }));
+  return { rows, others: waiting.length - rows.length };
+}
+
+function waitingReason(status: BatchStatus, { machine }: JobStatus, busy: number): string {
+  if (machine === null)
+    return status.follower === null ? "no client follows the batch" : "no machine has it yet";
+  const slots = status.slots.get(machine) ?? [];
+  const shortage = status.shortages.get(machine);
+  if (shortage !== undefined) return `${printable(machine)}: ${waitingWords(shortage, slots)}`;
+  return busy === 0
+    ? `waits on ${printable(machine)}`
+    : `${printable(machine)}: ${busy} of ${slots.length} busy`;
+}
+
+function alignedLines(rows: readonly Row[], ellipsis: string): string[] {
+  const short = rows.map((row) => ({
+    ...row,
+    job: fitWidthKeepingEnd(row.job, WIDEST_JOB, ellipsis),
+    where: fitWidthKeepingEnd(row.where, WIDEST_PLACE, ellipsis),
+  }));
+  const widthOf = (key: keyof Row) => Math.max(...short.map((row) => textWidth(row[key])));
+  const widths = {
+    state: widthOf("state"),
+    job: widthOf("job"),
+    where: widthOf("where"),
+    time: widthOf("time"),
+  };
+  return short.map(({ state, job, where, time, what }) =>
+    [
+      padWidth(state, widths.state),
+      " ".repeat(widths.job - textWidth(job)) + job,
+      padWidth(where, widths.where),
+      time.padStart(widths.time),
+      what,
+    ]
+      .join(GAP)
+      .replaceAll("\t", " ")
+      .trimEnd(),
+  );
+}
