@@ -1,30 +1,30 @@
-// Which files of job_results/ move when jobs get other names. Nothing is overwritten: where a name is taken, a free number
-// is chosen.
+// Decides which files of job_results/ move when jobs get other names. Never overwrites: if a name is taken, it chooses
+// a free number.
 
 import type { JobId } from "../../model/job.js";
 import type { FileMove, JobMove } from "../../model/script-edit.js";
 
-/** What one attempt leaves: its results, and what it printed. */
+/** The entries that one attempt leaves: its results, stdout and stderr. */
 export const ENDINGS = ["", ".out", ".err"] as const;
-/** What is kept beside a job's results: `.old-1`, `.again-2.out`, `.out.old-1`. */
+/** Suffixes of entries that are kept beside a job's results: `.old-1`, `.again-2.out`, `.out.old-1`. */
 const SUFFIX = /((?:\.(?:old|again)-\d+)*)((?:\.(?:out|err)(?:\.old-\d+)?)?)$/;
 const STREAM_ASIDE = /^(\.(?:out|err)\.old-)\d+$/;
 const GROUP = /^(\.(?:old|again)-)\d+/;
 
 export interface Renaming {
-  /** Jobs with another name. */
+  /** Jobs that get another name. */
   readonly moves: readonly JobMove[];
-  /** Jobs that are filed aside, as `<name>.old-N`. */
+  /** Jobs whose results move aside, to `<name>.old-N`. */
   readonly aside: readonly { readonly job: JobId; readonly name: string }[];
-  /** Names of all jobs that were tried. */
+  /** Names of all jobs that have an attempt. */
   readonly owners: ReadonlySet<string>;
-  /** What is in job_results/. */
+  /** The entries of job_results/. */
   readonly there: readonly string[];
 }
 
 interface Owned {
   readonly entry: string;
-  /** The entry without the name of its job. */
+  /** The entry's name without the name of its job. */
   readonly rest: string;
 }
 
@@ -55,7 +55,7 @@ export function planFiles(renaming: Renaming): { moves: JobMove[]; files: FileMo
   return { moves: moved, files };
 }
 
-/** What is kept beside the results of one job. Its results themselves follow from the move. */
+/** Moves of the entries beside one job's results. The results themselves move with the job. */
 function familyMoves(owned: readonly Owned[], to: string, taken: Set<string>): FileMove[] {
   const roots = new Map<string, string>();
   const besides = owned.filter(({ rest }) => !isMain(rest)).sort((a, b) => (a.rest < b.rest ? -1 : 1));
@@ -72,7 +72,7 @@ function numbered(root: string): [stem: string, number: number] {
   return [root.slice(0, root.length - digits.length), Number(digits)];
 }
 
-/** The first name with this number, or a higher one, that nothing has. */
+/** The first free name with this number or a higher one. */
 function takeFree(stem: string, from: number, taken: Set<string>): string {
   let number = from;
   while (taken.has(`${stem}${number}`)) number++;
@@ -80,7 +80,7 @@ function takeFree(stem: string, from: number, taken: Set<string>): string {
   return `${stem}${number}`;
 }
 
-/** By the longest name of a job that an entry begins with; what belongs to no job, by its own name. */
+/** Groups entries by the longest job name that they begin with. An entry of no job is its own group. */
 function ownedBy(there: readonly string[], owners: ReadonlySet<string>): Map<string, Owned[]> {
   const owned = new Map<string, Owned[]>();
   for (const entry of there) {
@@ -104,7 +104,7 @@ function ownerOf(entry: string, owners: ReadonlySet<string>): string {
   return base;
 }
 
-/** What is renamed as one: all that begins with it has the same number. */
+/** The part that entries share when they must keep the same number. */
 function rootOf(entry: string): string {
   const [, groups = "", stream = ""] = SUFFIX.exec(entry) ?? [];
   const base = entry.slice(0, entry.length - groups.length - stream.length);

@@ -1,26 +1,27 @@
-// Which cards the next job would get. A card's room is what the probe measured, less what other batches claim.
+// Chooses the cards for the next job. The room of a card is the room that the probe measured, minus the claims of other
+// batches.
 
 import type { GpuRequirement } from "../../model/job.js";
 import type { Capacity, Claim, Gpu, MachineSpec } from "../../model/machine.js";
 import type { CardRefusal, RefusedCard } from "./shortage.js";
 
-/** How far the jobs on a card may go beyond it: few use all they are reckoned to use. */
+/** The highest sum of utilization on a card. It may exceed 1, because few jobs use as much as they ask for. */
 export const MOST_UTILIZATION = 1.2;
 /** 0.4 + 0.8 is a little more than 1.2 in binary fractions. */
 const ROUNDING = 1e-9;
 
-/** A card while slots are being put on it. */
+/** A card while slots are being added to it. */
 export interface Card {
   readonly gpu: Gpu;
   readonly isAllowed: boolean;
   readonly isKeptFree: boolean;
-  /** Null: not known, or that of the host. */
+  /** Null if unknown, or if the card uses the memory of the host. */
   readonly freeMb: number | null;
-  /** Share of its computing in use or promised; what is unknown counts as 0, but such a card is taken last. */
+  /** The share of its computing that is in use or promised. Unknown counts as 0, but such a card is chosen last. */
   readonly used: number;
-  /** Other batches' slots on it. */
+  /** Slots of other batches on the card. */
   readonly claims: readonly Claim[];
-  /** This batch's slots on it. */
+  /** Slots of this batch on the card. */
   readonly slots: number;
 }
 
@@ -32,7 +33,7 @@ export interface Choice {
 
 export function cardsOf(spec: MachineSpec, capacity: Capacity, need: GpuRequirement): Card[] {
   const cards = capacity.gpus.map((gpu) => cardOf(spec, gpu, capacity.claims));
-  // The best of the usable ones are left for people: a card that is half in use would be a poor gift.
+  // Of the usable cards, the least used are left for people, because a half-used card would be of little use to them.
   const usable = cards.filter((card) => refusal(card, need) === null);
   const kept = usable.toSorted((a, b) => compareUse(a, b) || b.gpu.index - a.gpu.index);
   const isKept = new Set(kept.slice(0, spec.keepFree.gpus));
@@ -41,7 +42,8 @@ export function cardsOf(spec: MachineSpec, capacity: Capacity, need: GpuRequirem
 
 function cardOf(spec: MachineSpec, gpu: Gpu, allClaims: readonly Claim[]): Card {
   const claims = allClaims.filter(({ gpuUuids }) => gpuUuids.includes(gpu.uuid));
-  // In full, although its process may hold some of it by now: in containers nobody can tell whose memory is whose.
+  // Counts the full claim, although the job may already hold some of it: in containers, memory cannot be attributed to
+  // a process.
   const claimedMb = sum(claims.map(({ gpuMemoryMb }) => gpuMemoryMb));
   return {
     gpu,
@@ -54,7 +56,7 @@ function cardOf(spec: MachineSpec, gpu: Gpu, allClaims: readonly Claim[]): Card 
   };
 }
 
-/** The least utilised cards that fit, all of one maker: no program uses two makers' cards at once. */
+/** The least utilised cards that fit, all of one vendor, because no program uses cards of two vendors at once. */
 export function chooseCards(cards: readonly Card[], need: GpuRequirement): Choice {
   const judged = cards.map((card) => ({ card, why: refusal(card, need) }));
   const fitting = judged
@@ -81,7 +83,7 @@ function compareUse(a: Card, b: Card): number {
   return Number(a.gpu.utilization === null) - Number(b.gpu.utilization === null) || a.used - b.used;
 }
 
-/** Null: one more job fits on the card. */
+/** Returns null if one more job fits on the card. */
 function refusal(card: Card, need: GpuRequirement): CardRefusal | null {
   const { gpu } = card;
   if (!card.isAllowed) return { kind: "not-allowed" };
@@ -91,7 +93,7 @@ function refusal(card: Card, need: GpuRequirement): CardRefusal | null {
   return takenBy(card, need) ?? measureRefusal(card, need);
 }
 
-/** Processes of other people on a reserved card are no hindrance as such: what they leave must be enough. */
+/** Processes of other users do not block a reserved card. The room they leave must be large enough. */
 function takenBy(card: Card, need: GpuRequirement): CardRefusal | null {
   const isAlone = need.isReserved || card.gpu.isExclusive;
   const holder = card.claims.find(({ reservesGpu }) => reservesGpu || isAlone);

@@ -1,4 +1,4 @@
-// Why a machine has no room for (one more of) these jobs, in words, with what to type about it.
+// Explains why a machine has no room for one more of these jobs, and which option to change.
 
 import type { Requirement } from "../../model/job.js";
 import type { Capacity } from "../../model/machine.js";
@@ -14,7 +14,7 @@ export interface Explained {
   readonly plan: SlotPlan;
 }
 
-/** One line for each limit that is short, headed by the machine's name: `a.yaml: memory: a job needs …`. */
+/** One line per limit that is reached, after the machine's name: `a.yaml: memory: a job needs …`. */
 export function explain(machine: string, explained: Explained): string[] {
   return explainShortages(explained).map((line) => `${machine}: ${line}`);
 }
@@ -72,7 +72,7 @@ function memoryHint(neededMb: number, { memoryMb, gpu }: Requirement): string {
 }
 
 function cpuWords(needed: number, free: number): string {
-  // Down, so that what is short never looks enough.
+  // Rounds down, so that the printed room never looks large enough.
   const room = Math.floor(Math.max(0, free + CPU_OVERLOAD) * 10 + ROUNDING) / 10;
   return `cores: one more job needs ${needed}, there is room for ${room} (lower --num-cpus, now ${needed})`;
 }
@@ -94,7 +94,7 @@ function explainCards(
   return gpuProblem === null ? lines : [...lines, `GPU: ${gpuProblem}`];
 }
 
-/** Cards that are refused with the same words share a line. */
+/** Cards with the same reason share one line. */
 function groupCards(refused: readonly RefusedCard[]): [number[], string][] {
   const groups = new Map<string, number[]>();
   for (const { gpu, why } of refused) {
