@@ -164,18 +164,13 @@ test("a second batch is told who has what it needs", async () => {
   await work.write("jobs.sh", "true\n");
   const cases: [machine: string, first: string[], second: string[], said: RegExp][] = [
     ["gpus: [0]", LIGHT, LIGHT, /GPU 0: taken by the batch first\.sh-[0-9a-f]{8}/],
-    [
-      "max_jobs: 1",
-      LIGHT_NO_GPU,
-      LIGHT_NO_GPU,
-      /its machine file says max_jobs: 1, and other batches have 1 there/,
-    ],
-    ["", [...LIGHT, "--reserve"], LIGHT, /all of it is reserved by the batch first\.sh-[0-9a-f]{8}/],
+    ["max_jobs: 1", LIGHT_NO_GPU, LIGHT_NO_GPU, /its machine file has max_jobs: 1, and other batches use 1/],
+    ["", [...LIGHT, "--reserve"], LIGHT, /the whole machine is reserved by the batch first\.sh-[0-9a-f]{8}/],
     [
       "max_jobs: 3",
       LIGHT_NO_GPU,
       [...LIGHT_NO_GPU, "--reserve"],
-      /--reserve needs all of it, but the batch first\.sh-[0-9a-f]{8} has jobs there/,
+      /--reserve needs the whole machine, but the batch first\.sh-[0-9a-f]{8} has jobs on it/,
     ],
   ];
   for (const [machine, ofFirst, ofSecond, said] of cases) {

@@ -368,7 +368,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "room",
       verdict: "bad",
-      says: "none now: its machine file says max_jobs: 0",
+      says: "none now: its machine file has max_jobs: 0",
       fix: /another machine/,
     },
   ],
