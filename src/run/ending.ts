@@ -1,4 +1,4 @@
-// How a run ends: what is reported last, and what is kept of it.
+// The end of a run: the last reports, and what the record keeps.
 
 import { incompleteOf } from "../plan/holdings.js";
 import { hasOnlyKept } from "../plan/kept-dirs.js";
@@ -23,7 +23,7 @@ export async function tellEnd(loop: Loop, state: RunState): Promise<void> {
   await loop.flush();
 }
 
-/** Nobody waits for a machine that is still being connected to when the last job is home. */
+/** The run does not wait for a machine that is still connecting when the last job is collected. */
 function tellSilent(loop: Loop, { machines }: RunState): void {
   const reason = "it had not answered when the last job was done";
   for (const { name, phase } of machines.values()) {
@@ -39,7 +39,7 @@ function tellUncleaned(loop: Loop, { machines }: RunState): void {
   }
 }
 
-/** What the last verbs reported is kept if it can be; without it the next client asks the machines again. */
+/** Records the reports of the last verbs if possible. Without them the next client asks the machines again. */
 export function leaveRecord(loop: Loop, begun: Beginning, results: Results): void {
   const { record, recordPath, past, state, unlock } = begun;
   try {
@@ -48,7 +48,7 @@ export function leaveRecord(loop: Loop, begun: Beginning, results: Results): voi
   } catch (error) {
     if (!isOfThisDisk(error)) throw error;
   }
-  // No machine got a job, now or ever: nothing is worth remembering.
+  // No machine ever got a job, so there is nothing to keep.
   if (past === null && !wasAnyTried(state)) results.removeUnused(recordPath, unlock);
   else unlock();
 }

@@ -1,4 +1,4 @@
-// Where what comes from machines goes on this computer.
+// The places on the local disk for everything that arrives from machines.
 
 import type { Emit } from "../loop.js";
 import type { OutputFiles } from "./output-files.js";
@@ -7,6 +7,6 @@ import type { Results } from "./results.js";
 export interface Home {
   readonly results: Results;
   readonly outputs: OutputFiles;
-  /** Emits, and returns once it is safe in the record. */
+  /** Emits, and returns once the event is safe in the record. */
   readonly commit: Emit;
 }

@@ -1,4 +1,4 @@
-// job_results/<job>.out and .err while their jobs run: pieces are written where they belong, however often they come.
+// job_results/<job>.out and .err while their jobs run. Each piece is written to its offset, even if it arrives twice.
 
 import { existsSync, statSync } from "node:fs";
 import { open, rename, stat } from "node:fs/promises";
@@ -25,21 +25,21 @@ interface LastFetched {
 /** Enough for the last line. */
 const TAIL_BYTES = 2000;
 
-/** end() each job that was begun. */
+/** Call end() for each job that was begun. */
 export class OutputFiles {
   readonly #results: Results;
   readonly #begun: Set<string>;
   readonly #kept: ReadonlyMap<string, number>;
   readonly #growing = new Map<string, Streams>();
-  /** Of each name, the attempt whose output grows there. */
+  /** The attempt whose output grows under each name. */
   readonly #owners = new Map<string, string>();
 
   readonly #tee: Tee | null;
   readonly #mergesOutput: boolean;
 
   /**
-   * `begun`: attempts, as `job attempt`, of which an earlier client has written part. `tee` hears of all that comes.
-   * `kept`: as in Past. `mergesOutput`: jobs print to stdout alone.
+   * `begun`: attempts, as `job attempt`, of which an earlier client has written a part. `tee` gets everything that
+   * arrives. `kept`: as in Past. `mergesOutput`: jobs print only to stdout.
    */
   constructor(
     results: Results,
@@ -56,8 +56,8 @@ export class OutputFiles {
   }
 
   /**
-   * Nothing grows where a result is in place, or another attempt's output: an archive brings it whole. Answers with the end of
-   * what an earlier client has written, and when it did.
+   * Writes nothing if a result or another attempt's output is in place: then an archive brings the whole output.
+   * Returns the end of what an earlier client wrote, and when it wrote it.
    */
   async begin(key: string, name: string): Promise<LastFetched | null> {
     if (this.#owners.has(name) || this.#results.has(name)) return null;
@@ -79,11 +79,11 @@ export class OutputFiles {
     return this.#begun.has(attemptOf(key));
   }
 
-  /** `kept` null: no earlier client has written part of it. */
+  /** `kept` is null if no earlier client has written a part of it. */
   async #make(name: string, stream: Stream, kept: number | null): Promise<Growing> {
     const path = this.#results.streamPath(name, stream);
     const size = existsSync(path) ? (await stat(path)).size : 0;
-    // What another, unfinished attempt left under this name moves aside.
+    // Output that another, unfinished attempt left under this name moves aside.
     if (size > 0 && kept === null) await this.#moveAside(path);
     if (stream === "out" || !this.#mergesOutput) await makeFile(path);
     return kept === null ? { path, size: 0, kept: 0 } : { path, size, kept: Math.min(kept, size) };
@@ -95,7 +95,7 @@ export class OutputFiles {
     await rename(path, `${path}.old-${n}`);
   }
 
-  /** How far each stream of these jobs has come. */
+  /** The current offset of each stream of these jobs. */
   positions(keys: Iterable<string>): OutputPosition[] {
     const found: OutputPosition[] = [];
     for (const key of keys) {
@@ -106,13 +106,13 @@ export class OutputFiles {
     return found;
   }
 
-  /** Streams of which nothing is here yet: an archive can bring them whole. */
+  /** Streams that have no local bytes yet: an archive can bring them whole. */
   untouched(key: string): Stream[] {
     const streams = this.#growing.get(key);
     return STREAMS.filter((stream) => streams === undefined || streams[stream].size === 0);
   }
 
-  /** False: it does not follow what is here, and is not written. restart() the stream. */
+  /** Returns false and writes nothing if the piece does not continue the local file. Then call restart() for the stream. */
   async write({ key, stream, offset, bytes }: OutputPiece): Promise<boolean> {
     const growing = this.#growing.get(key)?.[stream];
     if (growing === undefined) return true;
@@ -122,7 +122,10 @@ export class OutputFiles {
     return isTaken;
   }
 
-  /** The job has emptied its output: what is here stays, and the machine's file is read from its beginning. Says how much. */
+  /**
+   * The job emptied its output: the local file stays, and the machine's file is read from its beginning. Returns the
+   * local size.
+   */
   restart(key: string, stream: Stream): number {
     const growing = this.#growing.get(key)?.[stream];
     if (growing === undefined) return 0;
@@ -130,7 +133,10 @@ export class OutputFiles {
     return growing.kept;
   }
 
-  /** `name`: what the attempt's output is about to be put into place as, if it is; nothing of others is then there. */
+  /**
+   * `name`: the name under which the attempt's output is about to be put into place, if it is. Nothing else has that
+   * name then.
+   */
   async end(key: string, name: string | null): Promise<void> {
     await this.#close(key);
     if (name === null) return;
@@ -138,7 +144,7 @@ export class OutputFiles {
     this.#owners.delete(name);
     const isOurs = owner === key || (owner === undefined && this.#isBegun(key));
     await this.#beginTelling(key, name, isOurs);
-    // Putting it into place may fail halfway, for want of room, and is then tried again.
+    // Putting it into place may fail for lack of disk space, and is then retried.
     this.#begun.add(attemptOf(key));
     if (isOurs) return;
     if (owner !== undefined) {
@@ -151,7 +157,7 @@ export class OutputFiles {
     }
   }
 
-  /** For output that comes with an archive, into `dir`, before it is put into place: what an earlier client has stays. */
+  /** Adds what an earlier client fetched to output from an archive in `dir`, before it is put into place. */
   join(key: string, name: string, dir: string): void {
     for (const stream of STREAMS) {
       const [here, arrived] = [this.#results.streamPath(name, stream), path.join(dir, stream)];
@@ -160,7 +166,7 @@ export class OutputFiles {
     }
   }
 
-  /** For output that comes with an archive: what an earlier client had of it is not told again. */
+  /** For output from an archive: the part that an earlier client had is not printed again. */
   async #beginTelling(key: string, name: string, isOurs: boolean): Promise<void> {
     if (this.#tee === null) return;
     for (const stream of STREAMS) {
@@ -170,7 +176,7 @@ export class OutputFiles {
     }
   }
 
-  /** `isInPlace`: all of the attempt's output is where it grew, or was to. */
+  /** `isInPlace`: the attempt's whole output is at the place where it grew or would have grown. */
   async tellRest(key: string, isInPlace: boolean): Promise<void> {
     for (const stream of STREAMS) await this.#tee?.end(key, stream, isInPlace);
   }
@@ -180,13 +186,13 @@ export class OutputFiles {
     this.#growing.delete(key);
     if (streams === undefined) return;
     for (const { path, size } of [streams.out, streams.err]) {
-      // That an empty file is there is safe with its directory.
+      // The existence of an empty file is safe with its directory.
       if (size > 0) await syncFile(path);
     }
   }
 }
 
-/** Of the stream that was written last; null: nothing was. */
+/** The end of the stream that was written last; null if nothing was written. */
 async function lastFetched(streams: readonly Growing[]): Promise<LastFetched | null> {
   const written = streams.filter(({ size }) => size > 0);
   const tails = await Promise.all(written.map(({ path }) => readTail(path)));

@@ -1,4 +1,4 @@
-// Brings results home: from a machine into job_results/, in as few streams as it takes.
+// Collects results from a machine into job_results/, in as few streams as possible.
 
 import path from "node:path";
 import pLimit from "p-limit";
@@ -32,7 +32,7 @@ export interface CollectorParts {
 
 export class Collector {
   readonly #parts: CollectorParts;
-  /** Two attempts of one job may come home at once: the second one must see that the first is in place. */
+  /** Two attempts of one job may be collected at once. The second one must see that the first is in place. */
   readonly #oneByOne = pLimit(1);
   #warned = "";
 
@@ -53,7 +53,7 @@ export class Collector {
     } catch (error) {
       if (isOfThisDisk(error)) return this.#waitForRoom(link, error, emit);
       if (isRetryable(error) || !isExpected(error)) throw error;
-      // One bad job must not hold up the others that came with it.
+      // One bad job must not block the others of the same archive.
       if (keys.length > 1) for (const id of jobs) await this.collect(link, [id], poller, emit);
       else this.#tellStuck(link, keys[0] ?? "", error.message, emit);
     }
@@ -91,7 +91,10 @@ export class Collector {
     }
   }
 
-  /** What is in place is told even if the disk is full before the rest: it must not be put beside itself later. */
+  /**
+   * Reports results in place even if the disk is full before the rest. Otherwise they would later be placed a second
+   * time.
+   */
   async #placeAll(
     link: MachineLink,
     keys: readonly string[],
@@ -118,13 +121,13 @@ export class Collector {
     }
   }
 
-  /** Resolves with its name, where another result is in place. */
+  /** Resolves with its name if another result is in place. */
   async #place(link: MachineLink, key: string, outcome = UNTOLD, incoming: string): Promise<string | null> {
     const { terms, known, home } = this.#parts;
     const { results, outputs } = home;
     const { job: id, attempt } = parseAttemptKey(key);
     const { name } = known.job(id);
-    // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
+    // If another machine has the job by now, the files of a lost attempt are not its result.
     const isLeftover = outcome.kind === "lost" && known.isSuperseded(link.spec.name, id, attempt);
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
@@ -134,7 +137,7 @@ export class Collector {
     return isBeside ? placed : null;
   }
 
-  /** One by one: what cannot be taken of one stays where it is, and the next is asked for. */
+  /** One at a time: if the rest of one attempt cannot be collected, the next one is still requested. */
   async collectRests(link: MachineLink, rests: readonly Rest[], emit: Emit): Promise<void> {
     for (const rest of rests) {
       try {
@@ -191,7 +194,7 @@ export class Collector {
     emit({ kind: "job-stuck", ...parseAttemptKey(key), machine: link.spec.name, reason });
   }
 
-  /** Nothing was freed over there: once there is room here, the same is collected again. */
+  /** The machine has freed nothing: once the local disk has room, the same results are collected again. */
   async #waitForRoom(link: MachineLink, error: Error, emit: Emit): Promise<void> {
     const message = `results cannot be written here: ${error.message}; trying again until they can`;
     if (this.#warned !== message) emit({ kind: "warning", message });

@@ -1,8 +1,8 @@
-// A machine that kills jobs at logout: reported before anything is handed over.
+// Warns about a machine that kills jobs at logout, before anything is handed over.
 
 import type { Capacity } from "../../model/machine.js";
 
-/** Null: jobs go on there after a logout. */
+/** Null: jobs continue after a logout. */
 export function warnOfLogout(machine: string, { logout }: Capacity): string | null {
   if (logout === undefined || logout === "scope") return null;
   const what = `${machine}: systemd kills jobs there at logout (KillUserProcesses=yes)`;
