@@ -34,7 +34,7 @@ function tellSilent(loop: Loop, { machines }: RunState): void {
 function tellUncleaned(loop: Loop, { machines }: RunState): void {
   for (const machine of machines.values()) {
     if (machine.phase !== "lost" || !machine.hasSpool || !isEmpty(machine) || hasOnlyKept(machine)) continue;
-    const message = `${machine.name} is out of reach; what the batch left there goes when you type the same command again`;
+    const message = `${machine.name} is unreachable; to remove the batch's files from it, type the same command again later`;
     loop.emit({ kind: "warning", message });
   }
 }

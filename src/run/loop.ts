@@ -98,7 +98,7 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       return true;
     } catch (error) {
       if (!isOfThisDisk(error)) throw error;
-      const message = `the record cannot be written here: ${error.message}; trying again until it can`;
+      const message = `cannot write the record on this computer: ${error.message}; retrying`;
       if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() }, true);
       stalledBy = message;
       return false;

@@ -137,7 +137,7 @@ function openJob(
   )
     return loop.emit({ kind: "job-replaced", job: id });
   if (isChanged && (hasResults || job.kind !== "waiting")) {
-    const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (without --keep-changed it runs anew)`;
+    const message = `line ${line ?? id} has changed: its results are from the old command: ${shortCommand({ command: ran })} (to run it again, leave out --keep-changed)`;
     loop.emit({ kind: "warning", message });
   }
   if (goesOn && job.kind === "collected" && !goesOn.skipped.has(id)) return;

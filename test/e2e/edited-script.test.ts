@@ -127,7 +127,7 @@ describe("after A, B and C were run", () => {
     const { code, stderr } = await runOf([job("A"), job("B2"), job("C"), job("D")], "--keep-changed");
     expect([code, ran()]).toEqual([0, ["D"]]);
     expect(filed()).toEqual({ 1: "A", 2: "B", 3: "C", 4: "D" });
-    expect(stderr).toContain("line 2 has changed: its results are those of: echo B");
+    expect(stderr).toContain("line 2 has changed: its results are from the old command: echo B");
     // Without it, what was kept is another command's.
     expect((await run()).code).toBe(0);
     expect([ran(), filed()]).toEqual([["B2"], { 1: "A", 2: "B2", 3: "C", 4: "D", "2.old-1": "B" }]);

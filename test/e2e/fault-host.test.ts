@@ -376,7 +376,7 @@ test("a slot that another host runs is reported and left alone, and its spool st
   mkdirSync(spool("slots/9"));
   writeFileSync(spool("slots/9/loop"), "4321 1 another-boot@node7\n");
   giveToRemote(spool("slots/9"));
-  await client.until(({ stderr }) => stderr().includes("one.yaml: slot 9 runs on node7, and is left alone"));
+  await client.until(({ stderr }) => stderr().includes("one.yaml: slot 9 runs on node7, and is not touched"));
   await ledger.seen.write("go", "");
   const { code, stderr } = await client.ended;
   expect(stderr).toContain("one.yaml: the batch's directory stays: a slot of it runs on node7");
@@ -393,7 +393,7 @@ test("300 MB without a line end in an event log: reported, and every job comes h
   truncateSync(log, statSync(log).size + 300e6);
   await ledger.seen.write("go", "");
   const { code, stderr } = await client.ended;
-  expect(stderr).toContain("WARNING: one.yaml: its event log has a line that is too long: skipped");
+  expect(stderr).toContain("WARNING: one.yaml: its event log has a line that is too long, which was skipped");
   expect(await ledger.audit([host]), stderr).toEqual([]);
   expect(code).toBe(0);
 });

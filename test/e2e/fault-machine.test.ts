@@ -91,7 +91,7 @@ describe("a machine that is gone for good", () => {
     await client.until(({ stderr }) => stderr().includes("the link to gone.yaml is lost"));
     await ledger.seen.write("go", "");
     const { code, stdout, stderr } = await client.ended;
-    expect(stderr).toContain("WARNING: gone.yaml is out of reach; what the batch left there goes when");
+    expect(stderr).toContain("WARNING: gone.yaml is unreachable; to remove the batch's files from it");
     expect(code, stdout + stderr).toBe(0);
     relay.accept();
     const again = await runCommand(args, { cwd: ledger.work.dir });

@@ -117,7 +117,7 @@ describe("slots that end as soon as they begin", () => {
   const start = () => startWeak("setsid", "*slot.sh*", "slot.sh: 9: Cannot fork");
 
   const WARNING =
-    "WARNING: weak.yaml gets no jobs: its slots end as soon as they begin: slot.sh: 9: Cannot fork\n";
+    "WARNING: weak.yaml gets no jobs: its slots end right after they start: slot.sh: 9: Cannot fork\n";
 
   test("their jobs go to another machine, with the reason", async () => {
     const weak = await start();

@@ -158,7 +158,7 @@ test("names that clash or are too long get others, and harm nothing", async () =
     const { code, stdout, stderr } = await run();
     expect(code, what + stdout + stderr).toBe(0);
     expect(listBelow(work.path("job_results/jobs.sh.1")), what).toEqual([...names, "sshoal-renamed.txt"]);
-    expect(stderr).toContain("WARNING: jobs.sh.1: this disk does not take 1 of its file names");
+    expect(stderr).toContain("WARNING: jobs.sh.1: the local disk does not accept 1 of its file names");
     await work.remove();
     work = await makeWorkspace();
   }

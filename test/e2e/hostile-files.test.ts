@@ -75,7 +75,7 @@ test("names that are no UTF-8, too long when decoded, or too deep: all of it com
     `dash -c '${deep}'`,
   ]);
   expect(stderr).toContain(
-    "WARNING: jobs.sh.1: this disk does not take 2 of its file names; sshoal-renamed.txt among",
+    "WARNING: jobs.sh.1: the local disk does not accept 2 of its file names; sshoal-renamed.txt in",
   );
   const dir = work.path("job_results/jobs.sh.1");
   const texts = (await readdir(dir)).filter((name) => name !== "sshoal-renamed.txt");

@@ -158,7 +158,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
     expect(spool()).toBeUndefined();
     const { code, stderr } = await again();
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain("what was missing of jobs.sh.1 is not on box.yaml any more");
+    expect(stderr).toContain("missing results of jobs.sh.1 are no longer on box.yaml");
     expect((await again()).stderr).not.toContain("missing");
   });
 });

@@ -61,7 +61,7 @@ test("where that is of no use, it is reported before a job starts; the job that 
   const host = await strictHost({ lingers: false });
   const { args, first } = await detached(host);
   const message =
-    "strict.yaml: systemd kills jobs there at logout (KillUserProcesses=yes); to keep them, type there once: loginctl enable-linger";
+    "strict.yaml: systemd kills jobs at logout (KillUserProcesses=yes); to keep them, type once on that machine: loginctl enable-linger";
   const kinds = parseEvents(first.stdout).map(({ kind, message: said }) =>
     said === message ? "warned" : kind,
   );

@@ -58,7 +58,7 @@ test("--gpus 0 0 1: two jobs at a time on card 0, one on card 1", async () => {
   await own.work.write("go", "");
   const { code, stderr } = await command.ended;
   expect(code).toBe(0);
-  expect(stderr).toContain("no card can be seen there");
+  expect(stderr).toContain("no GPU was found; jobs use the ones in --gpus");
   const begun = (await own.work.read("begun")).trim().split("\n");
   expect(begun.map((line) => line.split(" ")[1]).sort()).toEqual(["0", "0", "1"]);
 });

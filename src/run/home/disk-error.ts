@@ -15,7 +15,7 @@ export function writingTo<T>(dir: string, write: () => T): T {
   } catch (cause) {
     if (!isOfThisDisk(cause)) throw cause;
     throw new UserError(`${dir} cannot be written: ${cause.message}`, {
-      hint: "make room there, or make it writable, and type the same command again",
+      hint: "free disk space or make it writable, then type the same command again",
       cause,
     });
   }

@@ -101,7 +101,7 @@ export function readHolder(path: string): Holder | null {
 export function heldError(path: string, holder: Holder): UserError {
   const { pid, host, socket } = holder;
   const where = isHere(holder) ? "" : ` on ${host}`;
-  const watch = socket === undefined ? "watch it there" : "watch it: sshoal attach --watch";
+  const watch = socket === undefined ? "watch it in its terminal" : "watch it: sshoal attach --watch";
   return new UserError(`another client follows this batch: process ${pid}${where}`, {
     hint: isHere(holder) ? `${watch}, or end it: kill ${pid} (jobs go on)` : `if it is gone: rm ${path}`,
   });

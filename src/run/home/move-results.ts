@@ -49,8 +49,8 @@ function gather(from: string, to: string): void {
 
 function place(from: string, to: string): void {
   if (existsSync(to)) {
-    throw new UserError(`${to} is in the way of results that were renamed`, {
-      hint: `move it elsewhere, and type the same command again; the results are in ${path.dirname(from)}`,
+    throw new UserError(`${to} exists, so results cannot be renamed to it`, {
+      hint: `move it elsewhere, then type the same command again; the results are in ${path.dirname(from)}`,
     });
   }
   renameSync(from, to);

@@ -47,7 +47,7 @@ export class Attendant {
       link.holderPid = holder.pid;
       return;
     }
-    const hint = `end it there, or if it is gone: kill ${holder.pid} on ${holder.host ?? link.spec.name}`;
+    const hint = `end that client, or if it is gone: kill ${holder.pid} on ${holder.host ?? link.spec.name}`;
     throw new HeldError(`the batch is followed by ${holder.name}`, hint);
   }
 
@@ -93,7 +93,7 @@ export class Attendant {
       return;
     }
     const record = `job_results/.sshoal/${terms.stem}.jsonl`;
-    const hint = `another computer may have fetched it, or ~/.sshoal was removed there; rm ${record} forgets the batch`;
+    const hint = `another computer may have collected them, or ~/.sshoal was removed on it; to forget the batch: rm ${record}`;
     throw new RemoteError("what was handed over is not there any more", hint);
   }
 }

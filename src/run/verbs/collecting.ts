@@ -22,7 +22,7 @@ import type { OutputPoller } from "./output-poller.js";
 import type { Terms } from "./terms.js";
 
 const DISK_RETRY_MS = 5000;
-const UNTOLD: Outcome = { kind: "lost", reason: "it does not say how it ended" };
+const UNTOLD: Outcome = { kind: "lost", reason: "the machine did not report how it ended" };
 
 export interface CollectorParts {
   readonly terms: Pick<Terms, "batch" | "settings">;
@@ -146,7 +146,7 @@ export class Collector {
         if (!isOfThisDisk(error) && !isExpected(error)) throw error;
         if (link.isLost) throw new LinkLost();
         const { name } = this.#parts.known.job(rest.job);
-        const message = `what is missing of ${name} stays on ${link.spec.name}: ${error.message}`;
+        const message = `missing results of ${name} stay on ${link.spec.name}: ${error.message}`;
         emit({ kind: "warning", message });
       }
     }
@@ -161,7 +161,7 @@ export class Collector {
     const { name } = known.job(id);
     const about = { kind: "rest-collected", job: id, attempt, machine: spec.name } as const;
     if (!link.hasSpool) {
-      emit({ kind: "warning", message: `what was missing of ${name} is not on ${spec.name} any more` });
+      emit({ kind: "warning", message: `missing results of ${name} are no longer on ${spec.name}` });
       return emit({ ...about, files: 0, bytes: 0, missing: [] });
     }
     const incoming = await results.makeIncoming(terms.batch);
@@ -184,7 +184,7 @@ export class Collector {
     for (const what of leftOut) emit({ kind: "warning", message: `left out: ${what}` });
     for (const [key, count] of renamed) {
       const { name } = this.#parts.known.jobOfKey(key);
-      const message = `${name}: this disk does not take ${count} of its file names; ${RENAMED} among its results lists what they became`;
+      const message = `${name}: the local disk does not accept ${count} of its file names; ${RENAMED} in its results lists the new names`;
       emit({ kind: "warning", message });
     }
   }
@@ -196,7 +196,7 @@ export class Collector {
 
   /** The machine has freed nothing: once the local disk has room, the same results are collected again. */
   async #waitForRoom(link: MachineLink, error: Error, emit: Emit): Promise<void> {
-    const message = `results cannot be written here: ${error.message}; trying again until they can`;
+    const message = `cannot write results on this computer: ${error.message}; retrying`;
     if (this.#warned !== message) emit({ kind: "warning", message });
     this.#warned = message;
     await pause(DISK_RETRY_MS, link.signal);

@@ -122,7 +122,7 @@ export class Greeter {
   #warn(machine: string, capacity: Capacity, { short }: KindsPlan, emit: Emit): void {
     const { terms, known } = this.#parts;
     if (terms.settings.requirement.gpu?.listed !== undefined && capacity.gpus.length === 0) {
-      const message = `${machine}: no card can be seen there; jobs use those of --gpus all the same`;
+      const message = `${machine}: no GPU was found; jobs use the ones in --gpus anyway`;
       emit({ kind: "warning", message });
     }
     const warning = warnOfLogout(machine, capacity);

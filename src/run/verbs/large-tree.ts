@@ -15,14 +15,14 @@ type Entries = Pick<Tree, "entries">;
 export function warnOfSize({ entries }: Entries, travelling: number): string | null {
   if (travelling <= LARGE_BYTES) return null;
   const { named, rule } = describeLargest(entries);
-  return `${formatGb(travelling)} travel to each machine that lacks them; the largest: ${named}; to leave something here: ${rule}`;
+  return `${formatGb(travelling)} will be sent to each machine that lacks them; the largest: ${named}; to exclude something: ${rule}`;
 }
 
 /** Null: no question is needed. */
 export function askAboutSize({ entries }: Entries, travelling: number): string | null {
   if (travelling <= LARGE_BYTES) return null;
   const { named } = describeLargest(entries);
-  return `${formatGb(travelling)} travel to each machine that lacks them; the largest: ${named}. Send them? [y/N] `;
+  return `${formatGb(travelling)} will be sent to each machine that lacks them; the largest: ${named}. Send them? [y/N] `;
 }
 
 /** `maxBytes` is null if a person answered no. */
@@ -32,8 +32,8 @@ export function refuseSize(
   { machine, maxBytes }: { machine: string; maxBytes: number | null },
 ): UserError {
   const { named, rule } = describeLargest(entries);
-  const why = maxBytes === null ? "and are not sent" : `more than --max-send ${formatGb(maxBytes)}`;
-  return new UserError(`${formatGb(travelling)} would travel to ${machine}, ${why}; the largest: ${named}`, {
+  const why = maxBytes === null ? "and you answered no" : `more than --max-send ${formatGb(maxBytes)}`;
+  return new UserError(`${formatGb(travelling)} would be sent to ${machine}, ${why}; the largest: ${named}`, {
     hint: `${rule}, or --exclude`,
   });
 }

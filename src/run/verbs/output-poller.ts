@@ -100,7 +100,7 @@ export class OutputPoller {
   async #poll(): Promise<void> {
     const tick = this.#ticks++;
     if (tick % LOOK_EVERY === LOOK_EVERY - 1 && !(await this.#look()))
-      return this.#link.drop("the batch's directory was removed there");
+      return this.#link.drop("the batch's directory was removed on the machine");
     if (tick % TEND_EVERY === TEND_EVERY - 1) this.#noteTended(await (await this.#link.control()).tend());
     if (this.#watched.size === 0) return;
     const fetched = new Map<string, Fetched>();
@@ -138,7 +138,7 @@ export class OutputPoller {
     for (const [slot, host] of elsewhere) {
       if (this.#hosts.has(host)) continue;
       this.#hosts.add(host);
-      const message = `${this.#link.spec.name}: slot ${slot} runs on ${host}, and is left alone`;
+      const message = `${this.#link.spec.name}: slot ${slot} runs on ${host}, and is not touched`;
       this.#emit({ kind: "warning", message });
     }
   }
@@ -149,7 +149,7 @@ export class OutputPoller {
     const [slot] = [...this.#vainStarts].find(([, times]) => times === VAIN_STARTS) ?? [];
     if (slot === undefined) return;
     const said = dead.get(slot) ?? "";
-    const reason = `its slots end as soon as they begin${said === "" ? "" : `: ${said}`}`;
+    const reason = `its slots end right after they start${said === "" ? "" : `: ${said}`}`;
     const hint = isAtProcessLimit(said) ? PROCESS_LIMIT_HINT : null;
     this.#emit({ kind: "machine-refused", machine: this.#link.spec.name, jobs: [], reason, hint });
   }

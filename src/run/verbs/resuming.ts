@@ -29,7 +29,7 @@ interface Resumed {
   readonly how: Resumption | null;
 }
 
-const OLDER_SLOTS = "an older sshoal made the slots of its batch there";
+const OLDER_SLOTS = "an older sshoal made the slots of its batch on the machine";
 
 export class Resumer {
   readonly #parts: ResumerParts;

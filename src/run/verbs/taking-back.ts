@@ -67,7 +67,7 @@ export async function settleDoubt(
   } catch (failure) {
     if (!isExpected(failure)) throw failure;
     const message = `${error.message}; it cannot be asked which jobs have arrived: ${failure.message}`;
-    throw new RemoteError(message, "the same command asks it again", { cause: failure });
+    throw new RemoteError(message, "type the same command again to ask again", { cause: failure });
   }
   return { taken, begun };
 }

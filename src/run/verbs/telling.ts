@@ -52,7 +52,7 @@ export function tellSpoolEvent({ known, link, poller, emit }: Listener, event: S
     case "overlong":
       return emit({
         kind: "warning",
-        message: `${machine}: its event log has a line that is too long: skipped`,
+        message: `${machine}: its event log has a line that is too long, which was skipped`,
       });
     case "idle":
     case "freed":

@@ -31,14 +31,14 @@ test("beyond it the five largest are named, a directory by what makes it large, 
     }),
   };
   expect(warnOfSize(tree, 3.2e9)).toBe(
-    "3.2 GB travel to each machine that lacks them; the largest: in/data/it's (2.0 GB), many (1.2 GB), c (5 MB), " +
-      "d (4 MB), e (3 MB); to leave something here: echo '/in/data/it'\\''s' >>.sshoalignore",
+    "3.2 GB will be sent to each machine that lacks them; the largest: in/data/it's (2.0 GB), many (1.2 GB), c (5 MB), " +
+      "d (4 MB), e (3 MB); to exclude something: echo '/in/data/it'\\''s' >>.sshoalignore",
   );
 });
 
 test("what is not large is not named", () => {
   expect(warnOfSize({ entries: entries({ a: 2e9, b: 46 }) }, 2e9)).toContain(
-    "the largest: a (2.0 GB); to leave",
+    "the largest: a (2.0 GB); to exclude",
   );
 });
 
