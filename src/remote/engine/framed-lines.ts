@@ -1,11 +1,15 @@
-// The lines of an answer that carry its nonce. Others are noise of start-up files. Only the end marker means success.
+// The lines of an answer that carry its nonce. Other lines are output of start-up files. Only the end marker means
+// success.
 
 import { NO_HOME_EXIT_CODE } from "../../transport/script/bootstrap.js";
 import type { Answer } from "../../transport/script/run-script.js";
 import { cleanText } from "../probe/probe-facts.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "./remote-error.js";
 
-/** Without the nonce and the end marker. `failure`: how the error begins when there is none. */
+/**
+ * Returns them without the nonce and the end marker. `failure`: the beginning of the error message if there is no end
+ * marker.
+ */
 export function framedLines({ stdout, stderr, end }: Answer, nonce: string, failure: string): string[] {
   const lines = stdout.split("\n");
   const framed = lines

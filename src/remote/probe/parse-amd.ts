@@ -1,14 +1,14 @@
-// AMD cards from sysfs, numbered as ROCm numbers them: by their place among the nodes of the kfd topology.
+// Reads AMD cards from sysfs, numbered as in ROCm: by their place among the nodes of the kfd topology.
 
 import type { Gpu } from "../../model/machine.js";
 import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 const AMD_VENDOR = "0x1002";
 const BYTES_PER_MB = 2 ** 20;
-/** The firmware gives an integrated GPU less than this of the host's memory by default. */
+/** By default the firmware gives an integrated GPU less than this much of the host's memory. */
 const SMALLEST_CARD_MB = 2048;
 
-/** `hasOtherCards`: an integrated GPU is left out beside a real card of any vendor. */
+/** `hasOtherCards`: an integrated GPU is ignored if there is a real card of any vendor. */
 export function parseAmd(facts: Facts, hasOtherCards: boolean): Gpu[] {
   const cards = factsOf(facts, "amd")
     .map((line) => line.split(" "))
@@ -20,7 +20,7 @@ export function parseAmd(facts: Facts, hasOtherCards: boolean): Gpu[] {
   return cards.filter(({ isIntegrated }) => !isIntegrated || !hasRealCard).map(({ gpu }) => gpu);
 }
 
-/** `renderD128 <node> <vendor> <unique_id> <total> <used> <busy> <device> <product name>`, `-` for what is not there. */
+/** `renderD128 <node> <vendor> <unique_id> <total> <used> <busy> <device> <product name>`, with `-` for missing values. */
 function parseCard(words: readonly string[], index: number): { gpu: Gpu; isIntegrated: boolean } | null {
   const [render = "", , vendor, id = "-", total, used, busy, device = "-", ...product] = words;
   if (vendor !== AMD_VENDOR) return null;

@@ -1,9 +1,9 @@
-// MIG slices: `nvidia-smi -L` has their UUIDs, `nvidia-smi -q -x` their memory; the slice's number joins the two.
+// Finds MIG slices: `nvidia-smi -L` has their UUIDs, `nvidia-smi -q -x` their memory. The slice's number joins the two.
 
 import type { Gpu } from "../../model/machine.js";
 import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
-/** Why no job may be put on the card itself. */
+/** Why the card itself gets no job. */
 export const SPLIT = "is split into MIG slices";
 
 interface ListedCard {
@@ -40,7 +40,7 @@ export function parseListedCards(facts: Facts): ListedCard[] {
   return cards;
 }
 
-/** The slices of one card, each a device of its own; none when the card is not split. */
+/** The slices of one card, each as a separate device; none if the card is not split. */
 export function parseSlices(facts: Facts, card: Gpu): Gpu[] {
   const listed = parseListedCards(facts).findLast(({ uuid }) => uuid === card.uuid);
   if (listed === undefined || listed.slices.length === 0) return [];
@@ -57,7 +57,7 @@ export function parseSlices(facts: Facts, card: Gpu): Gpu[] {
   }));
 }
 
-/** By card and slice. The card's uuid comes after its slices; bar1 memory looks just like the real one. */
+/** By card and slice. The card's UUID comes after its slices; bar1 memory has the same form as the real one. */
 function sliceMemories(lines: readonly string[]): Map<string, Map<number, SliceMemory>> {
   const byCard = new Map<string, Map<number, SliceMemory>>();
   for (const card of lines.join("\n").split(/<gpu id=/)) {

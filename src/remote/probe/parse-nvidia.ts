@@ -1,5 +1,5 @@
-// What nvidia-smi said. Its errors come on stdout, sometimes with exit code 0, so a row is known by its shape alone,
-// and all that is not a row is kept as the message to show.
+// Parses the output of nvidia-smi. It prints errors on stdout, sometimes with exit code 0. So a row is recognised only
+// by its form, and every other line is kept as a message for the user.
 
 import type { Gpu } from "../../model/machine.js";
 import { parseListedCards, parseSlices, SPLIT } from "./parse-mig.js";
@@ -7,7 +7,7 @@ import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 interface CardsFound {
   readonly gpus: readonly Gpu[];
-  /** What the tool said beside the cards. */
+  /** Messages of the tool besides the cards. */
   readonly said: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function parseNvidia(facts: Facts): CardsFound {
   return { gpus: gpus.flatMap((gpu) => [gpu, ...parseSlices(facts, gpu)]), said: [...said] };
 }
 
-/** Cells are found by the field's name; the card's name is last, since it may hold commas. */
+/** Cells are found by the field's name. The card's name is last, because it may contain commas. */
 function parseRow(fields: readonly string[], line: string, holders: ReadonlySet<unknown>): Gpu | null {
   const words = line.split(",").map((word) => word.trim());
   const cells = new Map(fields.slice(0, -1).map((field, index) => [field, words[index] ?? ""]));
@@ -58,7 +58,7 @@ function readings(cells: ReadonlyMap<string, string>) {
     memoryTotalMb,
     memoryFreeMb,
     utilization: percent === null ? null : percent / 100,
-    // GB10, Jetson: everything else can be read, but there is no memory to speak of.
+    // GB10, Jetson: everything except the memory can be read.
     sharesHostMemory: hasNoMemory && percent !== null,
   };
 }
@@ -67,7 +67,7 @@ function isNotAvailable(cell: string | undefined): boolean {
   return /^\[?(N\/A|Not Supported)\]?$/i.test(cell ?? "");
 }
 
-/** A card that needs a reset shows 0 MiB used: it would be the emptiest of all. */
+/** A card that needs a reset shows 0 MiB used, so it would look like the emptiest card. */
 function whyUnusable(cells: ReadonlyMap<string, string>, isHeld: boolean): string | null {
   const shown = ["memory.total", "memory.free", "utilization.gpu"].map((field) => cells.get(field) ?? "");
   const text = shown.join(" ").toLowerCase();
@@ -79,7 +79,7 @@ function whyUnusable(cells: ReadonlyMap<string, string>, isHeld: boolean): strin
   return isHeld ? "is held by a process (compute mode Exclusive_Process)" : null;
 }
 
-/** It is listed, but a question about it brings no row. */
+/** The card is listed, but nvidia-smi prints no row for it. */
 function silentCard({ index, uuid, name }: { index: number; uuid: string; name: string }): Gpu {
   const unknown = { memoryTotalMb: null, memoryFreeMb: null, utilization: null, sharesHostMemory: false };
   const unusable = "gives no answer";
