@@ -1,9 +1,9 @@
 # Sends the output of jobs to the client.
 
-# output LIMIT OVERLAP SURELY KEY STREAM OFFSET …: what each stream holds beyond its offset, at most LIMIT bytes of each.
-# OVERLAP bytes before the offset come once more: by them the client sees whether the job has replaced its output. If the
-# size is the same, they come when the file was written to since the last look, and with SURELY 1 always.
-# "cut" names a stream that is shorter than its offset.
+# output LIMIT OVERLAP SURELY KEY STREAM OFFSET …: sends the bytes of each stream after its offset, at most LIMIT of
+# each. OVERLAP bytes before the offset are sent again, so that the client sees whether the job has replaced its output.
+# If the size is the same, they are sent if the file was written since the last look, and always with SURELY 1. "cut"
+# names a stream that is shorter than its offset.
 output() {
   limit_bytes=$1 overlap=$2 surely=$3
   shift 3
@@ -15,7 +15,7 @@ output() {
   [ -n "$files" ] || return 0
   look=$((1 - ${look:-0}))
   { true >"looked.$$.$look"; } 2>/dev/null
-  # One fork tells the sizes of them all, so that silent jobs cost nothing. Its last line is the total.
+  # One fork prints the sizes of all files, so that silent jobs cost nothing. Its last line is the total.
   # shellcheck disable=SC2086
   wc -c $files /dev/null | while read -r size file; do
     # shellcheck disable=SC2086
@@ -33,7 +33,8 @@ output() {
   done || exit 1
 }
 
-# If this fails, what was announced may be missing, and the client would take the next answer for it: then the channel ends.
+# If this fails, announced bytes may be missing, and the client would read the next answer as output. So the channel
+# ends.
 send() {
   length=$3
   [ "$length" -gt "$limit_bytes" ] && length=$limit_bytes
@@ -42,7 +43,7 @@ send() {
   [ "$length" -gt 0 ] || return 0
   key=${1#jobs/}
   echo "data ${key%/*} ${key#*/} $from $length"
-  # A job may empty its output at this moment: so many bytes have been announced, and so many have to come. All three are
-  # started by this shell, which ends if one of them cannot be.
+  # A job may empty its output at this moment, but the announced number of bytes must be sent. This shell starts all
+  # three processes, and ends if it cannot start one of them.
   tail -c "+$((from + 1))" "$1" 2>/dev/null | cat - /dev/zero 2>/dev/null | head -c "$length"
 }

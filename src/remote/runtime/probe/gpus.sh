@@ -1,7 +1,7 @@
 # Prints the GPUs, and ends tools that hang.
 
-# A wedged driver makes its tools hang so that not even KILL ends them, and then `timeout` waits as well. So the tools
-# write into a pipe beside a watchdog, and the reader of the pipe stops after the first word of either.
+# A broken driver can make its tools hang so that not even KILL ends them, and then `timeout` waits as well. So the
+# tools write into a pipe beside a watchdog, and the reader of the pipe stops at the first word of either.
 tell_gpus() {
   [ -n "${CUDA_VISIBLE_DEVICES+set}" ] && say visible cuda "$CUDA_VISIBLE_DEVICES"
   [ -n "${ROCR_VISIBLE_DEVICES+set}" ] && say visible rocr "$ROCR_VISIBLE_DEVICES"
@@ -16,7 +16,7 @@ tell_gpus() {
 }
 
 watchdog() {
-  # In this order, and with KILL: else a quick tool could leave the sleeper behind.
+  # In this order, and with KILL: otherwise a quick tool could leave the sleeper behind.
   trap 'kill -KILL $!; exit' TERM
   sleep "$gpu_seconds" &
   wait $! && echo "$nonce late"
@@ -46,7 +46,7 @@ relay() {
 
 nvidia() {
   command -v nvidia-smi >/dev/null 2>&1 || { echo no-smi && return; }
-  # An old driver refuses the whole question for one word it does not know. The name is last: it may hold commas.
+  # An old driver rejects the whole query for one unknown field. The name is last, because it may contain commas.
   for fields in ,utilization.gpu,compute_mode,mig.mode.current ,utilization.gpu,compute_mode ''; do
     fields=index,uuid,memory.total,memory.free$fields,name
     ask_cards
@@ -64,7 +64,8 @@ ask_cards() {
   ask "--query-gpu=$fields" --format=csv,noheader,nounits "$@"
 }
 
-# Sets $answer. Errors are often on stdout, so both streams are the answer. Prints the pid of the tool, which may have to be ended.
+# Sets $answer. Errors are often on stdout, so the answer has both streams. Prints the pid of the tool, which may have
+# to be ended.
 ask() {
   # shellcheck disable=SC2016
   answer=$(sh -c 'echo "$0 tool $$" >&3; exec nvidia-smi "$@" 2>&1 3>&-' "$nonce" "$@")
@@ -101,7 +102,7 @@ tell_slices() {
   show smi-slice
 }
 
-# sysfs stays the same from version to version, AMD's tools do not. Nodes are in ROCm's order.
+# sysfs stays the same from version to version; AMD's tools do not. Nodes are in ROCm's order.
 amd() {
   for node in "$sys"/class/kfd/kfd/topology/nodes/*; do
     line_of "$node/gpu_id" || continue
