@@ -195,7 +195,7 @@ test("stop and drain leave the spool of a newer sshoal as it is", async () => {
     ["drain", "a.yaml"],
   ]) {
     const { code, stderr } = await runCommand(args, { cwd: work.dir, program: "sshoal" });
-    expect(stderr).toMatch(/^error: a\.yaml: the batch there was made by a sshoal, which is newer/);
+    expect(stderr).toMatch(/^error: a\.yaml: the batch on it was made by a sshoal, which is newer/);
     expect(code).toBe(2);
   }
   await writeFile(format, ours);

@@ -337,7 +337,7 @@ describe("what to copy", () => {
     expect(stderr.trimEnd().split("\n").sort()).toEqual([
       "error: locked: cannot be read for copying: EACCES",
       "error: secret.txt: cannot be read for copying: EACCES",
-      "try: make it readable, or leave it out by a line in .sshoalignore",
+      "try: make it readable, or exclude it with a line in .sshoalignore",
     ]);
     expect(code).toBe(2);
     expectNothingLeft();

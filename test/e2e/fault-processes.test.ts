@@ -124,7 +124,7 @@ describe("slots that end as soon as they begin", () => {
     await ledger.write(Array.from({ length: 6 }, () => ledger.job()));
     const { code, stdout, stderr } = await runCommand(await argsFor(weak, wide), { cwd: ledger.work.dir });
     expect(stderr).toContain(
-      `${WARNING}end processes of yours there, or have the limit raised (ulimit -u)\n`,
+      `${WARNING}end some of your processes on it, or ask for a higher limit (ulimit -u)\n`,
     );
     expect(code, stdout + stderr).toBe(0);
     expect(await ledger.audit([weak, wide])).toEqual([]);

@@ -87,7 +87,7 @@ test("names that lead elsewhere", async () => {
   ];
   for (const name of names) {
     await save([...HONEST, file(name)]);
-    await expectRefused(/the archive it sent is not to be trusted: it holds "/);
+    await expectRefused(/the archive it sent cannot be trusted: it contains "/);
     await work.remove();
     work = await makeWorkspace();
   }
@@ -104,7 +104,7 @@ test("a hard link to what is not in it", async () => {
   const sum = Number.parseInt(bytes.subarray(at + 148, at + 154).toString(), 8) - 1;
   bytes.write(sum.toString(8).padStart(6, "0"), at + 148);
   await writeFile(path, bytes);
-  await expectRefused(/not to be trusted/);
+  await expectRefused(/cannot be trusted/);
 });
 
 test("a link and, through it, a file", async () => {

@@ -76,7 +76,7 @@ describe.skipIf(!isRoot)("over there", () => {
     await work.write("jobs.sh", "echo ran\n");
     const { code, stderr } = await runCommand(await argsFor(other), { cwd: work.dir });
     expect(stderr).toMatch(
-      /WARNING: other\.yaml gets no jobs: .*Read-only file system\ngive its machine file scratch: /,
+      /WARNING: other\.yaml gets no jobs: .*Read-only file system\nin its machine file, set scratch: /,
     );
     expect(code).toBe(3);
     const args = await argsFor(other, `scratch: ${seen.path("scratch")}`);

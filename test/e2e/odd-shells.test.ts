@@ -126,7 +126,7 @@ describe.concurrent("start-up files", () => {
       });
       expect(code, line).toBe(3);
       const words = stdout.replace(/\s+/g, " ");
-      expect(words, line).toContain("the login shell ended without a word, and without running sh");
+      expect(words, line).toContain("the login shell ended without output and without running sh");
       expect(words, line).toContain("may exit, read its input or exec another shell");
     }
   });

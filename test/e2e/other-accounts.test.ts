@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all([work.remove(), shared.remove()]));
 afterAll(() => Promise.all([box?.stop(), other?.stop()]));
 
-const HINT = "give its machine file scratch: with a directory that only you can write to";
+const HINT = "in its machine file, set scratch: to a directory that only you can write to";
 
 async function run(hosts: readonly TestHost[], more: readonly string[] = []) {
   const files = await Promise.all(

@@ -57,8 +57,8 @@ async function readFacts(session: Session, spec: MachineSpec, signal: AbortSigna
   } catch (error) {
     if (error !== deadline.reason) throw error;
     throw new RemoteError(
-      `no answer within ${ALL_SECONDS + GRACE_SECONDS} s: a file server it needs may be out of reach`,
-      "give its machine file scratch: with a directory on a local disk",
+      `no answer within ${ALL_SECONDS + GRACE_SECONDS} s: a file server that it needs may be unreachable`,
+      "in its machine file, set scratch: to a directory on a local disk",
       { cause: error },
     );
   }

@@ -22,7 +22,7 @@ export async function timeStartUp(session: Session, withinMs = WITHIN_MS): Promi
   if (stderr !== null) return { tookMs: performance.now() - askedAt, noise: `${noise}\n${stderr}`.trim() };
   running.close();
   throw new RemoteError(
-    `its login shell runs nothing within ${withinMs / 1000} s`,
-    "look for what hangs in its start-up files, or for a file server that is out of reach",
+    `its login shell ran nothing within ${withinMs / 1000} s`,
+    "check its start-up files for a command that hangs, and whether its file servers are reachable",
   );
 }

@@ -20,14 +20,14 @@ export function framedLines({ stdout, stderr, end }: Answer, nonce: string, fail
   if (end.kind === "exited" && end.code === NO_HOME_EXIT_CODE) {
     throw new RemoteError(
       `${failure}: its home directory cannot be entered`,
-      "log in there and type: ls -ld ~; the machine's administrator can create it",
+      "log in to it and type: ls -ld ~; the machine's administrator can create it",
     );
   }
   const noise = lines.filter((line) => !line.startsWith(nonce));
   const said = [...stderr.split("\n"), ...noise].map(cleanText).find((line) => line !== "");
   if (said === undefined && framed.length === 0) {
     throw new RemoteError(
-      `${failure}: the login shell ended without a word, and without running sh`,
+      `${failure}: the login shell ended without output and without running sh`,
       `a start-up file of the machine, such as ~/.bashrc, may exit, read its input or exec another shell; ${TRY}`,
     );
   }

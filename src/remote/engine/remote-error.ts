@@ -17,7 +17,7 @@ export class RemoteError extends Error {
   }
 }
 
-export const PROCESS_LIMIT_HINT = "end processes of yours there, or have the limit raised (ulimit -u)";
+export const PROCESS_LIMIT_HINT = "end some of your processes on it, or ask for a higher limit (ulimit -u)";
 
 /** The messages of dash, bash, busybox and other programs if no further process may start. */
 export function isAtProcessLimit(said: string): boolean {
@@ -39,13 +39,13 @@ export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
     );
   }
   if (/permission denied|read-only file system|operation not permitted/i.test(stderr)) {
-    return new RemoteError(message, "give its machine file scratch: with a directory you may write to");
+    return new RemoteError(message, "in its machine file, set scratch: to a directory that you may write to");
   }
   if (isAtProcessLimit(stderr)) return new RemoteError(message, PROCESS_LIMIT_HINT, { isRetryable: true });
   if (/^not safe: /m.test(stderr)) {
     return new RemoteError(
       message,
-      "give its machine file scratch: with a directory that only you can write to",
+      "in its machine file, set scratch: to a directory that only you can write to",
     );
   }
   if (/there is no \S+ on the machine/.test(stderr)) {

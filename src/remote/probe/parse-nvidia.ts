@@ -82,6 +82,6 @@ function whyUnusable(cells: ReadonlyMap<string, string>, isHeld: boolean): strin
 /** The card is listed, but nvidia-smi prints no row for it. */
 function silentCard({ index, uuid, name }: { index: number; uuid: string; name: string }): Gpu {
   const unknown = { memoryTotalMb: null, memoryFreeMb: null, utilization: null, sharesHostMemory: false };
-  const unusable = "gives no answer";
+  const unusable = "does not answer";
   return { vendor: "nvidia", index, uuid, name, ...unknown, unusable, isExclusive: false, isMig: false };
 }

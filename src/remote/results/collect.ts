@@ -98,7 +98,7 @@ function byJob(names: readonly string[], keys: ReadonlySet<string>): Map<string,
   const paths = new Map<string, string[]>();
   for (const name of names) {
     const [, key = "", below = "./"] = /^([^/]+)\/work\/(.+)?$/s.exec(name) ?? [];
-    if (!keys.has(key)) throw new RemoteError(`${JSON.stringify(name)} cannot be read there`);
+    if (!keys.has(key)) throw new RemoteError(`${JSON.stringify(name)} cannot be read on the machine`);
     paths.set(key, [...(paths.get(key) ?? []), below]);
   }
   return new Map([...paths].map(([key, some]) => [key, nameMissing(some)]));
@@ -113,7 +113,7 @@ function collectScript(collection: Collection): string {
     : "";
   return `${listScript(collection)}
 if [ $# = 0 ]; then
-  echo "they are not there any more: another computer may have fetched them" >&2
+  echo "they are no longer there: another computer may have collected them" >&2
   exit 1
 fi
 # A job may leave what even its owner cannot read as it is: directories at once, or what is in them would not be seen.
@@ -196,7 +196,7 @@ function readOutcomes(kept: ReadonlyMap<string, Buffer>, keys: ReadonlySet<strin
   const outcomes = new Map<string, Outcome>();
   for (const key of keys) {
     const outcome = parseExit(kept.get(`${key}/exit`)?.toString().trimEnd() ?? "");
-    if (outcome === null) throw new RemoteError(`it does not say how attempt ${key} ended`);
+    if (outcome === null) throw new RemoteError(`the machine did not report how attempt ${key} ended`);
     outcomes.set(key, outcome);
   }
   return outcomes;

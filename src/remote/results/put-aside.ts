@@ -31,7 +31,7 @@ export async function putAside(session: Session, aside: Aside): Promise<void> {
   const excluded = findExcluded(names, exclude);
   if (excluded.length === 0) return;
   await ask(session, {
-    doing: "leaving results out",
+    doing: "excluding results",
     script: `${script}move_aside || exit 1\necho done\n`,
     stdin: Buffer.from(excluded.map((name) => `${name}\0`).join("")),
     signal,

@@ -170,7 +170,7 @@ class Unpacking {
     const isBad =
       raw.includes("\0") || parts.length === 0 || parts.some((part) => part === "" || part === "..");
     if (isBad || !this.#rules.allows(parts[0] ?? "")) {
-      throw new RemoteError(`the archive it sent is not to be trusted: it holds ${JSON.stringify(raw)}`);
+      throw new RemoteError(`the archive it sent cannot be trusted: it contains ${JSON.stringify(raw)}`);
     }
     return parts.join("/");
   }

@@ -11,5 +11,5 @@ export async function checkPlace(
   signal: AbortSignal,
 ): Promise<void> {
   const script = `${rootPrelude(scratch)}check_own || exit 1\necho done\n`;
-  await ask(session, { doing: "looking at its .sshoal", script, signal });
+  await ask(session, { doing: "checking its .sshoal", script, signal });
 }

@@ -13,7 +13,7 @@ export async function findLeftOver(
   signal: AbortSignal,
 ): Promise<LeftOver> {
   const script = leftOverScript(scratch, ["tell_all"]);
-  return parseLeftOver(await ask(session, { doing: "looking for what is left", script, signal }));
+  return parseLeftOver(await ask(session, { doing: "looking for leftovers", script, signal }));
 }
 
 export interface Removal {

@@ -64,7 +64,7 @@ function withLaterSettings({ stem, ...about }: About): About {
 
 function newerError({ sshoal }: Entry): RemoteError {
   const { message, hint } = describeNewer(sshoal ?? null);
-  return new RemoteError(`the batch there was ${message}`, hint);
+  return new RemoteError(`the batch on it was ${message}`, hint);
 }
 
 interface Entry {

@@ -66,7 +66,7 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
 /** Parses the content of `exit`: an exit code of the shell, or a word for what sshoal did to the job. */
 export function parseExit(text: string): Outcome | null {
   if (text === "timed-out" || text === "stopped") return { kind: text };
-  if (text === "lost") return { kind: "lost", reason: "it went down with its machine or with its slot" };
+  if (text === "lost") return { kind: "lost", reason: "its machine or its slot went down" };
   if (!isNumber(text)) return null;
   const code = Number(text);
   const signal = code > 128 ? SIGNALS.get(code - 128) : undefined;

@@ -25,5 +25,5 @@ echo done
   const format = word === undefined ? null : Number(word);
   if (format === null || format <= SPOOL_FORMAT) return format;
   const { message, hint } = describeNewer(null);
-  throw new RemoteError(`the batch there was ${message}`, hint);
+  throw new RemoteError(`the batch on it was ${message}`, hint);
 }

@@ -132,7 +132,7 @@ async function visitFromTop(scan: Scan, relative: string): Promise<void> {
     await visit(scan, above, false);
     if (scan.found.get(above)?.type !== "SymbolicLink") continue;
     const message = `cannot be copied: ${above} is a link, and on machines no file is written through a link`;
-    scan.problems.push({ where: relative, message, hint: "name what the link leads to" });
+    scan.problems.push({ where: relative, message, hint: "name the target of the link instead" });
     return;
   }
   await visit(scan, parts.join("/"), true);
@@ -158,7 +158,7 @@ function look(scan: Scan, relative: string, isDeep: boolean): Promise<void> | nu
     return null;
   }
   if (!isDirectory && scan.isFollowed(full, stats)) {
-    scan.leftOut.add(`${relative} (jobs come from it)`);
+    scan.leftOut.add(`${relative} (it is the source of jobs)`);
     return null;
   }
   const shared = { path: relative, mode: Number(stats.mode) & 0o777, mtime: stats.mtime };
@@ -200,7 +200,7 @@ function noteFailure(scan: Scan, relative: string, { code, message }: NodeJS.Err
   scan.problems.push({
     where: relative === "" ? "." : relative,
     message: `cannot be read for copying: ${reason}`,
-    hint: `make it readable, or leave it out by a line in ${IGNORE_FILE}`,
+    hint: `make it readable, or exclude it with a line in ${IGNORE_FILE}`,
   });
 }
 

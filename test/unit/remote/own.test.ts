@@ -223,7 +223,7 @@ describe.skipIf(!isRoot)("a spool that another account has made in our place", (
         }),
     ],
     ["cleaning up", (signal) => clean(machine.session, place, signal)],
-    ["looking for what is left", (signal) => findLeftOver(machine.session, disk.dir, signal)],
+    ["looking for leftovers", (signal) => findLeftOver(machine.session, disk.dir, signal)],
   ])("%s is refused, with the reason and what to do", async (_, verb) => {
     const before = execFileSync("find", [disk.dir]).toString();
     await expect(verb(never)).rejects.toMatchObject({

@@ -104,7 +104,7 @@ describe("NVIDIA", () => {
     const found = parse("smi-card GPU 1: NVIDIA A100 (UUID: GPU-1)", row({ index: 0 }));
     expect(found.gpus).toMatchObject([
       { index: 0 },
-      { index: 1, uuid: "GPU-1", unusable: "gives no answer" },
+      { index: 1, uuid: "GPU-1", unusable: "does not answer" },
     ]);
   });
 

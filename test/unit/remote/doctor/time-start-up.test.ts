@@ -44,7 +44,7 @@ test("start-up files that hang are an error, and their channel is let go", async
   const failure = await timeStartUp(session, 10).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(RemoteError);
   expect(failure).toMatchObject({
-    message: "its login shell runs nothing within 0.01 s",
+    message: "its login shell ran nothing within 0.01 s",
     hint: expect.any(String),
   });
   expect(isClosed()).toBe(true);

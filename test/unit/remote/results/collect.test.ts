@@ -227,7 +227,7 @@ test("a job that removed its own directory has no results, and still ended", asy
 test("a job that has not ended is not collected", async () => {
   await ended(A);
   await rm(jobPath(A, "exit"));
-  expect((await errorOf(bring([A]))).message).toBe(`it does not say how attempt ${A} ended`);
+  expect((await errorOf(bring([A]))).message).toBe(`the machine did not report how attempt ${A} ended`);
 });
 
 test("a torn word about how it ended is none", async () => {
@@ -241,7 +241,7 @@ test("no spool over there", async () => {
 
 test("a job that another client has fetched: that is the reason", async () => {
   await ended(A);
-  expect((await errorOf(bring([B]))).message).toContain("they are not there any more: another computer");
+  expect((await errorOf(bring([B]))).message).toContain("they are no longer there: another computer");
 });
 
 test("a job that is not there among some that are", async () => {

@@ -66,6 +66,6 @@ test("a job that is not the one of its key is not taken over from a machine", as
 test("the manifest of a newer sshoal is refused", async () => {
   await machine.write(`${machine.spool}/manifest`, '{"v":3,"sshoal":"9.1.0","about":{}}\n');
   await expect(readManifest(machine.session, machine.place, never)).rejects.toThrow(
-    "the batch there was made by sshoal 9.1.0, which is newer than this one (0.0.0-test)",
+    "the batch on it was made by sshoal 9.1.0, which is newer than this one (0.0.0-test)",
   );
 });

@@ -279,7 +279,7 @@ test("everything that cannot be read is named at once, with what to do", async (
   expect(error.message.split("\n").toSorted()).toEqual(
     ["bad", "dir"].map(
       (name) =>
-        `${name}: cannot be read for copying: EACCES (make it readable, or leave it out by a line in .sshoalignore)`,
+        `${name}: cannot be read for copying: EACCES (make it readable, or exclude it with a line in .sshoalignore)`,
     ),
   );
 });
