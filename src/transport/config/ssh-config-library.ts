@@ -1,5 +1,5 @@
-// The ssh configuration where there is no ssh program to ask: the user's own file, read by a library. It follows no
-// Include, and knows less of Match than OpenSSH does.
+// Reads the user's ssh configuration with a library if there is no ssh program. It does not follow Include, and
+// supports less of Match than OpenSSH.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";

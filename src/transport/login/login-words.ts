@@ -1,4 +1,4 @@
-// What became of the keys of a login, in words, and what to type next (pure).
+// Describes what happened to the keys of a login, and what to type next (pure).
 
 import type { SshTarget } from "../config/target.js";
 import { quoteIfNeeded } from "../quote.js";
@@ -7,7 +7,7 @@ import { MAX_KEYS } from "./key-offers.js";
 
 /** Why a key stays locked. */
 export type StillLocked = "no passphrase was given" | "the passphrase was wrong";
-/** "accepted", and yet the login failed: the machine wants something else besides. */
+/** "accepted", but the login failed: the machine wants something in addition. */
 export type KeyOutcome =
   | "not tried"
   | "refused"
@@ -18,7 +18,7 @@ export type KeyOutcome =
 export interface Refusal {
   /** "does not let me in; tried: …; the machine takes …" */
   readonly says: string;
-  /** What to type next; null: there is no cure that we know. */
+  /** What to type next; null: no fix is known. */
   readonly hint: string | null;
 }
 
@@ -26,11 +26,11 @@ export interface RefusalFacts {
   readonly target: SshTarget;
   readonly tried: readonly { readonly what: string; readonly outcome: KeyOutcome }[];
   readonly unusable: readonly KeyFile[];
-  /** Keys of the agent for which there was no room. */
+  /** Keys of the agent that are beyond the limit. */
   readonly tooMany: number;
-  /** Null: the machine has not said. */
+  /** Null: the machine has not listed them. */
   readonly takes: readonly string[] | null;
-  /** A person is there to be asked. */
+  /** True if there is a person to ask. */
   readonly canAsk: boolean;
 }
 
@@ -53,7 +53,7 @@ export function isStillLocked(outcome: KeyOutcome): outcome is StillLocked {
   return outcome === "no passphrase was given" || outcome === "the passphrase was wrong";
 }
 
-/** The login does not end with a key. */
+/** True if a key alone is not enough for the login. */
 export function wantsAnswers(takes: readonly string[] | null, outcomes: readonly KeyOutcome[]): boolean {
   return takes?.includes("keyboard-interactive") === true || outcomes.includes("accepted");
 }
@@ -77,7 +77,7 @@ function hintOf({ target, tried, unusable, tooMany, takes, canAsk }: RefusalFact
 const NAME_THE_KEY =
   "name the key: ssh_key_path in the machine file, or IdentityFile and IdentitiesOnly in the ssh configuration";
 
-/** Its MaxAuthTries are fewer than there are keys. */
+/** For a server whose MaxAuthTries is smaller than the number of keys. */
 export function hintAfterHangUp(keys: number): string {
   return `it hung up after ${keys === 1 ? "1 key" : `${keys} keys`}; ${NAME_THE_KEY}`;
 }

@@ -1,4 +1,4 @@
-// What the system's ssh said when it did not get there, in the words that we have for it, and what to type next (pure).
+// Explains why the system's ssh failed to connect, and what to type next (pure).
 
 import { describeTarget, type SshTarget, sshCommand } from "../config/target.js";
 import { ConnectError, type ConnectErrorKind } from "../connect-error.js";
@@ -8,7 +8,7 @@ import { explainSocket } from "../ssh2/ssh2-errors.js";
 import { acceptOnce } from "../trust/host-key-refusal.js";
 import { lastWords, type OpensshLog, parseOpensshLog, type TriedKey } from "./openssh-log.js";
 
-/** `lines`: all that `ssh -v` said. */
+/** `lines`: all lines of `ssh -v`. */
 export function explainOpenssh(lines: readonly string[], target: SshTarget): ConnectError {
   const log = parseOpensshLog(lines);
   for (const explain of EXPLANATIONS) {
@@ -18,7 +18,7 @@ export function explainOpenssh(lines: readonly string[], target: SshTarget): Con
   return fail("protocol", target, `the system's ssh failed: ${lastWords(lines)}`);
 }
 
-/** It was given up: the time for logging in was over. */
+/** The time for the login ran out. */
 export function tooSlow(target: SshTarget): ConnectError {
   return fail("silent", target, "does not finish the login");
 }

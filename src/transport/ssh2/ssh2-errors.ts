@@ -1,4 +1,4 @@
-// What the network and ssh2 throw, in words, sorted by what can be done about it.
+// Explains errors of the network and of ssh2, sorted by what can be done about them.
 
 import { describeTarget, type SshTarget, sshCommand } from "../config/target.js";
 import { ConnectError, type ConnectErrorKind } from "../connect-error.js";
@@ -17,7 +17,7 @@ export function explainSocket(error: unknown, target: SshTarget): ConnectError {
 
 const SOCKET_ERRORS: Readonly<Record<string, readonly [ConnectErrorKind, string]>> = {
   ENOTFOUND: ["unknown-host", "no such host name"],
-  // The name server did not answer: a laptop without network, not a name that is wrong.
+  // The name server did not answer: a laptop without network, not a wrong name.
   EAI_AGAIN: ["unreachable", "its name cannot be looked up right now"],
   ECONNREFUSED: ["refused", "nothing listens on that port"],
   ETIMEDOUT: ["timed-out", "does not answer"],
@@ -26,13 +26,13 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [ConnectErrorKind, string]
   ECONNRESET: ["dropped", "dropped the connection"],
 };
 
-/** Node tries each address of a name; when all fail the error is a list of errors. */
+/** Node tries each address of a name; if all fail, the error is a list of errors. */
 function errorCode(error: unknown): string {
   const { code, errors } = error as { code?: string; errors?: { code?: string }[] };
   return code ?? errors?.[0]?.code ?? String(error);
 }
 
-/** What a jump host says when it cannot connect any further. */
+/** The error of a jump host that cannot connect to the next host. */
 export function explainForward(error: unknown, target: SshTarget): ConnectError {
   const { reason, message } = error as { reason?: unknown; message: string };
   if (reason === PROHIBITED) {
@@ -60,7 +60,7 @@ const FORWARD_ERRORS: readonly (readonly [RegExp, string])[] = [
 export interface HandshakeFacts {
   readonly target: SshTarget;
   readonly login: Login;
-  /** Keys were exchanged: what failed came later. */
+  /** Keys were exchanged: the failure came later. */
   readonly hasGreeted: boolean;
 }
 

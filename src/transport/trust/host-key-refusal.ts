@@ -1,4 +1,4 @@
-// Why a machine's key was not trusted, and what to type next.
+// Explains why a machine's key is not trusted, and what to type next.
 
 import { describeTarget, type SshTarget } from "../config/target.js";
 import { ConnectError } from "../connect-error.js";
@@ -23,7 +23,7 @@ export function unknownHost(target: SshTarget, key: Buffer): ConnectError {
   return refuse(target, message, `if that is its key: ${acceptOnce(target)}; or --host-keys accept-new`);
 }
 
-/** ssh itself, since ssh-keyscan knows nothing of jump hosts and aliases. */
+/** Uses ssh itself, because ssh-keyscan does not support jump hosts and aliases. */
 export function acceptOnce({ alias, port, username, configFile }: SshTarget): string {
   const words: string[] = [];
   if (configFile !== null) words.push("-F", configFile);
