@@ -17,10 +17,10 @@ export interface Stop {
 
 /** The last stop is the machine. */
 export function choose(wish: SshAddress["transport"], stops: readonly Stop[]): Choice {
-  if (wish !== null) return { transport: wish, why: "the machine file says so" };
+  if (wish !== null) return { transport: wish, why: "set in the machine file" };
   const machine = stops.at(-1);
   const reasons = stops.flatMap((stop) =>
-    stop.reasons.map((reason) => (stop === machine ? reason : `on the way, at ${stop.alias}, ${reason}`)),
+    stop.reasons.map((reason) => (stop === machine ? reason : `at the jump host ${stop.alias}, ${reason}`)),
   );
   return reasons.length === 0
     ? { transport: "ssh2", why: null }

@@ -67,7 +67,11 @@ async function chooseFor({ transport }: SshAddress, way: Way, options: ConnectOp
 }
 
 function noSsh({ target }: Way, why: string | null): ConnectError {
-  return new ConnectError("config", `${describeTarget(target)}: needs the ssh program here, since ${why}`, {
-    hint: "install it: apt install openssh-client, or dnf install openssh-clients",
-  });
+  return new ConnectError(
+    "config",
+    `${describeTarget(target)}: needs an ssh program on this computer, because ${why}`,
+    {
+      hint: "install it: apt install openssh-client, or dnf install openssh-clients",
+    },
+  );
 }

@@ -64,7 +64,7 @@ function isSame(a: SshTarget, b: SshTarget): boolean {
 
 function inCircles(stops: readonly SshTarget[]): ConnectError {
   const names = stops.map(({ alias }) => alias);
-  return new ConnectError("config", `${names[0]}: the way there goes in circles: ${names.join(", ")}`, {
+  return new ConnectError("config", `${names[0]}: its jump hosts form a circle: ${names.join(", ")}`, {
     hint: `write ProxyJump none for ${names.at(-1)} in the ssh configuration`,
   });
 }

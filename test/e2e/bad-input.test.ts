@@ -215,7 +215,7 @@ describe("the key", () => {
     const file = await machine("box.yaml", { ssh_key_path: "key" });
     const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU]);
     expect(stderr).toMatch(
-      /box\.yaml is left out: \S+: does not let \S+ in; tried: the key \S+key \(refused\); the machine takes publickey\n/,
+      /box\.yaml is left out: \S+: does not let \S+ in; tried: the key \S+key \(refused\); the machine accepts publickey\n/,
     );
     expect(code).toBe(3);
     expectNothingLeft();
@@ -245,7 +245,7 @@ describe("the machine", () => {
     const good = await machine("good.yaml", {});
     const alone = await run(["jobs.sh", "--machines", "silent.yaml", ...LIGHT_NO_GPU]);
     expect(alone.stderr).toMatch(
-      /WARNING: silent\.yaml is left out: \S+: takes the connection and says nothing\n/,
+      /WARNING: silent\.yaml is left out: \S+: accepts the connection but sends nothing\n/,
     );
     expect(alone.code).toBe(3);
     const { code, stdout, stderr } = await run(["jobs.sh", "--machines", ...bad, good, ...LIGHT_NO_GPU]);
@@ -253,7 +253,7 @@ describe("the machine", () => {
       /WARNING: unknown\.yaml is left out: no-such-host\.invalid:\d+: (no such host name|its name cannot be looked up right now)\n/,
     );
     expect(stderr).toMatch(
-      /WARNING: closed\.yaml is left out: 127\.0\.0\.1:\d+: nothing listens on that port\nsee for yourself: ssh -p /,
+      /WARNING: closed\.yaml is left out: 127\.0\.0\.1:\d+: nothing listens on that port\ntry it yourself: ssh -p /,
     );
     expect(stderr).toMatch(
       /WARNING: stranger\.yaml is left out: \S+: does not let nobody-of-that-name in; tried: the key/,

@@ -79,7 +79,7 @@ describe.concurrent("sshoal doctor", () => {
     expect(some.code).toBe(1);
     expect(some.stdout).toMatch(/^box\.yaml: fit\n {2}ok {3}reach {8}connected in \d/);
     expect(some.stdout).toMatch(
-      /\ngone\.yaml: not fit\n {2}BAD {2}reach +127\.0\.0\.1:\d+: nothing listens on that port\n {7}fix: see for yourself: ssh /,
+      /\ngone\.yaml: not fit\n {2}BAD {2}reach +127\.0\.0\.1:\d+: nothing listens on that port\n {7}fix: try it yourself: ssh /,
     );
     expect((await run(unreachable)).code).toBe(3);
   });
@@ -98,7 +98,7 @@ describe.concurrent("sshoal doctor", () => {
         check: "host key",
         verdict: "bad",
         says: expect.stringContaining(`${known}:1`),
-        fix: `if the machine was set up anew: ssh-keygen -R '[127.0.0.1]:${host.port}' -f ${known}`,
+        fix: `if the machine was reinstalled: ssh-keygen -R '[127.0.0.1]:${host.port}' -f ${known}`,
       },
     ]);
     await writeFile(join(host.dir, "authorized_keys"), "");

@@ -109,7 +109,7 @@ describe("a key with a passphrase, and somebody to ask", () => {
     const stranger = newKey("stranger", { passphrase: PASSPHRASE });
     const { ask, asked } = person(PASSPHRASE);
     const error = await refusal({ keyPath: stranger }, { ask });
-    expect(error.message).toContain(`tried: the key ${stranger} (refused); the machine takes publickey`);
+    expect(error.message).toContain(`tried: the key ${stranger} (refused); the machine accepts publickey`);
     expect(asked).toEqual([]);
   });
 
@@ -177,7 +177,7 @@ describe("several keys", () => {
     expect(error.message).toBe(
       `127.0.0.1:${relay.port}: does not let ${host.username} in; tried: the agent's key ${fingerprint(held)} (refused), ` +
         `the key ${client.path(".ssh/id_rsa")} (refused), the key ${client.path(".ssh/id_ed25519")} ` +
-        "(has a passphrase, and the agent does not hold it); the machine takes publickey",
+        "(has a passphrase, and the agent does not hold it); the machine accepts publickey",
     );
     expect(error.hint).toBe(`ssh-add ${client.path(".ssh/id_ed25519")}`);
     await until(
@@ -199,7 +199,7 @@ describe("several keys", () => {
     const error = await refusal({ port, keyPath });
     expect(error).toMatchObject({
       kind: "auth",
-      hint: "its login asks questions: type the command on a terminal",
+      hint: "its login asks questions: run the command in a terminal",
     });
     expect(error.message).toContain(`the key ${keyPath} (accepted, but it wants more)`);
     const files = [keyPath, second];
@@ -219,7 +219,7 @@ describe("several keys", () => {
       const over = { port, keyPath: null, configFile, transport };
       const error = await refusal(over, { agentSocket: agent.socket });
       expect(error).toMatchObject({ kind: "auth", isRetryable: false });
-      expect(error.hint).toMatch(/^it hung up after 2 keys; name the key: .*IdentitiesOnly/);
+      expect(error.hint).toMatch(/^it closed the connection after 2 keys; name the key: .*IdentitiesOnly/);
       await client.write("right", `IdentityFile ${impatient.keyPath}\nIdentitiesOnly yes\n`);
       const about = await logIn(over, { agentSocket: agent.socket });
       expect(about.login).toBe(`the key ${impatient.keyPath}`);
@@ -244,9 +244,9 @@ describe("several keys", () => {
     const files = [host.keyPath, words.keyPath];
     const configFile = await client.write("two", files.map((file) => `IdentityFile ${file}\n`).join(""));
     const error = await refusal({ port: words.port, keyPath: null, configFile });
-    expect(error.message).toMatch(/\(not tried\), .* \(not tried\); the machine takes password$/);
+    expect(error.message).toMatch(/\(not tried\), .* \(not tried\); the machine accepts password$/);
     const { message } = await refusal({ port: words.port });
-    expect(message).toMatch(/\(refused\); the machine takes password$/);
+    expect(message).toMatch(/\(refused\); the machine accepts password$/);
     await words.stop();
   });
 
@@ -300,7 +300,7 @@ describe("servers of another kind", () => {
       );
     });
     const nobody = await refusal({ port, transport: null });
-    expect(nobody.hint).toBe("its login asks questions: type the command on a terminal");
+    expect(nobody.hint).toBe("its login asks questions: run the command in a terminal");
     expect(connections()).toBe(1);
     const { ask, asked } = person("42");
     const about = await logIn({ port, transport: null }, { ask });

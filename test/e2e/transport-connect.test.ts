@@ -90,11 +90,11 @@ describe("the network", () => {
     expect(error).toMatchObject({ kind: "refused", isRetryable: true });
     expect(error.message).toBe(`127.0.0.1:${relay.port}: nothing listens on that port`);
     expect(error.hint).toBe(
-      `see for yourself: ssh -p ${relay.port} -i ${host.keyPath} ${host.username}@127.0.0.1`,
+      `try it yourself: ssh -p ${relay.port} -i ${host.keyPath} ${host.username}@127.0.0.1`,
     );
   });
 
-  test("a server that takes the connection and says nothing", async () => {
+  test("a server that accepts the connection but sends nothing", async () => {
     const server = createServer(() => {}).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as { port: number };

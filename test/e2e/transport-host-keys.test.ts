@@ -205,7 +205,7 @@ test("a machine with a certificate of an authority that is trusted is left to th
   const about = await connect({ config, address: { port, keyPath } });
   expect(about).toMatchObject({
     transport: "openssh",
-    why: `${known}:1 knows it by a certificate authority`,
+    why: `${known}:1 lists it with a certificate authority`,
   });
   expect(await readFile(known, "utf8")).toBe(`@cert-authority [127.0.0.1]:* ${keys.ca}\n`);
   await writeFile(known, `@cert-authority [127.0.0.1]:* ${keys.ca}\n@revoked * ${keys.ca}\n`);

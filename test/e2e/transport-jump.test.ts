@@ -138,7 +138,7 @@ describe("two hops", () => {
     const connect = connectFrom(home.dir);
     const error = await refusal(connect({ ...alias("far"), configFile }));
     expect(error).toMatchObject({ kind: "host-key", isRetryable: false });
-    expect(error.message).toContain("by way of outer");
+    expect(error.message).toContain("via outer");
     const lenient = connectFrom(home.dir, { hostKeys: "accept-new" });
     const session = await lenient({ ...alias("far"), configFile });
     sessions.push(session);
@@ -163,7 +163,7 @@ describe("two hops", () => {
     expect(error).toMatchObject({ kind: "host-key", isRetryable: false });
     const [to, via] = [at(machine).port, relays.inner.port];
     expect(error.message).toContain(
-      `gpu1 (127.0.0.1:${to}) by way of inner: inner (127.0.0.1:${via}) by way of outer: its host key is now`,
+      `gpu1 (127.0.0.1:${to}) via inner: inner (127.0.0.1:${via}) via outer: its host key is now`,
     );
     expect(error.hint).toContain(`ssh-keygen -R '[127.0.0.1]:${via}'`);
     expect([logins(inner), logins(machine)]).toEqual([before.inner, before.machine]);
@@ -181,9 +181,7 @@ describe("two hops", () => {
     for (const [i, error] of errors.entries()) {
       expect(error).toMatchObject({ kind: "auth", isRetryable: false });
       expect(error.message).toMatch(
-        new RegExp(
-          `^gpu${i + 1} \\(\\S+\\) by way of strict: strict \\(\\S+\\) by way of outer: does not let `,
-        ),
+        new RegExp(`^gpu${i + 1} \\(\\S+\\) via strict: strict \\(\\S+\\) via outer: does not let `),
       );
       expect(error.message).toContain(stranger);
     }
@@ -195,9 +193,7 @@ describe("two hops", () => {
     const connect = await configure(block("inner", closed), block("gpu1", machine, ["ProxyJump inner"]));
     const error = await refusal(connect(alias("gpu1")));
     expect(error).toMatchObject({ kind: "protocol", isRetryable: false });
-    expect(error.message).toContain(
-      "by way of inner: inner does not pass connections on (AllowTcpForwarding",
-    );
+    expect(error.message).toContain("via inner: inner does not forward connections (AllowTcpForwarding");
     await closed.stop();
   });
 
@@ -207,9 +203,7 @@ describe("two hops", () => {
     const connect = await configure(block("gpu1", machine, ["ProxyJump outer"], nobody.port));
     const error = await refusal(connect(alias("gpu1")));
     expect(error).toMatchObject({ kind: "refused", isRetryable: true });
-    expect(error.message).toBe(
-      `gpu1 (127.0.0.1:${nobody.port}) by way of outer: nothing listens on that port`,
-    );
+    expect(error.message).toBe(`gpu1 (127.0.0.1:${nobody.port}) via outer: nothing listens on that port`);
   });
 
   test("a hop that is not there", async () => {
@@ -217,9 +211,7 @@ describe("two hops", () => {
     const connect = await configure();
     const error = await refusal(connect(alias("gpu1")));
     expect(error.isRetryable).toBe(true);
-    expect(error.message).toMatch(
-      /^gpu1 \(\S+\) by way of inner: inner \(\S+\) by way of outer: outer \(\S+\): /,
-    );
+    expect(error.message).toMatch(/^gpu1 \(\S+\) via inner: inner \(\S+\) via outer: outer \(\S+\): /);
     relays.outer.accept();
     expect((await runScript(await connect(alias("gpu1")), "echo hello")).stdout).toBe("hello\n");
   });
@@ -318,7 +310,7 @@ describe("the choice", () => {
     expect((await runScript(session, "echo hello")).stdout).toBe("hello\n");
     expect(session.about).toMatchObject({
       transport: "openssh",
-      why: "on the way, at outer, the configuration has its own Ciphers",
+      why: "at the jump host outer, the configuration has its own Ciphers",
     });
   });
 
@@ -331,7 +323,7 @@ describe("the choice", () => {
       const error = await refusal(connect(alias("gpu2")));
       expect(error).toMatchObject({ kind: "config", isRetryable: false });
       expect(error.message).toContain(
-        "needs the ssh program here, since the configuration has a ProxyCommand",
+        "needs an ssh program on this computer, because the configuration has a ProxyCommand",
       );
       expect(error.hint).toContain("apt install openssh-client");
     } finally {

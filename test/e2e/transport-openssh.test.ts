@@ -250,7 +250,7 @@ describe("what only the system's ssh can do is left to it", () => {
     const { about } = await open(addressOf(signed), { hostKeys: "strict" });
     expect(about).toMatchObject({
       transport: "openssh",
-      why: `${client.path(".ssh/known_hosts")}:1 knows it by a certificate authority`,
+      why: `${client.path(".ssh/known_hosts")}:1 lists it with a certificate authority`,
       hostKey: expect.stringMatching(/^ssh-ed25519-cert-v01@openssh\.com SHA256:/),
     });
     expect(notes).toEqual([]);
@@ -276,7 +276,7 @@ describe("what only the system's ssh can do is left to it", () => {
     const error = await refusal({ ...over, configFile });
     expect(error).toMatchObject({ kind: "refused", isRetryable: true });
     expect(error.message).toBe(
-      `box (127.0.0.1:${host.port}): its ProxyCommand ended before the login was done, it said: the gate is shut`,
+      `box (127.0.0.1:${host.port}): its ProxyCommand ended before the login was done, it printed: the gate is shut`,
     );
   });
 
@@ -320,7 +320,7 @@ describe("the user's key", () => {
     const error = await refusal({ port: relay.port, keyPath: null });
     expect(error).toMatchObject({ kind: "auth", isRetryable: false });
     expect(error.message).toBe(
-      `127.0.0.1:${relay.port}: does not let ${host.username} in; tried: the key ${client.path(".ssh/id_rsa")} (refused), the key ${client.path(".ssh/id_ed25519")} (refused); the machine takes publickey`,
+      `127.0.0.1:${relay.port}: does not let ${host.username} in; tried: the key ${client.path(".ssh/id_rsa")} (refused), the key ${client.path(".ssh/id_ed25519")} (refused); the machine accepts publickey`,
     );
     expect(relay.connections()).toBe(before + 1);
   });
@@ -424,7 +424,7 @@ describe("the machine's key", () => {
     const strict = await refusal({}, { hostKeys: "strict" });
     expect(strict).toMatchObject({ kind: "host-key", isRetryable: false });
     expect(strict.message).toContain(
-      "is not a known host, and only those are trusted; its key is ssh-ed25519 SHA256:",
+      "is not in known_hosts, and only known hosts are accepted; its key is ssh-ed25519 SHA256:",
     );
     expect(existsSync(knownHosts())).toBe(false);
     await client.write(".ssh/known_hosts", `@revoked * ${await hostKey()}\n`);

@@ -238,7 +238,7 @@ describe("over ssh", () => {
     expect(end).toEqual({ kind: "exited", code: 127 });
     expect({ stdout, stderr }).toEqual({
       stdout: "",
-      stderr: "the login shell did not start sh, it said: This account is closed.\n",
+      stderr: "the login shell did not start sh, it printed: This account is closed.\n",
     });
   });
 

@@ -23,7 +23,7 @@ export async function loadSettingsWithoutSsh(
   const file = address.configFile ?? join(options.homeDir, ".ssh", "config");
   const text = address.configFile === null && !existsSync(file) ? "" : await load(file, address);
   if (/^\s*include\b/im.test(text)) {
-    options.onNote(`${file}: its Include is not followed, since there is no ssh program here`);
+    options.onNote(`${file}: its Include is ignored, because this computer has no ssh program`);
   }
   const { default: SSHConfig } = await import("ssh-config");
   const { host: Host, username: User } = address;

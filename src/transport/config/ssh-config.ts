@@ -111,7 +111,7 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
 function readAnswer({ line, stdout, problem }: Answer, { host }: SshAddress): Settings {
   if (problem === null) return parseSettings(stdout);
   throw new ConnectError("config", `${host}: ssh cannot use its configuration: ${problem}`, {
-    hint: `correct it, then see what ssh makes of it: ${line}`,
+    hint: `correct it, then check it with: ${line}`,
   });
 }
 

@@ -46,7 +46,7 @@ export type HostKeyPolicy = "strict" | "accept-new";
 export function describeTarget({ alias, host, port, proxyJump }: SshTarget): string {
   const at = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const name = alias === host ? at : `${alias} (${at})`;
-  return proxyJump.length === 0 ? name : `${name} by way of ${proxyJump.join(", ")}`;
+  return proxyJump.length === 0 ? name : `${name} via ${proxyJump.join(", ")}`;
 }
 
 /** The command with which people can try the connection themselves. */

@@ -16,7 +16,7 @@ export type KeyOutcome =
   | StillLocked;
 
 export interface Refusal {
-  /** "does not let me in; tried: …; the machine takes …" */
+  /** "does not let me in; tried: …; the machine accepts …" */
   readonly says: string;
   /** What to type next; null: no fix is known. */
   readonly hint: string | null;
@@ -39,10 +39,10 @@ export function refusalOf(facts: RefusalFacts): Refusal {
   const each = [
     ...tried.map(({ what, outcome }) => `${what} (${OUTCOME_WORDS[outcome] ?? outcome})`),
     ...unusable.map((file) => `the key ${file.path} (${whyUnusable(file, target.agentSocket)})`),
-    ...(tooMany > 0 ? [`${tooMany} more of the agent (not tried, ${MAX_KEYS} keys are the most)`] : []),
+    ...(tooMany > 0 ? [`${tooMany} more of the agent (not tried: at most ${MAX_KEYS} keys)`] : []),
   ];
   const what = each.length === 0 ? NO_KEY : `; tried: ${each.join(", ")}`;
-  const taken = takes === null ? "" : `; the machine takes ${takes.join(", ")}`;
+  const taken = takes === null ? "" : `; the machine accepts ${takes.join(", ")}`;
   return { says: `does not let ${target.username} in${what}${taken}`, hint: hintOf(facts) };
 }
 
@@ -63,7 +63,7 @@ function hintOf({ target, tried, unusable, tooMany, takes, canAsk }: RefusalFact
   const takesKeys = takes?.includes("publickey") !== false;
   const wanting = unusable.find(({ kind }) => kind === "locked") ?? unusable[0];
   if (!canAsk && (outcomes.includes("accepted") || (!takesKeys && wantsAnswers(takes, outcomes))))
-    return "its login asks questions: type the command on a terminal";
+    return "its login asks questions: run the command in a terminal";
   if (!takesKeys) return null;
   if (wanting !== undefined) return hintForUnusable(wanting, target.agentSocket);
   if (tooMany > 0) return NAME_THE_KEY;
@@ -79,7 +79,7 @@ const NAME_THE_KEY =
 
 /** For a server whose MaxAuthTries is smaller than the number of keys. */
 export function hintAfterHangUp(keys: number): string {
-  return `it hung up after ${keys === 1 ? "1 key" : `${keys} keys`}; ${NAME_THE_KEY}`;
+  return `it closed the connection after ${keys === 1 ? "1 key" : `${keys} keys`}; ${NAME_THE_KEY}`;
 }
 
 /** "the key /home/me/.ssh/id_rsa has a passphrase, and there is no agent" */
@@ -92,7 +92,7 @@ export function describeUnusable(file: KeyFile, agentSocket: string | null): str
 function whyUnusable(file: KeyFile, agentSocket: string | null): string {
   switch (file.kind) {
     case "missing":
-      return "is not there";
+      return "does not exist";
     case "unreadable":
       return `cannot be read: ${file.reason}`;
     case "foreign":
@@ -120,9 +120,9 @@ export function hintForUnusable(file: KeyFile, agentSocket: string | null): stri
     case "missing":
       return "correct ssh_key_path in the machine file, or IdentityFile in the ssh configuration";
     case "unreadable":
-      return `see what OpenSSH says of it: ssh-keygen -y -f ${path}`;
+      return `check it with OpenSSH: ssh-keygen -y -f ${path}`;
     case "foreign":
-      return "leave the transport to be chosen, or write transport: openssh in the machine file";
+      return "remove transport: from the machine file, or set it to openssh";
     default: {
       const start = agentSocket === null ? 'eval "$(ssh-agent)"; ' : "";
       const add = `${start}ssh-add ${quoteIfNeeded(file.path.replace(/\.pub$/, ""))}`;

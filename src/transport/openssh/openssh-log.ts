@@ -163,7 +163,7 @@ function loadFailure(lines: readonly string[]): { path: string; why: string }[] 
 }
 
 const WHY_NOT_LOADED: readonly (readonly [RegExp, string])[] = [
-  [/bad permissions/, "others can read it"],
+  [/bad permissions/, "other accounts can read it"],
   [/incorrect passphrase/, "the passphrase was wrong"],
   [/error in libcrypto|invalid format/, "ssh cannot read it"],
 ];

@@ -111,7 +111,7 @@ export class OpensshSession implements Session, Held {
       ? "allows no further session on this connection (MaxSessions in its sshd_config)"
       : `does not run commands: ${says}`;
     return new ConnectError("protocol", `${describeTarget(target)}: ${what}`, {
-      hint: `see for yourself: ${sshCommand(target)} true`,
+      hint: `try it yourself: ${sshCommand(target)} true`,
     });
   }
 }

@@ -123,7 +123,7 @@ function noteNewHost(log: OpensshLog, target: SshTarget, onNote: (message: strin
   if (log.newHostKey === null) return;
   const [file = "/dev/null"] = target.userKnownHosts;
   const kept = log.newHostKey === "kept" ? "added to" : "could not be added to";
-  const place = file === "/dev/null" ? "not kept, there is no known_hosts file" : `${kept} ${file}`;
+  const place = file === "/dev/null" ? "not stored, because there is no known_hosts file" : `${kept} ${file}`;
   onNote(`new host ${entryOf(target)}, key ${log.hostKey}: ${place}`);
 }
 

@@ -24,7 +24,7 @@ class AnswerTooLong extends Error {
   readonly hint = null;
 
   constructor(maxBytes: number) {
-    super(`a script said more than the ${maxBytes} bytes it may`);
+    super(`a script printed more than the allowed ${maxBytes} bytes`);
     this.name = "AnswerTooLong";
   }
 }

@@ -119,7 +119,7 @@ class WithExplanation extends Transform {
     void this.#stdout.isKnown.then(() => {
       const said = this.#stdout.noise.toString().trim();
       if (this.#stdout.hasBegun || said === "") done();
-      else done(null, Buffer.from(`the login shell did not start sh, it said: ${said}\n`));
+      else done(null, Buffer.from(`the login shell did not start sh, it printed: ${said}\n`));
     });
   }
 }

@@ -21,8 +21,8 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [ConnectErrorKind, string]
   EAI_AGAIN: ["unreachable", "its name cannot be looked up right now"],
   ECONNREFUSED: ["refused", "nothing listens on that port"],
   ETIMEDOUT: ["timed-out", "does not answer"],
-  EHOSTUNREACH: ["unreachable", "no way to that host"],
-  ENETUNREACH: ["unreachable", "no way to its network"],
+  EHOSTUNREACH: ["unreachable", "no route to that host"],
+  ENETUNREACH: ["unreachable", "no route to its network"],
   ECONNRESET: ["dropped", "dropped the connection"],
 };
 
@@ -36,7 +36,7 @@ function errorCode(error: unknown): string {
 export function explainForward(error: unknown, target: SshTarget): ConnectError {
   const { reason, message } = error as { reason?: unknown; message: string };
   if (reason === PROHIBITED) {
-    const says = `${describeTarget(target)}: ${target.proxyJump.at(-1)} does not pass connections on`;
+    const says = `${describeTarget(target)}: ${target.proxyJump.at(-1)} does not forward connections`;
     return new ConnectError("protocol", `${says} (AllowTcpForwarding in its sshd_config)`, {
       hint: seeForYourself(target),
       cause: error,
@@ -83,7 +83,7 @@ export function explainHandshake(error: unknown, facts: HandshakeFacts): Connect
   if (level === "client-timeout") {
     return fail(
       "silent",
-      facts.hasGreeted ? "does not finish the login" : "takes the connection and says nothing",
+      facts.hasGreeted ? "does not finish the login" : "accepts the connection but sends nothing",
     );
   }
   if (level === "client-socket") return explainSocket(error, target);
@@ -103,5 +103,5 @@ function nameHint({ alias, host }: SshTarget): string {
 }
 
 function seeForYourself(target: SshTarget): string {
-  return `see for yourself: ${sshCommand(target)}`;
+  return `try it yourself: ${sshCommand(target)}`;
 }

@@ -133,7 +133,7 @@ export class Ssh2Session implements Session {
       ? "allows no further session on this connection (MaxSessions in its sshd_config)"
       : `does not run commands: ${(error as Error).message}`;
     return new ConnectError("protocol", `${describeTarget(this.#target)}: ${what}`, {
-      hint: `see for yourself: ${sshCommand(this.#target)} true`,
+      hint: `try it yourself: ${sshCommand(this.#target)} true`,
       cause: error,
     });
   }

@@ -71,7 +71,7 @@ export async function hostNeedsOpenssh(target: SshTarget): Promise<string[]> {
   const by = foreignKeyOf(await loadKnownKeys(target), entryOf(target));
   if (by === null) return [];
   const what = by.marker === "cert-authority" ? "a certificate authority" : "a hardware key";
-  return [`${by.file}:${by.line} knows it by ${what}`];
+  return [`${by.file}:${by.line} lists it with ${what}`];
 }
 
 /** The host's name in known_hosts. An alias is used without a port. */
@@ -124,7 +124,7 @@ interface NewHost {
  * is no error.
  */
 async function keep(file: string | null, { entry, key, isHashed }: NewHost): Promise<string | null> {
-  if (file === null || file === "/dev/null") return "not kept, there is no known_hosts file";
+  if (file === null || file === "/dev/null") return "not stored, because there is no known_hosts file";
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     // Synchronous from here on, so that only one of several connections adds the host.

@@ -33,7 +33,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
   [
     "hops",
     { connection: { via: ["a", "b"] } },
-    { check: "reach", verdict: "ok", says: "connected by way of a, b in 0.1 s" },
+    { check: "reach", verdict: "ok", says: "connected via a, b in 0.1 s" },
   ],
   [
     "a host key that is new",
@@ -130,7 +130,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "scratch",
       verdict: "bad",
       says: /^not safe: .tmp..sshoal belongs to another account$/,
-      fix: /scratch: with a directory that only you can write to/,
+      fix: /scratch: to a directory that only you can write to/,
     },
   ],
   [
@@ -430,11 +430,11 @@ test("what hung before the disks were looked at is not a disk that cannot be wri
 
 test("a machine out of reach has one check", () => {
   expect(
-    diagnoseFailure("reach", { reason: "a:22: nothing listens", hint: "see for yourself: ssh a" }),
+    diagnoseFailure("reach", { reason: "a:22: nothing listens", hint: "try it yourself: ssh a" }),
   ).toEqual({
     check: "reach",
     verdict: "bad",
     says: "a:22: nothing listens",
-    fix: "see for yourself: ssh a",
+    fix: "try it yourself: ssh a",
   });
 });

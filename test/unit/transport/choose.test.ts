@@ -21,15 +21,15 @@ test.each<[string, "ssh2" | "openssh" | null, Stop[], Choice]>([
     "what ssh2 cannot do at a hop",
     null,
     [certified, plain],
-    { transport: "openssh", why: "on the way, at jump, the agent holds a certificate" },
+    { transport: "openssh", why: "at the jump host jump, the agent holds a certificate" },
   ],
   [
     "the machine file's word counts",
     "ssh2",
     [proxied],
-    { transport: "ssh2", why: "the machine file says so" },
+    { transport: "ssh2", why: "set in the machine file" },
   ],
-  ["either way", "openssh", [plain], { transport: "openssh", why: "the machine file says so" }],
+  ["either way", "openssh", [plain], { transport: "openssh", why: "set in the machine file" }],
 ])("%s", (_, wish, stops, choice) => {
   expect(choose(wish, stops)).toEqual(choice);
 });

@@ -50,7 +50,7 @@ test.each<[string, string, string[]]>([
   ],
   ["a hop for all but itself", "Host a\n ProxyJump none\nHost *\n ProxyJump a", ["me@a:22", "me@gpu1:22"]],
   [
-    "one computer by way of itself, as another user",
+    "one computer via itself, as another user",
     "Match originalhost gpu1 user bob\n ProxyJump none\nHost gpu1\n ProxyJump bob@gpu1",
     ["bob@gpu1:22", "me@gpu1:22"],
   ],
@@ -67,10 +67,10 @@ test("the key and the user of the machine are not its hops'", async () => {
 });
 
 test.each([
-  ["Host gpu1\n ProxyJump a\nHost a\n ProxyJump gpu1", "gpu1: the way there goes in circles: gpu1, a, gpu1"],
+  ["Host gpu1\n ProxyJump a\nHost a\n ProxyJump gpu1", "gpu1: its jump hosts form a circle: gpu1, a, gpu1"],
   [
     "Host gpu1\n ProxyJump a\nHost a\n ProxyJump b\nHost b\n ProxyJump a",
-    "gpu1: the way there goes in circles: gpu1, a, b, a",
+    "gpu1: its jump hosts form a circle: gpu1, a, b, a",
   ],
 ])("a way in circles is said to be one", async (text, message) => {
   await expect(stops(text)).rejects.toMatchObject({ kind: "config", isRetryable: false, message });
@@ -79,5 +79,5 @@ test.each([
 test("a way that makes up new names without end is given up", async () => {
   const error = await stops("ProxyJump x%n").catch((reason) => reason);
   expect(error).toMatchObject({ kind: "config" });
-  expect(error.message).toMatch(/goes in circles: gpu1, xgpu1, xxgpu1, /);
+  expect(error.message).toMatch(/form a circle: gpu1, xgpu1, xxgpu1, /);
 });

@@ -61,7 +61,7 @@ test.each([40, 60, 80, 200])("%i columns are never exceeded, and nothing moves t
 });
 
 test("what is to be typed next is whole, on one line, whatever the width", () => {
-  const hint = `if the machine was set up anew: ssh-keygen -R gpu1 -f /home/${"a".repeat(90)}/known_hosts`;
+  const hint = `if the machine was reinstalled: ssh-keygen -R gpu1 -f /home/${"a".repeat(90)}/known_hosts`;
   const text = formatProbeTable([{ kind: "failed", machine: "a", reason: "its host key is new", hint }], 40);
   expect(text.split("\n")).toContain(`  ${hint}`);
 });

@@ -7,7 +7,7 @@ test("a machine that answers without end did something wrong: it is left out, an
   const session = await connectLocal();
   try {
     const error = await ask(session, { doing: "asking", script: "yes" }).catch((reason: unknown) => reason);
-    expect(String(error)).toContain("a script said more than the 8388608 bytes it may");
+    expect(String(error)).toContain("a script printed more than the allowed 8388608 bytes");
     expect(isExpected(error)).toBe(true);
   } finally {
     await session.close();

@@ -297,7 +297,7 @@ describe("without an ssh program", () => {
     const target = await configOf(NO_PROGRAM).resolve(anAddress(), null);
     expect(target).toMatchObject({ port: 23, configFile: null });
     expect(notes).toEqual([
-      `${home.path(".ssh/config")}: its Include is not followed, since there is no ssh program here`,
+      `${home.path(".ssh/config")}: its Include is ignored, because this computer has no ssh program`,
     ]);
   });
 });

@@ -132,7 +132,7 @@ describe("a key that a person chose and that cannot be used is said before anyth
     writeFileSync(path, "not a key\n");
     await expect(load(path)).rejects.toMatchObject({
       kind: "key-file",
-      hint: `see what OpenSSH says of it: ssh-keygen -y -f ${path}`,
+      hint: `check it with OpenSSH: ssh-keygen -y -f ${path}`,
     });
   });
 

@@ -36,8 +36,8 @@ test("each thing tried is named, with why it failed", () => {
   });
   expect(says).toBe(
     "does not let me in; tried: the agent's key SHA256:abc (refused), the key /k/id_rsa (the passphrase was wrong), " +
-      "the key /k/my key (has a passphrase, and the agent does not hold it), the key /k/gone (is not there), " +
-      "2 more of the agent (not tried, 6 keys are the most); the machine takes publickey, password",
+      "the key /k/my key (has a passphrase, and the agent does not hold it), the key /k/gone (does not exist), " +
+      "2 more of the agent (not tried: at most 6 keys); the machine accepts publickey, password",
   );
   expect(hint).toBe("ssh-add '/k/my key'");
 });
@@ -48,7 +48,7 @@ describe("what to type next", () => {
   test("without any key", () => {
     const { says, hint } = refuse({ takes: ["publickey"] });
     expect(says).toBe(
-      "does not let me in: there is no key to log in with, neither in ~/.ssh nor in an agent; the machine takes publickey",
+      "does not let me in: there is no key to log in with, neither in ~/.ssh nor in an agent; the machine accepts publickey",
     );
     expect(hint).toContain("ssh-keygen -t ed25519");
   });
@@ -60,7 +60,7 @@ describe("what to type next", () => {
   test("when the machine hung up before the right one", () => {
     const more = [...tried, { what: "the key /l", outcome: "not tried" as const }];
     expect(refuse({ tried: more, takes: ["publickey"] }).hint).toMatch(
-      /^it hung up after 1 key; name the key: /,
+      /^it closed the connection after 1 key; name the key: /,
     );
     expect(refuse({ tried: more, takes: ["password"] }).hint).toBeNull();
   });
@@ -73,8 +73,8 @@ describe("what to type next", () => {
     const accepted = [{ what: "the key /k", outcome: "accepted" as const }];
     const { says, hint } = refuse({ tried: accepted, takes: ["publickey"] });
     expect(says).toContain("the key /k (accepted, but it wants more)");
-    expect(hint).toContain("on a terminal");
-    expect(refuse({ tried, takes: ["keyboard-interactive"] }).hint).toContain("on a terminal");
+    expect(hint).toContain("in a terminal");
+    expect(refuse({ tried, takes: ["keyboard-interactive"] }).hint).toContain("in a terminal");
     expect(refuse({ tried, takes: ["password"] }).hint).toBeNull();
     expect(refuse({ tried: accepted, takes: ["publickey"], canAsk: true }).hint).toBeNull();
   });

@@ -62,7 +62,7 @@ test("without the marker a success is a failure, and stderr says what was said i
   finish(0);
   expect(await Promise.all([text(running.stdout), text(running.stderr), running.ended])).toEqual([
     "",
-    "before\nthe login shell did not start sh, it said: Account expired.\n",
+    "before\nthe login shell did not start sh, it printed: Account expired.\n",
     { kind: "exited", code: 127 },
   ]);
 });

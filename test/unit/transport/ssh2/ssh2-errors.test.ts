@@ -79,7 +79,7 @@ test.each<[object, ConnectErrorKind, string]>([
     "timed-out",
     "does not answer",
   ],
-  [{ reason: 2, message: "(SSH) Channel open failure: No route to host" }, "unreachable", "no way to that"],
+  [{ reason: 2, message: "(SSH) Channel open failure: No route to host" }, "unreachable", "no route to that"],
   [
     { reason: 2, message: "(SSH) Channel open failure: Name or service not known" },
     "unknown-host",
@@ -91,7 +91,7 @@ test.each<[object, ConnectErrorKind, string]>([
 ])("a jump host that says %o", (error, kind, words) => {
   const explained = explainForward(error, behind);
   expect(explained.kind).toBe(kind);
-  expect(explained.message).toMatch(/^gpu1 \(10\.0\.0\.5:22\) by way of bob@jump: /);
+  expect(explained.message).toMatch(/^gpu1 \(10\.0\.0\.5:22\) via bob@jump: /);
   expect(explained.message).toContain(words);
 });
 
@@ -99,5 +99,5 @@ test("the hint is a line to paste", () => {
   const facts = { target, login, hasGreeted: true };
   const error = explainHandshake({ level: "client-authentication", message: "" }, facts);
   expect(error.message).toBe(`gpu1:2222: ${refused.says}`);
-  expect(error.hint).toBe("see for yourself: ssh -p 2222 -i '/home/me/my key' me@gpu1");
+  expect(error.hint).toBe("try it yourself: ssh -p 2222 -i '/home/me/my key' me@gpu1");
 });

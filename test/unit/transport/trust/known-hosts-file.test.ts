@@ -75,7 +75,7 @@ describe("a new host", () => {
     const error = refusalOf(() => hostKeys.check(key("a")));
     expect(error).toMatchObject({ kind: "host-key", isRetryable: false });
     expect(error.message).toBe(
-      `big (GPU1:2222): is not a known host, and only those are trusted; its key is ${describeKey(key("a"))}`,
+      `big (GPU1:2222): is not in known_hosts, and only known hosts are accepted; its key is ${describeKey(key("a"))}`,
     );
     expect(error.hint).toBe(
       "if that is its key: ssh -o StrictHostKeyChecking=accept-new -F '/my config' -p 2222 me@big true; or --host-keys accept-new",
@@ -88,7 +88,7 @@ describe("a new host", () => {
     const hostKeys = await load({ userKnownHosts });
     hostKeys.check(key("a"));
     await hostKeys.remember();
-    expect(notes[0]).toMatch(/: not kept, there is no known_hosts file$/);
+    expect(notes[0]).toMatch(/: not stored, because there is no known_hosts file$/);
   });
 
   test("goes to the first of several files, which are all read", async () => {
@@ -154,7 +154,7 @@ test("a changed key is refused with both fingerprints, the place, and the line t
   expect(error.message).toBe(
     `GPU1:22: its host key is now ${describeKey(key("b"))}, not the ${describeKey(key("a"))} in ${file}:2`,
   );
-  expect(error.hint).toBe(`if the machine was set up anew: ssh-keygen -R 'gpu1' -f ${file}`);
+  expect(error.hint).toBe(`if the machine was reinstalled: ssh-keygen -R 'gpu1' -f ${file}`);
   // Only root can mend the system's.
   expect(refusalOf(() => ofSystem.check(key("b"))).hint).toContain(": sudo ssh-keygen -R ");
 });
@@ -168,6 +168,6 @@ test("an authority for the host calls for OpenSSH, and is named", async () => {
   const file = await write("known", `@cert-authority ${line("*.lab", key("ca"))}`);
   const needs = (host: string, port = 22) =>
     hostNeedsOpenssh(aTarget({ host, port, userKnownHosts: [file] }));
-  expect(await needs("gpu1.lab")).toEqual([`${file}:1 knows it by a certificate authority`]);
+  expect(await needs("gpu1.lab")).toEqual([`${file}:1 lists it with a certificate authority`]);
   expect(await needs("gpu1.home")).toEqual([]);
 });
