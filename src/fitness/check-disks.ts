@@ -1,10 +1,10 @@
-// Where our files would be: whether it can be written, has room, and is a disk of the machine itself.
+// Checks the directory for sshoal's files: whether it is writable, has room, and is on a local disk of the machine.
 
 import type { Check, HostFacts, ScratchFacts } from "../model/examination.js";
 import type { MachineSpec } from "../model/machine.js";
 
 export function checkDisks({ scratch, homeFilesystem, stuckAt }: HostFacts, spec: MachineSpec): Check[] {
-  // Not looked at: something before it hung, and that is said.
+  // Not examined: an earlier step hung, and another check reports that.
   if (scratch.dir === "" && stuckAt !== null) return [];
   const place = scratch.filesystem ?? (spec.scratch === null ? homeFilesystem : null);
   return [

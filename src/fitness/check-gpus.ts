@@ -1,4 +1,4 @@
-// Whether the cards answer, and what their modes mean for jobs.
+// Checks whether the cards answer, and what their modes mean for jobs.
 
 import type { Check, Verdict } from "../model/examination.js";
 import type { Capacity, Gpu } from "../model/machine.js";
@@ -19,7 +19,7 @@ export function checkGpus({ examination, requirement }: Patient): Check[] {
 
 const TRY = "log in there and try: nvidia-smi";
 
-/** A machine without cards is as it should be; one whose tool fails has cards that cannot be used. */
+/** A machine without cards is fine. If the tool fails, the machine has cards that cannot be used. */
 function noneCheck({ gpuProblem }: Capacity, isNeeded: boolean): Check {
   const says = gpuProblem ?? "none was found";
   const isAbsent = says.startsWith("no NVIDIA driver (no nvidia-smi)");
@@ -55,7 +55,7 @@ function remedy(index: number, unusable: string | null): string {
   return TRY;
 }
 
-/** Settings that are intended, but make for fewer slots than one would expect. */
+/** Settings that are intended, but lead to fewer slots than expected. */
 function checkModes(gpus: readonly Gpu[]): Check[] {
   const slices = gpus.filter(({ isMig }) => isMig).length;
   const exclusive = gpus.filter(({ isExclusive, isMig }) => isExclusive && !isMig).map(({ index }) => index);
@@ -79,7 +79,7 @@ function checkModes(gpus: readonly Gpu[]): Check[] {
   ];
 }
 
-/** CUDA's own order is fastest first; ours has to be that of nvidia-smi. */
+/** CUDA's default order is fastest first; sshoal needs the order of nvidia-smi. */
 function orderCheck(order: string | null): Check {
   if (order === null || order === "PCI_BUS_ID")
     return { check: "CUDA order", verdict: "ok", says: "PCI_BUS_ID, as nvidia-smi counts", fix: null };

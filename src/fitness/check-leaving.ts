@@ -1,4 +1,4 @@
-// Whether jobs go on when we have left, and whether the clocks agree.
+// Checks whether jobs continue after the client disconnects, and whether the clocks agree.
 
 import type { Check, Examination, HostFacts } from "../model/examination.js";
 
@@ -50,7 +50,7 @@ function killWords({ killsProcesses }: HostFacts): string {
   return killsProcesses === true ? " (KillUserProcesses=yes)" : "";
 }
 
-/** Lingering alone does not help: it keeps the user's own systemd, but not what was started by a login. */
+/** Lingering alone does not help: it keeps the user's own systemd, but not processes that a login started. */
 function logindFix({ user }: HostFacts): string {
   return `the machine's administrator sets KillUserProcesses=no, or KillExcludeUsers=root ${user}, in /etc/systemd/logind.conf and types: sudo systemctl restart systemd-logind`;
 }

@@ -1,4 +1,4 @@
-// What our scripts call on the machine, and which package has what is missing.
+// Checks the programs that sshoal's scripts call on the machine, and names the packages of missing ones.
 
 import type { Check, HostFacts } from "../model/examination.js";
 import { NEEDED_TOOLS, USEFUL_TOOLS } from "../model/tools.js";

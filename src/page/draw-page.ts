@@ -1,4 +1,4 @@
-// The page of results, in the browser: draws what the data element holds. Loads nothing, sends nothing.
+// The results page in the browser: draws the contents of the data element. Loads nothing, sends nothing.
 
 import type { PageData } from "../model/result.js";
 import { drawParallel } from "./parallel.js";

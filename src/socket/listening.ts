@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { JsonChannel } from "./json-channel.js";
 import { isPrivateDir } from "./private-dir.js";
 
-/** What the kernel takes, without the NUL at its end. */
+/** The kernel's limit, without the NUL at its end. */
 const MOST_PATH_BYTES = 107;
 const MOST_CHANNELS = 64;
 const ENDING = ".sock";
@@ -18,7 +18,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** In the first of these directories that will do. Null: none does. */
+/** In the first suitable directory; null: none is suitable. */
 export async function listenIn(
   dirs: readonly string[],
   onChannel: (channel: JsonChannel) => void,
@@ -42,7 +42,7 @@ async function listenAt(path: string, onChannel: (channel: JsonChannel) => void)
     onChannel(channel);
   });
   server.maxConnections = MOST_CHANNELS;
-  // What is asked for here keeps no process from ending.
+  // The socket does not keep the process alive.
   server.unref();
   if (!(await hasBegun(server, path))) return null;
   return {
@@ -66,13 +66,13 @@ function hasBegun(server: Server, path: string): Promise<boolean> {
   });
 }
 
-/** Sockets of processes that were killed: nothing listens there. */
+/** Removes sockets of killed processes, on which no process listens. */
 async function removeStale(dir: string): Promise<void> {
   const sockets = readdirSync(dir).filter((name) => name.endsWith(ENDING) && isOfGone(name));
   await Promise.all(sockets.map((name) => removeIfStale(join(dir, name))));
 }
 
-/** A process that is just starting has a socket that nothing listens at yet. */
+/** A starting process has a socket on which it does not listen yet. */
 function isOfGone(name: string): boolean {
   try {
     process.kill(Number.parseInt(name, 10), 0);

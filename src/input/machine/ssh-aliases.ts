@@ -1,6 +1,6 @@
-// The names that an ssh configuration gives to hosts, for "did you mean …?" alone: what they mean is for ssh to say.
+// Reads the names of hosts from an ssh configuration, only for "did you mean …?": ssh decides what they mean.
 
-/** Without patterns, and without those of included files. */
+/** Without patterns, and without included files. */
 export function parseAliases(text: string): string[] {
   const lines = text.split(/\r?\n/).map((line) => /^\s*host(?:\s*=\s*|\s+)([^#]*)/i.exec(line)?.[1] ?? "");
   const words = lines.flatMap((line) => line.replaceAll('"', "").split(/\s+/));

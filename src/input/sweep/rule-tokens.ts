@@ -1,12 +1,12 @@
-// The words of a rule: names, numbers, quoted texts, comparisons, parentheses.
+// Splits a rule into tokens: names, numbers, quoted texts, comparisons, parentheses.
 
 export type RuleToken = { readonly text: string } & (
   | { readonly kind: "name" | "number" | "operator" | "sign" }
-  /** `value` is without its quotes. */
+  /** `value` has no quotes. */
   | { readonly kind: "quoted"; readonly value: string }
 );
 
-/** A rule has one mistake: where its reading came to a stop. parseRule makes a value of it. */
+/** A rule has at most one mistake: the place where parsing stopped. parseRule turns it into a value. */
 export class RuleMistake extends Error {
   readonly hint: string | undefined;
 
@@ -19,7 +19,7 @@ export class RuleMistake extends Error {
 const TOKEN =
   /\s*(?:(?<quoted>"[^"]*"|'[^']*')|(?<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?![\w.]))|(?<name>[A-Za-z_]\w*(?:[.-]\w+)*)|(?<operator>[=!<>]=|[<>])|(?<sign>[()]))/iy;
 
-/** What people write who know another language. */
+/** Operators of other languages, with the word to use instead. */
 const ELSEWHERE = new Map([
   ["&&", "and"],
   ["&", "and"],
