@@ -43,8 +43,8 @@ function checkShell({ tookMs, noise }: StartUp, loginShell: string): Check[] {
     checks.push({
       check: "login shell",
       verdict: "warn",
-      says: `${name} takes ${seconds(tookMs)} s to start, and so does every question to the machine`,
-      fix: `so that only people wait for it, ${file}`,
+      says: `${name} takes ${seconds(tookMs)} s to start, and every request to the machine waits for it`,
+      fix: `to skip this without a terminal, ${file}`,
     });
   }
   if (noise !== "") {
@@ -53,8 +53,8 @@ function checkShell({ tookMs, noise }: StartUp, loginShell: string): Check[] {
     checks.push({
       check: "login shell",
       verdict: "warn",
-      says: `${name}'s start-up files print "${said}": left out here, but scp and rsync trip over it`,
-      fix: `so that it prints to people only, ${file}`,
+      says: `${name}'s start-up files print "${said}": sshoal ignores it, but scp and rsync fail because of it`,
+      fix: `to print it only in a terminal, ${file}`,
     });
   }
   return checks.length > 0 ? checks : [ok("login shell", `${name}, quiet, starts in ${seconds(tookMs)} s`)];

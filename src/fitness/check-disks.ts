@@ -20,7 +20,7 @@ function checkWriting({ dir, unwritable, unsafe, freeKb, filesystem }: ScratchFa
   if (unwritable !== null) {
     return { check: "scratch", verdict: "bad", says: `${dir} cannot be written: ${unwritable}`, fix: CHOOSE };
   }
-  const free = freeKb === null ? "how much is free is not known" : `${gigabytes(freeKb)} GB free`;
+  const free = freeKb === null ? "the free space is not known" : `${gigabytes(freeKb)} GB free`;
   const type = filesystem === null ? "" : ` (${filesystem})`;
   return { check: "scratch", verdict: "ok", says: `${dir}${type} can be written, ${free}`, fix: null };
 }
@@ -55,7 +55,7 @@ function networkCheck({ dir }: ScratchFacts, type: string): Check {
   return {
     check: "scratch",
     verdict: "warn",
-    says: `${dir} is on a file server (${type}): slow for many small files, and slots rely on what it does not promise`,
+    says: `${dir} is on a file server (${type}): slow for many small files, and slots need guarantees that it does not give`,
     fix: "in its machine file, set scratch: to a local disk, for example scratch: /tmp/$USER or /scratch",
   };
 }

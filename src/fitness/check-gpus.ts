@@ -17,7 +17,7 @@ export function checkGpus({ examination, requirement }: Patient): Check[] {
   ];
 }
 
-const TRY = "log in there and try: nvidia-smi";
+const TRY = "log in to it and try: nvidia-smi";
 
 /** A machine without cards is fine. If the tool fails, the machine has cards that cannot be used. */
 function noneCheck({ gpuProblem }: Capacity, isNeeded: boolean): Check {
@@ -65,7 +65,7 @@ function checkModes(gpus: readonly Gpu[]): Check[] {
       : [
           gpu(
             "ok",
-            `${slices === 1 ? "a MIG slice" : `${slices} MIG slices`}, each as a card of its own; a job sees one of them only`,
+            `${slices === 1 ? "a MIG slice" : `${slices} MIG slices`}, each a separate card; a job sees only one of them`,
           ),
         ]),
     ...(exclusive.length === 0
@@ -73,7 +73,7 @@ function checkModes(gpus: readonly Gpu[]): Check[] {
       : [
           gpu(
             "ok",
-            `compute mode Exclusive_Process on ${exclusive.join(", ")}: one job a card, --no-reserve-gpu or not`,
+            `compute mode Exclusive_Process on ${exclusive.join(", ")}: one job per card, even with --no-reserve-gpu`,
           ),
         ]),
   ];

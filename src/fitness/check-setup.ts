@@ -29,7 +29,7 @@ function workedCheck({ python, said }: Worked, facts: HostFacts, spec: MachineSp
     return {
       check: "setup",
       verdict: "warn",
-      says: `it ends well, but says: ${trouble}`,
+      says: `it succeeds, but prints: ${trouble}`,
       fix: remedy(said, facts) ?? tryIt(spec),
     };
   const says = python === null ? "works" : `works; python is ${python}`;
@@ -44,14 +44,14 @@ interface Circumstances extends Pick<Patient, "spec" | "treeNames"> {
 
 function failedCheck({ code, said }: Failed, { spec, facts, treeNames }: Circumstances): Check {
   const words = said.find((line) => TROUBLE.test(line)) ?? said[0];
-  const says = words === undefined ? `fails without a word (exit code ${code})` : `fails: ${words}`;
+  const says = words === undefined ? `fails without output (exit code ${code})` : `fails: ${words}`;
   const used = treeNames.find((name) => mentions(spec, name));
   if (used === undefined) return bad(says, remedy(said, facts) ?? tryIt(spec));
   return {
     check: "setup",
     verdict: "warn",
-    says: `${says}; but it names ${used} of the working directory, which jobs have a copy of and this trial had not`,
-    fix: "run one job and see",
+    says: `${says}; but it uses ${used} of the working directory, which jobs have and this trial did not`,
+    fix: "run one job to check",
   };
 }
 
@@ -87,7 +87,7 @@ function remedy(said: readonly string[], { condaDir, modulesFile }: HostFacts): 
 }
 
 function tryIt({ setup }: MachineSpec): string {
-  return `log in there and try: ${setup.join("; ").split("\n", 1)[0]}`;
+  return `log in to it and try: ${setup.join("; ").split("\n", 1)[0]}`;
 }
 
 function bad(says: string, fix: string): Check {

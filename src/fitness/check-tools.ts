@@ -19,7 +19,7 @@ function systemCheck(system: string): Check {
   return {
     check: "system",
     verdict: "bad",
-    says: `it runs ${system}; jobs can run on Linux only`,
+    says: `it runs ${system}; jobs run only on Linux`,
     fix: "use a machine with Linux",
   };
 }

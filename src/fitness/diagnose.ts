@@ -42,7 +42,7 @@ function stuckCheck(stuckAt: string): Check {
   return {
     check: "answers",
     verdict: "bad",
-    says: `no answer while looking at ${stuckAt}; what comes after it was not looked at`,
-    fix: "a file server may be out of reach: log in there, and try df and loginctl",
+    says: `no answer while examining ${stuckAt}; later checks were skipped`,
+    fix: "a file server may be unreachable: log in to it and try df and loginctl",
   };
 }

@@ -78,5 +78,5 @@ function showTimeline(): void {
     return;
   }
   drawInto(byId("timeline"), (width) => drawTimeline(data, width));
-  about.textContent = `one row a slot; 0s is ${new Date(beginOf(data)).toLocaleString()}`;
+  about.textContent = `one row per slot; 0s is ${new Date(beginOf(data)).toLocaleString()}`;
 }

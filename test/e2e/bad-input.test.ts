@@ -174,7 +174,7 @@ describe("the key", () => {
     const file = await machine("box.yaml", { ssh_key_path: "/no/such/key" });
     await expectRefused(
       ["jobs.sh", "--machines", file],
-      /box\.yaml:4:15: ssh_key_path \/no\/such\/key does not exist\ntry: ls \/no\/such shows what is there\n$/,
+      /box\.yaml:4:15: ssh_key_path \/no\/such\/key does not exist\ntry: list the directory: ls \/no\/such\n$/,
     );
   });
 

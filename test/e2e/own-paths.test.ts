@@ -221,10 +221,10 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     );
     expect(code).toBe(2);
     expect(stderr.match(/^error: .*/gm)).toEqual([
-      "error: train.sh:1: the name 3-4: numbers name lines",
-      "error: train.sh:3: the name a/b: letters, digits, -, _ and single dots make a name",
+      "error: train.sh:1: the name 3-4: a number means a line",
+      "error: train.sh:3: the name a/b: a name has only letters, digits, -, _ and single dots",
       "error: train.sh:8: the name one is taken: train.sh:5",
-      "error: train.sh:10: the name x.out: letters, digits, -, _ and single dots make a name",
+      "error: train.sh:10: the name x.out: a name has only letters, digits, -, _ and single dots",
     ]);
     const paths = ["#@ --copy-forward gone", "true", "#@ --copy-backwards ..", "#@ --copy-forward b", "true"];
     const second = await run(paths, ...machines);
@@ -290,7 +290,7 @@ describe("--kabuki-commands", () => {
       'error: train.sh:6: "ran" is a second command',
       "error: train.sh:7: which command?",
       "error: train.sh:8: unknown option '--copy-forwrd'",
-      "error: train.sh:9: the name 5: numbers name lines",
+      "error: train.sh:9: the name 5: a number means a line",
     ]);
     expect(stderr).toContain("try: did you mean --copy-forward?");
     const inner = await run(["execute_remote 'if true; then echo'"], "--kabuki-commands", ...machines);

@@ -376,7 +376,7 @@ describe("the user's key", () => {
 
   test("one that others can read, is no key, or is not there", async () => {
     const missing = await refusal({ keyPath: client.path("missing") });
-    expect(missing.message).toContain(`the key ${client.path("missing")} (is not there)`);
+    expect(missing.message).toContain(`the key ${client.path("missing")} (does not exist)`);
     const garbage = await client.write("garbage", "no key at all\n");
     await expect(refusal({ keyPath: garbage })).resolves.toMatchObject({
       kind: "auth",

@@ -34,7 +34,7 @@ function ask(bash: string, text: string): Promise<BashVerdict> {
     child.stdin.end(text.endsWith("\n") ? text : `${text}\n`);
     child.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT" || error.code === "EACCES") resolve({ kind: "unasked" });
-      else reject(new UserError(`bash cannot be started here: ${error.message}`, { cause: error }));
+      else reject(new UserError(`cannot start bash on this computer: ${error.message}`, { cause: error }));
     });
     child.on("close", (code) => resolve(parseBashVerdict(code ?? 1, stderr)));
   });

@@ -7,7 +7,7 @@ import type { AskBash } from "./ask-bash.js";
 import { formatJobStem } from "./job-name.js";
 import { JobSplitter, type OptionLine, type Piece } from "./job-splitter.js";
 
-const WHAT_A_BATCH_IS = "write one command a line; blank lines and lines that begin with # are no jobs";
+const WHAT_A_BATCH_IS = "write one command per line; blank lines and lines that begin with # are no jobs";
 /** The patience for a text that bash refuses: all its mistakes are wanted, but within a limited time. */
 const LITTLE_PATIENCE = 30;
 
@@ -72,6 +72,6 @@ function findProblem(piece: Piece, scriptPath: string, isAfterJob: boolean): Pro
   }
   if (piece.mistake === null) return [];
   const { line, kind, says } = piece.mistake;
-  const hint = kind === "no-bash" ? "install bash, or write it more plainly" : `bash -n ${scriptPath}`;
+  const hint = kind === "no-bash" ? "install bash, or write a simpler command" : `bash -n ${scriptPath}`;
   return [{ where: `${scriptPath}:${line}`, message: says, hint }];
 }

@@ -29,9 +29,12 @@ export function findLabelMistake(
   label: string,
 ): { readonly message: string; readonly instead: string } | null {
   const instead = formatJobStem(label).replace(/\.((?:out|err|old-\d+|again-\d+))$/, "_$1");
-  if (/^\d+(-\d+)?$/.test(label)) return { message: "numbers name lines", instead: `job-${label}` };
+  if (/^\d+(-\d+)?$/.test(label)) return { message: "a number means a line", instead: `job-${label}` };
   if (instead !== label || label === "")
-    return { message: "letters, digits, -, _ and single dots make a name", instead: instead || "prepare" };
+    return {
+      message: "a name has only letters, digits, -, _ and single dots",
+      instead: instead || "prepare",
+    };
   if (Buffer.byteLength(label) <= MAX_LABEL_BYTES) return null;
   return { message: `it is longer than ${MAX_LABEL_BYTES} bytes`, instead: [...label].slice(0, 10).join("") };
 }

@@ -90,7 +90,7 @@ async function describeNotFound(
   if (host !== null) {
     const message = `no machine file (looked for ${searched}), and no host that ssh knows`;
     const near = hintAtExisting(name, files, await loadAliases(context));
-    return { where: name, message, hint: near ?? `see what it is with ssh ${name}` };
+    return { where: name, message, hint: near ?? `check it with: ssh ${name}` };
   }
   const message = `there is no such machine file; looked for ${searched}`;
   const hint = hintAtExisting(name, files, []) ?? "write one with the lines ip: and username:";

@@ -125,7 +125,7 @@ async function findKeyProblems({ path, where }: { path: string; where: string })
         {
           where,
           message: `ssh_key_path ${path} does not exist`,
-          hint: `ls ${dirname(path)} shows what is there`,
+          hint: `list the directory: ls ${dirname(path)}`,
         },
       ];
     default:

@@ -78,8 +78,8 @@ function hasPort(host: string): boolean {
 }
 
 function hostHint(text: string): { hint?: string } {
-  if (text.includes("@")) return { hint: "put what is before the @ into username:" };
-  if (hasPort(text)) return { hint: "put what is after the colon into port:" };
+  if (text.includes("@")) return { hint: "move the part before the @ to username:" };
+  if (hasPort(text)) return { hint: "move the part after the colon to port:" };
   if (text.startsWith("[")) return { hint: "leave out the brackets" };
   return {};
 }

@@ -57,7 +57,7 @@ const KEYS = [
 
 const HINTS = {
   empty: "write at least ip: and the machine's address",
-  secondDocument: "write one machine a file",
+  secondDocument: "write one machine per file",
 };
 
 export const NOTHING_KEPT = { memoryMb: 0, cpus: 0, gpus: 0 };
@@ -88,7 +88,7 @@ export function parseMachine(content: Uint8Array | string, source: MachineSource
 
 function checkName(name: string): Mistake[] {
   if (isPlainWord(name)) return [];
-  const message = `a machine cannot be called ${JSON.stringify(name)}: no spaces, no dash in front`;
+  const message = `a machine cannot be called ${JSON.stringify(name)}: no spaces, no leading dash`;
   return [{ offset: 0, message, hint: "rename the file" }];
 }
 

@@ -24,7 +24,11 @@ export function readEnv({ label, value }: Field, mistakes: Mistake[]): MachineSp
     return refuse(value, `${label} must hold lines of the form NAME: value`, mistakes);
   for (const { key } of value.entries) {
     if (key.kind === "text" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(key.text)) {
-      refuse(key, `a name in ${label} must be letters, digits and _, with no digit in front`, mistakes);
+      refuse(
+        key,
+        `a name in ${label} must have letters, digits and _, and must not begin with a digit`,
+        mistakes,
+      );
     }
   }
   const fields = readFields(value, { known: null, parent: label }, mistakes);

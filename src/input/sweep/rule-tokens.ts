@@ -55,7 +55,7 @@ function unreadable(rest: string): RuleMistake {
   if (/^["']/.test(rest)) return new RuleMistake(`the text that begins with ${rest[0]} does not end`);
   const [sign = ""] = /^(&&|\|\||\d\S*|.)/su.exec(rest) ?? [];
   const meant = ELSEWHERE.get(sign);
-  const message = `${JSON.stringify(sign)} is no word of rules`;
+  const message = `${JSON.stringify(sign)} is not allowed in a rule`;
   return meant === undefined
     ? new RuleMistake(message, "write comparisons, joined by and, or, not")
     : new RuleMistake(`${message}, did you mean "${meant}"?`);

@@ -122,7 +122,7 @@ function compareEntry(entry: ReadonlyMap<string, Text>, { names, offset, earlier
   const isRepeated = earlier.some((other) =>
     names.every((name) => other.get(name)?.text === entry.get(name)?.text),
   );
-  return isRepeated ? [{ offset, message: "the entry is there twice", hint: "keep one" }] : [];
+  return isRepeated ? [{ offset, message: "the entry is repeated", hint: "keep one" }] : [];
 }
 
 function readNamed({ label, value }: Field, shape: string, mistakes: Mistake[]): [string, Field][] {

@@ -25,7 +25,7 @@ export interface ParsedSweep {
 }
 
 const KEYS = ["command", "grid", "random", "list", "when", "reject", "n_samples", "seed", "sampling_mode"];
-const HINTS = { empty: "write at least command: and grid:", secondDocument: "write one sweep a file" };
+const HINTS = { empty: "write at least command: and grid:", secondDocument: "write one sweep per file" };
 const NO_COMMAND = "such as command: python train.py --lr {lr}";
 
 /** The same limit as on the command line. */

@@ -54,7 +54,10 @@ function readParameter(
     return { kind: "rows", names: [name], rows: values.map((value) => [value]) };
   }
   if (values.length > 0) {
-    complain({ message: "what is drawn at random takes no values", hint: `-p ${name} ${values.join(" ")}` });
+    complain({
+      message: "a parameter that is drawn at random takes no values",
+      hint: `-p ${name} ${values.join(" ")}`,
+    });
   }
   const parsed = parseDistribution(distribution);
   if ("distribution" in parsed) return { kind: "random", name, ...parsed };

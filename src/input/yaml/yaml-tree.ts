@@ -98,7 +98,6 @@ function toValue(node: ParsedNode | null, offsetIfMissing: number): Value {
 }
 
 function describeWrongRoot(root: Value, hints: FileHints): Mistake {
-  const message =
-    root.kind === "nothing" ? "nothing is written in it" : "expected lines of the form key: value";
+  const message = root.kind === "nothing" ? "the file has no content" : "expected lines of the form key: value";
   return { offset: root.offset, message, hint: hints.empty };
 }

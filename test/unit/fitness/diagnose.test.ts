@@ -86,7 +86,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
   [
     "no Linux",
     { facts: { system: "Darwin" } },
-    { check: "system", verdict: "bad", says: "it runs Darwin; jobs can run on Linux only", fix: /Linux/ },
+    { check: "system", verdict: "bad", says: "it runs Darwin; jobs run only on Linux", fix: /Linux/ },
   ],
   [
     "tools that are needed",
@@ -119,7 +119,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "answers",
       verdict: "bad",
-      says: /^no answer while looking at the file system of \/nfs\/me/,
+      says: /^no answer while examining the file system of \/nfs\/me/,
       fix: /df/,
     },
   ],
@@ -170,7 +170,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "scratch",
       verdict: "warn",
       says: /on a file server \(nfs\)/,
-      fix: /scratch: with a local disk/,
+      fix: /scratch: to a local disk/,
     },
   ],
   [
@@ -189,7 +189,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "setup",
       verdict: "warn",
-      says: /but says: x: module: command not found$/,
+      says: /but prints: x: module: command not found$/,
       fix: "put before it in setup: . /etc/profile.d/lmod.sh",
     },
   ],
@@ -199,8 +199,8 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "setup",
       verdict: "bad",
-      says: "fails without a word (exit code 125)",
-      fix: "log in there and try: export A=1; false",
+      says: "fails without output (exit code 125)",
+      fix: "log in to it and try: export A=1; false",
     },
   ],
   [
@@ -249,8 +249,8 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "setup",
       verdict: "warn",
-      says: /it names venv of the working directory/,
-      fix: "run one job and see",
+      says: /it uses venv of the working directory/,
+      fix: "run one job to check",
     },
   ],
   [
@@ -260,7 +260,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "setup",
       verdict: "bad",
       says: "still running after 60 s",
-      fix: "log in there and try: conda activate torch",
+      fix: "log in to it and try: conda activate torch",
     },
   ],
   ["no card, none needed", {}, { check: "GPUs", verdict: "ok", says: /no NVIDIA driver.*none is needed$/ }],
@@ -305,13 +305,13 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "GPUs",
       verdict: "ok",
-      says: "a MIG slice, each as a card of its own; a job sees one of them only",
+      says: "a MIG slice, each a separate card; a job sees only one of them",
     },
   ],
   [
     "exclusive mode",
     { capacity: { gpus: gpus({ isExclusive: true }, { isExclusive: true }), gpuProblem: null } },
-    { check: "GPUs", verdict: "ok", says: /Exclusive_Process on 0, 1: one job a card/ },
+    { check: "GPUs", verdict: "ok", says: /Exclusive_Process on 0, 1: one job per card/ },
   ],
   [
     "another CUDA order",
@@ -335,22 +335,22 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
   [
     "logout that could not be tried",
     { found: { outlivesLogout: null } },
-    { check: "logout", verdict: "warn", says: /could not be tried/, fix: /--detach/ },
+    { check: "logout", verdict: "warn", says: /^could not test/, fix: /--detach/ },
   ],
   [
     "this computer, where systemd kills at logout",
     { connection: { transport: "local" }, found: { outlivesLogout: null }, facts: { killsProcesses: true } },
-    { check: "logout", verdict: "warn", says: /^not tried; but systemd kills/, fix: /KillUserProcesses=no/ },
+    { check: "logout", verdict: "warn", says: /^not tried, but systemd kills/, fix: /KillUserProcesses=no/ },
   ],
   [
     "a clock a little off",
     { facts: { clockAheadMs: -30_000 } },
-    { check: "clock", verdict: "ok", says: "30 s behind ours" },
+    { check: "clock", verdict: "ok", says: "30 s behind this computer" },
   ],
   [
     "a clock far off",
     { facts: { clockAheadMs: 7_200_000 } },
-    { check: "clock", verdict: "warn", says: /^2 h ahead of ours/, fix: /set-ntp/ },
+    { check: "clock", verdict: "warn", says: /^2 h ahead of this computer/, fix: /set-ntp/ },
   ],
   [
     "no room",

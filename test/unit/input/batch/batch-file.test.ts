@@ -81,8 +81,8 @@ describe("one job a line, numbered as in the file", () => {
 
 describe("what is no batch is refused, with what to do", () => {
   test.each<[string, string | Uint8Array, RegExp, RegExp]>([
-    ["an empty file", "", /^dir\/run\.sh: there is no job in it$/, /one command a line/],
-    ["only a byte order mark", "\uFEFF", /no job/, /one command a line/],
+    ["an empty file", "", /^dir\/run\.sh: there is no job in it$/, /one command per line/],
+    ["only a byte order mark", "\uFEFF", /no job/, /one command per line/],
     ["only comments and blanks", "#!/bin/sh\n\n# x\n", /no job/, /lines that begin with #/],
     ["a NUL byte", "echo a\necho \0\n", /^dir\/run\.sh:2: is binary/, /text file/],
     [

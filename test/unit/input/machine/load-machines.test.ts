@@ -155,7 +155,7 @@ describe("hosts, named as people name them to ssh", () => {
 
   test("with nothing to offer, ssh itself can be asked", async () => {
     expect(await mistakesOf("jupiter")).toEqual([
-      expect.stringMatching(/ \(see what it is with ssh jupiter\)$/),
+      expect.stringMatching(/ \(check it with: ssh jupiter\)$/),
     ]);
   });
 
@@ -251,7 +251,7 @@ describe("naming machines", () => {
   test("a file's name that cannot name a machine", async () => {
     await box.write("project/my machine.yaml", "ip: a\n");
     expect(await mistakesOf("my machine")).toEqual([
-      'my machine.yaml:1:1: a machine cannot be called "my machine.yaml": no spaces, no dash in front (rename the file)',
+      'my machine.yaml:1:1: a machine cannot be called "my machine.yaml": no spaces, no leading dash (rename the file)',
     ]);
   });
 });
@@ -276,7 +276,7 @@ describe("key files", () => {
     await box.write("project/b.yaml", "ip: b\nssh_key_path: ~/.ssh\n");
     await box.write("project/c.yaml", "ip: c\n\nssh_key_path: ~/.ssh/locked\n");
     expect(await asOrdinaryUser(() => mistakesOf("a", "b", "c"))).toEqual([
-      "a.yaml:2:15: ssh_key_path ROOT/home/.ssh/gone does not exist (ls ROOT/home/.ssh shows what is there)",
+      "a.yaml:2:15: ssh_key_path ROOT/home/.ssh/gone does not exist (list the directory: ls ROOT/home/.ssh)",
       "b.yaml:2:15: ssh_key_path ROOT/home/.ssh is a directory (name the key file in it)",
       "c.yaml:3:15: ssh_key_path ROOT/home/.ssh/locked cannot be read (ls -l ROOT/home/.ssh/locked)",
     ]);

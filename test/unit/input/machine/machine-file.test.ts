@@ -200,11 +200,11 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
 
 describe("what is wrong with a file, and where", () => {
   test.each<[string, string, string[]]>([
-    ["an empty file", "", ["1:1: nothing is written in it (write at least ip: and the machine's address)"]],
+    ["an empty file", "", ["1:1: the file has no content (write at least ip: and the machine's address)"]],
     [
       "only comments",
       "# x\n",
-      ["1:1: nothing is written in it (write at least ip: and the machine's address)"],
+      ["1:1: the file has no content (write at least ip: and the machine's address)"],
     ],
     [
       "a list",
@@ -249,7 +249,7 @@ describe("what is wrong with a file, and where", () => {
     [
       "two documents",
       "ip: a\n---\nip: b\n",
-      ["2:1: a second document begins here (write one machine a file)"],
+      ["2:1: a second document begins here (write one machine per file)"],
     ],
     [
       "a colon in a value",
@@ -352,11 +352,17 @@ describe("what is wrong with a file, and where", () => {
     ["transport:", "2:11: transport must be text, got nothing"],
     ["env: [A=1]", "2:6: env must hold lines of the form NAME: value, got a list"],
     ["env:", "2:5: env must hold lines of the form NAME: value, got nothing"],
-    ["env: {1A: x}", '2:7: a name in env must be letters, digits and _, with no digit in front, got "1A"'],
-    ["env: {A-B: x}", '2:7: a name in env must be letters, digits and _, with no digit in front, got "A-B"'],
+    [
+      "env: {1A: x}",
+      '2:7: a name in env must have letters, digits and _, and must not begin with a digit, got "1A"',
+    ],
+    [
+      "env: {A-B: x}",
+      '2:7: a name in env must have letters, digits and _, and must not begin with a digit, got "A-B"',
+    ],
     [
       "env: {'A=$(x)': x}",
-      '2:7: a name in env must be letters, digits and _, with no digit in front, got "A=$(x)"',
+      '2:7: a name in env must have letters, digits and _, and must not begin with a digit, got "A=$(x)"',
     ],
     ["env: {A: }", "2:10: env A must be text, got nothing"],
     ["env: {A: [x]}", "2:10: env A must be text, got a list"],
@@ -391,11 +397,11 @@ describe("what is wrong with a file, and where", () => {
     ["a$(x)", '1:5: ip must be an address or a host name, got "a$(x)"'],
     [
       "ben@a",
-      '1:5: ip must be an address or a host name, got "ben@a" (put what is before the @ into username:)',
+      '1:5: ip must be an address or a host name, got "ben@a" (move the part before the @ to username:)',
     ],
     [
       "a:2222",
-      '1:5: ip must be an address or a host name, got "a:2222" (put what is after the colon into port:)',
+      '1:5: ip must be an address or a host name, got "a:2222" (move the part after the colon to port:)',
     ],
     ["'[::1]'", '1:5: ip must be an address or a host name, got "[::1]" (leave out the brackets)'],
     ["[::1]", "1:5: ip must be text, got a list"],

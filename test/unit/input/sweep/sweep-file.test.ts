@@ -104,7 +104,7 @@ sampling_mode: shuffled
       "7:7: each of grid m must be text, got a mapping",
       "9:7: lr gets its values in two places (keep one)",
       '10:7: random wd: "lgo:1..2" is no distribution, did you mean "log:1..2"?',
-      '11:7: "=" is no word of rules, did you mean "=="?',
+      '11:7: "=" is not allowed in a rule, did you mean "=="?',
       "13:5: batch is no parameter (a text goes in quotes: 'batch')",
       "14:5: each of reject must be text, got a list",
       '15:12: n_samples must be a whole number from 1 to 999999, got "0"',
@@ -114,9 +114,9 @@ sampling_mode: shuffled
   });
 
   test.each([
-    ["", ["1:1: nothing is written in it (write at least command: and grid:)"]],
+    ["", ["1:1: the file has no content (write at least command: and grid:)"]],
     ["- a\n", ["1:1: expected lines of the form key: value (write at least command: and grid:)"]],
-    ["a: 1\n---\nb: 1\n", ["2:1: a second document begins here (write one sweep a file)"]],
+    ["a: 1\n---\nb: 1\n", ["2:1: a second document begins here (write one sweep per file)"]],
     ["command: t {i}\n", ["1:1: there are no parameters (write grid:, random: or list:)"]],
     [
       "command: t {sb} {lr:.2f}\ngrid:\n  bs: [1]\n  lr: [1]\n",
@@ -145,7 +145,7 @@ sampling_mode: shuffled
       "command: t {a} {b}\nlist:\n  - {a: 1, b: 2}\n  - {a: 1}\n  - {a: 1, b: 2}\n  - {a: 1, b: 3, c: 4}\n  - x\n",
       [
         "4:5: b is missing here (every entry names the same parameters)",
-        "5:5: the entry is there twice (keep one)",
+        "5:5: the entry is repeated (keep one)",
         "6:5: the first entry has no c (every entry names the same parameters)",
         '7:5: each of list must be of the form {name: value, name: value}, got "x"',
       ],

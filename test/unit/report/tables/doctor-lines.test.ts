@@ -8,7 +8,7 @@ const checks: Check[] = [
   {
     check: "login shell",
     verdict: "warn",
-    says: "bash takes 3.1 s to start, and so does every question to the machine",
+    says: "bash takes 3.1 s to start, and every request to the machine waits for it",
     fix: "begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there",
   },
   {
