@@ -1,4 +1,4 @@
-// What is left on the screen after a run: how many, how long, and where to look next.
+// The summary after a run: how many jobs, how long, and where to look next.
 
 import { endingOf, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
@@ -12,7 +12,7 @@ import { missingText } from "./missing-text.js";
 const LISTED = 20;
 const RESULTS = "job_results";
 
-/** Nothing for a run that never began. */
+/** Empty for a run that never began. */
 export function summaryLines(view: ViewState, look: SummaryLook): string[] {
   if (view.startedAt === null) return [];
   const jobs = [...view.state.jobs.values()];
@@ -27,7 +27,7 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
   ];
 }
 
-/** None where all went well, and where no machine took a job: a warning has said what to do. */
+/** Empty if all jobs succeeded, and if no machine took a job, because a warning has already said what to do. */
 function nextLines(view: ViewState, jobs: readonly TrackedJob[], { signs, columns }: SummaryLook): string[] {
   const { waiting, running, ended, unknown, stopped } = view.state.tally;
   const failed = jobs.filter(isFailed).map(({ job }) => job);
@@ -37,7 +37,7 @@ function nextLines(view: ViewState, jobs: readonly TrackedJob[], { signs, column
   const closing = { failed, hasStopped: stopped > 0, isUnfinished, some: jobs[0]?.job ?? null };
   const commands = view.sources.nextCommands(closing).map(printable);
   const line = `Next: ${commands.join(signs.separator)}`;
-  // A command that goes over two rows cannot be copied.
+  // A command that is split over two rows cannot be copied.
   return textWidth(line) <= columns
     ? [line]
     : commands.map((each, index) => (index === 0 ? `Next: ${each}` : `      ${each}`));

@@ -1,4 +1,4 @@
-// Sentences that more than one reporter says.
+// Sentences that several reporters print.
 
 import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
@@ -35,7 +35,10 @@ export function pausedLine({ pid }: Extract<RunEvent, { kind: "paused" }>): stri
   return `paused: no new jobs, running ones go on; kill -USR2 ${pid} resumes`;
 }
 
-/** "train.sh was edited: 3 results moved to new lines, 1 moved aside, 2 new commands run". Empty: nobody need know. */
+/**
+ * "train.sh was edited: 3 results moved to new lines, 1 moved aside, 2 new commands run". Empty if the user need not
+ * know.
+ */
 export function editLines({ script, edit }: Extract<RunEvent, { kind: "run-started" }>): string[] {
   if (edit === undefined) return [];
   const { moved, aside, dropped, added } = edit.counts;
@@ -83,7 +86,7 @@ const NAMED_JOBS = 10;
 const NAMED_LEFT_OUT = 5;
 const RATE_AFTER_MS = 500;
 
-/** The warnings an event is worth: none for most. */
+/** The warnings for an event; for most events none. */
 export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
   const nameOf = (id: JobId) => printable(jobs.get(id)?.job.name ?? `job ${id}`);
   switch (event.kind) {
@@ -177,7 +180,7 @@ function aboutMachine({ machine, reason, hint }: MachineTrouble, what: string): 
   return hint === null ? [first] : [first, printable(hint)];
 }
 
-/** What travels to the machines and what stays here. */
+/** What is sent to the machines, and what is left out. */
 export function treeLine({ files, bytes, leftOut }: Extract<RunEvent, { kind: "tree-read" }>): string {
   const travels = `copying ${count(files, "file")}, ${formatBytes(bytes)}`;
   if (leftOut.length === 0) return travels;
@@ -186,12 +189,12 @@ export function treeLine({ files, bytes, leftOut }: Extract<RunEvent, { kind: "t
   return `${travels}; left out: ${named}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** `12.3 MB of 50.0 MB, 24%, 8.1 MB/s, ~5s left`; empty while nothing is known. */
+/** `12.3 MB of 50.0 MB, 24%, 8.1 MB/s, ~5s left`; empty while the size is unknown. */
 export function transferText({ doneBytes, totalBytes, beganAt, beganBytes, at }: TransferView): string {
   if (totalBytes === 0) return "";
   const percent = Math.floor((100 * doneBytes) / totalBytes);
   const parts = [`${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`, `${percent}%`];
-  // What fits into buffers on the way is sent at once, and tells nothing.
+  // The first bytes only fill buffers on the way, so their rate means nothing.
   if (at - beganAt >= RATE_AFTER_MS && doneBytes > beganBytes) {
     const bytesPerMs = (doneBytes - beganBytes) / (at - beganAt);
     parts.push(`${formatBytes(1000 * bytesPerMs)}/s`);

@@ -23,7 +23,7 @@ export function keysLines(view: KeysView, canvas: Canvas): string[] {
   return [format(...hintSpans(view, canvas))];
 }
 
-/** What the client does that follows the batch, and how to leave. */
+/** The notice of the client that follows the batch, and how to leave. */
 function watchingLine(
   { stopping, paused }: KeysView,
   joined: (style: Span["style"], ...parts: string[]) => string,
@@ -78,7 +78,7 @@ function detachingParts({ state }: KeysView): string[] {
   return [`detaching once the machines have ${count(unsent, "more job")}`, "d detach now"];
 }
 
-/** Every job that is not done is on a machine, which needs no client for it. */
+/** True if every unfinished job is on a machine, which needs no client for it. */
 function isWithMachines({ state }: KeysView): boolean {
   const { waiting, running, ended } = state.tally;
   return waiting + running + ended > 0 && countQueued(state) === waiting;

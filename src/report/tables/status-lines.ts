@@ -1,4 +1,5 @@
-// `sshoal status`: of each batch how many jobs are how far, who follows it, and where the running and failed ones are.
+// `sshoal status`: for each batch how many jobs are in each state, which client follows it, and its running and failed
+// jobs.
 
 import type { JobWord } from "../../model/batch-state.js";
 import type { BatchStatus, JobStatus } from "../../model/batch-status.js";
@@ -17,7 +18,7 @@ const GAP = "  ";
 const WIDEST_NAME = 40;
 const WIDEST_PLACE = 30;
 
-/** Lines of at most `columns`, without their newlines. `rowColumns`: of those that are cut, not wrapped. */
+/** Lines of at most `columns`, without their newlines. `rowColumns`: the limit for lines that are cut, not wrapped. */
 export function statusLines(status: BatchStatus, columns = 80, rowColumns = columns): string[] {
   const running = status.jobs.filter(({ state }) => state === "running");
   const stuck = status.jobs.filter(({ reason }) => reason !== undefined);
@@ -39,7 +40,7 @@ export function unreachedText({ machine, reason }: BatchStatus["unreached"][numb
   return `${machine} cannot be asked, its jobs are shown as last known: ${reason}`;
 }
 
-/** One line, or two where one is too short for how far it is, how long it takes and who follows it. */
+/** One line, or two if progress, times and follower do not fit one. */
 function headLines(status: BatchStatus, columns: number): string[] {
   const progress = printable(`${status.batch}: ${countsText(status.jobs)}`);
   const parts = [timesText(status), printable(followerText(status))].filter((part) => part !== "");
@@ -94,7 +95,7 @@ function followerText({ jobs, follower, command }: BatchStatus): string {
   return isAnyStopped ? "the same command, or sshoal retry --state stopped, runs stopped jobs again" : "";
 }
 
-/** Stopped before it began: nothing is to come. */
+/** Stopped before it began, so nothing will be collected. */
 function isUnbegun({ state, outcome }: JobStatus): boolean {
   return state === "stopped" && outcome === null;
 }
@@ -124,7 +125,7 @@ function placeOf({ machine, slot }: JobStatus): string {
   return slot === null ? machine : `${machine} slot ${slot}`;
 }
 
-/** A cell for each job; none where no time is known. */
+/** One cell per job; none if no time is known. */
 function timeColumn(jobs: readonly JobStatus[]): readonly [string][] {
   const times = jobs.map(({ elapsedMs }) => (elapsedMs === null ? "" : formatDuration(elapsedMs)));
   const width = Math.max(...times.map(textWidth));
@@ -136,7 +137,7 @@ function column(cells: readonly string[]): string[] {
   return cells.map((cell) => padWidth(cell, width));
 }
 
-/** One object a job, in the format that docs/json-events.md promises to keep. */
+/** One object per job, in the format that docs/json-events.md promises to keep. */
 export function statusJson({ batch, jobs }: BatchStatus): string[] {
   return jobs.map(({ isHere, ...status }) =>
     escapeC1(JSON.stringify({ v: VERSION, batch, ...status, collected: isHere })),
