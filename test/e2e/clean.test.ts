@@ -79,7 +79,7 @@ test("what is alive or not collected stays, unless it is named, and never while 
   expect(listSpool(root)).toEqual(EMPTY_SPOOL);
   expect(listTrees(root)).toEqual([]);
   const again = await clean(name);
-  expect(again.stdout).toContain("one.yaml\n  nothing is left there\ntotal: 0 B; nothing to remove\n");
+  expect(again.stdout).toContain("one.yaml\n  nothing is left on it\ntotal: 0 B; nothing to remove\n");
   expect(again.stderr).toContain(`error: no batch ${name} is left on one.yaml\n`);
   expect(again.code).toBe(2);
 });

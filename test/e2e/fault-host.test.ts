@@ -103,7 +103,7 @@ describe("a machine that is rebooted", () => {
       ]),
     );
     expect(client.stderr()).toMatch(/WARNING: jobs\.sh\.2 is lost on one\.yaml: /);
-    expect(client.stderr()).toMatch(/WARNING: trying again: /);
+    expect(client.stderr()).toMatch(/WARNING: retrying: /);
   });
 
   test.each(["slots/0/events", "slots/1/events"])("by a power failure that emptied %s", async (log) => {
@@ -327,7 +327,7 @@ test("one job that is missing in its spool: its fate is unknown, and the others 
   rmSync(spool("jobs/5000000000002-2-1"), { recursive: true });
   await ledger.seen.write("go", "");
   const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
-  expect(stderr).toContain("WARNING: jobs.sh.2 is not on one.yaml any more: what became of it is unknown\n");
+  expect(stderr).toContain("WARNING: jobs.sh.2 is no longer on one.yaml: the outcome is unknown\n");
   expect(stdout).toContain("finished: jobs.sh.1;");
   expect(stdout).toContain("1 lost: ");
   expect(code).toBe(1);

@@ -210,7 +210,7 @@ describe("sshd", () => {
       /WARNING: one\.yaml is left out: 127\.0\.0\.1:\d+: does not let \S+ in; tried: the key \S+ \(refused\)/,
     );
     expect(stdout).toContain("3 unfinished");
-    expect(stdout).toContain("3 lost: their machine was left out, or has them no more");
+    expect(stdout).toContain("3 lost: their machine was left out, or no longer has them");
     expect(code).toBe(1);
     await writeFile(authorized, ours);
     await ledger.seen.write("go", "");

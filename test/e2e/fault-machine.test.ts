@@ -57,7 +57,9 @@ describe("a machine that is gone for good", () => {
     await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
     lose();
     const { code, stdout, stderr } = await client.ended;
-    expect(stderr).toMatch(/WARNING: gone\.yaml is still out of reach; \d waiting jobs? of it go to others/);
+    expect(stderr).toMatch(
+      /WARNING: gone\.yaml is still unreachable; moving its \d waiting jobs? to other machines/,
+    );
     expect(stdout).toContain("5 succeeded, 0 failed, 1 unfinished in");
     expect(stdout).toContain("  jobs.sh.1  running on gone.yaml when last seen\n");
     expect(code).toBe(1);

@@ -91,7 +91,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
         /incomplete results:\n {2}job_results\/jobs\.sh\.1 .* box\.yaml .*closed\/, secret\.bin\n/,
       );
       expect(first.stderr).toMatch(
-        /WARNING: some results of jobs.sh.1 could not be taken and stay on box\.yaml: closed\/, secret\.bin\n/,
+        /WARNING: some results of jobs.sh.1 could not be collected and stay on box\.yaml: closed\/, secret\.bin\n/,
       );
       expect(results().filter((path) => path !== "closed/")).toEqual(["made.txt", "open/", "open/readable"]);
 

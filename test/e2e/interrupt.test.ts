@@ -89,7 +89,7 @@ test("Ctrl-C twice: running jobs are stopped with all they started, and what the
   await command.until(({ stderr }) => stderr().includes("stopping: no new jobs"));
   command.child.kill("SIGINT");
   const { code, stdout, stderr } = await command.ended;
-  expect(stderr).toContain("stopping running jobs, collecting what they have\n");
+  expect(stderr).toContain("stopping running jobs, collecting their results\n");
   expect(code).toBe(130);
   expect(stdout).toMatch(/0 succeeded, 0 failed, 4 stopped in \d+s\n/);
   for (const line of [1, 2]) {

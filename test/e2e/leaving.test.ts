@@ -130,7 +130,7 @@ test("c continues a batch that was attached to, and drained there", async () => 
 
 test("q asks whether to detach, drain or stop, and Esc goes back; ? lists the keys", async () => {
   const terminal = await start(3);
-  const question = "d detach, jobs run on · r drain, no new jobs · s stop 2 jobs";
+  const question = "d detach, jobs continue · r drain, no new jobs · s stop 2 jobs";
   terminal.type("q");
   await shows(terminal, question);
   terminal.type("\x1b");

@@ -62,11 +62,11 @@ ${waitFor(seen.path("go"))}
     terminal.shows(/○ 4 {2}waits +\d+s {2}one\.yaml: 2 of 2 busy/),
   ]);
   relay.pause();
-  await terminal.shows(/one\.yaml {2}no answer for \d+s; its 2 jobs run on/);
+  await terminal.shows(/one\.yaml {2}no answer for \d+s; its 2 jobs continue/);
   relay.resume();
   relay.refuse();
   relay.cut();
-  await terminal.shows(/one\.yaml {2}unreachable for \d+s, trying again; its 2 jobs run on/);
+  await terminal.shows(/one\.yaml {2}unreachable for \d+s, trying again; its 2 jobs continue/);
   await terminal.shows(/● 2 .* last seen \d+s ago: epoch 3\/10/);
   relay.accept();
   await seen.write("go", "");

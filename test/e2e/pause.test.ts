@@ -50,7 +50,7 @@ async function startAndPause(args: readonly string[]): Promise<LiveCommand> {
   const command = spawnCommand(args, { cwd: work.dir });
   await command.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
   command.child.kill("SIGUSR1");
-  const notice = `paused: no new jobs, running ones go on; kill -USR2 ${command.child.pid} resumes\n`;
+  const notice = `paused: no new jobs, running ones continue; kill -USR2 ${command.child.pid} resumes\n`;
   await command.until(({ stderr }) => stderr().includes(notice));
   await until("no job is left for the slot to take", () => !hasWaitingJobs());
   return command;

@@ -98,6 +98,7 @@ function toValue(node: ParsedNode | null, offsetIfMissing: number): Value {
 }
 
 function describeWrongRoot(root: Value, hints: FileHints): Mistake {
-  const message = root.kind === "nothing" ? "the file has no content" : "expected lines of the form key: value";
+  const message =
+    root.kind === "nothing" ? "the file has no content" : "expected lines of the form key: value";
   return { offset: root.offset, message, hint: hints.empty };
 }

@@ -52,7 +52,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "rest-collected":
       return event.files === 0
         ? {}
-        : { stderr: [`more of ${nameOf(event.job)} has come: ${count(event.files, "file")}`] };
+        : { stderr: [`more results of ${nameOf(event.job)} arrived: ${count(event.files, "file")}`] };
     case "job-resumes":
       return { stderr: [resumesLine(event, view.state)] };
     case "dirs-kept":

@@ -74,7 +74,7 @@ function unfinishedLines(view: ViewState, ellipsis: string): string[] {
   lines.push(...moreLine(running.length, ellipsis));
   if (waiting > 0) lines.push(`  ${waiting} waiting`);
   if (ended > 0) lines.push(`  ${ended} ended, results not collected yet`);
-  if (unknown > 0) lines.push(`  ${unknown} lost: their machine was left out, or has them no more`);
+  if (unknown > 0) lines.push(`  ${unknown} lost: their machine was left out, or no longer has them`);
   return lines.length === 0 ? [] : ["unfinished jobs:", ...lines];
 }
 
@@ -82,13 +82,13 @@ function incompleteLines({ state: { jobs }, incomplete }: ViewState, ellipsis: s
   if (incomplete.length === 0) return [];
   const lines = incomplete.slice(0, LISTED).map(({ job, machine, missing }) => {
     const name = printable(jobs.get(job)?.job.name ?? `job ${job}`);
-    return `  ${RESULTS}/${name}  without what ${printable(machine)} keeps: ${missingText(missing)}`;
+    return `  ${RESULTS}/${name}  incomplete, still on ${printable(machine)}: ${missingText(missing)}`;
   });
   return [
     "incomplete results:",
     ...lines,
     ...moreLine(incomplete.length, ellipsis),
-    "  make these files readable there, then type the same command again",
+    "  make these files readable on the machine, then type the same command again",
   ];
 }
 

@@ -10,7 +10,7 @@ import { missingText } from "./missing-text.js";
 
 export const STOPPING = {
   drain: "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)",
-  stop: "stopping running jobs, collecting what they have",
+  stop: "stopping running jobs, collecting their results",
 } as const;
 
 /** "stopping train.sh.3, train.sh.4". */
@@ -32,7 +32,7 @@ export function haltedLine({
 }
 
 export function pausedLine({ pid }: Extract<RunEvent, { kind: "paused" }>): string {
-  return `paused: no new jobs, running ones go on; kill -USR2 ${pid} resumes`;
+  return `paused: no new jobs, running ones continue; kill -USR2 ${pid} resumes`;
 }
 
 /**
@@ -80,7 +80,7 @@ export function keptLines(event: Extract<RunEvent, { kind: "dirs-kept" }>, { job
 
 export const CONTINUED = "resumed: waiting jobs begin again";
 
-export const NO_BASH = "no bash: jobs run under sh there";
+export const NO_BASH = "no bash: jobs run under sh";
 
 const NAMED_JOBS = 10;
 const NAMED_LEFT_OUT = 5;
@@ -100,17 +100,17 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
       return aboutMachine(event, "gets no jobs");
     case "jobs-reassigned":
       return [
-        `WARNING: ${printable(event.machine)} is still out of reach; ${count(event.jobs.length, "waiting job")} of it go to others`,
+        `WARNING: ${printable(event.machine)} is still unreachable; moving its ${count(event.jobs.length, "waiting job")} to other machines`,
       ];
     case "jobs-gone":
       return [
-        `WARNING: ${listNames(event.jobs.map(nameOf))} ${event.jobs.length === 1 ? "is" : "are"} not on ${printable(event.machine)} any more: what became of it is unknown`,
+        `WARNING: ${listNames(event.jobs.map(nameOf))} ${event.jobs.length === 1 ? "is" : "are"} no longer on ${printable(event.machine)}: the outcome is unknown`,
       ];
     case "machine-draining":
       return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
     case "jobs-retried":
       return [
-        `WARNING: trying again: ${listNames(event.jobs.map(nameOf))}, last tried on ${printable(event.machine)}`,
+        `WARNING: retrying: ${listNames(event.jobs.map(nameOf))}, last tried on ${printable(event.machine)}`,
       ];
     case "job-stuck":
       return [
@@ -120,7 +120,7 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
     case "rest-collected":
       if (event.missing === undefined || event.missing.length === 0) return [];
       return [
-        `WARNING: some results of ${nameOf(event.job)} could not be taken and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
+        `WARNING: some results of ${nameOf(event.job)} could not be collected and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
       ];
     case "run-started":
     case "results-moved":

@@ -49,7 +49,7 @@ function lostText(
   const since = lostAt ?? quietSince;
   if (since === null) return null;
   const running = view.state.machines.get(name)?.current.running.size ?? 0;
-  const jobs = running === 1 ? "its job runs on" : `its ${count(running, "job")} run on`;
+  const jobs = running === 1 ? "its job continues" : `its ${count(running, "job")} continue`;
   const forText = formatDuration(now - since);
   const start = lostAt === null ? `no answer for ${forText}` : `unreachable for ${forText}, trying again`;
   const text = running === 0 ? start : `${start}; ${jobs}`;

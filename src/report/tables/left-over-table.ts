@@ -51,7 +51,7 @@ function machineLines(machine: CleanedMachine, widths: Widths, columns: number):
     const notes = [machine.reason, machine.hint ?? ""];
     return notes.flatMap((note) => wrap(note, columns - textWidth(INDENT)).map((line) => INDENT + line));
   }
-  if (machine.rows.length === 0) return [`${INDENT}nothing is left there`];
+  if (machine.rows.length === 0) return [`${INDENT}nothing is left on it`];
   return machine.rows.flatMap((row) => rowLines(row, widths, columns));
 }
 

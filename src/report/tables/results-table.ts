@@ -31,7 +31,7 @@ export function resultLines(table: ResultTable, sorted: Column | null, columns =
   return [countsLine(table), ...lines, ...more].map((line) => fitWidth(line.trimEnd(), columns));
 }
 
-/** Hides a command if there are parameters, and attempts and slots if all are the first. */
+/** Hides the command if there are parameters, and the attempt if every job has only one. */
 function isWorthIt({ kind }: Column, { columns, rows }: ResultTable): boolean {
   if (kind === "command") return columns.every((column) => column.kind !== "parameter");
   return kind !== "attempt" || rows.some(({ attempt }) => attempt > 1);

@@ -154,9 +154,7 @@ describe("hosts, named as people name them to ssh", () => {
   });
 
   test("with nothing to offer, ssh itself can be asked", async () => {
-    expect(await mistakesOf("jupiter")).toEqual([
-      expect.stringMatching(/ \(check it with: ssh jupiter\)$/),
-    ]);
+    expect(await mistakesOf("jupiter")).toEqual([expect.stringMatching(/ \(check it with: ssh jupiter\)$/)]);
   });
 
   test.each(["ada@", "gpu1:0", "gpu1:70000", "gpu 1", "-oProxyCommand=x", "a$(x)", "ada@gpu1:", "ssh://"])(

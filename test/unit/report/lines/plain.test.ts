@@ -150,9 +150,9 @@ test("warnings and hints go to stderr", () => {
     "WARNING: the link to a.yaml is lost: no answer for 30 s",
     "the link to a.yaml is back",
     "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)",
-    "stopping running jobs, collecting what they have",
+    "stopping running jobs, collecting their results",
     "1 job failed: --halt soon,fail=1 lets running jobs finish",
-    "paused: no new jobs, running ones go on; kill -USR2 4711 resumes",
+    "paused: no new jobs, running ones continue; kill -USR2 4711 resumes",
     "resumed: waiting jobs begin again",
   ]);
 });
@@ -306,6 +306,6 @@ test("a machine without bash is told of, once", () => {
     const about = { kind: "machine-ready", machine: "a.yaml", slots: slotsWith([0]), at: 0 } as const;
     return shown([started(someJobs(1)), { ...about, capacity: { ...CAPACITY, shell } }]).err;
   };
-  expect(told("sh")).toEqual(["WARNING: a.yaml has no bash: jobs run under sh there"]);
+  expect(told("sh")).toEqual(["WARNING: a.yaml has no bash: jobs run under sh"]);
   expect(told("bash")).toEqual([]);
 });

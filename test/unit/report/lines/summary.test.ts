@@ -114,7 +114,7 @@ test("jobs of a machine that was left out are lost", () => {
   expect(summaryLines(view)).toEqual([
     "0 succeeded, 0 failed, 1 unfinished in 0s",
     "unfinished jobs:",
-    "  1 lost: their machine was left out, or has them no more",
+    "  1 lost: their machine was left out, or no longer has them",
     "Next: attach · results",
   ]);
 });
@@ -166,7 +166,7 @@ test("results of which something is still on a machine are named, with what to d
   expect(summaryLines(view)).toEqual([
     "1 succeeded, 0 failed in 0s",
     "incomplete results:",
-    "  job_results/batch.sh.1  without what a.yaml keeps: a, b/, c and 1 more",
-    "  make these files readable there, then type the same command again",
+    "  job_results/batch.sh.1  incomplete, still on a.yaml: a, b/, c and 1 more",
+    "  make these files readable on the machine, then type the same command again",
   ]);
 });

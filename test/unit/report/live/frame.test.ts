@@ -152,7 +152,7 @@ test("machines are shown before the jobs are known", () => {
 
 test.each([
   ["drain", "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)"],
-  ["stop", "stopping running jobs, collecting what they have"],
+  ["stop", "stopping running jobs, collecting their results"],
 ] as const)("while interrupted (%s) the last line says what happens", (mode, text) => {
   const view = viewOf(["a.yaml"], [started(someJobs(1)), { kind: "interrupted", at: 0, mode }]);
   expect(frame(view, 80, 24).at(-1)).toBe(text);
@@ -161,7 +161,7 @@ test.each([
 test("a rule of --halt that is met, or a pause, is said in the last line", () => {
   const halted: RunEvent = { kind: "halted", at: 0, when: "now", why: "done", count: 4, rule: "now,done=4" };
   const events: RunEvent[] = [started(someJobs(1)), { kind: "paused", at: 0, pid: 4711 }];
-  const paused = "paused: no new jobs, running ones go on; kill -USR2 4711 resumes";
+  const paused = "paused: no new jobs, running ones continue; kill -USR2 4711 resumes";
   expect(frame(viewOf(["a.yaml"], events), 80, 24).at(-1)).toBe(paused);
   const resumed: RunEvent[] = [...events, { kind: "continued", at: 0 }];
   expect(frame(viewOf(["a.yaml"], resumed), 80, 24).at(-1)).toMatch(/^Ctrl-C: /);
@@ -221,10 +221,10 @@ test("a machine that does not answer is pointed out before the link counts as lo
     [started(someJobs(1)), ready("a.yaml", slotsWith([0])), jobStarted(1, "a.yaml", 0, 60_000)],
   );
   tell({ kind: "machine-quiet", at: 62_000, machine: "a.yaml", since: 58_000 });
-  expect(frame(view, 80, 24)).toContain("a.yaml  no answer for 7s; its job runs on");
+  expect(frame(view, 80, 24)).toContain("a.yaml  no answer for 7s; its job continues");
   expect(frame(view, 80, 24)).toContain("● 1  a.yaml:0      5s  echo 1      last seen 7s ago");
   tell({ kind: "machine-lost", at: 63_000, machine: "a.yaml", reason: "reset" });
-  expect(frame(view, 80, 24)).toContain("a.yaml  unreachable for 7s, trying again; its job runs on: reset");
+  expect(frame(view, 80, 24)).toContain("a.yaml  unreachable for 7s, trying again; its job continues: reset");
   tell({ kind: "machine-quiet", at: 64_000, machine: "a.yaml", since: null });
   tell({ kind: "machine-back", at: 64_000, machine: "a.yaml" });
   expect(frame(view, 80, 24)).toContain("a.yaml  1/1 busy");

@@ -9,7 +9,7 @@ const checks: Check[] = [
     check: "login shell",
     verdict: "warn",
     says: "bash takes 3.1 s to start, and every request to the machine waits for it",
-    fix: "begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there",
+    fix: "begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, to skip slow commands without a terminal",
   },
   {
     check: "tools",
@@ -30,9 +30,9 @@ a.yaml: fit
   ✓ reach        connected in 0.1 s
 gpu1: not fit
   ✓ reach        connected in 0.1 s
-  ! login shell  bash takes 3.1 s to start, and so does
-                 every question to the machine
-    fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there
+  ! login shell  bash takes 3.1 s to start, and every
+                 request to the machine waits for it
+    fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, to skip slow commands without a terminal
   ✗ tools        there is no tar
     fix: on the machine: sudo apt-get install tar
 `);
@@ -42,9 +42,9 @@ test("words instead of signs where there is no unicode", () => {
   expect(formatDoctor(machines.slice(1), { ...canvas, columns: 80, useUnicode: false })).toBe(`\
 gpu1: not fit
   ok   reach        connected in 0.1 s
-  warn login shell  bash takes 3.1 s to start, and so does every question to the
-                    machine
-       fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there
+  warn login shell  bash takes 3.1 s to start, and every request to the
+                    machine waits for it
+       fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, to skip slow commands without a terminal
   BAD  tools        there is no tar
        fix: on the machine: sudo apt-get install tar
 `);

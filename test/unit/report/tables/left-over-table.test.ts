@@ -36,7 +36,7 @@ one.yaml
   batch  other.sh-00000000   4.1 kB  removed
   tree   0123456789ab        1.2 GB  removed, 3d03h old
 two.yaml
-  nothing is left there
+  nothing is left on it
 off.yaml
   connection refused
   is sshd running?

@@ -77,7 +77,7 @@ test("no bash is said", () => {
   const text = formatProbeTable([
     { kind: "probed", machine: "a", slots: 1, notes: ["cores: few"], capacity },
   ]);
-  expect(text).toContain("\n  no bash: jobs run under sh there\n  cores: few\n");
+  expect(text).toContain("\n  no bash: jobs run under sh\n  cores: few\n");
 });
 
 test("no machines: the headings", () => {
