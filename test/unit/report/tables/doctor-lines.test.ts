@@ -42,8 +42,8 @@ test("words instead of signs where there is no unicode", () => {
   expect(formatDoctor(machines.slice(1), { ...canvas, columns: 80, useUnicode: false })).toBe(`\
 gpu1: not fit
   ok   reach        connected in 0.1 s
-  warn login shell  bash takes 3.1 s to start, and every request to the
-                    machine waits for it
+  warn login shell  bash takes 3.1 s to start, and every request to the machine
+                    waits for it
        fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, to skip slow commands without a terminal
   BAD  tools        there is no tar
        fix: on the machine: sudo apt-get install tar
