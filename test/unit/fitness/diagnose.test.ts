@@ -11,7 +11,7 @@ function failed(...said: string[]): NonNullable<Findings["facts"]> {
   return { setup: { kind: "failed", code: 125, said } };
 }
 
-test("a machine in order: all is fine, and there is nothing to do", () => {
+test("a healthy machine: all checks are fine, and there is nothing to fix", () => {
   const checks = checksOf();
   expect(checks.filter(({ verdict, fix }) => verdict !== "ok" || fix !== null)).toEqual([]);
   expect(checks.map(({ check }) => check)).toEqual(
@@ -99,7 +99,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "tools of a system whose packages nobody knows",
+    "tools of a system with unknown packages",
     { facts: { missingTools: ["wc"], packageManager: null } },
     { check: "tools", verdict: "bad", says: "there is no wc", fix: "install on the machine: coreutils" },
   ],
@@ -179,7 +179,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     { check: "setup", verdict: "ok", says: "works; python is /venv/bin/python" },
   ],
   [
-    "setup of which only the last line works",
+    "setup with only its last line working",
     {
       facts: {
         setup: { kind: "worked", python: null, said: ["x: module: command not found"] },
@@ -204,7 +204,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "conda that was never told of",
+    "conda that is not installed",
     {
       spec: SETUP,
       facts: { ...failed("conda: command not found"), condaDir: "/opt/conda" },
@@ -227,7 +227,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "a venv that is not there",
+    "a missing venv",
     {
       spec: SETUP,
       facts: failed("/home/me/venv/bin/activate: No such file or directory"),
@@ -290,7 +290,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "cards that are all sick",
+    "only unusable cards",
     { capacity: { gpus: gpus({ unusable: "needs a reset" }), gpuProblem: null }, need: NEEDS_GPU },
     { check: "GPUs", verdict: "bad", says: "0 of 1 can be used", fix: /nvidia-smi/ },
   ],
@@ -333,7 +333,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "logout that could not be tried",
+    "a logout test that could not run",
     { found: { outlivesLogout: null } },
     { check: "logout", verdict: "warn", says: /^could not test/, fix: /--detach/ },
   ],
@@ -363,7 +363,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "no room that anything could be typed about",
+    "no room, and no option that would help",
     { spec: { maxJobs: 0 } },
     {
       check: "room",
@@ -390,12 +390,12 @@ function matches(text: string, wanted: string | RegExp): boolean {
   return typeof wanted === "string" ? text === wanted : wanted.test(text);
 }
 
-/** What is not fine comes with what to do about it; what is fine asks for nothing. */
+/** Every bad check has a fix; a good one has none. */
 function expectFixes(checks: readonly Check[]): void {
   for (const { verdict, fix } of checks) expect(fix === null).toBe(verdict === "ok");
 }
 
-test("a machine without a card is told so once", () => {
+test("a machine without a card reports that once", () => {
   const bad = checksOf({ need: NEEDS_GPU }).filter(({ verdict }) => verdict === "bad");
   expect(bad.map(({ check }) => check)).toEqual(["GPUs"]);
 });
@@ -412,7 +412,7 @@ test.each([
   expect(checks.find(({ check }) => check === "setup")).toMatchObject({ verdict });
 });
 
-test("this computer: nothing about ssh, its login shell or its clock", () => {
+test("this computer: no checks of ssh, login shell or clock", () => {
   const checks = checksOf({
     connection: { transport: "local" },
     found: { outlivesLogout: null, sessions: null },
@@ -420,7 +420,7 @@ test("this computer: nothing about ssh, its login shell or its clock", () => {
   expect(checks.map(({ check }) => check)).toEqual(["reach", "tools", "scratch", "GPUs", "room"]);
 });
 
-test("what hung before the disks were looked at is not a disk that cannot be written", () => {
+test("if the examination hung before the disks, they are not reported as not writable", () => {
   const checks = checksOf({
     facts: { stuckAt: "loginctl" },
     scratch: { dir: "", freeKb: null, filesystem: null },
@@ -428,7 +428,7 @@ test("what hung before the disks were looked at is not a disk that cannot be wri
   expect(checks.filter(({ verdict }) => verdict === "bad").map(({ check }) => check)).toEqual(["answers"]);
 });
 
-test("a machine out of reach has one check", () => {
+test("an unreachable machine has one check", () => {
   expect(
     diagnoseFailure("reach", { reason: "a:22: nothing listens", hint: "try it yourself: ssh a" }),
   ).toEqual({

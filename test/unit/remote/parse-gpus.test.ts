@@ -22,7 +22,7 @@ function row(cells: {
 }
 
 describe("NVIDIA", () => {
-  test("a card; its name may hold commas", () => {
+  test("a card; its name may contain commas", () => {
     expect(parse("smi 1, GPU-1a-2b, 24576, 24000, 7, Default, [N/A], NVIDIA Tesla, odd").gpus).toEqual([
       {
         vendor: "nvidia",
@@ -85,11 +85,11 @@ describe("NVIDIA", () => {
     "0, GPU-0, 24576",
     "x, GPU-0, 24576, 24000, 0, Default, [N/A], NVIDIA A100",
     "0, 0000:01:00.0, 24576, 24000, 0, Default, [N/A], NVIDIA A100",
-  ])("what is not a row is the message: %s", (said) => {
+  ])("a line that is no row is the message: %s", (said) => {
     expect(parse(`smi ${said}`, "smi ")).toMatchObject({ gpus: [], gpuProblem: said });
   });
 
-  test("cards are kept beside a message about another one", () => {
+  test("cards are kept if there is a message about another one", () => {
     const said = "Unable to determine the device handle for GPU0000:0B:00.0: GPU is lost.";
     const found = parse(
       `smi ${said}`,
@@ -100,7 +100,7 @@ describe("NVIDIA", () => {
     expect(found).toMatchObject({ gpus: [{ index: 0, unusable: null }], gpuProblem: said });
   });
 
-  test("a card that is listed but says nothing about itself is shown, and not used", () => {
+  test("a card that is listed without a row is shown, and not used", () => {
     const found = parse("smi-card GPU 1: NVIDIA A100 (UUID: GPU-1)", row({ index: 0 }));
     expect(found.gpus).toMatchObject([
       { index: 0 },
@@ -108,7 +108,7 @@ describe("NVIDIA", () => {
     ]);
   });
 
-  test("no tool at all, no answer in time", () => {
+  test("no tool at all, or no answer in time", () => {
     expect(parseProbe(["no-smi"]).gpuProblem).toBe("no NVIDIA driver (no nvidia-smi) and no AMD card");
     expect(parseProbe(["late 10"]).gpuProblem).toBe("no answer from the GPU tools within 10 s");
   });
@@ -170,7 +170,7 @@ describe("NVIDIA", () => {
     ["-1", []],
     ["NoDevFiles", []],
     ["all", []],
-  ])("CUDA_VISIBLE_DEVICES=%s over there is respected", (value, usable) => {
+  ])("CUDA_VISIBLE_DEVICES=%s on the machine is respected", (value, usable) => {
     const rows = [0, 1, 2].map((index) => row({ index }));
     const { gpus } = parse(`visible cuda ${value}`, ...rows);
     expect(gpus).toHaveLength(3);
@@ -202,13 +202,13 @@ describe("AMD", () => {
     });
   });
 
-  test("an integrated one is left out beside a real one, but keeps its number", () => {
+  test("an integrated card is left out if there is a real one, but keeps its number", () => {
     expect(parseProbe([integrated, real(10, "b7")]).gpus).toMatchObject([{ index: 1, uuid: "GPU-b7" }]);
     expect(parseProbe([integrated]).gpus).toMatchObject([{ index: 0, uuid: "renderD130" }]);
     expect(parse(row({}), integrated).gpus).toMatchObject([{ vendor: "nvidia" }]);
   });
 
-  test("what cannot be read is unknown", () => {
+  test("unreadable values are unknown", () => {
     const line = `amd renderD128 1 0x1002 a7 ${GB} - - 0x1 Instinct MI210 card`;
     expect(parseProbe([line]).gpus).toMatchObject([
       { name: "Instinct MI210 card", memoryTotalMb: 1024, memoryFreeMb: null, utilization: null },

@@ -8,7 +8,7 @@ test.each([
   ["now,fail=10%", "now,fail=10%"],
   ["now,success=1", "now,success=1"],
   ["soon,done=100%", "soon,done=100%"],
-  // What GNU parallel keeps for old scripts.
+  // Old forms that GNU parallel still accepts.
   ["1", "soon,fail=1"],
   ["2", "now,fail=1"],
   ["-1", "soon,success=1"],
@@ -19,11 +19,11 @@ test.each([
   expect(rule && formatHaltRule(rule)).toBe(meant);
 });
 
-test.each(["never", "0"])("--halt %s is no rule", (typed) => {
+test.each(["never", "0"])("--halt %s is refused", (typed) => {
   expect(parseHalt(typed)).toBeNull();
 });
 
-describe("mistakes say what to type", () => {
+describe("an error says what to type", () => {
   test.each([
     ["later,fail=1", 'no rule that is known: "later,fail=1"'],
     ["soon", 'no rule that is known: "soon"'],

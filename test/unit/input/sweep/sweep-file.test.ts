@@ -23,8 +23,8 @@ function problemsOf(text: string): string[] {
   });
 }
 
-describe("what a file says", () => {
-  test("a grid, in the order of the file, numbers as they are written", () => {
+describe("what a file sets", () => {
+  test("a grid, in the order of the file, with numbers as written", () => {
     const sweep = sweepOf("command: t {lr} {bs}\ngrid:\n  lr: [1e-4, 0.10]\n  bs: [32, 064]\n");
     expect(commandsOf(sweep)).toEqual(["t 1e-4 32", "t 1e-4 064", "t 0.10 32", "t 0.10 064"]);
   });
@@ -33,7 +33,7 @@ describe("what a file says", () => {
     expect(commandsOf(sweepOf("command: t {a}\ngrid: {a: no}\n"))).toEqual(["t no"]);
   });
 
-  test("a list of parameters that go together, crossed with a grid", () => {
+  test("a list of parameters that vary together, crossed with a grid", () => {
     const sweep = sweepOf(`
 command: t {model} {depth} {bs}
 list:
@@ -57,7 +57,7 @@ grid:
     expect(commandsOf(sweepOf(several))).toEqual(["t 1 2", "t 1 3", "t 2 1"]);
   });
 
-  test("a parameter may be there for rules alone", () => {
+  test("a parameter may be used by rules only", () => {
     const text = "command: t {n}\nlist: [{n: 1, size: big}, {n: 2, size: small}]\nreject: size == 'big'\n";
     expect(commandsOf(sweepOf(text))).toEqual(["t 2"]);
   });
@@ -75,8 +75,8 @@ grid:
   });
 });
 
-describe("what is wrong with a file", () => {
-  test("all of it at once, each with its place", () => {
+describe("mistakes of a file", () => {
+  test("all at once, each with its place", () => {
     const text = `comand: t {lr}
 grid:
   lr: [1, 1]

@@ -33,7 +33,7 @@ test("the names in it", () => {
   expect("names" in parsed && [...parsed.names]).toEqual(["pool-0", "pool.1", "lr"]);
 });
 
-test("any text is a rule or a mistake, never our bug", () => {
+test("any text is a rule or a mistake, never a bug of ours", () => {
   const words = fc.constantFrom("a", "==", "<", "and", "or", "not", "(", ")", "1", "'x'", "=", "-", " ");
   fc.assert(
     fc.property(

@@ -28,20 +28,20 @@ test("cores", () => {
   ]);
 });
 
-test("what is unknown is said to be unknown", () => {
+test("unknown values are reported as unknown", () => {
   expect(explained({ cpus: null, memory: null }, {})).toEqual([
     "a.yaml: memory: cannot read how much is free, so the machine gets no job",
     "a.yaml: cores: cannot read how many are free, so the machine gets no job",
   ]);
 });
 
-test("no card at all: what the driver said, and the option for jobs without one", () => {
+test("no card at all: the driver's message, and the option for jobs without a card", () => {
   expect(explained({ gpuProblem: "Driver/library version mismatch" }, { gpu: aGpuNeed() })).toEqual([
     "a.yaml: GPU: a job needs one, none was found: Driver/library version mismatch (jobs that use no GPU: --no-gpu-required)",
   ]);
 });
 
-test("each card that will not do says why, those with the same reason together", () => {
+test("each unsuitable card has its reason, and cards with the same reason share a line", () => {
   const cards = gpus(
     { memoryFreeMb: 812 },
     { unusable: "needs a reset" },
@@ -60,13 +60,13 @@ test("each card that will not do says why, those with the same reason together",
   ]);
 });
 
-test("several cards for a job: how many would do", () => {
+test("several cards per job: how many are suitable", () => {
   expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed({ count: 2 }) })).toEqual([
     "a.yaml: GPU: a job needs 2, suitable: 1 (lower --gpus-per-job, now 2)",
   ]);
 });
 
-test("limits of the machine file are named as they are written there", () => {
+test("limits of the machine file are named as written there", () => {
   expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed() }, { excludeGpus: [0] })).toEqual([
     "a.yaml: GPU 0: left out by gpus or exclude_gpus in its machine file",
   ]);

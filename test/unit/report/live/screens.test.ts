@@ -1,4 +1,4 @@
-// Whole screens of one sweep: 30 jobs on three machines, with failures, a silent job and a machine out of reach.
+// Whole screens of one sweep: 30 jobs on three machines, with failures, a silent job and an unreachable machine.
 
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
@@ -87,7 +87,7 @@ function screen(
   return frameLines(view, { columns, rows, now: NOW, look: lookOf({ useColour, useUnicode }) });
 }
 
-test("80 by 24: every job by its parameters, with where it runs, how long, and what it said last", () => {
+test("80 by 24: every job by its parameters, with its place, time and last output", () => {
   expect(screen(80, 24)).toEqual([
     "sweep.sh  ━━━━━━━━━━━━━━━╳╳╍╍╍╍╍╍╍╍───────────────  13/30 · 20m00s · ~5m left",
     "11 succeeded · 2 failed · 6 running · 11 waiting",
@@ -113,7 +113,7 @@ test("80 by 24: every job by its parameters, with where it runs, how long, and w
   ]);
 });
 
-test("140 by 40: also how far each job is, parameters that do not vary, and the last that succeeded", () => {
+test("140 by 40: also the progress of each job, parameters that do not vary, and the last successes", () => {
   expect(screen(140, 40)).toEqual([
     "sweep.sh  ━━━━━━━━━━━━━━━━━━━━━━╳╳╳╳╍╍╍╍╍╍╍╍╍╍╍╍──────────────────────  13/30 · 20m00s · ~5m left",
     "11 succeeded · 2 failed · 6 running · 11 waiting",
@@ -215,7 +215,7 @@ test("without Unicode, in ASCII signs", () => {
   ]);
 });
 
-test("NO_COLOR: the same signs and words, and no escape sequence", () => {
+test("NO_COLOR: the same signs and words, without escape sequences", () => {
   const plain = screen(140, 40);
   expect(plain.join("")).not.toContain("\x1b");
   const coloured = screen(140, 40, { useColour: true });

@@ -24,7 +24,7 @@ const machines: DiagnosedMachine[] = [
 ];
 const canvas = { columns: 60, useColour: false, useUnicode: true };
 
-test("a mark for each check, aligned over all machines; a fix is in one piece, to be copied", () => {
+test("a mark for each check, aligned over all machines; a fix is not wrapped, so that it can be copied", () => {
   expect(formatDoctor(machines, canvas)).toBe(`\
 a.yaml: fit
   ✓ reach        connected in 0.1 s
@@ -38,7 +38,7 @@ gpu1: not fit
 `);
 });
 
-test("words instead of signs where there is no unicode", () => {
+test("words instead of signs without Unicode", () => {
   expect(formatDoctor(machines.slice(1), { ...canvas, columns: 80, useUnicode: false })).toBe(`\
 gpu1: not fit
   ok   reach        connected in 0.1 s
@@ -50,7 +50,7 @@ gpu1: not fit
 `);
 });
 
-test("colours are for the verdicts alone, and only where they are wanted", () => {
+test("only verdicts are coloured, and only if wanted", () => {
   const painted = formatDoctor(machines, { ...canvas, useColour: true });
   expect(painted).toContain("gpu1: \u001b[31mnot fit\u001b[39m\n");
   expect(painted).toContain("  \u001b[31m✗\u001b[39m tools        there is no tar\n");

@@ -42,7 +42,7 @@ const failed = (line: number) =>
   });
 const done = (line: number) => aJob(line, { state: "succeeded", outcome: SUCCESS, isHere: true });
 
-test("how many are how far, who follows, and where the running and failed ones are", () => {
+test("the counts, the follower, and the running and failed jobs with their machines", () => {
   const jobs = [done(1), failed(2), running(3), running(10, 12), aJob(11), aJob(12, { machine: "one.yaml" })];
   jobs[2] = { ...running(3), elapsedMs: 9000 };
   const times = { isAtWork: true, elapsedMs: 65_000, timeLeftMs: 122_000 };
@@ -57,7 +57,7 @@ test("how many are how far, who follows, and where the running and failed ones a
   ]);
 });
 
-test("jobs whose results are still on the machine are over, and to be collected", () => {
+test("jobs with results still on the machine have ended, and are to be collected", () => {
   const ended = [
     aJob(1, { state: "succeeded", machine: "one.yaml", outcome: SUCCESS }),
     aJob(2, {
@@ -75,12 +75,12 @@ test("jobs whose results are still on the machine are over, and to be collected"
   ]);
 });
 
-test("a batch whose results are all here needs no client; results without a record count as skipped", () => {
+test("a batch with all results collected needs no client; results without a record count as skipped", () => {
   const jobs = [done(1), aJob(2, { state: "skipped", isHere: true })];
   expect(statusLines(aStatus({ jobs }))).toEqual(["jobs.sh-1a2b3c4d: 1 succeeded, 1 skipped; took 1m05s"]);
 });
 
-test("what was stopped or lost is counted and listed apart, with how it ended", () => {
+test("stopped and lost jobs are counted and listed separately, with their ends", () => {
   const about = { machine: "one.yaml", slot: 0, isHere: true };
   const jobs = [
     aJob(1, { state: "stopped", outcome: { kind: "stopped" }, ...about }),
@@ -97,7 +97,7 @@ test("what was stopped or lost is counted and listed apart, with how it ended", 
   ]);
 });
 
-test("one line where it fits", () => {
+test("one line if it fits", () => {
   const short = { batch: "j-1a2b3c4d", jobs: [running(1)], isAtWork: true, elapsedMs: 9000 };
   expect(statusLines(aStatus({ ...short, follower: "process 1" }))[0]).toBe(
     "j-1a2b3c4d: 0 succeeded, 1 running; 9s so far; followed by process 1",
@@ -134,7 +134,7 @@ test.each([40, 80, 120])("%i columns are never exceeded, and nothing moves the c
   expect(lines.join("\n")).not.toMatch(/[\u001b\r]/);
 });
 
-test("--json: the document's example is exactly what is printed, and harmless to a terminal", () => {
+test("--json: the document's example is exactly the printed line, and safe for a terminal", () => {
   const status = aStatus({
     batch: "train.sh-4f1d2c9a",
     jobs: [
@@ -148,7 +148,7 @@ test("--json: the document's example is exactly what is printed, and harmless to
   expect(JSON.parse(hostile).machine).toBe("a\u001b\u009b2J");
 });
 
-test("results that could not be taken, whole or in part, are listed with the reason or the names", () => {
+test("results that could not be collected, wholly or partly, are listed with the reason or the names", () => {
   const at = { machine: "one.yaml", slot: 0, attempt: 1, outcome: SUCCESS };
   const jobs = [
     aJob(1, { state: "succeeded", isHere: false, ...at, reason: "tar failed" }),

@@ -13,11 +13,11 @@ function entries(sizes: Readonly<Record<string, number>>): Tree["entries"] {
   }));
 }
 
-test("up to a gigabyte nothing is said", () => {
+test("up to a gigabyte there is no warning", () => {
   expect(warnOfSize({ entries: entries({ a: 1e9 }) }, 1e9)).toBeNull();
 });
 
-test("beyond it the five largest are named, a directory by what makes it large, and the line that leaves one out", () => {
+test("above that the five largest entries are named, a directory by what makes it large, with the line that excludes one", () => {
   const tree = {
     entries: entries({
       "in/data/it's": 2e9,
@@ -36,12 +36,12 @@ test("beyond it the five largest are named, a directory by what makes it large, 
   );
 });
 
-test("what is not large is not named", () => {
+test("small entries are not named", () => {
   expect(warnOfSize({ entries: entries({ a: 2e9, b: 46 }) }, 2e9)).toContain(
     "the largest: a (2.0 GB); to exclude",
   );
 });
 
-test("what is there already does not count", () => {
+test("files that machines already have do not count", () => {
   expect(warnOfSize({ entries: entries({ a: 5e9 }) }, 1000)).toBeNull();
 });

@@ -23,7 +23,7 @@ function locked(path: string, publicKey: Buffer | null = Buffer.from("half")): K
   return { kind: "locked", path, publicKey, unlock: () => null };
 }
 
-test("each thing tried is named, with why it failed", () => {
+test("each key that was tried is named, with why it failed", () => {
   const { says, hint } = refuse({
     target: aTarget({ agentSocket: "/agent" }),
     tried: [
@@ -53,11 +53,11 @@ describe("what to type next", () => {
     expect(hint).toContain("ssh-keygen -t ed25519");
   });
 
-  test("with too many", () => {
+  test("with too many keys", () => {
     expect(refuse({ tried, tooMany: 1 }).hint).toContain("IdentitiesOnly");
   });
 
-  test("when the machine hung up before the right one", () => {
+  test("when the machine closed the connection before the right key", () => {
     const more = [...tried, { what: "the key /l", outcome: "not tried" as const }];
     expect(refuse({ tried: more, takes: ["publickey"] }).hint).toMatch(
       /^it closed the connection after 1 key; name the key: /,
@@ -65,11 +65,11 @@ describe("what to type next", () => {
     expect(refuse({ tried: more, takes: ["password"] }).hint).toBeNull();
   });
 
-  test("when all were refused, nothing that we would know", () => {
+  test("when all were refused, there is no hint", () => {
     expect(refuse({ tried, takes: ["publickey"] }).hint).toBeNull();
   });
 
-  test("when the machine wants answers besides, and nobody is there", () => {
+  test("when the machine also wants answers, and there is no person to ask", () => {
     const accepted = [{ what: "the key /k", outcome: "accepted" as const }];
     const { says, hint } = refuse({ tried: accepted, takes: ["publickey"] });
     expect(says).toContain("the key /k (accepted, but it wants more)");
@@ -79,7 +79,7 @@ describe("what to type next", () => {
     expect(refuse({ tried: accepted, takes: ["publickey"], canAsk: true }).hint).toBeNull();
   });
 
-  test("when a key is locked, with and without an agent, also when the agent cannot tell it", () => {
+  test("when a key is locked, with and without an agent, even if the agent cannot be matched", () => {
     expect(hintForUnusable(locked("/k/a"), null)).toBe('eval "$(ssh-agent)"; ssh-add /k/a');
     expect(hintForUnusable(locked("/k/a"), "/agent")).toBe("ssh-add /k/a");
     expect(hintForUnusable(locked("/k/a", null), "/agent")).toBe(
