@@ -74,6 +74,6 @@ export async function openBatch(
   await run.finish().catch((error: unknown) => {
     if (error !== enough) throw error;
   });
-  if (opened === null) throw new Error("nobody was connected to");
+  if (opened === null) throw new Error("no machine was connected");
   return opened;
 }
