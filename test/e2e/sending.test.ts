@@ -1,4 +1,4 @@
-// How much may travel to a machine without a question.
+// How much may be sent to a machine without a question.
 
 import { existsSync, truncateSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -59,7 +59,7 @@ test("a size without a unit is refused", async () => {
   });
 });
 
-test("on a terminal more than 1 GB is asked about, and no means that nothing is sent", async () => {
+test("on a terminal, sending more than 1 GB needs a yes; after no, nothing is sent", async () => {
   await work.write("data/big", "");
   truncateSync(work.path("data/big"), 1_100_000_000);
   const terminal = runOnTerminal(await argsFor(box), { cwd: work.dir, home: home.dir });

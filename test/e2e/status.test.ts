@@ -1,4 +1,4 @@
-// `sshoal status`: the same truth while a client runs, after it was killed, after it left, and at the end.
+// `sshoal status`: the same facts while a client runs, after it was killed, after it left, and at the end.
 
 import { readdirSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -33,7 +33,7 @@ function record(): Promise<string> {
   return work.read(`job_results/.sshoal/${name}`);
 }
 
-test("while a client runs, after kill -9, when all has ended, and after the end", async () => {
+test("while a client runs, after kill -9, when all jobs have ended, and after the end", async () => {
   await work.write("jobs.sh", `exit 3\n${waitFor(seen.path("go"))}\ntrue\n`);
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   const client = spawnCommand(args, { cwd: work.dir });
@@ -60,7 +60,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   );
   expect(left.stdout).toContain("    jobs.sh.2  one.yaml slot 0  ");
 
-  // What happens now, no client sees: only the machine knows it.
+  // No client sees what happens now: only the machine has it.
   await seen.write("go", "");
   await until("nothing runs there any more", () => host.pids().length === 0);
   const ended = await status();
@@ -111,7 +111,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   ]);
 });
 
-test("after --detach the machines are asked; one that cannot be reached is named, its jobs are as last known", async () => {
+test("after --detach the machines are asked; an unreachable one is named, and its jobs are as last known", async () => {
   const relay = await startRelay(far.port);
   const file = await host.machineFile("max_jobs: 1");
   await work.write(
@@ -152,7 +152,7 @@ test("after --detach the machines are asked; one that cannot be reached is named
   await relay.stop();
 });
 
-test("two batches of a directory are told apart, by name or by script", async () => {
+test("two batches of a directory are distinguished, by name or by script", async () => {
   await work.write("a.sh", "true\n");
   await work.write("sub/b.sh", "true\nfalse\n");
   const options = ["--machines", await host.machineFile("max_jobs: 2"), ...LIGHT_NO_GPU];
@@ -169,7 +169,7 @@ test("two batches of a directory are told apart, by name or by script", async ()
   expect(typo.stderr).toBe("error: there is no batch sub/c.sh here\ntry: did you mean sub/b.sh?\n");
 });
 
-test("where nothing was ever run, it says where to look", async () => {
+test("if nothing was ever run, it says where to look", async () => {
   const { code, stdout, stderr } = await status();
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toBe(

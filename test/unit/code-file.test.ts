@@ -50,7 +50,7 @@ test("a file that other accounts can write is not used", async () => {
   expect(kept.load()).toBeNull();
 });
 
-test.runIf(process.getuid?.() === 0)("what is somebody else's is not taken", async () => {
+test.runIf(process.getuid?.() === 0)("a file of another account is not used", async () => {
   await chown(await saved(), 12345, 12345);
   expect(kept.load()).toBeNull();
 });
@@ -81,7 +81,7 @@ test("a link to a file of ours, or a pipe, is not used", async () => {
   expect(kept.load()).toBeNull();
 });
 
-test.runIf(process.getuid?.() === 0)("nothing is taken from a directory of another account", async () => {
+test.runIf(process.getuid?.() === 0)("a directory of another account is not used", async () => {
   await saved();
   await chown(cache.path("code"), 12345, 12345);
   expect(kept.load()).toBeNull();

@@ -64,7 +64,7 @@ test("a line that bash refuses is reported, and the others still run", async () 
 });
 
 test.each(["cat <<END\nhalf", "echo half \\", "echo 'half", "for i in 1; do\n  half", "{ half", "half &&"])(
-  "%j at the end is no whole command, and what is run in its place fails",
+  "%j at the end is incomplete, and the job that runs in its place fails",
   async (text) => {
     const { run, told, arrivals } = aTaker();
     await feedRun(run, streamOf(`true\n${text}`), "stdin");

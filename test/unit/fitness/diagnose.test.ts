@@ -204,7 +204,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "conda that is not installed",
+    "conda that is not on the PATH",
     {
       spec: SETUP,
       facts: { ...failed("conda: command not found"), condaDir: "/opt/conda" },

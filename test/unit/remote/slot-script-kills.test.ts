@@ -104,7 +104,7 @@ describe.each(SHELLS)("the exit code of a job without its keeper, under %s:", (_
   });
 
   test.each(["SIGUSR1", "SIGALRM", "SIGPIPE", "SIGTERM", "SIGHUP"] as const)(
-    "%s ends it: it has none",
+    "%s ends it: there is no exit code",
     async (signal) => {
       expect(await endOf("true; WAIT; exit 0", signal)).toBe("lost");
     },

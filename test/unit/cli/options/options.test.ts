@@ -370,7 +370,7 @@ describe("sshoal", () => {
   });
 
   test.each([[["run", "jobs.sh"]], [["probe"]], [["clean"]], [["attach", "b"]]])(
-    "%j takes -F with --machines, and not without",
+    "%j accepts -F with --machines, and not without",
     (argv) => {
       expect(sshoal(...argv, "--machines", "gpu1", "-F", "lab.conf")).toMatchObject({
         options: { machines: ["gpu1"], configFile: "lab.conf" },

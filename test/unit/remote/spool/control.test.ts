@@ -389,7 +389,7 @@ test("one client at a time holds the batch, and another one after that is gone",
   control.close();
   other.close();
   control = await Control.open(machine.session, machine.place);
-  await until("nobody holds it any more", async () => (await control.hold("you@there:/x")).isOurs);
+  await until("no client holds it", async () => (await control.hold("you@there:/x")).isOurs);
 });
 
 test("halting is sent to the client that holds the batch", async () => {

@@ -201,7 +201,7 @@ test("links that lead elsewhere, other machines' batches and foreign names are n
 });
 
 test.each(["../../etc", "a b-00000001", "$(id)-00000001", "", "x"])(
-  "%j is refused before it gets anywhere near a shell",
+  "%j is refused before a shell sees it",
   async (name) => {
     await expect(remove([{ name, isForced: true }])).rejects.toThrow("no batch is called");
     await expect(remove([], [{ name, minAgeSeconds: 0 }])).rejects.toThrow("no tree is called");

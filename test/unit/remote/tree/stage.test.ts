@@ -285,7 +285,7 @@ test("an abort before or during sending is passed on", async () => {
   const order = await options({ signal: aborting.signal, onProgress: () => aborting.abort(reason) });
   await expect(stage(machine.session, order)).rejects.toBe(reason);
   await until(
-    "nothing is left over there",
+    "nothing is left on the machine",
     () => !existsSync(machine.path(".sshoal/trees")) || trees().length === 0,
   );
 });

@@ -131,10 +131,10 @@ test("at most twenty failed jobs are listed", () => {
 });
 
 test("lines fit 80 columns if the names allow it", () => {
-  const reason = "the machine rebooted while the job was running, at a time that nobody can tell any more";
+  const reason = "the machine rebooted while the job was running, at an unknown time";
   const view = viewOf([], [started(someJobs(1)), jobEnded(1, { kind: "lost", reason }), jobCollected(1)]);
   expect(summaryLines(view)[1]).toBe(
-    "? 1  lost  a.yaml  1s  the machine rebooted while the job was running, at a tim…",
+    "? 1  lost  a.yaml  1s  the machine rebooted while the job was running, at an un…",
   );
 });
 

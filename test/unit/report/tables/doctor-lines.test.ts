@@ -58,7 +58,7 @@ test("only verdicts are coloured, and only if wanted", () => {
 });
 
 test.each([40, 60, 80, 200])(
-  "%i columns are kept to, but for fixes, and nothing moves the cursor",
+  "%i columns are never exceeded, except by fixes, and nothing moves the cursor",
   (columns) => {
     const odd: Check = {
       check: "setup",

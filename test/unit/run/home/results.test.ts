@@ -98,10 +98,10 @@ describe("making room for another attempt", () => {
   });
 
   test("a number that only a stream uses is not used again", async () => {
-    await work.write(`job_results/${JOB}.old-1.out`, "somebody's");
+    await work.write(`job_results/${JOB}.old-1.out`, "another's");
     results.place(JOB, await arrived({ out: "mine" }), false);
     results.moveAside(JOB);
-    expect([await read(`${JOB}.old-1.out`), await read(`${JOB}.old-2.out`)]).toEqual(["somebody's", "mine"]);
+    expect([await read(`${JOB}.old-1.out`), await read(`${JOB}.old-2.out`)]).toEqual(["another's", "mine"]);
   });
 
   test("without results nothing moves", async () => {

@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const SOMEBODY: Ask = { passphrase: async () => null };
+const PERSON: Ask = { passphrase: async () => null };
 
 function make(options: { format?: string; passphrase?: string } = {}): string {
   const { format = "RFC4716", passphrase = "" } = options;
@@ -88,12 +88,12 @@ describe("logins that only OpenSSH can do", () => {
   test("no key to offer, and a person to ask", async () => {
     const gone = join(dir, "gone");
     expect(await needs({ identityFiles: [gone] })).toEqual([]);
-    expect(await needs({ identityFiles: [gone] }, SOMEBODY)).toEqual([
+    expect(await needs({ identityFiles: [gone] }, PERSON)).toEqual([
       "there is no key to log in with, and it may ask for something else",
     ]);
-    expect(await needs({ identityFiles: [make({ passphrase: "secret" })] }, SOMEBODY)).toEqual([]);
+    expect(await needs({ identityFiles: [make({ passphrase: "secret" })] }, PERSON)).toEqual([]);
     agent.add(make());
-    expect(await needs({ identityFiles: [gone], agentSocket: agent.socket }, SOMEBODY)).toEqual([]);
+    expect(await needs({ identityFiles: [gone], agentSocket: agent.socket }, PERSON)).toEqual([]);
   });
 });
 
@@ -122,7 +122,7 @@ describe("a key that a person chose but that cannot be used is reported before c
       message: `gpu1:22: the key ${path} has a passphrase, and the agent does not hold it`,
       hint: `ssh-add ${path}`,
     });
-    await expect(load(path, {}, SOMEBODY)).resolves.toBeDefined();
+    await expect(load(path, {}, PERSON)).resolves.toBeDefined();
     agent.add(path, "secret");
     await expect(load(path, { agentSocket: agent.socket })).resolves.toBeDefined();
   });
