@@ -42,8 +42,7 @@ export function cardsOf(spec: MachineSpec, capacity: Capacity, need: GpuRequirem
 
 function cardOf(spec: MachineSpec, gpu: Gpu, allClaims: readonly Claim[]): Card {
   const claims = allClaims.filter(({ gpuUuids }) => gpuUuids.includes(gpu.uuid));
-  // Counts the full claim, although the job may already hold some of it: in containers, memory cannot be attributed to
-  // a process.
+  // Counts the full claim, although the job may already hold some of it: in containers the owner of memory is unknown.
   const claimedMb = sum(claims.map(({ gpuMemoryMb }) => gpuMemoryMb));
   return {
     gpu,
