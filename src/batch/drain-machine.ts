@@ -1,4 +1,5 @@
-// Gives a machine no more jobs, or gives it jobs again: through the client that follows the batch, or else by the machine.
+// Gives a machine no more jobs, or gives it jobs again: through the client that follows the batch, or directly on the
+// machine.
 
 import { olderName } from "../model/machine.js";
 import type { Results } from "../run/home/results.js";
@@ -13,19 +14,19 @@ export interface Draining {
   readonly verb: "drain" | "undrain";
 }
 
-/** What the batch calls the machine, typed with or without the end of its file's name; null: it has no jobs there. */
+/** The batch's name for the machine, typed with or without the ending of its file; null: it has no jobs there. */
 export function machineOf(here: BatchHere, typed: string): string | null {
   return [typed, `${typed}.yaml`, `${typed}.yml`].find((name) => concernsMachine(here, name)) ?? null;
 }
 
-/** Whether the batch has jobs there, or a client that may give it some. */
+/** True if the batch has jobs there, or a client that may give it some. */
 function concernsMachine({ machines, state, holder }: BatchHere, name: string): boolean {
   return namesOf(name).some(
     (each) => machines.has(each) && (holder !== null || state.machines.get(each)?.hasSpool),
   );
 }
 
-/** Throws UserError when the machine cannot be reached, or when the follower refuses. */
+/** Throws UserError if the machine cannot be reached, or if the follower refuses. */
 export async function drainMachine(
   { here, machine, verb }: Draining,
   results: Results,

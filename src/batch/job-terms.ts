@@ -1,4 +1,4 @@
-// Words that name jobs, read one by one: `7`, `3-7`, `1,4-6`, a glob, or a name. Pure.
+// Parses words that name jobs: `7`, `3-7`, `1,4-6`, a glob, or a name. Pure.
 
 import { UserError } from "../errors.js";
 
@@ -8,7 +8,7 @@ export type JobTerm = { readonly word: string } & (
   | { readonly kind: "name" }
 );
 
-/** Throws UserError for a range that runs backwards, and for a glob that is none. */
+/** Throws UserError for a range that runs backwards, and for an invalid glob. */
 export function parseJobTerms(words: readonly string[]): JobTerm[] {
   return words
     .flatMap((word) => (/^\d[\d-]*(,\d[\d-]*)+$/.test(word) ? word.split(",") : [word]))
@@ -25,7 +25,7 @@ function parseTerm(word: string): JobTerm {
   return /[*?[]/.test(word) ? { kind: "glob", word, pattern: globPattern(word) } : { kind: "name", word };
 }
 
-/** As a shell matches names: `*`, `?` and `[abc]`. A bracket that is not closed stands for itself. */
+/** As a shell matches names: `*`, `?` and `[abc]`. A bracket that is not closed is literal. */
 function globPattern(glob: string): RegExp {
   const parts = glob.match(/\*+|\?|\[!?[^\]]+\]|[\s\S]/g) ?? [];
   try {

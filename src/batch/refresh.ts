@@ -1,4 +1,4 @@
-// What has happened on the machines since a batch's last client left: asked for once, kept in memory only.
+// Asks the machines once what has happened since a batch's last client left. Kept in memory only.
 
 import { parseAttemptKey } from "../model/attempt-key.js";
 import type { MachineState } from "../model/batch-state.js";
@@ -14,7 +14,7 @@ import { reach, type Unreached } from "./reach.js";
 
 /** Brings the batch's state up to date, and returns the machines whose jobs are as last known. */
 export async function refresh(batch: BatchHere, connect: Connector): Promise<Unreached[]> {
-  // A client that follows the batch writes all it learns to the record at once.
+  // A client that follows the batch writes everything to the record at once.
   if (batch.holder !== null) return [];
   const holding = [...batch.state.machines.values()].filter(holdsJobs);
   const trouble = await Promise.all(holding.map((machine) => refreshFrom(machine, batch, connect)));

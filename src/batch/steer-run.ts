@@ -1,5 +1,5 @@
-// What can be asked of a batch while a client follows it: by other clients of this computer, or by a service. Each throws
-// UserError when it cannot be done; what follows from it is seen in the events of the run.
+// Requests to a batch while a client follows it: from other clients of this computer, or from a service. Each throws
+// UserError if it is not possible; its effects are in the events of the run.
 
 import { UserError } from "../errors.js";
 import { LinkLost } from "../fleet/link.js";
@@ -9,7 +9,7 @@ import { olderName } from "../model/machine.js";
 import { RemoteError } from "../remote/engine/remote-error.js";
 import type { FollowedRun } from "./followed-run.js";
 
-/** Of these, jobs that are not over go on. */
+/** Jobs among these that have not ended continue. */
 export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise<void> {
   const { state } = run;
   if (state.interrupted !== "no") {
