@@ -16,7 +16,7 @@ interface Asked {
   readonly program: Program;
 }
 
-/** Null: no client follows it that can be asked. Throws UserError when that one refuses. */
+/** Null: no client follows it that can be asked. Throws UserError if it refuses. */
 export async function askAgain(given: GivenJobs, asked: Asked, results: Results): Promise<number | null> {
   const { options, stem, program } = asked;
   const follower = await reachFollower(results, stem);

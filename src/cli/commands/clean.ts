@@ -1,4 +1,4 @@
-// `sshoal clean`: shows what batches left on machines, and removes what is needed no more.
+// `sshoal clean`: lists what batches left on machines, and removes what is no longer needed.
 
 import { hintAtNames, loadAnyBatches } from "../../batch/batches-here.js";
 import { type CleanedPlace, cleanPlaces, placesOf, wishesFor } from "../../batch/clean-places.js";
@@ -54,7 +54,7 @@ function stuckOn({ machine, reached }: CleanedPlace): { machine: string; path: s
   );
 }
 
-/** `became`: what the machine said of it; null: it was not asked. */
+/** `became`: the machine's answer; null: it was not asked. */
 function endOf(verdict: Verdict, became: Removed | null): Pick<LeftRow, "end" | "reason"> {
   if (verdict.kind !== "remove") return { end: "kept", reason: verdict.reason };
   if (became === null) return { end: "would be removed", reason: null };
@@ -62,7 +62,7 @@ function endOf(verdict: Verdict, became: Removed | null): Pick<LeftRow, "end" | 
   return { end: became === "removed" ? "removed" : "could not be removed", reason: null };
 }
 
-/** After the table, which tells what was done all the same. */
+/** Called after the table, which shows what was done anyway. */
 function complainAboutNames(looks: readonly CleanedPlace[], named: ReadonlySet<string>): void {
   const found = looks.flatMap(({ machine, reached }) =>
     reached.kind === "reached" ? reached.answer.plan.batches.map((each) => ({ machine, ...each })) : [],

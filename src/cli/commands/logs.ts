@@ -1,4 +1,4 @@
-// `sshoal logs`: prints what jobs have printed so far.
+// `sshoal logs`: prints the output of jobs so far.
 
 import { loadBatches } from "../../batch/batches-here.js";
 import { chooseJobs } from "../../batch/choose-jobs.js";
@@ -49,7 +49,7 @@ export async function showLogs(options: LogsOptions): Promise<ExitCode> {
   return ExitCode.Success;
 }
 
-/** At the same time while they are followed, else one after the other. */
+/** At the same time if they are followed, else one after the other. */
 async function all<T, R>(items: readonly T[], use: (item: T) => Promise<R>, isAtOnce: boolean): Promise<R[]> {
   if (isAtOnce) return Promise.all(items.map(use));
   const answers: R[] = [];

@@ -1,4 +1,5 @@
-// `sshoal status`: how far the batches of this directory are. It only looks: nothing is written, here or over there.
+// `sshoal status`: prints the progress of this directory's batches. It only reads: nothing is written, locally or on
+// machines.
 
 import {
   type BatchHere,
@@ -28,7 +29,7 @@ export async function showStatus(options: StatusOptions): Promise<ExitCode> {
   const statuses = await Promise.all(chosen.map((each) => statusOf(each, connect)));
   if (isJson) for (const each of statuses.flatMap(({ unreached }) => unreached)) warn(unreachedText(each));
   const columns = process.stdout.columns || 80;
-  // In a pipe, a program or grep reads whole reasons.
+  // In a pipe, programs such as grep need whole reasons.
   const rowColumns = process.stdout.isTTY ? columns : Number.POSITIVE_INFINITY;
   const lines = statuses.flatMap((each) =>
     isJson ? statusJson(each) : statusLines(each, columns, rowColumns),

@@ -1,4 +1,4 @@
-// `--halt`, as GNU parallel has it: its words, and the short forms it keeps for old scripts.
+// `--halt`, as in GNU parallel: its words, and the short forms that it keeps for old scripts.
 
 import { Option } from "commander";
 import { UserError } from "../../errors.js";
@@ -17,7 +17,7 @@ const HINT =
 export function haltOption(): Option {
   return (
     new Option("--halt <rule>", "end early: soon,fail=3, now,fail=10%, now,success=1, soon,done=5")
-      // Not null: commander takes that for an empty word.
+      // Not null: commander treats that as an empty word.
       .default("never")
       .argParser((text) => parseHalt(text) ?? "never")
   );
@@ -41,7 +41,7 @@ export function parseHalt(text: string): HaltRule | null {
   };
 }
 
-/** The rule is watched over by the client. */
+/** The client applies the rule, so it must stay. */
 export function attendedHalt(rule: HaltRule, detaches: boolean): HaltRule {
   if (!detaches) return rule;
   throw new UserError("--halt cannot be combined with --detach", {

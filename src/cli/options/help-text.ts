@@ -1,4 +1,4 @@
-// What --help adds to the list of options.
+// The text that --help adds to the list of options.
 
 export const EXAMPLES = `
 Examples:

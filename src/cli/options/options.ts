@@ -1,4 +1,4 @@
-// The command line, read into one resolved, read-only value per command. Bad values never get past here.
+// Reads the command line into one resolved, read-only value per command. Bad values are refused here.
 
 import { Command, CommanderError } from "commander";
 import { UserError } from "../../errors.js";
@@ -32,7 +32,7 @@ export type Invocation =
   | {
       readonly command: "run";
       readonly options: RunOptions;
-      /** Once the batch file is read. */
+      /** Called once the batch file is read. */
       readonly revise: Revise;
     }
   | { readonly command: "probe"; readonly options: MachineOptions }
@@ -44,7 +44,7 @@ export type Invocation =
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
-/** The commands that are installed. */
+/** The installed commands. */
 export type Program =
   | "execute_batch"
   | "execute_remote"
@@ -86,7 +86,7 @@ export function parseOptions({ program, argv, env }: Words): Invocation {
 }
 
 interface Description extends Pick<Words, "program" | "env"> {
-  /** Of a sweep: the words of each -p. */
+  /** For a sweep: the words of each -p. */
   readonly parameters: readonly (readonly string[])[];
   readonly choose: (invocation: Invocation) => void;
 }

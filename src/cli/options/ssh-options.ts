@@ -1,4 +1,4 @@
-// What every command that connects can be asked for: which machines, by which ssh configuration, trusting which keys.
+// The options of every command that connects: which machines, which ssh configuration, which host keys to trust.
 
 import { type Command, Option } from "commander";
 import type { MachineChoice } from "../../batch/surroundings.js";
@@ -6,7 +6,7 @@ import { UserError } from "../../errors.js";
 import type { HostKeyPolicy } from "../../transport/config/target.js";
 
 export interface SshOptions {
-  /** Null: as the ssh configuration says. */
+  /** Null: the ssh configuration decides. */
   readonly hostKeys: HostKeyPolicy | null;
 }
 
@@ -26,7 +26,7 @@ export function describeSsh(command: Command): Command {
   );
 }
 
-/** `without`: what happens when none is named. */
+/** `without`: what happens if none is named. */
 export function describeChoice(command: Command, without: string): Command {
   return command
     .option(

@@ -1,4 +1,4 @@
-// Connectors for a command: questions are asked on the terminal it was typed in.
+// Connectors for a command: questions are asked on the terminal in which it was typed.
 
 import {
   type Connector,
@@ -10,7 +10,7 @@ import type { Surroundings } from "../../batch/surroundings.js";
 import type { SshOptions } from "../options/ssh-options.js";
 import { createPrompt } from "./prompt.js";
 
-/** For a command that only looks. */
+/** For a command that only reads. */
 export function connector(
   surroundings: Surroundings,
   options: SshOptions,
@@ -19,7 +19,7 @@ export function connector(
   return lastingConnector(surroundings, options, onNote).connect;
 }
 
-/** `mayAsk`: stdin has nothing else to bring. */
+/** `mayAsk`: stdin is not used for anything else. */
 export function lastingConnector(
   surroundings: Surroundings,
   { hostKeys }: SshOptions,
