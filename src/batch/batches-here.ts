@@ -121,7 +121,9 @@ export function heldErrorOf(results: Results, stem: string): UserError {
   const lock = path.join(results.privateDir, `${stem}.lock`);
   const holder = readHolder(lock);
   if (holder !== null) return heldError(lock, holder);
-  return new UserError("the client that followed the batch is gone; jobs go on", { hint: "sshoal attach" });
+  return new UserError("the client that followed the batch is gone; jobs continue", {
+    hint: "sshoal attach",
+  });
 }
 
 function listOrNothing(dir: string): string[] {

@@ -75,7 +75,7 @@ function find<B extends Batch>(batches: readonly B[], term: JobTerm, isLikely: (
   const [likely, ...others] = hits.filter(({ here }) => isLikely(here));
   if (likely !== undefined && others.length === 0) return likely.jobs;
   const [one, other] = hits.map(({ here }) => `${quoteIfNeeded(here.stem)} ${term.word}`);
-  throw new UserError(`${hits.length} batches here have jobs that ${term.word} may mean: which?`, {
+  throw new UserError(`${hits.length} batches here have jobs that match ${term.word}: which one?`, {
     hint: `name the batch, too: ${one}, or ${other}`,
   });
 }

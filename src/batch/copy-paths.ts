@@ -49,7 +49,7 @@ function refuseCopyingBack({ copyBackwards, copiesUnchanged, exclude = [] }: Ask
   });
 }
 
-export const NO_MEANING = "has no meaning where jobs run in place: they leave files where they are";
+export const NO_MEANING = "has no effect if jobs run in place: their files stay where they are";
 
 /** Refuses a pattern that an ignore file would treat as a comment or an exception. */
 function checkPattern(pattern: string): string {
@@ -103,5 +103,5 @@ function resolveAll(
 function mistakeIn(relative: string, workingDir: string): string | null {
   const isOutside = relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative);
   if (isOutside) return `it is outside the working directory ${workingDir}`;
-  return /[\n\0]/.test(relative) ? "its name holds a newline" : null;
+  return /[\n\0]/.test(relative) ? "its name contains a newline" : null;
 }

@@ -21,7 +21,7 @@ export async function feedRun(run: BatchRun, source: LineSource, name: string): 
   const tell = ({ message }: Error) =>
     run.emit({
       kind: "warning",
-      message: `${name} cannot be read any more: ${message}; no more jobs will come`,
+      message: `${name} can no longer be read: ${message}; no more jobs will arrive`,
     });
   for await (const chunk of asFarAsItGoes(source, tell)) await feeder.take(chunk);
   await feeder.end();

@@ -155,8 +155,8 @@ function skippedIn({ jobs }: RunState): Set<JobId> {
 
 /** Null: another run may follow. */
 function reasonToStay({ feed, orderTyped }: Following): string | null {
-  if (feed !== undefined) return "the batch takes its jobs as they come";
-  return orderTyped === undefined ? "the client that follows the batch only stops jobs of it" : null;
+  if (feed !== undefined) return "the batch gets its jobs while it runs";
+  return orderTyped === undefined ? "the client that follows the batch is only stopping jobs" : null;
 }
 
 function clientName({ username, computer, cwd }: Surroundings): string {

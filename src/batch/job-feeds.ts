@@ -36,7 +36,7 @@ export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed
   if (script !== STDIN && !follows) return null;
   if (policy.halt?.unit === "percent") {
     throw new UserError(
-      "--halt: a share needs the number of jobs, which is unknown until the last one arrives",
+      "--halt: a percentage needs the number of jobs, which is unknown until the last one arrives",
       {
         hint: `give a number: --halt ${policy.halt.when},${policy.halt.why}=3`,
       },
@@ -53,7 +53,7 @@ export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed
 
 function stdinFeed(stdin: Readable, isDryRun: boolean): JobFeed {
   if (isDryRun) {
-    throw new UserError("--dry-run looks at a script, not at stdin", {
+    throw new UserError("--dry-run needs a script, not stdin", {
       hint: "cat > jobs.sh, then execute_batch jobs.sh --dry-run",
     });
   }

@@ -159,12 +159,12 @@ async function finish(
 ): Promise<Shown> {
   if (results.has(job.name)) await copyFiles({ streams });
   else if (end === "gone")
-    throw new UserError(`what was handed over to ${machine} is not there any more`, {
+    throw new UserError(`${machine} no longer has the jobs that were handed over to it`, {
       exitCode: ExitCode.NoMachine,
     });
   else if (end === "freed")
-    throw new UserError(`the results of ${job.name} were taken from ${machine} by another client`, {
-      hint: "look where that one runs",
+    throw new UserError(`the results of ${job.name} were collected from ${machine} by another client`, {
+      hint: "look on the computer where that client runs",
     });
   return "done";
 }

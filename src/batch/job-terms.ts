@@ -20,7 +20,7 @@ function parseTerm(word: string): JobTerm {
   if (first !== undefined) {
     if (Number(first) <= Number(last))
       return { kind: "range", word, first: Number(first), last: Number(last) };
-    throw new UserError(`${word} is no range`, { hint: `${last}-${first}` });
+    throw new UserError(`${word} is not a range`, { hint: `${last}-${first}` });
   }
   return /[*?[]/.test(word) ? { kind: "glob", word, pattern: globPattern(word) } : { kind: "name", word };
 }
@@ -31,7 +31,7 @@ function globPattern(glob: string): RegExp {
   try {
     return new RegExp(`^${parts.map(partPattern).join("")}$`, "s");
   } catch (cause) {
-    throw new UserError(`${glob}: what is in brackets is no range of letters`, {
+    throw new UserError(`${glob}: the brackets have no valid range of letters`, {
       hint: "for example [a-c]",
       cause,
     });

@@ -87,7 +87,7 @@ function watch(session: Session, { place, key }: RemoteOutput, progress: Progres
   const onEvent = (event: SpoolEvent) => note(progress, event, key);
   follow(session, { place, known: new Map(), onEvent, signal: stopping.signal }).then(
     () => {
-      progress.trouble = new RemoteError("its event logs cannot be followed any more");
+      progress.trouble = new RemoteError("its event logs can no longer be followed");
     },
     (error: Error) => {
       progress.trouble = error;

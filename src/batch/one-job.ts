@@ -69,7 +69,7 @@ export function isOneJob({ stem, jobs }: Pick<BatchHere, "stem" | "jobs">): bool
 /** A name that ends in a number could be that of a batch's job. */
 function checkName(name: string, results: Results): string {
   if (formatJobStem(name) !== name || /\.\d+$/.test(name)) {
-    throw new UserError(`--job-name ${name}: letters, digits, - and _ make a name`, {
+    throw new UserError(`--job-name ${name}: a name has only letters, digits, - and _`, {
       hint: `--job-name ${formatJobStem(name).replace(/\.(\d+)$/, "-$1")}`,
     });
   }

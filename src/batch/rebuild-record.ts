@@ -70,7 +70,7 @@ export async function rebuildRecord({ batch, machines, results, connect }: Rebui
     look.kind === "reached" && look.answer !== null ? [look.answer] : [],
   );
   if (found.length === 0) {
-    throw new UserError(`${machines.map(({ name }) => name).join(", ")}: no batch ${batch} there`, {
+    throw new UserError(`${machines.map(({ name }) => name).join(", ")}: no batch ${batch} found`, {
       hint: "sshoal clean --dry-run --machines … lists the batches of a machine",
     });
   }

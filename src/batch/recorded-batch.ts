@@ -27,7 +27,7 @@ export async function orderFor(
   const envNames = [...new Set([...settings.envNames, ...jobs.flatMap((job) => job.envNames ?? [])])];
   if (startsJobs && envNames.length > 0) {
     throw new UserError(
-      `${script} was started with --env ${envNames.join(", ")}, whose values are not kept`,
+      `${script} was started with --env ${envNames.join(", ")}, whose values are not stored`,
       {
         hint: `type the ${isSweep(jobs) ? "sshoal sweep … --run" : `execute_batch ${script} …`} command again`,
       },

@@ -45,7 +45,7 @@ async function refreshFrom(
   if (reached.kind === "unreached") return reached;
   if (reached.answer !== null) foldLog(known, name, reached.answer);
   else if (heldBy(machine).length > 0)
-    return { ...unreached, reason: "what was handed over is not there any more" };
+    return { ...unreached, reason: "it no longer has the jobs that were handed over" };
   return null;
 }
 

@@ -18,7 +18,7 @@ export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise
     });
   }
   const over = jobs.filter((id) => isOver(run, id));
-  if (over.length === 0) throw new UserError("none of these jobs is over", { hint: "sshoal status" });
+  if (over.length === 0) throw new UserError("none of these jobs has ended", { hint: "sshoal status" });
   if (mayTakeJobs(run)) run.reopen(over);
   else await run.runAgain(new Set(over));
 }
@@ -62,7 +62,7 @@ async function setDraining(run: FollowedRun, { name }: MachineState, isDraining:
   } catch (error) {
     if (!(error instanceof LinkLost || error instanceof RemoteError)) throw error;
     const verb = isDraining ? "drain" : "undrain";
-    throw new UserError(`${name} is out of reach: ${error.message}`, {
+    throw new UserError(`${name} is unreachable: ${error.message}`, {
       hint: `sshoal ${verb} ${name}, later`,
     });
   }

@@ -49,7 +49,7 @@ async function stopThroughMachines({ here, jobs, results, connect }: StopFollowe
 
 function refuseMissed(missed: readonly string[]): void {
   if (missed.length === 0) return;
-  throw new UserError("a job is on its way to another machine", { hint: "type the same command again" });
+  throw new UserError("a job is being moved to another machine", { hint: "type the same command again" });
 }
 
 /** Queued or running jobs, as far as the record knows, by machine. */

@@ -107,7 +107,7 @@ test("attaching to a batch that no machine has is an error and leaves no record"
     program: "sshoal",
   });
   expect(code).toBe(2);
-  expect(stderr).toContain("no batch no-such-batch there");
+  expect(stderr).toContain("no batch no-such-batch found");
   expect(existsSync(elsewhere.path("job_results/.sshoal/.jsonl"))).toBe(false);
 });
 

@@ -124,7 +124,7 @@ describe("leaving", () => {
     const second = await runCommand(["attach"], { cwd: ledger.work.dir, program: "sshoal" });
     const pid = first.child.pid;
     expect(second.stderr).toBe(
-      `error: another client follows this batch: process ${pid}\ntry: watch it: sshoal attach --watch, or end it: kill ${pid} (jobs go on)\n`,
+      `error: another client follows this batch: process ${pid}\ntry: watch it: sshoal attach --watch, or end it: kill ${pid} (jobs continue)\n`,
     );
     expect(second.code).toBe(2);
     await ledger.seen.write("go", "");

@@ -310,7 +310,9 @@ test("a spool that was removed: the fate of its jobs is unknown, and none runs a
   killAll(host.pids());
   rmSync(spool(), { recursive: true });
   const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
-  expect(stderr).toContain("WARNING: one.yaml is left out: what was handed over is not there any more\n");
+  expect(stderr).toContain(
+    "WARNING: one.yaml is left out: it no longer has the jobs that were handed over\n",
+  );
   expect(stdout).toContain("2 lost: ");
   expect(code).toBe(1);
   // The job that began may have been ended before it printed anything.
@@ -364,7 +366,7 @@ test("a spool that is removed while it is followed, and made again by another cl
   rmSync(there, { recursive: true, force: true, maxRetries: 5 });
   renameSync(aside, there);
   const { code, stdout, stderr } = await client.ended;
-  expect(stderr).toContain("one.yaml is left out: what was handed over is not there any more");
+  expect(stderr).toContain("one.yaml is left out: it no longer has the jobs that were handed over");
   expect(stdout).toContain("2 lost: ");
   expect(code).toBe(1);
 });

@@ -69,6 +69,6 @@ test("a killed client stops nothing: the same command resumes", async () => {
 test("--copy-backwards alone is refused, with what to add", async () => {
   const { code, stderr } = await runCommand(await argsFor(["true"], ["--copy-backwards", "out"]), options());
   expect(code).toBe(2);
-  expect(stderr).toContain("--copy-backwards has no meaning where jobs run in place");
+  expect(stderr).toContain("--copy-backwards has no effect if jobs run in place");
   expect(stderr).toContain("try: add --copy-forward ./");
 });

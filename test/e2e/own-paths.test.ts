@@ -237,7 +237,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(inPlace).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /^error: train\.sh:1: --copy-backwards has no meaning where jobs run in place: .*\ntry: add --copy-forward \.\//,
+        /^error: train\.sh:1: --copy-backwards has no effect if jobs run in place: .*\ntry: add --copy-forward \.\//,
       ),
     });
     expect(existsSync(work.path("job_results"))).toBe(false);

@@ -261,7 +261,7 @@ test("--halt with a number ends it while stdin is open", async () => {
 test("--dry-run is refused", async () => {
   const { code, stderr } = await runCommand([...ARGS, "--dry-run"], { ...options(), stdin: "true\n" });
   expect(code).toBe(2);
-  expect(stderr).toContain("--dry-run looks at a script, not at stdin");
+  expect(stderr).toContain("--dry-run needs a script, not stdin");
 });
 
 /** Of a job in the only spool on this machine. */

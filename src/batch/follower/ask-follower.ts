@@ -77,7 +77,7 @@ export class Follower {
 
   goneError(): UserError {
     return new UserError(`process ${this.pid}, which followed the batch, is gone`, {
-      hint: "sshoal status shows what became of the batch; then type the same command again",
+      hint: "see its state with sshoal status, then type the same command again",
     });
   }
 
@@ -97,7 +97,7 @@ export async function reachFollower(results: Results, stem: string): Promise<Fol
   if (hello === "silent") {
     follower.close();
     throw new UserError(`process ${holder.pid} follows this batch, and does not answer`, {
-      hint: `end it: kill ${holder.pid} (jobs go on)`,
+      hint: `end it: kill ${holder.pid} (jobs continue)`,
     });
   }
   if (hello?.kind === "hello" && hello.protocol === PROTOCOL) return follower;

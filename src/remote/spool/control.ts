@@ -225,7 +225,7 @@ function textsBySlot(lines: readonly string[]): Map<number, string> {
   return new Map(matches.map((match) => [Number(match?.[1]), match?.[2] ?? ""]));
 }
 
-const SPOOL_GONE = "what was handed over is not there any more";
+const SPOOL_GONE = "it no longer has the jobs that were handed over";
 
 function controlScript(place: Place): string {
   return `${prelude(place)}

@@ -103,7 +103,7 @@ export function heldError(path: string, holder: Holder): UserError {
   const where = isHere(holder) ? "" : ` on ${host}`;
   const watch = socket === undefined ? "watch it in its terminal" : "watch it: sshoal attach --watch";
   return new UserError(`another client follows this batch: process ${pid}${where}`, {
-    hint: isHere(holder) ? `${watch}, or end it: kill ${pid} (jobs go on)` : `if it is gone: rm ${path}`,
+    hint: isHere(holder) ? `${watch}, or end it: kill ${pid} (jobs continue)` : `if it is gone: rm ${path}`,
   });
 }
 

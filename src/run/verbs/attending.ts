@@ -94,6 +94,6 @@ export class Attendant {
     }
     const record = `job_results/.sshoal/${terms.stem}.jsonl`;
     const hint = `another computer may have collected them, or ~/.sshoal was removed on it; to forget the batch: rm ${record}`;
-    throw new RemoteError("what was handed over is not there any more", hint);
+    throw new RemoteError("it no longer has the jobs that were handed over", hint);
   }
 }

@@ -108,15 +108,15 @@ test.each<[string[], JobChoice["states"], string[]]>([
 test.each<[string[], JobChoice["states"], string, string]>([
   [["2"], [], "there is no job 2 here", "did you mean train.sh.1 or train.sh.3 or train.sh.4?"],
   [["20-30"], [], "there is no job 20-30 here", "did you mean train.sh.12 or"],
-  [["7-3"], [], "7-3 is no range", "3-7"],
-  [["1,7-3"], [], "7-3 is no range", "3-7"],
+  [["7-3"], [], "7-3 is not a range", "3-7"],
+  [["1,7-3"], [], "7-3 is not a range", "3-7"],
   [[","], [], "there is no job , here", "there are train.sh.1"],
   [["3-"], [], "there is no job 3- here", "there are train.sh.1"],
   [[""], [], "there is no job  here", "there are train.sh.1"],
   [["tarin.sh.3"], [], "there is no job tarin.sh.3 here", "did you mean train.sh.3"],
   [["zzz*"], [], "there is no job zzz* here", "there are train.sh.1"],
   [["["], [], "there is no job [ here", "there are train.sh.1"],
-  [["[z-a]"], [], "[z-a]: what is in brackets is no range of letters", "[a-c]"],
+  [["[z-a]"], [], "[z-a]: the brackets have no valid range of letters", "[a-c]"],
   [["1", "99"], [], "there is no job 99 here", "did you mean train.sh.12 or"],
   [["4"], ["failed"], "no job of 4 is failed", "sshoal status"],
   [[], ["lost", "stopped"], "no job here is lost or stopped", "sshoal status"],
@@ -126,7 +126,7 @@ test.each<[string[], JobChoice["states"], string, string]>([
 
 test("a number that two batches have is refused, and the error distinguishes them", () => {
   expect(refusal([one, two], { words: ["1"], states: [] })).toEqual({
-    message: "2 batches here have jobs that 1 may mean: which?",
+    message: "2 batches here have jobs that match 1: which one?",
     hint: "name the batch, too: train.sh 1, or eval.sh 1",
   });
 });

@@ -56,7 +56,7 @@ describe.each(BOTH)("%s", (flag, resolve) => {
     const outside = `: it is outside the working directory ${work.dir}`;
     for (const bad of ["../x", "/etc", "..", "src/../.."])
       expect(message).toContain(`${flag} ${bad}${outside}`);
-    expect(message).toContain("its name holds a newline");
+    expect(message).toContain("its name contains a newline");
     expect(message).not.toContain(`${flag} src:`);
   });
 });
@@ -89,6 +89,6 @@ describe("on this machine", () => {
     ["--copy-backwards", { copyBackwards: ["out"] }],
     ["--copy-unchanged", { copiesUnchanged: true }],
   ])("%s alone is refused", (flag, asked) => {
-    expect(() => resolveCopying({ ...here, ...asked }, work.dir)).toThrow(`${flag} has no meaning`);
+    expect(() => resolveCopying({ ...here, ...asked }, work.dir)).toThrow(`${flag} has no effect`);
   });
 });

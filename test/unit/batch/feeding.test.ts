@@ -83,7 +83,7 @@ test("a source that breaks off counts as ended", async () => {
   await until("the first has come", () => arrivals.length === 1);
   broken.destroy(new Error("EIO"));
   await fed;
-  const message = "stdin cannot be read any more: EIO; no more jobs will come";
+  const message = "stdin can no longer be read: EIO; no more jobs will arrive";
   expect(told).toEqual([{ kind: "warning", message }, { kind: "jobs-complete" }]);
 });
 

@@ -38,7 +38,7 @@ test("if the follower ends during a request, the error names it and what to type
   expect(error).toBeInstanceOf(UserError);
   expect((error as UserError).message).toBe(`process ${process.pid}, which followed the batch, is gone`);
   expect((error as UserError).hint).toBe(
-    "sshoal status shows what became of the batch; then type the same command again",
+    "see its state with sshoal status, then type the same command again",
   );
 });
 
