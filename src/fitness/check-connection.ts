@@ -28,7 +28,7 @@ function hostKeyWords({ isHostKeyNew }: Connection, hostKey: string): string {
 
 function transportWords({ transport, why }: Connection): string {
   const name = transport === "openssh" ? "the system's ssh (openssh)" : "built in (ssh2)";
-  return why === null ? name : `${name}, since ${why}`;
+  return why === null ? name : `${name}, because ${why}`;
 }
 
 /** Every request to a machine waits for its start-up files. */

@@ -106,7 +106,9 @@ test("a finished batch leaves its tree for a while; other leftovers are removed 
   expect(first.stdout).toMatch(/batch {2}old\.sh-00000000 +[\d.]+ k?B {2}removed\n/);
   if (isRoot) {
     expect(first.stdout).toMatch(/batch {2}root\.sh-00000000 +[\d.]+ k?B {2}could not be removed\n/);
-    expect(first.stderr).toContain(`you may not remove all of what jobs left: sudo rm -r '${foreign}'\n`);
+    expect(first.stderr).toContain(
+      `no permission to remove all files that jobs left: sudo rm -r '${foreign}'\n`,
+    );
   }
   expect(first.stdout).toMatch(/tree {3}\w{12} +[\d.]+ k?B {2}kept: a new batch may need it, \d+s old\n/);
   expect(first.stdout).toMatch(/\noff\.yaml\n {2}127\.0\.0\.1:1: /);

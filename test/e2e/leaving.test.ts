@@ -81,7 +81,7 @@ test("d detaches: jobs continue, and attach follows them", async () => {
   await shows(terminal, HINT);
   terminal.type("d");
   await terminal.ended;
-  expect(terminal.lines()).toContain("2 jobs run on without you; sshoal attach follows them");
+  expect(terminal.lines()).toContain("2 jobs continue without you; sshoal attach follows them");
   expect(terminal.lines()).toContain("code 0");
   expect(terminal.shown()).toMatch(SANE);
   expect(terminal.lines().join("\n")).not.toMatch(/detach ·|unfinished/);
@@ -153,7 +153,7 @@ test("--detach prints how many jobs continue, and status agrees at once", async 
   const left = await runCommand([...(await argsFor(3)), "--detach"], { cwd: work.dir, home: home.dir });
   expect(left.code, left.stderr).toBe(0);
   expect(left.stderr).toMatch(
-    /\n2 jobs run on without you; sshoal attach follows them\n1 more waits on the machines and begins there\n/,
+    /\n2 jobs continue without you; sshoal attach follows them\n1 more waits on the machines and begins there\n/,
   );
   expect(left.stdout).not.toContain("unfinished");
   const { stdout } = await sshoal("status");
@@ -177,7 +177,7 @@ test("Ctrl-Z stops the client, fg draws the view again, and neither leaves fragm
   await shows(terminal, HINT);
   expect(terminal.lines().filter((line) => line.includes("2 running"))).toHaveLength(1);
   terminal.type("d");
-  await shows(terminal, "2 jobs run on without you");
+  await shows(terminal, "2 jobs continue without you");
   terminal.type("exit\r");
   expect(await terminal.ended).toBe(0);
   expect(terminal.lines().join("\n")).not.toContain("2 running");
@@ -212,7 +212,7 @@ for (const signal of ["SIGTERM", "SIGHUP"] as const) {
     const terminal = await start(3, { afterwards: "stty -a" });
     process.kill(clientPid(), signal);
     await terminal.ended;
-    expect(terminal.lines()).toContain("2 jobs run on without you; sshoal attach follows them");
+    expect(terminal.lines()).toContain("2 jobs continue without you; sshoal attach follows them");
     expect(terminal.shown()).toMatch(SANE);
     await finish(1, 2, 3);
     expect((await sshoal("attach")).code).toBe(0);
@@ -231,5 +231,5 @@ test("jobs from stdin: keys are read from the terminal", async () => {
   await shows(terminal, "2 running");
   terminal.type("d");
   expect(await terminal.ended).toBe(0);
-  expect(terminal.lines()).toContain("2 jobs run on without you; sshoal attach follows them");
+  expect(terminal.lines()).toContain("2 jobs continue without you; sshoal attach follows them");
 });

@@ -199,7 +199,7 @@ describe("words that cannot name a machine", () => {
     );
     await expectRefused(
       ["-F", "lab.conf"],
-      /^error: -F has no meaning without --machines\ntry: add --machines/,
+      /^error: -F has no effect without --machines\ntry: add --machines/,
     );
   });
 

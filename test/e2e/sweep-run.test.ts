@@ -125,7 +125,7 @@ test("mistakes are reported before anything runs", async () => {
   for (const [words, said] of [
     [
       [...typed, "--no-gpu-required", "-v", "--env", "A=1"],
-      "error: --no-gpu-required, --env, --verbose: of no use without --run, since the commands are only printed\n" +
+      "error: --no-gpu-required, --env, --verbose: no effect without --run, because the commands are only printed\n" +
         "try: add --run to run them\n",
     ],
     [

@@ -25,7 +25,7 @@ export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {
   const looks = await cleanPlaces({ places, wishes, isDryRun, connect });
   process.stdout.write(formatLeftOver(looks.map(toTable), process.stdout.columns || 80));
   for (const { machine, path } of looks.flatMap(stuckOn))
-    note(`${machine}: you may not remove all of what jobs left: sudo rm -r ${quoteIfNeeded(path)}`);
+    note(`${machine}: no permission to remove all files that jobs left: sudo rm -r ${quoteIfNeeded(path)}`);
   complainAboutNames(looks, wishes.named);
   return looks.some(({ reached }) => reached.kind === "reached") ? ExitCode.Success : ExitCode.NoMachine;
 }
@@ -77,7 +77,7 @@ function complainAboutNames(looks: readonly CleanedPlace[], named: ReadonlySet<s
   for (const name of named) {
     if (names.has(name) || looks.some(({ reached }) => reached.kind === "unreached")) continue;
     throw new UserError(`no batch ${name} is left on ${looks.map(({ machine }) => machine).join(", ")}`, {
-      hint: names.size === 0 ? "sshoal clean shows what there is" : hintAtNames(name, [...names]),
+      hint: names.size === 0 ? "sshoal clean lists the batches" : hintAtNames(name, [...names]),
     });
   }
 }

@@ -78,7 +78,7 @@ async function stopOne(stopping: Stopping): Promise<StopReport> {
 function followed(jobs: StopReport["jobs"]): StopReport {
   const away = new Set(jobs.flatMap(({ end, machine }) => (end === "unreached" ? [machine ?? ""] : [])));
   const hint = "the client that follows the batch stops its jobs when it is back";
-  return { jobs, trouble: [...away].map((machine) => ({ machine, reason: "it is out of reach", hint })) };
+  return { jobs, trouble: [...away].map((machine) => ({ machine, reason: "it is unreachable", hint })) };
 }
 
 /** Returns a function that stops listening. */

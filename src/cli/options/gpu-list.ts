@@ -24,7 +24,7 @@ export function parseGpuList(words: readonly string[], perJob: number): GpuList 
   const count = perJob === 1 ? sizeOfGroups(groups) : perJob;
   if (cards.length % count > 0) {
     throw new UserError(
-      `--gpus lists ${cards.length}, which cannot be dealt out ${count} to a job (--gpus-per-job)`,
+      `--gpus lists ${cards.length} cards, which cannot be split into groups of ${count} (--gpus-per-job)`,
       { hint: `list ${cards.length - (cards.length % count) + count} of them` },
     );
   }

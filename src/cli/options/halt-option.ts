@@ -28,11 +28,11 @@ export function parseHalt(text: string): HaltRule | null {
   const long = (SHORT_FORMS[text] ?? text).replace(/^(\d+%)$/, "soon,fail=$1");
   if (long === "never") return null;
   const [, when, why, digits, percent] = /^(soon|now),(fail|success|done)=(\d{1,9})(%?)$/.exec(long) ?? [];
-  if (when === undefined) throw new UserError(`--halt: no rule that is known: "${text}"`, { hint: HINT });
+  if (when === undefined) throw new UserError(`--halt: unknown rule "${text}"`, { hint: HINT });
   const amount = Number(digits);
-  if (amount === 0) throw new UserError(`--halt ${text}: none would end it before it begins`, { hint: HINT });
-  if (percent === "%" && amount > 100)
-    throw new UserError(`--halt ${text}: there are no more than 100%`, { hint: HINT });
+  if (amount === 0)
+    throw new UserError(`--halt ${text}: 0 would end the batch before it begins`, { hint: HINT });
+  if (percent === "%" && amount > 100) throw new UserError(`--halt ${text}: at most 100%`, { hint: HINT });
   return {
     when: when as HaltRule["when"],
     why: why as HaltRule["why"],

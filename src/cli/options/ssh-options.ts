@@ -42,7 +42,7 @@ export function resolveSsh(raw: RawSsh): SshOptions {
 
 export function resolveChoice({ machines = [], F }: RawChoice): MachineChoice {
   if (F !== undefined && machines.length === 0) {
-    throw new UserError("-F has no meaning without --machines", {
+    throw new UserError("-F has no effect without --machines", {
       hint: `add --machines and a name that ${F} has`,
     });
   }

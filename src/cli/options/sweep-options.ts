@@ -79,7 +79,7 @@ function refuseWithoutRun(command: Command, options: readonly Option[]): void {
   const typed = options.filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
   if (typed.length === 0) return;
   const flags = typed.map(({ long, short }) => long ?? short).join(", ");
-  throw new UserError(`${flags}: of no use without --run, since the commands are only printed`, {
+  throw new UserError(`${flags}: no effect without --run, because the commands are only printed`, {
     hint: "add --run to run them",
   });
 }

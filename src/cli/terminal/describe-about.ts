@@ -6,8 +6,8 @@ import type { About } from "../../transport/session.js";
 export function describeAbout({ transport, why, via, login, hostKey }: About): string {
   if (transport === "local") return "reached without ssh: it is this computer";
   return [
-    `reached by ${transport}${why === null ? "" : `, since ${why}`}`,
-    ...(via.length === 0 ? [] : [`by way of ${via.join(", ")}`]),
+    `reached by ${transport}${why === null ? "" : `, because ${why}`}`,
+    ...(via.length === 0 ? [] : [`via ${via.join(", ")}`]),
     ...(login === null ? [] : [`logged in with ${login}`]),
     ...(hostKey === null ? [] : [`host key ${hostKey}`]),
   ].join("; ");

@@ -7,7 +7,7 @@ import { count } from "../../report/lines/wording.js";
 export function farewellLines({ running, stopping, queued, unsent, ended }: Left, attach: string): string[] {
   const followed = (amount: number) => `without you; ${attach} follows ${amount === 1 ? "it" : "them"}`;
   const lines: string[] = [];
-  if (running > 0) lines.push(`${count(running, "job")} ${does(running, "run")} on ${followed(running)}`);
+  if (running > 0) lines.push(`${count(running, "job")} ${does(running, "continue")} ${followed(running)}`);
   if (queued > 0) {
     const wait = `${does(queued, "wait")} on the machines and ${does(queued, "begin")}`;
     lines.push(

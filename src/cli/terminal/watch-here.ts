@@ -73,10 +73,10 @@ function codeOf(ending: WatchEnding, { pid }: Follower): number {
     case "enough":
       return ExitCode.Success;
     case "left":
-      note(`process ${pid} has left the batch; jobs go on, and sshoal attach follows them`);
+      note(`process ${pid} has left the batch; jobs continue, and sshoal attach follows them`);
       return ExitCode.Success;
     case "interrupted":
-      note(`process ${pid} follows the batch on`);
+      note(`process ${pid} still follows the batch`);
       return ExitCode.Interrupted;
     default:
       return ending satisfies never;

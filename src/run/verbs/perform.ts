@@ -161,6 +161,7 @@ async function tellKept(link: MachineLink, keys: readonly string[], emit: Emit):
 }
 
 function remainsText(remains: Remains): string {
-  if (remains.kind === "left") return `you may not remove all of what jobs left: sudo rm -r ${remains.path}`;
+  if (remains.kind === "left")
+    return `no permission to remove all files that jobs left: sudo rm -r ${remains.path}`;
   return `the batch's directory stays: a slot of it runs on ${remains.host}`;
 }

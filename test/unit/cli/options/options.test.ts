@@ -375,7 +375,7 @@ describe("sshoal", () => {
       expect(sshoal(...argv, "--machines", "gpu1", "-F", "lab.conf")).toMatchObject({
         options: { machines: ["gpu1"], configFile: "lab.conf" },
       });
-      expect(() => sshoal(...argv, "-F", "lab.conf")).toThrow("-F has no meaning without --machines");
+      expect(() => sshoal(...argv, "-F", "lab.conf")).toThrow("-F has no effect without --machines");
     },
   );
 
@@ -433,7 +433,7 @@ describe("--gpus", () => {
     [["0,1", "2"], "--gpus 0,1 2: jobs would get 2 or 1 cards"],
     [["0", "jobs.txt"], 'got "jobs.txt"'],
     [[","], 'got ","'],
-    [["0", "1", "2", "--gpus-per-job", "2"], "cannot be dealt out 2 to a job"],
+    [["0", "1", "2", "--gpus-per-job", "2"], "cannot be split into groups of 2"],
     [["0", "--no-gpu-required"], "--gpus and --no-gpu-required contradict each other"],
     [["0", "--reserve"], "--gpus and --reserve contradict each other"],
   ])("%j is refused", (argv, message) => {
