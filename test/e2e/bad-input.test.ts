@@ -239,7 +239,7 @@ describe("the machine", () => {
     const bad = await Promise.all([
       machine("unknown.yaml", { ip: "no-such-host.invalid" }),
       machine("closed.yaml", { port: closedPort }),
-      machine("stranger.yaml", { username: "nobody-of-that-name" }),
+      machine("stranger.yaml", { username: "no-such-user" }),
       machine("silent.yaml", { port: (silent.address() as { port: number }).port }),
     ]);
     const good = await machine("good.yaml", {});
@@ -256,7 +256,7 @@ describe("the machine", () => {
       /WARNING: closed\.yaml is left out: 127\.0\.0\.1:\d+: nothing listens on that port\ntry it yourself: ssh -p /,
     );
     expect(stderr).toMatch(
-      /WARNING: stranger\.yaml is left out: \S+: does not let nobody-of-that-name in; tried: the key/,
+      /WARNING: stranger\.yaml is left out: \S+: does not let no-such-user in; tried: the key/,
     );
     expect(stderr).toContain(
       "WARNING: silent.yaml is left out: it had not answered when the last job was done\n",

@@ -102,7 +102,7 @@ test.each([
 });
 
 test("an unreachable machine: exit code 3, with the reason", async () => {
-  const file = await work.write("gone.yaml", "ip: 127.0.0.1\nport: 1\nusername: nobody\n");
+  const file = await work.write("gone.yaml", "ip: 127.0.0.1\nport: 1\nusername: no-such-user\n");
   const { code, stdout, stderr } = await runCommand(["echo a", "--machine", file], options());
   expect(stderr).toContain("gone.yaml");
   expect(stdout).toBe("");

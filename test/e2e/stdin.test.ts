@@ -236,7 +236,7 @@ test("--machines: the same, over ssh", async () => {
 });
 
 test("if no machine is left to take jobs, that is reported without waiting for stdin to end", async () => {
-  await own.work.write("bad.yaml", "ip: 127.0.0.1\nport: 1\nusername: nobody\n");
+  await own.work.write("bad.yaml", "ip: 127.0.0.1\nport: 1\nusername: no-such-user\n");
   const command = spawnCommand([...ARGS, "--machines", "bad.yaml"], { cwd: own.work.dir });
   expect((await command.ended).code).toBe(3);
 });

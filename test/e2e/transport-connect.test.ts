@@ -165,7 +165,7 @@ describe("the user's key", () => {
   });
 
   test("a user that does not exist", async () => {
-    expect((await refusal({ username: "nobody-of-that-name" })).kind).toBe("auth");
+    expect((await refusal({ username: "no-such-user" })).kind).toBe("auth");
   });
 
   test("a key file that is missing, is no key, or cannot be read by ssh2", async () => {

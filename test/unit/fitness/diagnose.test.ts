@@ -43,7 +43,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
   [
     "the system's ssh",
     { connection: { transport: "openssh", why: "the configuration has a ProxyCommand" } },
-    { check: "transport", verdict: "ok", says: /openssh.*since the configuration has a ProxyCommand/ },
+    { check: "transport", verdict: "ok", says: /openssh.*because the configuration has a ProxyCommand/ },
   ],
   [
     "a slow start",

@@ -97,7 +97,7 @@ test("the aliases of a configuration, without its patterns", () => {
     "HOST = equals",
     "Host * gpu? !gpu3 gpu1",
     "HostKeyAlias no",
-    "Match host nobody",
+    "Match host other",
   ].join("\r\n");
   expect(parseAliases(text)).toEqual(["gpu1", "gpu2", "quoted", "equals"]);
 });
