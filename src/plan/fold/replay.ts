@@ -224,10 +224,7 @@ export function forgetJobs(state: RunState, jobs: Iterable<JobId>): void {
   }
 }
 
-/**
- * An attempt whose results are in place because an earlier client was killed before it recorded that; null if there is
- * none.
- */
+/** An attempt whose results an earlier client put into place, before it was killed and could record it; null: none. */
 export function arrivedAttempt({ job: { id }, attempts }: TrackedJob, { arrived }: Past): Attempt | null {
   const isInPlace = ({ number, stage }: Attempt) => stage.kind === "ended" && arrived.has(`${id} ${number}`);
   return attempts.find(isInPlace) ?? null;

@@ -79,7 +79,7 @@ export class Performer {
     void this.#links.get(machine)?.close();
   }
 
-  /** The machine's slots report the change in their logs. Rejects with LinkLost if the machine is unreachable. */
+  /** The machine's event logs report the change. Rejects with LinkLost if the machine is unreachable. */
   async setDraining(machine: string, isDraining: boolean, emit: Emit): Promise<void> {
     const link = this.#links.get(machine);
     if (link === undefined) throw new Error(`no link to ${machine}`);
