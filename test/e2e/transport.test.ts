@@ -163,7 +163,7 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
   test("an answer beyond its limit is an error, a long stderr is cut to its end", async () => {
     const session = await open(kind);
     await expect(runScript(session, "yes", { maxBytes: 100_000 })).rejects.toThrow(
-      "more than the 100000 bytes",
+      "more than the allowed 100000 bytes",
     );
     const { stderr } = await runScript(session, "yes | head -c 1000000 >&2; echo last >&2");
     expect(stderr).toHaveLength(64 * 1024);
