@@ -64,7 +64,7 @@ describe.skipIf(!isRoot)("on this computer", () => {
     await until("their output is here", () => existsSync(join(results(), "jobs.sh.2.out")));
     fill(results());
     await ledger.seen.write("go", "");
-    await client.until(({ stderr }) => /WARNING: .* cannot be written here: .*ENOSPC/.test(stderr()));
+    await client.until(({ stderr }) => /WARNING: cannot write .* on this computer: .*ENOSPC/.test(stderr()));
     await until("both have ended", () => spooled(one).filter((path) => path.endsWith("/exit")).length === 2);
     expect(existsSync(join(results(), "jobs.sh.2"))).toBe(false);
     await rm(join(results(), "full"));
@@ -89,7 +89,7 @@ describe.skipIf(!isRoot)("on this computer", () => {
     mounted.push(results());
     remount(results(), "ro,bind");
     await ledger.seen.write("go", "");
-    await client.until(({ stderr }) => /WARNING: .* cannot be written here: /.test(stderr()));
+    await client.until(({ stderr }) => /WARNING: cannot write .* on this computer: /.test(stderr()));
     await until("both have ended", () => spooled(one).filter((path) => path.endsWith("/exit")).length === 2);
     remount(results(), "rw,bind");
     const { code, stdout, stderr } = await client.ended;
@@ -104,7 +104,9 @@ describe.skipIf(!isRoot)("on this computer", () => {
     await until("two run", async () => (await ledger.runs()).size === 2);
     fill(results());
     await ledger.seen.write("go", "");
-    await client.until(({ stderr }) => /WARNING: the record cannot be written here: .*ENOSPC/.test(stderr()));
+    await client.until(({ stderr }) =>
+      /WARNING: cannot write the record on this computer: .*ENOSPC/.test(stderr()),
+    );
     client.child.kill("SIGKILL");
     await client.ended;
     const record = () => ledger.work.read("job_results/.sshoal/jobs.sh.jsonl");

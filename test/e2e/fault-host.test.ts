@@ -344,7 +344,7 @@ test("a spool that is removed while it is followed: noticed, its jobs are unknow
   const client = spawnCommand(args, { cwd: ledger.work.dir });
   await client.until(({ stdout }) => (stdout().match(/^started: /gm) ?? []).length === 2);
   rmSync(spool(), { recursive: true, force: true, maxRetries: 5 });
-  await client.until(({ stderr }) => stderr().includes("one.yaml is left out: what was handed over"));
+  await client.until(({ stderr }) => stderr().includes("one.yaml is left out: it no longer has the jobs"));
   await ledger.seen.write("go", "");
   const { code, stdout } = await client.ended;
   expect(stdout).toContain(" lost: their machine");

@@ -114,7 +114,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
       expect(third.code, third.stdout + third.stderr).toBe(0);
       // Only root may remove root's directories.
       expect(third.stderr).toMatch(
-        /WARNING: box\.yaml: you may not remove .*: sudo rm -r \/\S+\/removing\.\d+\n/,
+        /WARNING: box\.yaml: no permission to remove .*: sudo rm -r \/\S+\/removing\.\d+\n/,
       );
       expect(third.stderr).not.toContain("left out");
       expect(spool()).toBeUndefined();

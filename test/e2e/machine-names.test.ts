@@ -206,7 +206,7 @@ describe("words that cannot name a machine", () => {
   test("an unknown host, with --host-keys strict", async () => {
     const args = ["--machines", "gpu1", "-F", "lab.conf", "--host-keys", "strict"];
     const { code, stderr } = await start(...args);
-    expect(stderr).toMatch(/gpu1 is left out: .* is not a known host, .* its key is ssh-ed25519 SHA256:/);
+    expect(stderr).toMatch(/gpu1 is left out: .* is not in known_hosts, .* its key is ssh-ed25519 SHA256:/);
     expect(code).toBe(3);
     expect(existsSync(home.path(".ssh/known_hosts"))).toBe(false);
   });

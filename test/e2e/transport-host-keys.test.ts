@@ -111,7 +111,7 @@ describe("the policy", () => {
   test("is the configuration's, unless the command line sets another", async () => {
     const config = ["StrictHostKeyChecking yes"];
     const { message, hint } = await refusal({ config });
-    expect(message).toMatch(/is not a known host, .*; its key is ssh-ed25519 SHA256:[\w+/]{43}$/);
+    expect(message).toMatch(/is not in known_hosts, .*; its key is ssh-ed25519 SHA256:[\w+/]{43}$/);
     expect(hint).toContain("--host-keys accept-new");
     expect((await connect({ config, options: { hostKeys: "accept-new" } })).hostKey).toMatch(/^ssh-ed25519 /);
     expect(notes).toHaveLength(1);
@@ -137,7 +137,7 @@ describe("the policy", () => {
     const options = { cwd: client.dir, home: client.dir, program: "sshoal" } as const;
     const refused = await runCommand(args, options);
     expect(refused.code).toBe(3);
-    expect(refused.stdout.replace(/\s+/g, " ")).toContain("is not a known host");
+    expect(refused.stdout.replace(/\s+/g, " ")).toContain("is not in known_hosts");
     await expect(readFile(client.path(".ssh", "known_hosts"))).rejects.toThrow("ENOENT");
     expect((await runCommand(["probe", "--machines", file], options)).code).toBe(0);
     expect((await runCommand(args, options)).code).toBe(0);
@@ -154,7 +154,7 @@ describe("where keys are", () => {
     expect(await readFile(client.path("second"), "utf8")).toBe("");
     expect(notes).toEqual([expect.stringMatching(/^new host farm, key ssh-ed25519 .*: added to .*first$/)]);
     await connect({ config: ["UserKnownHostsFile /dev/null"] });
-    expect(notes[1]).toContain("not kept");
+    expect(notes[1]).toContain("not stored");
   });
 
   test("under a hashed name, if HashKnownHosts is on; ssh finds it, and so do we", async () => {

@@ -62,7 +62,7 @@ test("attach --watch shows past and new events; Ctrl-C ends only the watching, a
   watcher.child.kill("SIGINT");
   const left = await watcher.ended;
   expect(left.code).toBe(130);
-  expect(left.stderr).toContain(`process ${client.child.pid} follows the batch on`);
+  expect(left.stderr).toContain(`process ${client.child.pid} still follows the batch`);
 
   const another = spawnCommand(["attach", "--watch", "--json"], { cwd: work.dir, program: "sshoal" });
   await another.until(({ stdout }) => stdout().split('"kind":"job-started"').length === 3);
@@ -253,7 +253,7 @@ test("a killed follower: the watcher names it and what to type", async () => {
   const left = await watcher.ended;
   expect(left.code).toBe(2);
   expect(left.stderr).toContain(`process ${client.child.pid}, which followed the batch, is gone`);
-  expect(left.stderr).toContain("try: sshoal status");
+  expect(left.stderr).toContain("try: see its state with sshoal status");
   expect(existsSync(socket)).toBe(true);
   await gate.write("one", "");
   const { code, stderr } = await sshoal(work, "attach");

@@ -228,7 +228,7 @@ describe.skipIf(!isRoot)("a spool that another account has made in our place", (
     const before = execFileSync("find", [disk.dir]).toString();
     await expect(verb(never)).rejects.toMatchObject({
       message: expect.stringMatching(/not safe: \S+\/\.sshoal belongs to another account$/),
-      hint: expect.stringContaining("scratch: with a directory that only you can write to"),
+      hint: expect.stringContaining("scratch: to a directory that only you can write to"),
     });
     expect(execFileSync("find", [disk.dir]).toString()).toBe(before);
   });
