@@ -1,4 +1,4 @@
-// Runs one command to its end and tells what it took: time, processor and memory.
+// Runs one command to its end and measures time, processor and memory.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
@@ -7,28 +7,28 @@ export interface Call {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Files that get what it prints. */
+  /** Files for its output. */
   readonly stdout: string;
   readonly stderr: string;
   readonly signal: AbortSignal;
 }
 
 export interface Taken {
-  /** By this computer's clock, in ms. */
+  /** By the local clock, in ms. */
   readonly startedAt: number;
   readonly wallMs: number;
-  /** User and system, with children it has waited for; up to LOOK_EVERY_MS of the end are missing. */
+  /** User and system time, with the children it has waited for; up to LOOK_EVERY_MS at the end are missing. */
   readonly cpuMs: number;
-  /** The most that was resident, of the command itself. */
+  /** The peak resident memory of the command itself. */
   readonly peakBytes: number;
 }
 
 const LOOK_EVERY_MS = 25;
 const DEADLINE_MS = 5 * 60_000;
-/** The unit of /proc/PID/stat on every Linux there is. */
+/** The unit of /proc/PID/stat on every Linux. */
 const TICK_MS = 10;
 
-/** Rejects unless it exits with 0 in time; then it is ended, with all of its process group. */
+/** Rejects unless it exits with 0 in time; otherwise its whole process group is ended. */
 export async function take(call: Call): Promise<Taken> {
   call.signal.throwIfAborted();
   const [out, err] = [openSync(call.stdout, "w"), openSync(call.stderr, "w")];
@@ -68,7 +68,7 @@ function watchProcess({ pid }: ChildProcess) {
     try {
       const [, peakKb = 0] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      // utime, stime, cutime and cstime; the name in parentheses may hold spaces.
+      // utime, stime, cutime and cstime; the name in parentheses may contain spaces.
       const times = stat
         .slice(stat.lastIndexOf(")") + 2)
         .split(" ")

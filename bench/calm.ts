@@ -1,4 +1,4 @@
-// Others use this computer too: waits a little until they leave the processor alone, and tells how far they did.
+// Other users share this computer: waits a little until the processor is idle, and reports how idle it was.
 
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,10 +7,10 @@ const LOOK_MS = 300;
 const CALM_SHARE = 0.1;
 const PATIENCE_MS = 15_000;
 
-/** How busy the processor was just before each round, from 0 to 1. */
+/** The load of the processor just before each round, from 0 to 1. */
 const shares: number[] = [];
 
-/** To be called while nothing of the benchmark runs. */
+/** Call it while nothing of the benchmark runs. */
 export async function waitForCalm(): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   let share = await lookAtProcessor();

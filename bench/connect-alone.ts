@@ -1,5 +1,5 @@
-// One connection by our transport and `true` on it, in a process of its own, with nothing of a batch around it. Prints
-// when, since the process was started, our first line ran and when the connection was done with.
+// Makes one connection with our transport and runs `true` on it, in a separate process without a batch. Prints when our
+// first line ran and when the connection was closed, counted from the start of the process.
 
 import { homedir } from "node:os";
 

@@ -1,4 +1,4 @@
-// What it takes to get to machines: thirty behind one jump host, and one connection with nothing around it.
+// Measures connecting: to thirty machines behind one jump host, and one connection alone.
 
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -32,7 +32,7 @@ async function manyBehindOne(rig: Rig): Promise<Row> {
     });
     const peerName = "a loop of `ssh -J gate machine true`";
     const note = `${FARM_ROUNDS} rounds, all probed; no sshd dropped a connection; 1 connection to the jump host, the loop ${FARM_SIZE}`;
-    // Whatever else happened, a round has thrown.
+    // Otherwise a round has thrown.
     const goal = { text: "all probed, none dropped", isMet: true };
     return { ...compare({ what, ours: timeOf(ours), peer: timeOf(peer), peerName, note }), goal };
   } finally {
@@ -59,7 +59,7 @@ function probe(rig: Rig, { names, config }: Farm): Contender {
   };
 }
 
-/** Each machine was reached by a connection of its own, and none was dropped on the way. */
+/** Each machine was reached by its own connection, and none was dropped. */
 function counted(farm: Farm, contender: Contender, wanted: ReturnType<Farm["logins"]>): Contender {
   let before = farm.logins();
   return {
@@ -83,7 +83,7 @@ function counted(farm: Farm, contender: Contender, wanted: ReturnType<Farm["logi
   };
 }
 
-/** Node's own start is not ours to mend, and a batch pays it once for all of its machines: it is told separately. */
+/** We cannot improve Node's own start, and a batch needs it only once for all machines. So it is reported separately. */
 async function setUp(rig: Rig, route: Route, what: string): Promise<Row[]> {
   const { peer, ours } = await takeTurns(what, ROUNDS, {
     peer: rig.command(["ssh", "-F", route.plainConfig, "one", "true"]),
@@ -117,7 +117,7 @@ async function setUp(rig: Rig, route: Route, what: string): Promise<Row[]> {
   ];
 }
 
-/** From the first line of ours until the connection was closed again. */
+/** From our first line until the connection was closed. */
 async function readSetUp(stdout: string): Promise<number> {
   const said = JSON.parse(await readFile(stdout, "utf8")) as Record<"begunMs" | "doneMs", number> & {
     readonly isDone: boolean;

@@ -1,4 +1,5 @@
-// What a large batch costs before and beside the work on the machines: deciding, memory, and how soon the client is at work.
+// Measures the cost of a large batch besides the work on machines: decisions, memory, and the time until the client
+// starts.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -23,7 +24,7 @@ const MOST_START_MS = 1000;
 export async function deciding(): Promise<Row[]> {
   const lines = Array.from({ length: JOBS }, (_, n) => `python train.py --seed ${n} --out runs/${n}\n`);
   const content = Buffer.from(lines.join(""));
-  // First, while this process has not learnt yet to do it faster: a client opens a batch once.
+  // Runs first, before the JIT has made this process faster, because a client opens a batch once.
   const opened = await openCold(content);
   const running = await measureRunning(content);
   const { jobs } = await parseBatch(content, "jobs.sh", bashAt("bash"));
@@ -91,7 +92,7 @@ async function openCold(content: Uint8Array): Promise<Opened & { bytesAJob: numb
 }
 
 interface Running {
-  /** The most there were. */
+  /** The peak. */
   readonly bytesAJob: number;
   readonly firstAssignMs: number;
 }
@@ -111,7 +112,7 @@ async function measureRunning(content: Uint8Array): Promise<Running> {
   return { bytesAJob: bytes / JOBS, firstAssignMs };
 }
 
-/** Bytes in the heap that somebody still needs. */
+/** Bytes in the heap that are still in use. */
 function heapMeter(): () => number {
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as () => void;

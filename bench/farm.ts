@@ -1,4 +1,4 @@
-// Machines behind one jump host, each a sshd of its own, all with the limits that sshd has when nobody sets any.
+// Machines behind one jump host, each with its own sshd, all with sshd's default limits.
 
 import { startSshd, type TestHost } from "../test/rig/sshd.js";
 import { makeWorkspace } from "../test/rig/workspace.js";
@@ -8,11 +8,11 @@ export interface Farm {
   readonly names: readonly string[];
   /** The jump host. */
   readonly gate: string;
-  /** For `ssh -F`; says that the machines are behind the jump host. */
+  /** For `ssh -F`; it puts the machines behind the jump host. */
   readonly config: string;
   /** Logins so far. */
   logins(): Logins;
-  /** What any sshd, the jump host's included, said of connections that it dropped. */
+  /** Messages of all sshds, including the jump host's, about connections that they dropped. */
   drops(): string[];
   stop(): Promise<void>;
 }

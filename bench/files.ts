@@ -1,4 +1,4 @@
-// Whether the work was done: throws when what should be there is not.
+// Checks that the work was done: throws if an expected file is missing.
 
 import { readdir, stat } from "node:fs/promises";
 

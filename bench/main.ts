@@ -1,4 +1,4 @@
-// Measures theme after theme on the same machines and tells the result, on the screen and in docs/benchmarks.md.
+// Measures one theme after the other on the same machines and prints the result, also to docs/benchmarks.md.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ const DEADLINE_MS = 90 * 60_000;
 interface Invocation {
   /** The built command. */
   readonly program: string;
-  /** The page that gets the tables. */
+  /** The page for the tables. */
   readonly report: string;
   /** Empty: all of them. Only then the page is written. */
   readonly themes: readonly string[];
@@ -54,7 +54,7 @@ export async function main({ program, report, themes }: Invocation): Promise<num
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(DEADLINE_MS)]);
   const place = await mkdtemp(join(tmpdir(), "sshoal-bench-"));
   giveToRemote(place);
-  // All that is made from here on goes there, and away with it, however this ends.
+  // All files from here on are created there, and removed with it in any case.
   process.env.TMPDIR = place;
   let rig: Rig | undefined;
   try {

@@ -1,4 +1,4 @@
-// Large output and large results: the client's memory stays small, and the link is used.
+// Large output and large results: the client's memory stays small, and the connection is used well.
 
 import { execFileSync } from "node:child_process";
 import { rm } from "node:fs/promises";

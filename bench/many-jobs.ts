@@ -1,4 +1,4 @@
-// Many short jobs: what a job costs beside its own work.
+// Many short jobs: the cost of a job besides its own work.
 
 import { makeWorkspace } from "../test/rig/workspace.js";
 import { firstMoment, lastMoment } from "./moments.js";
@@ -71,7 +71,7 @@ async function thousand(rig: Rig): Promise<Row[]> {
   ];
 }
 
-/** Nothing can be quicker that gives each line a bash of its own: no channel, no file and no answer for any of them. */
+/** Nothing that starts a bash per line can be faster: there is no channel, no file and no answer per line. */
 function limit(rig: Rig, lines: string): Contender {
   const each = rig.hosts.map(({ name }) => `ssh -F ${rig.near.plainConfig} ${name} sh <"$0" &`);
   return rig.command(["bash", "-c", `${each.join("\n")}\nwait`, lines]);
@@ -114,7 +114,7 @@ function contend(rig: Rig, dir: string, route: Route): Record<"peer" | "ours", C
   return { peer: parallelLines(rig, dir, route), ours: rig.ours(dir, { route }) };
 }
 
-/** Without a command, parallel runs each line as one. */
+/** Without a command, parallel runs each line as a command. */
 function parallelLines(rig: Rig, dir: string, route: Route, isPlain = false): Contender {
   return rig.parallel(dir, ["--arg-file", "jobs.sh"], { route, isPlain });
 }

@@ -1,4 +1,4 @@
-// Many commands on stdin: what the client keeps of them.
+// Many commands on stdin: how much memory the client uses for them.
 
 import { join } from "node:path";
 import { makeWorkspace, type Workspace } from "../test/rig/workspace.js";

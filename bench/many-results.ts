@@ -1,4 +1,4 @@
-// Many small results: what it costs to bring them home.
+// Many small results: the cost of collecting them.
 
 import { makeWorkspace } from "../test/rig/workspace.js";
 import { countFiles } from "./files.js";
@@ -21,7 +21,7 @@ export async function manyResults(rig: Rig): Promise<Row[]> {
   const returns = ENDINGS.flatMap((ending) => ["--return", `{}.${ending}`]);
   const fetching = ["--workdir", away.dir, "--cleanup", ...returns, "--arg-file", "numbers", writing("{}")];
   const parallel = rig.parallel(home.dir, fetching);
-  // The peer takes minutes: one round tells enough.
+  // The peer takes minutes, so one round is enough.
   const { peer, ours } = await takeTurns(what, 1, {
     peer: {
       ...parallel,
@@ -34,7 +34,7 @@ export async function manyResults(rig: Rig): Promise<Row[]> {
     },
     ours: {
       ...rig.ours(work.dir),
-      // Of each job also its .out and .err, and one record of the batch.
+      // Also counts the .out and .err of each job, and the record of the batch.
       check: () => countFiles(work.path("job_results"), JOBS * (ENDINGS.length + 2) + 1),
     },
   });

@@ -1,4 +1,4 @@
-// When things happened in a run, from what `--json` printed; by this computer's clock, in ms.
+// Finds the times of events in the output of `--json`; by the local clock, in ms.
 
 import { readFile } from "node:fs/promises";
 

@@ -1,4 +1,4 @@
-// The least a command takes: one job on one machine, and no job at all.
+// The shortest commands: one job on one machine, and no job at all.
 
 import { readFile } from "node:fs/promises";
 import { makeWorkspace } from "../test/rig/workspace.js";

@@ -1,5 +1,5 @@
-// A client of a large batch up to the first machine it turns to: lock, record on disk, state and first decisions, as a
-// command makes them. Nobody answers.
+// Opens a large batch as a command does, up to the first machine: lock, record on disk, state and first decisions. No
+// machine answers.
 
 import { Fleet } from "../src/fleet/fleet.js";
 import { bashAt } from "../src/input/batch/ask-bash.js";
@@ -74,6 +74,6 @@ export async function openBatch(
   await run.finish().catch((error: unknown) => {
     if (error !== enough) throw error;
   });
-  if (opened === null) throw new Error("nobody was connected to");
+  if (opened === null) throw new Error("no machine was connected");
   return opened;
 }

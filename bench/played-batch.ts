@@ -1,5 +1,5 @@
-// A large batch played from its first decision to its last with simulated machines: by what plan/ does alone, and by the
-// client's whole loop with its reporter. No ssh, no disk.
+// Plays a large batch with simulated machines from its first decision to its last: once with plan/ alone, and once with
+// the client's whole loop and its reporter. No ssh, no disk.
 
 import type { Decision, VerbNews } from "../src/model/decision.js";
 import type { RunEvent } from "../src/model/event.js";
@@ -29,7 +29,7 @@ export interface Batch {
   readonly jobs: readonly Job[];
   readonly machines: number;
   readonly slots: number;
-  /** Else all that happens in one simulated millisecond is heard of at once. */
+  /** If false, all events of one simulated millisecond are processed at once. */
   readonly isEachAlone: boolean;
 }
 
@@ -37,16 +37,16 @@ export interface Played {
   /** Of this process, user and system. */
   readonly cpuMs: number;
   readonly wallMs: number;
-  /** From the parsed jobs until the first job is assigned, by machines that answer at once. */
+  /** From the parsed jobs until the first job is assigned, with machines that answer at once. */
   readonly firstAssignMs: number;
   readonly events: number;
-  /** Of single jobs: one decision to collect ten jobs counts as ten. */
+  /** Counted per job: one decision to collect ten jobs counts as ten. */
   readonly decisions: number;
-  /** How often what had come was taken in, and it was decided what to do next. */
+  /** How often events were applied and the next step was decided. */
   readonly turns: number;
 }
 
-/** As the loop does it, without its promises, record and reporter: apply, decide, begin. */
+/** Does what the loop does, without promises, record and reporter: apply, decide, begin. */
 export function playPlan(batch: Batch): Played {
   const meter = startMeter();
   const { state, machines } = newRun(batch);
@@ -72,7 +72,7 @@ export function playPlan(batch: Batch): Played {
   return finish(state, batch, meter);
 }
 
-/** `onEvent` is called when an event has been taken in and shown. */
+/** `onEvent` is called when an event has been applied and shown. */
 export async function playLoop(batch: Batch, onEvent: (event: RunEvent) => void = () => {}): Promise<Played> {
   const meter = startMeter();
   const { state, machines, names } = newRun(batch);
@@ -127,7 +127,7 @@ function startMeter() {
   const cpu = process.cpuUsage();
   const counts = { events: 0, decisions: 0, turns: 0, firstAssignMs: Number.NaN };
   return {
-    /** An assignment is decided on as well, although it is told and not done. */
+    /** An assignment is also a decision, although it is only an event. */
     noteEvent(event: RunEvent | VerbNews): void {
       if (event.kind !== "jobs-assigned") return;
       if (Number.isNaN(counts.firstAssignMs)) counts.firstAssignMs = performance.now() - begun;

@@ -1,6 +1,6 @@
-// What a round left goes out of the way of the next by a rename. Removing it would: a filesystem that has just removed
-// thousands of files is slow to make new ones (ext4 without a journal looks at each that it could use again), as it
-// never is for whoever does this for the first time.
+// Moves the files of a round away by a rename instead of removing them. A file system that has just removed thousands
+// of files is slow to create new ones (ext4 without a journal checks each inode that it could reuse). A user's first
+// run does not have this cost.
 
 import { mkdir, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 let count = 0;
 
-/** It is removed with everything else, in the end. */
+/** It is removed at the end, with everything else. */
 export async function putAside(path: string): Promise<void> {
   const aside = join(tmpdir(), "aside");
   await mkdir(aside, { recursive: true });

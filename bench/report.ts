@@ -1,4 +1,4 @@
-// Rows into tables, and the tables into the page, between its two marks.
+// Turns rows into tables, and puts the tables into the page, between its two marks.
 
 import { readFile, writeFile } from "node:fs/promises";
 import type { Series } from "./rounds.js";
@@ -8,7 +8,7 @@ export interface Row {
   readonly ours: string;
   readonly peer?: string;
   readonly ratio?: number;
-  /** Left out: for information. */
+  /** Absent: for information. */
   readonly goal?: { readonly text: string; readonly isMet: boolean } | undefined;
   readonly note?: string | undefined;
 }
@@ -19,7 +19,7 @@ interface Comparison {
   readonly ours: Series;
   readonly peer: Series;
   readonly peerName: string;
-  /** At most this many times what the peer takes. */
+  /** The highest allowed ratio to the peer. */
   readonly goal?: number;
   readonly note?: string;
 }

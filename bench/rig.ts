@@ -1,4 +1,4 @@
-// Four throwaway sshd machines, two ways to reach them (at once, and with a 50 ms round trip), and whoever competes on them.
+// Four throwaway sshd machines, two routes to them (direct, and with a 50 ms round trip), and the contenders.
 
 import { join } from "node:path";
 import { type Relay, startRelay } from "../test/rig/relay.js";
@@ -11,7 +11,7 @@ import { endShared, makeRoute, type Route, SLOTS, saveKnownHosts } from "./route
 
 const NAMES = ["one", "two", "three", "four"];
 const ROUND_TRIP_MS = 50;
-/** So little that nothing but max_jobs limits the slots. */
+/** So little that only max_jobs limits the slots. */
 export const LIGHT = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
 
 export interface Rig {
@@ -19,19 +19,19 @@ export interface Rig {
   readonly program: string;
   readonly hosts: readonly TestHost[];
   readonly near: Route;
-  /** As near, but by way of a relay, as those far away: what that takes of the processor is not latency. */
+  /** As `near`, but through a relay like the far route: the relay's processor time is not latency. */
   readonly passed: Route;
-  /** 50 ms there and back. */
+  /** With a round trip of 50 ms. */
   readonly far: Route;
-  /** HOME of every command; its known_hosts knows all machines. */
+  /** HOME of every command; its known_hosts has all machines. */
   readonly home: Workspace;
-  /** What the last command printed. */
+  /** The output of the last command. */
   readonly stdout: string;
-  /** The batch `jobs.sh` in `dir`, each time as if for the first time unless it `keepsTrees`. */
+  /** The batch `jobs.sh` in `dir`, each time like a first run, unless it `keepsTrees`. */
   ours(dir: string, options?: OurOptions): Contender;
   /** Any command line. */
   command(argv: readonly string[], options?: { cwd?: string; stdout?: string }): Contender;
-  /** GNU parallel on all machines, as many jobs at once as ours; ssh shares connections unless told. */
+  /** GNU parallel on all machines, with as many jobs at once as ours; ssh shares connections unless `isPlain`. */
   parallel(dir: string, args: readonly string[], options?: { route?: Route; isPlain?: boolean }): Contender;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Rounds in turn (peer, ours, peer, ours …), since machines are small and noisy; medians, and how far apart the rounds were.
+// Runs rounds in turn (peer, ours, peer, ours …), because the machines are small and noisy. Reports medians and ranges.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -11,9 +11,9 @@ export interface Contender {
   /** Not measured. */
   readonly prepare?: () => Promise<void>;
   readonly run: () => Promise<Taken>;
-  /** Not measured; throws when the work was not done. */
+  /** Not measured; throws if the work was not done. */
   readonly check?: () => Promise<void>;
-  /** The part of the time that is compared; left out: all of it. */
+  /** The part of the time that is compared; absent: all of it. */
   readonly countMs?: (taken: Taken) => Promise<number>;
 }
 
@@ -39,7 +39,7 @@ export async function takeTurns<Name extends string>(
 
 async function takeRound({ prepare, run, check, countMs }: Contender): Promise<Round> {
   await prepare?.();
-  // What the one before has written is not to be paid by the next.
+  // So that a contender does not pay for the writes of the one before.
   await promisify(execFile)("sync", { timeout: SYNC_WITHIN_MS }).catch(() => undefined);
   await waitForCalm();
   const taken = await run();

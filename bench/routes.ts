@@ -1,4 +1,4 @@
-// How machines are reached: machine files for us, configurations for ssh, and host keys that both know.
+// Routes to machines: machine files for us, configurations for ssh, and host keys that both know.
 
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -6,10 +6,10 @@ import { join } from "node:path";
 import type { TestHost } from "../test/rig/sshd.js";
 import type { Workspace } from "../test/rig/workspace.js";
 
-/** Of each machine. */
+/** Per machine. */
 export const SLOTS = 2;
 
-/** One way to all machines. */
+/** One route to all machines. */
 export interface Route {
   readonly machineFiles: readonly string[];
   /** For `ssh -F`; its names are those of the machines. */

@@ -1,4 +1,4 @@
-// node bench/run.mjs [theme…]: measures a build of its own, so that a rebuild of dist/ meanwhile changes nothing here.
+// node bench/run.mjs [theme…]: measures its own build, so that a rebuild of dist/ does not affect it.
 
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";

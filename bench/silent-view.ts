@@ -1,4 +1,4 @@
-// A reporter of plain lines that reach nobody: what showing costs is measured, too.
+// A reporter of plain lines whose output is discarded, so that the cost of reporting is measured, too.
 
 import { createPlainReporter } from "../src/report/lines/plain.js";
 import type { Reporter } from "../src/report/reporter.js";

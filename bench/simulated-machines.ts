@@ -1,10 +1,10 @@
-// Machines without ssh: decisions are carried out as the verbs would, a little later by a clock of their own, which
-// stands still while the client thinks. Nothing is left to chance.
+// Machines without ssh: they carry out decisions as the verbs would, a little later by a simulated clock, which stands
+// still while the client works. Nothing is random.
 
 import type { Decision } from "../src/model/decision.js";
 import type { Emit } from "../src/run/loop.js";
 
-/** There and back, by the simulated clock. */
+/** A round trip, by the simulated clock. */
 const VERB_MS = 20;
 const SUCCESS = { kind: "exited", code: 0 } as const;
 const CAPACITY = {
@@ -20,9 +20,9 @@ const CAPACITY = {
 
 interface Machine {
   readonly name: string;
-  /** The fastest are three times as fast as the slowest: they run dry, and are given what others had. */
+  /** The fastest machines are three times as fast as the slowest: they run out of work, and get jobs of others. */
   readonly jobMs: number;
-  /** Lines that are there and not begun. */
+  /** Jobs on the machine that have not begun. */
   readonly waiting: Set<number>;
   readonly freeSlots: number[];
 }
@@ -56,7 +56,7 @@ export class SimulatedMachines {
 
   readonly now = (): number => this.#now;
 
-  /** Lets the next thing happen, or all of the next millisecond in which anything does; false: nothing is left to happen. */
+  /** Lets the next event happen, or all events of the next millisecond that has any; false: nothing is left. */
   step(isEachAlone: boolean): boolean {
     if (this.#agenda.size === 0) return false;
     while (!this.#agenda.has(this.#now)) this.#now++;
@@ -67,7 +67,7 @@ export class SimulatedMachines {
     return true;
   }
 
-  /** `done` is called when the verb has come to its end. */
+  /** `done` is called when the verb has ended. */
   start(decision: Decision, emit: Emit, done: () => void): void {
     const machine = this.#machines.get(decision.machine);
     if (machine === undefined) throw new Error(`no machine ${decision.machine}`);

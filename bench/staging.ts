@@ -1,4 +1,4 @@
-// Copying a working directory of many small files to all machines: the first time, again, and after one edit.
+// Copies a working directory of many small files to all machines: the first time, again, and after one edit.
 
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -62,7 +62,7 @@ export async function staging(rig: Rig): Promise<Row[]> {
   ];
 }
 
-/** The most that any machine got in one more round. */
+/** The most bytes that any machine got in one more round. */
 async function sentBytes(rig: Rig, contender: Contender): Promise<number> {
   await contender.prepare?.();
   await contender.run();
@@ -71,7 +71,7 @@ async function sentBytes(rig: Rig, contender: Contender): Promise<number> {
   return Math.max(...events.map(({ kind, totalBytes = 0 }) => (kind === "staging" ? totalBytes : 0)));
 }
 
-/** From the start of the command until the tree stands on the last machine. */
+/** From the start of the command until the tree is on the last machine. */
 function staged(rig: Rig, work: Workspace, keepsTrees: boolean): Contender {
   return {
     ...rig.ours(work.dir, { args: ["--json"], keepsTrees }),

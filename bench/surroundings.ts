@@ -1,4 +1,4 @@
-// Where it was measured, and whether everything that is measured against is there.
+// Describes where it was measured, and checks that all compared programs are installed.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -25,7 +25,7 @@ export function describeSurroundings(): string[] {
   ];
 }
 
-/** Without a journal, ext4 takes long to make files where many were removed within the last minutes. */
+/** Without a journal, ext4 is slow to create files where many were removed within the last minutes. */
 function describeDisk(dir: string): string {
   const { stdout } = spawnSync("df", ["--output=source,fstype", dir], { encoding: "utf8" });
   const [source = "", type = ""] = stdout.trimEnd().split("\n").at(-1)?.split(/\s+/) ?? [];
@@ -34,7 +34,7 @@ function describeDisk(dir: string): string {
   return type === "ext4" && !hasJournal ? "ext4 without a journal" : type;
 }
 
-/** ssh tells its version on stderr. */
+/** ssh prints its version on stderr. */
 function firstLine(program: string, flag: string): string {
   const { stdout, stderr } = spawnSync(program, [flag], { encoding: "utf8" });
   return (stdout || stderr).split("\n")[0] ?? "";

@@ -1,4 +1,4 @@
-// A large working directory and many jobs: what it costs that each has a copy of its own.
+// A large working directory and many jobs: the cost of a copy per job.
 
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";

@@ -1,10 +1,10 @@
-// Who runs this process. A container may run it with a uid that the system has no account for.
+// The account that runs this process. A container may use a uid for which the system has no account.
 
 import { homedir, userInfo } from "node:os";
 
 export interface Account {
   readonly username: string;
-  /** As the system has it, whatever HOME says; null: there is no account. */
+  /** The home in the system's database, independent of HOME; null: there is no account. */
   readonly homeDir: string | null;
 }
 
@@ -18,7 +18,7 @@ export function readAccount(): Account {
   }
 }
 
-/** HOME, or the account's. Without both it is "/", as containers have it. */
+/** HOME, or else the account's home. Without both it is "/", as in containers. */
 export function readHomeDir(): string {
   try {
     return homedir();

@@ -1,10 +1,10 @@
-// Where this computer keeps what only saves time: compiled code, and what is known of working directories.
+// The local directory for caches: compiled code, and facts about working directories.
 
 import { lstatSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readHomeDir } from "./account.js";
 
-/** Null: another account could change what is there. */
+/** Null: another account could change files in it. */
 export function cacheDir(): string | null {
   const dir = join(process.env.XDG_CACHE_HOME || join(readHomeDir(), ".cache"), "sshoal");
   return isOwnOrMissing(dir) ? dir : null;
@@ -14,7 +14,7 @@ const OTHERS_WRITE = 0o022;
 const EVERYONE_WRITES = 0o002;
 const STICKY = 0o1000;
 
-/** Whether no other account can write in `dir`, or put a directory of its own there. */
+/** True if no other account can write in `dir` or create it. */
 export function isOwnOrMissing(dir: string): boolean {
   try {
     const found = lstatSync(dir, { throwIfNoEntry: false });

@@ -1,4 +1,5 @@
-// Compiled code on local disk. V8 takes it as it is: what is not whole, or could be another account's, is never handed to it.
+// Caches compiled code on the local disk. V8 trusts it without checks, so an incomplete file, or one that another
+// account could change, is never used.
 
 import { createHash } from "node:crypto";
 import {
@@ -19,17 +20,17 @@ import { isOwnOrMissing } from "./cache-dir.js";
 
 export interface KeptCode {
   readonly code: Buffer;
-  /** A measure of how much of the program it is. */
+  /** A measure of how much of the program it covers. */
   readonly extent: number;
 }
 
 const HASH_BYTES = 32;
-/** With the extent; V8 wants what follows at a multiple of eight. */
+/** Includes the extent; V8 needs the rest at a multiple of eight. */
 const HEAD_BYTES = HASH_BYTES + 8;
 /** How exact the time of the last use is. */
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Of one build, as this Node compiles it. */
+/** For one build, as this version of Node compiles it. */
 export class CodeFile {
   readonly #dir: string;
   readonly #file: string;
@@ -39,7 +40,7 @@ export class CodeFile {
     this.#file = join(dir, `${build}-${process.version}-${process.arch}`);
   }
 
-  /** Null: there is none to trust. */
+  /** Null: there is none that can be trusted. */
   load(): KeptCode | null {
     const bytes = isOwnOrMissing(this.#dir) ? readOwn(this.#file) : null;
     if (bytes === null || bytes.length <= HEAD_BYTES) return null;
@@ -48,7 +49,7 @@ export class CodeFile {
     return { code: bytes.subarray(HEAD_BYTES), extent: bytes.readUInt32LE(HASH_BYTES) };
   }
 
-  /** Where it cannot be written, or others can write, nothing is kept. */
+  /** Nothing is stored if the directory is not writable, or if others can write to it. */
   save({ code, extent }: KeptCode): void {
     if (!isOwnOrMissing(this.#dir)) return;
     const unfinished = `${this.#file}.${process.pid}`;
@@ -72,14 +73,14 @@ function remove(file: string): void {
   try {
     unlinkSync(file);
   } catch {
-    // It is not there, or stays.
+    // It does not exist, or it stays.
   }
 }
 
-/** Neither another account's link to a file of ours, nor a pipe that never answers. */
+/** Refuses links of another account, and pipes that never answer. */
 const REAL_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Null: it is not there, or others can write it too. */
+/** Null: it does not exist, or other accounts can write to it. */
 function readOwn(file: string): Buffer | null {
   try {
     const opened = openSync(file, REAL_FILE);

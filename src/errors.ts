@@ -1,4 +1,4 @@
-// What can go wrong in a way the user can fix, and the exit codes the command promises.
+// Errors that the user can fix, and the exit codes of the command.
 
 export const ExitCode = {
   Success: 0,
@@ -12,7 +12,7 @@ export const ExitCode = {
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** One mistake in a file: `where` is `file:line:column`, as far as it is known. */
+/** One mistake in a file: `where` is `file:line:column`, as far as known. */
 export interface Problem {
   readonly where: string;
   readonly message: string;
@@ -30,7 +30,7 @@ interface UserErrorOptions {
 export class UserError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: ExitCode;
-  /** Of which it is made up, if any. */
+  /** The single problems that it consists of, if any. */
   readonly problems: readonly Problem[];
 
   constructor(message: string, options: UserErrorOptions = {}) {
@@ -42,7 +42,7 @@ export class UserError extends Error {
   }
 }
 
-/** All the mistakes of all the files at once, so that one edit fixes them. */
+/** All mistakes of all files at once, so that one edit fixes them. */
 export function problemsError(problems: readonly Problem[]): UserError {
   const lines = problems.map(({ where, message, hint }) =>
     hint === undefined ? `${where}: ${message}` : `${where}: ${message} (${hint})`,

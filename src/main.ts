@@ -8,9 +8,9 @@ import { ExitCode, formatUserError, UserError } from "./errors.js";
 import { errorJson } from "./report/lines/error-json.js";
 
 export async function main(program: Program): Promise<void> {
-  // A reader that has left (`| head`) is no reason to stop: what was asked for goes on.
+  // If the reader of the output has left (`| head`), the command continues.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-  // Meant to pause a batch: without one that listens, Node would open a debugger at the first and end at the second.
+  // These signals pause a batch. Without a listener, Node would open a debugger at the first and end at the second.
   for (const signal of ["SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
   const code = await dispatch(program).catch(explainError);
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

@@ -20,7 +20,7 @@ writeFileSync(join(root, "docs", "node-versions.md"), formatPage(rows));
 console.log(formatTable(rows));
 process.exitCode = rows.every(({ isGood }) => isGood) ? 0 : 1;
 
-/** The newest Node of a major version. The package that holds nothing but the program needs no install script. */
+/** The newest Node of a major version. This package contains only the program, so it needs no install script. */
 function installNode(major) {
   const place = join(caches, "sshoal-test", `node-${major}`);
   mkdirSync(place, { recursive: true });
@@ -30,7 +30,7 @@ function installNode(major) {
   return { program, version: execFileSync(program, ["--version"], { encoding: "utf8" }).trim() };
 }
 
-/** The counts are null when vitest ended without a report. */
+/** The counts are null if vitest ended without a report. */
 function runTests({ program, version }, { what, args }) {
   console.log(`${version}: ${what}`);
   const place = mkdtempSync(join(tmpdir(), "sshoal-nodes-"));
@@ -55,7 +55,7 @@ function runTests({ program, version }, { what, args }) {
   }
 }
 
-/** A test that did not run, because its process died, has failed too. */
+/** A test that did not run because its process died counts as failed. */
 function countsOf({ numTotalTests, numPassedTests, numPendingTests }) {
   const failed = numTotalTests - numPassedTests - numPendingTests;
   return { passed: numPassedTests, failed, skipped: numPendingTests };

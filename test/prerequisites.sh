@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the tests need beside Node: real servers and shells. Installed through apt where that is possible.
+# Installs what the tests need besides Node: real servers and shells. Uses apt if possible.
 
 missing=
 need() { command -v "$1" >/dev/null 2>&1 || [ -e "$1" ] || missing="$missing $2"; }
@@ -10,7 +10,7 @@ need dash dash
 need bash bash
 need busybox busybox
 need shellcheck shellcheck
-# Login shells that people have over there.
+# Login shells that people have on machines.
 for shell in zsh ksh fish tcsh; do need "$shell" "$shell"; done
 # What completion works with, and without.
 need /usr/share/bash-completion/bash_completion bash-completion
@@ -19,8 +19,8 @@ need man man-db
 need mandoc mandoc
 # The page of results is opened in it.
 need chromium chromium
-# When root runs the tests, the machines of the tests let in this plain account. Its password is unset but not locked,
-# since sshd refuses a locked account.
+# If root runs the tests, the machines of the tests accept this plain account. Its password is unset but not locked,
+# because sshd refuses a locked account.
 if [ "$(id -u)" = 0 ] && ! id sshoal-test >/dev/null 2>&1; then
   useradd --system --home-dir /home/sshoal-test --create-home --shell /bin/sh --password '*' sshoal-test || exit 1
 fi

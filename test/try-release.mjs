@@ -1,4 +1,4 @@
-// Packs this clone, installs the package in an empty place with a HOME of its own, and runs its commands there. Nothing but the
+// Packs this clone, installs the package in an empty directory with its own HOME, and runs its commands there. Only the
 // package may be needed: npm is offline, and runs no scripts.
 
 import assert from "node:assert/strict";

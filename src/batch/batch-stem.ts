@@ -1,4 +1,4 @@
-// What the jobs of a script are named for. A batch is its file, however the path was typed.
+// Chooses the prefix for the names of a script's jobs. A batch is its file, whichever way the path was typed.
 
 import { realpathSync } from "node:fs";
 import path from "node:path";
@@ -8,13 +8,13 @@ import { lastScript } from "../run/home/last-script.js";
 import type { Results } from "../run/home/results.js";
 import { quoteIfNeeded } from "../transport/quote.js";
 
-/** A file that grows is followed by its name: where a link leads changes when it is rotated. */
+/** A growing file is followed by its name: the target of a link changes when it is rotated. */
 export function stemOfFollowed(file: string, results: Results): string {
   const dir = path.dirname(results.dir);
   return formatJobStem(path.relative(dir, path.resolve(dir, file)));
 }
 
-/** Throws UserError when a batch of another file has that name here. */
+/** Throws UserError if a batch of another file has that name in this directory. */
 export function stemFor(script: string, results: Results): string {
   const dir = path.dirname(results.dir);
   const stem = formatJobStem(path.relative(realPath(dir, "."), realPath(dir, script)));
@@ -40,7 +40,7 @@ function scriptOf({ privateDir }: Results, stem: string): string | null {
   return lastScript(path.join(privateDir, `${stem}.jsonl`));
 }
 
-/** The script was moved: its batch goes on under the new name. */
+/** The script was moved: its batch continues under the new name. */
 function isGone(dir: string, script: string): boolean {
   try {
     realpathSync(path.resolve(dir, script));
@@ -52,7 +52,7 @@ function isGone(dir: string, script: string): boolean {
 
 const STDIN = "-";
 
-/** Of what does not exist: the path as it is. */
+/** For a missing file: the path as it is. */
 function realPath(dir: string, file: string): string {
   const full = path.resolve(dir, file);
   try {

@@ -1,4 +1,4 @@
-// The batches of this directory: where each stands by its record and by the results that are here, and who follows it.
+// The batches of this directory: the state of each by its record and its local results, and the client that follows it.
 
 import { readdirSync } from "node:fs";
 import { hostname } from "node:os";
@@ -30,16 +30,16 @@ import { quoteIfNeeded } from "../transport/quote.js";
 import { isSameFile } from "./batch-stem.js";
 
 export interface BatchHere {
-  /** What its jobs' names begin with. */
+  /** The prefix for its jobs' names. */
   readonly stem: string;
   readonly batch: string;
   readonly script: string;
   /** The working directory: the script's path is relative to it. */
   readonly dir: string;
   readonly settings: BatchSettings;
-  /** Its jobs come from a file that grows. */
+  /** Its jobs come from a growing file. */
   readonly isFollowed: boolean;
-  /** Of its last run. */
+  /** The jobs of its last run. */
   readonly jobs: readonly Job[];
   readonly machines: ReadonlyMap<string, RecordedMachine>;
   /** As in Past. */
@@ -53,10 +53,10 @@ export interface BatchHere {
 }
 
 const ENDING = ".jsonl";
-/** Looking decides nothing. */
+/** Reading a batch decides nothing. */
 const NO_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-/** Throws UserError when there is none. */
+/** Throws UserError if there is none. */
 export function loadBatches(results: Results): BatchHere[] {
   const batches = loadAnyBatches(results);
   if (batches.length > 0) return batches;
@@ -69,16 +69,16 @@ export function loadAnyBatches(results: Results): BatchHere[] {
   return stemsHere(results).flatMap((stem) => loadBatch(results, stem) ?? []);
 }
 
-/** What the jobs' names of each batch begin with. */
+/** The prefix for the jobs' names of each batch. */
 export function stemsHere(results: Results): string[] {
   return listOrNothing(results.privateDir)
     .filter((name) => name.endsWith(ENDING))
     .map((name) => name.slice(0, -ENDING.length));
 }
 
-/** Null: its record tells of no run. */
+/** Null: its record has no run. */
 export function loadBatch(results: Results, stem: string): BatchHere | null {
-  // Before the record: a client that comes in between has then written what we read.
+  // Read before the record: a client that starts in between has then written what we read.
   const holder = readBatchHolder(results, stem);
   const events = loadRecord(path.join(results.privateDir, stem + ENDING));
   const past = readPast(events);
@@ -124,7 +124,9 @@ export function heldErrorOf(results: Results, stem: string): UserError {
   const lock = path.join(results.privateDir, `${stem}.lock`);
   const holder = readHolder(lock);
   if (holder !== null) return heldError(lock, holder);
-  return new UserError("the client that followed the batch is gone; jobs go on", { hint: "sshoal attach" });
+  return new UserError("the client that followed the batch is gone; jobs continue", {
+    hint: "sshoal attach",
+  });
 }
 
 function listOrNothing(dir: string): string[] {
@@ -135,13 +137,13 @@ function listOrNothing(dir: string): string[] {
   }
 }
 
-/** A damaged record may speak of machines it has no address of. */
+/** A damaged record may name machines without an address. */
 function machineNames(events: readonly RunEvent[], past: Past): string[] {
   const named = events.flatMap((event) => ("machine" in event ? [event.machine] : []));
   return [...new Set([...past.machines.keys(), ...named])];
 }
 
-/** Deleted results are how people say that a job is to be run again; unknown ones count as done. */
+/** If results were deleted, the job is to run again; results without a record count as done. */
 function compareWithResults(
   state: RunState,
   jobs: readonly Job[],
@@ -160,7 +162,7 @@ function compareWithResults(
   }
 }
 
-/** `word`: a batch's name, or its script, however it is typed. Throws UserError when it is neither. */
+/** `word`: a batch's name, or its script, typed in any way. Throws UserError if it is neither. */
 export function chooseBatch(batches: readonly BatchHere[], word: string): BatchHere {
   const chosen = findBatch(batches, word);
   if (chosen !== null) return chosen;
@@ -168,7 +170,7 @@ export function chooseBatch(batches: readonly BatchHere[], word: string): BatchH
   throw new UserError(`there is no batch ${word} here`, { hint: hintAtNames(word, known) });
 }
 
-/** `word`: null: the only one that a client follows. Throws UserError when there is none, or no single one. */
+/** `word`: null: the only one that a client follows. Throws UserError if there is none, or more than one. */
 export function chooseFollowed(batches: readonly BatchHere[], word: string | null): BatchHere {
   const some = word === null ? batches : [chooseBatch(batches, word)];
   const [only, ...others] = some.filter(({ holder }) => holder !== null);
@@ -192,7 +194,7 @@ export function findBatch<B extends Pick<BatchHere, "batch" | "script" | "dir" |
   return found ?? null;
 }
 
-/** "did you mean …?", or what there is. */
+/** "did you mean …?", or the list of names. */
 export function hintAtNames(word: string, known: readonly string[]): string {
   const near = suggest(word, known).slice(0, 3);
   if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
@@ -200,12 +202,12 @@ export function hintAtNames(word: string, known: readonly string[]): string {
   return known.length > 5 ? `there are ${listed} and ${known.length - 5} more` : `there are ${listed}`;
 }
 
-/** "process 1234", and where, if that is another computer. */
+/** "process 1234", and its computer if it is another one. */
 export function describeHolder({ pid, host }: Holder): string {
   return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
 }
 
-/** What to type to go on with a batch: its record has the options. */
+/** The command that resumes a batch: its record has the options. */
 export function resumeCommand({ stem }: Pick<BatchHere, "stem">): string {
   return `sshoal attach ${quoteIfNeeded(stem)}`;
 }

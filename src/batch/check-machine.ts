@@ -1,4 +1,4 @@
-// Examines a machine as `sshoal doctor` does: twice, since what it starts must outlive the first connection.
+// Examines a machine for `sshoal doctor`: with two connections, because a process must survive the first.
 
 import { diagnose, diagnoseFailure } from "../fitness/diagnose.js";
 import type { Check } from "../model/examination.js";
@@ -11,7 +11,7 @@ import { reach } from "./reach.js";
 
 export interface Visit {
   readonly connect: Connector;
-  /** What was reported while connecting; a host key that is new is named there. */
+  /** Messages from connecting; they name a new host key. */
   readonly notes: readonly string[];
   readonly treeNames: readonly string[];
   readonly requirement: Requirement;
@@ -46,7 +46,7 @@ export async function checkMachine(
   return again?.kind === "unreached" ? [...checks, diagnoseFailure("reach again", again)] : checks;
 }
 
-/** How far it got. */
+/** The check at which it failed. */
 function checkOf(failure: ConnectErrorKind | null): string {
   if (failure === "host-key") return "host key";
   return failure === "auth" || failure === "key-file" ? "login" : "reach";

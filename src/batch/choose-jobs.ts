@@ -1,4 +1,4 @@
-// Which jobs words name, the same for every command: number, range, name, glob, batch, state. Pure.
+// Finds the jobs that words name, the same for every command: number, range, name, glob, batch, state. Pure.
 
 import { UserError } from "../errors.js";
 import { type JobWord, wordOf } from "../model/batch-state.js";
@@ -20,13 +20,13 @@ export interface ChosenJobs<B> {
   readonly here: B;
   /** In the order of the batch. */
   readonly jobs: readonly Job[];
-  /** The batch was named, and nothing less. */
+  /** The batch itself was named, not single jobs. */
   readonly isWhole: boolean;
 }
 
 /**
- * Each batch that has some of the jobs. Throws UserError for a word that names none, or a number of several batches.
- * `isLikely`: if only one of these batches is, it is meant.
+ * Each batch that has some of the jobs. Throws UserError for a word that matches none, or a number that several batches
+ * have. `isLikely`: if it is true for only one of these batches, that one is meant.
  */
 export function chooseJobs<B extends Batch>(
   batches: readonly B[],
@@ -55,7 +55,7 @@ export function chooseJobs<B extends Batch>(
   throw new UserError(`${which} is ${state}`, { hint: "sshoal status" });
 }
 
-/** A job's own name is never taken for its batch's. */
+/** A job's own name is never mistaken for its batch's. */
 function batchesAmong<B extends Batch>(batches: readonly B[], words: readonly string[]): Map<string, B> {
   const names = new Set(batches.flatMap(({ jobs }) => jobs.map(({ name }) => name)));
   const named = words
@@ -75,7 +75,7 @@ function find<B extends Batch>(batches: readonly B[], term: JobTerm, isLikely: (
   const [likely, ...others] = hits.filter(({ here }) => isLikely(here));
   if (likely !== undefined && others.length === 0) return likely.jobs;
   const [one, other] = hits.map(({ here }) => `${quoteIfNeeded(here.stem)} ${term.word}`);
-  throw new UserError(`${hits.length} batches here have jobs that ${term.word} may mean: which?`, {
+  throw new UserError(`${hits.length} batches here have jobs that match ${term.word}: which one?`, {
     hint: `name the batch, too: ${one}, or ${other}`,
   });
 }

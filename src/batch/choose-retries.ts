@@ -1,4 +1,4 @@
-// Which jobs of which batch are run again. Pure.
+// Chooses which jobs of which batch run again. Pure.
 
 import { UserError } from "../errors.js";
 import { outcomeAtHome, wordOf } from "../model/batch-state.js";

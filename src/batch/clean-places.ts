@@ -1,4 +1,4 @@
-// Finds what batches left on machines, and removes what is needed no more.
+// Finds what batches left on machines, and removes what is no longer needed.
 
 import { localMachine } from "../input/machine/plain-machine.js";
 import {
@@ -14,7 +14,7 @@ import { type BatchHere, describeHolder, findBatch } from "./batches-here.js";
 import type { Connector } from "./connector.js";
 import { type Reached, type ReachedMachine, reach } from "./reach.js";
 
-/** `words`: the batches that are to go, collected or not; none: all of which nothing is left to collect. */
+/** `words`: the batches to remove, collected or not; none: all without anything to collect. */
 export function wishesFor(words: readonly string[], here: readonly BatchHere[]): Wishes {
   return {
     named: new Set(words.map((word) => findBatch(here, word)?.batch ?? word)),
@@ -26,7 +26,7 @@ export function wishesFor(words: readonly string[], here: readonly BatchHere[]):
   };
 }
 
-/** Each machine once, in whichever batches it was used; without any batch, this computer. */
+/** Each machine once, over all batches; without any batch, this computer. */
 export function placesOf(batches: readonly BatchHere[]): ReachedMachine[] {
   const machines = batches.flatMap((batch) => [...batch.machines.values()]);
   const places = new Map(
@@ -42,7 +42,7 @@ export interface PlacesToClean {
   readonly connect: Connector;
 }
 
-/** All at once; a machine that cannot be reached does not keep the others. */
+/** All at once; an unreachable machine does not delay the others. */
 export function cleanPlaces({ places, wishes, isDryRun, connect }: PlacesToClean): Promise<CleanedPlace[]> {
   return Promise.all(
     places.map(async (machine): Promise<CleanedPlace> => {
@@ -61,7 +61,7 @@ export interface CleanedPlace {
 
 interface Cleaned {
   readonly plan: CleaningPlan;
-  /** Null: nothing was to be removed, only to be shown. */
+  /** Null: nothing was to be removed, only shown. */
   readonly removed: ReadonlyMap<string, Removed> | null;
 }
 

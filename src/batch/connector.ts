@@ -1,4 +1,4 @@
-// How a use case reaches machines: one connector for the command that asked for it.
+// How a use case connects to machines: one connector per command.
 
 import { type Connect, Fleet } from "../fleet/fleet.js";
 import type { HostKeyPolicy } from "../transport/config/target.js";
@@ -6,7 +6,7 @@ import { createConnect } from "../transport/connect.js";
 import type { Ask } from "../transport/login/ask-person.js";
 import type { Surroundings } from "./surroundings.js";
 
-/** All it takes is an address: of a machine file, or of a record. */
+/** It only needs an address, of a machine file or of a record. */
 export type Connector = Connect;
 
 /** Draws on the terminal, and stops while a question is asked there. */
@@ -16,11 +16,11 @@ export interface Suspendable {
 }
 
 export interface AskPerson extends Ask {
-  /** Resolves with whether the answer was yes. */
+  /** Resolves with true if the answer was yes. */
   confirm(question: string): Promise<boolean>;
 }
 
-/** Receives notes about connections, and makes room for questions. */
+/** Gets notes about connections, and makes room for questions. */
 interface Audience {
   onNote: (message: string) => void;
   /** Null: nothing draws on the terminal. */
@@ -29,21 +29,21 @@ interface Audience {
 
 /** For a command that looks first and then follows a batch: the audience changes, and no question is asked twice. */
 export interface LastingConnector {
-  /** A connection of one's own, for a look. */
+  /** A separate connection, for a look. */
   readonly connect: Connector;
   /** Connections that batches share. */
   readonly fleet: Fleet;
   readonly audience: Audience;
-  /** Asks the person who started the command; null: there is none to ask. */
+  /** Asks the person who started the command; null: there is no person to ask. */
   readonly confirm: AskPerson["confirm"] | null;
 }
 
 export interface Connecting {
   readonly surroundings: Surroundings;
-  /** Null: as the ssh configuration says. */
+  /** Null: the ssh configuration decides. */
   readonly hostKeys: HostKeyPolicy | null;
   readonly onNote: (message: string) => void;
-  /** How to ask for a passphrase; null, here or as its answer: never. */
+  /** How to ask for a passphrase; null, here or as its result: never. */
   readonly createAsk: ((view: Suspendable) => AskPerson | null) | null;
 }
 

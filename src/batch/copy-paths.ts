@@ -1,5 +1,5 @@
-// --copy-forward and --copy-backwards: paths inside the working directory, checked before anything is touched; and
-// whether anything is copied at all.
+// Checks the paths of --copy-forward and --copy-backwards, which must be inside the working directory, before anything
+// happens. Decides whether anything is copied at all.
 
 import { existsSync } from "node:fs";
 import path from "node:path";
@@ -15,11 +15,11 @@ interface Asked {
   readonly copyForward: readonly string[] | null;
   readonly copyBackwards: readonly string[] | null;
   readonly copiesUnchanged: boolean;
-  /** Left out: none. */
+  /** Absent: none. */
   readonly exclude?: readonly string[];
 }
 
-/** On this machine jobs run where the user is, unless they are to have copies. */
+/** On this machine jobs run in the user's directory, unless they get copies. */
 export function resolveCopying(asked: Asked, workingDir: string): Copying {
   if (asked.machines.length === 0 && asked.copyForward === null) {
     refuseCopyingBack(asked);
@@ -49,9 +49,9 @@ function refuseCopyingBack({ copyBackwards, copiesUnchanged, exclude = [] }: Ask
   });
 }
 
-export const NO_MEANING = "has no meaning where jobs run in place: they leave files where they are";
+export const NO_MEANING = "has no effect if jobs run in place: their files stay where they are";
 
-/** What an ignore file would take for a comment or an exception leaves nothing out. */
+/** Refuses a pattern that an ignore file would treat as a comment or an exception. */
 function checkPattern(pattern: string): string {
   if (/^[^!#\s]/.test(pattern) && !/[\n\0]/.test(pattern)) return pattern;
   throw new UserError(`--exclude takes a pattern such as *.ckpt, got "${pattern}"`, {
@@ -63,7 +63,7 @@ function checkPattern(pattern: string): string {
 
 export interface Resolving {
   readonly workingDir: string;
-  /** What comes before the flag in a message, such as `train.sh:3: `; left out: nothing. */
+  /** The text before the flag in a message, such as `train.sh:3: `; absent: none. */
   readonly before?: string;
   /** Each mistake is added. */
   readonly problems: Problem[];
@@ -78,12 +78,12 @@ export function resolveForward(paths: readonly string[], resolving: Resolving): 
   });
 }
 
-/** These need not exist yet: jobs make them. */
+/** These need not exist yet, because jobs make them. */
 export function resolveBackwards(paths: readonly string[], resolving: Resolving): string[] {
   return resolveAll("--copy-backwards", paths, resolving, (relative) => [relative]);
 }
 
-/** `find`: which paths one stands for; none is a mistake. */
+/** `find`: the paths that one matches; none is a mistake. */
 function resolveAll(
   flag: string,
   paths: readonly string[],
@@ -103,5 +103,5 @@ function resolveAll(
 function mistakeIn(relative: string, workingDir: string): string | null {
   const isOutside = relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative);
   if (isOutside) return `it is outside the working directory ${workingDir}`;
-  return /[\n\0]/.test(relative) ? "its name holds a newline" : null;
+  return /[\n\0]/.test(relative) ? "its name contains a newline" : null;
 }

@@ -1,4 +1,5 @@
-// Gives a machine no more jobs, or gives it jobs again: through the client that follows the batch, or else by the machine.
+// Gives a machine no more jobs, or gives it jobs again: through the client that follows the batch, or directly on the
+// machine.
 
 import { posix } from "node:path";
 import { olderName } from "../model/machine.js";
@@ -25,14 +26,14 @@ export function drainableMachines(here: BatchHere): string[] {
   return [...here.machines.keys()].filter((name) => concernsMachine(here, name));
 }
 
-/** Whether the batch has jobs there, or a client that may give it some. */
+/** True if the batch has jobs there, or a client that may give it some. */
 function concernsMachine({ machines, state, holder }: BatchHere, name: string): boolean {
   return namesOf(name).some(
     (each) => machines.has(each) && (holder !== null || state.machines.get(each)?.hasSpool),
   );
 }
 
-/** Throws UserError when the machine cannot be reached, or when the follower refuses. */
+/** Throws UserError if the machine cannot be reached, or if the follower refuses. */
 export async function drainMachine(
   { here, machine, verb }: Draining,
   results: Results,

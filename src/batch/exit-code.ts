@@ -1,4 +1,4 @@
-// The exit code that an ending stands for. Pure.
+// Chooses the exit code of a command from how the run ended. Pure.
 
 import { ExitCode } from "../errors.js";
 import { isHaltedWell } from "../plan/halt.js";
@@ -15,9 +15,9 @@ function exitCodeOfState(state: RunState): ExitCode {
   if (isHaltedWell(state)) return ExitCode.Success;
   if (state.interrupted !== "no")
     return state.halting.reached === null ? ExitCode.Interrupted : ExitCode.JobFailed;
-  // No machine was left for the jobs that might have come.
+  // No machine was left for jobs that might have arrived.
   if (state.isMoreToCome) return ExitCode.NoMachine;
-  // A machine that answered, but cannot take a copy of the working directory, is of no use either.
+  // A machine that answered, but cannot take a copy of the working directory, does not count either.
   const machines = [...state.machines.values()];
   const hadMachine = machines.some(({ slots, isOpen }) => slots > 0 && isOpen);
   const done = succeeded + failed + stopped + lost;

@@ -1,9 +1,9 @@
-// Paths with `*`, `?` and `[…]` in them, as a shell expands them: a line of a batch file is read by no shell.
+// Expands `*`, `?` and `[…]` in paths as a shell does, because no shell reads the lines of a batch file.
 
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 
-/** `pattern` is relative to `dir` and lies inside it. Sorted; empty: nothing matches. */
+/** `pattern` is relative to `dir` and inside it. Sorted; empty: nothing matches. */
 export function expandPattern(pattern: string, dir: string): string[] {
   let found = [""];
   for (const part of pattern.split("/"))

@@ -1,4 +1,4 @@
-// Jobs for a batch that runs already: lines from stdin or from a file that grows, cut into commands as they come.
+// Feeds jobs to a running batch: lines from stdin or a growing file, cut into commands as they arrive.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { bashAt } from "../input/batch/ask-bash.js";
@@ -7,27 +7,27 @@ import type { LineChunk, LineSource } from "../input/feed/line-source.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { Arrival } from "../run/feed.js";
 
-/** More than these need not wait here, or over there: what is not read yet waits as well. */
+/** The most jobs that wait at the client or on machines; further lines stay unread. */
 const MOST_UNBEGUN = 20_000;
-/** Lines, so that one piece of a large pile is not all of it. */
+/** Lines per step, so that a large input is added in parts. */
 const AT_ONCE = 500;
 const LOOK_AGAIN_MS = 100;
-/** How long half a command may stand there before that is said. */
+/** How long an incomplete command may wait before it is reported. */
 const PATIENCE_MS = 2000;
 
-/** `name`: what people call the source. Resolves when it has come to its end; a source that breaks off has ended, too. */
+/** `name`: the source's name for people. Resolves when the source has ended or broken off. */
 export async function feedRun(run: BatchRun, source: LineSource, name: string): Promise<void> {
   const feeder = new Feeder(run, name);
   const tell = ({ message }: Error) =>
     run.emit({
       kind: "warning",
-      message: `${name} cannot be read any more: ${message}; no more jobs will come`,
+      message: `${name} can no longer be read: ${message}; no more jobs will arrive`,
     });
   for await (const chunk of asFarAsItGoes(source, tell)) await feeder.take(chunk);
   await feeder.end();
 }
 
-/** What whoever takes the chunks does wrong is not for `onBreak`. */
+/** Errors of the consumer of the chunks are not passed to `onBreak`. */
 async function* asFarAsItGoes(source: LineSource, onBreak: (error: Error) => void): LineSource {
   try {
     yield* source;
@@ -59,7 +59,7 @@ class Feeder {
     this.#timer = setTimeout(() => this.#tellHeld(), PATIENCE_MS).unref();
   }
 
-  /** What was read is told together with how far that is: up to the last line after which no command is open. */
+  /** Adds the jobs together with the position in the source: after the last line that completes a command. */
   async #takeSome(chunk: LineChunk, start: number, end: number): Promise<void> {
     const arrivals: Arrival[] = [];
     let whole = start;
@@ -85,7 +85,7 @@ class Feeder {
       if (piece.kind !== "job") return [];
       const { command, mistake } = piece;
       if (mistake !== null) this.#warn(mistake.line, `${mistake.says}; the job will fail`);
-      // Of a here-document without its end bash would run what there is.
+      // bash would run an incomplete here-document as it is.
       const sure = mistake?.kind === "open" ? `{ ${command}\n}` : command;
       return [{ line: this.#before + piece.line, command: sure }];
     });

@@ -1,5 +1,4 @@
-// Follows a batch to its end, whichever command asked for it: starts the run, shows what happens to a viewer, and
-// reports how it ended.
+// Follows a batch to its end, for any command: starts the run, passes its events to a viewer, and reports how it ended.
 
 import path from "node:path";
 import type { RunEvent } from "../model/event.js";
@@ -33,11 +32,14 @@ export interface Following {
   readonly feed?: ((run: BatchRun, signal: AbortSignal) => Promise<void>) | undefined;
   /** Leaves once the machines have all jobs. */
   readonly detaches?: boolean | undefined;
-  /** Called at the beginning and after every event; true: that is enough, leave. */
+  /** Called at the start and after every event; true: leave. */
   readonly isEnough?: ((run: BatchRun, event: RunEvent) => boolean) | undefined;
-  /** Makes an order out of a command that asks for the batch again. Throws UserError when it is none. Left out: it cannot be asked again. */
+  /**
+   * Makes an order from a command that asks for the batch again. Throws UserError if it is not one. Absent: the batch
+   * cannot be asked for again.
+   */
   readonly orderTyped?: (typed: Typed) => Promise<NextOrder>;
-  /** The order to run jobs again that are done; left out: the one there is. Rejects with UserError when there is none. */
+  /** The order to run finished jobs again; absent: the current order. Rejects with UserError if there is none. */
   readonly orderAgain?: (rerun: Rerun) => Promise<NextOrder>;
   /** Is told of every event; left out: no command is run at the end. */
   readonly notifier?: Pick<Notifier, "note">;
@@ -49,7 +51,7 @@ interface Viewer extends Suspendable {
   show(event: RunEvent, known: { readonly state: RunState; readonly isNews: boolean }): void;
   /** Resolves when more output of jobs can be shown; null: their output is not shown. */
   readonly hasRoom: ((signal: AbortSignal) => Promise<void>) | null;
-  /** Called once the run has begun, to steer it. Returns what to call when it is over. */
+  /** Called once the run has begun, to steer it. Returns a function to call when it is over. */
   attend(steering: Steering): () => void;
 }
 
@@ -57,7 +59,7 @@ export type Ending =
   | {
       readonly kind: "finished";
       readonly state: RunState;
-      /** No machine let us in, and another client is the reason: nothing was done. */
+      /** No machine accepted us because another client has the batch: nothing was done. */
       readonly isHeld: boolean;
     }
   | { readonly kind: "detached"; readonly signal: string | null; readonly left: Left };
@@ -87,7 +89,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
   const onEvent = (event: RunEvent, isNews: boolean) => {
     if (event.kind === "machine-failed" && event.isHeld) isHeld = true;
     if (event.kind === "machine-ready") isAnyReady = true;
-    // What was done before is reported once.
+    // Jobs that were done before are reported once.
     const isReported = isNews && !(order.goesOn && event.kind === "job-skipped");
     viewer.show(event, { state: run.state, isNews: isReported });
     server.show(event, isReported);
@@ -143,7 +145,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
   }
 }
 
-/** Ends, also by a request to begin anew. */
+/** Ends, also by a request to begin again. */
 async function finishOne(run: FollowedRun, server: FollowerServer): Promise<RunState> {
   const { state } = run;
   const finishing = run.finish();
@@ -160,8 +162,8 @@ function skippedIn({ jobs }: RunState): Set<JobId> {
 
 /** Null: another run may follow. */
 function reasonToStay({ feed, orderTyped }: Following): string | null {
-  if (feed !== undefined) return "the batch takes its jobs as they come";
-  return orderTyped === undefined ? "the client that follows the batch only stops jobs of it" : null;
+  if (feed !== undefined) return "the batch gets its jobs while it runs";
+  return orderTyped === undefined ? "the client that follows the batch is only stopping jobs" : null;
 }
 
 function clientName({ username, computer, cwd }: Surroundings): string {

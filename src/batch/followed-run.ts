@@ -1,5 +1,5 @@
-// The run of a client that follows a batch, whichever one that is by now: a request that a run cannot take in while it lasts
-// makes the client leave it and begin the next, as a client does that attaches. The machines go on meanwhile.
+// The current run of a client that follows a batch. For a request that a run cannot handle, the client leaves the run
+// and begins the next one, like a client that attaches. The machines continue in the meantime.
 
 import { UserError } from "../errors.js";
 import type { FeedPosition } from "../model/batch.js";
@@ -11,7 +11,7 @@ import type { Arrival } from "../run/feed.js";
 import type { BatchOrder } from "../run/order.js";
 import type { Rerun } from "../run/rerun.js";
 
-/** What is other in the next run than in this one. */
+/** What differs in the next run. */
 export type NextOrder = Partial<
   Pick<
     BatchOrder,
@@ -31,7 +31,7 @@ export class BegunAnew extends Error {
 export interface Changes {
   /** Why no other run can follow; null: one can. */
   readonly fixedBecause: string | null;
-  /** The order to run jobs again that are done. Rejects with UserError when there is none. */
+  /** The order to run finished jobs again. Rejects with UserError if there is none. */
   readonly orderAgain: (rerun: Rerun) => Promise<NextOrder>;
 }
 
@@ -39,7 +39,7 @@ export class FollowedRun implements BatchRun {
   #run: BatchRun;
   #next: NextOrder | null = null;
   readonly #changes: Changes;
-  /** What was said since one run ended and until the next has begun: it is meant for the next. */
+  /** Requests between two runs; they apply to the next one. */
   #said: (() => void)[] | null = null;
   #noteBegun = () => {};
   #begun = Promise.resolve();
@@ -49,23 +49,23 @@ export class FollowedRun implements BatchRun {
     this.#changes = changes;
   }
 
-  /** From now on this one is meant. */
+  /** From now on this run is the current one. */
   replace(run: BatchRun): void {
     this.#run = run;
   }
 
-  /** Resolves while a run is under way. */
+  /** Resolves while a run is in progress. */
   get begun(): Promise<void> {
     return this.#begun;
   }
 
-  /** Throws UserError when no other run can follow now. */
+  /** Throws UserError if no other run can follow now. */
   expectChange(): void {
     const reason = this.#reasonAgainst();
     if (reason !== null) throw new UserError(reason.message, { hint: reason.hint });
   }
 
-  /** Throws UserError when no other run can follow now. */
+  /** Throws UserError if no other run can follow now. */
   beginAnew(next: NextOrder): void {
     this.expectChange();
     this.#next = next;
@@ -76,7 +76,7 @@ export class FollowedRun implements BatchRun {
     });
   }
 
-  /** Throws UserError when no other run can follow now. */
+  /** Throws UserError if no other run can follow now. */
   async runAgain(rerun: Rerun): Promise<void> {
     this.expectChange();
     this.beginAnew(await this.#changes.orderAgain(rerun));
@@ -86,7 +86,7 @@ export class FollowedRun implements BatchRun {
     return this.#next !== null;
   }
 
-  /** What the next run is asked for; null: this was the last one. */
+  /** The order for the next run; null: this was the last one. */
   takeNext(): NextOrder | null {
     const next = this.#next;
     this.#next = null;

@@ -1,4 +1,4 @@
-// Where jobs come from that are in no script: stdin, or a file that grows.
+// The sources of jobs that are in no script: stdin, or a growing file.
 
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
@@ -12,16 +12,16 @@ import { feedRun } from "./feeding.js";
 
 export interface JobFeed {
   readonly order: FeedOrder;
-  /** Resolves when no more jobs will come. */
+  /** Resolves when no more jobs will arrive. */
   bring(run: BatchRun, signal: AbortSignal): Promise<void>;
-  /** stdin is taken: nobody can be asked anything there. */
+  /** stdin has the jobs, so no question can be asked on it. */
   readonly takesStdin: boolean;
 }
 
 interface Asked {
   /** As typed; "-": stdin. */
   readonly script: string;
-  /** What jobs from a file are named for. */
+  /** The prefix for the names of jobs from a file. */
   readonly stem: string;
   readonly follows: boolean;
   readonly isDryRun: boolean;
@@ -30,13 +30,13 @@ interface Asked {
 
 const STDIN = "-";
 
-/** Null: the jobs are all in the script. */
+/** Null: the script has all jobs. */
 export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed | null> {
   const { script, stem, follows, isDryRun, policy } = asked;
   if (script !== STDIN && !follows) return null;
   if (policy.halt?.unit === "percent") {
     throw new UserError(
-      "--halt: a share needs the number of jobs, which is unknown until the last one arrives",
+      "--halt: a percentage needs the number of jobs, which is unknown until the last one arrives",
       {
         hint: `give a number: --halt ${policy.halt.when},${policy.halt.why}=3`,
       },
@@ -53,7 +53,7 @@ export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed
 
 function stdinFeed(stdin: Readable, isDryRun: boolean): JobFeed {
   if (isDryRun) {
-    throw new UserError("--dry-run looks at a script, not at stdin", {
+    throw new UserError("--dry-run needs a script, not stdin", {
       hint: "cat > jobs.sh, then execute_batch jobs.sh --dry-run",
     });
   }

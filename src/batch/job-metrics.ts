@@ -1,4 +1,4 @@
-// What a job left of metrics on this disk: the end of what it printed, and its metrics.json.
+// Reads a job's metrics from the local disk: the end of its output, and its metrics.json.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import path from "node:path";
@@ -6,9 +6,9 @@ import type { Metrics } from "../model/result.js";
 import { parseMetrics } from "../results/parse-metrics.js";
 import type { Results } from "../run/home/results.js";
 
-/** Output may be huge; what counts is said at the end. */
+/** Output may be huge; the metrics are at its end. */
 const TAIL_BYTES = 256 << 10;
-/** What is larger is no summary. */
+/** A larger file is not a summary. */
 const MOST_FILE_BYTES = 256 << 10;
 
 export function loadMetrics(results: Results, job: string): Metrics {
@@ -25,7 +25,7 @@ export function loadMetrics(results: Results, job: string): Metrics {
 function readEnd(file: string, most: number): { text: string; isCut: boolean } | null {
   let fd: number;
   try {
-    // A job may leave a link that leads elsewhere, or a pipe that nobody writes to.
+    // A job may leave a link that leads elsewhere, or a pipe without a writer.
     fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch {
     return null;

@@ -1,4 +1,4 @@
-// What a job has printed so far: from this disk where a client brings it, else from its machine.
+// Shows what a job has printed so far: from the local disk if a client brings it, else from its machine.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExitCode, UserError } from "../errors.js";
@@ -31,10 +31,10 @@ export interface OutputOrder {
 
 interface Showing extends OutputOrder {
   readonly streams: readonly (ShownStream & { readonly path: string })[];
-  /** The attempt that the cursors are about. */
+  /** The attempt that the cursors refer to. */
   attempt: number | null;
   wasReached: boolean;
-  /** The link was lost, and that has been reported. */
+  /** The connection was lost, and that has been reported. */
   isAway: boolean;
   /** So much of each stream can be read while the job runs; null: all. */
   readableBytes: number | null;
@@ -42,7 +42,7 @@ interface Showing extends OutputOrder {
 
 type Shown = "done" | "again" | Unreached;
 
-/** Resolves with null when all is shown, else with the machine that cannot be reached. Rejects as a sink does. */
+/** Resolves with null when everything is shown, else with the machine that cannot be reached. Rejects as a sink does. */
 export async function showOutput(order: OutputOrder): Promise<Unreached | null> {
   const showing: Showing = {
     ...order,
@@ -94,7 +94,7 @@ async function showFromWhereItIs(showing: Showing): Promise<Shown> {
   return machine === null ? showFile(showing, batch) : showFromMachine(showing, batch, machine);
 }
 
-/** What the job has removed from its output on the machine is on this disk, if a client had fetched it. */
+/** Output that the job has removed on the machine is on the local disk, if a client had fetched it. */
 async function showKept({ job, attempt, streams }: Showing, batch: BatchHere): Promise<void> {
   for (const { stream, cursor, path, sink } of streams) {
     const kept = batch.kept.get(`${job.id} ${attempt} ${stream}`) ?? 0;
@@ -103,7 +103,7 @@ async function showKept({ job, attempt, streams }: Showing, batch: BatchHere): P
   }
 }
 
-/** Null: this disk has it, or will have it once a client follows the batch. */
+/** Null: the local disk has it, or will have it once a client follows the batch. */
 export function machineToAsk(
   { state, holder }: Pick<BatchHere, "state" | "holder">,
   id: JobId,
@@ -111,7 +111,7 @@ export function machineToAsk(
   const tracked = state.jobs.get(id);
   if (holder !== null || tracked?.fate.kind !== "tried") return null;
   const { machine, stage } = tracked.fate;
-  // A client that was killed may have meant it for a machine, but never handed it over.
+  // A client that was killed may have assigned it to a machine without handing it over.
   const isElsewhere = stage.kind === "collected" || stage.kind === "assigned" || stage.kind === "sent";
   return isElsewhere ? null : machine;
 }
@@ -126,13 +126,13 @@ async function showFile(showing: Showing, batch: BatchHere): Promise<Shown> {
     isWaiting = bytes === null;
     if (!bytes) for (const { sink } of showing.streams) await sink.settle();
     if (!bytes && isOver) return "done";
-    // A client that comes or goes changes where to look.
+    // A client that starts or ends changes where to look.
     if (readBatchHolder(results, stem)?.pid !== batch.holder?.pid) return "again";
     if (!bytes) await sleep(POLL_MS);
   }
 }
 
-/** Null: none of them is there. */
+/** Null: none of them exists. */
 async function copyFiles({ streams }: Pick<Showing, "streams">): Promise<number | null> {
   let sum: number | null = null;
   for (const { path, cursor, sink } of streams) {
@@ -171,7 +171,7 @@ async function showFromMachine(showing: Showing, batch: BatchHere, name: string)
   return reached.kind === "unreached" ? waitOrFail(showing, reached) : finish(showing, reached.answer, name);
 }
 
-/** What a machine has no more is here by now, unless another client took it elsewhere. */
+/** If a machine no longer has it, it is on the local disk by now, unless a client of another computer collected it. */
 async function finish(
   { results, job, streams }: Showing,
   end: "shown" | "freed" | "gone",
@@ -179,12 +179,12 @@ async function finish(
 ): Promise<Shown> {
   if (results.has(job.name)) await copyFiles({ streams });
   else if (end === "gone")
-    throw new UserError(`what was handed over to ${machine} is not there any more`, {
+    throw new UserError(`${machine} no longer has the jobs that were handed over to it`, {
       exitCode: ExitCode.NoMachine,
     });
   else if (end === "freed")
-    throw new UserError(`the results of ${job.name} were taken from ${machine} by another client`, {
-      hint: "look where that one runs",
+    throw new UserError(`the results of ${job.name} were collected from ${machine} by another client`, {
+      hint: "look on the computer where that client runs",
     });
   return "done";
 }
@@ -198,7 +198,7 @@ async function waitOrFail(showing: Showing, unreached: Unreached): Promise<Shown
     await sleep(RECONNECT_MS);
     return "again";
   }
-  // Better than nothing: what an earlier client brought.
+  // At least shows what an earlier client fetched.
   await copyFiles({ streams: streams.filter(({ cursor }) => cursor.offset === 0) });
   for (const { sink } of streams) await sink.settle();
   return unreached;

@@ -1,4 +1,4 @@
-// A batch's state, job by job, as `sshoal status` shows it. Pure.
+// The state of a batch, job by job, as `sshoal status` shows it. Pure.
 
 import { type Attempt, courseOf } from "../model/attempt.js";
 import { attemptKey } from "../model/attempt-key.js";
@@ -10,7 +10,7 @@ import type { Job, Outcome } from "../model/job.js";
 interface KnownBatch {
   readonly jobs: readonly Job[];
   readonly state: BatchState;
-  /** Why the results of an attempt could not be taken, as `job attempt`. */
+  /** Why the results of an attempt could not be collected, as `job attempt`. */
   readonly stuck: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-// Words that name jobs, read one by one: `7`, `3-7`, `1,4-6`, a glob, or a name. Pure.
+// Parses words that name jobs: `7`, `3-7`, `1,4-6`, a glob, or a name. Pure.
 
 import { UserError } from "../errors.js";
 
@@ -8,7 +8,7 @@ export type JobTerm = { readonly word: string } & (
   | { readonly kind: "name" }
 );
 
-/** Throws UserError for a range that runs backwards, and for a glob that is none. */
+/** Throws UserError for a range that runs backwards, and for an invalid glob. */
 export function parseJobTerms(words: readonly string[]): JobTerm[] {
   return words
     .flatMap((word) => (/^\d[\d-]*(,\d[\d-]*)+$/.test(word) ? word.split(",") : [word]))
@@ -20,18 +20,18 @@ function parseTerm(word: string): JobTerm {
   if (first !== undefined) {
     if (Number(first) <= Number(last))
       return { kind: "range", word, first: Number(first), last: Number(last) };
-    throw new UserError(`${word} is no range`, { hint: `${last}-${first}` });
+    throw new UserError(`${word} is not a range`, { hint: `${last}-${first}` });
   }
   return /[*?[]/.test(word) ? { kind: "glob", word, pattern: globPattern(word) } : { kind: "name", word };
 }
 
-/** As a shell matches names: `*`, `?` and `[abc]`. A bracket that is not closed stands for itself. */
+/** As a shell matches names: `*`, `?` and `[abc]`. A bracket that is not closed is literal. */
 function globPattern(glob: string): RegExp {
   const parts = glob.match(/\*+|\?|\[!?[^\]]+\]|[\s\S]/g) ?? [];
   try {
     return new RegExp(`^${parts.map(partPattern).join("")}$`, "s");
   } catch (cause) {
-    throw new UserError(`${glob}: what is in brackets is no range of letters`, {
+    throw new UserError(`${glob}: the brackets have no valid range of letters`, {
       hint: "for example [a-c]",
       cause,
     });

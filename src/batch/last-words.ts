@@ -6,7 +6,7 @@ import type { Results } from "../run/home/results.js";
 /** Enough for the last line of a traceback. */
 const TAIL_BYTES = 4096;
 
-/** Of its stderr, or of its stdout where that is blank; as it is on disk, so unsafe to show. Empty: there is none. */
+/** Of its stderr, or of its stdout if that is blank; unchanged, so not safe to print. Empty: there is none. */
 export function loadLastWords(results: Results, name: string): string {
   const errors = loadTail(results.streamPath(name, "err"));
   return errors.trim() === "" ? loadTail(results.streamPath(name, "out")) : errors;
@@ -36,7 +36,7 @@ function loadTail(path: string): string {
       closeSync(file);
     }
   } catch {
-    // Results that were removed or are not readable have no last words; the report goes on without them.
+    // Removed or unreadable results have no output; the report continues without it.
     return "";
   }
 }

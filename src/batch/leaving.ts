@@ -1,12 +1,12 @@
-// Leaves a batch that goes on by itself: once its machines need no client, or at once.
+// Leaves a batch that continues by itself: once its machines need no client, or at once.
 
 import type { RunEvent } from "../model/event.js";
 import { isEverySlotSettled, needsNoClient } from "../plan/remaining.js";
 import type { BatchRun } from "../run/batch-run.js";
 
-/** The client left; what was handed over goes on. */
+/** The client left; jobs that were handed over continue. */
 export class Detached extends Error {
-  /** Null: it was asked to, by --detach or a key. */
+  /** Null: the user asked for it, by --detach or a key. */
   readonly signal: string | null;
 
   constructor(signal: string | null = null) {
@@ -16,10 +16,10 @@ export class Detached extends Error {
   }
 }
 
-/** How long machines may take to begin what they were handed: once they have, the record has what `status` shows. */
+/** How long machines may take to begin the jobs: once they have, the record has what `status` shows. */
 const BEGIN_MS = 5000;
 
-/** Events after which a client may be needed no more. */
+/** Events after which the client may no longer be needed. */
 const MAY_BE_ENOUGH: ReadonlySet<RunEvent["kind"]> = new Set([
   "jobs-handed-over",
   "jobs-taken-back",
@@ -39,13 +39,13 @@ export class Leaving {
   /** By machine: slots that wait for room. */
   readonly #held = new Map<string, Set<number>>();
 
-  /** `isAsked`: from the beginning. */
+  /** `isAsked`: from the start. */
   constructor(run: BatchRun, isAsked: boolean) {
     this.#run = run;
     this.#isAsked = isAsked;
   }
 
-  /** As soon as the machines need no client; asked a second time, at once. */
+  /** Leaves as soon as the machines need no client; asked a second time, at once. */
   ask(): void {
     if (this.#isAsked) return this.leave(null);
     this.#isAsked = true;

@@ -1,4 +1,4 @@
-// A job's output straight from its machine, for when no client brings it here.
+// Reads a job's output directly from its machine, if no client brings it home.
 
 import { pause } from "../fleet/retrying.js";
 import type { Place } from "../remote/engine/layout.js";
@@ -17,7 +17,7 @@ export interface RemoteOutput {
   /** Of the attempt. */
   readonly key: string;
   readonly streams: readonly ShownStream[];
-  /** Go on until the job has ended, with all streams at the same time; else one comes after the other. */
+  /** Continue until the job has ended, with all streams at the same time; else one after the other. */
   readonly follows: boolean;
   /** Called once if the job has not begun yet. */
   readonly onWaiting: () => void;
@@ -26,8 +26,8 @@ export interface RemoteOutput {
 const POLL_MS = 300;
 
 /**
- * "shown": all there is, to its end if it was to be followed. "freed": the results have been taken home meanwhile, and
- * what is missing is there. "gone": the machine knows nothing of the batch.
+ * "shown": everything, to its end if followed. "freed": the results were collected in the meantime, and have the rest.
+ * "gone": the machine has nothing of the batch.
  */
 export async function copyFromMachine(
   session: Session,
@@ -81,13 +81,13 @@ function note(progress: Progress, event: SpoolEvent, key: string): void {
   if (event.kind === "freed") progress.isFreed = true;
 }
 
-/** Returns how to stop it. */
+/** Returns a function that stops it. */
 function watch(session: Session, { place, key }: RemoteOutput, progress: Progress): () => void {
   const stopping = new AbortController();
   const onEvent = (event: SpoolEvent) => note(progress, event, key);
   follow(session, { place, known: new Map(), onEvent, signal: stopping.signal }).then(
     () => {
-      progress.trouble = new RemoteError("its event logs cannot be followed any more");
+      progress.trouble = new RemoteError("its event logs can no longer be followed");
     },
     (error: Error) => {
       progress.trouble = error;
@@ -96,7 +96,7 @@ function watch(session: Session, { place, key }: RemoteOutput, progress: Progres
   return () => stopping.abort();
 }
 
-/** False: nothing was new. What was shown stays when the job empties its output; what it prints then follows. */
+/** False: nothing was new. Shown output stays when the job empties its output; new output follows. */
 async function readOnce(control: Control, { key, streams }: RemoteOutput, surely: boolean): Promise<boolean> {
   const replaced = new Set<ShownStream>();
   let isNew = false;

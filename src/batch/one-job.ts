@@ -1,4 +1,4 @@
-// One command on one machine as a batch of its own, and the exit code it stands for.
+// Runs one command on one machine as a batch, and chooses its exit code.
 
 import { randomBytes } from "node:crypto";
 import { constants } from "node:os";
@@ -16,7 +16,7 @@ import { readTrees } from "./working-directory.js";
 
 export interface OneJob {
   readonly command: string;
-  /** Null: one is made up. */
+  /** Null: a name is generated. */
   readonly jobName: string | null;
   readonly machine: string;
   readonly configFile: MachineChoice["configFile"];
@@ -24,11 +24,11 @@ export interface OneJob {
   readonly copyBackwards: readonly string[];
 }
 
-/** It starts at once, whatever else runs there. */
+/** It starts at once, whatever else runs on the machine. */
 const NOTHING = { cpus: 0, memoryMb: 0, gpu: null, reservesMachine: false };
 const POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-/** Throws UserError when results have that name already. */
+/** Throws UserError if results already have that name. */
 export async function orderForOne(
   job: OneJob,
   results: Results,
@@ -61,15 +61,15 @@ export async function orderForOne(
   };
 }
 
-/** Such a batch: its only job has its name. */
+/** True for such a batch: its only job has its name. */
 export function isOneJob({ stem, jobs }: Pick<BatchHere, "stem" | "jobs">): boolean {
   return jobs.length === 1 && jobs[0]?.name === stem;
 }
 
-/** One that ends in a number could be that of a batch's job. */
+/** A name that ends in a number could be that of a batch's job. */
 function checkName(name: string, results: Results): string {
   if (formatJobStem(name) !== name || /\.\d+$/.test(name)) {
-    throw new UserError(`--job-name ${name}: letters, digits, - and _ make a name`, {
+    throw new UserError(`--job-name ${name}: a name has only letters, digits, - and _`, {
       hint: `--job-name ${formatJobStem(name).replace(/\.(\d+)$/, "-$1")}`,
     });
   }
@@ -77,7 +77,7 @@ function checkName(name: string, results: Results): string {
   throw new UserError(`job_results/${name} exists already`, { hint: "give another --job-name" });
 }
 
-/** The command's own, as a shell has it; where it did not come to an end, that of a batch. */
+/** The command's own exit code, as in a shell; if it did not end, that of a batch. */
 export function exitCodeOfOne(ending: Ending): number {
   // An earlier command may have had the same name.
   const jobs = ending.kind === "finished" ? [...ending.state.jobs.values()] : [];

@@ -1,4 +1,4 @@
-// Finds the batch to go on with: by its record, or, where there is none, by what its machines have of it.
+// Finds the batch to resume: by its record or, if there is none, by what its machines have of it.
 
 import { UserError } from "../errors.js";
 import { standingOf } from "../model/batch-state.js";
@@ -20,7 +20,7 @@ export interface BatchChoice extends MachineChoice {
   readonly batch: string | null;
 }
 
-/** Machines are asked for a batch that has no record here. Throws UserError when there is no such batch, or no single one. */
+/** Asks machines for a batch without a local record. Throws UserError if there is no such batch, or more than one. */
 export async function openBatch(choice: BatchChoice, means: Means): Promise<BatchHere> {
   const { results, surroundings, connect } = means;
   const { batch } = choice;

@@ -1,4 +1,4 @@
-// A job's output as far as it is on this disk: job_results/<job>.out and .err, which grow while a client follows.
+// A job's output on the local disk: job_results/<job>.out and .err, which grow while a client follows the batch.
 
 import { type FileHandle, open } from "node:fs/promises";
 import { OVERLAP_BYTES } from "../remote/spool/fresh-output.js";
@@ -6,10 +6,10 @@ import { OVERLAP_BYTES } from "../remote/spool/fresh-output.js";
 /** Resolves when the reader has taken the bytes. */
 export type WriteBytes = (bytes: Buffer) => Promise<void>;
 
-/** Takes one stream of a job. */
+/** Receives one stream of a job. */
 export interface OutputSink {
   readonly write: WriteBytes;
-  /** All that there is so far was written. Called at least once, unless a call of write has failed. */
+  /** Called at least once when everything so far was written, unless a call of write has failed. */
   settle(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface ShownStream {
 /** How far one stream of one attempt has been shown. */
 export interface Cursor {
   offset: number;
-  /** So much of that the job has removed on its machine since. */
+  /** How much of that the job has removed on its machine since. */
   kept: number;
   /** The last bytes that were shown. */
   recent: Buffer;
@@ -44,7 +44,7 @@ export function advance(cursor: Cursor, bytes: Buffer): void {
   cursor.recent = Buffer.concat([cursor.recent, bytes.subarray(-OVERLAP_BYTES)]).subarray(-OVERLAP_BYTES);
 }
 
-/** Shows what the file has beyond the cursor, up to `end`; the cursor moves along. Null: there is no file. */
+/** Shows what the file has after the cursor, up to `end`, and moves the cursor. Null: there is no file. */
 export async function copyBeyond(
   path: string,
   cursor: Cursor,
@@ -55,7 +55,7 @@ export async function copyBeyond(
   if (file === null) return null;
   try {
     const { ino } = await file.stat();
-    // Another attempt has begun: what the last one said was moved aside.
+    // Another attempt has begun: the output of the last one was moved aside.
     if (cursor.inode !== null && cursor.inode !== ino) rewind(cursor);
     cursor.inode = ino;
     const start = cursor.offset;

@@ -1,17 +1,17 @@
-// --copy-forward and --copy-backwards of single jobs, which take the place of those of the batch.
+// --copy-forward and --copy-backwards of single jobs, which replace those of the batch.
 
 import { type Problem, problemsError } from "../errors.js";
 import type { Job, JobId } from "../model/job.js";
 import { type Copying, NO_MEANING, resolveBackwards, resolveForward } from "./copy-paths.js";
 
 export interface OwnCopying {
-  /** Null, here and below: as the batch has it. */
+  /** Null, here and below: as in the batch. */
   readonly forward: OwnPaths | null;
   readonly backwards: OwnPaths | null;
 }
 
 interface OwnPaths {
-  /** Where they stand: `train.sh:3`. */
+  /** Their place: `train.sh:3`. */
   readonly where: string;
   /** As typed. */
   readonly paths: readonly string[];
@@ -44,7 +44,7 @@ export function resolveOwnCopying({ jobs, own }: AskedJobs, batch: Copying, work
   return all;
 }
 
-/** A job that says what to copy forward does not run in place, whatever the others do. */
+/** A job with its own --copy-forward does not run in place, whatever the others do. */
 function refuseInPlace(own: OwnCopying, { inPlace }: Copying, problems: Problem[]): void {
   if (inPlace === null || own.forward !== null || own.backwards === null) return;
   problems.push({
@@ -54,7 +54,7 @@ function refuseInPlace(own: OwnCopying, { inPlace }: Copying, problems: Problem[
   });
 }
 
-/** The same paths are the same tree, in whichever order they are named. */
+/** The same paths in any order are the same tree. */
 function inOrder(paths: readonly string[]): string[] {
   return [...new Set(paths)].sort();
 }

@@ -1,4 +1,4 @@
-// One look at one machine: a session for as long as it takes, and a value instead of an error when it cannot be had.
+// One look at one machine: opens a session for it, and returns a value instead of an error if that fails.
 
 import { UserError } from "../errors.js";
 import { pause } from "../fleet/retrying.js";
@@ -18,9 +18,9 @@ export interface Unreached {
   readonly reason: string;
   /** What to type next. */
   readonly hint: string | null;
-  /** What kept the connection from coming about; null: there was one. */
+  /** Why the connection failed; null: there was one. */
   readonly failure: ConnectErrorKind | null;
-  /** The same may succeed later, without anybody doing anything about it. */
+  /** The same attempt may succeed later without any change. */
   readonly isPassing: boolean;
 }
 
@@ -61,7 +61,10 @@ function isLost(session: Session, signal: AbortSignal): Promise<boolean> {
   return Promise.race([session.gone.then(() => true), pause(500, signal).then(() => false)]);
 }
 
-/** Throws UserError when the machine cannot be reached, or when a newer sshoal made the spool: this one must not write into it. */
+/**
+ * Throws UserError if the machine cannot be reached, or if a newer sshoal made the spool: this one must not write into
+ * it.
+ */
 export async function withControl(
   machine: ReachedMachine,
   batch: string,

@@ -1,4 +1,5 @@
-// The record of a batch that was started elsewhere, made from what its machines say: from then on it is ours to follow.
+// Makes the record of a batch that was started on another computer from what its machines have. From then on this
+// computer can follow it.
 
 import path from "node:path";
 import { UserError } from "../errors.js";
@@ -19,9 +20,9 @@ import { reach } from "./reach.js";
 
 interface Found {
   readonly spec: MachineSpec;
-  /** What its jobs are recorded on. */
+  /** The machine's name in the record. */
   readonly machine: string;
-  /** Null: its spool is of our format. */
+  /** Null: its spool has the current format. */
   readonly older: OlderSpool | null;
   readonly manifest: Manifest;
   readonly log: readonly SpoolEvent[];
@@ -35,7 +36,7 @@ export interface Rebuilding {
   readonly connect: Connector;
 }
 
-/** Throws UserError when none of the machines has the batch. */
+/** Throws UserError if none of the machines has the batch. */
 export async function rebuildRecord({ batch, machines, results, connect }: Rebuilding): Promise<void> {
   const looks = await Promise.all(
     machines.map((spec) =>
@@ -69,7 +70,7 @@ export async function rebuildRecord({ batch, machines, results, connect }: Rebui
     look.kind === "reached" && look.answer !== null ? [look.answer] : [],
   );
   if (found.length === 0) {
-    throw new UserError(`${machines.map(({ name }) => name).join(", ")}: no batch ${batch} there`, {
+    throw new UserError(`${machines.map(({ name }) => name).join(", ")}: no batch ${batch} found`, {
       hint: "sshoal clean --dry-run --machines … lists the batches of a machine",
     });
   }
@@ -86,7 +87,7 @@ function stemOf(found: readonly Found[]): string {
   return first?.stem ?? (job?.name ?? "").replace(/\.\d+$/, "");
 }
 
-/** Pure: what a client would have recorded that handed these jobs over. */
+/** Pure: what a client that handed these jobs over would have recorded. */
 function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
   const at = firstStart(found, Date.now());
   const holders = latestHolders(found);
@@ -120,7 +121,7 @@ function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
   ];
 }
 
-/** When the first job began that is known of; else now. */
+/** When the first known job began; else now. */
 function firstStart(found: readonly Found[], now: number): number {
   let first = now;
   for (const { log } of found)
@@ -133,7 +134,7 @@ interface Holder {
   readonly attempt: number;
 }
 
-/** Of each job the last attempt there is. */
+/** The last attempt of each job. */
 function latestHolders(found: readonly Found[]): Map<number, Holder> {
   const holders = new Map<number, Holder>();
   for (const { machine, manifest } of found) {
@@ -145,7 +146,7 @@ function latestHolders(found: readonly Found[]): Map<number, Holder> {
   return holders;
 }
 
-/** Freed over there: another computer has these results. */
+/** Freed on the machine: another computer has these results. */
 function collectedElsewhere(
   found: readonly Found[],
   holders: ReadonlyMap<number, Holder>,

@@ -1,4 +1,4 @@
-// A batch as its record knows it, made into an order to go on with it: no command line is needed.
+// Makes an order from the record of a batch, to resume it without a command line.
 
 import { existsSync } from "node:fs";
 import { UserError } from "../errors.js";
@@ -34,7 +34,7 @@ export async function orderFor(here: BatchHere, means: Means, rerun: Rerun): Pro
   ]);
   if (startsJobs && lost.size > 0) {
     throw new UserError(
-      `${script} was started with --env ${[...lost].join(", ")}, whose values are not kept`,
+      `${script} was started with --env ${[...lost].join(", ")}, whose values are not stored`,
       {
         hint: `type the ${isSweep(jobs) ? "sshoal sweep … --run" : `execute_batch ${script} …`} command again`,
       },
@@ -51,7 +51,7 @@ export async function orderFor(here: BatchHere, means: Means, rerun: Rerun): Pro
   };
 }
 
-/** No job begins: what is on machines is followed to its end. */
+/** No job begins: jobs on machines are followed to their end. */
 export function closedOrder({ script, stem, jobs, settings }: BatchHere, results: Results): FollowOrder {
   return {
     settings,
@@ -69,7 +69,7 @@ export function closedOrder({ script, stem, jobs, settings }: BatchHere, results
   };
 }
 
-/** They may not have arrived, and are sent again; those that an older version sent are taken back, and begin anew. */
+/** They may not have arrived, and are sent again; those that an older version sent are taken back, and begin again. */
 function isAnySent({ state }: BatchHere): boolean {
   return [...state.machines.values()].some(({ current }) =>
     [...current.sent].some(({ job }) => !state.stopping.has(job)),
@@ -77,8 +77,8 @@ function isAnySent({ state }: BatchHere): boolean {
 }
 
 /**
- * A machine's setup and limits are in its file: once that is gone, it can be given no jobs. One that was named to ssh
- * has all it needs in the record.
+ * A machine's setup and limits are in its file: without the file, it can get no jobs. For a machine named as to ssh,
+ * the record has everything.
  */
 async function reloadMachines(
   machines: readonly RecordedMachine[],

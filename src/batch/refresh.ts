@@ -1,4 +1,4 @@
-// What has happened on the machines since a batch's last client left: asked for once, kept in memory only.
+// Asks the machines once what has happened since a batch's last client left. Kept in memory only.
 
 import { parseAttemptKey } from "../model/attempt-key.js";
 import type { MachineState } from "../model/batch-state.js";
@@ -74,7 +74,7 @@ async function refreshFrom(
   const reached = await reach(recorded, connect, look, asked);
   if (reached.kind === "unreached") return reached;
   if (reached.answer || heldBy(machine).length === 0) return null;
-  return { ...unreached, reason: "what was handed over is not there any more" };
+  return { ...unreached, reason: "it no longer has the jobs that were handed over" };
 }
 
 export function foldLog(

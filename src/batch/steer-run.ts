@@ -1,5 +1,5 @@
-// What can be asked of a batch while a client follows it: by other clients of this computer, or by a service. Each throws
-// UserError when it cannot be done; what follows from it is seen in the events of the run.
+// Requests to a batch while a client follows it: from other clients of this computer, or from a service. Each throws
+// UserError if it is not possible; its effects are in the events of the run.
 
 import { UserError } from "../errors.js";
 import { LinkLost } from "../fleet/link.js";
@@ -9,7 +9,7 @@ import { olderName } from "../model/machine.js";
 import { RemoteError } from "../remote/engine/remote-error.js";
 import type { FollowedRun } from "./followed-run.js";
 
-/** Of these, jobs that are not over go on. */
+/** Jobs among these that have not ended continue. */
 export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise<void> {
   const { state } = run;
   if (state.interrupted !== "no") {
@@ -18,7 +18,7 @@ export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise
     });
   }
   const over = jobs.filter((id) => isOver(run, id));
-  if (over.length === 0) throw new UserError("none of these jobs is over", { hint: "sshoal status" });
+  if (over.length === 0) throw new UserError("none of these jobs has ended", { hint: "sshoal status" });
   if (mayTakeJobs(run)) run.reopen(over);
   else await run.runAgain(new Set(over));
 }
@@ -62,7 +62,7 @@ async function setDraining(run: FollowedRun, { name }: MachineState, isDraining:
   } catch (error) {
     if (!(error instanceof LinkLost || error instanceof RemoteError)) throw error;
     const verb = isDraining ? "drain" : "undrain";
-    throw new UserError(`${name} is out of reach: ${error.message}`, {
+    throw new UserError(`${name} is unreachable: ${error.message}`, {
       hint: `sshoal ${verb} ${name}, later`,
     });
   }

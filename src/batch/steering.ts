@@ -1,4 +1,4 @@
-// Steers a batch while it is followed: no new jobs, stop, continue, pause, leave. Signals and keys come to the same here.
+// Steers a batch while it is followed: no new jobs, stop, continue, pause, leave. Signals and keys both end up here.
 
 import { UserError } from "../errors.js";
 import type { RunEvent } from "../model/event.js";
@@ -43,7 +43,10 @@ export class Steering {
     this.#run.emit({ kind: "interrupted", mode: "stop" });
   }
 
-  /** Ends a drain. Too late once the machines are being left. Where machines are missing, as in a client that only follows, the run begins anew. */
+  /**
+   * Ends a drain. Too late once machines are finished. If machines are missing, as in a client that only follows, the
+   * run begins again.
+   */
   continue(): void {
     const { state } = this.#run;
     if (!canContinue(state)) return;
@@ -71,7 +74,7 @@ export class Steering {
     this.#leaving.leave(signal);
   }
 
-  /** After every event of the run: `sshoal stop` interrupts it, too. */
+  /** Call it after every event of the run, because `sshoal stop` also interrupts it. */
   note(event: RunEvent): void {
     if (event.kind === "interrupted" && this.#interrupted !== "stop") this.#interrupted = event.mode;
     if (event.kind === "continued" && event.from === "drain") this.#noteContinued();

@@ -1,5 +1,5 @@
-// Stops jobs of a batch that a client follows. That client is asked; where it cannot be, its machines are: then it collects what
-// is left, and its record says what became of each job.
+// Stops jobs of a batch that a client follows, by asking that client. If it cannot be asked, its machines are: then the
+// client collects the results, and its record has the outcome of each job.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../errors.js";
@@ -23,7 +23,7 @@ export interface StopFollowed {
   readonly connect: Connector;
 }
 
-/** Throws UserError when a machine cannot be asked, and when the client that follows the batch leaves. */
+/** Throws UserError if a machine cannot be asked, or if the client that follows the batch leaves. */
 export async function stopFollowed(asked: StopFollowed): Promise<readonly StoppedJob[]> {
   const follower = await reachFollower(asked.results, asked.here.stem);
   if (follower === null) return stopThroughMachines(asked);
@@ -37,7 +37,8 @@ export async function stopFollowed(asked: StopFollowed): Promise<readonly Stoppe
 async function stopThroughMachines({ here, jobs, results, connect }: StopFollowed): Promise<StoppedJob[]> {
   const targets = (jobs ?? [...here.state.jobs.keys()]).filter((id) => isOpen(here.state.jobs.get(id)));
   const places = machinesOf(here, targets);
-  // A client may be about to give jobs to another machine: it alone can stop them all, and hears it from any.
+  // A client may be about to give jobs to another machine: only the client can stop them all, and any machine can pass
+  // that on.
   const chosen = jobs === null ? new Map([...places].slice(0, 1)) : places;
   await onMachines(here, chosen, connect, async (control, keys) => {
     if (jobs === null) await control.halt();
@@ -48,10 +49,10 @@ async function stopThroughMachines({ here, jobs, results, connect }: StopFollowe
 
 function refuseMissed(missed: readonly string[]): void {
   if (missed.length === 0) return;
-  throw new UserError("a job is on its way to another machine", { hint: "type the same command again" });
+  throw new UserError("a job is being moved to another machine", { hint: "type the same command again" });
 }
 
-/** What is queued or running, as far as the record knows, by machine. */
+/** Queued or running jobs, as far as the record knows, by machine. */
 function machinesOf({ state }: BatchHere, jobs: readonly JobId[]): Map<string, JobId[]> {
   const places = new Map<string, JobId[]>();
   for (const id of jobs) {

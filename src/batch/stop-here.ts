@@ -1,4 +1,4 @@
-// Stops jobs of a batch that no client follows: follows it until they have ended and their results are here.
+// Stops jobs of a batch without a follower: follows it until they have ended and their results are collected.
 
 import { ExitCode, UserError } from "../errors.js";
 import { isStoppable } from "../model/batch-state.js";
@@ -29,7 +29,7 @@ export interface StopReport {
   readonly trouble: readonly StopTrouble[];
 }
 
-/** Throws UserError when it was interrupted. Jobs whose machine cannot be reached go on as if they had never been asked to stop. */
+/** Throws UserError if it was interrupted. Jobs on an unreachable machine continue as if they had not been asked to stop. */
 export async function stopHere({ here, jobs, results, viewer, ...means }: StopHere): Promise<StopReport> {
   let targets: readonly JobId[] = [];
   const trouble = new Map<string, StopTrouble>();
@@ -45,7 +45,7 @@ export async function stopHere({ here, jobs, results, viewer, ...means }: StopHe
     if (report === null) return false;
     const unreached = report.filter(({ end }) => end === "unreached").map(({ job }) => job);
     if (unreached.length > 0) run.emit({ kind: "jobs-resumed", jobs: unreached });
-    // Without others to come, the run ends by itself, once its machines are cleaned up.
+    // If no other jobs are left, the run ends by itself, once its machines are cleaned up.
     return unreached.length > 0 || [...run.state.jobs.values()].some(isStoppable);
   };
   const ending = await followBatch({

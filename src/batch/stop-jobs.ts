@@ -1,5 +1,5 @@
-// Stops jobs of a batch through the run that follows it, and says what became of each. For every client: a command that
-// follows the batch for as long as it takes, and one that follows it already.
+// Stops jobs of a batch through the run that follows it, and reports what happened to each. Used by a command that
+// follows the batch only for this, and by one that follows it already.
 
 import { courseOf } from "../model/attempt.js";
 import { isStoppable, type JobWord, type TrackedJob, wordOf } from "../model/batch-state.js";
@@ -8,17 +8,17 @@ import type { JobId } from "../model/job.js";
 import type { RunState } from "../plan/run-state.js";
 import type { BatchRun } from "../run/batch-run.js";
 
-/** What became of a job that was to be stopped. */
+/** What happened to a job that was to be stopped. */
 export interface StoppedJob {
   readonly job: JobId;
   readonly name: string;
-  /** Null: it had not begun anywhere. */
+  /** Null: it had not begun on any machine. */
   readonly machine: string | null;
-  /** "stopped", or how it ended by itself meanwhile; "unreached": its machine cannot be asked, and it may run on. */
+  /** "stopped", or how it ended by itself in the meantime; "unreached": its machine cannot be asked, and it may continue. */
   readonly end: JobWord | "unreached";
 }
 
-/** `jobs` null: all of the batch, which then ends. Returns those that wait or run, and so are stopped now. */
+/** `jobs` null: all of the batch, which then ends. Returns those that wait or run, and are stopped now. */
 export function askToStop(run: Pick<BatchRun, "state" | "emit">, jobs: readonly JobId[] | null): JobId[] {
   const all = jobs ?? [...run.state.jobs.keys()];
   const open = all.filter((id) => isOpen(run.state.jobs.get(id)));
@@ -31,7 +31,7 @@ export function isOpen(tracked: TrackedJob | undefined): boolean {
   return tracked !== undefined && isStoppable(tracked);
 }
 
-/** Null: some are still being stopped. Ask again after each event that `maySettle`. */
+/** Null: some are still being stopped. Call it again after each event that `maySettle`. */
 export function stopReport(state: RunState, jobs: readonly JobId[]): StoppedJob[] | null {
   const report: StoppedJob[] = [];
   for (const id of jobs) {
@@ -44,7 +44,7 @@ export function stopReport(state: RunState, jobs: readonly JobId[]): StoppedJob[
   return report;
 }
 
-/** Null: it did not begin there. */
+/** Null: it did not begin on one. */
 function machineOf({ fate }: TrackedJob): string | null {
   if (fate.kind !== "tried") return null;
   const hasEnded = fate.stage.kind === "collected" || fate.stage.kind === "stuck";

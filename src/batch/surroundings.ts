@@ -1,4 +1,4 @@
-// What a use case knows of the process it runs in, and the machines that were named there.
+// The facts about the process that a use case needs, and the machines that were named.
 
 import type { MachineContext } from "../input/machine/find-machine.js";
 import { loadMachines } from "../input/machine/load-machines.js";
@@ -9,23 +9,23 @@ import type { KnowsHost } from "../transport/config/knows-host.js";
 export interface Surroundings {
   readonly cwd: string;
   readonly homeDir: string;
-  /** What is kept there only saves time; null: nothing is kept. */
+  /** The directory for caches; null: nothing is cached. */
   readonly cacheDir: string | null;
   /** What this user's commands know of each other; null: there is no place for it. */
   readonly stateDir: string | null;
   readonly username: string;
-  /** What this computer calls itself. */
+  /** The name of this computer. */
   readonly computer: string;
   /** Null: there is none. */
   readonly agentSocket: string | null;
-  /** Where sockets of our own may be, best first. */
+  /** Possible directories for sockets, best first. */
   readonly socketDirs: readonly string[];
 }
 
-/** Machines as they were typed. */
+/** Machines as typed. */
 export interface MachineChoice {
   readonly machines: readonly string[];
-  /** Of the ssh configuration; null: the user's own. */
+  /** The ssh configuration file; null: the user's own. */
   readonly configFile: string | null;
 }
 
@@ -42,7 +42,7 @@ export function machineContext(configFile: string | null, { cwd, homeDir }: Surr
   return { cwd, homeDir, configFile, knowsHost: askSsh(homeDir) };
 }
 
-/** Loaded for those who have to ask. */
+/** Loaded only if needed. */
 function askSsh(homeDir: string): KnowsHost {
   let knowsHost: Promise<KnowsHost> | null = null;
   return async (host, configFile) => {

@@ -1,4 +1,4 @@
-// Probes machines without leaving anything there: for `probe` and `--dry-run`.
+// Probes machines without leaving anything on them: for `probe` and `--dry-run`.
 
 import type { Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
@@ -20,7 +20,7 @@ export type Surveyed = { readonly spec: MachineSpec } & (
   | { readonly kind: "failed"; readonly reason: string; readonly hint: string | null }
 );
 
-/** One bad machine does not keep the others from answering. */
+/** One bad machine does not affect the others. */
 export function survey(
   machines: readonly MachineSpec[],
   requirement: Requirement,
@@ -31,7 +31,7 @@ export function survey(
 
 async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: Connector): Promise<Surveyed> {
   const reached = await reach(spec, connect, async (session, signal) => {
-    // The probe comes first: it knows what to say of odd login shells.
+    // The probe comes first, because it explains problems of login shells.
     const capacity = await probe(session, { bases: ["~/.sshoal"] }, signal);
     await checkPlace(session, spec.scratch, signal);
     return { capacity, about: session.about };

@@ -1,4 +1,4 @@
-// What jobs begin with: the working directory as it is now, or parts of it, together with what is remembered of it.
+// Reads what jobs start with: the working directory as it is now, or parts of it, with what is remembered about it.
 
 import { realpathSync, statSync } from "node:fs";
 import path from "node:path";
@@ -12,8 +12,8 @@ import type { Surroundings } from "./surroundings.js";
 type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "exclude">;
 
 /**
- * What the jobs begin with, read one after the other, so that a file that several trees have is read once. `followed`: a file that jobs
- * are read from while it grows; it never travels. Null: there is none.
+ * The trees of the jobs, read one after the other, so that a file in several trees is read once. `followed`: a growing
+ * file with jobs, which is never sent; null: there is none.
  */
 export function readTrees(
   { cwd, cacheDir }: Surroundings,
@@ -24,7 +24,7 @@ export function readTrees(
   const isFollowed = isFollowing(cwd, followed);
   const digests = cacheDir === null ? null : new DigestMemory(cacheDir, cwd);
   const wanted = new Map(jobs.map((job) => [treeKeyOf(job), job.copyForward]));
-  // Jobs that come later have nothing of their own.
+  // Jobs that arrive later have no paths of their own.
   if (jobs.length === 0) wanted.set(treeKeyOf({}), undefined);
   const read = async (own: readonly string[] | undefined): Promise<Tree> => {
     if (own === undefined && settings.inPlace !== null) return noTree(cwd);
@@ -40,7 +40,7 @@ export function readTrees(
   let last: Promise<unknown> = Promise.resolve();
   for (const [key, own] of wanted) {
     const tree = last.then(() => read(own));
-    // Each is heard by the run, while machines are connected to.
+    // The run handles errors of each tree, while machines are connected.
     last = tree.catch(() => {});
     trees.set(key, tree);
   }
@@ -48,7 +48,7 @@ export function readTrees(
   return trees;
 }
 
-/** By its name, since it may be rotated; by where links lead; and by its inode, since it may have several names. */
+/** Compared by name, because it may be rotated; by the target of links; and by inode, because it may have several names. */
 function isFollowing(cwd: string, followed: string | null): IsFollowed {
   if (followed === null) return () => false;
   const named = path.resolve(cwd, followed);

@@ -1,4 +1,4 @@
-// What the process was started with, read here once and passed down.
+// Reads the facts about the process once; they are passed down.
 
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";

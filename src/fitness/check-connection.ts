@@ -1,4 +1,4 @@
-// How the machine was reached, what its login shell does first, and how many sessions it allows.
+// Checks how the machine was reached, what its login shell does first, and how many sessions it allows.
 
 import type { Check, Connection, Examination, StartUp } from "../model/examination.js";
 
@@ -18,7 +18,7 @@ export function checkConnection({ connection, startUp, facts, sessions }: Examin
 }
 
 function checkReach({ via, tookMs }: Connection): Check {
-  const hops = via.length === 0 ? "" : ` by way of ${via.join(", ")}`;
+  const hops = via.length === 0 ? "" : ` via ${via.join(", ")}`;
   return ok("reach", `connected${hops} in ${seconds(tookMs)} s`);
 }
 
@@ -28,10 +28,10 @@ function hostKeyWords({ isHostKeyNew }: Connection, hostKey: string): string {
 
 function transportWords({ transport, why }: Connection): string {
   const name = transport === "openssh" ? "the system's ssh (openssh)" : "built in (ssh2)";
-  return why === null ? name : `${name}, since ${why}`;
+  return why === null ? name : `${name}, because ${why}`;
 }
 
-/** Each question to a machine waits for its start-up files. */
+/** Every request to a machine waits for its start-up files. */
 const SLOW_START_MS = 2000;
 const LONGEST_QUOTE = 60;
 
@@ -43,8 +43,8 @@ function checkShell({ tookMs, noise }: StartUp, loginShell: string): Check[] {
     checks.push({
       check: "login shell",
       verdict: "warn",
-      says: `${name} takes ${seconds(tookMs)} s to start, and so does every question to the machine`,
-      fix: `so that only people wait for it, ${file}`,
+      says: `${name} takes ${seconds(tookMs)} s to start, and every request to the machine waits for it`,
+      fix: `to skip this without a terminal, ${file}`,
     });
   }
   if (noise !== "") {
@@ -53,14 +53,14 @@ function checkShell({ tookMs, noise }: StartUp, loginShell: string): Check[] {
     checks.push({
       check: "login shell",
       verdict: "warn",
-      says: `${name}'s start-up files print "${said}": left out here, but scp and rsync trip over it`,
-      fix: `so that it prints to people only, ${file}`,
+      says: `${name}'s start-up files print "${said}": sshoal ignores it, but scp and rsync fail because of it`,
+      fix: `to print it only in a terminal, ${file}`,
     });
   }
   return checks.length > 0 ? checks : [ok("login shell", `${name}, quiet, starts in ${seconds(tookMs)} s`)];
 }
 
-/** What keeps the start-up file of each shell short for those who are not at a terminal. */
+/** How to keep the start-up file of each shell short if there is no terminal. */
 const START_UP: Readonly<Record<string, string>> = {
   bash: "begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac",
   zsh: "move it from ~/.zshenv to ~/.zshrc",
@@ -70,7 +70,7 @@ const START_UP: Readonly<Record<string, string>> = {
 };
 const OTHER_START_UP = "change its start-up files";
 
-/** Control channel, event log, and one for whatever else is asked. */
+/** One for the control channel, one for the event log, and one for other requests. */
 const NEEDED_SESSIONS = 3;
 
 function checkSessions(sessions: number): Check {

@@ -1,10 +1,10 @@
-// Where our files would be: whether it can be written, has room, and is a disk of the machine itself.
+// Checks the directory for sshoal's files: whether it is writable, has room, and is on a local disk of the machine.
 
 import type { Check, HostFacts, ScratchFacts } from "../model/examination.js";
 import type { MachineSpec } from "../model/machine.js";
 
 export function checkDisks({ scratch, homeFilesystem, stuckAt }: HostFacts, spec: MachineSpec): Check[] {
-  // Not looked at: something before it hung, and that is said.
+  // Not examined: an earlier step hung, and another check reports that.
   if (scratch.dir === "" && stuckAt !== null) return [];
   const place = scratch.filesystem ?? (spec.scratch === null ? homeFilesystem : null);
   return [
@@ -20,13 +20,13 @@ function checkWriting({ dir, unwritable, unsafe, freeKb, filesystem }: ScratchFa
   if (unwritable !== null) {
     return { check: "scratch", verdict: "bad", says: `${dir} cannot be written: ${unwritable}`, fix: CHOOSE };
   }
-  const free = freeKb === null ? "how much is free is not known" : `${gigabytes(freeKb)} GB free`;
+  const free = freeKb === null ? "the free space is not known" : `${gigabytes(freeKb)} GB free`;
   const type = filesystem === null ? "" : ` (${filesystem})`;
   return { check: "scratch", verdict: "ok", says: `${dir}${type} can be written, ${free}`, fix: null };
 }
 
-const OWN_SCRATCH = "give its machine file scratch: with a directory that only you can write to";
-const CHOOSE = "give its machine file scratch: with a directory that you may write to";
+const OWN_SCRATCH = "in its machine file, set scratch: to a directory that only you can write to";
+const CHOOSE = "in its machine file, set scratch: to a directory that you may write to";
 const LITTLE_KB = 1024 * 1024;
 const TOO_LITTLE_KB = 10 * 1024;
 
@@ -37,7 +37,7 @@ function checkSpace({ dir, freeKb, unwritable }: ScratchFacts): Check[] {
       check: "space",
       verdict: freeKb < TOO_LITTLE_KB ? "bad" : "warn",
       says: `${Math.floor(freeKb / 1024)} MB are free in ${dir}: each job has a copy of the working directory there`,
-      fix: "make room (sshoal clean shows what is ours), or give its machine file scratch: with a larger disk",
+      fix: "free some space (sshoal clean shows sshoal's files), or set scratch: in its machine file to a larger disk",
     },
   ];
 }
@@ -47,7 +47,7 @@ function noexecCheck({ dir }: ScratchFacts): Check {
     check: "scratch",
     verdict: "warn",
     says: `${dir} is mounted noexec: jobs cannot start programs of the working directory (./train.sh)`,
-    fix: "write sh ./train.sh, or give its machine file scratch: with another disk",
+    fix: "write sh ./train.sh, or set scratch: in its machine file to another disk",
   };
 }
 
@@ -55,8 +55,8 @@ function networkCheck({ dir }: ScratchFacts, type: string): Check {
   return {
     check: "scratch",
     verdict: "warn",
-    says: `${dir} is on a file server (${type}): slow for many small files, and slots rely on what it does not promise`,
-    fix: "give its machine file scratch: with a local disk, for example scratch: /tmp/$USER or /scratch",
+    says: `${dir} is on a file server (${type}): slow for many small files, and slots need guarantees that it does not give`,
+    fix: "in its machine file, set scratch: to a local disk, for example scratch: /tmp/$USER or /scratch",
   };
 }
 

@@ -1,4 +1,4 @@
-// Whether the cards answer, and what their modes mean for jobs.
+// Checks whether the cards answer, and what their modes mean for jobs.
 
 import type { Check, Verdict } from "../model/examination.js";
 import type { Capacity, Gpu } from "../model/machine.js";
@@ -17,9 +17,9 @@ export function checkGpus({ examination, requirement }: Patient): Check[] {
   ];
 }
 
-const TRY = "log in there and try: nvidia-smi";
+const TRY = "log in to it and try: nvidia-smi";
 
-/** A machine without cards is as it should be; one whose tool fails has cards that cannot be used. */
+/** A machine without cards is fine. If the tool fails, the machine has cards that cannot be used. */
 function noneCheck({ gpuProblem }: Capacity, isNeeded: boolean): Check {
   const says = gpuProblem ?? "none was found";
   const isAbsent = says.startsWith("no NVIDIA driver (no nvidia-smi)");
@@ -55,7 +55,7 @@ function remedy({ vendor, index, unusable }: Gpu): string {
   return vendor === "amd" ? TRY_AMD : TRY;
 }
 
-/** Settings that are intended, but make for fewer slots than one would expect. */
+/** Settings that are intended, but lead to fewer slots than expected. */
 function checkModes(gpus: readonly Gpu[]): Check[] {
   const slices = gpus.filter(({ isMig }) => isMig).length;
   const exclusive = gpus.filter(({ isExclusive, isMig }) => isExclusive && !isMig).map(({ index }) => index);
@@ -71,7 +71,7 @@ function checkModes(gpus: readonly Gpu[]): Check[] {
       : [
           gpu(
             "ok",
-            `${slices === 1 ? "a MIG slice" : `${slices} MIG slices`}, each as a card of its own; a job sees one of them only`,
+            `${slices === 1 ? "a MIG slice" : `${slices} MIG slices`}, each a separate card; a job sees only one of them`,
           ),
         ]),
     ...(exclusive.length === 0
@@ -79,7 +79,7 @@ function checkModes(gpus: readonly Gpu[]): Check[] {
       : [
           gpu(
             "ok",
-            `compute mode Exclusive_Process on ${exclusive.join(", ")}: one job a card, --no-reserve-gpu or not`,
+            `compute mode Exclusive_Process on ${exclusive.join(", ")}: one job per card, even with --no-reserve-gpu`,
           ),
         ]),
   ];

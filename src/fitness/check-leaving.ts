@@ -1,4 +1,4 @@
-// Whether jobs go on when we have left, and whether the clocks agree.
+// Checks whether jobs continue after the client disconnects, and whether the clocks agree.
 
 import type { Check, Examination, HostFacts } from "../model/examination.js";
 
@@ -27,7 +27,7 @@ function checkLogout(facts: HostFacts, outlives: boolean | null, isLocal: boolea
     {
       check: "logout",
       verdict: "warn",
-      says: `not tried; but systemd kills a user's processes at logout here${killWords(facts)}`,
+      says: `not tried, but systemd kills a user's processes at logout${killWords(facts)}`,
       fix: logindFix(facts),
     },
   ];
@@ -37,7 +37,7 @@ function untriedCheck(): Check {
   return {
     check: "logout",
     verdict: "warn",
-    says: "whether processes survive it could not be tried",
+    says: "could not test whether processes survive it",
     fix: "run one job with --detach and look at sshoal status",
   };
 }
@@ -50,7 +50,7 @@ function killWords({ killsProcesses }: HostFacts): string {
   return killsProcesses === true ? " (KillUserProcesses=yes)" : "";
 }
 
-/** Lingering alone does not help: it keeps the user's own systemd, but not what was started by a login. */
+/** Lingering alone does not help: it keeps the user's own systemd, but not processes that a login started. */
 function logindFix({ user }: HostFacts): string {
   return `the machine's administrator sets KillUserProcesses=no, or KillExcludeUsers=root ${user}, in /etc/systemd/logind.conf and types: sudo systemctl restart systemd-logind`;
 }
@@ -65,7 +65,7 @@ function checkClock(aheadMs: number | null): Check[] {
       {
         check: "clock",
         verdict: "ok",
-        says: off < 2000 ? "agrees with ours" : `${Math.round(off / 1000)} s ${side(aheadMs)}`,
+        says: off < 2000 ? "agrees with this computer" : `${Math.round(off / 1000)} s ${side(aheadMs)}`,
         fix: null,
       },
     ];
@@ -73,14 +73,14 @@ function checkClock(aheadMs: number | null): Check[] {
     {
       check: "clock",
       verdict: "warn",
-      says: `${minutes(off)} ${side(aheadMs)}: nothing here depends on it, but dates of results look odd, and make may be misled`,
+      says: `${minutes(off)} ${side(aheadMs)}: sshoal does not depend on it, but dates of results look wrong, and make may be misled`,
       fix: "on the machine: sudo timedatectl set-ntp true",
     },
   ];
 }
 
 function side(aheadMs: number): string {
-  return aheadMs > 0 ? "ahead of ours" : "behind ours";
+  return aheadMs > 0 ? "ahead of this computer" : "behind this computer";
 }
 
 function minutes(ms: number): string {

@@ -1,4 +1,4 @@
-// How many jobs of the given kind there is room for now, and if none, why.
+// Computes how many of the given jobs fit now, and if none, why.
 
 import type { Check } from "../model/examination.js";
 import { explainShortages } from "../plan/slots/explain.js";
@@ -17,12 +17,12 @@ export function checkRoom({ spec, examination: { capacity }, requirement }: Pati
         fix: null,
       },
     ];
-  // That there are no cards at all has been said.
+  // Another check already reports that there are no cards.
   const shortages = plan.shortages.filter(({ kind }) => kind !== "gpus" || capacity.gpus.length > 0);
   return explainShortages({ capacity, requirement, plan: { ...plan, shortages } }).map(roomCheck);
 }
 
-/** What to type about it is in brackets at the end of a line. */
+/** The hint is in brackets at the end of a line. */
 function roomCheck(line: string): Check {
   const [, says, hint] = /^(.*) \(([^()]*)\)$/.exec(line) ?? [];
   if (says === undefined || hint === undefined)

@@ -1,4 +1,4 @@
-// Whether the machine file's `setup:` works, and what people usually have to change when it does not.
+// Checks whether the machine file's `setup:` works, and suggests the usual fix if it does not.
 
 import type { Check, HostFacts, SetupTrial } from "../model/examination.js";
 import type { MachineSpec } from "../model/machine.js";
@@ -22,14 +22,14 @@ export function checkSetup({ spec, examination: { facts }, treeNames }: Patient)
 type Worked = Extract<SetupTrial, { kind: "worked" }>;
 type Failed = Extract<SetupTrial, { kind: "failed" }>;
 
-/** Only its last line decides whether it failed; an earlier one may have. */
+/** The exit code is that of its last line only; an earlier line may have failed. */
 function workedCheck({ python, said }: Worked, facts: HostFacts, spec: MachineSpec): Check {
   const trouble = said.find((line) => TROUBLE.test(line));
   if (trouble !== undefined)
     return {
       check: "setup",
       verdict: "warn",
-      says: `it ends well, but says: ${trouble}`,
+      says: `it succeeds, but prints: ${trouble}`,
       fix: remedy(said, facts) ?? tryIt(spec),
     };
   const says = python === null ? "works" : `works; python is ${python}`;
@@ -44,18 +44,18 @@ interface Circumstances extends Pick<Patient, "spec" | "treeNames"> {
 
 function failedCheck({ code, said }: Failed, { spec, facts, treeNames }: Circumstances): Check {
   const words = said.find((line) => TROUBLE.test(line)) ?? said[0];
-  const says = words === undefined ? `fails without a word (exit code ${code})` : `fails: ${words}`;
+  const says = words === undefined ? `fails without output (exit code ${code})` : `fails: ${words}`;
   const used = treeNames.find((name) => mentions(spec, name));
   if (used === undefined) return bad(says, remedy(said, facts) ?? tryIt(spec));
   return {
     check: "setup",
     verdict: "warn",
-    says: `${says}; but it names ${used} of the working directory, which jobs have a copy of and this trial had not`,
-    fix: "run one job and see",
+    says: `${says}; but it uses ${used} of the working directory, which jobs have and this trial did not`,
+    fix: "run one job to check",
   };
 }
 
-/** As a path, or as a script that is run or read; other words may be anything, as in `conda activate`. */
+/** As a path, or as a script that is run or read; other words may mean anything, as in `conda activate`. */
 function mentions({ setup }: MachineSpec, name: string): boolean {
   return setup.some((line) => {
     const words = line.split(/[\s;&|()"'=]+/);
@@ -70,7 +70,7 @@ function mentions({ setup }: MachineSpec, name: string): boolean {
 
 const RUNNERS: ReadonlySet<string> = new Set([".", "source", "sh", "bash"]);
 
-/** Jobs are not run by a login shell, so what people have in ~/.bashrc is not there. Null: nothing known. */
+/** Jobs are not run by a login shell, so settings in ~/.bashrc do not apply. Null: no fix is known. */
 function remedy(said: readonly string[], { condaDir, modulesFile }: HostFacts): string | null {
   const text = said.join("\n");
   if (/conda/i.test(text) && /command not found|not found|conda init|properly configured/i.test(text)) {
@@ -87,7 +87,7 @@ function remedy(said: readonly string[], { condaDir, modulesFile }: HostFacts): 
 }
 
 function tryIt({ setup }: MachineSpec): string {
-  return `log in there and try: ${setup.join("; ").split("\n", 1)[0]}`;
+  return `log in to it and try: ${setup.join("; ").split("\n", 1)[0]}`;
 }
 
 function bad(says: string, fix: string): Check {

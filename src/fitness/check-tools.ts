@@ -1,4 +1,4 @@
-// What our scripts call on the machine, and which package has what is missing.
+// Checks the programs that sshoal's scripts call on the machine, and names the packages of missing ones.
 
 import type { Check, HostFacts } from "../model/examination.js";
 import { NEEDED_TOOLS, USEFUL_TOOLS } from "../model/tools.js";
@@ -19,7 +19,7 @@ function systemCheck(system: string): Check {
   return {
     check: "system",
     verdict: "bad",
-    says: `it runs ${system}; jobs can run on Linux only`,
+    says: `it runs ${system}; jobs run only on Linux`,
     fix: "use a machine with Linux",
   };
 }

@@ -1,4 +1,4 @@
-// Whether a batch would run on a machine: from what was found out about it to checks with a verdict and a fix each.
+// Decides whether a batch would run on a machine: turns facts about it into checks, each with a verdict and a fix.
 
 import type { Check } from "../model/examination.js";
 import { checkConnection } from "./check-connection.js";
@@ -25,7 +25,7 @@ export function diagnose(patient: Patient): Check[] {
   ];
 }
 
-/** A machine that cannot be reached, or where nothing can be run, has nothing else to be looked at. */
+/** If a machine cannot be reached, or runs no scripts, there is nothing else to check. */
 export function diagnoseFailure(
   check: string,
   { reason, hint }: { reason: string; hint: string | null },
@@ -33,7 +33,7 @@ export function diagnoseFailure(
   return { check, verdict: "bad", says: reason, fix: hint };
 }
 
-/** The batch would run there. */
+/** True if the batch would run on the machine. */
 export function isFit(checks: readonly Check[]): boolean {
   return checks.every(({ verdict }) => verdict !== "bad");
 }
@@ -42,7 +42,7 @@ function stuckCheck(stuckAt: string): Check {
   return {
     check: "answers",
     verdict: "bad",
-    says: `no answer while looking at ${stuckAt}; what comes after it was not looked at`,
-    fix: "a file server may be out of reach: log in there, and try df and loginctl",
+    says: `no answer while examining ${stuckAt}; later checks were skipped`,
+    fix: "a file server may be unreachable: log in to it and try df and loginctl",
   };
 }

@@ -1,4 +1,4 @@
-// A machine that was examined, with what is to run there.
+// An examined machine, with the jobs that are to run on it.
 
 import type { Examination } from "../model/examination.js";
 import type { Requirement } from "../model/job.js";
@@ -8,6 +8,6 @@ export interface Patient {
   readonly spec: MachineSpec;
   readonly examination: Examination;
   readonly requirement: Requirement;
-  /** Names in the working directory, which jobs get a copy of and the trial of the setup did not. */
+  /** Names in the working directory. Jobs get a copy of it; the trial of the setup had none. */
   readonly treeNames: readonly string[];
 }

@@ -1,11 +1,11 @@
-// How long to rest before the next session with a machine whose last ones were of no use. Pure: the clock is an argument.
+// Computes how long to wait before the next session with a machine after useless ones. Pure: the clock is an argument.
 
 const LONGEST_REST_MS = 10_000;
-/** Sessions that are dropped within this time of each other are in a row. */
+/** Sessions that are dropped within this time of each other count as in a row. */
 const ROW_MS = 60_000;
 
 export class BackOff {
-  /** How many sessions in a row broke before they were of any use. */
+  /** How many sessions in a row broke before they were useful. */
   #uselessInRow = 0;
   #dropsInRow = 0;
   #droppedAt = Number.NEGATIVE_INFINITY;
@@ -19,7 +19,7 @@ export class BackOff {
     return this.#uselessInRow + this.#dropsInRow > 0;
   }
 
-  /** Not every machine that lets us in can be used; it is not asked in a tight loop. */
+  /** A machine may accept the login and still be unusable; this prevents a tight loop of connections. */
   restMs(): number {
     const times = Math.max(this.#uselessInRow, this.#dropsInRow);
     return times === 0 ? 0 : Math.min(100 * 2 ** times, LONGEST_REST_MS);

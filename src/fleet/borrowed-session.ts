@@ -1,5 +1,5 @@
-// A session that others use too, as if it were one's own: closing it ends what was begun through it, and the connection
-// with the last.
+// A shared session that looks like an exclusive one. Closing it ends everything that was started through it; closing
+// the last one also closes the connection.
 
 import { deferred } from "../transport/deferred.js";
 import { lostRunning } from "../transport/script/lost-running.js";
@@ -8,7 +8,7 @@ import type { Lease } from "../transport/shared.js";
 
 export interface Borrowed {
   readonly session: Session;
-  /** The connection is of no use: no other batch borrows it from now on. */
+  /** The connection is unusable: from now on no other batch borrows it. */
   retire(): void;
 }
 

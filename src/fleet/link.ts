@@ -1,4 +1,4 @@
-// What a batch has of a machine: a session that is borrowed from the fleet, and borrowed again after it was lost.
+// A batch's connection to a machine: a session borrowed from the fleet, and borrowed again after a loss.
 
 import type { MachineSpec } from "../model/machine.js";
 import type { Session } from "../transport/session.js";
@@ -43,14 +43,14 @@ export class Link {
     return this.#live.session;
   }
 
-  /** `onLost` is called once, and not when close() was the reason. */
+  /** Calls `onLost` once, but not after close(). */
   async open(onLost: (reason: string) => void): Promise<Session> {
     await pause(this.#backOff.restMs(), this.signal);
     const borrowed = await this.#fleet.borrow(this.spec, this.signal);
     const live: Live = { ...borrowed, why: null };
     const { session } = live;
     this.#live = live;
-    // The probe, the question what is there of the tree, and what comes next: to hand over, and to follow. Each is a process.
+    // Four shells: for the probe, the question about the tree, the hand-over, and following. Each is a process.
     if (!this.#backOff.isResting) session.makeReady?.(4);
     this.#backOff.noteOpened();
     void session.gone.then((reason) => {
@@ -61,12 +61,12 @@ export class Link {
     return session;
   }
 
-  /** The machine answers, but cannot do what is asked. The session's end is what starts a new one, after a pause. */
+  /** The machine answers, but cannot do what is asked. Ending the session starts a new one, after a pause. */
   drop(reason: string): void {
     if (this.#live !== null) this.#drop(this.#live, reason);
   }
 
-  /** `reason` is null for a session that was lost by itself: there is no need to rest then. */
+  /** `reason` is null for a session that was lost by itself: then no pause is needed. */
   protected dropSession(session: Session, reason: string | null): void {
     if (reason === null) return void session.close();
     if (this.#live?.session === session) this.#drop(this.#live, reason);
@@ -80,19 +80,19 @@ export class Link {
     void live.session.close();
   }
 
-  /** To be called before a verb begins: whether the session it used was lost, also if a new one stands since. */
+  /** Call it before a verb begins. `hasLost` tells whether the verb's session was lost, even if there is a new one. */
   watchLosses(): { hasLost: () => Promise<boolean> } {
     const before = this.#losses;
     return {
       hasLost: async () => {
-        // A verb may fail a moment before the session is known to be gone.
+        // A verb may fail just before the loss of the session is noticed.
         if (this.#losses === before) await Promise.race([this.#live?.session.gone, pause(500, this.signal)]);
         return this.#losses > before;
       },
     };
   }
 
-  /** To be called when all that a session is for has begun. */
+  /** Call it when everything that a session is for has begun. */
   proveUseful(): void {
     this.#backOff.noteUseful(performance.now());
   }
@@ -105,11 +105,11 @@ export class Link {
     await live.session.close();
   }
 
-  /** Ends in good order what was begun through a session, before it is returned. */
+  /** Ends everything that was started through a session, before it is returned. */
   protected async endBegun(_session: Session): Promise<void> {}
 }
 
-/** The link went while a verb was under way: what became of it is found out when the link is back. */
+/** The connection was lost while a verb was in progress. Its effect is determined after reconnecting. */
 export class LinkLost extends Error {
   constructor() {
     super("the connection was lost");

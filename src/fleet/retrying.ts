@@ -1,11 +1,11 @@
-// Tries again what may work later, with growing and uneven pauses, so that many clients do not come at once.
+// Retries with growing, random pauses, so that many clients do not connect at once.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 1500;
 
-/** Rejects with the first error that says it is not worth trying again, with that of the last try, or when the signal comes. */
+/** Rejects with the first error that is not worth a retry, with the error of the last try, or when the signal aborts. */
 export async function retrying<T>(
   signal: AbortSignal,
   action: () => Promise<T>,
@@ -27,12 +27,12 @@ export function isRetryable(error: unknown): error is Error {
   return error instanceof Error && "isRetryable" in error && error.isRetryable === true;
 }
 
-/** A server that has more logins at once than it likes drops some: the next may be taken. */
+/** A server with too many logins at once drops some; the next one may succeed. */
 export function wasDropped(error: unknown): boolean {
   return error instanceof Error && "kind" in error && error.kind === "dropped";
 }
 
-/** Ends early, without an error, when the signal comes. */
+/** Ends early, without an error, when the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-// Bytes of an input file -> its text, or the line at which it stops being text.
+// Decodes the bytes of an input file to text, or finds the line at which it is no longer text.
 
 import { isUtf8 } from "node:buffer";
 
@@ -9,7 +9,7 @@ export type Decoded =
 const NEWLINE = 0x0a;
 const UTF16_MARKS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
 
-/** The byte order mark that some editors put first is no part of the text. */
+/** Removes the byte order mark that some editors write. */
 export function decodeText(content: Uint8Array | string): Decoded {
   const bytes =
     typeof content === "string"
@@ -33,7 +33,7 @@ function countNewlines(bytes: Buffer): number {
   return bytes.reduce((count, byte) => (byte === NEWLINE ? count + 1 : count), 0);
 }
 
-/** No UTF-8 character holds a newline byte, so that each line can be judged alone. */
+/** No UTF-8 character contains a newline byte, so each line can be checked alone. */
 function firstBadLine(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line += 1) {

@@ -1,4 +1,4 @@
-// A mistake knows where in the text it is; a problem is what people read, as file:line:column.
+// A mistake has an offset in the text; a problem is for people and has file:line:column.
 
 import type { Problem } from "../errors.js";
 
@@ -12,7 +12,7 @@ export interface Mistake {
 /** Both count from 1. */
 export type PositionOf = (offset: number) => { readonly line: number; readonly column: number };
 
-/** In the order of the text, which is the order in which they will be mended. */
+/** In the order of the text, in which a user fixes them. */
 export function toProblems(mistakes: readonly Mistake[], whereIs: (offset: number) => string): Problem[] {
   return [...mistakes]
     .sort((a, b) => a.offset - b.offset)

@@ -1,6 +1,6 @@
-// "Did you mean ...?": the known words that a mistyped one is nearest to.
+// Finds the known words that are nearest to a mistyped one, for "did you mean …?".
 
-/** Nearest first; empty when none is near enough to be worth a guess. */
+/** Nearest first; empty if none is near enough. */
 export function suggest(word: string, known: Iterable<string>): string[] {
   const typed = word.toLowerCase();
   const limit = Math.max(1, Math.floor(typed.length / 3));
@@ -11,13 +11,16 @@ export function suggest(word: string, known: Iterable<string>): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** One begins a part of the other: "user" of "username", "key" of "ssh_key_path", but not "host" of "localhost". */
+/**
+ * True if one begins a part of the other: "user" and "username", "key" and "ssh_key_path", but not "host" and
+ * "localhost".
+ */
 function overlaps(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   return short.length >= 3 && `_${long}`.replace(/[-.]/g, "_").includes(`_${short.replace(/[-.]/g, "_")}`);
 }
 
-/** Levenshtein's, but two neighbours that changed places count as one mistake, not two. */
+/** Levenshtein's distance, but two swapped neighbours count as one mistake, not two. */
 export function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -7,17 +7,17 @@ const USUAL_PRIORITY = 500;
 const ORDER_DIGITS = 10;
 const RANK_DIGITS = 3 + ORDER_DIGITS;
 
-/** Where a job stands among those that wait: by priority, then by order. A smaller rank starts earlier. */
+/** The order in which waiting jobs start: by priority, then by order. A smaller rank starts earlier. */
 export function rankOf({ id, priority = USUAL_PRIORITY, order = id }: Job): number {
   return priority * 10 ** ORDER_DIGITS + order;
 }
 
-/** Where an attempt stands in a spool of this format. Null: by its job, as in format 1. */
+/** The rank of an attempt in a spool of this format; null in format 1, which sorts by job. */
 export function rankIn(spoolFormat: number, job: Job): number | null {
   return spoolFormat === 1 ? null : rankOf(job);
 }
 
-/** `<rank>-<id>-<attempt>`. It sorts by rank as text, and needs no quoting anywhere. */
+/** `<rank>-<id>-<attempt>`. Sorts by rank as text, and never needs quoting. */
 export function attemptKey({ rank, job, number }: Pick<Attempt, "rank" | "job" | "number">): string {
   if (rank === null) return `${String(job).padStart(7, "0")}-${number}`;
   return `${String(rank).padStart(RANK_DIGITS, "0")}-${job}-${number}`;

@@ -1,40 +1,41 @@
-// One try of a job on one machine: the unit of truth. What a job is, a machine has and people see follows from its attempts.
+// One try of a job on one machine. The state of a job, the load of a machine and every report are derived from
+// attempts.
 
 import type { JobId, Outcome } from "./job.js";
 
 export interface Attempt {
-  /** Tells it apart from the other fates of a job. */
+  /** Distinguishes it from the other fates of a job. */
   readonly kind: "tried";
   readonly job: JobId;
-  /** Names it on its machine, together with its job. Each assignment has the next number. */
+  /** Together with its job, identifies it on its machine. Each assignment gets the next number. */
   readonly number: number;
-  /** Its place among those that wait on the machine, smallest first; null: its spool sorts by job. */
+  /** Its place among the attempts that wait on the machine, smallest first; null if its spool sorts by job. */
   readonly rank: number | null;
   readonly machine: string;
-  /** False: overtaken. Another attempt, or another command, has taken its place. */
+  /** False: overtaken, because another attempt or another command has replaced it. */
   isCurrent: boolean;
-  /** Which run of the job it is, from 1; null while it is not known to have begun. */
+  /** Which run of the job it is, from 1; null until the client knows that it has begun. */
   run: number | null;
   stage: Stage;
 }
 
-/** How far an attempt is, with what is true there. */
+/** The stage of an attempt, with the facts of that stage. */
 export type Stage =
-  /** Chosen for its machine, and not sent. */
+  /** Assigned to its machine, not sent yet. */
   | { readonly kind: "assigned" }
-  /** Sent: it may have arrived. */
+  /** Sent; it may have arrived. */
   | { readonly kind: "sent" }
-  /** On its machine, and not begun as far as is known. */
+  /** On its machine; as far as the client knows, it has not begun. */
   | { readonly kind: "queued" }
-  /** Begun; `slot` and `startedAt` are null until the machine's log is read. */
+  /** Begun. `slot` and `startedAt` are null until the machine's log is read. */
   | ({ readonly kind: "running"; readonly isStopping: boolean } & Course)
   /** Its results are still on the machine. */
   | ({ readonly kind: "ended" } & Ending)
-  /** Its results cannot be taken, and stay on the machine. */
+  /** Its results cannot be collected, and stay on the machine. */
   | ({ readonly kind: "stuck" } & Ending)
   /**
-   * Its results are here. `isThere`: they are on the machine as well. `isKept`: they stay there for the next attempt.
-   * `missing`: these paths of them could not be taken.
+   * Its results are on the local disk. `isThere`: they are also still on the machine. `isKept`: they stay on the
+   * machine for the next attempt. `missing`: paths that could not be collected.
    */
   | ({
       readonly kind: "collected";
@@ -48,30 +49,30 @@ export type Stage =
 
 export interface Course {
   readonly slot: number | null;
-  /** By this computer's clock: when it began, or else when this computer learned of it; null: it is not known when. */
+  /** By the local clock: when it began, or else when the client learned of it; null if unknown. */
   readonly startedAt: number | null;
 }
 
 export interface Ending extends Course {
-  /** As `startedAt`. */
+  /** Like `startedAt`. */
   readonly endedAt: number | null;
   /** By the machine's clock. */
   readonly durationMs: number;
   readonly outcome: Outcome;
 }
 
-/** One for all, since there may be very many. */
+/** Shared objects, because a batch can have very many attempts. */
 export const ASSIGNED: Stage = { kind: "assigned" };
 export const SENT: Stage = { kind: "sent" };
 export const QUEUED: Stage = { kind: "queued" };
 export const UNKNOWN: Stage = { kind: "unknown" };
 
-/** Its machine has it or is to get it, and it has not begun, as far as is known. */
+/** True if it is assigned to its machine and, as far as the client knows, has not begun. */
 export function isUnbegun({ stage: { kind } }: Attempt): boolean {
   return kind === "assigned" || kind === "sent" || kind === "queued";
 }
 
-/** How far each stage is on the way: news of an attempt is what takes it further. */
+/** The order of the stages. An event is news only if it moves the attempt forward. */
 const PROGRESS: Record<Stage["kind"], number> = {
   assigned: 0,
   sent: 0,

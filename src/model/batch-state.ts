@@ -1,5 +1,5 @@
-// What is known of a batch: its jobs, their attempts, and the machines. Events are folded into it in plan/; everything
-// that is shown is read from it. It is changed in place, since a batch may have 100,000 jobs.
+// The state of a batch: its jobs, their attempts, and the machines. plan/ folds events into it, and every report reads
+// it. It is changed in place, because a batch can have 100,000 jobs.
 
 import { type Attempt, isUnbegun, type Stage } from "./attempt.js";
 import type { DecisionKind } from "./decision.js";
@@ -10,53 +10,56 @@ import { SPOOL_FORMAT } from "./machine.js";
 export interface BatchState {
   readonly jobs: Map<JobId, TrackedJob>;
   readonly machines: Map<string, MachineState>;
-  /** How many jobs are in each phase. */
+  /** The number of jobs in each phase. */
   readonly tally: Record<Phase, number>;
-  /** Jobs with this computer. */
+  /** Jobs that wait at the client. */
   readonly waiting: Set<JobId>;
-  /** The user wants no new jobs ("drain"), nor those that run ("stop"). */
+  /** "drain": no new jobs begin. "stop": running jobs are stopped, too. */
   interrupted: "no" | "drain" | "stop";
   readonly life: Life;
 }
 
-/** A job, and what has become of it. */
+/** A job with its fate and its attempts. */
 export interface TrackedJob {
   job: Job;
   fate: Fate;
   /** Every attempt that was not taken back before it began, oldest first. */
   attempts: readonly Attempt[];
-  /** The number that was last given to an attempt. */
+  /** The number of the last attempt. */
   lastNumber: number;
-  /** How often it was tried again. */
+  /** How often it was retried. */
   retries: number;
-  /** The machine it was last tried on in vain: another one is the better choice. */
+  /** The machine of its last failed attempt. Another machine is preferred. */
   avoids: string | null;
-  /** It is another command now than what was begun of it. */
+  /** Its command is no longer the one that was started. */
   isReplaced: boolean;
-  /** The batch file has its command no more: it is followed to its end if it has begun, and never begins. */
+  /** Its command is no longer in the batch file: it never begins, but is followed to its end if it has begun. */
   isGone: boolean;
-  /** In job_results/: what was last collected of it, for the next attempt; null: nothing, or it succeeded. */
+  /**
+   * The entry of job_results/ with its last collected files, for the next attempt; null if there is none or the job
+   * succeeded.
+   */
   copy: string | null;
-  /** It does not start before this job, which is gone, was taken back from its machine. */
+  /** A gone job that must be taken back from its machine before this job may start. */
   after: JobId | null;
 }
 
 export type Fate =
   | { readonly kind: "waiting" }
-  /** Its current attempt says how far it is. */
+  /** The current attempt, whose stage is the stage of the job. */
   | Attempt
-  /** Results were there before this run; `outcome` is null when no record says how the job ended. */
+  /** Results existed before this run. `outcome` is null if no record has the job's end. */
   | { readonly kind: "skipped"; readonly outcome: Outcome | null }
-  /** It does not begin in this run: the user wanted no new jobs, or no machine can take it. */
+  /** Does not begin in this run: the user wants no new jobs, or no machine can take it. */
   | { readonly kind: "dropped" }
-  /** A user stopped it before it began: it begins only when it is asked for again. */
+  /** A user stopped it before it began. It begins only if it is requested again. */
   | { readonly kind: "stopped" };
 
-/** Where a job stands, for counting. */
+/** The phase of a job, for counting. */
 export type Phase =
   | "waiting"
   | "running"
-  /** Its results are not here yet. */
+  /** Its results are not collected yet. */
   | "ended"
   | "succeeded"
   | "failed"
@@ -68,47 +71,47 @@ export type Phase =
 
 export interface MachineState {
   readonly name: string;
-  /** Its place among the machines, as they were named. */
+  /** Its position in the user's list of machines. */
   readonly order: number;
-  /** Of an older one, what has not begun is taken back, and nothing is handed over. */
+  /** From a spool of an older format, waiting jobs are taken back, and no jobs are handed over to it. */
   readonly spoolFormat: number;
   phase: "new" | "connecting" | "ready" | "lost" | "finishing" | "done" | "failed";
   slots: number;
-  /** Which kinds of jobs these slots are for. */
+  /** The kinds of jobs that its slots accept. */
   kinds: ReadonlySet<string>;
-  /** It may be given jobs. */
+  /** It may get jobs. */
   isOpen: boolean;
-  /** At least one job went there: there is a spool to clean. */
+  /** It got at least one job, so there is a spool to clean. */
   hasSpool: boolean;
-  /** When the link was lost last. */
+  /** When the connection was last lost. */
   lostAt: number;
-  /** It was away too long, and its waiting jobs went to others. */
+  /** It was unreachable for too long, and its waiting jobs went to other machines. */
   isGivenUp: boolean;
-  /** When results were last brought home from there. */
+  /** When results were last collected from it. */
   collectedAt: number;
-  /** Verbs under way; one of each kind at a time. */
+  /** Verbs in progress, at most one of each kind. */
   readonly busy: Set<DecisionKind>;
-  /** The attempts that are there or may be, and are still wanted, by job: at most one of each. */
+  /** Wanted attempts that are or may be on the machine, by job: at most one per job. */
   readonly attempts: Map<JobId, Attempt>;
-  /** The same, by stage. Only plan/attempts.ts changes them. */
+  /** The same attempts by stage. Only plan/fold/attempts.ts changes them. */
   readonly current: Record<CurrentStage, Set<Attempt>>;
   readonly overtaken: Record<OvertakenStage, Set<Attempt>>;
-  /** Attempts whose results are here, and on the machine as well, by key. */
+  /** Collected attempts that are still on the machine, by key. */
   readonly toFree: Map<string, Attempt>;
-  /** Attempts whose results are here, and whose directories stay there until their jobs succeed, by key. */
+  /** Collected attempts whose directories stay on the machine until their jobs succeed, by key. */
   readonly kept: Map<string, Attempt>;
-  /** Attempts whose results are here but for what is missing, by key. Nothing is cleaned while there are any. */
+  /** Collected attempts of which some paths are missing, by key. The machine is not cleaned while there are any. */
   readonly rests: Map<string, Attempt>;
-  /** Of those: keys to ask for again. */
+  /** Keys of `rests` to request again. */
   readonly restsToTry: Set<string>;
-  /** Jobs whose results are here, and that are to be tried again. */
+  /** Collected jobs that are to be retried. */
   readonly toRetry: Set<JobId>;
-  /** How many results cannot be taken from there. */
+  /** How many results cannot be collected from it. */
   stuck: number;
 }
 
 type CurrentStage = "assigned" | "sent" | "queued" | "running" | "ended";
-/** Queued: also what was only sent. */
+/** "queued" also includes attempts that were only sent. */
 type OvertakenStage = "queued" | "running" | "ended";
 
 export function newTally(): Record<Phase, number> {
@@ -116,7 +119,7 @@ export function newTally(): Record<Phase, number> {
   return { waiting: 0, running: 0, ended: 0, unknown: 0, ...over };
 }
 
-/** Of a batch of which nothing is known. */
+/** The state before any event. */
 export function emptyState(): BatchState {
   return {
     jobs: new Map(),
@@ -159,7 +162,7 @@ function newSet(): Set<Attempt> {
   return new Set();
 }
 
-/** A fate, or the stage of the current attempt with where it is. */
+/** A fate, or the stage of the current attempt with its machine. */
 export type Standing =
   | Exclude<Fate, Attempt>
   | ({ readonly machine: string; readonly attempt: Attempt } & Stage);
@@ -169,14 +172,14 @@ export function standingOf({ fate }: TrackedJob): Standing {
   return { machine: fate.machine, attempt: fate, ...fate.stage };
 }
 
-/** Its results are here: how it ended, or null where no record says so. Undefined: they are not. */
+/** How the job ended, if its results are on the local disk; null if no record has its end. Undefined if they are not. */
 export function outcomeAtHome({ fate }: TrackedJob): Outcome | null | undefined {
   if (fate.kind === "skipped") return fate.outcome;
   if (fate.kind !== "tried" || fate.stage.kind !== "collected") return undefined;
   return fate.stage.outcome;
 }
 
-/** How often the job has begun, as far as is known. */
+/** How often the job has begun, as far as the client knows. */
 export function runsOf({ attempts }: TrackedJob): number {
   let most = 0;
   for (const { run } of attempts) if (run !== null && run > most) most = run;
@@ -188,7 +191,7 @@ export function phaseOf({ fate }: TrackedJob): Phase {
   return fate.kind === "tried" ? phaseAt(fate.stage) : fate.kind;
 }
 
-/** Of a job whose current attempt is at this stage. */
+/** The phase of a job whose current attempt is at this stage. */
 export function phaseAt(stage: Stage): Phase {
   switch (stage.kind) {
     case "running":
@@ -210,7 +213,7 @@ export function phaseAt(stage: Stage): Phase {
 
 type EndPhase = "succeeded" | "failed" | "stopped" | "lost";
 
-/** The word for an outcome. */
+/** The phase that an outcome leads to. */
 export function endingOf(outcome: Outcome): EndPhase {
   switch (outcome.kind) {
     case "stopped":
@@ -226,7 +229,7 @@ export function endingOf(outcome: Outcome): EndPhase {
   }
 }
 
-/** The words for a job's state, in every place that shows one, and in the order in which they are counted up. */
+/** The words for a job's state, in the order in which every report counts them. */
 export const JOB_WORDS = ["succeeded", "failed", "stopped", "lost", "skipped", "running", "waiting"] as const;
 export type JobWord = (typeof JOB_WORDS)[number];
 
@@ -238,7 +241,7 @@ export function wordOf(tracked: TrackedJob): JobWord {
   return phase === "running" || phase === "waiting" || phase === "stopped" ? phase : "lost";
 }
 
-/** It waits or runs, as far as is known. */
+/** True if it waits or runs, as far as the client knows. */
 export function isStoppable({ fate }: TrackedJob): boolean {
   if (fate.kind !== "tried") return fate.kind === "waiting" || fate.kind === "dropped";
   return isUnbegun(fate) || fate.stage.kind === "running";

@@ -9,35 +9,35 @@ export interface JobStatus {
   readonly name: string;
   readonly line: number | null;
   readonly state: JobWord;
-  /** Its results are on this computer. */
+  /** Its results are on the local disk. */
   readonly isHere: boolean;
   readonly machine: string | null;
   readonly slot: number | null;
   /** Which run of the job it is, from 1; 0: it has not begun. */
   readonly attempt: number;
-  /** By this computer's clock; null: it has not begun, or it is not known when. */
+  /** By the local clock; null if it has not begun or the time is unknown. */
   readonly startedAt: number | null;
-  /** How long it runs or ran; null: it has not begun, or it is not known. */
+  /** How long it has run; null if it has not begun or the time is unknown. */
   readonly elapsedMs: number | null;
-  /** Names the attempt on its machine. */
+  /** The key of the attempt on its machine. */
   readonly key: string | null;
-  /** Null while it has none, and for results that no record tells of. */
+  /** Null if it has not ended, and for results without a record. */
   readonly outcome: Outcome | null;
-  /** Of a job of a sweep. */
+  /** The parameters of a sweep's job. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Of a job whose results are in place: what of them is still on its machine. */
+  /** Paths of collected results that are still on the machine. */
   readonly missing?: readonly string[];
-  /** Of a job that ended: why its results could not be taken so far. */
+  /** Why the results of an ended job could not be collected so far. */
   readonly reason?: string;
 }
 
 /** How long a batch takes. */
 export interface BatchTimes {
-  /** A client follows it, or a machine has a job of it to run. */
+  /** A client follows the batch, or a machine has a job of it to run. */
   readonly isAtWork: boolean;
-  /** Over all of its clients. */
+  /** The sum over all clients of the batch. */
   readonly elapsedMs: number;
-  /** Null: it is not known. */
+  /** Null if unknown. */
   readonly timeLeftMs: number | null;
 }
 
@@ -56,9 +56,9 @@ export interface BatchStatus extends BatchTimes {
   readonly shortages: ReadonlyMap<string, string>;
   /** "process 1234"; null: no client does. */
   readonly follower: string | null;
-  /** What to type to go on with it. */
+  /** The command that resumes the batch. */
   readonly command: string;
-  /** Their jobs are as last known. */
+  /** Machines that could not be reached: their jobs are shown as last known. */
   readonly unreached: readonly { readonly machine: string; readonly reason: string }[];
 }
 

@@ -1,15 +1,15 @@
-// How long a batch has taken so far, and how long the rest of it will take.
+// Computes how long a batch has taken so far, and how long the rest will take.
 
 import type { Attempt } from "./attempt.js";
 import type { BatchState } from "./batch-state.js";
 import { lengthOf } from "./life.js";
 
-/** Over all of its clients. `now` is null when no client follows the batch and no machine has a job of it to run. */
+/** The sum over all clients. Pass null for `now` if no client follows the batch and no machine has a job of it to run. */
 export function elapsedMs({ life }: BatchState, now: number | null): number {
   return lengthOf(life, now);
 }
 
-/** How many jobs are with machines, and have not ended as far as is known. */
+/** How many jobs are on machines and, as far as the client knows, have not ended. */
 export function countHeld({ machines }: BatchState): number {
   let count = 0;
   for (const { attempts, current, overtaken } of machines.values())
@@ -17,12 +17,12 @@ export function countHeld({ machines }: BatchState): number {
   return count;
 }
 
-/** Of its jobs that ended by themselves; null: none did. */
+/** The mean over jobs that ended by themselves; null if there is none. */
 function meanDurationMs({ life: { durations } }: BatchState): number | null {
   return durations.count === 0 ? null : durations.totalMs / durations.count;
 }
 
-/** Null when there is nothing to go by: no job ended yet, no slots, or all that is left ran over the mean. */
+/** Null if there is no basis for an estimate: no job has ended, there are no slots, or all remaining jobs exceed the mean. */
 export function timeLeftMs(state: BatchState, now: number): number | null {
   const meanMs = meanDurationMs(state);
   const slots = slotCount(state);
@@ -46,7 +46,7 @@ function slotCount({ machines }: BatchState): number {
   return count;
 }
 
-/** Jobs that are still to begin: those that were dropped are not. */
+/** The number of jobs that will still begin, without dropped ones. */
 function countUnbegun({ waiting, machines }: BatchState): number {
   let count = waiting.size;
   for (const { current } of machines.values())

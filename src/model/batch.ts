@@ -1,34 +1,35 @@
-// What a batch was asked to be, apart from its jobs: kept in its record, so that it can go on without the command line.
+// The settings of a batch, apart from its jobs. The record keeps them, so that a batch can be resumed without its
+// command line.
 
 import type { Requirement } from "./job.js";
 import type { OutputLimit } from "./output-limit.js";
 
-/** How far a file has been read that others append to. */
+/** How far a growing file has been read. */
 export interface FeedPosition {
-  /** Device and inode: the name may be another file's by now. */
+  /** Device and inode, because the name may belong to another file by now. */
   readonly file: string;
   readonly offset: number;
-  /** Of this file and those before it. */
+  /** Lines of this file and of the files before it. */
   readonly lines: number;
-  /** Of what stands before the offset, to tell whether it is still that. */
+  /** A digest of the text before the offset, to detect whether it has changed. */
   readonly digest: string;
 }
 
 export interface BatchSettings {
   readonly requirement: Requirement;
   readonly timeoutSeconds: number | null;
-  /** Where jobs run, on this computer, without a copy of anything; null: each has a directory of its own. */
+  /** The local directory in which jobs run without a copy of anything; null: each job has its own directory. */
   readonly inPlace: string | null;
   /** Relative to the working directory. */
   readonly copyForward: readonly string[];
   /** Relative to a job's directory. */
   readonly copyBack: readonly string[];
-  /** Of both directions these are left out: patterns of an ignore file at the top. Absent: none. */
+  /** Patterns of an ignore file at the top, excluded in both directions. Absent: none. */
   readonly exclude?: readonly string[];
   readonly copiesUnchanged: boolean;
-  /** Both streams of a job go to one file, in the order in which they are written. Absent: each has its own. */
+  /** Both streams of a job go to one file, in the order in which they are written. Absent: one file per stream. */
   readonly mergesOutput?: boolean;
-  /** The directory of a job stays on its machine until the job succeeds. Absent: it goes once it is collected. */
+  /** The directory of a job stays on its machine until the job succeeds. Absent: it is removed once it is collected. */
   readonly keepsDir?: boolean;
   /** How much is kept of each stream of a job. Absent: all of it. */
   readonly maxOutput?: OutputLimit;

@@ -6,33 +6,33 @@ import type { JobId } from "./job.js";
 export type Decision = Verb & { readonly machine: string };
 
 type Verb =
-  /** `resumes`: jobs of this batch may be there already. */
+  /** `resumes`: jobs of this batch may already be on the machine. */
   | { readonly kind: "connect"; readonly resumes: boolean }
-  /** The link was lost: get it back, for as long as it takes. */
+  /** The connection was lost: try to reconnect until it succeeds. */
   | { readonly kind: "reconnect"; readonly resumes: boolean }
-  /** `again`: of the jobs, those that may be there from an earlier hand-over. */
+  /** `again`: the jobs that an earlier hand-over may have brought to the machine. */
   | {
       readonly kind: "hand-over";
       readonly jobs: readonly JobId[];
       readonly again?: readonly JobId[];
     }
   | { readonly kind: "collect"; readonly jobs: readonly JobId[] }
-  /** Asks again for what was missing of results that are in place. */
+  /** Requests the missing parts of collected results again. */
   | { readonly kind: "collect-rest"; readonly rests: readonly Rest[] }
   | { readonly kind: "free"; readonly keys: readonly string[] }
-  /** Moves the results of these aside, to run them again. */
+  /** Moves the results of these jobs aside, to run the jobs again. */
   | { readonly kind: "retry"; readonly jobs: readonly JobId[] }
   | { readonly kind: "take-back"; readonly jobs: readonly JobId[] }
   | { readonly kind: "stop"; readonly jobs: readonly JobId[] }
   /** `keeps`: attempts whose directories stay. */
   | { readonly kind: "finish"; readonly cleans: boolean; readonly keeps?: readonly string[] };
 
-/** `key` names the attempt there. `isInPlace`: its results are those that count. */
+/** `key`: the attempt's key on the machine. `isInPlace`: its results are the ones that count. */
 export type Rest = Incomplete & { readonly key: string; readonly isInPlace: boolean };
 
 export type DecisionKind = Decision["kind"];
 
-/** A verb begins, or ends, however it went. */
+/** A verb begins or ends, whether it succeeded or not. */
 export interface VerbNews {
   readonly kind: "verb-begun" | "verb-ended";
   readonly decision: Decision;

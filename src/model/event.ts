@@ -1,5 +1,5 @@
-// Everything that can happen in a run. Events are recorded, folded into the state and shown to people;
-// `at` is this computer's clock in milliseconds when it learned of it, durations come from the machine's own.
+// All events of a run. They are recorded, folded into the state and shown to people. `at` is the local time in
+// milliseconds at which the client learned of the event. Durations are measured by the machine's clock.
 
 import type { BatchSettings, FeedPosition } from "./batch.js";
 import type { HaltRule } from "./halt-rule.js";
@@ -17,41 +17,41 @@ export type RunEvent = { readonly at: number } & (
       readonly jobs: readonly Job[];
       readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch" | "file" | "spool">[];
       readonly settings: BatchSettings;
-      /** The batch file was edited since the last run; left out: it was not. */
+      /** The edit of the batch file since the last run; absent if there was none. */
       readonly edit?: ScriptEdit;
     }
-  /** Results are filed under the names that the last `edit` gave their jobs. */
+  /** Results have the names that the last `edit` gave their jobs. */
   | { readonly kind: "results-moved" }
-  /** Jobs that came after the run had begun; `position`: how far a growing file has been read by then. */
+  /** Jobs that arrived after the run had begun. `position`: how far a growing file was read by then. */
   | {
       readonly kind: "jobs-added";
       readonly jobs: readonly Job[];
       readonly position: FeedPosition | null;
     }
-  /** No more jobs will come. */
+  /** No more jobs will arrive. */
   | { readonly kind: "jobs-complete" }
-  /** An earlier client left the batch like this. */
+  /** The state in which an earlier client left the batch. */
   | {
       readonly kind: "run-resumed";
       readonly done: number;
       readonly running: number;
       readonly waiting: number;
-      /** Where jobs are. */
+      /** Machines that have jobs. */
       readonly machines: readonly string[];
-      /** Which jobs each of those machines has. */
+      /** The jobs of each of those machines. */
       readonly held: Readonly<Record<string, readonly JobId[]>>;
     }
-  /** Results were there before this run; `outcome` is null when no record tells how the job ended. */
+  /** Results existed before this run. `outcome` is null if no record has the job's end. */
   | {
       readonly kind: "job-skipped";
       readonly job: JobId;
       readonly outcome: Outcome | null;
-      /** This run was not asked to run it: `attach`, `stop`, and `retry` of other jobs. */
+      /** The run was not asked to run it, as with `attach`, `stop`, and `retry` of other jobs. */
       readonly isUnasked?: true;
     }
-  /** Its results were removed, or moved aside to run it again: to `aside`, in job_results/. */
+  /** Its results were removed, or moved to `aside` in job_results/ to run it again. */
   | { readonly kind: "job-reopened"; readonly job: JobId; readonly aside?: string }
-  /** Its command or its need has changed before it began. */
+  /** Its command or its requirement changed before it began. */
   | { readonly kind: "job-replaced"; readonly job: JobId }
   | {
       readonly kind: "machine-ready";
@@ -59,23 +59,23 @@ export type RunEvent = { readonly at: number } & (
       readonly capacity: Capacity;
       readonly slots: readonly Slot[];
     }
-  /** The link is gone, the machine perhaps not: what is there goes on, and is picked up when the link is back. */
+  /** The connection is lost, but the machine may be fine: its jobs continue, and the client resumes when it reconnects. */
   | { readonly kind: "machine-lost"; readonly machine: string; readonly reason: string }
   | { readonly kind: "machine-back"; readonly machine: string }
-  /** It has not answered since then, and the link may be lost; null: it answers again. For the live view. */
+  /** The machine has not answered since then, so the connection may be lost; null: it answers again. For the live view. */
   | { readonly kind: "machine-quiet"; readonly machine: string; readonly since: number | null }
-  /** Left out for good. `hint` says what to type next. */
+  /** Left out for the rest of the run. `hint` says what to type next. */
   | {
       readonly kind: "machine-failed";
       readonly machine: string;
       readonly reason: string;
       readonly hint: string | null;
-      /** Another client follows the batch there. */
+      /** Another client follows the batch on this machine. */
       readonly isHeld?: true;
       /** It was measured, and has no room for a job. */
       readonly hasNoRoom?: true;
     }
-  /** It could not take these jobs, nor will it be given others; what it has goes on. */
+  /** It could not accept these jobs and gets no other ones. The jobs that it has continue. */
   | {
       readonly kind: "machine-refused";
       readonly machine: string;
@@ -83,18 +83,18 @@ export type RunEvent = { readonly at: number } & (
       readonly reason: string;
       readonly hint: string | null;
     }
-  /** It gets no more jobs; what it had not begun goes to others. */
+  /** It gets no more jobs. Its waiting jobs go to other machines. */
   | { readonly kind: "machine-draining"; readonly machine: string }
-  /** It may have jobs again. */
+  /** It may get jobs again. */
   | { readonly kind: "machine-opened"; readonly machine: string }
-  /** What `--copy-forward` found; `leftOut` names what an ignore rule or its kind keeps here. */
+  /** What `--copy-forward` found. `leftOut` names the paths that are not copied because of an ignore rule or their kind. */
   | {
       readonly kind: "tree-read";
       readonly files: number;
       readonly bytes: number;
       readonly leftOut: readonly string[];
     }
-  /** The working directory is being copied; `totalBytes` 0: it was there already. */
+  /** The working directory is being copied. `totalBytes` is 0 if the machine already had it. */
   | {
       readonly kind: "staging";
       readonly machine: string;
@@ -107,7 +107,7 @@ export type RunEvent = { readonly at: number } & (
       readonly kind: "jobs-assigned";
       readonly machine: string;
       readonly jobs: readonly JobId[];
-      /** The numbers of these attempts, in the same order; records of version 0.1 have none. */
+      /** The numbers of these attempts, in the same order; absent in records of version 0.1. */
       readonly attempts?: readonly number[];
     }
   | { readonly kind: "jobs-handed-over"; readonly machine: string; readonly jobs: readonly JobId[] }
@@ -123,24 +123,24 @@ export type RunEvent = { readonly at: number } & (
       readonly attempt: number;
       readonly machine: string;
       readonly slot: number;
-      /** By this computer's clock, from the machine's uptime; left out: the machine does not tell. */
+      /** By the local clock, computed from the machine's uptime; absent if the machine does not report it. */
       readonly startedAt?: number;
     }
-  /** A job that ran before was handed over: what this attempt begins with, where its directory is kept (`--keep-dir`). */
+  /** What a further attempt starts with if its directory is kept (`--keep-dir`). */
   | ({
       readonly kind: "job-resumes";
       readonly job: JobId;
       readonly attempt: number;
       readonly machine: string;
     } & Resumption)
-  /** The last line a running job printed, for the live view. `saidAt`: an earlier client had it by then. */
+  /** The last line that a running job printed, for the live view. `saidAt`: when an earlier client had it. */
   | {
       readonly kind: "job-said";
       readonly job: JobId;
       readonly text: string;
       readonly saidAt?: number;
     }
-  /** What a job printed, with `--tee`: one or more whole lines, or the last one, which may have no newline. Never recorded. */
+  /** Output of a job, with `--tee`: one or more whole lines, or a last line without a newline. Never recorded. */
   | {
       readonly kind: "job-output";
       readonly job: JobId;
@@ -148,7 +148,7 @@ export type RunEvent = { readonly at: number } & (
       readonly stream: "out" | "err";
       readonly text: string;
     }
-  /** The job has emptied its own output: `kept` bytes that were fetched before stay, and what it prints now is added. */
+  /** The job emptied its own output. The `kept` bytes that were fetched before stay, and new output is appended. */
   | {
       readonly kind: "output-restarted";
       readonly job: JobId;
@@ -166,14 +166,14 @@ export type RunEvent = { readonly at: number } & (
       /** Of a job that failed: the last lines of its stderr. Left out: the machine did not answer in time. Never recorded. */
       readonly stderrTail?: string;
     }
-  /** A large collection is on its way: only of those it is told how far they are. */
+  /** Progress of a collection. Only large collections report it. */
   | {
       readonly kind: "collecting";
       readonly machine: string;
       readonly receivedBytes: number;
       readonly totalBytes: number;
     }
-  /** Its results are in place on this computer's disk. */
+  /** Its results are in place on the local disk. */
   | {
       readonly kind: "job-collected";
       readonly job: JobId;
@@ -182,12 +182,12 @@ export type RunEvent = { readonly at: number } & (
       readonly outcome: Outcome;
       readonly files: number;
       readonly bytes: number;
-      /** Paths below its results that could not be taken: they stay on the machine. Left out: nothing is missing. */
+      /** Paths of its results that could not be collected and stay on the machine. Absent: nothing is missing. */
       readonly missing?: readonly string[];
-      /** Another result is in place: this one is beside it, in job_results/. */
+      /** Another result of the job is in place: these results are under this name in job_results/. */
       readonly beside?: string;
     }
-  /** The machine was asked again for what was missing. `files` came; `missing` still could not be taken. */
+  /** The machine was asked again for missing results: `files` arrived, `missing` still could not be collected. */
   | {
       readonly kind: "rest-collected";
       readonly job: JobId;
@@ -197,17 +197,17 @@ export type RunEvent = { readonly at: number } & (
       readonly bytes: number;
       readonly missing: readonly string[];
     }
-  /** Its archive is verified and about to be put into place: after a crash, results that are in place are these. */
+  /** Archives are verified and about to be put into place. After a crash, results in place are these. */
   | {
       readonly kind: "jobs-arrived";
       readonly machine: string;
       readonly jobs: readonly JobId[];
-      /** Of these jobs, in the same order. */
+      /** The attempts of these jobs, in the same order. */
       readonly attempts: readonly number[];
-      /** By job, as in `job-collected`; left out: nothing is missing. */
+      /** By job, as in `job-collected`; absent: nothing is missing. */
       readonly missing?: Readonly<Record<JobId, readonly string[]>>;
     }
-  /** Its results cannot be taken, and stay over there. */
+  /** Its results cannot be collected, and stay on the machine. */
   | {
       readonly kind: "job-stuck";
       readonly job: JobId;
@@ -216,25 +216,28 @@ export type RunEvent = { readonly at: number } & (
       readonly reason: string;
     }
   | { readonly kind: "warning"; readonly message: string }
-  /** Jobs that nobody had begun are with this computer again; of those asked for, `begun` had been begun. */
+  /** Jobs that had not begun are back at the client. `begun`: requested jobs that had already begun. */
   | {
       readonly kind: "jobs-taken-back";
       readonly machine: string;
       readonly jobs: readonly JobId[];
       readonly begun: readonly JobId[];
     }
-  /** The machine has been away too long: what it had not begun goes to others. */
+  /** The machine was unreachable for too long: its waiting jobs go to other machines. */
   | { readonly kind: "jobs-reassigned"; readonly machine: string; readonly jobs: readonly JobId[] }
-  /** They are tried once more; what the last attempt left has moved aside: to `asides`, by job, in job_results/. */
+  /** These jobs are retried. The files of their last attempts moved to `asides` in job_results/, by job. */
   | {
       readonly kind: "jobs-retried";
       readonly machine: string;
       readonly jobs: readonly JobId[];
       readonly asides?: Readonly<Record<JobId, string>>;
     }
-  /** They were handed over, and are not there any more: their fate is unknown, and no other machine gets them. */
+  /**
+   * These jobs were handed over, but the machine no longer has them. Their fate is unknown, so no other machine gets
+   * them.
+   */
   | { readonly kind: "jobs-gone"; readonly machine: string; readonly jobs: readonly JobId[] }
-  /** The directories of these jobs stay on the machine until the jobs succeed, and those of no others. */
+  /** The machine keeps the directories of exactly these jobs until the jobs succeed. */
   | {
       readonly kind: "dirs-kept";
       readonly machine: string;
@@ -243,44 +246,47 @@ export type RunEvent = { readonly at: number } & (
     }
   /** So many earlier results of jobs were removed, since newer ones are in place (`--max-old`). */
   | { readonly kind: "old-results-removed"; readonly count: number; readonly bytes: number }
-  /** Nothing of this batch is left over there. */
+  /** Nothing of this batch is left on the machine. */
   | { readonly kind: "machine-done"; readonly machine: string }
-  /** A user stops these jobs: what runs is ended, and what has not begun does not begin. */
+  /** A user stops these jobs: running ones are ended, and waiting ones do not begin. */
   | { readonly kind: "jobs-stopping"; readonly jobs: readonly JobId[] }
-  /** Jobs that were stopped are wanted again. */
+  /** Stopped jobs are requested again. */
   | { readonly kind: "jobs-resumed"; readonly jobs: readonly JobId[] }
   /** Ctrl-C: `drain` lets running jobs finish, `stop` ends them. */
   | { readonly kind: "interrupted"; readonly mode: "drain" | "stop" }
-  /** So many jobs failed, succeeded or are done that the run ends, as `rule` says: `soon` as by `drain`, `now` by `stop`. */
+  /**
+   * A `--halt` rule ends the run because enough jobs failed, succeeded or are done. `soon` acts like `drain`, `now`
+   * like `stop`.
+   */
   | {
       readonly kind: "halted";
       readonly when: HaltRule["when"];
       readonly why: HaltRule["why"];
       readonly count: number;
-      /** As it was typed: `soon,fail=3`. */
+      /** The rule as typed: `soon,fail=3`. */
       readonly rule: string;
     }
-  /** No new jobs until `continued`; what runs goes on. `pid` is this client. */
+  /** No new jobs begin until `continued`; running jobs continue. `pid` is this client. */
   | { readonly kind: "paused"; readonly pid: number }
-  /** New jobs begin again. `from`: what kept them from it; left out: `paused`. */
+  /** New jobs begin again. `from`: the state that ended; absent: `paused`. */
   | { readonly kind: "continued"; readonly from?: "drain" }
   | {
       readonly kind: "run-ended";
       readonly counts: Counts;
-      /** Results of which something is still on a machine; left out: there are none. */
+      /** Results of which a part is still on a machine; absent: there are none. */
       readonly incomplete?: readonly Incomplete[];
     }
 );
 
-/** What an attempt of a job begins with that ran before. */
+/** What a further attempt of a job starts with. */
 export type Resumption =
   /** The directory of the last attempt, which is on the same machine. */
   | { readonly from: "machine" }
-  /** What was collected of it, `copy` in job_results/. */
+  /** The collected copy of it, `copy` in job_results/. */
   | { readonly from: "copy"; readonly copy: string }
   | { readonly from: "nothing"; readonly reason: string };
 
-/** An attempt whose results are in place, but for what is `missing`. */
+/** An attempt whose results are in place, except for the `missing` paths. */
 export interface Incomplete {
   readonly job: JobId;
   readonly attempt: number;
@@ -294,12 +300,12 @@ export type News = RunEvent extends infer Event ? (Event extends unknown ? Omit<
 export interface Counts {
   readonly succeeded: number;
   readonly failed: number;
-  /** Ended by Ctrl-C, `sshoal stop` or `--halt now`. */
+  /** Stopped by Ctrl-C, `sshoal stop` or `--halt now`. */
   readonly stopped: number;
-  /** Went down with their machines. */
+  /** Lost with their machines. */
   readonly lost: number;
   /** Not begun, not collected, or of unknown fate. */
   readonly unfinished: number;
-  /** Of those that are over: how many had their results before this run. */
+  /** How many of the finished jobs had results before this run. */
   readonly skipped: number;
 }

@@ -1,16 +1,16 @@
-// What `sshoal doctor` finds out about a machine, and what it says about it. Null: it could not be found out.
+// What `sshoal doctor` finds on a machine, and its verdicts. Null: it could not be determined.
 
 import type { Capacity } from "./machine.js";
 
 export type Verdict = "ok" | "warn" | "bad";
 
-/** One thing that was looked at. With a "bad" one the batch would not run there. */
+/** One thing that doctor examines. If the verdict is "bad", the batch would not run on the machine. */
 export interface Check {
-  /** What was looked at, in a word or two: "login shell". */
+  /** The name of the check, one or two words: "login shell". */
   readonly check: string;
   readonly verdict: Verdict;
   readonly says: string;
-  /** What to type or change; null: nothing needs to be done. */
+  /** What to type or change; null if nothing needs to be done. */
   readonly fix: string | null;
 }
 
@@ -19,9 +19,9 @@ export interface Examination {
   readonly startUp: StartUp;
   readonly facts: HostFacts;
   readonly capacity: Capacity;
-  /** How many scripts can run on one connection at once, as far as it was tried. */
+  /** How many scripts can run on one connection at once, as far as doctor tried. */
   readonly sessions: number | null;
-  /** Whether a process outlived the connection it was started on; null: not tried. */
+  /** Whether a process survived the end of the connection that started it; null: not tried. */
   readonly outlivesLogout: boolean | null;
 }
 
@@ -30,21 +30,21 @@ export interface Connection {
   readonly why: string | null;
   readonly login: string | null;
   readonly hostKey: string | null;
-  /** Seen for the first time just now. */
+  /** True if the host key was seen for the first time just now. */
   readonly isHostKeyNew: boolean;
   readonly via: readonly string[];
   readonly tookMs: number;
 }
 
-/** What comes before a script: the login shell and its start-up files. */
+/** What runs before a script: the login shell and its start-up files. */
 export interface StartUp {
   readonly tookMs: number;
-  /** What it printed, either way; empty: nothing. */
+  /** What it printed to stdout or stderr; empty if nothing. */
   readonly noise: string;
 }
 
 export interface HostFacts {
-  /** Of `uname`: "Linux". */
+  /** As `uname` prints it: "Linux". */
   readonly system: string;
   readonly user: string;
   /** A path. */
@@ -52,41 +52,41 @@ export interface HostFacts {
   readonly missingTools: readonly string[];
   /** "apt-get", "dnf"… */
   readonly packageManager: string | null;
-  /** The machine's clock is so much ahead of ours. */
+  /** How far the machine's clock is ahead of the local clock. */
   readonly clockAheadMs: number | null;
   readonly cudaOrder: string | null;
-  /** Of systemd-logind: what is left of a session is killed at its end. */
+  /** systemd-logind kills remaining processes when a session ends. */
   readonly killsProcesses: boolean | null;
   readonly lingers: boolean | null;
   readonly scratch: ScratchFacts;
-  /** Type of its filesystem: "ext2/ext3", "nfs". */
+  /** The type of its file system: "ext2/ext3", "nfs". */
   readonly homeFilesystem: string | null;
   readonly setup: SetupTrial | null;
-  /** Directories or files that `setup:` often forgets to name. */
+  /** Directories or files that users often forget to name in `setup:`. */
   readonly condaDir: string | null;
   readonly modulesFile: string | null;
-  /** What it was doing when its time was over; null: it came to its end. */
+  /** What it was doing when its time ran out; null if it finished. */
   readonly stuckAt: string | null;
 }
 
 export interface ScratchFacts {
-  /** The directory our files would be in, or the nearest one above that is there. */
+  /** The directory for sshoal's files, or its nearest existing parent. */
   readonly dir: string;
   readonly freeKb: number | null;
   readonly filesystem: string | null;
-  /** What was said when a file was to be written; null: it can be. */
+  /** The error message when a file was to be written; null if it could be written. */
   readonly unwritable: string | null;
   /** Programs in it cannot be started (mounted noexec). */
   readonly isNoexec: boolean;
-  /** Why our files may not be there: another account could change them. Null: they may. */
+  /** Why sshoal's files are not safe there: another account could change them. Null: they are safe. */
   readonly unsafe: string | null;
 }
 
-/** What came of the machine file's `env:` and `setup:`, run as before a job. */
+/** The result of the machine file's `env:` and `setup:`, run as before a job. */
 export type SetupTrial =
   | {
       readonly kind: "worked";
-      /** What `python` is after it. */
+      /** What `python` is after `setup:`. */
       readonly python: string | null;
       readonly said: readonly string[];
     }

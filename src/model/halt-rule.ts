@@ -1,4 +1,4 @@
-// When a run is to halt of itself, as GNU parallel's --halt has it.
+// The rule by which a run halts by itself, as in GNU parallel's --halt.
 
 export interface HaltRule {
   /** `soon` lets running jobs finish, `now` stops them. */
@@ -8,7 +8,7 @@ export interface HaltRule {
   readonly unit: "jobs" | "percent";
 }
 
-/** As it is typed: `soon,fail=10%`. */
+/** The rule as it is typed: `soon,fail=10%`. */
 export function formatHaltRule({ when, why, amount, unit }: HaltRule): string {
   return `${when},${why}=${amount}${unit === "percent" ? "%" : ""}`;
 }

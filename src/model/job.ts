@@ -7,15 +7,15 @@ export type JobId = number;
 
 export interface Job {
   readonly id: JobId;
-  /** Where it stands in its file, from 1, for messages only; null: in none. */
+  /** Its line in its file, from 1, for messages only; null if it comes from no file. */
   readonly line: number | null;
-  /** What results are filed under: `example_batch_script.sh.1`. */
+  /** The name of its results: `example_batch_script.sh.1`. */
   readonly name: string;
   /** As written: the lines of one command, without the last line ending. */
   readonly command: string;
-  /** Of a job of a sweep: its parameters, as they were typed or drawn. */
+  /** The parameters of a sweep's job, as they were typed or drawn. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** What it needs; absent, here and below: as the batch has it. */
+  /** Its requirement; absent, here and below: that of the batch. */
   readonly requirement?: Requirement;
   /** 0: none, whatever the batch has. */
   readonly timeoutSeconds?: number;
@@ -23,13 +23,13 @@ export interface Job {
   readonly maxOutput?: OutputLimit | null;
   /** Variables of its own. Their values may be secrets, and are kept nowhere. */
   readonly envNames?: readonly string[];
-  /** The last part of its name, as the batch file gives it; absent: its number there. */
+  /** The last part of its name, if the batch file sets it; absent: its number. */
   readonly label?: string;
-  /** What is copied to its machine, relative to the working directory. A job that has it never runs in place. */
+  /** The paths that are copied to its machine, relative to the working directory. A job that has it never runs in place. */
   readonly copyForward?: readonly string[];
-  /** What comes back, relative to its directory. */
+  /** The paths that are collected, relative to its directory. */
   readonly copyBack?: readonly string[];
-  /** Its directory stays on its machine until it succeeds, and the next attempt goes on there. */
+  /** Its directory stays on its machine until it succeeds, and the next attempt continues in it. */
   readonly keepsDir?: boolean;
   /** 0 to 999; a smaller number starts earlier. Absent: 500. */
   readonly priority?: number;
@@ -37,7 +37,7 @@ export interface Job {
   readonly order?: number;
 }
 
-/** For a place where there is one line: of several, the first and an ellipsis. */
+/** One line for the command: the first line, with an ellipsis if there are more. */
 export function shortCommand({ command }: Pick<Job, "command">): string {
   const end = command.indexOf("\n");
   return end === -1 ? command : `${command.slice(0, end).replace(/\s*\\?$/, "")} …`;
@@ -48,25 +48,25 @@ export interface Requirement {
   readonly cpus: number;
   readonly memoryMb: number;
   readonly gpu: GpuRequirement | null;
-  /** One job has the whole machine, with every card visible. */
+  /** Each job gets a whole machine, with every card visible. */
   readonly reservesMachine: boolean;
 }
 
 export interface GpuRequirement {
   readonly count: number;
   readonly memoryMb: number;
-  /** How much of a card's computing one job is reckoned to use, 0 to 1.2. */
+  /** The share of a card's computing that one job is expected to use, 0 to 1.2. */
   readonly utilization: number;
-  /** The card is this job's alone. */
+  /** No other job may use the card. */
   readonly isReserved: boolean;
-  /** These, and a slot each time one is listed; left out: whichever have room. */
+  /** The cards to use: one slot per listed card. Absent: any cards with room. */
   readonly listed?: readonly ListedCard[];
 }
 
-/** Its index, or its UUID or the start of it. */
+/** Its index, or its UUID or the beginning of it. */
 export type ListedCard = number | string;
 
-/** Tells requirements apart, in a word that needs no quoting; "-": that of the batch. */
+/** Identifies a requirement, in a word that needs no quoting; "-": that of the batch. */
 export function kindOf(requirement: Requirement | undefined): string {
   if (requirement === undefined) return "-";
   const { cpus, memoryMb, gpu, reservesMachine } = requirement;
@@ -76,7 +76,7 @@ export function kindOf(requirement: Requirement | undefined): string {
   return [cpus, memoryMb, ...cards, ...listed, ...(reservesMachine ? ["machine"] : [])].join("_");
 }
 
-/** Tells apart what jobs begin with: equal keys, equal trees. "-": the tree of the batch. */
+/** Identifies the files that a job starts with: equal keys mean equal trees. "-": the tree of the batch. */
 export function treeKeyOf({ copyForward }: Pick<Job, "copyForward">): string {
   return copyForward === undefined ? "-" : JSON.stringify(copyForward);
 }

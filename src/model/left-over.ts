@@ -1,4 +1,4 @@
-// What batches left on a machine: their spools, and the trees their jobs began with.
+// What batches left on a machine: spools, and the trees that their jobs started from.
 
 export interface LeftOver {
   readonly batches: readonly LeftBatch[];
@@ -8,22 +8,22 @@ export interface LeftOver {
 export interface LeftBatch {
   readonly name: string;
   readonly bytes: number;
-  /** A slot, a job or a connected client is at work there. */
+  /** A slot, a job or a connected client is active in it. */
   readonly isAlive: boolean;
   readonly running: number;
   readonly waiting: number;
-  /** Ended jobs, and those that went down with the machine: their results are nowhere else. */
+  /** Ended jobs, and jobs that were lost with the machine. Their results exist nowhere else. */
   readonly toCollect: number;
   /** Jobs whose directories stay until they succeed, by name. */
   readonly kept: readonly string[];
 }
 
 export interface LeftTree {
-  /** Its content's hash, or `incoming.<pid>` for one that did not arrive whole. */
+  /** The hash of its content, or `incoming.<pid>` if it did not arrive completely. */
   readonly name: string;
   readonly bytes: number;
-  /** Since it was last staged; null: unknown. */
+  /** Seconds since it was last staged; null: unknown. */
   readonly ageSeconds: number | null;
-  /** Names of batches; null stands for one that cannot be judged from there. */
+  /** Names of batches; null stands for a batch that this machine cannot examine. */
   readonly usedBy: readonly (string | null)[];
 }

@@ -1,18 +1,18 @@
-// How long a batch has been at work: while a client followed it, and while machines had jobs of it to run without one.
+// How long a batch was active: while a client followed it, and while machines ran its jobs without a client.
 
 export interface Life {
-  /** One for each client that followed the batch, oldest first. */
+  /** One per client that followed the batch, oldest first. */
   readonly stretches: Stretch[];
-  /** Of jobs that ended by themselves: what was stopped or lost says nothing of how long a job takes. */
+  /** Only of jobs that ended by themselves: stopped and lost jobs do not show how long a job takes. */
   readonly durations: { totalMs: number; count: number };
 }
 
-/** By this computer's clock. */
+/** Times are by the local clock. */
 interface Stretch {
   readonly from: number;
-  /** The client's last event, or the end of the last job that ended before the next client came. */
+  /** The client's last event, or the end of the last job that ended before the next client started. */
   until: number;
-  /** How many jobs machines still had when the next client came, as far as is known. */
+  /** How many jobs machines still had when the next client started, as far as is known. */
   left: number;
 }
 
@@ -22,9 +22,9 @@ export function newLife(): Life {
 
 export interface Arrival {
   readonly at: number;
-  /** How many jobs it knows of. With none, as of stdin, it begins a new batch in all but name. */
+  /** How many jobs the client knows. With none, as with stdin, it is a new batch with the same name. */
   readonly jobs: number;
-  /** How many jobs machines have to run, as the client before knew. */
+  /** How many jobs the machines have to run, as the previous client knew it. */
   readonly held: number;
 }
 
@@ -36,13 +36,13 @@ export function beginStretch({ stretches }: Life, { at, jobs, held }: Arrival): 
   stretches.push({ from: at, until: at, left: 0 });
 }
 
-/** The client that follows the batch has seen something happen. */
+/** The client that follows the batch has seen an event. */
 export function noteSign({ stretches }: Life, at: number): void {
   const last = stretches.at(-1);
   if (last !== undefined && at > last.until) last.until = at;
 }
 
-/** A job has ended, perhaps before the client came that learns of it. */
+/** A job has ended, perhaps before the client started that learned of it. */
 export function noteEndAt({ stretches }: Life, endedAt: number): void {
   let next: number | null = null;
   for (const stretch of stretches.toReversed()) {
@@ -53,13 +53,13 @@ export function noteEndAt({ stretches }: Life, endedAt: number): void {
   }
 }
 
-/** `now` is null when no client follows the batch and no machine has a job of it to run. */
+/** Pass null for `now` if no client follows the batch and no machine has a job of it to run. */
 export function lengthOf({ stretches }: Life, now: number | null): number {
   let lengthMs = 0;
   for (const [index, { from, until, left }] of stretches.entries()) {
     const next = stretches[index + 1]?.from;
     const end = next === undefined ? now : left > 0 ? next : null;
-    // A clock that was set back adds nothing and takes nothing away.
+    // A clock that was set back does not change the sum.
     lengthMs += Math.max(0, Math.max(until, end ?? until) - from);
   }
   return lengthMs;

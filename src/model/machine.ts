@@ -1,43 +1,43 @@
-// A machine as its file describes it (spec), as the probe found it (capacity), and the room on it (slots).
+// A machine as its file describes it (spec), as the probe measured it (capacity), and its slots.
 
 import type { Requirement } from "./job.js";
 
-/** Of the spools that this version makes. Those of 0.1 are of format 1. */
+/** The format of the spools that this version makes. Spools of 0.1 have format 1. */
 export const SPOOL_FORMAT = 2;
 
-/** A spool that an older version made. It gets no jobs: what has begun there is fetched, and the rest is taken back. */
+/** A spool that an older version made. It gets no jobs: begun jobs are collected, and waiting jobs are taken back. */
 export interface OlderSpool {
   readonly batch: string;
   readonly format: number;
 }
 
-/** People see such a spool as a machine beside the one that gets jobs now. */
+/** Reports show such a spool as a separate machine beside the one that gets jobs. */
 export function olderName(machine: string): string {
   return `${machine} (older spool)`;
 }
 
 export interface MachineSpec {
-  /** What people and records call it: the file's name, `my_machine.yaml`, or as it was typed, `ada@gpu1`. */
+  /** Its name in reports and records: the file's name, `my_machine.yaml`, or as typed, `ada@gpu1`. */
   readonly name: string;
   readonly address: Address;
-  /** The machine file, absolute; null: there is none. */
+  /** The absolute path of the machine file; null: there is none. */
   readonly file: string | null;
-  /** Indices of the cards that may be used; null: all of them. */
+  /** Indices of the cards that may be used; null: all cards. */
   readonly gpus: readonly number[] | null;
   readonly excludeGpus: readonly number[];
   readonly maxJobs: number | null;
-  /** At most this many slots, whatever other batches have; absent: as many as have room. */
+  /** At most this many slots, independent of other batches; absent: as many as fit. */
   readonly mostSlots?: number;
-  /** Where our files live over there; null: `~/.sshoal`. */
+  /** The directory for sshoal's files on the machine; null: `~/.sshoal`. */
   readonly scratch: string | null;
-  /** Where its jobs are, if that is not the spool that the batch has now. */
+  /** The spool that has its jobs, if that is not the batch's current spool. */
   readonly spool?: OlderSpool;
   readonly env: Readonly<Record<string, string>>;
-  /** Shell lines run before each job. */
+  /** Shell lines that run before each job. */
   readonly setup: readonly string[];
-  /** Jobs run one by one in shells of their own, without what makes slots faster (`runtime/fast.sh`). */
+  /** Each job runs in a new shell, without the fast path of slots (`runtime/fast.sh`). */
   readonly hasPlainSlots: boolean;
-  /** What is left for people. */
+  /** What is reserved for people. */
   readonly keepFree: { readonly memoryMb: number; readonly cpus: number; readonly gpus: number };
 }
 
@@ -47,34 +47,34 @@ export type Address =
       readonly kind: "ssh";
       /** As typed: an alias of the ssh configuration, a host name or an address. */
       readonly host: string;
-      /** Null, here and below: what the ssh configuration says. */
+      /** Null, here and below: the value of the ssh configuration. */
       readonly port: number | null;
       readonly username: string | null;
       /** Absolute. */
       readonly keyPath: string | null;
-      /** Of the ssh configuration, absolute. */
+      /** The ssh configuration file, absolute. */
       readonly configFile: string | null;
-      /** Null: ssh2, unless the configuration needs more. */
+      /** Null: ssh2, unless the configuration needs features that ssh2 lacks. */
       readonly transport: "ssh2" | "openssh" | null;
     };
 
-/** What a probe found. Null means it could not be read, never "none". */
+/** What a probe measured. Null means that it could not be read, never "none". */
 export interface Capacity {
   readonly hostname: string;
-  /** Equal for two ways to the same account on the same running machine; empty: unknown. */
+  /** Equal for two routes to the same account on the same running machine; empty: unknown. */
   readonly identity: string;
-  /** What runs the lines of a batch. */
+  /** The shell that runs the lines of a batch. */
   readonly shell: "bash" | "sh";
   readonly cpus: { readonly total: number; readonly free: number } | null;
   readonly memory: { readonly totalMb: number | null; readonly freeMb: number } | null;
   readonly gpus: readonly Gpu[];
-  /** Why there are no cards, or what the tool said beside the cards it listed. */
+  /** Why no cards were found, or what the tool reported besides the cards. */
   readonly gpuProblem: string | null;
-  /** What the live slots of this user's other batches have claimed. */
+  /** Claims of the live slots of this user's other batches. */
   readonly claims: readonly Claim[];
   /**
-   * Only where processes are killed when their connection closes. "scope": not those in a scope of the user's own
-   * systemd; "no-linger": that one ends, too; "no-scope": it starts nothing for us.
+   * Set only if processes are killed when their connection closes. "scope": processes in a scope of the user's own
+   * systemd survive. "no-linger": that systemd ends as well. "no-scope": it does not start scopes for us.
    */
   readonly logout?: "scope" | "no-linger" | "no-scope";
 }
@@ -88,11 +88,11 @@ export interface Gpu {
   readonly memoryFreeMb: number | null;
   /** 0 to 1; null: unknown. */
   readonly utilization: number | null;
-  /** Why no job may be put there ("needs a reset"); null: usable. */
+  /** Why the card gets no job ("needs a reset"); null: usable. */
   readonly unusable: string | null;
   /** At most one process may hold the card (compute mode Exclusive_Process). */
   readonly isExclusive: boolean;
-  /** The card has no memory of its own (GB10, Jetson): its budget is the host's. */
+  /** The card has no memory of its own (GB10, Jetson), and uses the host's memory. */
   readonly sharesHostMemory: boolean;
   /** A MIG slice: made visible by its UUID, not by index. */
   readonly isMig: boolean;
@@ -118,7 +118,7 @@ export interface Claim {
   readonly batch: string;
   readonly slot: string;
   readonly memoryMb: number;
-  /** How much of that memory its job already holds, so that it is not counted twice. */
+  /** How much of that memory the job already holds, so that it is not counted twice. */
   readonly residentMb: number;
   readonly cpus: number;
   readonly gpuUuids: readonly string[];
@@ -133,16 +133,16 @@ export interface Slot {
   /** 0-based, within its machine. */
   readonly index: number;
   readonly gpus: readonly Gpu[];
-  /** Of the jobs it takes; absent: those of the batch. */
+  /** The requirement of the jobs it takes; absent: that of the batch. */
   readonly requirement?: Requirement;
-  /** Absent where all jobs of the batch need the same: then the number of slots says it all. */
+  /** Absent if all jobs of the batch have the same requirement: then the number of slots is the limit. */
   readonly room?: SharedRoom;
 }
 
-/** What slots of several kinds have together: each kind has as many as if it were alone. */
+/** The room that slots of several kinds share: each kind has as many slots as if it were alone. */
 export interface SharedRoom {
   readonly cpus: number;
   readonly jobs: number | null;
-  /** Of this slot's cards, in their order. Null: it is the host's memory. */
+  /** For this slot's cards, in their order. Null: the card uses the host's memory. */
   readonly cards: readonly { readonly memoryMb: number | null; readonly utilization: number }[];
 }

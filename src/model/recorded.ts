@@ -1,10 +1,10 @@
-// What a record keeps of a run: every kind of event has decided about it here.
+// Which events a record keeps. Every kind of event must be listed here.
 
 import type { RunEvent } from "./event.js";
 
 /**
- * "replayed": the next client folds it again. "kept": it is read from the record for what else it tells. "passing": it is
- * not recorded, since it is for the eye, or can be asked for again.
+ * "replayed": the next client folds it into its state. "kept": the record has it, and other code reads it. "passing":
+ * not recorded, because it is only for display or can be requested again.
  */
 const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> = {
   "run-started": "kept",
@@ -57,7 +57,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   continued: "kept",
 };
 
-/** False also for kinds that this version does not know. */
+/** Also false for kinds that this version does not know. */
 export function isRecorded({ kind }: RunEvent): boolean {
   return USES[kind] === "replayed" || USES[kind] === "kept";
 }

@@ -1,11 +1,11 @@
-// The results of a batch as a table: one row a job, with what it was given, how it went and what it found out.
+// The results of a batch as a table. Each row is a job with its parameters, its outcome and its metrics.
 
 import type { JobWord } from "./batch-state.js";
 import type { JobId, Outcome } from "./job.js";
 
 export type Cell = number | string | null;
 
-/** Numbers are finite; all else a job says of itself is text. */
+/** Numbers are finite; everything else is text. */
 export type Metrics = ReadonlyMap<string, number | string>;
 
 export interface ResultRow {
@@ -15,7 +15,7 @@ export interface ResultRow {
   readonly label?: string;
   readonly line: number | null;
   readonly command: string;
-  /** `skipped`: its results are here, but no record says how it went. */
+  /** `skipped`: its results are on the local disk, but no record has the job's end. */
   readonly state: JobWord;
   readonly outcome: Outcome | null;
   readonly parameters: ReadonlyMap<string, string>;
@@ -23,7 +23,7 @@ export interface ResultRow {
   readonly machine: string | null;
   readonly slot: number | null;
   readonly attempt: number;
-  /** By this computer's clock. */
+  /** By the local clock. */
   readonly startedAt: number | null;
   /** By the machine's clock; null while it has not ended. */
   readonly durationMs: number | null;
@@ -52,7 +52,7 @@ export interface ResultTable {
   readonly rows: readonly ResultRow[];
 }
 
-/** What people call the job by: the end of its name, as in `train.sh.7` or `train.sh.prepare`. */
+/** The short name of the job: the end of its name, as in `train.sh.7` or `train.sh.prepare`. */
 export function labelOf({ job, name, label }: Pick<ResultRow, "job" | "name" | "label">): number | string {
   return label ?? Number(/\d+$/.exec(name)?.[0] ?? job);
 }
@@ -72,23 +72,23 @@ export function cellOf(row: ResultRow, column: Column): Cell {
   }
 }
 
-/** What the page of results is given: cells are in the order of the columns. */
+/** The input of the results page. Cells are in the order of the columns. */
 export interface PageData {
   readonly batch: string;
-  /** Milliseconds since 1970, by this computer's clock. */
+  /** Milliseconds since 1970, by the local clock. */
   readonly madeAt: number;
   readonly columns: readonly Pick<Column, "kind" | "label">[];
   readonly rows: readonly PageRow[];
   readonly spans: readonly PageSpan[];
 }
 
-/** Its job is as `labelOf` has it. */
+/** With the job named as by `labelOf`. */
 export interface PageSpan extends Omit<Span, "job"> {
   readonly job: number | string;
 }
 
 export interface PageRow {
-  /** As `labelOf` has it. */
+  /** From `labelOf`. */
   readonly job: number | string;
   readonly state: ResultRow["state"];
   readonly cells: readonly Cell[];

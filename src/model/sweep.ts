@@ -1,12 +1,12 @@
-// A sweep: one command with places for parameters, and the values these take.
+// A sweep: a command with placeholders for parameters, and the values of the parameters.
 
 export interface Sweep {
   readonly template: Template;
-  /** In the order in which they vary: the last one fastest. */
+  /** In the order in which they vary; the last one varies fastest. */
   readonly axes: readonly Axis[];
-  /** A combination is left out unless all of these hold. */
+  /** A combination is skipped unless all of these hold. */
   readonly when: readonly Rule[];
-  /** A combination is left out if any of these holds. */
+  /** A combination is skipped if any of these holds. */
   readonly reject: readonly Rule[];
   /** Null: every combination. */
   readonly samples: number | null;
@@ -18,53 +18,53 @@ export type SamplingMode = "grid" | "shuffled_grid";
 
 export const SAMPLING_MODES: readonly SamplingMode[] = ["grid", "shuffled_grid"];
 
-/** What varies on its own: rows of values for one or more parameters, or one that is drawn at random. */
+/** An independent part of the sweep: rows of values for one or more parameters, or a parameter drawn at random. */
 export type Axis =
   | {
       readonly kind: "rows";
       readonly names: readonly string[];
-      /** One value for each name, as it was typed. */
+      /** One value per name, as typed. */
       readonly rows: readonly (readonly string[])[];
     }
   | { readonly kind: "random"; readonly name: string; readonly distribution: Distribution };
 
-/** Both ends belong to it. */
+/** Both ends are included. */
 export type Distribution =
   | { readonly kind: "uniform" | "log" | "int"; readonly low: number; readonly high: number }
   | { readonly kind: "normal"; readonly mean: number; readonly deviation: number };
 
-/** A value for each parameter, as text. */
+/** One value per parameter, as text. */
 export type Combination = ReadonlyMap<string, string>;
 
-/** Text that stays as it is, and places for values. */
+/** Fixed text and placeholders. */
 export type Template = readonly (string | Placeholder)[];
 
 export interface Placeholder {
   readonly name: string;
-  /** The value is pasted as it is. */
+  /** The value is inserted without quoting. */
   readonly isRaw: boolean;
-  /** Null: the value has the length it has. */
+  /** Null: the value is not padded. */
   readonly padding: Padding | null;
-  /** What the shell makes of text there; `opaque`: where no quoting of ours would hold. */
+  /** The shell quoting around the placeholder; `opaque`: quoting the value would not work. */
   readonly within: "nothing" | "double quotes" | "single quotes" | "opaque";
-  /** Between bash's own braces, where a comma would part words. */
+  /** Between bash's own braces, where a comma would separate words. */
   readonly isInBraces: boolean;
 }
 
 export interface Padding {
   readonly fill: string;
-  /** Where the value stands in its width. */
+  /** Alignment of the value within the width. */
   readonly align: "<" | ">" | "^";
   readonly width: number;
-  /** So many letters of it at most; null: all. */
+  /** The most letters of the value; null: all. */
   readonly most: number | null;
 }
 
-/** What every command has without being given: its number, from 1, and a random number of its own. */
+/** Parameters that every command has: its number, from 1, and a random number of its own. */
 export const GIVEN_NAMES = ["i", "seed"];
 
 export interface Rule {
-  /** As it was written, and where. */
+  /** As it was written, and its place in the file. */
   readonly text: string;
   readonly where: string;
   readonly condition: Condition;
@@ -87,7 +87,7 @@ export type Operand =
   | { readonly kind: "number"; readonly text: string }
   | { readonly kind: "text"; readonly text: string };
 
-/** Numbers as people write them; nothing else counts as one, such as "", "0x10" or "Infinity". */
+/** Numbers as people write them. "", "0x10" and "Infinity" do not count. */
 export function isNumber(text: string): boolean {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text));
 }

@@ -1,6 +1,6 @@
-// What our scripts on a machine call, beside what every sh has built in.
+// The programs that sshoal's scripts call on a machine, besides the builtins of sh.
 
-/** Without one of these no batch runs. */
+/** No batch runs without these. */
 export const NEEDED_TOOLS: readonly string[] = [
   "tar",
   "find",
@@ -23,15 +23,15 @@ export const NEEDED_TOOLS: readonly string[] = [
   "wc",
 ];
 
-/** What is lost without these. */
+/** What does not work without these. */
 export const USEFUL_TOOLS: ReadonlyMap<string, string> = new Map([
   ["bash", "lines run under sh"],
-  ["flock", "slots wait for each other by looking every second"],
+  ["flock", "slots check for each other only once per second"],
   ["df", "a full disk is not reported"],
   ["ln", "batches with another scratch: are not seen"],
   ["du", "sshoal clean prints no sizes"],
-  ["stat", "sshoal clean keeps what is old"],
-  ["date", "sshoal clean keeps what is old"],
-  ["sort", "sshoal clean keeps what is old"],
-  ["readlink", "sshoal clean misses what is in another scratch:"],
+  ["stat", "sshoal clean keeps old files"],
+  ["date", "sshoal clean keeps old files"],
+  ["sort", "sshoal clean keeps old files"],
+  ["readlink", "sshoal clean misses files in another scratch:"],
 ]);

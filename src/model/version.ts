@@ -1,11 +1,11 @@
-// Which sshoal this is.
+// The version of this sshoal.
 
 declare const SSHOAL_VERSION: string;
 
-/** Put in by the build, so that the command reads no file to know it. */
+/** Inserted by the build, so that the command reads no file for it. */
 export const VERSION = SSHOAL_VERSION;
 
-/** For what a later sshoal wrote: `writer` is its version, if that is known. */
+/** For files that a later sshoal wrote. `writer`: its version, if known. */
 export function describeNewer(writer: string | null): { readonly message: string; readonly hint: string } {
   const maker = writer === null ? "a sshoal" : `sshoal ${writer}`;
   return {

@@ -1,4 +1,4 @@
-// Ticks of a time axis, at times people count in. Pure.
+// Chooses the ticks of a time axis, at round times. Pure.
 
 import { formatDuration } from "../report/text/amounts.js";
 
@@ -16,7 +16,7 @@ const STEPS = [
   ...[1, 2, 7, 14, 30, 90, 365].map((count) => count * DAY),
 ];
 
-/** At most `most` of them, beside the one at 0. */
+/** At most `most` ticks besides the one at 0. */
 export function clockTicks(lengthMs: number, most: number): { atMs: number; label: string }[] {
   const step = STEPS.find((each) => lengthMs / each <= most) ?? lengthMs / most;
   const count = Math.floor(lengthMs / step);

@@ -1,4 +1,4 @@
-// The colour of a value from 0 to 1: from blue to orange, each of them to be seen on white and on black.
+// The colour of a value from 0 to 1: from blue to orange, visible on white and on black.
 
 const STOPS: readonly (readonly [number, number, number])[] = [
   [63, 127, 214],

@@ -1,4 +1,4 @@
-// The page of results, in the browser: draws what the data element holds. Loads nothing, sends nothing.
+// The results page in the browser: draws the contents of the data element. Loads nothing, sends nothing.
 
 import type { PageData } from "../model/result.js";
 import { drawParallel } from "./parallel.js";
@@ -78,5 +78,5 @@ function showTimeline(): void {
     return;
   }
   drawInto(byId("timeline"), (width) => drawTimeline(data, width));
-  about.textContent = `one row a slot; 0s is ${new Date(beginOf(data)).toLocaleString()}`;
+  about.textContent = `one row per slot; 0s is ${new Date(beginOf(data)).toLocaleString()}`;
 }

@@ -1,9 +1,9 @@
-// What stands for a job in a drawing: pointed at or focused, it says what it is, and the same job is lit everywhere. A
-// drawing is one stop of the Tab key; arrow keys go from mark to mark.
+// The mark of a job in a drawing. When it is pointed at or focused, it shows its text, and the same job is highlighted
+// in every drawing. A drawing is one stop of the Tab key; arrow keys move between its marks.
 
 import { byId } from "./svg.js";
 
-/** `text`: what it says, line by line. */
+/** `text`: what the mark shows, line by line. */
 export function asMark(element: SVGElement, job: number | string, text: string): SVGElement {
   element.classList.add("mark");
   element.dataset.job = String(job);

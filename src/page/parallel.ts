@@ -1,4 +1,4 @@
-// Parallel coordinates: an axis for each parameter that varies and one for the metric, one thread a job, coloured by the
+// Parallel coordinates: an axis per parameter that varies and one for the metric, and one line per job, coloured by the
 // metric.
 
 import type { PageData, PageRow } from "../model/result.js";
@@ -13,7 +13,7 @@ const EDGE = { top: 40, bottom: 18, side: 52 };
 const NARROWEST = 84;
 const MOST_AXES = 16;
 const STEPS = 24;
-/** So that threads through one value can be distinguished. */
+/** Spreads lines through one value, so that they can be distinguished. */
 const SPREAD = 0.06;
 
 interface Axis {
@@ -21,7 +21,7 @@ interface Axis {
   readonly scale: Scale;
   readonly isMetric: boolean;
   readonly x: number;
-  /** For what is written beside it. */
+  /** Space for the labels beside it. */
   readonly room: number;
 }
 
@@ -36,7 +36,7 @@ export function drawParallel(data: PageData, metric: Field, room: number): SVGEl
     return { field, isMetric, x, room: Math.min(step, 2 * EDGE.side), scale: scaleFor(cells, isMetric) };
   });
   const root = drawing(width, HEIGHT, `parameters and ${metric.label}, job by job`);
-  // Many threads would hide each other.
+  // Opaque lines would hide each other.
   const opacity = Math.max(0.15, Math.min(0.7, 60 / data.rows.length));
   const all = fieldsOf(data);
   for (const row of data.rows) {
@@ -51,7 +51,7 @@ export function drawParallel(data: PageData, metric: Field, room: number): SVGEl
   return listenToMarks(root);
 }
 
-/** A value that is the same for all jobs says nothing. */
+/** A parameter with the same value for all jobs is not shown. */
 function axesFor(data: PageData, metric: Field): Field[] {
   const varying = fieldsOf(data).filter(({ kind, index }) => {
     return kind === "parameter" && new Set(data.rows.map(({ cells }) => cells[index])).size > 1;
@@ -68,7 +68,7 @@ function placeOn({ field, scale, isMetric }: Axis, row: PageRow): number | null 
   return at === null || isMetric ? at : at + jitter(row.job) * Math.min(SPREAD, scale.room * 0.5);
 }
 
-/** A job without a parameter has a gap there. */
+/** A line has a gap where its job lacks a parameter. */
 function pathThrough(places: readonly (number | null)[], axes: readonly Axis[]): string {
   return places
     .map((at, index) => {

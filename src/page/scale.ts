@@ -1,4 +1,4 @@
-// Where values go along an axis, from 0 to 1. Pure.
+// Places values along an axis, from 0 to 1. Pure.
 
 import type { Cell } from "../model/result.js";
 import { isNumber } from "../model/sweep.js";
@@ -12,19 +12,19 @@ interface Tick {
 
 export interface Scale {
   readonly ticks: readonly Tick[];
-  /** How far apart two neighbours are that could be taken for each other; 0 where values may lie anywhere. */
+  /** The distance between neighbours that could be mistaken for each other; 0 if values may be anywhere. */
   readonly room: number;
   /** Null: it has no place. */
   readonly place: (cell: Cell) => number | null;
 }
 
-/** Of so few values, each gets a tick of its own. */
+/** Up to this many values, each gets its own tick. */
 const FEW = 7;
 const WIDE_RANGE = 50;
 const NEAREST = 0.07;
 const LONG_TICK = 6;
 
-/** `isMeasured`: what is no number (such as "nan") has no place, instead of making all of them mere names. */
+/** `isMeasured`: a value that is no number (such as "nan") has no place, instead of turning all values into names. */
 export function scaleFor(cells: readonly Cell[], isMeasured: boolean): Scale {
   const given = cells.filter((cell) => cell !== null);
   const numbers = given.map(toNumber).filter((number) => number !== null);
@@ -43,7 +43,7 @@ function numericScale(numbers: readonly number[]): Scale {
   const along = (number: number) => {
     if (low === high) return 0.5;
     if (isLog) return (Math.log(number) - Math.log(low)) / (Math.log(high) - Math.log(low));
-    // The largest numbers have no difference, and the smallest no halves.
+    // Halved first, because the difference of the largest numbers overflows.
     const whole = high / 2 - low / 2;
     return whole === 0 ? 0.5 : (number / 2 - low / 2) / whole;
   };
@@ -58,14 +58,14 @@ function numericScale(numbers: readonly number[]): Scale {
   };
 }
 
-/** `1e-7` where that is shorter than zeros. */
+/** `1e-7` if that is shorter than zeros. */
 function formatTick(number: number): string {
   const text = formatNumber(number);
   const short = Number(number.toPrecision(3)).toExponential();
   return text.length > LONG_TICK && short.length < text.length ? short : text;
 }
 
-/** Small values would all be in one place otherwise; few values are best spread evenly, such as 16, 32, 64. */
+/** By magnitude, small values do not all fall on one place, and few values such as 16, 32, 64 are spread evenly. */
 function isBetterByMagnitude(sorted: readonly number[]): boolean {
   const [low = 0, high = 0] = [sorted[0], sorted.at(-1)];
   if (low <= 0 || low === high) return false;
@@ -74,14 +74,14 @@ function isBetterByMagnitude(sorted: readonly number[]): boolean {
   return nearest(logs) > nearest(sorted);
 }
 
-/** The least distance of neighbours, as a part of the whole. */
+/** The smallest distance of neighbours, as a part of the whole. */
 function nearest(sorted: readonly number[]): number {
   const whole = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0);
   const gaps = sorted.slice(1).map((value, index) => value - (sorted[index] ?? 0));
   return Math.min(...gaps) / whole;
 }
 
-/** Those that would be written over another, or beyond the ends, are left out. */
+/** Removes ticks that would overlap, or lie beyond the ends. */
 function spaced(ticks: readonly Tick[]): Tick[] {
   const kept: Tick[] = [];
   for (const tick of ticks) {
@@ -129,7 +129,7 @@ function categoricalScale(cells: readonly (string | number)[]): Scale {
   };
 }
 
-/** The same each time, and not the same for neighbours: jobs of one value lie beside each other. From -0.5 to 0.5. */
+/** A fixed offset per job, different for neighbours, so that jobs with one value lie side by side. From -0.5 to 0.5. */
 export function jitter(job: number | string): number {
   const number =
     typeof job === "number"

@@ -1,4 +1,4 @@
-// A metric against a parameter: one dot a job.
+// Plots a metric against a parameter: one dot per job.
 
 import type { PageData } from "../model/result.js";
 import { asMark, listenToMarks } from "./marks.js";
@@ -8,7 +8,7 @@ import { cellAt, describeJob, describeRow, type Field, fieldsOf } from "./view.j
 
 const HEIGHT = 320;
 const EDGE = { top: 30, right: 18, bottom: 44, left: 66 };
-/** Dots at the ends of an axis do not lie on it. */
+/** Keeps dots off the axes. */
 const AIR = 12;
 
 export interface Axes {
@@ -16,7 +16,7 @@ export interface Axes {
   readonly against: Field;
 }
 
-/** From places along the axes to pixels. */
+/** Converts places along the axes to pixels. */
 interface Frame {
   readonly width: number;
   readonly x: (at: number) => number;

@@ -1,4 +1,4 @@
-// Elements, with text as text: nothing that a job said is ever read as markup.
+// Makes elements with plain text: text from a job is never parsed as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -15,19 +15,19 @@ export function drawing(width: number, height: number, label: string): SVGElemen
   return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
 }
 
-/** About as many letters as fit; the beginning stays. */
+/** Cuts to about as many letters as fit; keeps the beginning. */
 export function shorten(text: string, width: number): string {
   const letters = Math.max(1, Math.floor(width / 7));
   return text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
 }
 
-/** The same, of a text whose end distinguishes it. */
+/** The same for a text whose end matters more. */
 export function shortenKeepingEnd(text: string, width: number): string {
   const shortened = shorten(text, width);
   return shortened === text ? text : `…${text.slice(text.length - shortened.length + 1)}`;
 }
 
-/** Draws now, and again whenever there is more or less room. */
+/** Draws now, and again whenever the width changes. */
 export function drawInto(place: Element, draw: (width: number) => SVGElement): () => void {
   let drawnWidth = 0;
   const redraw = () => {

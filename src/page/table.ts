@@ -1,4 +1,4 @@
-// The table: one row a job, sorted by whichever heading was clicked last.
+// The table: one row per job, sorted by the heading that was last clicked.
 
 import type { PageData, PageRow } from "../model/result.js";
 import { compareCells } from "../results/compare-cells.js";
@@ -7,7 +7,7 @@ import { toNumber } from "./scale.js";
 import { cellAt, type Field, fieldsOf, formatCell } from "./view.js";
 
 interface TableField extends Field {
-  /** All its cells are numbers. */
+  /** True if all its cells are numbers. */
   readonly isNumeric: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Who ran when and where: a row for each slot, a bar for each attempt.
+// The timeline: one row per slot, one bar per attempt.
 
 import type { PageData, PageSpan } from "../model/result.js";
 import { clockTicks, formatTime } from "./clock.js";
@@ -11,7 +11,7 @@ const BAR = 16;
 const EDGE = { top: 10, right: 22, bottom: 26 };
 const WIDEST_LABEL = 170;
 const TICK_ROOM = 80;
-/** Shorter attempts are still to be seen. */
+/** Keeps short attempts visible. */
 const NARROWEST = 2;
 const LETTER = 7.5;
 
@@ -88,7 +88,7 @@ function drawNames({ slots, labelWidth }: Frame): SVGElement[] {
   });
 }
 
-/** A bar, and the job's number where there is room for it. */
+/** A bar, with the job's number if there is room. */
 function drawSpan({ job, state, start, end }: PageSpan, row: number, { begin, x }: Frame): SVGElement[] {
   const y = EDGE.top + row * ROW + (ROW - BAR) / 2;
   const left = x(start - begin);

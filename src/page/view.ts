@@ -1,9 +1,9 @@
-// The page's data, and words for it.
+// The page's data, and texts for it.
 
 import type { Cell, PageData, PageRow } from "../model/result.js";
 import { formatNumber } from "../report/text/amounts.js";
 
-/** A column, and where its cells are. */
+/** A column, with the index of its cells. */
 export interface Field {
   readonly label: string;
   readonly kind: PageData["columns"][number]["kind"];
@@ -25,7 +25,7 @@ export function formatCell(cell: Cell): string {
 
 const MOST_LINES = 16;
 
-/** `first`, then a line for each parameter and metric, but not a screenful. */
+/** `first`, then one line per parameter and metric, up to a limit. */
 export function describeRow(first: string, row: PageRow, fields: readonly Field[]): string {
   const lines = fields
     .filter((field) => field.kind === "parameter" || field.kind === "metric")

@@ -1,19 +1,19 @@
-// Numbers for jobs that come one by one. Whoever feeds a batch a second time sends the same commands again: what is known
-// from before keeps its number, and is no new job.
+// Assigns ids to jobs that arrive one by one. A user who feeds a batch a second time sends the same commands again: a
+// command that is already known keeps its id and is no new job.
 
 import type { Job, JobId } from "../model/job.js";
 
 export interface Numbering {
-  /** What may come again, in the order in which it came. */
+  /** Jobs whose commands may arrive again, in their first order. */
   readonly known: readonly Job[];
-  /** The last number that was ever given. */
+  /** The highest id given so far. */
   readonly highest: number;
-  /** Added to the number of a line, for its id. */
+  /** Added to a line number to make an id. */
   readonly base: number;
 }
 
 export class Arrivals {
-  /** By command: numbers that have not come again yet. */
+  /** Ids whose commands have not arrived again yet, by command. */
   readonly #known = new Map<string, JobId[]>();
   readonly #base: number;
   #highest: number;
@@ -28,7 +28,7 @@ export class Arrivals {
     }
   }
 
-  /** `line`: where the command begins in what is read now. A number that `isTaken` is nobody's. */
+  /** `line`: where the command begins in the current input. A new job never gets an id for which `isTaken` is true. */
   number(command: string, line: number, isTaken: (id: JobId) => boolean): JobId {
     const known = this.#known.get(command)?.pop();
     if (known !== undefined) return known;

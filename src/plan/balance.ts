@@ -1,4 +1,5 @@
-// While the client is connected: waiting jobs of machines that are behind are taken back for those that have run dry.
+// While the client is connected, takes waiting jobs back from slow machines and gives them to machines that have no
+// work left.
 
 import type { Decision } from "../model/decision.js";
 import { startsNothing } from "./halt.js";
@@ -7,10 +8,13 @@ import { isAtHome } from "./kept-dirs.js";
 import type { RunState } from "./run-state.js";
 import { servedBy } from "./served.js";
 
-/** What is taken back and given to another is begun there no sooner: meanwhile the first machine may be through. */
+/**
+ * How long a machine is without work before it gets jobs of others. Moving takes time, in which the first machine may
+ * finish.
+ */
 const DRY_MS = 300;
 
-/** Each machine is brought down to the same work per slot, but only once a machine has nothing left to do. */
+/** Brings each machine down to the same work per slot, but only once some machine has nothing left to do. */
 export function rebalance(state: RunState, now: number): Decision[] {
   const { waiting, stock } = state;
   const { total, dry, movable, dryAt } = stock;
@@ -23,7 +27,7 @@ export function rebalance(state: RunState, now: number): Decision[] {
     const { name, slots: own, current } = machine;
     const surplus = Math.floor(countWaiting(machine) + current.running.size - Math.max(own, share * own));
     if (surplus <= 0) continue;
-    // The last ones: the first are about to begin.
+    // Takes the last jobs, because the first ones are about to begin.
     const movableJobs = idsOf([current.queued]).filter((id) => !isAtHome(state, machine, id));
     const jobs = [...servedBy(state, dry, movableJobs)].slice(-surplus);
     if (jobs.length > 0) decisions.push({ kind: "take-back", machine: name, jobs });

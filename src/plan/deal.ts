@@ -1,5 +1,5 @@
-// Which machine each waiting job goes to: always the one with the least work per slot, so that early jobs start early
-// everywhere and a machine that has run dry is served first.
+// Chooses the machine for each waiting job: always the one with the least work per slot. So early jobs start early on
+// every machine, and a machine without work comes first.
 
 import { isUnbegun } from "../model/attempt.js";
 import type { MachineState, TrackedJob } from "../model/batch-state.js";
@@ -9,12 +9,12 @@ import { homeOf } from "./kept-dirs.js";
 import type { RunState } from "./run-state.js";
 import { isServedBy, servedBy } from "./served.js";
 
-/** How long the first machine waits for the others to answer, so that each gets its share at once. */
+/** How long the first machine waits for the other machines to answer, so that each gets its share at once. */
 const PATIENCE_MS = 2000;
-/** How long until it gets at least one job for each of its slots. */
+/** How long a machine waits before it gets at least one job per slot. */
 const HUNGER_MS = 200;
 
-/** All of the waiting jobs go out at once, so that from then on no client is needed. */
+/** Deals out all waiting jobs at once, so that the machines need no client from then on. */
 export function deal(state: RunState, now: number): News[] {
   const { unheard, ready, total } = state.stock;
   if (state.waiting.size === 0 || ready.size === 0 || startsNothing(state)) return [];
@@ -30,7 +30,7 @@ export function deal(state: RunState, now: number): News[] {
   }));
 }
 
-/** O(log m) per job. A job that no machine may have stays. */
+/** O(log m) per job. A job that no machine may have stays in `waiting`. */
 function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]> {
   const { ready, takers } = state.stock;
   const hands = new Map<MachineState, TrackedJob[]>();
@@ -49,12 +49,12 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
     if (hand) hand.push(tracked);
     else hands.set(machine, [tracked]);
   }
-  // Nothing has happened yet: the machines get back the load that they have.
+  // Restores the real loads, because nothing was dealt yet.
   for (const machine of hands.keys()) ready.put(machine);
   return hands;
 }
 
-/** The line's earlier version may wait on a machine, and could still begin there. */
+/** True while an earlier version of the job's line waits on a machine, where it could still begin. */
 function isHeld({ jobs, machines }: RunState, { after }: TrackedJob): boolean {
   const earlier = after === null ? undefined : jobs.get(after);
   if (earlier?.fate.kind !== "dropped") return false;

@@ -1,4 +1,4 @@
-// What to do next, from what is known: every choice the client makes begins here.
+// Decides what the client does next. Every choice of the client starts in this file.
 
 import type { MachineState } from "../model/batch-state.js";
 import type { Decision } from "../model/decision.js";
@@ -12,13 +12,13 @@ import { isQuietEverywhere } from "./remaining.js";
 import type { RunState } from "./run-state.js";
 import { servedBy } from "./served.js";
 
-/** `news` changes only what is known, and comes first. */
+/** `news` only changes the state, and is applied before the verbs. */
 export interface Plan {
   readonly news: readonly News[];
   readonly verbs: readonly Decision[];
 }
 
-/** Costs what the machines cost that have changed, not what all of them would. Stock must have been taken. */
+/** Call `takeStock` first. The cost depends on the machines that changed, not on all machines. */
 export function decide(state: RunState, now: number): Plan {
   const isQuiet = isQuietEverywhere(state);
   const machines = concerned(state, now, isQuiet);
@@ -31,18 +31,18 @@ export function decide(state: RunState, now: number): Plan {
   return { news, verbs };
 }
 
-/** The machines that something may have to be done about, in the order in which they were named. */
+/** The machines that may need a decision, in the order in which the user named them. */
 function concerned(state: RunState, now: number, isQuiet: boolean): MachineState[] {
   const { machines, stock } = state;
   if (startsNothing(state) || state.stopping.size > 0) return [...machines.values()];
-  // One that is due for another reason may have gathered, too.
+  // A set, because one machine can be both due and gathered.
   const some = new Set(stock.due);
   for (const machine of stock.gathering.gathered(now)) some.add(machine);
   if (isQuiet) for (const machine of stock.idle) some.add(machine);
   return [...some].sort((one, other) => one.order - other.order);
 }
 
-/** What has no effect on the world: the machine is given up, or keeps what was never sent from it. */
+/** Decisions that have no effect on a machine: give it up, or keep back jobs that were never sent to it. */
 function withholdOrGiveUp(state: RunState, machine: MachineState, now: number): News[] {
   const { name, phase, current } = machine;
   if (phase === "lost") return isToGiveUp(state, machine, now) ? [giveUp(state, machine)] : [];

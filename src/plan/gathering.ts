@@ -1,4 +1,4 @@
-// Results of short jobs come home many at a time, since a trip costs more than such a job.
+// Collects results of short jobs in groups, because one collection costs more than a short job.
 
 import type { MachineState } from "../model/batch-state.js";
 import { countWaiting } from "./holdings.js";
@@ -6,13 +6,13 @@ import { countWaiting } from "./holdings.js";
 const WORTH_A_TRIP = 200;
 const BETWEEN_TRIPS_MS = 300;
 
-/** Many results, or the last ones: no client waits for more to come with those. */
+/** True if there are many results, or if no further job of the machine could join this collection. */
 export function isWorthATrip(machine: MachineState): boolean {
   const { running, ended } = machine.current;
   return countWaiting(machine) + running.size === 0 || ended.size >= WORTH_A_TRIP;
 }
 
-/** Whether its results come home now. */
+/** True if its results are collected now. */
 export function isToCollect(machine: MachineState, now: number): boolean {
   return isWorthATrip(machine) || isRested(machine.collectedAt, now);
 }
@@ -23,17 +23,17 @@ function isRested(collectedAt: number, now: number): boolean {
 
 interface Waiting {
   readonly machine: MachineState;
-  /** When its last trip was. */
+  /** When results were last collected from the machine. */
   readonly collectedAt: number;
 }
 
-/** The machines whose few results wait for the next trip. */
+/** The machines that have only a few results, which wait for the next collection. */
 export class Gathering {
-  /** Sorted by their last trips: the first has waited long enough before the others. */
+  /** Sorted by last collection, the earliest first. */
   readonly #waiting: Waiting[] = [];
   readonly #waitingOf = new Map<MachineState, Waiting>();
 
-  /** O(log m) when it is new or has made a trip, apart from moving the others up, else O(1). */
+  /** O(log m) for a new machine or after a collection, without the cost of `splice`; otherwise O(1). */
   put(machine: MachineState): void {
     const { collectedAt } = machine;
     if (this.#waitingOf.get(machine)?.collectedAt === collectedAt) return;
@@ -50,7 +50,7 @@ export class Gathering {
     this.#waiting.splice(this.#waiting.indexOf(waiting, this.#placeOf(waiting.collectedAt)), 1);
   }
 
-  /** Those that have waited long enough. */
+  /** The machines that have waited long enough. */
   *gathered(now: number): Iterable<MachineState> {
     for (const { machine, collectedAt } of this.#waiting) {
       if (!isRested(collectedAt, now)) return;
@@ -58,7 +58,7 @@ export class Gathering {
     }
   }
 
-  /** Behind all whose last trip was earlier. */
+  /** The index after all machines with an earlier last collection. */
   #placeOf(collectedAt: number): number {
     let [from, to] = [0, this.#waiting.length];
     while (from < to) {

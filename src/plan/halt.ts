@@ -1,5 +1,5 @@
-// When a run halts of itself (`--halt`), and what keeps new jobs from beginning. Only what ends in this run counts, so that
-// a batch that was halted can go on; a job that is tried again counts when it is given up.
+// Decides when a run halts by itself (`--halt`), and what stops new jobs from beginning. Only jobs that end in this run
+// count, so a halted batch can be resumed. A job that is retried counts once, at its last end.
 
 import type { Attempt } from "../model/attempt.js";
 import { rankOf } from "../model/attempt-key.js";
@@ -13,36 +13,36 @@ export function newHalting(): Halting {
   return { ended: new Set(), failed: 0, skipped: 0, reached: null };
 }
 
-/** No job is to begin: those that nobody has begun come back. */
+/** True if no job may begin. Jobs that have not begun return to the client. */
 export function startsNothing({ interrupted, isPaused }: RunState): boolean {
   return isPaused || interrupted !== "no";
 }
 
-/** A drain can be undone while something runs, or is about to. That of `--halt` would only begin again. */
+/** A drain can be undone while a job runs or is about to begin. A drain by `--halt` would only start again. */
 export function canContinue(state: RunState): boolean {
   const { interrupted, halting, tally } = state;
   return interrupted === "drain" && halting.reached === null && (tally.running > 0 || hasItsMachines(state));
 }
 
-/** Machines can take jobs, and none that could has been left. */
+/** True if there are open machines and the run has not finished with any of them. */
 export function hasItsMachines({ machines }: RunState): boolean {
   const open = [...machines.values()].filter(({ isOpen }) => isOpen);
   return open.length > 0 && open.every(({ phase }) => phase !== "finishing" && phase !== "done");
 }
 
-/** Of these attempts, those whose jobs a user stopped. */
+/** The attempts whose jobs a user stopped. */
 export function stoppingOf({ stopping }: RunState, attempts: Iterable<Attempt>): Attempt[] {
   return stopping.size === 0 ? [] : [...attempts].filter(({ job }) => stopping.has(job));
 }
 
-/** By rank, in whichever order they came back. */
+/** Sorts by rank, because jobs return in any order. */
 export function sortWaiting({ waiting, jobs }: RunState): void {
   const ranked = [...waiting].map((id) => ({ id, rank: rankOf((jobs.get(id) as TrackedJob).job) }));
   waiting.clear();
   for (const { id } of ranked.sort((one, other) => one.rank - other.rank)) waiting.add(id);
 }
 
-/** Of a job that is not tried again. Without a rule there is nothing to count. */
+/** Counts a job that is not retried. Without a `--halt` rule there is nothing to count. */
 export function noteEnd({ policy, halting }: RunState, id: JobId, outcome: Outcome): void {
   if (!policy.halt || halting.ended.has(id)) return;
   halting.ended.add(id);
@@ -51,7 +51,7 @@ export function noteEnd({ policy, halting }: RunState, id: JobId, outcome: Outco
 
 type Halted = Extract<RunEvent, { kind: "halted" }>;
 
-/** What is to be told when the rule is met; null: it is not, or the run is coming to its end anyway. */
+/** The event to record when the rule is met; null if it is not met or the run is already ending. */
 export function haltDue({ policy, halting, jobs, interrupted }: RunState): Omit<Halted, "at"> | null {
   const { halt = null } = policy;
   if (halt === null || interrupted !== "no") return null;
@@ -65,12 +65,15 @@ function counted({ ended, failed }: Halting, why: HaltRule["why"]): number {
   return why === "fail" ? failed : ended.size - failed;
 }
 
-/** A share is of the jobs that this run had to do; of five, 50% are three. */
+/** A percentage refers to the jobs that this run had to do. 50% of five jobs are three. */
 export function isMet({ amount, unit }: HaltRule, count: number, jobs: number): boolean {
   return unit === "jobs" ? count >= amount : count > 0 && count * 100 >= amount * jobs;
 }
 
-/** Whether a run that halted did what it was asked to: what was left out, or stopped for that, is no failure then. */
+/**
+ * True if a halted run did what its rule asked for. Jobs that were skipped or stopped because of the rule are no
+ * failures then.
+ */
 export function isHaltedWell({ halting: { reached }, tally, jobs }: RunState): boolean {
   if (reached === null || reached.why === "fail") return false;
   if (reached.why === "success") return true;
@@ -80,7 +83,7 @@ export function isHaltedWell({ halting: { reached }, tally, jobs }: RunState): b
   return true;
 }
 
-/** Never begun, skipped with success, or over. */
+/** True if the job never began, was skipped with success, or has ended. */
 function isFine(fate: Fate): boolean {
   if (fate.kind === "skipped") return fate.outcome === null || isGood(fate.outcome);
   return (

@@ -1,16 +1,16 @@
-// What a machine has of a batch, in numbers and ids.
+// Counts and lists what a machine has of a batch.
 
 import type { Attempt } from "../model/attempt.js";
 import type { MachineState } from "../model/batch-state.js";
 import type { Incomplete } from "../model/event.js";
 import type { JobId } from "../model/job.js";
 
-/** Jobs that were given to the machine and have not begun, as far as is known. */
+/** The number of jobs that were given to the machine and, as far as the client knows, have not begun. */
 export function countWaiting({ current: { assigned, sent, queued } }: MachineState): number {
   return assigned.size + sent.size + queued.size;
 }
 
-/** Of the first ones, at most as many as `most`. */
+/** The ids of the first `most` attempts. */
 export function idsOf(sources: readonly Iterable<Attempt>[], most = Number.POSITIVE_INFINITY): JobId[] {
   const ids: JobId[] = [];
   for (const attempts of sources) {
@@ -31,13 +31,13 @@ export function firstOf<T>(items: Iterable<T>, most: number): T[] {
   return some;
 }
 
-/** What a machine has that must not be lost: it has begun, or is known to have arrived. */
+/** Jobs that must not be lost with the machine: they have begun, or have certainly arrived. */
 export function heldBy({ current, overtaken }: MachineState): JobId[] {
   const { queued, running, ended } = current;
   return idsOf([queued, running, ended, overtaken.running, overtaken.ended]);
 }
 
-/** Results of which something is still on the machine. */
+/** The results of which a part is still on the machine. */
 export function incompleteOf({ job, number, machine, stage }: Attempt): Incomplete {
   const missing = stage.kind === "collected" ? stage.missing : [];
   return { job, attempt: number, machine, missing };

@@ -1,4 +1,5 @@
-// Directories that stay on their machines until their jobs succeed (--keep-dir): which there are, and where a job goes on.
+// Directories that stay on machines until their jobs succeed (--keep-dir): which exist, and on which machine a job
+// resumes.
 
 import type { Attempt, Stage } from "../model/attempt.js";
 import { type MachineState, outcomeAtHome, type TrackedJob } from "../model/batch-state.js";
@@ -9,27 +10,27 @@ export function keepsDir({ keepsDirs }: RunState, { job }: TrackedJob): boolean 
   return job.keepsDir ?? keepsDirs;
 }
 
-/** Whether the directory of an attempt stays that ended like this. */
+/** True if the directory of an attempt with this outcome stays. */
 export function isToKeep(state: RunState, tracked: TrackedJob, outcome: Outcome): boolean {
   if (!keepsDir(state, tracked) || tracked.isGone || succeeded(outcome)) return false;
   const atHome = outcomeAtHome(tracked);
   return !atHome || !succeeded(atHome);
 }
 
-/** Attempts with something of the job on the machine, oldest first. */
+/** The job's attempts whose directories are on the machine, oldest first. */
 export function keptOn({ attempts }: TrackedJob, machine: string): Attempt[] {
   return attempts.filter((attempt) => attempt.machine === machine && isKept(attempt));
 }
 
 type CollectedAttempt = Attempt & { readonly stage: Extract<Stage, { kind: "collected" }> };
 
-/** Of the collected attempts: the last that has begun, and so had all that earlier ones left. */
+/** The last collected attempt that has begun. It had everything that earlier ones left. */
 export function lastBegun({ attempts }: TrackedJob): CollectedAttempt | null {
   const hasBegun = ({ stage }: Attempt) => stage.kind === "collected" && stage.slot !== null;
   return (attempts.findLast(hasBegun) as CollectedAttempt | undefined) ?? null;
 }
 
-/** The same, if its directory is kept. */
+/** The same attempt, or null if its directory is not kept. */
 export function lastKept(tracked: TrackedJob): Attempt | null {
   const begun = lastBegun(tracked);
   return begun !== null && isKept(begun) ? begun : null;
@@ -39,25 +40,25 @@ function isKept({ stage }: Attempt): boolean {
   return stage.kind === "collected" && stage.isKept && stage.isThere;
 }
 
-/** The machine that has the job's directory and may be given the job; null: any other is as good. */
+/** The machine that has the job's directory and may get the job; null if no machine is better than the others. */
 export function homeOf(state: RunState, tracked: TrackedJob): MachineState | null {
   const machine = state.machines.get(lastKept(tracked)?.machine ?? "");
   return machine !== undefined && isExpected(machine) ? machine : null;
 }
 
-/** Ready, or to be waited for: no longer than others wait for what a machine has that is out of reach. */
+/** True if the machine is ready, or out of reach but not given up yet. */
 function isExpected({ phase, isOpen, isGivenUp, slots }: MachineState): boolean {
   if (!isOpen || isGivenUp) return false;
   return phase === "ready" ? slots > 0 : phase === "new" || phase === "connecting" || phase === "lost";
 }
 
-/** A job that waits on the machine that has its directory. It is not taken from there to balance the load. */
+/** True if the job waits on the machine that has its directory. Balancing does not move such a job. */
 export function isAtHome({ jobs }: RunState, { name }: MachineState, id: JobId): boolean {
   const tracked = jobs.get(id);
   return tracked !== undefined && lastKept(tracked)?.machine === name;
 }
 
-/** All that is left of the batch on the machine is directories that stay. */
+/** True if only kept directories are left of the batch on the machine. */
 export function hasOnlyKept({ kept, attempts, stuck, rests, toFree }: MachineState): boolean {
   return kept.size > 0 && attempts.size + stuck + rests.size + toFree.size === 0;
 }

@@ -1,4 +1,5 @@
-// The machines that may be dealt to, the least loaded first; equals in the order they were named. O(log m) a step.
+// A heap of the machines that can get jobs, the least loaded first, then in the order of their names on the command
+// line. O(log m) per step.
 
 import type { MachineState } from "../model/batch-state.js";
 import { countWaiting } from "./holdings.js";
@@ -7,7 +8,7 @@ interface Seat {
   readonly machine: MachineState;
   jobs: number;
   slots: number;
-  /** Its place in the heap. */
+  /** The index in the heap. */
   at: number;
 }
 
@@ -19,7 +20,7 @@ export class LoadHeap {
     return this.#seats.length;
   }
 
-  /** With the work it has now, whether it was here before or not. */
+  /** Inserts the machine, or updates its load. */
   put(machine: MachineState): void {
     let seat = this.#seatOf.get(machine);
     if (seat === undefined) {
@@ -43,7 +44,7 @@ export class LoadHeap {
     return this.#seatOf.has(machine);
   }
 
-  /** This machine, which has one job more from then on, until it is put anew; null: it is not here. */
+  /** Counts one more job for this machine until its next `put`; returns null if it is not in the heap. */
   takeSeatOf(machine: MachineState): MachineState | null {
     const seat = this.#seatOf.get(machine);
     if (seat === undefined) return null;
@@ -52,7 +53,7 @@ export class LoadHeap {
     return machine;
   }
 
-  /** The least loaded machine, which has one job more from then on, until it is put anew; null: none may have it. */
+  /** Counts one more job for the least loaded machine until its next `put`; returns null if no machine may have it. */
   takeSeat(avoided: string | null, isBarred: (machine: MachineState) => boolean): MachineState | null {
     const seen: Seat[] = [];
     let chosen: Seat | undefined;
@@ -84,7 +85,7 @@ export class LoadHeap {
     this.#settle(last);
   }
 
-  /** Up or down to where it belongs. */
+  /** Moves the seat up or down to its place. */
   #settle(seat: Seat): void {
     for (let up = this.#above(seat); up !== undefined && isBefore(seat, up); up = this.#above(seat))
       this.#swap(seat, up);

@@ -1,4 +1,4 @@
-// What to do about one machine next: bring it jobs, take some back, fetch results, free and clean up.
+// Decides the next steps for one machine: send jobs, take jobs back, collect results, free and clean up.
 
 import type { Attempt } from "../model/attempt.js";
 import { attemptKey } from "../model/attempt-key.js";
@@ -14,13 +14,13 @@ import type { RunState } from "./run-state.js";
 import { servedBy } from "./served.js";
 import { isEmpty } from "./stock.js";
 
-/** At most this many jobs in one archive: their names must fit one command line, on both sides. */
+/** The most jobs in one archive, because their names must fit into one command line, locally and on the machine. */
 const COLLECT_AT_ONCE = 500;
-/** Each names up to a hundred paths. */
+/** Small, because each request names up to a hundred paths. */
 const RESTS_AT_ONCE = 20;
 const HAND_OVER_AT_ONCE = 2000;
 
-/** `isQuiet`: no job is on its way any more, on any machine. */
+/** `isQuiet`: no job is in progress on any machine. */
 interface Moment {
   readonly now: number;
   readonly isQuiet: boolean;
@@ -72,7 +72,7 @@ function finish(state: RunState, machine: MachineState): Decision {
   return { kind: "finish", machine: name, cleans, ...(keeps.length > 0 && { keeps }) };
 }
 
-/** While nothing is to begin: only what may have arrived already, so that the machine can be asked about it. */
+/** While no job may begin, only jobs that may have arrived are handed over, to ask the machine about them. */
 function handOver(state: RunState, machine: MachineState): Decision[] {
   const { name, busy } = machine;
   const { assigned, sent } = machine.current;
@@ -90,7 +90,7 @@ function wanted({ stopping }: RunState, attempts: ReadonlySet<Attempt>): Iterabl
   return stopping.size === 0 ? attempts : [...attempts].filter(({ job }) => !stopping.has(job));
 }
 
-/** Jobs start while the trees of others still travel. */
+/** Hands over the jobs of one tree first, so that they start while other trees are still being sent. */
 function withTreeOfFirst({ jobs }: RunState, ids: readonly JobId[]): JobId[] {
   const keyOf = (id: JobId) => treeKeyOf(jobs.get(id)?.job ?? {});
   const first = ids.length === 0 ? "" : keyOf(ids[0] as JobId);
@@ -101,7 +101,7 @@ function takeBack(state: RunState, machine: MachineState): Decision[] {
   const isHandingOver = machine.busy.has("hand-over");
   if (isHandingOver && !startsNothing(state)) return [];
   const overtaken = isHandingOver ? [] : [machine.overtaken.queued];
-  // They may not have arrived, and are not to be sent again.
+  // These jobs may not have arrived, and must not be sent again.
   const { sent } = machine.current;
   const doubted = isOlder(machine) ? [sent] : isHandingOver ? [] : [stoppingOf(state, sent)];
   return batch(machine, "take-back", () => [
@@ -114,7 +114,7 @@ function isOlder({ spoolFormat }: MachineState): boolean {
   return spoolFormat < SPOOL_FORMAT;
 }
 
-/** A machine that is being drained keeps what no other could take. */
+/** A machine that is being drained keeps the jobs that no other machine could take. */
 function toReturn(state: RunState, { current: { queued }, isOpen }: MachineState): Iterable<JobId> {
   if (startsNothing(state)) return idsOf([queued]);
   const { takers } = state.stock;
@@ -150,16 +150,16 @@ function restOf({ jobs }: RunState, attempt: Attempt): Rest {
   return { ...incompleteOf(attempt), key: attemptKey(attempt), isInPlace };
 }
 
-/** Not while jobs are handed over that may have arrived before: what was freed would be put into place again. */
+/** Does not free while jobs are handed over that may have arrived before: the hand-over would restore the freed files. */
 function free(state: RunState, machine: MachineState, isQuiet: boolean): Decision[] {
   const { name, toFree, busy } = machine;
   if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return [];
-  // The last ones go with all the rest.
+  // The last attempts are removed together with the spool.
   if (isThrough(state, machine, isQuiet) && isToClean(state, machine)) return [];
   return [{ kind: "free", machine: name, keys: firstOf(toFree.keys(), COLLECT_AT_ONCE) }];
 }
 
-/** `pick` is not called while such a verb is under way. */
+/** Does not call `pick` while such a verb is in progress. */
 function batch(
   { name, busy }: MachineState,
   kind: "collect" | "retry" | "take-back" | "stop",
@@ -170,7 +170,7 @@ function batch(
   return jobs.length === 0 ? [] : [{ kind, machine: name, jobs }];
 }
 
-/** Nothing is left there but what is cleaned up, and nothing more will come. */
+/** True if the machine has only leftovers to clean up and will get nothing more. */
 function isFinished(state: RunState, machine: MachineState, isQuiet: boolean): boolean {
   const { toFree, busy } = machine;
   return (
@@ -178,13 +178,13 @@ function isFinished(state: RunState, machine: MachineState, isQuiet: boolean): b
   );
 }
 
-/** An open machine stays until the last job of the batch is home: it may be needed for it. */
+/** An open machine stays until the batch's last job is collected, because that job may need it. */
 function isThrough(state: RunState, machine: MachineState, isQuiet: boolean): boolean {
   if (!isEmpty(machine) || machine.toRetry.size > 0) return false;
   return isQuiet || (!machine.isOpen && !awaitsSuccess(state, machine));
 }
 
-/** Jobs whose directories are there may still succeed elsewhere: then these are freed. */
+/** Jobs with kept directories may still succeed on another machine, which frees the directories. */
 function awaitsSuccess({ stock }: RunState, { kept }: MachineState): boolean {
   return kept.size > 0 && stock.takers.size > 0;
 }

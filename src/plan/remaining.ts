@@ -1,4 +1,4 @@
-// What is left to do in a run, and when nothing is.
+// Decides what is left to do in a run, and when the run is over.
 
 import type { MachineState } from "../model/batch-state.js";
 import { startsNothing } from "./halt.js";
@@ -7,13 +7,13 @@ import { hasOnlyKept } from "./kept-dirs.js";
 import type { RunState } from "./run-state.js";
 import { isEmpty } from "./stock.js";
 
-/** How long a machine is waited for that is out of reach and has nothing left but what is to be cleaned up. */
+/** How long the run waits for an unreachable machine that only has leftovers to clean up. */
 const FAREWELL_MS = 5000;
 
-/** Nothing is under way and nothing more can be done. */
+/** True if nothing is in progress and nothing more can be done. */
 export function isOver(state: RunState, now: number): boolean {
   if (areAll(state, (machine) => isOut(machine) || isUnneeded(state, machine))) return true;
-  // Some are still being tried, but the run does not wait for them alone.
+  // The client still tries to reach some machines, but the run does not wait for these alone.
   const isDispensable = (machine: MachineState) => machine.isGivenUp || isLeftToClean(machine, now);
   return (
     areAll(state, (machine) => isDispensable(machine) || isOut(machine) || isUnneeded(state, machine)) &&
@@ -21,7 +21,7 @@ export function isOver(state: RunState, now: number): boolean {
   );
 }
 
-/** Ends with the first that is not. */
+/** Stops at the first machine for which it is false. */
 function areAll({ machines }: RunState, predicate: (machine: MachineState) => boolean): boolean {
   for (const machine of machines.values()) if (!predicate(machine)) return false;
   return true;
@@ -45,7 +45,7 @@ export function isNeeded(state: RunState, machine: MachineState): boolean {
   return (hasSpool && !hasOnlyKept(machine)) || (isOpen && isMoreToDo(state));
 }
 
-/** Waiting jobs, here or on a machine that might be relieved of some. */
+/** True if jobs wait at the client, or on a machine from which some could be moved. */
 function isMoreToDo(state: RunState): boolean {
   return state.interrupted === "no" && (isMoreToDeal(state) || state.stock.queueing.size > 0);
 }
@@ -54,12 +54,12 @@ function isMoreToDeal({ waiting, isMoreToCome, interrupted }: RunState): boolean
   return (isMoreToCome && interrupted === "no") || waiting.size > 0;
 }
 
-/** No job is on its way any more, but for those on machines that were given up. */
+/** True if no job is in progress, except on machines that were given up. */
 export function isQuietEverywhere(state: RunState): boolean {
   return !isMoreToDeal(state) && state.stock.holding.size === 0;
 }
 
-/** From here on the machines need no client: every job is on its machine, or done. */
+/** True if every job is on its machine or done. From then on the machines need no client. */
 function isHandedOver(state: RunState): boolean {
   const isPending = ({ current: { assigned, sent }, overtaken, phase }: MachineState) =>
     assigned.size + sent.size > 0 ||
@@ -68,7 +68,7 @@ function isHandedOver(state: RunState): boolean {
   return !isMoreToDeal(state) && ![...state.machines.values()].some(isPending);
 }
 
-/** Handed over, and while nothing is to begin, nothing waits on a machine that could be asked to give it back. */
+/** True if all jobs are handed over and, while no job may begin, no reachable machine has a waiting job to give back. */
 export function needsNoClient(state: RunState): boolean {
   if (!isHandedOver(state)) return false;
   return (
@@ -77,23 +77,23 @@ export function needsNoClient(state: RunState): boolean {
   );
 }
 
-/** Each slot runs a job, has none to run, or is one of those that wait for room, of which `countHeld` has the number. */
+/** True if each slot runs a job, has no job to run, or waits for room. `countHeld` counts the slots that wait for room. */
 export function isEverySlotSettled(state: RunState, countHeld: (machine: string) => number): boolean {
   return areAll(state, ({ name, phase, slots, current: { queued, running } }) => {
     return phase !== "ready" || queued.size === 0 || running.size + countHeld(name) >= slots;
   });
 }
 
-/** What a client that leaves now leaves behind. */
+/** What remains if the client leaves now. */
 export interface Left {
-  /** Without those that are being stopped. */
+  /** Without the jobs that are being stopped. */
   readonly running: number;
   readonly stopping: number;
-  /** They wait on a machine, which begins them by itself. */
+  /** Waiting on a machine, which begins them without a client. */
   readonly queued: number;
-  /** They wait for a client. */
+  /** Waiting for a client. */
   readonly unsent: number;
-  /** Their results are still on their machines. */
+  /** Ended, with results still on the machines. */
   readonly ended: number;
 }
 
@@ -112,7 +112,7 @@ export function countLeft({ tally, machines }: RunState): Left {
   };
 }
 
-/** With this computer, or on a machine. */
+/** The jobs that wait, at the client or on a machine. */
 export function countUnbegun({ waiting, stock }: RunState): number {
   let count = waiting.size;
   for (const machine of stock.queueing) count += countWaiting(machine);

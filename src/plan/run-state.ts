@@ -1,4 +1,4 @@
-// What a run knows beside its jobs and machines: what the user wants, what waits, and where to look next.
+// The state of a run beyond its jobs and machines: the user's wishes, the waiting jobs, and indices.
 
 import { attemptKey, rankIn } from "../model/attempt-key.js";
 import { type BatchState, endingOf, type MachineState } from "../model/batch-state.js";
@@ -7,42 +7,42 @@ import type { HaltRule } from "../model/halt-rule.js";
 import { type JobId, kindOf } from "../model/job.js";
 import type { Stock } from "./stock.js";
 
-/** What the user wants to happen when things go wrong. */
+/** What the user wants to happen after failures. */
 export interface Policy {
-  /** How often a job is tried again whose machine went down with it. */
+  /** How often a job is retried if its machine went down while it ran. */
   readonly retries: number;
-  /** Whether jobs that failed are tried again, too. */
+  /** True if failed jobs are retried, too. */
   readonly retriesFailures: boolean;
-  /** How long a machine may be away before others get what it had not begun; null: for ever. */
+  /** How long a machine may be unreachable before its waiting jobs go to other machines; null: for ever. */
   readonly reassignAfterMs: number | null;
-  /** When the run ends of itself; left out: never. */
+  /** The rule by which the run halts by itself; absent: never. */
   readonly halt?: HaltRule | null;
 }
 
-/** What counts for `--halt`. */
+/** The counts for `--halt`. */
 export interface Halting {
-  /** Jobs that ended in this run, for good. */
+  /** Jobs that ended in this run and are not retried. */
   readonly ended: Set<JobId>;
   failed: number;
-  /** Had their results before this run: no share of them is asked for. */
+  /** Jobs that had results before this run; they do not count for the rule. */
   skipped: number;
-  /** The rule that ended the run, unless the user did so since. */
+  /** The rule that ended the run; null if the user has ended it since. */
   reached: HaltRule | null;
 }
 
 export interface RunState extends BatchState {
   readonly policy: Policy;
   readonly stock: Stock;
-  /** Of the jobs that need something else than the others do. */
+  /** Kinds of the jobs that have their own requirement. */
   readonly kinds: Map<JobId, string>;
-  /** Directories of jobs stay on their machines until they succeed, unless a job says otherwise. */
+  /** Directories of jobs stay on their machines until the jobs succeed, unless a job's own setting differs. */
   keepsDirs: boolean;
-  /** Jobs come from stdin or from a file that grows: nothing of them stays after the run. */
+  /** Jobs come from stdin or a growing file: nothing of them stays on machines after the run. */
   readonly isFed: boolean;
   firstReadyAt: number | null;
-  /** More jobs may still come. */
+  /** True while more jobs may arrive. */
   isMoreToCome: boolean;
-  /** Jobs that a user stopped, until they are asked for again. */
+  /** Jobs that a user stopped and that were not requested again since. */
   readonly stopping: Set<JobId>;
   isPaused: boolean;
   halting: Halting;
@@ -54,14 +54,14 @@ export function machineOf(state: BatchState, name: string): MachineState {
   return machine;
 }
 
-/** Every change of a machine begins here, so that the next decision looks at it. */
+/** Every change of a machine goes through this function, so that the next decision looks at the machine. */
 export function toChange(state: RunState, name: string): MachineState {
   const machine = machineOf(state, name);
   state.stock.changed.add(machine);
   return machine;
 }
 
-/** Names the attempt of a job that a machine has; the job's last one where it has none. */
+/** The key of the job's attempt on this machine, or of the job's last attempt if the machine has none. */
 export function keyOn(state: BatchState, name: string, id: JobId): string {
   const { attempts, spoolFormat } = machineOf(state, name);
   const attempt = attempts.get(id);
@@ -71,7 +71,7 @@ export function keyOn(state: BatchState, name: string, id: JobId): string {
   return attemptKey({ job: id, number: tracked.lastNumber, rank: rankIn(spoolFormat, tracked.job) });
 }
 
-/** Whether news of this attempt matters: its results are wanted and not here yet. */
+/** True if news of this attempt matters: its results are wanted and not collected yet. */
 export function isUnderWay(state: BatchState, name: string, id: JobId, number: number): boolean {
   const attempt = machineOf(state, name).attempts.get(id);
   return attempt?.number === number && attempt.stage.kind !== "unknown";
@@ -93,7 +93,7 @@ export function countJobs({ tally, jobs }: BatchState): Counts {
   };
   if (skipped === 0) return counts;
   for (const { fate } of jobs.values()) {
-    // Results without a record were put there by an older tool or by hand: they count as done.
+    // Results without a record come from an older tool or were put there by hand. They count as done.
     if (fate.kind === "skipped") counts[fate.outcome === null ? "succeeded" : endingOf(fate.outcome)]++;
   }
   return counts;

@@ -1,4 +1,4 @@
-// Where a batch has jobs of several kinds: which machines have slots for which jobs.
+// For a batch with jobs of several kinds: which machines have slots for which jobs.
 
 import type { MachineState } from "../model/batch-state.js";
 import type { JobId } from "../model/job.js";
@@ -8,7 +8,7 @@ export function isServedBy(state: RunState, { kinds }: MachineState, id: JobId):
   return state.kinds.size === 0 || kinds.has(kindOfJob(state, id));
 }
 
-/** Of these jobs, those that some of the machines serve; does not look at each machine for each job. */
+/** The jobs that at least one of the machines can run. Does not look at each machine for each job. */
 export function servedBy(
   state: RunState,
   machines: Iterable<MachineState>,

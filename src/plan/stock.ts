@@ -1,5 +1,5 @@
-// Which machines matter to which question, so that deciding need not look at all of them after every event. All of it
-// follows from the machines themselves: it is worked out anew for those that have changed.
+// Indexes the machines by the questions that decisions ask, so that a decision need not look at every machine.
+// Everything in it is derived from the machines, and updated for those that changed.
 
 import type { MachineState } from "../model/batch-state.js";
 import { Gathering, isWorthATrip } from "./gathering.js";
@@ -7,25 +7,25 @@ import { countWaiting } from "./holdings.js";
 import { LoadHeap } from "./load-heap.js";
 
 const QUESTIONS = {
-  /** May be given jobs and has room for them. */
+  /** May get jobs and has room for them. */
   takers: canTakeJobs,
-  /** Of the takers: has nothing left to begin, and slots that stand idle. */
+  /** A taker with idle slots and no job left to begin. */
   dry: (machine, waiting) =>
     waiting === 0 &&
     canTakeJobs(machine) &&
     machine.current.running.size < machine.slots &&
     !machine.busy.has("hand-over"),
-  /** Of the takers: has waiting jobs that could be taken back. */
+  /** A taker with waiting jobs that could be taken back. */
   movable: (machine, waiting) => waiting > 0 && canTakeJobs(machine) && isSettled(machine),
   /** Has waiting jobs. */
   queueing: (_, waiting) => waiting > 0,
   /** Has not answered yet. */
   unheard: ({ phase }) => phase === "new" || phase === "connecting",
-  /** Jobs are on their way there, or from there; nobody waits for those of a machine that was given up. */
+  /** Jobs are on the way to the machine or from it. Does not include jobs of a machine that was given up. */
   holding: (machine, waiting) =>
     machine.toRetry.size > 0 ||
     (!machine.isGivenUp && machine.phase !== "failed" && (waiting > 0 || hasBegunJobs(machine))),
-  /** There may be something to do that has to do with this machine alone. */
+  /** May need a step that concerns only this machine. */
   due: (machine) => {
     const { phase, busy, current, overtaken, toFree, toRetry } = machine;
     if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
@@ -37,7 +37,7 @@ const QUESTIONS = {
     if (overtaken.queued.size > 0 && !busy.has("take-back")) return true;
     return toFree.size > 0 && !busy.has("free");
   },
-  /** Open, but without anything to do: it goes when the last job of the batch is home. */
+  /** Open, but has nothing to do. It is released when the batch's last job is collected. */
   idle: (machine, waiting) =>
     waiting === 0 &&
     machine.phase === "ready" &&
@@ -46,24 +46,24 @@ const QUESTIONS = {
     machine.toFree.size + machine.toRetry.size + machine.busy.size === 0,
 } satisfies Record<string, Ask>;
 
-/** `waiting`: how many jobs wait there. */
+/** `waiting`: how many jobs wait on the machine. */
 type Ask = (machine: MachineState, waiting: number) => boolean;
 
 type Question = keyof typeof QUESTIONS;
 const ALL = Object.entries(QUESTIONS) as [Question, Ask][];
 
 export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
-  /** Since stock was taken last. */
+  /** Machines that changed since stock was last taken. */
   readonly changed: Set<MachineState>;
-  /** Since when some machine could do with more. */
+  /** Since when at least one machine needs more jobs. */
   dryAt: number | null;
-  /** Have a few results of short jobs, and more to come. */
+  /** Machines with a few results of short jobs, and more to come. */
   readonly gathering: Gathering;
-  /** Takers that may be dealt to. */
+  /** Takers that may be given jobs now. */
   readonly ready: LoadHeap;
-  /** What all of the takers have together. */
+  /** The load of all takers together. */
   readonly total: Load;
-  /** What was found out about each machine when stock was last taken. */
+  /** The answers for each machine when stock was last taken. */
   readonly noted: Map<MachineState, Noted>;
 }
 
@@ -73,7 +73,7 @@ interface Load {
 }
 
 interface Noted extends Load {
-  /** To all questions, in their order. */
+  /** The answers to all questions, in their order. */
   readonly answers: boolean[];
 }
 
@@ -90,7 +90,7 @@ export function newStock(machines: Iterable<MachineState>): Stock {
   };
 }
 
-/** After events, and before a decision. O(log m) for each machine that has changed. */
+/** Call it after events and before a decision. O(log m) for each machine that changed. */
 export function takeStock(stock: Stock, now: number): void {
   for (const machine of stock.changed) {
     const noted = notedOf(stock, machine);
@@ -113,7 +113,7 @@ function notedOf({ noted }: Stock, machine: MachineState): Noted {
   return added;
 }
 
-/** Most answers are those of before. */
+/** Most answers stay the same. */
 function answerAll(stock: Stock, machine: MachineState, { answers }: Noted): void {
   const waiting = countWaiting(machine);
   for (let index = 0; index < ALL.length; index++) {
@@ -144,7 +144,7 @@ function hasResults({ current, overtaken, busy }: MachineState): boolean {
   return current.ended.size + overtaken.ended.size > 0 && !busy.has("collect");
 }
 
-/** Not while jobs are handed over or taken back there: the answer could be taken for that of a later attempt. */
+/** Not while jobs are handed over or taken back: the machine's answer could be mistaken for one about a later attempt. */
 function canBeDealtTo(machine: MachineState): boolean {
   return canTakeJobs(machine) && !machine.busy.has("hand-over") && !machine.busy.has("take-back");
 }
@@ -153,13 +153,13 @@ function canTakeJobs({ phase, isOpen, slots }: MachineState): boolean {
   return phase === "ready" && isOpen && slots > 0;
 }
 
-/** Overtaken attempts are taken back as well: of two requests at once for one line, the later answer would be stale. */
+/** Overtaken attempts are taken back as well. With two requests for one line at once, the later answer would be outdated. */
 function isSettled({ busy, current, overtaken }: MachineState): boolean {
   if (busy.has("take-back") || busy.has("hand-over")) return false;
   return current.assigned.size + current.sent.size + overtaken.queued.size === 0;
 }
 
-/** Nothing is there that is still wanted. */
+/** True if the machine has nothing that is still wanted. */
 export function isEmpty(machine: MachineState): boolean {
   const { queued, running, ended } = machine.overtaken;
   if (countWaiting(machine) > 0 || hasBegunJobs(machine)) return false;

@@ -1,17 +1,17 @@
-// Which of the things left on a machine nobody needs any more. When in doubt, they stay.
+// Decides which things left on a machine are no longer needed. When in doubt, they stay.
 
 import type { LeftBatch, LeftOver, LeftTree } from "../model/left-over.js";
 
 export type Verdict =
   | { readonly kind: "remove" }
   | { readonly kind: "keep"; readonly reason: string }
-  /** It was asked for by name, but is alive. */
+  /** It was named by the user, but is in use. */
   | { readonly kind: "refuse"; readonly reason: string };
 
 export interface Wishes {
-  /** Names of batches: these alone, with what is to be collected; empty: whatever holds nothing. */
+  /** Names of batches to remove, with their uncollected results. Empty: remove everything that holds no results. */
   readonly named: ReadonlySet<string>;
-  /** Who follows a batch from this computer: "followed by process 12". */
+  /** Which process on this computer follows a batch: "followed by process 12". */
   readonly followed: ReadonlyMap<string, string>;
 }
 
@@ -20,7 +20,7 @@ export interface CleaningPlan {
   readonly trees: readonly { readonly tree: LeftTree; readonly verdict: Verdict }[];
 }
 
-/** Between staging a tree and handing over the first job that names it, only its age speaks for it. */
+/** Until the first job that names a staged tree arrives, only the tree's age shows that it is needed. */
 const TREE_REST_SECONDS = 600;
 const NAMED_JOBS = 5;
 const HALF_TREE_REST_SECONDS = 86_400;
@@ -33,7 +33,7 @@ export function decideCleaning({ batches, trees }: LeftOver, wishes: Wishes): Cl
   return { batches: judged, trees: trees.map((tree) => ({ tree, verdict: judgeTree(tree, goes) })) };
 }
 
-/** How long a tree must have been out of use before it may go. */
+/** How long a tree must be unused before it may be removed. */
 export function restSeconds({ name }: Pick<LeftTree, "name">): number {
   return name.startsWith("incoming.") ? HALF_TREE_REST_SECONDS : TREE_REST_SECONDS;
 }

@@ -1,8 +1,9 @@
-// The POSIX sh, and a little bash, that runs on machines: real files beside this one, joined next to the bundle by the build.
+// Loads the POSIX sh, and a little bash, that runs on machines: files beside this one, which the build joins and puts
+// next to the bundle.
 
 import { joinScript } from "./join-script.js";
 
-/** What a spool's processes run. */
+/** The scripts that the processes of a spool run. */
 export const SPOOL_SCRIPTS = [
   "own.sh",
   "lib.sh",

@@ -1,36 +1,36 @@
-// What every way of showing a run has in common.
+// The interface that all reporters share.
 
 import type { BatchState } from "../model/batch-state.js";
 import type { RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { KeysMode } from "./live/keys-mode.js";
 
-/** What an event has led to. */
+/** The result of an event. */
 export interface Known {
   readonly state: BatchState;
-  /** False for what was known before: after a lost link, machines report some things again. */
+  /** False if it changed nothing: after a lost connection, machines report some events again. */
   readonly isNews: boolean;
 }
 
 export interface Reporter extends Suspendable {
   show(event: RunEvent, known: Known): void;
   /**
-   * Says what is left to say and lets go of timers and listeners. Harmless when repeated. `isLeft`: the batch goes on, and
-   * there is nothing to sum up yet.
+   * Prints the rest and releases timers and listeners. May be called again. `isLeft`: the batch continues, and there is
+   * no summary yet.
    */
   close(isLeft?: boolean): void;
-  /** Left out: nothing is drawn in place. */
+  /** Absent: nothing is drawn in place. */
   readonly live?: LiveView;
 }
 
 export interface LiveView {
   /** Null: no keys are read. */
   showKeys(mode: KeysMode | null): void;
-  /** In the background only what is left standing is printed, below what other programs print. */
+  /** In the background only lasting lines are printed, below the output of other programs. */
   hide(isHidden: boolean): void;
 }
 
-/** What draws on the terminal lets go of it while somebody is asked there. */
+/** A reporter that draws on the terminal releases it while a person is asked a question there. */
 export interface Suspendable {
   suspend(): void;
   resume(): void;
@@ -40,15 +40,15 @@ export interface TextSink {
   write(text: string): unknown;
 }
 
-/** What a reporter asks about the batch beside its events. */
+/** Facts that a reporter needs besides the events. */
 export interface Sources {
   /** In the order in which their limits are listed. */
   readonly machines: readonly string[];
   /** The variables that show a job the cards of its slot. */
   readonly devicesOf: (machine: string, slot: number) => Readonly<Record<string, string>>;
-  /** The end of what a job that is over has printed; unsafe to show. */
+  /** The end of an ended job's output; not safe to print yet. */
   readonly lastWordsOf: (job: Job) => string;
-  /** What to type when the run is over. */
+  /** The commands to type when the run is over. */
   readonly nextCommands: (closing: Closing) => readonly string[];
 }
 

@@ -1,11 +1,11 @@
-// The columns of a table of results: what every job has, and what the jobs of this batch have.
+// The columns of a table of results: those of every batch, and those that the jobs of this batch add.
 
 import { UserError } from "../errors.js";
 import type { Column, FixedColumn, ResultRow } from "../model/result.js";
 
 const BEFORE: readonly FixedColumn[] = ["job", "state"];
 const AFTER: readonly FixedColumn[] = ["seconds", "machine", "slot", "attempt", "command"];
-/** Jobs may make up names, each its own; more than this is no table. */
+/** Each job may invent names; more than this many do not fit a table. */
 const MOST_METRICS = 100;
 
 export interface Columns {
@@ -37,7 +37,7 @@ function fixed(name: FixedColumn): Column {
   return { kind: name, label: name };
 }
 
-/** No two columns have one name: a job may well print its parameters among its metrics. */
+/** Makes labels unique: a job may print its parameters among its metrics. */
 function named(kind: "parameter" | "metric", name: string, taken: Set<string>): Column {
   let label = name;
   while (taken.has(label)) label = `${label} (${kind})`;
@@ -45,7 +45,7 @@ function named(kind: "parameter" | "metric", name: string, taken: Set<string>): 
   return { kind, name, label };
 }
 
-/** Throws UserError, which names the columns there are, when there is none of this name. */
+/** Throws a UserError that lists the columns if there is none of this name. */
 export function findColumn(columns: readonly Column[], name: string): Column {
   const found = columns.find(({ label }) => label === name);
   if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-// The order of cells, here and on the page: numbers, also those that were typed, then texts, and nothing at the end.
+// The order of cells, in the terminal and on the page: numbers (also typed ones), then texts, then empty cells.
 
 import type { Cell } from "../model/result.js";
 import { isNumber } from "../model/sweep.js";
@@ -11,7 +11,7 @@ export function compareCells(a: Cell, b: Cell, isDescending: boolean): number {
   return isDescending ? -difference : difference;
 }
 
-/** What has no number stays below what has one, whichever way is asked for: the best are at the top. */
+/** Cells without a number come after numbers in both directions, so that the best are at the top. */
 function rankOf(cell: Cell): number {
   if (cell === null) return 2;
   return typeof cell === "number" || isNumber(cell) ? 0 : 1;

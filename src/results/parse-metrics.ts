@@ -1,14 +1,14 @@
-// The metrics a job left, from what it printed and from its metrics.json. All of that is the job's own text: names are
-// made harmless, values are finite numbers or short texts, and there are only so many.
+// Parses the metrics of a job from its output and its metrics.json. Both are the job's own text: names are made safe,
+// values are finite numbers or short texts, and their number is limited.
 
 import { stripVTControlCharacters } from "node:util";
 import type { Metrics } from "../model/result.js";
 import { isNumber } from "../model/sweep.js";
 
 export interface Left {
-  /** The end of what it printed. */
+  /** The end of its output. */
   readonly tail: string;
-  /** The tail begins in the middle of a line. */
+  /** True if the tail begins in the middle of a line. */
   readonly isCut: boolean;
   /** Null: it left none. */
   readonly file: string | null;
@@ -19,7 +19,7 @@ const LONGEST_NAME = 60;
 const LONGEST_TEXT = 200;
 const MARK = "sshoal:";
 
-/** Of each name: a line of ours comes before JSON on the last line, and that before metrics.json. */
+/** For each name, a `sshoal:` line takes precedence over JSON on the last line, and that over metrics.json. */
 export function parseMetrics({ tail, isCut, file }: Left): Metrics {
   const lines = tail.split("\n").slice(isCut ? 1 : 0);
   const last = lines.findLast((line) => line.trim() !== "") ?? "";
@@ -35,7 +35,7 @@ export function parseMetrics({ tail, isCut, file }: Left): Metrics {
   return metrics;
 }
 
-/** What a terminal shows of a line: without colours, and what a progress bar drew last. */
+/** A line as a terminal shows it: without colours, and only the last state of a progress bar. */
 function drawn(line: string): string {
   const parts = stripVTControlCharacters(line).split("\r");
   return (parts.findLast((part) => part.trim() !== "") ?? "").trim();
@@ -43,7 +43,7 @@ function drawn(line: string): string {
 
 type Entry = readonly [name: string, value: number | string];
 
-/** `sshoal: acc=0.91 loss=0.2`, with commas between or without. */
+/** `sshoal: acc=0.91 loss=0.2`, with or without commas. */
 function readMarked(line: string): Entry[] {
   if (!line.startsWith(MARK)) return [];
   const words = line.slice(MARK.length).split(/[\s,;]+/);
@@ -54,7 +54,7 @@ function readMarked(line: string): Entry[] {
   });
 }
 
-/** Objects within it are taken apart once, as `val.acc`; lists and what is deeper is left out. */
+/** Nested objects become `val.acc`, one level deep; lists and deeper values are skipped. */
 function readObject(text: string): Entry[] {
   const object = parseObject(text.trim());
   return Object.entries(object).flatMap(([name, value]) => {
@@ -70,13 +70,13 @@ function parseObject(text: string): object {
       const value: unknown = JSON.parse(candidate);
       return isObject(value) ? value : {};
     } catch {
-      // It only looked like it.
+      // It was no JSON after all.
     }
   }
   return {};
 }
 
-/** Python writes NaN and Infinity into JSON, which has neither. What is between quotes stays as it is. */
+/** Python writes NaN and Infinity into JSON, which has neither. Text in quotes does not change. */
 function quoteOddNumbers(text: string): string {
   return text.replace(/"(?:[^"\\]|\\[\s\S])*(?:"|$)|-?\b(?:NaN|Infinity)\b/g, (found) =>
     found.startsWith('"') ? found : `"${found}"`,
@@ -100,7 +100,7 @@ function makeHarmless([name, value]: Entry): Entry {
   ];
 }
 
-/** Without control characters, and what turns the reading direction. */
+/** Removes control characters, and characters that change the reading direction. */
 function harmless(text: string, longest: number): string {
   const start = text.slice(0, 4 * longest).replace(/\s+/g, " ");
   return [...start.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "")].slice(0, longest).join("");

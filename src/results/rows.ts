@@ -1,10 +1,10 @@
-// The rows of a table of results, from what is known of each job.
+// Makes the rows of a table of results from the state of each job.
 
 import { type JobWord, lastAttempt, type TrackedJob } from "../model/batch-state.js";
 import type { Outcome } from "../model/job.js";
 import type { Metrics, ResultRow, Span } from "../model/result.js";
 
-/** As `sshoal status` has it. */
+/** As in `sshoal status`. */
 export interface JobFacts {
   readonly state: JobWord;
   readonly outcome: Outcome | null;

@@ -1,4 +1,4 @@
-// Rows in the order of one column. Those that are equal stay in the order of their jobs.
+// Sorts rows by one column. Equal rows stay in the order of their jobs.
 
 import { type Column, cellOf, type ResultRow } from "../model/result.js";
 import { compareCells } from "./compare-cells.js";

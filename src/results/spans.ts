@@ -1,5 +1,6 @@
-// The timeline: when each attempt ran in its slot. Starts and ends are known by when this computer learned of them, which
-// is late if no client followed then; durations are right. So an attempt is put where all three can be true.
+// The timeline: when each attempt ran in its slot. Starts and ends are the times at which this computer learned of
+// them, which is late if no client followed the batch; durations are exact. So each attempt is placed where all three
+// agree.
 
 import { type Attempt, courseOf, type Ending } from "../model/attempt.js";
 import { endingOf } from "../model/batch-state.js";
@@ -8,7 +9,7 @@ import type { Span } from "../model/result.js";
 /** By `job attempt`, in the order in which they began. */
 export function spansOf(attempts: Iterable<Attempt>, now: number): Map<string, Span> {
   const spans: Span[] = [];
-  /** Of each slot: when what came after began. A slot has one job at a time. */
+  /** By slot: the start of the next attempt. A slot runs one job at a time. */
   const nextStart = new Map<string, number>();
   const begun = [...attempts].sort(byStart);
   for (const { job, number, machine, stage, isCurrent } of begun.reverse()) {
@@ -30,7 +31,7 @@ interface Time {
   readonly end: number;
 }
 
-/** Of what was learned at once, slots take early jobs first, and later attempts come later. */
+/** Of attempts that were learned of at the same time, earlier jobs and earlier attempts come first. */
 function byStart(one: Attempt, other: Attempt): number {
   const [before, after] = [learnedAt(one), learnedAt(other)];
   return before === after ? one.number - other.number || one.job - other.job : before - after;

@@ -1,5 +1,5 @@
-// One run of a batch: its record, its state and its loop, from the first event to the last. A batch that an earlier
-// client began goes on from where the record left it.
+// One run of a batch: its record, its state and its loop, from the first event to the last. A batch of an earlier
+// client resumes from its record.
 
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
@@ -25,26 +25,26 @@ import type { Terms } from "./verbs/terms.js";
 
 export interface BatchRun {
   readonly state: RunState;
-  /** Resolves with the state at the end. Rejects when abandoned. Closes every connection either way. */
+  /** Resolves with the state at the end; rejects if abandoned. Closes every connection in both cases. */
   finish(): Promise<RunState>;
   readonly emit: Loop["emit"];
-  /** Leaves everything to go on over there; finish() rejects with the reason. */
+  /** Ends the run and leaves the jobs on their machines; finish() rejects with the reason. */
   abandon(reason: Error): void;
-  /** How far the file was read that jobs are from; null: it was not, or jobs are from no such file. */
+  /** How far the jobs' file was read; null if it was not read or the jobs do not come from a growing file. */
   readonly position: FeedPosition | null;
-  /** Jobs that have come, for a batch with a feed; `position`: how far a file was read by then. */
+  /** Adds jobs that arrived, for a batch with a feed. `position`: how far a file was read by then. */
   add(arrivals: readonly Arrival[], position: FeedPosition | null): void;
-  /** How many jobs nobody has begun. */
+  /** How many jobs have not begun. */
   countUnbegun(): number;
-  /** How much of the record is written: all that has happened so far. */
+  /** The size of the record, which has every event so far. */
   readonly recordBytes: number;
-  /** Runs these again, whose results are here: they move aside. */
+  /** Moves the results of these jobs aside, and runs the jobs again. */
   reopen(jobs: readonly JobId[]): void;
-  /** The machine takes no more jobs, or takes them again. Rejects when it cannot be asked. */
+  /** Stops the machine from taking jobs, or allows it again. Rejects if the machine cannot be asked. */
   setDraining(machine: string, isDraining: boolean): Promise<void>;
 }
 
-/** Throws UserError while another client has the batch. */
+/** Throws UserError if another client has the batch. */
 export function startRun(order: BatchOrder): BatchRun {
   const { results, fleet } = order;
   const begun = beginRun(order);
@@ -71,7 +71,7 @@ export function startRun(order: BatchOrder): BatchRun {
   const performer = new Performer({ machines, fleet, terms, known, home });
   const { perform } = performer;
   const loop = makeLoop({ state, perform, record: begun.record, onEvent: order.onEvent, now: Date.now });
-  // Nothing is given to a machine before they are read: it may still turn out that one cannot be.
+  // Machines get no jobs before the trees are read, because reading a tree may still fail.
   for (const key of neededTrees(begun)) order.trees.get(key)?.catch(loop.abandon);
 
   const finish = async () => {
@@ -113,7 +113,7 @@ export function startRun(order: BatchOrder): BatchRun {
   };
 }
 
-/** Those of jobs that are done are needed only if one is run again. */
+/** The tree of a finished job is needed only if the job runs again. */
 function neededTrees({ given, state, feed }: Beginning): Set<string> {
   const open = given.filter(({ id }) => {
     const tracked = state.jobs.get(id);

@@ -1,4 +1,4 @@
-// Where a run begins: the lock and the record of its batch, and the state that an earlier client left.
+// The start of a run: the lock and the record of its batch, and the state that an earlier client left.
 
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
@@ -21,19 +21,19 @@ import type { BatchOrder } from "./order.js";
 import { type RunMachine, runMachines } from "./run-machines.js";
 
 export interface Beginning {
-  /** What the names of its jobs, its record and its lock begin with. */
+  /** The prefix for the names of its jobs, its record and its lock. */
   readonly stem: string;
-  /** Names the batch on machines. */
+  /** The name of the batch on machines. */
   readonly batch: string;
   /** Null: this is its first run. */
   readonly past: Past | null;
   readonly machines: readonly RunMachine[];
   readonly state: RunState;
-  /** Those that this run is about; more may come. */
+  /** The jobs of this run; more may arrive. */
   readonly jobs: Map<JobId, Job>;
-  /** Of these: those that were asked for. */
+  /** The jobs that the user asked for. */
   readonly given: readonly Job[];
-  /** Null: the batch file is as it was. */
+  /** Null: the batch file has not changed. */
   readonly edit: ScriptEdit | null;
   readonly jobEnv: BatchOrder["jobEnv"];
   readonly feed: Feed | null;
@@ -42,7 +42,7 @@ export interface Beginning {
   unlock(): void;
 }
 
-/** Throws UserError while another client has the batch. */
+/** Throws UserError if another client has the batch. */
 export function beginRun(order: BatchOrder): Beginning {
   const { results, stem } = order;
   const { privateDir } = results;
@@ -83,14 +83,14 @@ export function beginRun(order: BatchOrder): Beginning {
   };
 }
 
-/** Null: it is new, or an older version's spools have its name, which get no more jobs. */
+/** Null if the batch is new, or if its name belongs to spools of an older version, which get no more jobs. */
 function batchGoingOn(past: Past | null): string | null {
   if (past === null) return null;
   const { batch, machines } = past;
   return [...machines.values()].some(({ spool }) => spool?.batch === batch) ? null : batch;
 }
 
-/** An earlier client was killed while it moved results. */
+/** Finishes renaming results if an earlier client was killed while it did so. */
 function finishMoving(past: Past | null, results: Results, stem: string, record: RunRecord): void {
   if (past?.unmoved) {
     moveResults(results, stem, past.unmoved);
@@ -103,7 +103,7 @@ function finishMoving(past: Past | null, results: Results, stem: string, record:
 type Asked = Pick<Beginning, "given" | "edit" | "jobEnv">;
 const UNEDITED = { edit: null, jobEnv: undefined };
 
-/** Which jobs of the record those are that are asked for. */
+/** Finds the requested jobs in the record. */
 function findJobs(order: BatchOrder, past: Past | null, state: RunState): Asked {
   const { jobs, matching: by, jobEnv, results } = order;
   if (past === null || by === "id") return { given: jobs, edit: null, jobEnv };
@@ -114,13 +114,13 @@ function findJobs(order: BatchOrder, past: Past | null, state: RunState): Asked 
   return { given: matching.jobs, edit, jobEnv: renumbered };
 }
 
-/** Leaves in the state what is asked for, and what an earlier run had and may still be under way. */
+/** Keeps in the state only the requested jobs, and jobs of an earlier run that may still be in progress. */
 function settleJobs(state: RunState, { given, edit }: Asked, past: Past | null): Map<JobId, Job> {
   for (const job of given) {
     const tracked = state.jobs.get(job.id);
     if (tracked === undefined) continue;
     setJob(state, tracked, job);
-    // To its place among the others.
+    // Inserts it again, so that the jobs are in the order of the file.
     state.jobs.delete(job.id);
     state.jobs.set(job.id, tracked);
   }

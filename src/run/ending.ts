@@ -1,4 +1,4 @@
-// How a run ends: what is reported last, and what is kept of it.
+// The end of a run: the last reports, and what the record keeps.
 
 import { incompleteOf } from "../plan/holdings.js";
 import { hasOnlyKept } from "../plan/kept-dirs.js";
@@ -30,7 +30,7 @@ export async function tellEnd(
   await loop.flush();
 }
 
-/** Nobody waits for a machine that is still being connected to when the last job is home. */
+/** The run does not wait for a machine that is still connecting when the last job is collected. */
 function tellSilent(loop: Loop, { machines }: RunState): void {
   const reason = "it had not answered when the last job was done";
   for (const { name, phase } of machines.values()) {
@@ -41,12 +41,12 @@ function tellSilent(loop: Loop, { machines }: RunState): void {
 function tellUncleaned(loop: Loop, { machines }: RunState): void {
   for (const machine of machines.values()) {
     if (machine.phase !== "lost" || !machine.hasSpool || !isEmpty(machine) || hasOnlyKept(machine)) continue;
-    const message = `${machine.name} is out of reach; what the batch left there goes when you type the same command again`;
+    const message = `${machine.name} is unreachable; to remove the batch's files from it, type the same command again later`;
     loop.emit({ kind: "warning", message });
   }
 }
 
-/** What the last verbs reported is kept if it can be; without it the next client asks the machines again. */
+/** Records the reports of the last verbs if possible. Without them the next client asks the machines again. */
 export function leaveRecord(loop: Loop, begun: Beginning, results: Results): void {
   const { record, recordPath, past, state, unlock } = begun;
   try {
@@ -55,7 +55,7 @@ export function leaveRecord(loop: Loop, begun: Beginning, results: Results): voi
   } catch (error) {
     if (!isOfThisDisk(error)) throw error;
   }
-  // No machine got a job, now or ever: nothing is worth remembering.
+  // No machine ever got a job, so there is nothing to keep.
   if (past === null && !wasAnyTried(state)) results.removeUnused(recordPath, unlock);
   else unlock();
 }

@@ -1,4 +1,4 @@
-// Jobs that come while the batch runs: which of an earlier client's go on, and what each that comes is to this run.
+// Jobs that arrive while the batch runs: which jobs of an earlier client continue, and which arriving jobs are new.
 
 import type { FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
@@ -10,37 +10,37 @@ import type { Results } from "./home/results.js";
 import { isToRerun, type Rerun } from "./rerun.js";
 
 export interface FeedOrder {
-  /** What jobs are named for. */
+  /** The prefix for the names of jobs. */
   readonly stem: string;
-  /** Whoever feeds the batch begins from the start again, as stdin does; a file that is followed goes on. */
+  /** True if the jobs arrive from the start again, as from stdin. False for a followed file, which continues. */
   readonly startsOver: boolean;
 }
 
-/** A job before it has a number. */
+/** A job before it has an id. */
 export interface Arrival {
-  /** Where it begins in what is read. */
+  /** The line at which it begins in the input. */
   readonly line: number;
   readonly command: string;
 }
 
 export interface Taken {
-  /** New to this run. */
+  /** Jobs that are new in this run. */
   readonly jobs: readonly Job[];
-  /** Of these: done by an earlier one. */
+  /** The ones of them that an earlier run has done. */
   readonly done: readonly { readonly id: JobId; readonly outcome: Outcome }[];
 }
 
 export interface FeedParts {
   readonly order: FeedOrder;
   readonly past: Past | null;
-  /** As the record leaves it. */
+  /** The state after the record was replayed. */
   readonly state: RunState;
   readonly results: Results;
   readonly rerun: Rerun;
 }
 
 export class Feed {
-  /** What goes on before anything has come. */
+  /** Jobs that continue before anything arrives. */
   readonly given: readonly Job[];
   readonly position: FeedPosition | null;
   readonly #arrivals: Arrivals;
@@ -57,7 +57,7 @@ export class Feed {
     }
     const open = last.filter(({ id }) => !this.#outcomes.has(id));
     const isWaiting = ({ id }: Job) => state.waiting.has(id) || state.jobs.get(id)?.fate.kind === "stopped";
-    // What nobody has begun comes again, from whoever feeds the batch now; or does not, and is not wanted any more.
+    // A job that has not begun arrives again from the new input. If it does not, it is no longer wanted.
     this.given = order.startsOver ? open.filter((job) => !isWaiting(job)) : open;
     const goesOn =
       open.length > 0 || past?.pile.isDone === false || !(rerun === "none" || rerun === "stopped");
@@ -70,7 +70,7 @@ export class Feed {
     this.#parts = parts;
   }
 
-  /** Results of what is to be run again move aside. */
+  /** Moves the results of jobs aside that will run again. */
   take(arrivals: readonly Arrival[]): Taken {
     const { order, state, results, rerun } = this.#parts;
     const jobs: Job[] = [];

@@ -11,7 +11,7 @@ import type { RunState } from "../plan/run-state.js";
 import { takeStock } from "../plan/stock.js";
 import { isOfThisDisk } from "./home/disk-error.js";
 
-/** The loop adds when it happened. */
+/** The loop adds the time. */
 export type Emit = (news: News) => void;
 
 const TICK_MS = 250;
@@ -21,31 +21,31 @@ export interface LoopParts {
   readonly state: RunState;
   readonly perform: (decision: Decision, emit: Emit) => Promise<void>;
   readonly record: { append(events: readonly RunEvent[]): void; sync(): void };
-  /** After it was applied; `isNews` is false for what was known before. */
+  /** Called after the event was applied; `isNews` is false if it changed nothing. */
   readonly onEvent: (event: RunEvent, isNews: boolean) => void;
   readonly now: () => number;
 }
 
 export interface Loop {
   readonly emit: Emit;
-  /** Like emit, but taken in at once and safe in the record on return; throws when the disk does not take it. */
+  /** Like emit, but applied at once and safe in the record on return; throws if the disk refuses it. */
   readonly commit: Emit;
-  /** Takes in what was emitted so far, outside of run(); throws when the disk does not take it. */
+  /** Applies the emitted events outside of run(); throws if the disk refuses them. */
   settle(): void;
-  /** The same, for as long as it takes; rejects as run() does. */
+  /** The same, but retries until it succeeds; rejects as run() does. */
   flush(): Promise<void>;
-  /** Resolves when the run is over; rejects on a bug, or when `abandon` was called. */
+  /** Resolves when the run is over; rejects on a bug, or if `abandon` was called. */
   run(): Promise<void>;
-  /** Leaves everything as it is over there. */
+  /** Ends the loop and changes nothing on machines. */
   abandon(reason: Error): void;
-  /** Resolves when no verb is under way. */
+  /** Resolves when no verb is in progress. */
   idle(): Promise<void>;
 }
 
 export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): Loop {
-  /** In order: what a verb reports comes before its end. */
+  /** In order: the reports of a verb come before its end. */
   let inbox: (RunEvent | VerbNews)[] = [];
-  /** Up to here the inbox is taken in: removing its first item again and again would cost what is left in it. */
+  /** How many items of the inbox are applied. Removing the first item each time would cost time in proportion to the rest. */
   let taken = 0;
   const underWay = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
@@ -65,7 +65,7 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
   const takeIn = () => {
     while (taken < inbox.length) {
       const items = inbox.slice(taken);
-      // What cannot be recorded has not happened yet: it stays, and so does all that came after it.
+      // An event that cannot be recorded has not happened yet: it stays in the inbox, and so do all later ones.
       record.append(items.filter(isEvent));
       for (const item of items) {
         taken++;
@@ -90,7 +90,7 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       });
     underWay.add(performing);
   };
-  /** False: this computer's disk is full or the like, and has been said to be. */
+  /** Returns false if the local disk is full or similar; the error was reported then. */
   const isWritten = (what: () => void): boolean => {
     try {
       what();
@@ -98,13 +98,13 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       return true;
     } catch (error) {
       if (!isOfThisDisk(error)) throw error;
-      const message = `the record cannot be written here: ${error.message}; trying again until it can`;
+      const message = `cannot write the record on this computer: ${error.message}; retrying`;
       if (stalledBy !== message) onEvent({ kind: "warning", message, at: now() }, true);
       stalledBy = message;
       return false;
     }
   };
-  /** For as long as it takes: nothing goes on before. */
+  /** Retries until it succeeds; nothing else happens before. */
   const write = async (what: () => void) => {
     while (!failure && !isWritten(what)) await sleep(DISK_RETRY_MS);
     if (failure) throw failure.error;
@@ -117,11 +117,11 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
   const run = async () => {
     for (;;) {
       await write(takeIn);
-      // What came during the wait may undo the reason for a decision.
+      // Events that arrived during the wait may change the decision.
       if (inbox.length > 0) continue;
       takeStock(state.stock, now());
       const { news, verbs } = decide(state, now());
-      // To make every event safe at once would take longer than many a job.
+      // Syncing the record after every event would take longer than many jobs.
       if (verbs.some(reliesOnRecord) && !isWritten(() => record.sync())) {
         await sleep(DISK_RETRY_MS);
         continue;
@@ -132,7 +132,7 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
       if (isOver(state, now())) return;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        // Some decisions are due by the clock alone.
+        // Some decisions depend only on the clock.
         timer = setTimeout(resolve, TICK_MS);
         if (inbox.length > 0 || failure) resolve();
       });

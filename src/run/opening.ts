@@ -1,4 +1,4 @@
-// How a run begins: which jobs are done, which are to be run again, which are under way, and what is said about it.
+// The first events of a run: which jobs are done, which run again, and which are in progress.
 
 import { readdirSync } from "node:fs";
 import { isUnbegun } from "../model/attempt.js";
@@ -27,10 +27,10 @@ export interface Opening {
   readonly settings: BatchSettings;
 }
 
-/** What is asked of each job, gathered once. */
+/** Facts that are needed for every job, gathered once. */
 interface Gathered {
   readonly hasResults: (name: string) => boolean;
-  /** Jobs that were collected, and are about to be tried again. */
+  /** Collected jobs that are about to be retried. */
   readonly toRetry: ReadonlySet<number>;
 }
 
@@ -60,7 +60,7 @@ export function openRun(loop: Loop, opening: Opening): void {
   tellResumed(loop, state);
 }
 
-/** The record tells of the edit before anything is moved or handed over. */
+/** The record has the edit before anything is moved or handed over. */
 function startEdited(
   loop: Loop,
   about: Omit<NewsOf<"run-started">, "kind"> & { readonly edit: ScriptEdit },
@@ -73,13 +73,13 @@ function startEdited(
   endMoving(results, stem);
 }
 
-/** One look into the directory, instead of one for each of its jobs. */
+/** Reads the directory once instead of once per job. */
 function listResults(results: Results): (name: string) => boolean {
   const names = new Set(readdirSync(results.dir));
   return (name) => names.has(name) && results.has(name);
 }
 
-/** An earlier client had put its results into place, and was killed before it could record that. */
+/** An earlier client had put the results into place, and was killed before it recorded that. */
 function tellCollected(
   loop: Loop,
   { id, name }: Job,
@@ -93,7 +93,7 @@ function tellCollected(
   if (arrived !== null) loop.emit(collectedNews(arrived, past));
 }
 
-/** Of jobs that were stopped, those that had not come to an end. */
+/** The stopped jobs that had not ended. */
 function resumeStopped(
   loop: Loop,
   jobs: readonly Job[],
@@ -123,7 +123,7 @@ function openJob(
   if (tracked === undefined || tracked.isGone) return;
   const job = standingOf(tracked);
   const reopen = () => reopenJob(results, { id, name }, loop.emit);
-  // They were deleted, which is how people say that a job is to be run again.
+  // The user deleted the results, which means that the job is to run again.
   if (job.kind === "collected" && !hasResults) return reopen();
   const ran = past?.commands.get(id);
   const isChanged = ran !== undefined && ran !== command;
@@ -137,7 +137,7 @@ function openJob(
   )
     return loop.emit({ kind: "job-replaced", job: id });
   if (isChanged && (hasResults || job.kind !== "waiting")) {
-    const message = `line ${line ?? id} has changed: its results are those of: ${shortCommand({ command: ran })} (without --keep-changed it runs anew)`;
+    const message = `line ${line ?? id} has changed: its results are from the old command: ${shortCommand({ command: ran })} (to run it again, leave out --keep-changed)`;
     loop.emit({ kind: "warning", message });
   }
   if (goesOn && job.kind === "collected" && !goesOn.skipped.has(id)) return;
@@ -146,12 +146,12 @@ function openJob(
   loop.emit({ kind: "job-skipped", job: id, outcome, ...(isUnasked && { isUnasked }) });
 }
 
-/** What waits on a machine would begin with what it was handed over with. */
+/** A waiting job on a machine would start with its old requirement or files. */
 function hasOtherNeeds(past: Partial<Job> = {}, given: Job): boolean {
   return kindOf(past.requirement) !== kindOf(given.requirement) || treeKeyOf(past) !== treeKeyOf(given);
 }
 
-/** How results that are in place came about; undefined: they are not this job's, which is still under way. */
+/** How the results in place came about; undefined if they belong to another job and this one is still in progress. */
 function outcomeInPlace(job: Standing): Outcome | null | undefined {
   if (job.kind === "collected") return job.outcome;
   return job.kind === "waiting" ? null : undefined;

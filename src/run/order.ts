@@ -1,4 +1,4 @@
-// What is asked of a run.
+// What the caller of a run asks for.
 
 import type { Fleet } from "../fleet/fleet.js";
 import type { BatchSettings } from "../model/batch.js";
@@ -14,30 +14,30 @@ import type { Rerun } from "./rerun.js";
 import type { Given } from "./verbs/terms.js";
 
 export interface BatchOrder extends Given {
-  /** What the names of its jobs, its record and its lock begin with. */
+  /** The prefix for the names of its jobs, its record and its lock. */
   readonly stem: string;
-  /** Those that are known from the start. */
+  /** The jobs that are known from the start. */
   readonly jobs: readonly Job[];
-  /** More come while the batch runs, and none is known from the start; null: `jobs` are all. */
+  /** More jobs arrive while the batch runs, and none is known from the start; null: `jobs` are all. */
   readonly feed: FeedOrder | null;
-  /** `envNames`: of an earlier client, whose values are not known; left out: those of `env`. */
+  /** `envNames`: names from an earlier client, whose values are unknown; absent: the names in `env`. */
   readonly settings: Omit<BatchSettings, "envNames"> & Partial<Pick<BatchSettings, "envNames">>;
   readonly policy: Policy;
-  /** What makes a job the same as one of the record: its command, its name (whatever its command is now), or its id. */
+  /** What identifies a job in the record: its command, its name (with any command), or its id. */
   readonly matching: "command" | "name" | "id";
-  /** This client had the batch a moment ago: of what is done, only these count as skipped. Absent: it had not. */
+  /** Set if this client just had the batch: of the finished jobs, only these count as skipped. */
   readonly goesOn?: { readonly skipped: ReadonlySet<JobId> };
-  /** Which of the jobs that are done are to be run again. */
+  /** Which of the finished jobs run again. */
   readonly rerun: Rerun;
   readonly machines: readonly MachineSpec[];
-  /** Lends the connections to them. */
+  /** Provides the connections. */
   readonly fleet: Fleet;
-  /** Where results and the record go. */
+  /** The place for results and the record. */
   readonly results: Results;
-  /** Held while the run lasts; absent: one of its own. */
+  /** Held during the run; absent: the run takes its own lock. */
   readonly lock?: RunLock;
-  /** After it was applied; `isNews` is false for what was known before. */
+  /** Called after the event was applied; `isNews` is false if it changed nothing. */
   readonly onEvent: (event: RunEvent, isNews: boolean) => void;
-  /** What jobs print is passed on here; left out: it is not. */
+  /** Gets the output of jobs; absent: output is not passed on. */
   readonly onOutput?: ShowOutput;
 }

@@ -1,4 +1,4 @@
-// Has a job run again: its results, if there are any, move aside first.
+// Runs a job again, after its results, if there are any, moved aside.
 
 import type { Job } from "../model/job.js";
 import type { Results } from "./home/results.js";

@@ -1,8 +1,8 @@
-// Which of the jobs that are done are run again. Pure.
+// Which of the finished jobs run again. Pure.
 
 import { type JobId, type Outcome, succeeded } from "../model/job.js";
 
-/** A set: the jobs that were named. "changed" and "stopped" are the same: a changed command is a new job. */
+/** A set: the named jobs. "changed" and "stopped" have the same effect, because a changed command is a new job. */
 export type Rerun = "none" | "stopped" | "changed" | "failed" | "all" | ReadonlySet<number>;
 
 export function isToRerun(rerun: Rerun, id: JobId, outcome: Outcome | null): boolean {

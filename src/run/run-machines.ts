@@ -1,4 +1,4 @@
-// The machines of a run: those that were named, and those of the record that still have something of the batch.
+// The machines of a run: the named ones, and those of the record that still have something of the batch.
 
 import { type MachineSpec, olderName, type Slot } from "../model/machine.js";
 import type { Past, RecordedMachine } from "../plan/fold/replay.js";
@@ -6,17 +6,17 @@ import { type Place, placeOf } from "../remote/engine/layout.js";
 
 export interface RunMachine {
   readonly spec: MachineSpec;
-  /** Where its spool is. */
+  /** The location of its spool. */
   readonly place: Place;
-  /** It may be given jobs. */
+  /** It may get jobs. */
   readonly isOpen: boolean;
   /** The slots that an earlier client gave it; null: none did. */
   readonly pastSlots: readonly Slot[] | null;
-  /** What it has, under another name, of an older version's batch; null: nothing. */
+  /** What an older version's batch left on it, under another name; null: nothing. */
   readonly older: { readonly batch: string; readonly slots: readonly Slot[] } | null;
 }
 
-/** Machines that were not named this time get no new jobs, but what they have is fetched. */
+/** Machines that were not named this time get no new jobs, but their results are collected. */
 export function runMachines(
   batch: string,
   named: readonly MachineSpec[],

@@ -1,22 +1,22 @@
-// Messages over a socket, one JSON object per line. What comes in is bounded, and so is what waits to go out.
+// Messages over a socket, one JSON object per line. Limits incoming lines and waiting output.
 
 import type { Socket } from "node:net";
 
-/** A longer line ends the channel. One line tells of every job of a batch, some hundred bytes each. */
+/** A longer line ends the channel. One line can describe every job of a batch, with about a hundred bytes each. */
 const MOST_IN_BYTES = 64 << 20;
-/** A reader that is further behind is dropped. */
+/** A reader that is further behind is disconnected. */
 const MOST_OUT_BYTES = 64 << 20;
 
-/** As it came in: not looked at yet. */
+/** As received; its fields are not checked yet. */
 export type Message = Readonly<Record<string, unknown>>;
 
-/** Owns the socket. Never throws for what the other side does. */
+/** Owns the socket. Never throws because of the other side. */
 export class JsonChannel {
   readonly #socket: Socket;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #onMessage: (message: Message) => void = () => {};
-  /** Resolves when nothing more will come. */
+  /** Resolves when nothing more will arrive. */
   readonly closed: Promise<void>;
 
   constructor(socket: Socket) {
@@ -25,7 +25,7 @@ export class JsonChannel {
     this.closed = new Promise((resolve) => socket.once("close", () => resolve()));
   }
 
-  /** Nothing is read before this is called. */
+  /** Nothing is read before this call. */
   listen(onMessage: (message: Message) => void): void {
     this.#onMessage = onMessage;
     this.#socket.on("data", (chunk: Buffer) => this.#take(chunk));
@@ -35,14 +35,14 @@ export class JsonChannel {
     this.sendLine(`${JSON.stringify(message)}\n`);
   }
 
-  /** A message that is a line already, for several readers. */
+  /** Sends a message that is already a line, for several readers. */
   sendLine(line: string): void {
     if (!this.#socket.writable) return;
     this.#socket.write(line);
     if (this.#socket.writableLength > MOST_OUT_BYTES) this.#socket.destroy();
   }
 
-  /** After all that was sent. A reader that takes nothing is not waited for. */
+  /** Ends after everything was sent. Does not wait for a reader that reads nothing. */
   async end(): Promise<void> {
     this.#socket.end();
     const timer = setTimeout(() => this.#socket.destroy(), 1000);

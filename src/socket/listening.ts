@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { JsonChannel } from "./json-channel.js";
 import { isPrivate, isPrivateDir } from "./private-dir.js";
 
-/** What the kernel takes, without the NUL at its end. */
+/** The kernel's limit, without the NUL at its end. */
 const MOST_PATH_BYTES = 107;
 const MOST_CHANNELS = 64;
 const ENDING = ".sock";
@@ -18,7 +18,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** In the first of these directories that will do. Null: none does. */
+/** In the first suitable directory; null: none is suitable. */
 export async function listenIn(
   dirs: readonly string[],
   onChannel: (channel: JsonChannel) => void,
@@ -42,7 +42,7 @@ async function listenAt(path: string, onChannel: (channel: JsonChannel) => void)
     onChannel(channel);
   });
   server.maxConnections = MOST_CHANNELS;
-  // What is asked for here keeps no process from ending.
+  // The socket does not keep the process alive.
   server.unref();
   if (!(await hasBegun(server, path))) return null;
   return {
@@ -79,7 +79,7 @@ export async function findStale(dir: string): Promise<string[]> {
   return paths.filter((_, index) => areStale[index]);
 }
 
-/** A process that is just starting has a socket that nothing listens at yet. */
+/** A starting process has a socket on which it does not listen yet. */
 function isOfGone(name: string): boolean {
   try {
     process.kill(Number.parseInt(name, 10), 0);

@@ -2,7 +2,7 @@
 
 import { lstatSync, mkdirSync } from "node:fs";
 
-/** Makes it, or checks the one that is there. False: it is not ours alone, or cannot be made. */
+/** Creates it, or checks the existing one. False: other accounts can enter it, or it cannot be created. */
 export function isPrivateDir(dir: string): boolean {
   try {
     mkdirSync(dir, { mode: 0o700 });

@@ -1,4 +1,4 @@
-// Which combinations of values a sweep asks for: all of them, or so many different ones.
+// Chooses the combinations of values of a sweep: all of them, or a number of different ones.
 
 import { UserError } from "../errors.js";
 import type { Axis, Combination, Sweep } from "../model/sweep.js";
@@ -6,9 +6,9 @@ import { draw } from "./draw.js";
 import { below, type Random, seededRandom, shuffle } from "./random.js";
 import { isWanted } from "./rules.js";
 
-/** Fits into memory with ease, and is more than any sweep needs. */
+/** Fits into memory easily, and is more than any sweep needs. */
 const MOST = 1_000_000;
-/** In a row, that brought nothing new. */
+/** Draws in a row without a new combination. */
 const MOST_FAILED_DRAWS = 20_000;
 
 type SeededSweep = Omit<Sweep, "seed"> & { readonly seed: number };
@@ -28,7 +28,7 @@ function sizeOf(axis: Axis): number {
   return distribution.kind === "int" ? distribution.high - distribution.low + 1 : Number.POSITIVE_INFINITY;
 }
 
-/** Samples are drawn at random unless the order of the grid was asked for. */
+/** Samples are drawn at random unless the grid's order was requested. */
 function decideShuffling({ axes, samples, samplingMode }: SeededSweep): boolean {
   const random = axes.find((axis) => axis.kind === "random");
   if (random === undefined) return (samplingMode ?? (samples === null ? "grid" : "shuffled_grid")) !== "grid";
@@ -45,7 +45,7 @@ function decideShuffling({ axes, samples, samplingMode }: SeededSweep): boolean 
   return true;
 }
 
-/** By numbers, since a million of these is little and a million combinations is much. */
+/** Works with indices, because a million of them use little memory and a million combinations use much. */
 function chooseFromAll(sweep: SeededSweep, size: number, isShuffled: boolean): Combination[] {
   const wanted: number[] = [];
   for (let number = 0; number < size; number += 1) {
@@ -58,7 +58,7 @@ function chooseFromAll(sweep: SeededSweep, size: number, isShuffled: boolean): C
   return wanted.slice(0, samples).map((number) => combinationAt(sweep.axes, number));
 }
 
-/** The grid counted through, the last axis fastest. */
+/** The combination with this number; the last axis varies fastest. */
 function combinationAt(axes: readonly Axis[], number: number): Combination {
   let rest = number;
   const entries: [string, string][][] = [];

@@ -1,4 +1,4 @@
-// The commands of a sweep, in the order in which they are to run.
+// Makes the commands of a sweep, in the order in which they run.
 
 import type { Combination, Sweep, Template } from "../model/sweep.js";
 import { chooseCombinations } from "./combinations.js";
@@ -6,11 +6,11 @@ import { padValue } from "./pad-value.js";
 import { jobSeed } from "./random.js";
 import { shellWord } from "./shell-word.js";
 
-/** `seed` and `samplingMode` stand in for what the sweep leaves open. */
+/** `seed` and `samplingMode` are used if the sweep does not set them. */
 export interface Defaults {
   readonly seed: number;
   readonly samplingMode: NonNullable<Sweep["samplingMode"]> | null;
-  /** False: every value is pasted as it is. */
+  /** False: every value is inserted without quoting. */
   readonly quotes: boolean;
 }
 
@@ -24,7 +24,7 @@ export function formatCommands(sweep: Sweep, defaults: Defaults): SweepCommand[]
   const samplingMode = sweep.samplingMode ?? defaults.samplingMode;
   return chooseCombinations({ ...sweep, seed, samplingMode }).map((combination, index) => {
     const number = index + 1;
-    // A parameter of the user's own may have the name of what every command is given.
+    // A user's parameter may have the name of a built-in one, and takes precedence.
     const values = new Map([["i", `${number}`], ["seed", `${jobSeed(seed, number)}`], ...combination]);
     const command = fill(sweep.template, values, defaults.quotes);
     return { command, parameters: Object.fromEntries(combination) };

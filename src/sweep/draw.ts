@@ -1,4 +1,4 @@
-// One value of a distribution, as text that is short and reads back as exactly the number that was drawn.
+// Draws one value of a distribution, as a short text that reads back as exactly the same number.
 
 import type { Distribution } from "../model/sweep.js";
 import { below, fraction, type Random } from "./random.js";
@@ -28,13 +28,13 @@ export function draw(distribution: Distribution, random: Random): string {
   }
 }
 
-/** Box and Muller's; the second number that it could give is not used. */
+/** Box–Muller; the second number is not used. */
 function standardNormal(random: Random): number {
   const radius = Math.sqrt(-2 * Math.log(1 - fraction(random)));
   return radius * Math.cos(2 * Math.PI * fraction(random));
 }
 
-/** Rounding must not lead out of the range. */
+/** Rounding must not leave the range. */
 function shorten(drawn: number, low: number, high: number): string {
   const digits = digitsFor(Math.max(Math.abs(low), Math.abs(high)), high - low);
   const rounded = Number(drawn.toPrecision(digits));
@@ -45,7 +45,7 @@ function format(drawn: number, digits: number): string {
   return String(Number(drawn.toPrecision(digits)));
 }
 
-/** Six, and as many more as the values of a narrow range far from zero need to differ. */
+/** Six digits, and more if a narrow range far from zero needs them to distinguish its values. */
 function digitsFor(size: number, width: number): number {
   return Math.min(17, 6 + Math.max(0, Math.round(Math.log10(size / width))));
 }

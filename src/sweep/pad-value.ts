@@ -1,4 +1,4 @@
-// `{lr:0>4}`: a value cut and padded as Python's format does it with text.
+// `{lr:0>4}`: cuts and pads a value as Python's format does with text.
 
 import type { Padding } from "../model/sweep.js";
 

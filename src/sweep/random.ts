@@ -43,13 +43,13 @@ function upper(bits: bigint): number {
   return Number(bits >> 32n);
 }
 
-/** From 0 up to, but not including, 1; 53 bits of it are random. */
+/** From 0 up to, but not including, 1, with 53 random bits. */
 export function fraction(random: Random): number {
   const high = random() >>> 5;
   return (high * 2 ** 26 + (random() >>> 6)) / 2 ** 53;
 }
 
-/** A whole number below `count`, each as likely as the others. */
+/** A whole number below `count`, all equally likely. */
 export function below(random: Random, count: number): number {
   const bits = 2 ** 53;
   const fair = bits - (bits % count);
@@ -59,7 +59,7 @@ export function below(random: Random, count: number): number {
   }
 }
 
-/** Fisher and Yates: every order is as likely as the others. In place. */
+/** Fisher–Yates, in place: all orders are equally likely. */
 export function shuffle(items: number[], random: Random): void {
   for (let last = items.length - 1; last > 0; last -= 1) {
     const other = below(random, last + 1);
@@ -67,11 +67,11 @@ export function shuffle(items: number[], random: Random): void {
   }
 }
 
-/** For the job with this number: 31 bits, which every library takes, and never the same for two jobs. */
+/** For the job with this number: 31 bits, which every library accepts, and different for every job. */
 export function jobSeed(seed: number, number: number): number {
   const mask = 0x7fffffff;
   let bits = (lower(splitmix64(seed, 3n)) + number) & mask;
-  // Each step can be undone within 31 bits, so that different numbers stay different.
+  // Each step is reversible within 31 bits, so that different numbers stay different.
   bits ^= bits >>> 16;
   bits = Math.imul(bits, 0x45d9f3b) & mask;
   bits ^= bits >>> 15;

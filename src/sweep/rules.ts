@@ -1,4 +1,4 @@
-// Whether a combination is wanted, by the rules of the sweep.
+// Decides whether the rules of a sweep allow a combination.
 
 import { UserError } from "../errors.js";
 import {
@@ -50,7 +50,7 @@ function compares({ operator, left, right }: Comparison, combination: Combinatio
   return operator === ">" ? difference > 0 : difference >= 0;
 }
 
-/** The names in rules were checked when they were read. */
+/** The names in rules were checked when they were parsed. */
 function textOf(operand: Operand, combination: Combination): string {
   return operand.kind === "name" ? (combination.get(operand.name) ?? "") : operand.text;
 }

@@ -1,9 +1,9 @@
-// A value as part of a line of shell: it arrives as exactly that text, wherever in the line it stands.
+// Quotes a value for a shell line, so that it means exactly that text at any place in the line.
 
 import { UserError } from "../errors.js";
 import type { Placeholder } from "../model/sweep.js";
 
-/** Plain values stay as they were typed, for people who read the line. */
+/** Plain values are not quoted, so that the line stays readable. */
 export function shellWord(value: string, { name, within, isInBraces }: Placeholder): string {
   switch (within) {
     case "nothing":

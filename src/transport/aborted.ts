@@ -4,7 +4,7 @@ import { setMaxListeners } from "node:events";
 import { deferred } from "./deferred.js";
 
 export interface AbortRace {
-  /** Settles as `work` does, or rejects with the signal's reason; `work` itself goes on. */
+  /** Settles as `work` does, or rejects with the signal's reason; `work` itself continues. */
   race<T>(work: Promise<T>): Promise<T>;
   /** Stops listening. */
   done(): void;
@@ -15,7 +15,7 @@ export function raceAbort(signal: AbortSignal | undefined): AbortRace {
   promise.catch(() => {});
   const onAbort = () => reject(signal?.reason);
   if (signal !== undefined) {
-    setMaxListeners(0, signal); // one signal stops a whole run: many scripts at once listen to it
+    setMaxListeners(0, signal); // one signal stops a whole run, so many scripts listen to it
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
   }

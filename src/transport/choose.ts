@@ -1,14 +1,14 @@
-// Which of the two ways to connect: ssh2, unless something on the way to the machine needs the system's ssh.
+// Chooses the transport: ssh2, unless the machine or a jump host needs the system's ssh.
 
 import type { SshAddress } from "./connect-error.js";
 
 export interface Choice {
   readonly transport: "ssh2" | "openssh";
-  /** Null: it is the usual one. */
+  /** Null: it is the default. */
   readonly why: string | null;
 }
 
-/** A place on the way, the machine itself included. */
+/** A jump host, or the machine itself. */
 export interface Stop {
   readonly alias: string;
   /** What ssh2 cannot do there, in words. */
@@ -17,10 +17,10 @@ export interface Stop {
 
 /** The last stop is the machine. */
 export function choose(wish: SshAddress["transport"], stops: readonly Stop[]): Choice {
-  if (wish !== null) return { transport: wish, why: "the machine file says so" };
+  if (wish !== null) return { transport: wish, why: "set in the machine file" };
   const machine = stops.at(-1);
   const reasons = stops.flatMap((stop) =>
-    stop.reasons.map((reason) => (stop === machine ? reason : `on the way, at ${stop.alias}, ${reason}`)),
+    stop.reasons.map((reason) => (stop === machine ? reason : `at the jump host ${stop.alias}, ${reason}`)),
   );
   return reasons.length === 0
     ? { transport: "ssh2", why: null }

@@ -7,16 +7,19 @@ export type ConnectErrorKind =
   | "refused"
   | "unreachable"
   | "timed-out"
-  /** Takes the connection, then says nothing. */
+  /** Accepts the connection, then sends nothing. */
   | "silent"
-  /** Takes the connection, then ends it before the login is done: sshd does so at random while too many come at once. */
+  /**
+   * Accepts the connection, then ends it before the login is done. sshd does so at random while too many connections
+   * are logging in.
+   */
   | "dropped"
   /** The login worked, but sshd starts no command: at a process limit, at MaxSessions, or by its configuration. */
   | "no-session"
   | "auth"
   | "host-key"
   | "key-file"
-  /** The ssh configuration, or what it needs of this computer. */
+  /** A fault in the ssh configuration, or something missing on this computer that it needs. */
   | "config"
   | "protocol";
 
@@ -29,7 +32,7 @@ export interface ConnectErrorOptions {
 export class ConnectError extends Error {
   readonly kind: ConnectErrorKind;
   readonly hint: string;
-  /** Why the system's ssh may get there where ssh2 did not; null: it would not either. */
+  /** Why the system's ssh may succeed where ssh2 failed; null: it would fail as well. */
   readonly opensshReason: string | null;
 
   constructor(kind: ConnectErrorKind, message: string, options: ConnectErrorOptions) {
@@ -40,7 +43,10 @@ export class ConnectError extends Error {
     this.opensshReason = options.opensshReason ?? null;
   }
 
-  /** The same attempt may succeed later. The others need a person first, and asking again gets people banned. */
+  /**
+   * True if the same attempt may succeed later. Other errors need a person first, and repeated attempts can get a user
+   * banned.
+   */
   get isRetryable(): boolean {
     return RETRYABLE.has(this.kind);
   }

@@ -1,16 +1,16 @@
-// What every connection of a command shares.
+// The options that all connections of a command share.
 
 import type { HostKeyPolicy } from "./config/target.js";
 import type { Ask } from "./login/ask-person.js";
 
 export interface ConnectOptions {
-  /** Where .ssh is, and where scripts start on this computer. */
+  /** The directory with .ssh, and the one in which scripts start on this computer. */
   readonly homeDir: string;
   /** SSH_AUTH_SOCK; null: there is no agent. */
   readonly agentSocket: string | null;
-  /** Reports host keys seen for the first time, and the like. */
+  /** Reports host keys that are seen for the first time, and the like. */
   readonly onNote: (message: string) => void;
-  /** Null: as the ssh configuration says. */
+  /** Null: the ssh configuration decides. */
   readonly hostKeys: HostKeyPolicy | null;
   /** Null: there is no person to ask. */
   readonly ask: Ask | null;

@@ -1,4 +1,4 @@
-// From an address to a Session over ssh: what the configuration says, the way there, the choice of transport.
+// Makes a Session over ssh from an address: reads the configuration, finds the jump hosts, and chooses the transport.
 
 import { type Choice, choose } from "./choose.js";
 import type { SshConfig } from "./config/ssh-config.js";
@@ -20,7 +20,7 @@ export type ConnectSsh = (address: SshAddress, signal?: AbortSignal) => Promise<
 
 export function createConnectSsh(options: ConnectOptions, config: SshConfig): ConnectSsh {
   const { ssh2, openssh } = createTravels(options);
-  /** Of machines that only the system's ssh turned out to get to: why. */
+  /** Machines that only the system's ssh can reach, each with the reason. */
   const lessons = new Map<string, string>();
   return async (address, signal) => {
     const way = await findWay(address, config.resolve, signal);
@@ -67,7 +67,11 @@ async function chooseFor({ transport }: SshAddress, way: Way, options: ConnectOp
 }
 
 function noSsh({ target }: Way, why: string | null): ConnectError {
-  return new ConnectError("config", `${describeTarget(target)}: needs the ssh program here, since ${why}`, {
-    hint: "install it: apt install openssh-client, or dnf install openssh-clients",
-  });
+  return new ConnectError(
+    "config",
+    `${describeTarget(target)}: needs an ssh program on this computer, because ${why}`,
+    {
+      hint: "install it: apt install openssh-client, or dnf install openssh-clients",
+    },
+  );
 }

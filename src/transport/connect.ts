@@ -1,4 +1,4 @@
-// The one way to a Session, whichever transport the address asks for.
+// The only way to a Session, with any transport.
 
 import type { Address } from "../model/machine.js";
 import type { SshConfig } from "./config/ssh-config.js";
@@ -10,7 +10,7 @@ import type { Session } from "./session.js";
 /** Rejects with a ConnectError, or with the signal's reason. The caller closes the session. */
 export type Connect = (address: Address, signal?: AbortSignal) => Promise<Session>;
 
-/** One for a command: its sessions share jump hosts, unlocked keys and turns at connecting. */
+/** One per command: its sessions share jump hosts, unlocked keys and turns at connecting. */
 export function createConnect(options: ConnectOptions): Connect {
   let config: Promise<SshConfig> | null = null;
   let ssh: Promise<ConnectSsh> | null = null;
@@ -19,13 +19,13 @@ export function createConnect(options: ConnectOptions): Connect {
     if (address.kind === "local") return connectLocal({ homeDir: options.homeDir });
     config ??= loadConfig(options);
     ssh ??= config.then((known) => loadSsh(options, known));
-    // Processes of their own work it out, while the rest of our code is being loaded.
-    (await config).resolve(address, null, signal).catch(() => {}); // asked again below, and heard then
+    // ssh processes read the configuration while the rest of our code is being loaded.
+    (await config).resolve(address, null, signal).catch(() => {}); // awaited again below, which reports errors
     return (await ssh)(address, signal);
   };
 }
 
-/** Loaded for those who need it: without --machines there is no ssh at all. */
+/** Loaded only if needed: without --machines no ssh is used. */
 async function loadConfig(options: ConnectOptions): Promise<SshConfig> {
   const { createSshConfig } = await import("./config/ssh-config.js");
   return createSshConfig(options);

@@ -1,5 +1,5 @@
-// Spreads connecting over time: a stock sshd drops connections at random once ten are not logged in yet (MaxStartups
-// 10:30:100). Others of the same user, a person's own ssh among them, get the rest.
+// Spreads connections over time: a stock sshd drops connections at random once ten are not logged in yet (MaxStartups
+// 10:30:100). The remaining ones are left for other programs of the user, such as the user's own ssh.
 
 import { raceAbort } from "./aborted.js";
 import { deferred } from "./deferred.js";
@@ -14,7 +14,7 @@ interface Door {
 export class Gate {
   readonly #doors = new Map<string, Door>();
 
-  /** Does `work` when fewer than six others are at it at the same door, in the order of asking. */
+  /** Does `work` once fewer than six other connections to the same place are being made, in the order of calls. */
   async pass<T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     const door = this.#doors.get(name) ?? { inside: 0, waiting: [] };
@@ -42,7 +42,7 @@ async function enter(door: Door, signal: AbortSignal | undefined): Promise<void>
   } catch (error) {
     const at = door.waiting.indexOf(turn.resolve);
     if (at >= 0) door.waiting.splice(at, 1);
-    else leave(door); // its turn came in the same moment
+    else leave(door); // its turn came at the same moment
     throw error;
   } finally {
     abort.done();

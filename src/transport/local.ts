@@ -1,4 +1,4 @@
-// A Session on this computer, with no ssh at all: the same words and the same script line, given to /bin/sh.
+// A Session on this computer, without ssh: the same words and the same script line, passed to /bin/sh.
 
 import { spawn } from "node:child_process";
 import { readHomeDir } from "../account.js";
@@ -33,9 +33,9 @@ export async function connectLocal(options: { homeDir?: string } = {}): Promise<
 
 function spawnShell(homeDir: string): Running {
   const child = spawn("/bin/sh", ["-c", LOGIN_SHELL_WORDS], {
-    cwd: "/", // the script itself goes to its home, and says so when it cannot
+    cwd: "/", // the script itself enters its home, and reports if it cannot
     env: { ...process.env, HOME: homeDir },
-    // Its own session: Ctrl-C at the terminal reaches every process of the foreground group, but not these.
+    // In its own session: Ctrl-C at the terminal reaches every process of the foreground group, but not these.
     detached: true,
   });
   const { promise: ended, resolve: settle } = deferred<ExecEnd>();

@@ -1,12 +1,12 @@
-// Words for POSIX sh. Remote commands are built from words, never glued from strings.
+// Words for POSIX sh. Remote commands are built from words, never from concatenated strings.
 
-/** One word of POSIX sh that means exactly `word`, whatever is in it. */
+/** One word of POSIX sh that means exactly `word`, with any characters. */
 export function quote(word: string): string {
   if (word.includes("\0")) throw new Error(`no shell word can hold a NUL byte: ${JSON.stringify(word)}`);
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** sh`cd -- ${dir}`: every ${} arrives as exactly one word, an array as one word for each element. */
+/** sh`cd -- ${dir}`: every ${} becomes exactly one word, and an array one word per element. */
 export function sh(
   strings: TemplateStringsArray,
   ...values: readonly (string | number | readonly string[])[]
@@ -18,7 +18,7 @@ function words(value: string | number | readonly string[]): string {
   return typeof value === "object" ? value.map(quote).join(" ") : quote(String(value));
 }
 
-/** For people to read and paste: quoted only where that is needed. */
+/** For people to read and paste: quoted only if needed. */
 export function quoteIfNeeded(word: string): string {
   return /^[\w./:@%+,-]+$/.test(word) ? word : quote(word);
 }

@@ -1,5 +1,5 @@
-// Connections that several users share: those to jump hosts, and those that batches have to one machine. Each is opened for
-// the first that needs it and closed with the last; one that has died is opened anew.
+// Connections with several users: connections to jump hosts, and those of several batches to one machine. Each is
+// opened for its first user and closed after its last; a dead one is opened again.
 
 import { raceAbort } from "./aborted.js";
 import { ConnectError } from "./connect-error.js";
@@ -11,21 +11,21 @@ export interface Shareable {
 
 export interface Lease<T> {
   readonly shared: T;
-  /** Once more does no harm. Resolves with true, for the last one, when the connection is closed. */
+  /** May be called again. Resolves with true, for the last user, when the connection is closed. */
   release(): Promise<boolean>;
-  /** The connection stays for those who have it; the next to ask gets another. */
+  /** The connection stays for its users; the next caller gets another one. */
   retire(): void;
 }
 
 interface Entry<T> {
   users: number;
   readonly opening: Promise<T>;
-  /** No caller waits for it any more. */
+  /** Aborted when no caller waits for it any more. */
   readonly abort: AbortController;
 }
 
 export interface Sharing {
-  /** Further users get a connection of their own. */
+  /** Users beyond this number get another connection. */
   readonly mostUsers: number;
   /** A connection that needs a person first is not tried again. */
   readonly remembersRefusals: boolean;
@@ -34,14 +34,14 @@ export interface Sharing {
 export class Shared<T extends Shareable> {
   readonly #sharing: Sharing;
   readonly #entries = new Map<string, Entry<T>>();
-  /** What needs a person first: asking again for the next machine gets people banned. */
+  /** Refusals that need a person first: repeated attempts for other machines can get a user banned. */
   readonly #refused = new Map<string, ConnectError>();
 
   constructor(sharing: Sharing = { mostUsers: Number.POSITIVE_INFINITY, remembersRefusals: true }) {
     this.#sharing = sharing;
   }
 
-  /** Rejects as `open` does, or with the signal's reason, which leaves it open for others. */
+  /** Rejects as `open` does, or with the signal's reason; in that case it stays open for other users. */
   async lease(
     name: string,
     open: (signal: AbortSignal) => Promise<T>,

@@ -1,5 +1,5 @@
-// Connecting stop by stop on the way to a machine. All stops but the last are shared: one connection to a jump host
-// serves every machine behind it.
+// Connects to a machine through its jump hosts. Connections to jump hosts are shared: one connection serves every
+// machine behind it.
 
 import { describeTarget, type SshTarget } from "./config/target.js";
 import { ConnectError } from "./connect-error.js";
@@ -10,7 +10,7 @@ import { stopsOf, type Way } from "./way.js";
 
 interface Leg<S> {
   readonly target: SshTarget;
-  /** The session with the stop before; null: directly. */
+  /** The session with the previous stop; null: directly. */
   readonly jump: S | null;
   readonly why: string | null;
 }
@@ -18,7 +18,7 @@ interface Leg<S> {
 /** Makes one connection. */
 type ConnectLeg<S> = (leg: Leg<S>, signal?: AbortSignal) => Promise<S>;
 
-/** A stop that was reached. Closing it gives up its share in the stop before. */
+/** A stop that was reached. Closing it releases its share of the previous stop. */
 interface Reached<S> extends Shareable {
   readonly session: S;
 }
@@ -71,7 +71,7 @@ export class Travel<S extends Session> {
   }
 }
 
-/** Behind equal ProxyCommands there is most likely one host. */
+/** Equal ProxyCommands most likely lead to the same host. */
 function doorOf({ host, port, proxyCommand }: SshTarget): string {
   return proxyCommand ?? `${host}:${port}`;
 }

@@ -19,7 +19,7 @@ export function stopsOf({ target, before }: Way): SshTarget[] {
   return before === null ? [target] : [...stopsOf(before), target];
 }
 
-/** More hops than any real route: the configuration makes up new names without end. */
+/** More hops than any real route: the configuration generates new names without end. */
 const MAX_HOPS = 16;
 
 async function wayTo(
@@ -36,7 +36,7 @@ async function wayTo(
   return { target, before: await wayTo(hop, seen, resolve, signal) };
 }
 
-/** The last of `-J a,b` is reached by way of the others; only the first goes its own way, if it has one. */
+/** The last host of `-J a,b` is reached through the others; only the first uses its own jump hosts, if it has any. */
 function nextHop(target: SshTarget): { address: SshAddress; jump: string | null } {
   const written = target.proxyJump.at(-1) ?? "";
   const others = target.proxyJump.slice(0, -1).join(",");
@@ -57,14 +57,14 @@ function parseHop(written: string, { alias, configFile }: SshTarget): SshAddress
   return { kind: "ssh", host, ...own, keyPath: null, configFile, transport: null };
 }
 
-/** By name: one place may have two, with other keys for each. */
+/** Compared by name: one host may have two names with different keys. */
 function isSame(a: SshTarget, b: SshTarget): boolean {
   return a.alias === b.alias && a.port === b.port && a.username === b.username;
 }
 
 function inCircles(stops: readonly SshTarget[]): ConnectError {
   const names = stops.map(({ alias }) => alias);
-  return new ConnectError("config", `${names[0]}: the way there goes in circles: ${names.join(", ")}`, {
+  return new ConnectError("config", `${names[0]}: its jump hosts form a circle: ${names.join(", ")}`, {
     hint: `write ProxyJump none for ${names.at(-1)} in the ssh configuration`,
   });
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([a.stop(), b.stop()]));
 
-/** Jobs that log that they ran, then wait for `go` in the gate directory. */
+/** Jobs that note that they ran, then wait for `go` in the gate directory. */
 async function gatedBatch(
   count: number,
 ): Promise<{ work: Workspace; gate: Workspace; ran: () => Promise<string[]> }> {
@@ -50,7 +50,7 @@ async function isCleanOverThere(host: TestHost): Promise<boolean> {
   return (existsSync(batches) ? await readdir(batches) : []).length === 0 && host.pids().length === 0;
 }
 
-test("attach goes on with a detached batch, every job once", async () => {
+test("attach resumes a detached batch, and every job runs once", async () => {
   const { work, gate, ran } = await gatedBatch(4);
   await detach(work, machines);
   await until("two jobs run", async () => (await ran()).length === 2);
@@ -63,7 +63,7 @@ test("attach goes on with a detached batch, every job once", async () => {
   await until("nothing is left", async () => (await isCleanOverThere(a)) && (await isCleanOverThere(b)));
 });
 
-test("another computer picks a batch up by its name alone", async () => {
+test("another computer resumes a batch by its name alone", async () => {
   const { work, gate, ran } = await gatedBatch(4);
   const batch = await detach(work, machines);
   await until("two jobs run", async () => (await ran()).length === 2);
@@ -79,7 +79,7 @@ test("another computer picks a batch up by its name alone", async () => {
   expect((await ran()).sort()).toEqual(["1", "2", "3", "4"]);
 });
 
-test("while one client follows a batch, another is told who does", async () => {
+test("while one client follows a batch, a second one learns which client does", async () => {
   const { work, gate, ran } = await gatedBatch(2);
   const client = spawnCommand(["jobs.sh", "--machines", ...machines, ...SMALL, "--json"], { cwd: work.dir });
   await until("two jobs run", async () => (await ran()).length === 2);
@@ -100,18 +100,18 @@ test("while one client follows a batch, another is told who does", async () => {
   expect(await ran()).toHaveLength(2);
 });
 
-test("attaching to a batch that no machine knows says so and leaves no record", async () => {
+test("attaching to a batch that no machine has is an error and leaves no record", async () => {
   const elsewhere = await makeWorkspace();
   const { code, stderr } = await runCommand(["attach", "no-such-batch", "--machines", ...machines], {
     cwd: elsewhere.dir,
     program: "sshoal",
   });
   expect(code).toBe(2);
-  expect(stderr).toContain("no batch no-such-batch there");
+  expect(stderr).toContain("no batch no-such-batch found");
   expect(existsSync(elsewhere.path("job_results/.sshoal/.jsonl"))).toBe(false);
 });
 
-test("stopping a detached job ends its whole tree and collects what it left; the others go on", async () => {
+test("stopping a detached job ends its whole process tree and collects its results; the others continue", async () => {
   const gate = await makeWorkspace();
   const work = await makeWorkspace({
     "jobs.sh": [
@@ -132,7 +132,7 @@ test("stopping a detached job ends its whole tree and collects what it left; the
   await until("nothing is left", async () => (await isCleanOverThere(a)) && (await isCleanOverThere(b)));
 });
 
-test("stopping a batch that a client follows: the client collects everything and says what was stopped", async () => {
+test("stopping a followed batch: the client collects everything and prints what was stopped", async () => {
   const { work, ran } = await gatedBatch(4);
   const client = spawnCommand(["jobs.sh", "--machines", ...machines, ...SMALL], { cwd: work.dir });
   await until("two jobs run", async () => (await ran()).length === 2);
@@ -145,14 +145,14 @@ test("stopping a batch that a client follows: the client collects everything and
   await until("nothing is left", async () => (await isCleanOverThere(a)) && (await isCleanOverThere(b)));
 });
 
-test("retry --failed runs what failed again, and keeps what it left before", async () => {
+test("retry --failed runs failed jobs again, and keeps their earlier results", async () => {
   const gate = await makeWorkspace();
   const work = await makeWorkspace({
-    "jobs.sh": `echo fine\ntest -e ${gate.path("mended")} && echo good > r\n`,
+    "jobs.sh": `echo fine\ntest -e ${gate.path("fixed")} && echo good > r\n`,
   });
   const first = await runCommand(["jobs.sh", "--machines", ...machines, ...SMALL], { cwd: work.dir });
   expect(first.code, first.stdout + first.stderr).toBe(1);
-  await gate.write("mended", "");
+  await gate.write("fixed", "");
   const again = await runCommand(["retry", "--failed"], { cwd: work.dir, program: "sshoal" });
   expect(again.code, again.stdout + again.stderr).toBe(0);
   expect(again.stdout).toContain("finished: jobs.sh.2");
@@ -164,7 +164,7 @@ test("retry --failed runs what failed again, and keeps what it left before", asy
   expect(none.stderr).toContain("no job here is failed or lost");
 });
 
-test("a drained machine finishes what it runs, and the other one gets the rest", async () => {
+test("a drained machine finishes its running jobs, and the other one gets the rest", async () => {
   const { work, gate, ran } = await gatedBatch(6);
   const client = spawnCommand(["jobs.sh", "--machines", ...machines, ...SMALL, "--json"], { cwd: work.dir });
   await until("two jobs run", async () => (await ran()).length === 2);
@@ -183,7 +183,7 @@ test("a drained machine finishes what it runs, and the other one gets the rest",
   expect((await ran()).sort()).toEqual(["1", "2", "3", "4", "5", "6"]);
 });
 
-test("stop and drain leave the spool of a newer sshoal as it is", async () => {
+test("stop and drain do not change the spool of a newer sshoal", async () => {
   const { work, gate, ran } = await gatedBatch(2);
   const batch = await detach(work, [machines[0] ?? ""]);
   await until("the first job runs", async () => (await ran()).length === 1);
@@ -195,7 +195,7 @@ test("stop and drain leave the spool of a newer sshoal as it is", async () => {
     ["drain", "a.yaml"],
   ]) {
     const { code, stderr } = await runCommand(args, { cwd: work.dir, program: "sshoal" });
-    expect(stderr).toMatch(/^error: a\.yaml: the batch there was made by a sshoal, which is newer/);
+    expect(stderr).toMatch(/^error: a\.yaml: the batch on it was made by a sshoal, which is newer/);
     expect(code).toBe(2);
   }
   await writeFile(format, ours);
@@ -205,7 +205,7 @@ test("stop and drain leave the spool of a newer sshoal as it is", async () => {
   expect(await ran()).toEqual(["1", "2"]);
 });
 
-test("names that are not there are answered with near ones", async () => {
+test("for unknown names, similar ones are suggested", async () => {
   const work = await makeWorkspace({ "jobs.sh": "true\n" });
   await runCommand(["jobs.sh", ...SMALL], { cwd: work.dir });
   const near = await runCommand(["stop", "jobs.sh.2"], { cwd: work.dir, program: "sshoal" });

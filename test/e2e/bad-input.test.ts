@@ -1,4 +1,4 @@
-// Whatever is wrong with what was typed or written: one clear message, the right exit code, nothing left behind.
+// For any mistake in a command or a file: one clear message, the right exit code, and nothing left behind.
 
 import { existsSync } from "node:fs";
 import { chmod, mkdir, rm, stat } from "node:fs/promises";
@@ -25,7 +25,7 @@ function run(args: readonly string[], options: Partial<CommandOptions> = {}): Pr
   return runCommand(args, { cwd: work.dir, ...options });
 }
 
-/** Writes a machine file that leads to the host, except for what is different. */
+/** Writes a machine file for the host, with these differences. */
 function machine(name: string, over: Readonly<Record<string, string | number>>): Promise<string> {
   const { username, port, keyPath } = host;
   const lines = { ip: "127.0.0.1", username, port, ssh_key_path: keyPath, max_jobs: 1, ...over };
@@ -38,7 +38,7 @@ function expectNothingLeft(): void {
   expect(listBelow(host.homeDir)).toEqual([]);
 }
 
-/** An input that stops everything before it begins. */
+/** An input that is refused before anything begins. */
 async function expectRefused(args: readonly string[], said: string | RegExp): Promise<void> {
   const { code, stdout, stderr } = await run(args);
   expect(stderr).toMatch(said);
@@ -55,7 +55,7 @@ describe("the script", () => {
     );
   });
 
-  test("is empty, or holds only comments", async () => {
+  test("is empty, or has only comments", async () => {
     for (const text of ["", "\n\n", "# nothing\n  # here\n"]) {
       await work.write("empty.sh", text);
       await expectRefused(
@@ -75,7 +75,7 @@ describe("the script", () => {
     await expectRefused(["program"], /^error: program:2: is binary: it holds a NUL byte\n/);
   });
 
-  test("is not bash, or ends within a command: every mistake is told, and nothing runs", async () => {
+  test("is not bash, or ends within a command: every mistake is reported, and nothing runs", async () => {
     await work.write("odd.sh", "echo a\necho b)\nfor x in 1 2; do\n  echo $x\n");
     await expectRefused(
       ["odd.sh"],
@@ -83,7 +83,7 @@ describe("the script", () => {
     );
   });
 
-  test("is not named, or its name was swallowed by --machines", async () => {
+  test("is not named, or --machines has swallowed its name", async () => {
     await expectRefused(
       [],
       /^error: which script\?\ntry: execute_batch script\.sh --machines a\.yaml b\.yaml\n$/,
@@ -97,7 +97,7 @@ describe("the script", () => {
 });
 
 describe("an option", () => {
-  test("has no number where one is needed, or one that is none", async () => {
+  test("needs a number, and has none or a wrong one", async () => {
     await expectRefused(
       ["jobs.sh", "--num-cpus", "many"],
       /^error: --num-cpus takes a number <n>, got "many"\n/,
@@ -118,7 +118,7 @@ describe("an option", () => {
     await expectRefused(["jobs.sh", "--qqq"], /^error: unknown option '--qqq'\ntry: execute_batch --help\n$/);
   });
 
-  test("is shortened so far that it could be another", async () => {
+  test("is shortened so much that it is ambiguous", async () => {
     await expectRefused(
       ["jobs.sh", "--retr", "3"],
       /^error: --retr could mean --retries, --retry-failed, --retry-on-failure\ntry: write it out\n$/,
@@ -140,7 +140,7 @@ describe("the machine file", () => {
     await expectRefused(["jobs.sh", "--machines", "bad.yaml"], /^error: bad\.yaml:\d+:\d+: /);
   });
 
-  test("has wrong types and unknown keys: all of them are told, of all files", async () => {
+  test("has wrong types and unknown keys: all are reported, for all files", async () => {
     await work.write("a.yaml", "ip: [1]\nport: many\nmax_jobs: 0\nmaxjobs: 3\ngpus: all\nkeep_free: 3\n");
     await work.write("b.yaml", "username: me\nscratch: relative/path\n");
     const { code, stderr } = await run(["jobs.sh", "--machines", "a.yaml", "b.yaml"]);
@@ -174,7 +174,7 @@ describe("the key", () => {
     const file = await machine("box.yaml", { ssh_key_path: "/no/such/key" });
     await expectRefused(
       ["jobs.sh", "--machines", file],
-      /box\.yaml:4:15: ssh_key_path \/no\/such\/key does not exist\ntry: ls \/no\/such shows what is there\n$/,
+      /box\.yaml:4:15: ssh_key_path \/no\/such\/key does not exist\ntry: list the directory: ls \/no\/such\n$/,
     );
   });
 
@@ -190,7 +190,7 @@ describe("the key", () => {
     expectNothingLeft();
   });
 
-  test("is no key: no machine is left", async () => {
+  test("is not a key: no machine is left", async () => {
     await work.write("key", "not a key\n");
     const file = await machine("box.yaml", { ssh_key_path: "key" });
     const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU]);
@@ -210,12 +210,12 @@ describe("the key", () => {
     expectNothingLeft();
   });
 
-  test("is not the one that is let in", async () => {
+  test("is not the accepted one", async () => {
     makeKey(work.path("key"));
     const file = await machine("box.yaml", { ssh_key_path: "key" });
     const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT_NO_GPU]);
     expect(stderr).toMatch(
-      /box\.yaml is left out: \S+: does not let \S+ in; tried: the key \S+key \(refused\); the machine takes publickey\n/,
+      /box\.yaml is left out: \S+: does not let \S+ in; tried: the key \S+key \(refused\); the machine accepts publickey\n/,
     );
     expect(code).toBe(3);
     expectNothingLeft();
@@ -230,8 +230,8 @@ describe("the machine", () => {
   });
   afterAll(() => silent.close());
 
-  // Alone, the silent one is waited for; beside others, nobody waits for it once the jobs are done.
-  test("cannot be reached, for whatever reason: each is told, and the batch runs on the one that is there", async () => {
+  // Alone, the silent machine is awaited; with others, the run does not wait for it once the jobs are done.
+  test("cannot be reached, for any reason: each is reported, and the batch runs on the reachable one", async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
     const { port: closedPort } = closed.address() as { port: number };
@@ -239,13 +239,13 @@ describe("the machine", () => {
     const bad = await Promise.all([
       machine("unknown.yaml", { ip: "no-such-host.invalid" }),
       machine("closed.yaml", { port: closedPort }),
-      machine("stranger.yaml", { username: "nobody-of-that-name" }),
+      machine("stranger.yaml", { username: "no-such-user" }),
       machine("silent.yaml", { port: (silent.address() as { port: number }).port }),
     ]);
     const good = await machine("good.yaml", {});
     const alone = await run(["jobs.sh", "--machines", "silent.yaml", ...LIGHT_NO_GPU]);
     expect(alone.stderr).toMatch(
-      /WARNING: silent\.yaml is left out: \S+: takes the connection and says nothing\n/,
+      /WARNING: silent\.yaml is left out: \S+: accepts the connection but sends nothing\n/,
     );
     expect(alone.code).toBe(3);
     const { code, stdout, stderr } = await run(["jobs.sh", "--machines", ...bad, good, ...LIGHT_NO_GPU]);
@@ -253,10 +253,10 @@ describe("the machine", () => {
       /WARNING: unknown\.yaml is left out: no-such-host\.invalid:\d+: (no such host name|its name cannot be looked up right now)\n/,
     );
     expect(stderr).toMatch(
-      /WARNING: closed\.yaml is left out: 127\.0\.0\.1:\d+: nothing listens on that port\nsee for yourself: ssh -p /,
+      /WARNING: closed\.yaml is left out: 127\.0\.0\.1:\d+: nothing listens on that port\ntry it yourself: ssh -p /,
     );
     expect(stderr).toMatch(
-      /WARNING: stranger\.yaml is left out: \S+: does not let nobody-of-that-name in; tried: the key/,
+      /WARNING: stranger\.yaml is left out: \S+: does not let no-such-user in; tried: the key/,
     );
     expect(stderr).toContain(
       "WARNING: silent.yaml is left out: it had not answered when the last job was done\n",
@@ -269,7 +269,7 @@ describe("the machine", () => {
     await mkdir(host.homeDir);
   });
 
-  test("has a host key that is not the known one: it is refused, with the line that mends it", async () => {
+  test("has another host key than the known one: it is refused, with the command that fixes it", async () => {
     const home = await makeWorkspace();
     onTestFinished(() => home.remove());
     makeKey(home.path("other"));
@@ -285,7 +285,7 @@ describe("the machine", () => {
     expectNothingLeft();
   });
 
-  test("has no room: the limit is named, and by how much it is short", async () => {
+  test("has no room: the limit is named, and how much is missing", async () => {
     const file = await machine("box.yaml", {});
     const args = ["jobs.sh", "--machines", file, "--no-gpu-required"];
     const memory = await run([...args, "--num-cpus", "0.01", "--memory-required", "900000000"]);
@@ -302,7 +302,7 @@ describe("the machine", () => {
     expectNothingLeft();
   });
 
-  test("has no GPU: that is said, and how to do without", async () => {
+  test("has no GPU: that is reported, with the option to do without", async () => {
     const file = await machine("box.yaml", {});
     const { code, stderr } = await run(["jobs.sh", "--machines", file, ...LIGHT]);
     expect(stderr).toMatch(
@@ -313,8 +313,8 @@ describe("the machine", () => {
   });
 });
 
-describe("what to copy", () => {
-  test("does not exist, or lies outside", async () => {
+describe("the paths to copy", () => {
+  test("do not exist, or are outside", async () => {
     const file = await machine("box.yaml", {});
     const args = ["jobs.sh", "--machines", file, ...LIGHT_NO_GPU];
     await expectRefused(
@@ -328,7 +328,7 @@ describe("what to copy", () => {
     );
   });
 
-  test("cannot be read in part: all of it is told", async () => {
+  test("are partly unreadable: all of them are reported", async () => {
     await work.write("secret.txt", "s\n");
     await work.write("locked/file.txt", "f\n");
     await chmod(work.path("secret.txt"), 0);
@@ -337,13 +337,13 @@ describe("what to copy", () => {
     expect(stderr.trimEnd().split("\n").sort()).toEqual([
       "error: locked: cannot be read for copying: EACCES",
       "error: secret.txt: cannot be read for copying: EACCES",
-      "try: make it readable, or leave it out by a line in .sshoalignore",
+      "try: make it readable, or exclude it with a line in .sshoalignore",
     ]);
     expect(code).toBe(2);
     expectNothingLeft();
   });
 
-  test("lies where nothing may be written", async () => {
+  test("are in a directory that is not writable", async () => {
     await chmod(work.dir, 0o555);
     const { code, stderr } = await runAsOther(["jobs.sh", ...LIGHT_NO_GPU]);
     expect(stderr).toMatch(
@@ -355,7 +355,7 @@ describe("what to copy", () => {
   });
 });
 
-/** As somebody who may not read everything; root may. */
+/** As a user who may not read everything, unlike root. */
 async function runAsOther(args: readonly string[]): Promise<CommandResult> {
   if (process.getuid?.() !== 0) return run(args, { home: work.dir });
   if (((await stat(work.dir)).mode & 0o222) !== 0) await chmod(work.dir, 0o777);

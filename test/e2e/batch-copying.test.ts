@@ -1,4 +1,4 @@
-// What of the working directory a job gets, and what of its own comes back.
+// Which files of the working directory a job gets, and which of its own are collected.
 
 import { chmod, mkdir, readFile, readlink, stat, symlink, utimes } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -50,7 +50,7 @@ test("each job has its own copy: two that change the same file at once do not se
   expect(await work.read("state.txt")).toBe("start\n");
 });
 
-test("only what a job made or changed comes back", async () => {
+test("only files that a job made or changed are collected", async () => {
   await work.write("in/kept.txt", "input\n");
   await work.write("in/changed.txt", "input\n");
   await work.write("in/sly.txt", "input\n");
@@ -58,7 +58,7 @@ test("only what a job made or changed comes back", async () => {
   await mkdir(work.path("empty"));
   await run([
     "mkdir -p new/deep new/empty; echo new > new/deep/file; echo more >> in/changed.txt; rm in/removed.txt",
-    // As long as before and with its old time stamp.
+    // With the same size and its old time stamp.
     "touch -r in/sly.txt stamp; echo INPUT > in/sly.txt; touch -r stamp in/sly.txt; rm stamp",
     "true",
   ]);
@@ -68,14 +68,14 @@ test("only what a job made or changed comes back", async () => {
   expect(results(3)).toEqual([]);
 });
 
-test("--copy-unchanged brings the inputs too", async () => {
+test("--copy-unchanged also collects the inputs", async () => {
   await work.write("in/kept.txt", "input\n");
   await mkdir(work.path("empty"));
   await run(["echo new > made.txt"], ["--copy-unchanged"]);
   expect(results(1)).toEqual(["empty/", "in/", "in/kept.txt", "jobs.sh", "made.txt"]);
 });
 
-test("--copy-forward: a job gets these paths and nothing else", async () => {
+test("--copy-forward: a job gets only these paths", async () => {
   await work.write("src/deep/a.py", "a\n");
   await work.write("src/b.py", "b\n");
   await work.write("data/big.bin", "big\n");
@@ -85,7 +85,7 @@ test("--copy-forward: a job gets these paths and nothing else", async () => {
   expect(stderr).toMatch(/^copying 2 files, 8 B\n/);
 });
 
-test("--copy-backwards: only what is below these paths comes back", async () => {
+test("--copy-backwards: only files below these paths are collected", async () => {
   await run(
     ["mkdir -p models logs; echo m > models/m; echo l > logs/l; echo r > report.txt", "echo nothing of it"],
     ["--copy-backwards", "models", "./report.txt", "never-made"],
@@ -95,7 +95,7 @@ test("--copy-backwards: only what is below these paths comes back", async () => 
   expect(await out(2)).toBe("nothing of it\n");
 });
 
-test("--exclude: what matches neither travels nor comes back, in any directory", async () => {
+test("--exclude: matching files are neither sent nor collected, in any directory", async () => {
   await work.write("old.ckpt", "old\n");
   await work.write("runs/deep/old.ckpt", "old\n");
   await work.write("runs/a b/notes.txt", "notes\n");
@@ -119,7 +119,7 @@ test("--exclude: what matches neither travels nor comes back, in any directory",
   expect(results(2)).toEqual([]);
 });
 
-test("job_results, .git and what .sshoalignore names stay here, and that is said", async () => {
+test("job_results, .git and paths in .sshoalignore are not sent, and that is reported", async () => {
   await work.write(".sshoalignore", "# big things\n*.ckpt\n/data/\n!data/\n!keep.ckpt\n");
   await work.write(".git/config", "secret\n");
   await work.write("lib/.git/config", "secret\n");
@@ -140,7 +140,7 @@ test("job_results, .git and what .sshoalignore names stay here, and that is said
   expect(stderr).toMatch(/^copying 5 files, \d+ B; left out: \.git, job_results, lib\/\.git, model\.ckpt\n/);
 });
 
-test("what is edited after the start does not reach jobs that wait", async () => {
+test("edits after the start do not reach waiting jobs", async () => {
   await work.write("model.py", "old\n");
   const go = seen.path("go");
   const command = spawnCommand(await argsFor([waitFor(go), "cat model.py jobs.sh"], [], "max_jobs: 1"), {
@@ -155,7 +155,7 @@ test("what is edited after the start does not reach jobs that wait", async () =>
   expect(await out(2)).toBe(`old\n${script}`);
 });
 
-test("modes and links travel both ways; times of unchanged files stay", async () => {
+test("modes and links are kept both ways; times of unchanged files stay", async () => {
   await work.write("tool.sh", "#!/bin/sh\necho run\n");
   await work.write("read-only.txt", "r\n");
   await chmod(work.path("read-only.txt"), 0o444);
@@ -169,20 +169,20 @@ test("modes and links travel both ways; times of unchanged files stay", async ()
   expect(await readlink(work.path("job_results/jobs.sh.1/made-link"))).toBe("made.sh");
 });
 
-test("what a job cannot read any more itself still comes back", async () => {
+test("files that the job itself can no longer read are still collected", async () => {
   await run(["umask 777; echo x > locked; mkdir dir"]);
   expect(results(1)).toEqual(["dir/", "locked"]);
   expect(await readFile(work.path("job_results/jobs.sh.1/locked"), "utf8")).toBe("x\n");
 });
 
-test("an empty tree: jobs begin in an empty directory", async () => {
+test("an empty tree: jobs start in an empty directory", async () => {
   await mkdir(work.path("nothing"));
   await run(["ls -A; echo made > made.txt"], ["--copy-forward", "nothing"]);
   expect(await out(1)).toBe("nothing\n");
   expect(results(1)).toEqual(["made.txt"]);
 });
 
-test("scratch: everything lives there, and the home directory keeps nothing but the lock", async () => {
+test("scratch: everything is there, and the home directory has only the lock", async () => {
   const fresh = await startHost({ name: "fresh" });
   onTestFinished(() => fresh.stop());
   await work.write("jobs.sh", "pwd; echo made > made.txt\n");
@@ -198,7 +198,7 @@ test("scratch: everything lives there, and the home directory keeps nothing but 
   expect(listSpool(`${fresh.homeDir}/.sshoal`)).toEqual(EMPTY_SPOOL.filter((path) => path !== "trees/"));
 });
 
-test("scratch below the home of that machine", async () => {
+test("scratch below the machine's own home", async () => {
   await run(["pwd"], [], "max_jobs: 1\nscratch: ~/big");
   expect(await out(1)).toMatch(`${host.homeDir}/big/.sshoal/batches/jobs.sh-`);
 });

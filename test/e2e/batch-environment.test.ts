@@ -1,4 +1,4 @@
-// What a job finds around it: its variables, its shell, the machine's setup.
+// The environment of a job: its variables, its shell, the machine's setup.
 
 import { rm } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -45,7 +45,7 @@ function expectSuccess({ code, stdout, stderr }: CommandResult): void {
   expect(code, stdout + stderr).toBe(0);
 }
 
-test("a job knows its name, batch, machine and slot, and Python does not hold its output back", async () => {
+test("a job has its name, batch, machine and slot, and Python does not buffer its output", async () => {
   const names = ["SSHOAL_JOB", "SSHOAL_BATCH", "SSHOAL_MACHINE", "SSHOAL_SLOT", "PYTHONUNBUFFERED"];
   expectSuccess(await run([`printf '%s\\n' ${names.map((name) => `"$${name}"`).join(" ")}`]));
   const [job, batch, machine, slot, unbuffered] = (await out(1)).split("\n");
@@ -58,7 +58,7 @@ test("without a GPU required, no card is hidden or shown", async () => {
   expect(await out(1)).toBe("not set\n");
 });
 
-test("--env sets variables, whatever is in them, and passes on those of this shell", async () => {
+test("--env sets variables with any characters, and passes on those of this shell", async () => {
   const odd = `it's "odd" $HOME \`ls\` \\ two\nlines`;
   const result = await run(['printf \'%s|\' "$ODD" "$EMPTY" "$OURS"'], {
     args: ["--env", `ODD=${odd}`, "--env", "EMPTY=", "--env", "OURS"],
@@ -68,7 +68,7 @@ test("--env sets variables, whatever is in them, and passes on those of this she
   expect(await out(1)).toBe(`${odd}||from here|`);
 });
 
-test("the machine file's env is set too, and --env goes before it", async () => {
+test("the machine file's env is also set, and --env takes precedence", async () => {
   const machine = "env:\n  DATA: /big disk/it's\n  SEED: 1\n  PYTHONUNBUFFERED: ''";
   const result = await run(['echo "$DATA $SEED"'], { machine, args: ["--env", "SEED=2"] });
   expectSuccess(result);
@@ -84,7 +84,7 @@ test("setup runs before each job, in the same shell and directory", async () => 
   expect(await out(2)).toBe("hello world\n");
 });
 
-test("when setup fails the job does not run, and .err says so", async () => {
+test("if setup fails, the job does not run, and .err has the reason", async () => {
   const { code, stdout } = await run(["echo ran"], { machine: "setup: echo no such module >&2; false" });
   expect(code).toBe(1);
   expect(stdout).toContain("failed: jobs.sh.1; echo ran\n");
@@ -93,7 +93,7 @@ test("when setup fails the job does not run, and .err says so", async () => {
   expect(await err(1)).toBe("no such module\nsshoal: the setup of box.yaml failed\n");
 });
 
-test("jobs are bash, whatever the login shell is", async () => {
+test("jobs run in bash, with any login shell", async () => {
   expectSuccess(
     await run([
       `a=(1 2 3); [[ \${a[1]} == 2 ]] && echo "\${#a[@]}"`,
@@ -104,13 +104,13 @@ test("jobs are bash, whatever the login shell is", async () => {
   expect(await out(2)).toBe("caught\n");
 });
 
-test("a job that reads stdin finds nothing there", async () => {
+test("a job that reads stdin finds it empty", async () => {
   expectSuccess(await run(["cat; echo after", "read line || echo none"]));
   expect(await out(1)).toBe("after\n");
   expect(await out(2)).toBe("none\n");
 });
 
-test("locale and file mode mask are those of the login", async () => {
+test("locale and umask are those of the login", async () => {
   const other = await startHost({ name: "other", env: { LC_ALL: "C.UTF-8" } });
   onTestFinished(() => other.stop());
   await work.write("jobs.sh", 'umask; locale charmap; echo "$LC_ALL"\n');
@@ -123,7 +123,7 @@ test("locale and file mode mask are those of the login", async () => {
   expect(await out(1)).toBe("not set\n");
 });
 
-test("a line is run as it is written", async () => {
+test("a line runs as it is written", async () => {
   const jobs = [
     'echo "a  b"  \'$HOME\' "\\$x" `echo y`;',
     "echo $((1+2)) # a comment",
@@ -139,13 +139,13 @@ test("a line is run as it is written", async () => {
   ]);
 });
 
-test("a job cannot hide that it failed behind the machine's setup", async () => {
+test("a failed job is reported as failed, whatever the machine's setup does", async () => {
   const { code } = await run(["false", "exit 7"], { machine: "setup: 'true'" });
   expect(code).toBe(1);
   expect(await out(1)).toBe("");
 });
 
-test("fractions of a MB are no reason to wait for ever", async () => {
+test("a job that needs a fraction of a MB does not wait for ever", async () => {
   await work.write("jobs.sh", "echo ran\n");
   const args = [
     "--machines",

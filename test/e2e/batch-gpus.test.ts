@@ -1,4 +1,4 @@
-// Cards and slots: who gets which, never two jobs on a reserved one, and what the machine file keeps back.
+// Cards and slots: which job gets which card, never two jobs on a reserved one, and what the machine file excludes.
 
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ async function run(jobs: readonly string[], machine: string, extra: readonly str
   return runCommand(await argsFor(jobs, machine, extra), { cwd: work.dir });
 }
 
-/** Runs one job that does nothing, and returns the choices that are printed. */
+/** Runs one job that does nothing, and returns the printed choices. */
 async function choices(machine: string, extra: readonly string[] = []): Promise<string | undefined> {
   const { code, stdout, stderr } = await run(["true"], machine, extra);
   expect(code, stdout + stderr).toBe(0);
@@ -65,7 +65,7 @@ test("each job sees one card, and no two jobs are on a card at the same time", a
   expect(new Set(lines).size).toBe(3);
 });
 
-test("--gpus-per-job 2: pairs of cards, and no card in two hands", async () => {
+test("--gpus-per-job 2: pairs of cards, and no card in two pairs", async () => {
   install([{}, {}, {}, {}, {}]);
   const hold = "for c in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do";
   const job = `${hold} mkdir ${seen.dir}/$c || exit 9; done; echo $CUDA_VISIBLE_DEVICES; sleep 0.1; ${hold} rmdir ${seen.dir}/$c; done`;
@@ -75,13 +75,13 @@ test("--gpus-per-job 2: pairs of cards, and no card in two hands", async () => {
   expect([...new Set(await outputs(6))].sort()).toEqual(["0,1\n", "2,3\n"]);
 });
 
-test("--no-reserve-gpu: several jobs share a card, as far as memory and use allow", async () => {
+test("--no-reserve-gpu: several jobs share a card, as far as memory and utilization allow", async () => {
   install([{ memoryFree: 5000 }, { memoryFree: 2500 }]);
   const half = ["--no-reserve-gpu", "--gpu-utilization", "0.4", "--gpu-memory-required", "1000"];
   expect(await choices("", half)).toBe("[[0, 1, 0, 1, 0]]");
 });
 
-test("jobs that share a card are there at the same time", async () => {
+test("jobs that share a card run at the same time", async () => {
   install([{}]);
   const job = `touch ${seen.dir}/$SSHOAL_JOB; ${waitFor(seen.path("jobs.sh.1"))}; ${waitFor(seen.path("jobs.sh.2"))}; echo $CUDA_VISIBLE_DEVICES`;
   const { code } = await run([job, job], "", ["--no-reserve-gpu", "--gpu-utilization", "0.6"]);
@@ -98,7 +98,7 @@ test("--reserve: one job at a time has the whole machine and sees every card", a
   expect(await outputs(3)).toEqual(["all\n", "all\n", "all\n"]);
 });
 
-test("the machine file says which cards, how many jobs and what is kept for people", async () => {
+test("the machine file sets the cards, the number of jobs and what is kept for people", async () => {
   install([{}, {}, {}, {}]);
   expect(await choices("gpus: [3, 1]")).toBe("[[1, 3]]");
   await rm(work.path("job_results"), { recursive: true });
@@ -111,14 +111,14 @@ test("the machine file says which cards, how many jobs and what is kept for peop
   expect(await choices("keep_free: { gpus: 3 }")).toMatch(/^\[\[\d\]\]$/);
 });
 
-test("keep_free of memory leaves no room when it is more than there is", async () => {
+test("keep_free of more memory than there is leaves no room", async () => {
   install([{}]);
   const { code, stderr } = await run(["true"], "keep_free:\n  memory: 100000000");
   expect(code).toBe(3);
   expect(stderr).toMatch(/gpu\.yaml is left out: memory: a job needs 1 MB, 0 MB are free: 1 MB short/);
 });
 
-test("cards that are full, busy or sick are not used", async () => {
+test("full, busy or broken cards are not used", async () => {
   install([
     { memoryFree: 100 },
     { utilization: 90, processes: [{ pid: 1, memory: 200, name: "/usr/bin/python3" }] },
@@ -149,9 +149,9 @@ test("MIG slices are shown by their names", async () => {
   expect((await outputs(2)).sort()).toEqual(["MIG-aaaa\n", "MIG-bbbb\n"]);
 });
 
-test("a card that somebody fills after the probe is waited for, and that is told", async () => {
+test("a card that fills up after the probe is awaited, and that is reported", async () => {
   install([{}]);
-  // The probe asks for many fields of all cards; a slot, right before a job, for the free memory of its own.
+  // The probe asks for many fields of all cards; a slot, right before a job, asks only for free memory.
   await work.write(
     "nvidia-smi",
     `#!/bin/sh

@@ -1,4 +1,4 @@
-// Machines seen from outside a batch: probing them, trying a run, sharing them with another batch, doing without them.
+// Machines apart from a batch: probing them, a dry run, sharing them with another batch, and running without them.
 
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -41,7 +41,7 @@ afterEach(() => Promise.all([work.remove(), seen.remove()]));
 afterAll(() => Promise.all([gpu?.stop(), plain?.stop()]));
 
 test.runIf(hasManyMachines)(
-  "sshoal probe shows what is free where, and why there is no more room",
+  "sshoal probe shows what is free on each machine, and why there is no more room",
   async () => {
     const machines = [await gpu.machineFile(), await plain.machineFile()];
     const { code, stdout } = await runCommand(["probe", "--machines", ...machines, ...LIGHT], {
@@ -66,7 +66,7 @@ test.runIf(hasManyMachines)(
   },
 );
 
-test("sshoal probe --json: one object a machine, and one bad machine spoils nothing", async () => {
+test("sshoal probe --json: one object per machine, and one bad machine does not affect the others", async () => {
   const bad = await work.write("bad.yaml", "ip: 127.0.0.1\nport: 1\nssh_key_path: key\n");
   await work.write("key", "no key at all\n");
   const { code, stdout } = await runCommand(
@@ -101,7 +101,7 @@ test("sshoal probe --json: one object a machine, and one bad machine spoils noth
   expect(none).toEqual([]);
 });
 
-test.runIf(hasManyMachines)("--dry-run shows slots and first commands, and touches nothing", async () => {
+test.runIf(hasManyMachines)("--dry-run shows slots and first commands, and changes nothing", async () => {
   await work.write("jobs.sh", "echo one\necho two\necho three\n");
   const before = listBelow(gpu.homeDir);
   const machines = [await gpu.machineFile("max_jobs: 1"), await plain.machineFile("max_jobs: 1")];
@@ -141,7 +141,7 @@ async function release(command: LiveCommand): Promise<void> {
   expect((await command.ended).code).toBe(0);
 }
 
-test("a second batch keeps off the card that the first one has", async () => {
+test("a second batch does not use the card of the first one", async () => {
   const host = await startHost({ name: "shared", path: [STAND_IN_BIN] });
   onTestFinished(() => host.stop());
   saveGpus(join(host.homeDir, "nvidia-smi.state"), { gpus: [{}, {}] });
@@ -160,22 +160,17 @@ test("a second batch keeps off the card that the first one has", async () => {
   expect(listSpool(join(host.homeDir, ".sshoal"))).toEqual(EMPTY_SPOOL);
 });
 
-test("a second batch is told who has what it needs", async () => {
+test("a second batch learns which batch has what it needs", async () => {
   await work.write("jobs.sh", "true\n");
   const cases: [machine: string, first: string[], second: string[], said: RegExp][] = [
     ["gpus: [0]", LIGHT, LIGHT, /GPU 0: taken by the batch first\.sh-[0-9a-f]{8}/],
-    [
-      "max_jobs: 1",
-      LIGHT_NO_GPU,
-      LIGHT_NO_GPU,
-      /its machine file says max_jobs: 1, and other batches have 1 there/,
-    ],
-    ["", [...LIGHT, "--reserve"], LIGHT, /all of it is reserved by the batch first\.sh-[0-9a-f]{8}/],
+    ["max_jobs: 1", LIGHT_NO_GPU, LIGHT_NO_GPU, /its machine file has max_jobs: 1, and other batches use 1/],
+    ["", [...LIGHT, "--reserve"], LIGHT, /the whole machine is reserved by the batch first\.sh-[0-9a-f]{8}/],
     [
       "max_jobs: 3",
       LIGHT_NO_GPU,
       [...LIGHT_NO_GPU, "--reserve"],
-      /--reserve needs all of it, but the batch first\.sh-[0-9a-f]{8} has jobs there/,
+      /--reserve needs the whole machine, but the batch first\.sh-[0-9a-f]{8} has jobs on it/,
     ],
   ];
   for (const [machine, ofFirst, ofSecond, said] of cases) {
@@ -190,7 +185,7 @@ test("a second batch is told who has what it needs", async () => {
   }
 });
 
-test("without --machines jobs run here, without ssh", async () => {
+test("without --machines jobs run on this computer, without ssh", async () => {
   const home = await makeHome();
   onTestFinished(() => {
     killAll(pidsWithHome(home.dir));
@@ -198,7 +193,7 @@ test("without --machines jobs run here, without ssh", async () => {
   });
   await work.write("in.txt", "input\n");
   await work.write("jobs.sh", "cat in.txt; echo $SSHOAL_MACHINE > made.txt\npwd; exit 2\n");
-  // Cores may be overloaded by two, so that one job fits however busy this machine is.
+  // Cores may be overloaded by two, so one job fits at any load.
   const args = [
     "jobs.sh",
     "--num-cpus",
@@ -227,7 +222,7 @@ test("without --machines jobs run here, without ssh", async () => {
 });
 
 test.runIf(hasManyMachines)(
-  "three sessions at a time are enough, though shells are started ahead",
+  "three sessions at a time are enough, although shells are started in advance",
   async () => {
     const narrow = await startSshd({ name: "narrow", config: ["MaxSessions 3"] });
     onTestFinished(() => narrow.stop());

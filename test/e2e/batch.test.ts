@@ -1,4 +1,4 @@
-// A whole batch on two machines, as people see it: what runs, what comes home, what is printed.
+// A whole batch on two machines, as people see it: what runs, what is collected, what is printed.
 
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
@@ -19,7 +19,7 @@ import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
 let one: BatchHost;
 let two: BatchHost;
-/** The working directory of the test, and a place that jobs on all hosts can see. */
+/** The working directory of the test, and a directory that jobs on all hosts can see. */
 let work: Workspace;
 let seen: Workspace;
 
@@ -41,7 +41,7 @@ test.runIf(hasManyMachines)(
   async () => {
     const jobs = Array.from({ length: 12 }, (_, index) =>
       index < 4
-        ? // Only if all four are there at the same time do they get further.
+        ? // They continue only if all four run at the same time.
           `echo x >> ${seen.dir}/$SSHOAL_JOB; until [ $(ls ${seen.dir} | wc -l) -ge 4 ]; do sleep 0.05; done`
         : `echo x >> ${seen.dir}/$SSHOAL_JOB; echo out $SSHOAL_JOB; echo err $SSHOAL_JOB >&2; echo made > made.txt`,
     );
@@ -65,7 +65,7 @@ test.runIf(hasManyMachines)(
   },
 );
 
-test("prints the lines that people grep for, and says where to look", async () => {
+test("prints the lines that people grep for, and where to look", async () => {
   await work.write("sub/jobs.sh", "# a comment is no job\necho fine\n\necho bad >&2; exit 3\ntrue\n");
   const file = await one.machineFile("max_jobs: 1");
   const args = ["sub/jobs.sh", "--machines", file, ...LIGHT_NO_GPU];
@@ -105,11 +105,11 @@ test("prints the lines that people grep for, and says where to look", async () =
 
 test("a job whose results are deleted runs again, and no other", async () => {
   const counting = `echo x >> ${seen.dir}/$SSHOAL_JOB`;
-  await work.write("jobs.sh", `${counting}\n${counting}; [ -e ${seen.dir}/mended ]\n`);
+  await work.write("jobs.sh", `${counting}\n${counting}; [ -e ${seen.dir}/fixed ]\n`);
   const args = ["jobs.sh", "--machines", await one.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   expect((await runCommand(args, { cwd: work.dir })).code).toBe(1);
   await rm(work.path("job_results/jobs.sh.2"), { recursive: true });
-  await seen.write("mended", "");
+  await seen.write("fixed", "");
   const { code, stdout } = await runCommand(args, { cwd: work.dir });
   expect(stdout).toMatch(/\n1 succeeded, 0 failed, 1 skipped in \d+s\n$/);
   expect(code).toBe(0);
@@ -131,7 +131,7 @@ test(".out and .err grow while the job runs", async () => {
   expect(await work.read("job_results/jobs.sh.1.err")).toBe("oops\n");
 });
 
-test("a job that takes longer than --timeout is ended with all it started, and what it said is kept", async () => {
+test("a job that exceeds --timeout is ended with all its processes, and its output is kept", async () => {
   await work.write("jobs.sh", "echo so far; echo made > made.txt; sleep 1000 & sleep 1000\ntrue\n");
   const args = ["jobs.sh", "--machines", await one.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   const { code, stdout } = await runCommand([...args, "--timeout", "1s"], { cwd: work.dir });
@@ -151,7 +151,7 @@ test("a signal that ends a job is named", async () => {
   expect(code).toBe(1);
 });
 
-test.runIf(hasManyMachines)("--json tells all of a run, one event a line", async () => {
+test.runIf(hasManyMachines)("--json prints everything about a run, one event per line", async () => {
   await work.write("jobs.sh", "echo hello\nexit 4\n");
   const { code, stdout } = await runCommand(
     ["jobs.sh", ...(await machines("max_jobs: 1")), ...LIGHT_NO_GPU, "--json"],
@@ -192,7 +192,7 @@ test.runIf(hasManyMachines)("--json tells all of a run, one event a line", async
   }
 });
 
-test("nothing is left over there but the tree, and an unchanged one does not travel again", async () => {
+test("only the tree is left on the machines, and an unchanged one is not sent again", async () => {
   const host = await startHost({ name: "fresh" });
   onTestFinished(() => host.stop());
   const root = `${host.homeDir}/.sshoal`;
@@ -204,7 +204,7 @@ test("nothing is left over there but the tree, and an unchanged one does not tra
   const first = await runCommand(args, { cwd: work.dir });
   expect(first.code).toBe(0);
   expect(staging(first.stdout).at(-1)).toMatchObject({ sentBytes: 34, totalBytes: 34 });
-  // Here and there are one home when the machine is this computer.
+  // If the machine is this computer, client and machine share one home.
   const ours = hasManyMachines ? /^\.sshoal\// : /^\.(sshoal|cache)\//;
   expect(listBelow(host.homeDir).filter((path) => !ours.test(path))).toEqual([]);
   expect(listSpool(root)).toEqual(EMPTY_SPOOL);

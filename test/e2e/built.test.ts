@@ -1,4 +1,4 @@
-// What the build makes of the sources, beyond what each command shows.
+// Properties of the build that no command shows.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
@@ -17,7 +17,7 @@ test("ssh2's own ciphers are found from dist/, where they were compiled", (conte
   expect(find(from, asked ?? "")).toBe(compiled);
 });
 
-test("the program requires no package but ssh2's compiled ciphers, so that the package has no dependencies", () => {
+test("the program requires no package except ssh2's compiled ciphers, so the package has no dependencies", () => {
   const main = readFileSync(new URL("main.js", DIST), "utf8");
   const names = [...main.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name = ""]) => name);
   const packages = names.filter((name) => !isBuiltin(name));
@@ -25,7 +25,7 @@ test("the program requires no package but ssh2's compiled ciphers, so that the p
   expect(manifestOf("../").dependencies).toBeUndefined();
 });
 
-test("the licence of each bundled package comes with the build", () => {
+test("the licence of each bundled package is in the build", () => {
   const licences = readFileSync(new URL("THIRD-PARTY.txt", DIST), "utf8");
   for (const name of ["chalk", "commander", "ignore", "p-limit", "ssh-config", "ssh2", "tar", "yaml"]) {
     const { version } = manifestOf(`../node_modules/${name}/`);

@@ -1,4 +1,4 @@
-// `sshoal clean`: what is left on machines is shown, and goes only when nobody can need it any more.
+// `sshoal clean`: leftovers on machines are shown, and removed only if nothing can need them.
 
 import { existsSync } from "node:fs";
 import { mkdir, utimes } from "node:fs/promises";
@@ -29,13 +29,13 @@ afterAll(() => host?.stop());
 
 const clean = (...args: string[]) => runCommand(["clean", ...args], { program: "sshoal", cwd: work.dir });
 
-/** As if nobody had used its trees for a day. */
+/** As if its trees had not been used for a day. */
 async function ageTrees(dir = root): Promise<void> {
   const yesterday = Date.now() / 1000 - 86_400;
   for (const name of listTrees(dir)) await utimes(join(dir, "trees", name), yesterday, yesterday);
 }
 
-test("what is alive or not collected stays, unless it is named, and never while it is alive", async () => {
+test("live or uncollected batches stay, unless named; a live one always stays", async () => {
   await work.write("jobs.sh", `echo x > ${seen.dir}/began; ${waitFor(seen.path("go"))}\ntrue\n`);
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   expect((await runCommand([...args, "--detach"], { cwd: work.dir })).code).toBe(0);
@@ -79,12 +79,12 @@ test("what is alive or not collected stays, unless it is named, and never while 
   expect(listSpool(root)).toEqual(EMPTY_SPOOL);
   expect(listTrees(root)).toEqual([]);
   const again = await clean(name);
-  expect(again.stdout).toContain("one.yaml\n  nothing is left there\ntotal: 0 B; nothing to remove\n");
+  expect(again.stdout).toContain("one.yaml\n  nothing is left on it\ntotal: 0 B; nothing to remove\n");
   expect(again.stderr).toContain(`error: no batch ${name} is left on one.yaml\n`);
   expect(again.code).toBe(2);
 });
 
-test("a finished batch leaves its tree for a while; what else nobody needs goes at once", async () => {
+test("a finished batch leaves its tree for a while; other leftovers are removed at once", async () => {
   await work.write("jobs.sh", "true\n");
   const scratch = join(host.dir, "big disk");
   const file = await host.machineFile(`max_jobs: 1\nscratch: ${scratch}`);
@@ -106,7 +106,9 @@ test("a finished batch leaves its tree for a while; what else nobody needs goes 
   expect(first.stdout).toMatch(/batch {2}old\.sh-00000000 +[\d.]+ k?B {2}removed\n/);
   if (isRoot) {
     expect(first.stdout).toMatch(/batch {2}root\.sh-00000000 +[\d.]+ k?B {2}could not be removed\n/);
-    expect(first.stderr).toContain(`you may not remove all of what jobs left: sudo rm -r '${foreign}'\n`);
+    expect(first.stderr).toContain(
+      `no permission to remove all files that jobs left: sudo rm -r '${foreign}'\n`,
+    );
   }
   expect(first.stdout).toMatch(/tree {3}\w{12} +[\d.]+ k?B {2}kept: a new batch may need it, \d+s old\n/);
   expect(first.stdout).toMatch(/\noff\.yaml\n {2}127\.0\.0\.1:1: /);
@@ -114,13 +116,13 @@ test("a finished batch leaves its tree for a while; what else nobody needs goes 
   expect([existsSync(empty), existsSync(odd), listTrees(there).length]).toEqual([false, true, 1]);
 
   await ageTrees(there);
-  // The records of this directory know where its batches were.
+  // The records of this directory have the machines of its batches.
   const second = await clean();
   expect(second.stdout).toMatch(/tree {3}\w{12} +[\d.]+ k?B {2}removed, 1d00h old\n/);
   expect(listTrees(there)).toEqual([]);
 });
 
-test("without records and machines, this computer is looked at; without any that answers, that is an error", async () => {
+test("without records and machines, this computer is examined; if no machine answers, that is an error", async () => {
   const home = work.path("home");
   await mkdir(join(home, `.sshoal/batches/old.sh-00000000@${hostname()}`), { recursive: true });
   const here = await runCommand(["clean"], { program: "sshoal", cwd: work.dir, home });

@@ -98,7 +98,7 @@ test("a batch that continues without its command line gets variables from the fi
   expect(await sshoal("run", "jobs.sh", "--rerun", "all", "--env", "MODEL=typed")).toMatchObject({ code: 0 });
   const refused = await sshoal("retry", "1");
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain("was started with --env MODEL, whose values are not kept");
+  expect(refused.stderr).toContain("was started with --env MODEL, whose values are not stored");
 });
 
 describe("groups", () => {

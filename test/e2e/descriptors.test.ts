@@ -1,4 +1,4 @@
-// The client needs few descriptors, however many jobs run and print at once.
+// The client needs few descriptors, even if many jobs run and print at once.
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";

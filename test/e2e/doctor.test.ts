@@ -1,4 +1,4 @@
-// `sshoal doctor`: what it says of machines that are fit, of sick ones, and that it leaves nothing behind.
+// `sshoal doctor`: its output for good and bad machines, and that it leaves nothing behind.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ interface Diagnosed {
   readonly checks: readonly Check[];
 }
 
-/** With --json; fails when it says something that is no JSON. */
+/** With --json; fails if a line is not JSON. */
 async function examine(files: readonly string[], args: readonly string[] = LIGHT_NO_GPU) {
   const words = ["doctor", "--json", ...args, ...(files.length === 0 ? [] : ["--machines", ...files])];
   const { code, stdout, stderr } = await runCommand(words, { cwd: work.dir, program: "sshoal" });
@@ -43,7 +43,7 @@ function named(checks: readonly Check[], name: string): Check[] {
 }
 
 describe.concurrent("sshoal doctor", () => {
-  test("a machine that is fit: every check is fine, nothing runs there and nothing is left", async (context) => {
+  test("a good machine: every check is fine, nothing runs on it and nothing is left", async (context) => {
     const { expect } = context;
     const host = await hostWith({ env: { CUDA_DEVICE_ORDER: "FASTEST_FIRST" } }, context);
     await writeFile(join(host.homeDir, "nvidia-smi.state"), "gpu\ngpu\n");
@@ -67,7 +67,7 @@ describe.concurrent("sshoal doctor", () => {
     expect(listBelow(host.homeDir)).toEqual(before);
   });
 
-  test("on a terminal without unicode, and in words: fixes below what is wrong, exit code 1 for some, 3 for none", async (context) => {
+  test("on a terminal without Unicode: fixes below each problem, exit code 1 for some, 3 for no usable machine", async (context) => {
     const { expect } = context;
     const fit = await (await hostWith({}, context)).machineFile();
     const gone = await hostWith({ name: "gone" }, context);
@@ -79,12 +79,12 @@ describe.concurrent("sshoal doctor", () => {
     expect(some.code).toBe(1);
     expect(some.stdout).toMatch(/^box\.yaml: fit\n {2}ok {3}reach {8}connected in \d/);
     expect(some.stdout).toMatch(
-      /\ngone\.yaml: not fit\n {2}BAD {2}reach +127\.0\.0\.1:\d+: nothing listens on that port\n {7}fix: see for yourself: ssh /,
+      /\ngone\.yaml: not fit\n {2}BAD {2}reach +127\.0\.0\.1:\d+: nothing listens on that port\n {7}fix: try it yourself: ssh /,
     );
     expect((await run(unreachable)).code).toBe(3);
   });
 
-  test("a machine that is reached and yet not to be used: by its host key, by the login", async (context) => {
+  test("a machine that is reachable but unusable: because of its host key, because of the login", async (context) => {
     const { expect } = context;
     const host = await hostWith({}, context);
     const file = await host.machineFile();
@@ -98,7 +98,7 @@ describe.concurrent("sshoal doctor", () => {
         check: "host key",
         verdict: "bad",
         says: expect.stringContaining(`${known}:1`),
-        fix: `if the machine was set up anew: ssh-keygen -R '[127.0.0.1]:${host.port}' -f ${known}`,
+        fix: `if the machine was reinstalled: ssh-keygen -R '[127.0.0.1]:${host.port}' -f ${known}`,
       },
     ]);
     await writeFile(join(host.dir, "authorized_keys"), "");
@@ -109,7 +109,7 @@ describe.concurrent("sshoal doctor", () => {
     ]);
   });
 
-  test("setup that fails is shown with its first error, and what it left running is ended", async (context) => {
+  test("setup that fails is shown with its first error, and its processes are ended", async (context) => {
     const { expect } = context;
     const host = await hostWith({}, context);
     await mkdir(join(host.homeDir, "miniforge3/etc/profile.d"), { recursive: true });
@@ -132,7 +132,7 @@ describe.concurrent("sshoal doctor", () => {
     ]);
   });
 
-  test("a driver that does not work is told in its own words, and is bad only for jobs that need a card", async (context) => {
+  test("a broken driver is reported in its own words, and is bad only for jobs that need a card", async (context) => {
     const { expect } = context;
     const host = await hostWith({}, context);
     saveGpus(join(host.homeDir, "nvidia-smi.state"), { failure: "mismatch", gpus: [] });
@@ -164,11 +164,11 @@ describe.concurrent("sshoal doctor", () => {
     ]);
   });
 
-  test("a machine that kills what a login has started, once it ends, is found out", async (context) => {
+  test("a machine that kills a login's processes at its end is detected", async (context) => {
     const { expect } = context;
     const box = await makeWorkspace();
     context.onTestFinished(() => box.remove());
-    // As systemd-logind does with KillUserProcesses=yes; who belongs to a login is told by its connection.
+    // As systemd-logind does with KillUserProcesses=yes; the connection shows which processes belong to a login.
     const watch = await box.write(
       "logind",
       `#!/bin/sh
@@ -188,7 +188,7 @@ describe.concurrent("sshoal doctor", () => {
     ]);
   });
 
-  test("scratch that cannot be written is bad, and nothing is made there", async (context) => {
+  test("scratch that is not writable is bad, and nothing is created there", async (context) => {
     const { expect } = context;
     const host = await hostWith({}, context);
     const { code, checks } = await examine([await host.machineFile("scratch: /proc/sshoal-test")]);

@@ -1,4 +1,4 @@
-// A script is edited between runs: a job is its command, and its results follow it to its new line.
+// A script is edited between runs: the command identifies a job, and its results follow it to its new line.
 
 import {
   appendFileSync,
@@ -22,7 +22,7 @@ const options = () => ({ cwd: own.work.dir, home: own.home.dir });
 const ARGS = ["jobs.sh", "--machines", "here.yaml", "--no-gpu-required", "--num-cpus", "0.01"];
 const argsWith = (...more: string[]) => [...ARGS, "--memory-required", "1", ...more];
 
-/** A command that notes that it ran, each time, and prints its name. */
+/** A command that notes each of its runs, and prints its name. */
 function job(name: string, then = ":"): string {
   return `echo ${name} | tee -a ${own.work.path("ran")}; ${then}`;
 }
@@ -41,7 +41,7 @@ async function runOf(commands: readonly string[], ...more: string[]): Promise<Co
   return run(...more);
 }
 
-/** What ran since the last call, sorted. */
+/** The commands that ran since the last call, sorted. */
 function ran(): string[] {
   const file = own.work.path("ran");
   const names = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
@@ -49,7 +49,7 @@ function ran(): string[] {
   return names.sort();
 }
 
-/** What is filed under each name: `1`, `2.old-1`. */
+/** The results under each name: `1`, `2.old-1`. */
 function filed(): Record<string, string> {
   const names = readdirSync(own.work.path("job_results")).filter((name) => name.endsWith(".out"));
   return Object.fromEntries(
@@ -60,7 +60,7 @@ function filed(): Record<string, string> {
   );
 }
 
-/** Each of those has all that a job leaves. */
+/** Each of those has everything that a job leaves. */
 function expectWhole(): void {
   const names = readdirSync(own.work.path("job_results")).filter((name) => name.endsWith(".out"));
   for (const name of names.map((each) => each.replace(/\.out$/, ""))) {
@@ -69,13 +69,13 @@ function expectWhole(): void {
   }
 }
 
-describe("after A, B and C were run", () => {
+describe("after A, B and C ran", () => {
   async function runFirst(): Promise<void> {
     expect((await runOf([job("A"), job("B"), job("C")])).code).toBe(0);
     expect(ran()).toEqual(["A", "B", "C"]);
   }
 
-  test("NEW on top runs, and the results of the others move to their new lines", async () => {
+  test("NEW at the top runs, and the results of the others move to their new lines", async () => {
     await runFirst();
     const { code, stdout, stderr } = await runOf([job("NEW"), job("A"), job("B"), job("C")]);
     expect(code, stdout + stderr).toBe(0);
@@ -91,7 +91,7 @@ describe("after A, B and C were run", () => {
     expect(again.stderr).not.toContain("was edited");
   });
 
-  test("a line that is deleted leaves its results as .old-1, and those below move up", async () => {
+  test("a deleted line leaves its results as .old-1, and those below move up", async () => {
     await runFirst();
     const { code, stderr } = await runOf([job("A"), job("C")]);
     expect([code, ran()]).toEqual([0, []]);
@@ -100,7 +100,7 @@ describe("after A, B and C were run", () => {
     expect(stderr).toContain("jobs.sh was edited: 1 result moved to a new line, 1 moved aside\n");
   });
 
-  test("a line that is changed runs, and what it left before is .old-1", async () => {
+  test("a changed line runs, and its earlier results become .old-1", async () => {
     await runFirst();
     const { code, stderr } = await runOf([job("A"), job("B2"), job("C")]);
     expect([code, ran()]).toEqual([0, ["B2"]]);
@@ -109,7 +109,7 @@ describe("after A, B and C were run", () => {
     expect(stderr).toContain("jobs.sh was edited: 1 result moved aside, 1 new command runs\n");
   });
 
-  test("lines that are swapped swap their results", async () => {
+  test("swapped lines swap their results", async () => {
     await runFirst();
     expect((await runOf([job("C"), job("B"), job("A")])).code).toBe(0);
     expect([ran(), filed()]).toEqual([[], { 1: "C", 2: "B", 3: "A" }]);
@@ -122,18 +122,18 @@ describe("after A, B and C were run", () => {
     expect([ran(), filed()]).toEqual([["NEW"], { 1: "NEW", 2: "A", 3: "C", "2.old-1": "B" }]);
   });
 
-  test("with --keep-changed results stay with their lines, and changed lines are pointed out", async () => {
+  test("with --keep-changed results stay with their lines, and changed lines are reported", async () => {
     await runFirst();
     const { code, stderr } = await runOf([job("A"), job("B2"), job("C"), job("D")], "--keep-changed");
     expect([code, ran()]).toEqual([0, ["D"]]);
     expect(filed()).toEqual({ 1: "A", 2: "B", 3: "C", 4: "D" });
-    expect(stderr).toContain("line 2 has changed: its results are those of: echo B");
-    // Without it, what was kept is another command's.
+    expect(stderr).toContain("line 2 has changed: its results are from the old command: echo B");
+    // Without it, the kept results belong to another command.
     expect((await run()).code).toBe(0);
     expect([ran(), filed()]).toEqual([["B2"], { 1: "A", 2: "B2", 3: "C", 4: "D", "2.old-1": "B" }]);
   });
 
-  test("what is kept beside results moves along", async () => {
+  test("entries beside results move with them", async () => {
     await runFirst();
     expect((await run("--rerun", "all")).code).toBe(0);
     ran();
@@ -156,7 +156,7 @@ describe("after A, B and C were run", () => {
     expectWhole();
   });
 
-  test("results that no record knows stay with their line, and are skipped", async () => {
+  test("results without a record stay with their line, and are skipped", async () => {
     await runFirst();
     const foreign = own.work.path("job_results/jobs.sh.4");
     mkdirSync(foreign);
@@ -171,7 +171,7 @@ describe("after A, B and C were run", () => {
     ]);
   });
 
-  test("--json tells of the edit with run-started", async () => {
+  test("--json reports the edit in run-started", async () => {
     await runFirst();
     const { stdout } = await runOf([job("NEW"), job("A"), job("C")], "--json");
     const [started] = parseEvents(stdout);
@@ -188,7 +188,7 @@ describe("after A, B and C were run", () => {
     });
   });
 
-  test("status, results and logs go by the new lines", async () => {
+  test("status, results and logs use the new lines", async () => {
     await runFirst();
     await runOf([job("NEW"), job("A"), job("C")]);
     const ask = (...args: string[]) => runCommand(args, { ...options(), program: "sshoal" });
@@ -242,7 +242,7 @@ describe("while jobs run without a client", () => {
     await until("A runs", () => existsSync(own.work.path("ran")));
   }
 
-  test("a running job is followed to its end, and filed under its new line", async () => {
+  test("a running job is followed to its end, and stored under its new line", async () => {
     await detach();
     await write(job("NEW"), job("A", waitFor(go())), job("B"), job("C"));
     const client = spawnCommand(argsWith(), options());
@@ -255,7 +255,7 @@ describe("while jobs run without a client", () => {
     expectWhole();
   });
 
-  test("a running job whose command is gone ends, and is filed as .old-1", async () => {
+  test("a running job whose command is gone ends, and is stored as .old-1", async () => {
     await detach();
     await write(job("A2"), job("B"), job("C"));
     const client = spawnCommand(argsWith(), options());

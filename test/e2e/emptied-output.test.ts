@@ -1,4 +1,4 @@
-// Jobs that empty their own output: what was fetched stays, what is new is added.
+// Jobs that empty their own output: fetched output stays, and new output is added.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 afterAll(() => host?.stop());
 
-/** What a test that fails leaves running. */
+/** Commands that a failed test leaves running. */
 const live: LiveCommand[] = [];
 
 function start(...[args, options]: Parameters<typeof spawnCommand>): LiveCommand {
@@ -45,13 +45,13 @@ async function argsFor(job: string): Promise<string[]> {
   return ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
 }
 
-/** Each is printed, and emptied, when the part before it is here; the last with the end of the job. */
+/** Each part is printed, and emptied, when the part before it was fetched; the last with the end of the job. */
 test.each([
   ["less than before", "a long beginning", ["short", "er"]],
   ["more than before", "begun", ["much longer than what was there before", "and more"]],
   ["as much as before", "step 1", ["step 2", "step 3", "step 4"]],
   ["nothing", "begun", ["", "end"]],
-])("what was fetched stays when a job replaces it by %s", async (_, first, parts) => {
+])("fetched output stays when a job replaces it by %s", async (_, first, parts) => {
   const steps = parts.map((part, n) => `${pause(`go-${n}`)}; printf '${part}' > /dev/stdout`);
   const command = start(await argsFor(`printf '${first}'; ${steps.join("; ")}`), { cwd: work.dir });
   let text = first;
@@ -65,7 +65,7 @@ test.each([
   expect(await file("out")).toBe(text);
 });
 
-test("stderr, with --tee: each line is told once", async () => {
+test("stderr, with --tee: each line is printed once", async () => {
   const job = `echo one >&2; ${pause("go")}; echo two | tee /dev/stderr; ${pause("on")}; echo three >&2`;
   const command = start([...(await argsFor(job)), "--tee"], { cwd: work.dir });
   await here("err", "one\n");
@@ -81,7 +81,7 @@ test("stderr, with --tee: each line is told once", async () => {
   expect(stdout).toContain("jobs.sh.1: two\n");
 });
 
-test("a client that resumes adds what is new, and nothing twice; so does sshoal logs", async () => {
+test("a client that resumes adds new output, and nothing twice; so does sshoal logs", async () => {
   const job = `echo one; ${pause("a")}; echo two > /dev/stdout; ${pause("b")}; echo three`;
   const args = await argsFor(job);
   const first = start(args, { cwd: work.dir });
@@ -100,7 +100,7 @@ test("a client that resumes adds what is new, and nothing twice; so does sshoal 
   expect(await file("out")).toBe("one\ntwo\nthree\n");
 });
 
-test("sshoal logs that reads from a machine goes on when the job empties its output", async () => {
+test("sshoal logs that reads from a machine continues when the job empties its output", async () => {
   const job = `echo a long beginning; ${pause("a")}; echo short > /dev/stdout; ${pause("b")}; echo end`;
   expect((await runCommand([...(await argsFor(job)), "--detach"], { cwd: work.dir })).code).toBe(0);
   const logs = start(["logs", "-f", "1"], sshoal());

@@ -1,4 +1,4 @@
-// execute_remote: one command on one machine, as ml-scheduler has it.
+// execute_remote: one command on one machine, as in ml-scheduler.
 
 import { readdirSync, rmSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -25,7 +25,7 @@ async function remote(command: string, ...more: string[]) {
   return runCommand([command, "--machine", await box.machineFile(), ...more], options());
 }
 
-test("prints what the command prints, exits with its code, and copies nothing unless told", async () => {
+test("prints the command's output, exits with its code, and copies nothing by default", async () => {
   const result = await remote("ls -A; echo out; echo err >&2; echo made > made.txt; exit 7");
   expect(result).toMatchObject({ code: 7, stdout: "out\n" });
   expect(result.stderr).toMatch(/^(WARNING: new host .*\n)?err\n$/);
@@ -36,7 +36,7 @@ test("prints what the command prints, exits with its code, and copies nothing un
   expect(listSpool(`${box.homeDir}/.sshoal`)).toEqual(EMPTY_SPOOL.filter((path) => path !== "trees/"));
 });
 
-test("output comes while the command runs", async () => {
+test("output arrives while the command runs", async () => {
   const go = work.path("go");
   const args = [`echo first; ${waitFor(go)}; echo last`, "--machine", await box.machineFile()];
   const command = spawnCommand(args, options());
@@ -60,7 +60,7 @@ test("attach follows a command whose client is gone: the rest of its output, and
   expect(attached).toMatchObject({ code: 7, stdout: "last\n" });
 });
 
-test("--copy-forward and --copy-backwards: these files alone; --job-name: where they come to", async () => {
+test("--copy-forward and --copy-backwards: only these files; --job-name: the name of the results", async () => {
   const { code, stdout, stderr } = await remote(
     "find . -type f; mkdir out; echo 1 > out/one; echo 2 > two",
     "--job-name=prepare",
@@ -74,7 +74,7 @@ test("--copy-forward and --copy-backwards: these files alone; --job-name: where 
   expect(listBelow(work.path("job_results/prepare"))).toEqual(["out/", "out/one"]);
 });
 
-test("a name that has results already is refused", async () => {
+test("a name that already has results is refused", async () => {
   expect(await remote("true", "--job-name", "once")).toMatchObject({ code: 0 });
   expect(await remote("touch ran", "--job-name", "once")).toMatchObject({
     code: 2,
@@ -101,8 +101,8 @@ test.each([
   expect(code).toBe(2);
 });
 
-test("a machine that cannot be reached: exit code 3, with the reason", async () => {
-  const file = await work.write("gone.yaml", "ip: 127.0.0.1\nport: 1\nusername: nobody\n");
+test("an unreachable machine: exit code 3, with the reason", async () => {
+  const file = await work.write("gone.yaml", "ip: 127.0.0.1\nport: 1\nusername: no-such-user\n");
   const { code, stdout, stderr } = await runCommand(["echo a", "--machine", file], options());
   expect(stderr).toContain("gone.yaml");
   expect(stdout).toBe("");

@@ -1,4 +1,4 @@
-// The client is killed, hung up on or told to leave, at any instant: jobs go on, and the same command picks them up.
+// The client is killed or asked to leave at any moment: jobs continue, and the same command resumes the batch.
 
 import { existsSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ async function batchArgs(...more: string[]): Promise<string[]> {
   return ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU, ...more];
 }
 
-/** Two jobs at a time on each machine that wait for a file, and more that wait for their turn. */
+/** On each machine two jobs wait for a file, and more wait for their turn. */
 async function waitingBatch(): Promise<void> {
   await ledger.write(Array.from({ length: 7 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
 }
@@ -43,7 +43,7 @@ function hasRuns(count: number): Promise<boolean> {
 describe("kill -9", () => {
   const seed = Math.floor(Math.random() * 1e6);
   const random = seededRandom(seed);
-  // An undisturbed run takes some 1500 ms here; test/soak/run.mjs does this a hundred times.
+  // An undisturbed run takes about 1500 ms; test/soak/run.mjs does this a hundred times.
   for (const round of [1, 2, 3]) {
     test(`at a random instant, round ${round}`, async () => {
       const killsAtMs = [random(), random()].slice(0, round % 2 === 0 ? 2 : 1).map((share) => share * 1800);
@@ -53,7 +53,7 @@ describe("kill -9", () => {
     });
   }
 
-  // After each of these the record is cut off where a client that did nothing more would have left it.
+  // After each of these events the record is cut off, as if the client had done nothing more.
   const moments = [
     "jobs-assigned",
     "staged",
@@ -82,7 +82,7 @@ describe("kill -9", () => {
 
 describe("leaving", () => {
   for (const signal of ["SIGHUP", "SIGTERM"] as const) {
-    test(`${signal}: jobs go on, and the same command picks them up`, async () => {
+    test(`${signal}: jobs continue, and the same command resumes the batch`, async () => {
       await waitingBatch();
       const args = await batchArgs();
       const client = spawnCommand(args, { cwd: ledger.work.dir });
@@ -91,7 +91,7 @@ describe("leaving", () => {
       client.child.kill(signal);
       expect((await client.ended).code).toBe(130);
       await ledger.seen.write("go", "");
-      // Nobody is there to hand anything over, and still all of them run.
+      // There is no client to hand anything over, and still all of them run.
       await hasRuns(7);
       const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
       expect(stdout, stderr).toMatch(/^resuming: 0 done, 4 running on one\.yaml, two\.yaml, 3 waiting$/m);
@@ -100,12 +100,12 @@ describe("leaving", () => {
     });
   }
 
-  test("--detach returns once all is handed over, and the same command picks it up", async () => {
+  test("--detach returns once everything is handed over, and the same command resumes the batch", async () => {
     await waitingBatch();
     const detached = await runCommand(await batchArgs("--detach"), { cwd: ledger.work.dir });
     expect(detached.code, detached.stderr).toBe(0);
     expect(existsSync(ledger.work.path("job_results/jobs.sh.1"))).toBe(false);
-    // As often as one likes.
+    // This can be repeated.
     const again = await runCommand(await batchArgs("--detach"), { cwd: ledger.work.dir });
     expect(again.code, again.stderr).toBe(0);
     await ledger.seen.write("go", "");
@@ -116,7 +116,7 @@ describe("leaving", () => {
     expect(code).toBe(0);
   });
 
-  test("a second client is told who follows the batch, and spoils nothing", async () => {
+  test("a second client learns which client follows the batch, and disturbs nothing", async () => {
     await waitingBatch();
     const args = await batchArgs();
     const first = spawnCommand(args, { cwd: ledger.work.dir });
@@ -124,7 +124,7 @@ describe("leaving", () => {
     const second = await runCommand(["attach"], { cwd: ledger.work.dir, program: "sshoal" });
     const pid = first.child.pid;
     expect(second.stderr).toBe(
-      `error: another client follows this batch: process ${pid}\ntry: watch it: sshoal attach --watch, or end it: kill ${pid} (jobs go on)\n`,
+      `error: another client follows this batch: process ${pid}\ntry: watch it: sshoal attach --watch, or end it: kill ${pid} (jobs continue)\n`,
     );
     expect(second.code).toBe(2);
     await ledger.seen.write("go", "");
@@ -155,7 +155,7 @@ describe("leaving", () => {
 });
 
 describe("two batches at once on the same machines", () => {
-  /** The first has two slots of four on each machine, and its jobs wait until the second one's have run beside them. */
+  /** The first batch has two slots of four on each machine, and its jobs wait until the second one's have run beside them. */
   async function runBeside(second: Ledger, script: string): Promise<void> {
     await waitingBatch();
     const first = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
@@ -169,7 +169,7 @@ describe("two batches at once on the same machines", () => {
     expect(code, stderr).toBe(0);
   }
 
-  test("of two directories: neither sees anything of the other", async () => {
+  test("of two directories: neither affects the other", async () => {
     const other = await openLedger();
     await other.write(Array.from({ length: 8 }, () => other.job("[ ! -e of-first ] && [ -e of-second ]")));
     await ledger.work.write("of-first", "");
@@ -180,7 +180,7 @@ describe("two batches at once on the same machines", () => {
     await other.remove();
   });
 
-  test("of one directory: each has its own record and its own arriving archives", async () => {
+  test("of one directory: each has its own record and its own incoming archives", async () => {
     const lines = Array.from({ length: 8 }, (_, index) => `echo ${index + 1} > made.txt\n`);
     await ledger.work.write("more.sh", lines.join(""));
     await runBeside(ledger, "more.sh");

@@ -1,4 +1,4 @@
-// Clocks that are wrong, here or there: nothing that matters is told by them.
+// Wrong clocks, on this computer or on a machine: nothing important depends on them.
 
 import { utimes } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -31,7 +31,7 @@ async function run(...jobs: string[]): Promise<void> {
 
 const results = (line: number) => listBelow(ledger.work.path(`job_results/jobs.sh.${line}`));
 
-test("results with any time stamp come home, and inputs with any time stamp stay", async () => {
+test("results with any time stamp are collected, and inputs with any time stamp are not", async () => {
   await ledger.work.write("old.txt", "input\n");
   await ledger.work.write("new.txt", "input\n");
   await ledger.work.write("changed.txt", "input\n");
@@ -52,7 +52,7 @@ test("a clock that is set back an hour while a job runs hides none of its result
   await ledger.work.write("input.txt", "input\n");
   await ledger.work.write("changed.txt", "input\n");
   await ledger.work.write("lib/deep.txt", "input\n");
-  // What the slot compares with lies an hour ahead, just as if the clock had been set back since.
+  // The slot's stamp is an hour ahead, as if the clock had been set back since.
   const setBack = "touch -d '1 hour' ../began";
   await run(
     `${setBack}; echo made > made.txt; echo more >> changed.txt; mkdir new; echo made > new/made.txt`,

@@ -1,5 +1,6 @@
-// Disks that fill up or turn read-only under a batch: nothing is freed over there until it is safe here, it is said, and
-// it goes on once there is room. (Disks that are full from the start: hostile-disks.test.ts.)
+// Disks that fill up or become read-only during a batch: nothing is freed on a machine until it is safe locally, the
+// fault is reported, and the batch continues once there is room. (Disks that are full from the start:
+// hostile-disks.test.ts.)
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -33,7 +34,7 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all([one?.stop(), two?.stop()]));
 
-/** A disk of its own, gone after the test. */
+/** A separate disk, removed after the test. */
 async function mountDisk(dir: string, options: string): Promise<string> {
   await mkdir(dir, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", options, "sshoal-test", dir]);
@@ -45,8 +46,8 @@ function remount(dir: string, options: string): void {
   execFileSync("mount", ["-o", `remount,${options}`, dir]);
 }
 
-describe.skipIf(!isRoot)("here", () => {
-  /** job_results of the ledger's directory, on a disk of its own. */
+describe.skipIf(!isRoot)("on this computer", () => {
+  /** job_results of the ledger's directory, on a separate disk. */
   const results = () => ledger.work.path("job_results");
   const spooled = (on: TestHost) => listBelow(join(on.homeDir, ".sshoal/batches"));
 
@@ -54,7 +55,7 @@ describe.skipIf(!isRoot)("here", () => {
     return ["jobs.sh", "--machines", await one.machineFile("max_jobs: 2"), ...LIGHT_NO_GPU];
   }
 
-  test("the disk fills up with what others write: results wait over there until there is room", async () => {
+  test("the disk fills up: results stay on the machine until there is room", async () => {
     await mountDisk(results(), "size=4m");
     const go = waitFor(ledger.seen.path("go"));
     await ledger.write([ledger.job(go), ledger.job(`${go}; head -c 300000 /dev/zero > big.bin`)]);
@@ -63,7 +64,7 @@ describe.skipIf(!isRoot)("here", () => {
     await until("their output is here", () => existsSync(join(results(), "jobs.sh.2.out")));
     fill(results());
     await ledger.seen.write("go", "");
-    await client.until(({ stderr }) => /WARNING: .* cannot be written here: .*ENOSPC/.test(stderr()));
+    await client.until(({ stderr }) => /WARNING: cannot write .* on this computer: .*ENOSPC/.test(stderr()));
     await until("both have ended", () => spooled(one).filter((path) => path.endsWith("/exit")).length === 2);
     expect(existsSync(join(results(), "jobs.sh.2"))).toBe(false);
     await rm(join(results(), "full"));
@@ -75,7 +76,7 @@ describe.skipIf(!isRoot)("here", () => {
     expect(await ledger.audit([one])).toEqual([]);
   });
 
-  test("the disk turns read-only for a while", async () => {
+  test("the disk becomes read-only for a while", async () => {
     await mountDisk(results(), "size=4m");
     await ledger.write([
       ledger.job(waitFor(ledger.seen.path("go"))),
@@ -83,12 +84,12 @@ describe.skipIf(!isRoot)("here", () => {
     ]);
     const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
     await client.until(({ stdout }) => stdout().includes("started: jobs.sh.2"));
-    // Open for writing, the record keeps a disk from being remounted; a bind mount of it over itself does not.
+    // The open record prevents a remount of the disk; a bind mount over itself works.
     execFileSync("mount", ["--bind", results(), results()]);
     mounted.push(results());
     remount(results(), "ro,bind");
     await ledger.seen.write("go", "");
-    await client.until(({ stderr }) => /WARNING: .* cannot be written here: /.test(stderr()));
+    await client.until(({ stderr }) => /WARNING: cannot write .* on this computer: /.test(stderr()));
     await until("both have ended", () => spooled(one).filter((path) => path.endsWith("/exit")).length === 2);
     remount(results(), "rw,bind");
     const { code, stdout, stderr } = await client.ended;
@@ -96,14 +97,16 @@ describe.skipIf(!isRoot)("here", () => {
     expect(code).toBe(0);
   });
 
-  test("the record cannot be written: nothing goes on that would not be remembered", async () => {
+  test("the record cannot be written: nothing happens that would not be recorded", async () => {
     await mountDisk(results(), "size=1m");
     await ledger.write(Array.from({ length: 40 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
     const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
     await until("two run", async () => (await ledger.runs()).size === 2);
     fill(results());
     await ledger.seen.write("go", "");
-    await client.until(({ stderr }) => /WARNING: the record cannot be written here: .*ENOSPC/.test(stderr()));
+    await client.until(({ stderr }) =>
+      /WARNING: cannot write the record on this computer: .*ENOSPC/.test(stderr()),
+    );
     client.child.kill("SIGKILL");
     await client.ended;
     const record = () => ledger.work.read("job_results/.sshoal/jobs.sh.jsonl");
@@ -114,7 +117,7 @@ describe.skipIf(!isRoot)("here", () => {
     expect(again.code).toBe(0);
   });
 
-  test("from the start: that is said, and nothing is begun", async () => {
+  test("from the start: that is reported, and nothing begins", async () => {
     await mountDisk(results(), "size=1m");
     await mkdir(join(results(), ".sshoal"));
     await ledger.write([ledger.job()]);
@@ -126,17 +129,17 @@ describe.skipIf(!isRoot)("here", () => {
   });
 });
 
-/** With a file that takes all there is. */
+/** With a file that uses all free space. */
 function fill(dir: string): void {
   try {
     execFileSync("dd", ["if=/dev/zero", `of=${join(dir, "full")}`, "bs=4k"], { stdio: "ignore" });
   } catch {
-    // dd says that the disk is full, as it should.
+    // dd reports a full disk, as expected.
   }
 }
 
-describe.skipIf(!isRoot)("over there", () => {
-  test("a disk fills up while jobs run and wait: those are told apart, others go on, and it ends", async () => {
+describe.skipIf(!isRoot)("on a machine", () => {
+  test("a disk fills up while jobs run and wait: the failed jobs are reported, the others continue, and the batch ends", async () => {
     const disk = await mountDisk(ledger.seen.path("disk"), "size=3m");
     const go = waitFor(ledger.seen.path("go"));
     await ledger.write(
@@ -162,7 +165,7 @@ describe.skipIf(!isRoot)("over there", () => {
     expect(listBelow(join(disk, ".sshoal/batches"))).toEqual([]);
   });
 
-  test("a disk that is full when the jobs come: the other machine gets them", async () => {
+  test("a disk that is full when the jobs arrive: the other machine gets them", async () => {
     const disk = await mountDisk(ledger.seen.path("disk"), "size=1m");
     fill(disk);
     await ledger.write([ledger.job(), ledger.job(), ledger.job()]);

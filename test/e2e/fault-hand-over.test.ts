@@ -1,4 +1,4 @@
-// A hand-over that goes wrong at each of its steps: every job runs once, on this machine or on another.
+// A hand-over that fails at each of its steps: every job runs once, on this machine or on another.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
@@ -62,7 +62,7 @@ async function eachStep(turn: number, fault: Fault, attempt: () => Promise<Comma
   throw new Error("there is no end to the steps");
 }
 
-describe("every job runs once, whichever step of the hand-over", () => {
+describe("every job runs once if any step of the hand-over", () => {
   test.each<Fault>(["fails", "kills before", "kills after"])("%s", { timeout }, async (fault) => {
     await eachStep(1, fault, async () => {
       await ledger.write(jobs(9));
@@ -70,7 +70,7 @@ describe("every job runs once, whichever step of the hand-over", () => {
     });
   });
 
-  test("kills the shell, where earlier jobs run", { timeout }, async () => {
+  test("kills the shell, while earlier jobs run", { timeout }, async () => {
     await eachStep(2, "kills before", async () => {
       const earlier = jobs(4, waitFor(ledger.seen.path("go")));
       await ledger.write(earlier);
@@ -87,10 +87,10 @@ describe("every job runs once, whichever step of the hand-over", () => {
   });
 });
 
-/** It holds the lock, so that another hand-over waits for it. */
+/** It holds the lock, so another hand-over waits for it. */
 const isInTheWay = () => /flock,mv$/.test(faulty.steps(1).join());
 
-/** Until all else is over: also the batch, and with it the spool. */
+/** After everything else has ended: also the batch, and with it the spool. */
 async function letGoLate({ child, ended }: LiveCommand): Promise<CommandResult> {
   await until("another hand-over waits, or all is over", () =>
     isInTheWay() ? faulty.steps(2).includes("flock") : child.exitCode !== null,
@@ -99,8 +99,8 @@ async function letGoLate({ child, ended }: LiveCommand): Promise<CommandResult> 
   return ended;
 }
 
-describe("every job runs once, whichever step of the hand-over hangs and comes late", () => {
-  test("the client is killed meanwhile, and the same command typed again", { timeout }, async () => {
+describe("every job runs once if any step of the hand-over hangs and finishes late", () => {
+  test("the client is killed in the meantime, and the same command typed again", { timeout }, async () => {
     await eachStep(1, "hangs", async () => {
       await ledger.write(jobs(9));
       const first = await start();
@@ -111,7 +111,7 @@ describe("every job runs once, whichever step of the hand-over hangs and comes l
     });
   });
 
-  test("the link is cut meanwhile", { timeout }, async () => {
+  test("the connection is cut in the meantime", { timeout }, async () => {
     await eachStep(1, "hangs", async () => {
       await ledger.write(jobs(9));
       const client = await start();

@@ -1,4 +1,4 @@
-// Things die over there: the whole machine, a slot's loop, the keeper of a job, a job. Nobody has to be told.
+// Processes die on a machine: all of them, a slot's loop, the keeper of a job, a job. The batch recovers without help.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -45,20 +45,20 @@ async function batchArgs(...more: string[]): Promise<string[]> {
   return ["jobs.sh", "--machines", await host.machineFile("max_jobs: 2", relay), ...LIGHT_NO_GPU, ...more];
 }
 
-/** The one spool there is, or something in it. */
+/** The only spool, or something in it. */
 function spool(path = "", on = host): string {
   const batches = join(on.homeDir, ".sshoal/batches");
   return join(batches, readdirSync(batches)[0] ?? "", path);
 }
 
-/** The pid that a file such as `slots/0/loop` names. */
+/** The pid in a file such as `slots/0/loop`. */
 function pidIn(file: string, on = host): number {
   return Number(readFileSync(spool(file, on), "utf8").split(" ")[0]);
 }
 
 const reboot = () => rebootHost(host);
 
-/** The client knows of it, and it has written itself down. */
+/** The client knows that it began, and the job has written its pid. */
 async function hasBegun(client: LiveCommand, line: number, times = 1): Promise<void> {
   await client.until(({ stdout }) => stdout().split(`started: jobs.sh.${line};`).length > times);
   await until(`line ${line} runs`, async () => (await ledger.runs()).get(line) === times);
@@ -70,7 +70,7 @@ async function expectFine(client: LiveCommand, runs: Map<number, number> = new M
     Array.from({ length: times - 1 }, (_, index) => `jobs.sh.${line}.old-${index + 1}`),
   );
   const wrong = await ledger.audit([host], { runs, besides });
-  // What went down with the machine has made nothing yet.
+  // A job that was lost with the machine has no results yet.
   const isOfLost = (text: string) => /\.old-\d+(\/made\.txt|\.err) is /.test(text);
   expect(
     wrong.filter((text) => !isOfLost(text)),
@@ -80,13 +80,13 @@ async function expectFine(client: LiveCommand, runs: Map<number, number> = new M
 }
 
 describe("a machine that is rebooted", () => {
-  /** Line 1 is over, lines 2 and 3 run, lines 4 and 5 wait. */
+  /** Line 1 has ended, lines 2 and 3 run, lines 4 and 5 wait. */
   async function fiveJobs(): Promise<void> {
     const wait = ledger.job(waitFor(ledger.seen.path("go")));
     await ledger.write([ledger.job(), wait, wait, ledger.job(), ledger.job()]);
   }
 
-  test("under a client: lost jobs are tried again, waiting ones go on, the finished one counts", async () => {
+  test("under a client: lost jobs are retried, waiting ones run, the finished one counts", async () => {
     await fiveJobs();
     const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
     await hasBegun(client, 3);
@@ -103,7 +103,7 @@ describe("a machine that is rebooted", () => {
       ]),
     );
     expect(client.stderr()).toMatch(/WARNING: jobs\.sh\.2 is lost on one\.yaml: /);
-    expect(client.stderr()).toMatch(/WARNING: trying again: /);
+    expect(client.stderr()).toMatch(/WARNING: retrying: /);
   });
 
   test.each(["slots/0/events", "slots/1/events"])("by a power failure that emptied %s", async (log) => {
@@ -144,7 +144,7 @@ describe("a machine that is rebooted", () => {
     );
   });
 
-  test("--retries 0: the jobs are lost, and said to be", async () => {
+  test("--retries 0: the jobs are lost, and reported as lost", async () => {
     await fiveJobs();
     const client = spawnCommand(await batchArgs("--retries", "0"), { cwd: ledger.work.dir });
     await hasBegun(client, 3);
@@ -158,7 +158,7 @@ describe("a machine that is rebooted", () => {
     expect(code).toBe(1);
   });
 
-  test("over and over: after --retries it is no longer tried", async () => {
+  test("repeatedly: after --retries the job is not tried again", async () => {
     await ledger.write([ledger.job(waitFor(ledger.seen.path("never")))]);
     const client = spawnCommand(await batchArgs("--retries", "2"), { cwd: ledger.work.dir });
     for (const times of [1, 2, 3]) {
@@ -174,7 +174,7 @@ describe("a machine that is rebooted", () => {
     expect((await ledger.runs()).get(1)).toBe(3);
   });
 
-  test("while a job was being taken: a claim that says nothing is nobody's", async () => {
+  test("while a job was being taken: an empty claim belongs to no slot", async () => {
     await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job(), ledger.job()]);
     const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
     const client = spawnCommand(args, { cwd: ledger.work.dir });
@@ -199,7 +199,7 @@ describe("a machine that is rebooted", () => {
   });
 });
 
-describe("killed from outside, with the client watching:", () => {
+describe("killed, with the client watching:", () => {
   /** Line 1 runs on the only slot, the others wait. */
   async function oneByOne(...jobs: string[]): Promise<LiveCommand> {
     await ledger.write(jobs);
@@ -209,14 +209,14 @@ describe("killed from outside, with the client watching:", () => {
     return client;
   }
 
-  test("the loop: its job finishes, and another loop goes on", async () => {
+  test("the loop: its job finishes, and another loop continues", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job(), ledger.job());
     killAll([pidIn("slots/0/loop")]);
     await ledger.seen.write("go", "");
     await expectFine(client);
   });
 
-  test("the keeper: the job still tells how it ended, and the loop goes on", async () => {
+  test("the keeper: the job still writes its exit code, and the loop continues", async () => {
     const [fine, failing] = ["go-1", "go-2"].map((name) => waitFor(ledger.seen.path(name)));
     const client = await oneByOne(ledger.job(fine), ledger.job(`${failing}; exit 7`), ledger.job());
     killAll([pidIn("slots/0/keeper")]);
@@ -229,25 +229,25 @@ describe("killed from outside, with the client watching:", () => {
     expect(stdout).toMatch(/^\S 2 {2}exit 7 {2}/m);
     expect(code).toBe(1);
     expect([...(await ledger.runs()).values()]).toEqual([1, 1, 1]);
-    // The inputs that it did not change are no results, whoever cleared up.
+    // Unchanged inputs are no results, whichever process cleaned up.
     expect(listBelow(ledger.work.path("job_results/jobs.sh.1"))).toEqual(["made.txt"]);
   });
 
-  test("the loop and the keeper: the job finishes, and another loop goes on", async () => {
+  test("the loop and the keeper: the job finishes, and another loop continues", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
     killAll([pidIn("slots/0/loop"), pidIn("slots/0/keeper")]);
     await ledger.seen.write("go", "");
     await expectFine(client);
   });
 
-  test("the keeper and the job: it is lost, and tried again", async () => {
+  test("the keeper and the job: it is lost, and retried", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
     killAll([pidIn("slots/0/keeper"), pidIn("slots/0/job")]);
     await ledger.seen.write("go", "");
     await expectFine(client, new Map([[1, 2]]));
   });
 
-  test("every process, by the signal of a shutdown or a logout: the job is lost, and tried again", async () => {
+  test("every process, by the signal of a shutdown or a logout: the job is lost, and retried", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
     relay.refuse();
     relay.cut();
@@ -258,7 +258,7 @@ describe("killed from outside, with the client watching:", () => {
     await expectFine(client, new Map([[1, 2]]));
   });
 
-  test("the job: it has failed, by that signal, and the slot goes on", async () => {
+  test("the job: it has failed, by that signal, and the slot continues", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
     killAll([pidIn("slots/0/job")]);
     const { code, stdout, stderr } = await client.ended;
@@ -268,7 +268,7 @@ describe("killed from outside, with the client watching:", () => {
     expect([...(await ledger.runs()).values()]).toEqual([1, 1]);
   });
 
-  test("the shell that answers the client: the client asks for another one", async () => {
+  test("the shell that answers the client: the client starts another one", async () => {
     const client = await oneByOne(ledger.job(waitFor(ledger.seen.path("go"))), ledger.job());
     killAll([pidIn("holder")]);
     await client.until(({ stderr }) => stderr().includes("the link to one.yaml is back"));
@@ -277,7 +277,7 @@ describe("killed from outside, with the client watching:", () => {
   });
 
   test("a loop that waits for room, while nothing of its batch runs", async () => {
-    // To slots, right before a job, the card is full until there is a file; to the probe it never is.
+    // For slots, right before a job, the card is full until a file exists; for the probe it never is.
     await ledger.seen.write(
       "bin/nvidia-smi",
       `#!/bin/sh
@@ -300,7 +300,7 @@ exec ${STAND_IN_BIN}/nvidia-smi "$@"
   });
 });
 
-test("a spool that somebody removed: its jobs are unknown, and nobody runs them again", async () => {
+test("a spool that was removed: the fate of its jobs is unknown, and none runs again", async () => {
   await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job()]);
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
   const first = spawnCommand(args, { cwd: ledger.work.dir });
@@ -310,14 +310,16 @@ test("a spool that somebody removed: its jobs are unknown, and nobody runs them 
   killAll(host.pids());
   rmSync(spool(), { recursive: true });
   const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
-  expect(stderr).toContain("WARNING: one.yaml is left out: what was handed over is not there any more\n");
+  expect(stderr).toContain(
+    "WARNING: one.yaml is left out: it no longer has the jobs that were handed over\n",
+  );
   expect(stdout).toContain("2 lost: ");
   expect(code).toBe(1);
-  // The one that was begun may have been ended before its first word.
+  // The job that began may have been ended before it printed anything.
   expect((await ledger.runs()).size).toBeLessThanOrEqual(1);
 });
 
-test("one job that is missing in its spool: its fate is unknown, and the others come home", async () => {
+test("one job that is missing in its spool: its fate is unknown, and the others are collected", async () => {
   await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job()]);
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
   const first = spawnCommand(args, { cwd: ledger.work.dir });
@@ -327,13 +329,13 @@ test("one job that is missing in its spool: its fate is unknown, and the others 
   rmSync(spool("jobs/5000000000002-2-1"), { recursive: true });
   await ledger.seen.write("go", "");
   const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
-  expect(stderr).toContain("WARNING: jobs.sh.2 is not on one.yaml any more: what became of it is unknown\n");
+  expect(stderr).toContain("WARNING: jobs.sh.2 is no longer on one.yaml: the outcome is unknown\n");
   expect(stdout).toContain("finished: jobs.sh.1;");
   expect(stdout).toContain("1 lost: ");
   expect(code).toBe(1);
 });
 
-test("a spool that is removed while it is followed: noticed, its jobs are unknown, the other machine goes on", async () => {
+test("a spool that is removed while it is followed: noticed, its jobs are unknown, the other machine continues", async () => {
   const other = await startSshd({ name: "other" });
   onTestFinished(() => other.stop());
   await ledger.write([1, 2, 3, 4].map(() => ledger.job(waitFor(ledger.seen.path("go")))));
@@ -342,7 +344,7 @@ test("a spool that is removed while it is followed: noticed, its jobs are unknow
   const client = spawnCommand(args, { cwd: ledger.work.dir });
   await client.until(({ stdout }) => (stdout().match(/^started: /gm) ?? []).length === 2);
   rmSync(spool(), { recursive: true, force: true, maxRetries: 5 });
-  await client.until(({ stderr }) => stderr().includes("one.yaml is left out: what was handed over"));
+  await client.until(({ stderr }) => stderr().includes("one.yaml is left out: it no longer has the jobs"));
   await ledger.seen.write("go", "");
   const { code, stdout } = await client.ended;
   expect(stdout).toContain(" lost: their machine");
@@ -355,7 +357,7 @@ test("a spool that is removed while it is followed, and made again by another cl
   const client = spawnCommand(args, { cwd: ledger.work.dir });
   await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
   const [there, aside] = [spool(), join(host.homeDir, "aside")];
-  // As after `attach` elsewhere, which has brought all results home and tried one job again.
+  // As after `attach` on another computer, which has collected all results and retried one job.
   execFileSync("cp", ["-a", there, aside]);
   renameSync(join(aside, "jobs/5000000000002-2-1"), join(aside, "jobs/5000000000002-2-2"));
   for (const path of ["jobs/5000000000001-1-1", "slots/0/loop", "slots/0/keeper", "slots/0/job"])
@@ -364,19 +366,19 @@ test("a spool that is removed while it is followed, and made again by another cl
   rmSync(there, { recursive: true, force: true, maxRetries: 5 });
   renameSync(aside, there);
   const { code, stdout, stderr } = await client.ended;
-  expect(stderr).toContain("one.yaml is left out: what was handed over is not there any more");
+  expect(stderr).toContain("one.yaml is left out: it no longer has the jobs that were handed over");
   expect(stdout).toContain("2 lost: ");
   expect(code).toBe(1);
 });
 
-test("a slot that another host runs is reported and left alone, and its spool stays", async () => {
+test("a slot that another host runs is reported and not touched, and its spool stays", async () => {
   await ledger.write([ledger.job(waitFor(ledger.seen.path("go")))]);
   const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
   await hasBegun(client, 1);
   mkdirSync(spool("slots/9"));
   writeFileSync(spool("slots/9/loop"), "4321 1 another-boot@node7\n");
   giveToRemote(spool("slots/9"));
-  await client.until(({ stderr }) => stderr().includes("one.yaml: slot 9 runs on node7, and is left alone"));
+  await client.until(({ stderr }) => stderr().includes("one.yaml: slot 9 runs on node7, and is not touched"));
   await ledger.seen.write("go", "");
   const { code, stderr } = await client.ended;
   expect(stderr).toContain("one.yaml: the batch's directory stays: a slot of it runs on node7");
@@ -384,7 +386,7 @@ test("a slot that another host runs is reported and left alone, and its spool st
   expect(readFileSync(spool("slots/9/loop"), "utf8")).toBe("4321 1 another-boot@node7\n");
 });
 
-test("300 MB without a line end in an event log: reported, and every job comes home", async () => {
+test("300 MB without a line end in an event log: reported, and every job is collected", async () => {
   await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job()]);
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1", relay), ...LIGHT_NO_GPU];
   const client = spawnCommand(args, { cwd: ledger.work.dir });
@@ -393,7 +395,7 @@ test("300 MB without a line end in an event log: reported, and every job comes h
   truncateSync(log, statSync(log).size + 300e6);
   await ledger.seen.write("go", "");
   const { code, stderr } = await client.ended;
-  expect(stderr).toContain("WARNING: one.yaml: its event log has a line that is too long: skipped");
+  expect(stderr).toContain("WARNING: one.yaml: its event log has a line that is too long, which was skipped");
   expect(await ledger.audit([host]), stderr).toEqual([]);
   expect(code).toBe(0);
 });

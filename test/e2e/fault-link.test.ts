@@ -1,5 +1,5 @@
-// The link is reset, refused, cut in the middle of something, or falls silent: the client notices and goes on by itself,
-// and jobs never notice.
+// The connection is reset, refused, cut in the middle of something, or becomes silent: the client notices and recovers
+// by itself, and jobs never notice.
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -39,8 +39,8 @@ const seesKind =
   ({ stdout }: { stdout(): string }) =>
     stdout().split(`"kind":"${kind}"`).length > times;
 
-describe("a link that is reset", () => {
-  test("while jobs run and wait, again and again", async () => {
+describe("a connection that is reset", () => {
+  test("while jobs run and wait, repeatedly", async () => {
     const { seen } = ledger;
     await ledger.write(
       Array.from({ length: 6 }, (_, index) => ledger.job(waitFor(seen.path(`go-${index >> 1}`)))),
@@ -57,7 +57,7 @@ describe("a link that is reset", () => {
     expect(code).toBe(0);
   });
 
-  test("each time as soon as it stands", async () => {
+  test("each time as soon as it is open", async () => {
     await ledger.write(Array.from({ length: 4 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
     const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
     await client.until(seesKind("job-started", 2));
@@ -74,7 +74,7 @@ describe("a link that is reset", () => {
   });
 
   test.each([0, 1000])(
-    "during the very first login, after %i bytes: that is tried again, but not for ever",
+    "during the first login, after %i bytes: that is retried, a limited number of times",
     async (bytes) => {
       await ledger.write([ledger.job()]);
       const isCut = new Promise<void>((resolve) => relay.cutAfter(bytes, resolve));
@@ -94,7 +94,7 @@ describe("a link that is reset", () => {
     },
   );
 
-  test("and refused for a while: what ended meanwhile comes home", async () => {
+  test("and refused for a while: jobs that ended in the meantime are collected", async () => {
     await ledger.write(Array.from({ length: 5 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
     const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
     await client.until(seesKind("job-started", 2));
@@ -116,7 +116,7 @@ describe("a link that is reset", () => {
   test("before the first client has looked at the machine", async () => {
     await ledger.write([ledger.job(), ledger.job()]);
     const cuts: Promise<void>[] = [];
-    // The login alone takes some 3000 bytes, the probe's script some 15000.
+    // The login alone takes about 3000 bytes, the probe's script about 15000.
     cuts.push(new Promise((resolve) => relay.cutAfter(6000, resolve)));
     const { code, stdout, stderr } = await runCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
     await Promise.all(cuts);
@@ -127,13 +127,13 @@ describe("a link that is reset", () => {
 });
 
 describe("a cut in the middle", () => {
-  test("of the working directory: half a tree is never taken for one", async () => {
+  test("of the working directory: half a tree is never mistaken for a whole one", async () => {
     for (let index = 0; index < 60; index++)
       await ledger.work.write(`in/${index}`, Buffer.alloc(512 * (index % 7), index));
     const check = `[ $(ls in | wc -l) = 60 ] && [ $(cat in/* | wc -c) = ${countBytes(60)} ]`;
     await ledger.write([ledger.job(`${check} || exit 9`), ledger.job(`${check} || exit 9`)]);
     const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
-    // Where the tree travels: after the login and the probe, of some 20 kB, come 90 kB of it.
+    // While the tree is sent: after login and probe, about 20 kB, come 90 kB of it.
     for (const bytes of [40_000, 60_000, 80_000, 70_000, 50_000])
       await new Promise<void>((resolve) => relay.cutAfter(bytes, resolve));
     const { code, stderr } = await client.ended;
@@ -141,7 +141,7 @@ describe("a cut in the middle", () => {
     expect(code).toBe(0);
   });
 
-  test("of handing over: every job arrives, and none twice", async () => {
+  test("of a hand-over: every job arrives, and none twice", async () => {
     await ledger.write(Array.from({ length: 100 }, () => ledger.job()));
     const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
     for (const bytes of [30_000, 60_000, 90_000, 120_000, 150_000])
@@ -151,7 +151,7 @@ describe("a cut in the middle", () => {
     expect(code).toBe(0);
   });
 
-  test("of an archive that is coming back: half of it is never taken for a result", async () => {
+  test("of an archive of results: half of it is never mistaken for a result", async () => {
     await ledger.write([ledger.job("head -c 40000000 /dev/urandom > big.bin; sha256sum big.bin > sum")]);
     const incoming = () => listBelow(ledger.work.path("job_results/.sshoal/incoming"));
     const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
@@ -177,7 +177,7 @@ function countBytes(files: number): number {
 }
 
 describe("sshd", () => {
-  test("is restarted: everything goes on", async () => {
+  test("is restarted: everything continues", async () => {
     await ledger.write(Array.from({ length: 5 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
     const client = spawnCommand(await batchArgs("--json"), { cwd: ledger.work.dir });
     await client.until(seesKind("job-started", 2));
@@ -192,7 +192,7 @@ describe("sshd", () => {
     expect(code).toBe(0);
   });
 
-  test("lets nobody in any more: that is tried once, and said; with the key back, the same command goes on", async () => {
+  test("refuses every login: that is tried once, and reported; with the key back, the same command resumes", async () => {
     await ledger.write(Array.from({ length: 3 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
     const args = await batchArgs();
     const client = spawnCommand(args, { cwd: ledger.work.dir });
@@ -210,7 +210,7 @@ describe("sshd", () => {
       /WARNING: one\.yaml is left out: 127\.0\.0\.1:\d+: does not let \S+ in; tried: the key \S+ \(refused\)/,
     );
     expect(stdout).toContain("3 unfinished");
-    expect(stdout).toContain("3 lost: their machine was left out, or has them no more");
+    expect(stdout).toContain("3 lost: their machine was left out, or no longer has them");
     expect(code).toBe(1);
     await writeFile(authorized, ours);
     await ledger.seen.write("go", "");

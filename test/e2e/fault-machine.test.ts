@@ -1,4 +1,4 @@
-// A machine is gone for long, for good, or comes back when its jobs are elsewhere; or it is merely slow.
+// A machine is gone for long, for good, or comes back when its jobs are on another machine; or it is only slow.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
@@ -27,13 +27,13 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all([gone?.stop(), other?.stop()]));
 
-/** One slot on each machine: lines are dealt in turn, the first to the one that will be gone. */
+/** One slot on each machine: lines are dealt in turn, the first to the machine that will be gone. */
 async function batchArgs(...more: string[]): Promise<string[]> {
   const machines = [await gone.machineFile("max_jobs: 1", relay), await other.machineFile("max_jobs: 1")];
   return ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU, ...more];
 }
 
-/** A job that on this machine waits for a file. */
+/** A job that waits for a file on this machine. */
 function heldOn(host: TestHost, file: string): string {
   return ledger.job(`[ $SSHOAL_MACHINE != ${host.name}.yaml ] || ${waitFor(ledger.seen.path(file))}`);
 }
@@ -51,20 +51,22 @@ function lose(): void {
 }
 
 describe("a machine that is gone for good", () => {
-  test("loses its waiting jobs to another; what it had begun is unfinished, and said to be", async () => {
+  test("loses its waiting jobs to another; its begun jobs are unfinished, and reported as such", async () => {
     await ledger.write(Array.from({ length: 6 }, () => heldOn(gone, "never")));
     const client = spawnCommand(await batchArgs("--reassign-after", "1s"), { cwd: ledger.work.dir });
     await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
     lose();
     const { code, stdout, stderr } = await client.ended;
-    expect(stderr).toMatch(/WARNING: gone\.yaml is still out of reach; \d waiting jobs? of it go to others/);
+    expect(stderr).toMatch(
+      /WARNING: gone\.yaml is still unreachable; moving its \d waiting jobs? to other machines/,
+    );
     expect(stdout).toContain("5 succeeded, 0 failed, 1 unfinished in");
     expect(stdout).toContain("  jobs.sh.1  running on gone.yaml when last seen\n");
     expect(code).toBe(1);
     expect([...(await ledger.runs()).values()]).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  test("between two clients: the next one gives its waiting jobs away, too", async () => {
+  test("between two clients: the next one also gives its waiting jobs away", async () => {
     await ledger.write(Array.from({ length: 6 }, () => heldOn(gone, "never")));
     const args = await batchArgs("--reassign-after", "1s");
     const first = spawnCommand(args, { cwd: ledger.work.dir });
@@ -74,7 +76,7 @@ describe("a machine that is gone for good", () => {
     lose();
     const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
     expect(stderr).toMatch(/WARNING: the link to gone\.yaml is lost: /);
-    // What the first client had collected already is skipped.
+    // Jobs that the first client had collected are skipped.
     expect(stdout, stderr).toMatch(
       /^(5 succeeded, 0 failed|4 succeeded, 0 failed, 1 skipped), 1 unfinished in/m,
     );
@@ -82,7 +84,7 @@ describe("a machine that is gone for good", () => {
     expect([...(await ledger.runs()).values()]).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  test("when only cleaning up is left there: nobody waits for it, and the next client does it", async () => {
+  test("if only cleaning up is left: the run does not wait for it, and the next client does it", async () => {
     await ledger.write([ledger.job(), heldOn(other, "go")]);
     const args = await batchArgs();
     const client = spawnCommand(args, { cwd: ledger.work.dir });
@@ -91,7 +93,7 @@ describe("a machine that is gone for good", () => {
     await client.until(({ stderr }) => stderr().includes("the link to gone.yaml is lost"));
     await ledger.seen.write("go", "");
     const { code, stdout, stderr } = await client.ended;
-    expect(stderr).toContain("WARNING: gone.yaml is out of reach; what the batch left there goes when");
+    expect(stderr).toContain("WARNING: gone.yaml is unreachable; to remove the batch's files from it");
     expect(code, stdout + stderr).toBe(0);
     relay.accept();
     const again = await runCommand(args, { cwd: ledger.work.dir });
@@ -102,8 +104,8 @@ describe("a machine that is gone for good", () => {
 
 describe("a machine that comes back", () => {
   /**
-   * It has begun line 1, and line 4 waits there. The other one has two slots, and has begun lines 2 and 3. Each line
-   * waits for a file; line 4 for another one on each machine.
+   * It has begun line 1, and line 4 waits there. The other machine has two slots, and has begun lines 2 and 3. Each
+   * line waits for a file; line 4 for another one on each machine.
    */
   async function loseWithFour(): Promise<LiveCommand> {
     const { seen } = ledger;
@@ -125,7 +127,7 @@ describe("a machine that comes back", () => {
     for (const name of names) await ledger.seen.write(`go-${name}`, "");
   }
 
-  /** While it is away it ends line 1 and begins line 4, which nobody knows when it is given to the other one. */
+  /** While it is away it ends line 1 and begins line 4, which the client does not know when it gives it to the other one. */
   async function beginFourUnseen(client: LiveCommand): Promise<void> {
     await release("1");
     await untilBegun(4);
@@ -138,7 +140,7 @@ describe("a machine that comes back", () => {
     wholeEvents(client).some((event) => event.kind === kind && (line === undefined || event.job === line));
   const twice = { runs: new Map([[4, 2]]), besides: ["jobs.sh.4.again-2"] };
 
-  test("before others began its waiting jobs: they run once", async () => {
+  test("before another machine began its waiting jobs: they run once", async () => {
     const client = await loseWithFour();
     await client.until(has("jobs-reassigned"));
     relay.accept();
@@ -150,7 +152,7 @@ describe("a machine that comes back", () => {
     expect(code).toBe(0);
   });
 
-  test("after it began one that others have done: the first result counts, its own is kept beside", async () => {
+  test("after it began a job that another machine has done: the first result counts, its own gets another name", async () => {
     const client = await loseWithFour();
     await beginFourUnseen(client);
     await release("4-other.yaml");
@@ -163,7 +165,7 @@ describe("a machine that comes back", () => {
     expect(code).toBe(0);
   });
 
-  test("with a result of a job that others are still at: that one counts, theirs is kept beside", async () => {
+  test("with the result of a job that another machine still runs: that one counts, the other gets another name", async () => {
     const client = await loseWithFour();
     await beginFourUnseen(client);
     await release("4-gone.yaml");
@@ -173,7 +175,7 @@ describe("a machine that comes back", () => {
     const { code, stdout, stderr } = await client.ended;
     const collected = wholeEvents(client).filter(({ kind, job }) => kind === "job-collected" && job === 4);
     expect(collected.map(({ machine }) => machine)).toEqual(["gone.yaml", "other.yaml"]);
-    // Of the other one's output some may have been here already.
+    // Some output of the other machine may have arrived already.
     const isKept = (text: string) => /jobs\.sh\.4\.(out|err)\.old-1$/.test(text);
     const wrong = (await ledger.audit([gone, other], twice)).filter((text) => !isKept(text));
     expect(wrong, stdout + stderr).toEqual([]);
@@ -194,7 +196,7 @@ describe("a machine that comes back", () => {
     expect(code).toBe(0);
   });
 
-  test("rebooted, with a job lost that others are at: theirs is the result", async () => {
+  test("rebooted, with a lost job that another machine runs: that one is the result", async () => {
     const client = await loseWithFour();
     await beginFourUnseen(client);
     killAll(gone.pids());
@@ -204,7 +206,7 @@ describe("a machine that comes back", () => {
     const { code, stdout, stderr } = await client.ended;
     // Line 1 had ended before.
     const wrong = await ledger.audit([gone, other], twice);
-    // The lost one had printed nothing. Of the other one's output some may have been here already.
+    // The lost one had printed nothing. Some output of the other machine may have arrived already.
     const isKept = (text: string) =>
       /jobs\.sh\.4\.again-2(\/made\.txt|\.err|\.out) is /.test(text) ||
       /jobs\.sh\.4\.(out|err)\.old-1$/.test(text);
@@ -222,7 +224,7 @@ function wholeEvents(client: LiveCommand) {
 }
 
 describe("a slow machine", () => {
-  test("is relieved of its waiting jobs by one that has run dry", async () => {
+  test("loses its waiting jobs to a machine without work", async () => {
     await ledger.write(Array.from({ length: 10 }, () => heldOn(gone, "go")));
     const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
     await client.until(({ stdout }) => stdout().match(/^finished: /gm)?.length === 9);
@@ -232,7 +234,7 @@ describe("a slow machine", () => {
     expect(code).toBe(0);
   });
 
-  test("is relieved by a machine that the batch did not have before", async () => {
+  test("loses waiting jobs to a machine that is new in the batch", async () => {
     await ledger.write(Array.from({ length: 6 }, () => heldOn(gone, "go")));
     const alone = await gone.machineFile("max_jobs: 1", relay);
     const detached = ["jobs.sh", "--machines", alone, ...LIGHT_NO_GPU, "--detach"];

@@ -1,4 +1,4 @@
-// A machine at its process limit: the client never waits in silence, and what that machine cannot run, others do.
+// A machine at its process limit: the client never waits in silence, and other machines run what that machine cannot.
 
 import { execFileSync } from "node:child_process";
 import { chmod, chown } from "node:fs/promises";
@@ -37,8 +37,8 @@ async function argsFor(...hosts: readonly TestHost[]): Promise<string[]> {
   return ["jobs.sh", "--machines", ...files, ...LIGHT_NO_GPU, "--reassign-after", "3s"];
 }
 
-describe.skipIf(!isRoot)("with so many processes allowed", () => {
-  /** An account of its own: the limit counts all processes of one, wherever they are. */
+describe.skipIf(!isRoot)("with this many processes allowed", () => {
+  /** A separate account: the limit counts all processes of one account, wherever they run. */
   const uid = 200_000 + process.pid;
   let box: Workspace;
   let tight: TestHost;
@@ -81,14 +81,14 @@ describe.skipIf(!isRoot)("with so many processes allowed", () => {
         const results = listBelow(ledger.work.path("job_results"));
         for (let line = 1; line <= 12; line++) expect(results, said).toContain(`jobs.sh.${line}/made.txt`);
       }
-      // What went wrong has a reason, if anything did.
+      // A fault has a reason, if there was one.
       if (/WARNING: tight|lost: tight/.test(said))
         expect(said).toMatch(/fork|temporarily unavailable|gave no reason/i);
     },
   );
 });
 
-/** A machine on which `tool` fails, where `$*` is like `words`, until there is the file "go". */
+/** A machine on which `tool` fails, where `$*` is like `words`, until the file "go" exists. */
 async function startWeak(tool: string, words: string, says: string): Promise<TestHost> {
   const fails = `case $* in ${words}) echo '${says}' >&2; exit 2 ;; esac`;
   const script = `#!/bin/sh\n[ -e ${ledger.seen.path("go")} ] || ${fails}\nexec /usr/bin/${tool} "$@"\n`;
@@ -101,7 +101,7 @@ async function startWeak(tool: string, words: string, says: string): Promise<Tes
   return weak;
 }
 
-test("a machine that is lost whenever a process is to start gets no more jobs; what it has is followed", async () => {
+test("a machine that is lost whenever a process starts gets no more jobs; its jobs are followed", async () => {
   const weak = await startWeak("head", "*", "head: Cannot fork");
   await ledger.write([ledger.job(waitFor(ledger.seen.path("go")))]);
   const client = spawnCommand(await argsFor(weak), { cwd: ledger.work.dir });
@@ -113,18 +113,18 @@ test("a machine that is lost whenever a process is to start gets no more jobs; w
   expect(await ledger.audit([weak])).toEqual([]);
 });
 
-describe("slots that end as soon as they begin", () => {
+describe("slots that end right after they start", () => {
   const start = () => startWeak("setsid", "*slot.sh*", "slot.sh: 9: Cannot fork");
 
   const WARNING =
-    "WARNING: weak.yaml gets no jobs: its slots end as soon as they begin: slot.sh: 9: Cannot fork\n";
+    "WARNING: weak.yaml gets no jobs: its slots end right after they start: slot.sh: 9: Cannot fork\n";
 
   test("their jobs go to another machine, with the reason", async () => {
     const weak = await start();
     await ledger.write(Array.from({ length: 6 }, () => ledger.job()));
     const { code, stdout, stderr } = await runCommand(await argsFor(weak, wide), { cwd: ledger.work.dir });
     expect(stderr).toContain(
-      `${WARNING}end processes of yours there, or have the limit raised (ulimit -u)\n`,
+      `${WARNING}end some of your processes on it, or ask for a higher limit (ulimit -u)\n`,
     );
     expect(code, stdout + stderr).toBe(0);
     expect(await ledger.audit([weak, wide])).toEqual([]);

@@ -1,4 +1,4 @@
-// The record on this disk is cut off anywhere: it loads, and the batch goes on.
+// The local record is cut off at any byte: it loads, and the batch continues.
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -28,7 +28,7 @@ async function batchArgs(): Promise<string[]> {
 
 const record = () => ledger.work.path("job_results/.sshoal/jobs.sh.jsonl");
 
-/** Cuts so many bytes off its end. */
+/** Cuts this many bytes off its end. */
 function cut(bytes: number): void {
   const whole = readFileSync(record());
   writeFileSync(record(), whole.subarray(0, whole.length - bytes));
@@ -36,7 +36,7 @@ function cut(bytes: number): void {
 
 // Within the last line, at its beginning, and within the line before.
 for (const bytes of [1, 40, 130, 200]) {
-  test(`${bytes} bytes are missing when jobs run: the same command goes on`, async () => {
+  test(`${bytes} bytes are missing while jobs run: the same command resumes`, async () => {
     await ledger.write(Array.from({ length: 5 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
     const client = spawnCommand(await batchArgs(), { cwd: ledger.work.dir });
     await client.until(({ stdout }) => stdout().split('"kind":"job-started"').length > 2);
@@ -50,7 +50,7 @@ for (const bytes of [1, 40, 130, 200]) {
   });
 }
 
-test("its end is missing when all is done: nothing is run again", async () => {
+test("its end is missing when all jobs are done: nothing runs again", async () => {
   await ledger.write([ledger.job(), ledger.job(), ledger.job()]);
   expect((await runCommand(await batchArgs(), { cwd: ledger.work.dir })).code).toBe(0);
   for (const bytes of [1, 150, 300]) {
@@ -61,12 +61,12 @@ test("its end is missing when all is done: nothing is run again", async () => {
   expect(await ledger.audit([host])).toEqual([]);
 });
 
-test("all of it is missing when all is done: what is there is left as it is", async () => {
+test("all of it is missing when all jobs are done: the results do not change", async () => {
   await ledger.write([ledger.job(), ledger.job(), ledger.job()]);
   expect((await runCommand(await batchArgs(), { cwd: ledger.work.dir })).code).toBe(0);
   rmSync(record());
   const { code, stderr } = await runCommand(await batchArgs(), { cwd: ledger.work.dir });
   expect(code, stderr).toBe(0);
-  // No machine had anything to do: there is nothing to remember.
+  // No machine had anything to do, so there is nothing to record.
   expect(await ledger.audit([host])).toEqual(["missing in job_results: .sshoal"]);
 });

@@ -1,4 +1,4 @@
-// An `rm` on the machine that is slow, and removes the claims of jobs first: no job that is done is begun again.
+// A slow `rm` on the machine that removes the claims of jobs first: no finished job begins again.
 
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => host?.stop());
 
-test("jobs that are collected while others run are not run again", async () => {
+test("jobs that are collected while others run do not run again", async () => {
   const ledger = await openLedger();
   await ledger.write(Array.from({ length: 120 }, () => ledger.job()));
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 4"), ...LIGHT_NO_GPU];

@@ -1,5 +1,5 @@
-// A link that falls silent without a word is noticed by keepalives. The command sends one every 15 s; here it is the
-// same run with shorter ones.
+// Keepalives detect a connection that becomes silent. The command sends one every 15 s; this is the same run with
+// shorter ones.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { Fleet } from "../../src/fleet/fleet.js";
@@ -52,7 +52,7 @@ async function start(): Promise<BatchRun> {
 
 const count = (kind: RunEvent["kind"]) => events.filter((event) => event.kind === kind).length;
 
-test("while jobs run: the client notices, and is back when the link is", async () => {
+test("while jobs run: the client notices, and reconnects when the connection works again", async () => {
   await ledger.write(Array.from({ length: 5 }, () => ledger.job(waitFor(ledger.seen.path("go")))));
   const run = await start();
   const finished = run.finish();
@@ -62,7 +62,7 @@ test("while jobs run: the client notices, and is back when the link is", async (
   await ledger.seen.write("go", "");
   await until("all run meanwhile", async () => (await ledger.runs()).size === 5);
   expect(count("job-ended")).toBe(0);
-  // Tries to come back meet the same silence.
+  // Attempts to reconnect meet the same silence.
   const before = relay.connections();
   await until("it tries", () => relay.connections() > before);
   relay.resume();
@@ -77,7 +77,7 @@ test("while jobs run: the client notices, and is back when the link is", async (
   expect(await ledger.audit([host])).toEqual([]);
 });
 
-test("while results come home: half of them is never taken for all", async () => {
+test("while results are collected: half of them are never mistaken for all", async () => {
   await ledger.write([ledger.job("head -c 30000000 /dev/urandom > big.bin; sha256sum big.bin > sum")]);
   const run = await start();
   const finished = run.finish();

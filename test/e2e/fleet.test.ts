@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 afterAll(() => host?.stop());
 
-/** A batch of one job that waits until there is a file of this name. */
+/** A batch of one job that waits until a file of this name exists. */
 async function begin(name: string): Promise<Begun> {
   const work = await makeWorkspace({ "jobs.sh": `${waitFor(seen.path(name))}\n` });
   const events: RunEvent[] = [];
@@ -90,7 +90,7 @@ test("two batches use one connection, which the first to end leaves and the last
   await until("it is closed", () => relay.open() === 0);
 });
 
-test("a batch that is left does not end what another one follows", async () => {
+test("leaving one batch does not end what another one follows", async () => {
   const [one, two] = [await begin("one"), await begin("two")];
   await Promise.all([isRunning(one), isRunning(two)]);
   one.run.abandon(new Error("left"));
@@ -100,7 +100,7 @@ test("a batch that is left does not end what another one follows", async () => {
   expect(has(two, "machine-lost")).toBe(false);
 });
 
-test("a connection that is cut is noticed by both, and one new connection serves both", async () => {
+test("both batches notice a cut connection, and one new connection serves both", async () => {
   const [one, two] = [await begin("one"), await begin("two")];
   await Promise.all([isRunning(one), isRunning(two)]);
   relay.cut();
@@ -110,7 +110,7 @@ test("a connection that is cut is noticed by both, and one new connection serves
   expect([await succeededIn(one), await succeededIn(two)]).toEqual([1, 1]);
 });
 
-test("more batches than a connection has channels for get another one", async () => {
+test("more batches than a connection has channels for get another connection", async () => {
   const names = ["1", "2", "3", "4", "5", "6", "7"];
   const batches: Begun[] = [];
   for (const name of names) batches.push(await begin(name));

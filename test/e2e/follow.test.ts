@@ -1,4 +1,4 @@
-// --follow: a file that others append to is a queue.
+// --follow: a growing file is a queue.
 
 import { appendFileSync, existsSync, renameSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -39,7 +39,7 @@ test("jobs start as lines are appended, across rotation and truncation, each onc
   expect(await own.work.read("job_results/gpu.queue.7.out")).toBe("");
 });
 
-test("who comes back reads on: nothing is lost, nothing runs twice", async () => {
+test("a client that resumes reads on: nothing is lost, nothing runs twice", async () => {
   const first = spawnCommand(ARGS, options());
   append("echo 1 >> ran\ntouch begun; until [ -e go ]; do sleep 0.05; done; echo 2 >> ran\necho 3 >> ran\n");
   await until("the second runs", () => existsSync(own.work.path("begun")));

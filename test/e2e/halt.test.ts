@@ -1,5 +1,5 @@
-// --halt, on another machine and on this one: what still runs, what never starts, what the exit code says, and that the
-// same command goes on.
+// --halt, on another machine and on this one: which jobs still run, which never start, the exit code, and that the same
+// command resumes.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { EMPTY_SPOOL, LIGHT_NO_GPU, listBelow, listSpool, parseEvents, waitFor } from "../rig/batch.js";
@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all([work.remove(), seen.remove(), home.remove()]));
 afterAll(() => host.stop());
 
-/** Two slots. Line 1 ends with `code` once there is a file "first"; the others once there is one called "go". */
+/** Two slots. Line 1 ends with `code` once a file "first" exists; the others once "go" exists. */
 async function argsFor(code: number, rule: string): Promise<string[]> {
   const first = `touch ${seen.dir}/$SSHOAL_JOB; ${waitFor(seen.path("first"))}; exit ${code}`;
   const other = `touch ${seen.dir}/$SSHOAL_JOB; ${waitFor(seen.path("go"))}; echo finished`;
@@ -32,7 +32,7 @@ async function argsFor(code: number, rule: string): Promise<string[]> {
   return ["jobs.sh", "--machines", machine, ...LIGHT_NO_GPU, "--halt", rule];
 }
 
-/** Lines that were begun. */
+/** Lines that began. */
 function begun(): number[] {
   const names = listBelow(seen.dir).filter((name) => name.startsWith("jobs.sh."));
   return names.map((name) => Number(name.split(".").at(-1))).sort((one, other) => one - other);
@@ -46,14 +46,14 @@ function isStart(line: string): boolean {
   return line.startsWith("started: ") || line.includes('"kind":"job-started"');
 }
 
-/** Jobs over there that nobody has taken, neither a slot nor the client. */
+/** Jobs on the machine that neither a slot nor the client has taken. */
 function waitingJobs(home: string): string[] {
   const paths = listBelow(`${home}/.sshoal/batches`);
   const jobs = paths.filter((path) => path.endsWith("/command")).map((path) => path.replace(/command$/, ""));
   return jobs.filter((job) => !paths.includes(`${job}claim`));
 }
 
-test("soon,fail=1: running jobs finish, the others are left out; the same command goes on with these", async () => {
+test("soon,fail=1: running jobs finish, the others do not begin; the same command runs those", async () => {
   const args = await argsFor(1, "soon,fail=1");
   const command = spawnCommand(args, { cwd: work.dir });
   await untilTwoRun(command);
@@ -65,7 +65,7 @@ test("soon,fail=1: running jobs finish, the others are left out; the same comman
   await seen.write("go", "");
   const { code, stdout } = await command.ended;
   expect(code).toBe(1);
-  // The slot of line 1 may have begun another before the news of it was here.
+  // The slot of line 1 may have begun another job before the client heard of it.
   const count = begun().length;
   expect(count).toBeLessThanOrEqual(3);
   expect(stdout).toContain(`${count - 1} succeeded, 1 failed, ${10 - count} unfinished in `);
@@ -92,14 +92,14 @@ test("now,fail=10%: running jobs are stopped and collected", async () => {
     expect.objectContaining({ kind: "halted", when: "now", why: "fail", count: 1, rule: "now,fail=10%" }),
   );
   const outcomes = events.filter(({ kind }) => kind === "job-collected").map(({ outcome }) => outcome.kind);
-  // Line 2, and perhaps what the slot of line 1 had begun before the news of it was here.
+  // Line 2, and perhaps a job that the slot of line 1 began before the client heard of it.
   expect(outcomes.filter((kind) => kind === "stopped").length).toBe(outcomes.length - 1);
   expect([2, 3]).toContain(outcomes.length);
   await until("all of it has ended", () => host.pids().length === 0);
   expect(listSpool(`${host.homeDir}/.sshoal`)).toEqual(EMPTY_SPOOL);
 });
 
-test("now,success=1 on this machine: one that succeeds is enough", async () => {
+test("now,success=1 on this machine: one success is enough", async () => {
   const args = await argsFor(0, "now,success=1");
   await work.write("here.yaml", "transport: local\nmax_jobs: 2\n");
   const here = args.map((word) => (word.endsWith("one.yaml") ? "here.yaml" : word));
@@ -112,7 +112,7 @@ test("now,success=1 on this machine: one that succeeds is enough", async () => {
   expect(code).toBe(0);
 });
 
-test("a batch whose rule is met by its last job is as any other", async () => {
+test("a batch whose rule is met by its last job ends as usual", async () => {
   await work.write("jobs.sh", "true\nfalse\n");
   await work.write("here.yaml", "transport: local\nmax_jobs: 1\n");
   const args = ["jobs.sh", "--machines", "here.yaml", ...LIGHT_NO_GPU, "--halt", "soon,fail=1"];
@@ -121,11 +121,9 @@ test("a batch whose rule is met by its last job is as any other", async () => {
   expect(code).toBe(1);
 });
 
-test("a rule that is none is told before anything begins", async () => {
+test("an invalid rule is reported before anything begins", async () => {
   await work.write("jobs.sh", "true\n");
   const { code, stderr } = await runCommand(["jobs.sh", "--halt", "soon,fial=1"], { cwd: work.dir });
   expect(code).toBe(2);
-  expect(stderr).toContain(
-    'error: --halt: no rule that is known: "soon,fial=1"\ntry: for example --halt soon,fail=3',
-  );
+  expect(stderr).toContain('error: --halt: unknown rule "soon,fial=1"\ntry: for example --halt soon,fail=3');
 });

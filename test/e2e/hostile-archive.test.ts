@@ -1,4 +1,5 @@
-// A machine that answers with an archive made to do harm: refused, nothing outside job_results, nothing freed there.
+// A machine answers with a malicious archive: it is refused, nothing is written outside job_results, and nothing is
+// freed.
 
 import { once } from "node:events";
 import { createWriteStream, existsSync } from "node:fs";
@@ -13,7 +14,7 @@ import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
 let host: TestHost;
 let work: Workspace;
-/** Where nobody has any business. */
+/** A directory that must not be touched. */
 let outside: Workspace;
 
 beforeAll(async () => {
@@ -38,7 +39,7 @@ function link(path: string, target: string): PackEntry {
   return { type: "SymbolicLink", path, target, mode: 0o777 };
 }
 
-/** What an honest machine sends of a job. */
+/** What an honest machine sends for a job. */
 const HONEST = [file(`${KEY}/exit`, "0\n"), file(`${KEY}/out`, "said\n"), file(`${KEY}/err`, "")];
 
 async function save(entries: readonly PackEntry[]): Promise<void> {
@@ -63,7 +64,7 @@ function expectNothingWritten(): void {
   );
 }
 
-/** Runs against this archive, and expects that nothing of it is taken. */
+/** Runs against this archive, and expects that nothing of it is accepted. */
 async function expectRefused(said: RegExp): Promise<void> {
   const { code, stdout, stderr } = await run();
   expect(stdout + stderr).toMatch(said);
@@ -76,7 +77,7 @@ async function expectRefused(said: RegExp): Promise<void> {
   );
 }
 
-test("names that lead elsewhere", async () => {
+test("names that lead outside", async () => {
   const names = [
     `${outside.dir}/evil.txt`,
     "../../../../evil.txt",
@@ -87,13 +88,13 @@ test("names that lead elsewhere", async () => {
   ];
   for (const name of names) {
     await save([...HONEST, file(name)]);
-    await expectRefused(/the archive it sent is not to be trusted: it holds "/);
+    await expectRefused(/the archive it sent cannot be trusted: it contains "/);
     await work.remove();
     work = await makeWorkspace();
   }
 });
 
-test("a hard link to what is not in it", async () => {
+test("a hard link to a file that is not in it", async () => {
   await save(HONEST);
   const path = join(host.homeDir, "evil.tar");
   // A link entry, type 1, made from a symbolic one, type 2; its checksum is one less.
@@ -104,7 +105,7 @@ test("a hard link to what is not in it", async () => {
   const sum = Number.parseInt(bytes.subarray(at + 148, at + 154).toString(), 8) - 1;
   bytes.write(sum.toString(8).padStart(6, "0"), at + 148);
   await writeFile(path, bytes);
-  await expectRefused(/not to be trusted/);
+  await expectRefused(/cannot be trusted/);
 });
 
 test("a link and, through it, a file", async () => {
@@ -114,7 +115,7 @@ test("a link and, through it, a file", async () => {
   expect(listBelow(outside.dir)).toEqual(["mine.txt"]);
 });
 
-test("links that lead outside are left out, the rest is taken", async () => {
+test("links that lead outside are left out, the rest is accepted", async () => {
   await save([
     ...HONEST,
     link(`${KEY}/work/absolute`, outside.path("mine.txt")),
@@ -146,7 +147,7 @@ test("links in place of the job's own directory and files", async () => {
   }
 });
 
-test("names that clash or are too long get others, and harm nothing", async () => {
+test("names that clash or are too long get others, and do no harm", async () => {
   const cases: [what: string, entries: PackEntry[], names: string[]][] = [
     ["twice", [file(`${KEY}/work/a`), file(`${KEY}/work/a`)], ["a", "a~2"]],
     ["file as directory", [file(`${KEY}/work/a`), file(`${KEY}/work/a/b`)], ["a", "a~2/", "a~2/b"]],
@@ -158,7 +159,7 @@ test("names that clash or are too long get others, and harm nothing", async () =
     const { code, stdout, stderr } = await run();
     expect(code, what + stdout + stderr).toBe(0);
     expect(listBelow(work.path("job_results/jobs.sh.1")), what).toEqual([...names, "sshoal-renamed.txt"]);
-    expect(stderr).toContain("WARNING: jobs.sh.1: this disk does not take 1 of its file names");
+    expect(stderr).toContain("WARNING: jobs.sh.1: the local disk does not accept 1 of its file names");
     await work.remove();
     work = await makeWorkspace();
   }

@@ -1,4 +1,4 @@
-// Disks that are full or cannot be written, and machines without the usual tools: said clearly, and nothing is lost.
+// Disks that are full or not writable, and machines without the usual tools: reported clearly, and nothing is lost.
 
 import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 afterAll(() => host?.stop());
 
-/** A disk of its own, gone after the test. */
+/** A separate disk, removed after the test. */
 async function mountDisk(dir: string, options: string): Promise<string> {
   await mkdir(dir, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", options, "sshoal-test", dir]);
@@ -42,8 +42,8 @@ async function argsFor(on: TestHost, machine = ""): Promise<string[]> {
   return ["jobs.sh", "--machines", await on.machineFile(`max_jobs: 1\n${machine}`), ...LIGHT_NO_GPU];
 }
 
-describe.skipIf(!isRoot)("over there", () => {
-  test("a disk too small for the working directory: that machine is left out, before anything is sent", async () => {
+describe.skipIf(!isRoot)("on a machine", () => {
+  test("a disk that is too small for the working directory: that machine is left out, before anything is sent", async () => {
     const disk = await mountDisk(seen.path("disk"), "size=1m");
     await work.write("big.bin", Buffer.alloc(3 << 20, 1));
     await work.write("jobs.sh", "echo ran\n");
@@ -56,7 +56,7 @@ describe.skipIf(!isRoot)("over there", () => {
     expect(listTrees(join(disk, ".sshoal"))).toEqual([]);
   });
 
-  test("a disk that a job fills: the job fails, and what it could write comes home", async () => {
+  test("a disk that a job fills: the job fails, and what it could write is collected", async () => {
     const disk = await mountDisk(seen.path("disk"), "size=2m");
     const fill = "echo begun; echo small > small.txt; dd if=/dev/zero of=big.bin bs=64k count=1000";
     await work.write("jobs.sh", `${fill}\n`);
@@ -69,14 +69,14 @@ describe.skipIf(!isRoot)("over there", () => {
     expect(await work.read("job_results/jobs.sh.1/small.txt")).toBe("small\n");
   });
 
-  test("a home that cannot be written: said with the way out, which works", async () => {
+  test("a home that is not writable: reported with a hint, which works", async () => {
     const other = await startSshd({ name: "other" });
     onTestFinished(() => other.stop());
     await mountDisk(other.homeDir, "size=1m,ro");
     await work.write("jobs.sh", "echo ran\n");
     const { code, stderr } = await runCommand(await argsFor(other), { cwd: work.dir });
     expect(stderr).toMatch(
-      /WARNING: other\.yaml gets no jobs: .*Read-only file system\ngive its machine file scratch: /,
+      /WARNING: other\.yaml gets no jobs: .*Read-only file system\nin its machine file, set scratch: /,
     );
     expect(code).toBe(3);
     const args = await argsFor(other, `scratch: ${seen.path("scratch")}`);
@@ -97,7 +97,7 @@ test("a home that does not exist", async () => {
   expect(code).toBe(3);
 });
 
-/** A directory with every program of this machine but some. */
+/** A directory with every program of this machine except some. */
 async function programsWithout(...names: string[]): Promise<string> {
   const bin = seen.path("bin");
   await mkdir(bin);
@@ -108,7 +108,7 @@ async function programsWithout(...names: string[]): Promise<string> {
 
 describe("no", () => {
   for (const tool of ["tar", "setsid"]) {
-    test(`${tool} over there: that machine is left out, and the batch runs on the other`, async () => {
+    test(`${tool} on the machine: it is left out, and the batch runs on the other`, async () => {
       const poor = await startSshd({ name: "poor", env: { PATH: await programsWithout(tool) } });
       onTestFinished(() => poor.stop());
       await work.write("jobs.sh", "echo ran\necho ran\n");
@@ -124,7 +124,7 @@ describe("no", () => {
     });
   }
 
-  test("flock, nvidia-smi or getconf over there is no hindrance", async () => {
+  test("flock, nvidia-smi or getconf on the machine: the batch still runs", async () => {
     const poor = await startSshd({ name: "poor", env: { PATH: await programsWithout("flock", "getconf") } });
     onTestFinished(() => poor.stop());
     await work.write("jobs.sh", "echo one\necho two\necho three\n");
@@ -135,15 +135,13 @@ describe("no", () => {
   });
 });
 
-describe.skipIf(!isRoot)("here", () => {
-  test("a full disk: that is said, results stay on their machine, and come once there is room", async () => {
+describe.skipIf(!isRoot)("on this computer", () => {
+  test("a full disk: that is reported, results stay on their machine, and are collected once there is room", async () => {
     const disk = await mountDisk(seen.path("disk"), "size=2m");
     await writeFile(join(disk, "jobs.sh"), "head -c 5000000 /dev/zero > big.bin\n");
     const command = spawnCommand(await argsFor(host), { cwd: disk });
     await command.until(({ stderr }) => stderr().includes("results cannot be written here"));
-    expect(command.stderr()).toMatch(
-      /WARNING: results cannot be written here: ENOSPC.*; trying again until they can\n/,
-    );
+    expect(command.stderr()).toMatch(/WARNING: cannot write results on this computer: ENOSPC.*; retrying\n/);
     expect(listBelow(join(host.homeDir, ".sshoal/batches"))).toContainEqual(
       expect.stringMatching(/\/jobs\/[^/]+\/work\/big\.bin$/),
     );
@@ -154,7 +152,7 @@ describe.skipIf(!isRoot)("here", () => {
     expect(listBelow(join(host.homeDir, ".sshoal/batches"))).toEqual([]);
   });
 
-  test("a disk that is full of what a job prints: none of it is missing in the end", async () => {
+  test("a disk that a job's output fills: nothing is missing in the end", async () => {
     const disk = await mountDisk(seen.path("disk"), "size=2m");
     await writeFile(join(disk, "jobs.sh"), `seq 700000; ${waitFor(seen.path("go"))}; echo last\n`);
     const out = join(disk, "job_results/jobs.sh.1.out");

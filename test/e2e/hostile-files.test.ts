@@ -1,4 +1,4 @@
-// Files as they are found in the wild: odd names, links to nowhere, very many, very large. All there and back unharmed.
+// Unusual files: odd names, dangling links, very many, very large. All are sent and collected unchanged.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -50,12 +50,12 @@ const ODD_NAMES = [
   "a".repeat(200),
 ];
 
-test("odd names of files and directories", async () => {
+test("unusual names of files and directories", async () => {
   for (const name of ODD_NAMES) {
     await work.write(join("files", name), `content of ${name}`);
     await work.write(join("directories", name, "file"), name);
   }
-  // All of it is changed, so that all of it comes back; and new files of the same names are made.
+  // All files are changed, so that all are collected; and new files of the same names are made.
   await run("jobs.sh", [
     "find . -type f -exec sh -c 'for f; do printf + >> \"$f\"; done' sh {} +; cp -r files new",
   ]);
@@ -68,14 +68,14 @@ test("odd names of files and directories", async () => {
   expect((await readdir(join(results, "files"))).sort()).toEqual([...ODD_NAMES].sort());
 });
 
-test("names that are no UTF-8, too long when decoded, or too deep: all of it comes home", async () => {
+test("names that are no UTF-8, too long when decoded, or too deep: all are collected", async () => {
   const deep = 'd=$(printf "%0250d" 0); for i in $(seq 20); do mkdir $d; cd -P $d; done; echo deep > f';
   const { stderr } = await run("jobs.sh", [
     "echo 1 > $(printf 'a\\377'); echo 2 > $(printf 'a\\376'); echo 3 > $(printf '\\377%.0s' $(seq 250)); echo 4 > plain",
     `dash -c '${deep}'`,
   ]);
   expect(stderr).toContain(
-    "WARNING: jobs.sh.1: this disk does not take 2 of its file names; sshoal-renamed.txt among",
+    "WARNING: jobs.sh.1: the local disk does not accept 2 of its file names; sshoal-renamed.txt in",
   );
   const dir = work.path("job_results/jobs.sh.1");
   const texts = (await readdir(dir)).filter((name) => name !== "sshoal-renamed.txt");
@@ -91,7 +91,7 @@ test("names that are no UTF-8, too long when decoded, or too deep: all of it com
   expect(listBelow(join(host.homeDir, ".sshoal/batches"))).toEqual([]);
 });
 
-test("odd names in --copy-forward and --copy-backwards", async () => {
+test("unusual names in --copy-forward and --copy-backwards", async () => {
   const names = ODD_NAMES.filter((name) => !name.includes("\n"));
   for (const name of names) await work.write(join(name, "in"), name);
   const paths = names.map((name) => `./${name}`);
@@ -105,7 +105,7 @@ test("odd names in --copy-forward and --copy-backwards", async () => {
   for (const name of names) expect(await readFile(join(results, name, "out"), "utf8")).toBe(name);
 });
 
-test("odd names of the script itself", async () => {
+test("unusual names of the script itself", async () => {
   const scripts = [
     'it\'s a "script" $(id).sh',
     "-n.sh",
@@ -123,11 +123,11 @@ test("odd names of the script itself", async () => {
   }
   const names = (await readdir(work.path("job_results"))).filter((name) => name.endsWith(".out"));
   expect(names).toHaveLength(scripts.length);
-  // Nothing that a shell would stumble over.
+  // Nothing that is special in a shell.
   for (const name of names) expect(name).toMatch(/^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}._+=@,%-]*$/u);
 });
 
-test("links: to files, directories, nowhere, themselves and each other", async () => {
+test("links: to files, directories, nothing, themselves and each other", async () => {
   await work.write("data/file.txt", "data\n");
   const links: Record<string, string> = {
     "to-file": "data/file.txt",
@@ -142,7 +142,7 @@ test("links: to files, directories, nowhere, themselves and each other", async (
   for (const [name, target] of Object.entries(links)) await symlink(target, work.path(name));
   const { stderr } = await run("jobs.sh", [
     "for l in to-file to-directory dangling itself ping pong data/up absolute; do readlink $l; done; cat to-file to-directory/file.txt",
-    // Made anew by the job, so that they are results.
+    // Made again by the job, so that they are results.
     "mkdir out; cd out; ln -s ../data/file.txt in; ln -s nowhere dangling; ln -s itself itself; ln -s b a; ln -s a b; ln -s . here; ln -s ../../../../.. out; ln -s /etc/hostname absolute; ln -s \"with 'quotes' \" odd; echo x > x; ln x hard",
   ]);
   expect(await work.read("job_results/jobs.sh.1.out")).toBe(
@@ -172,13 +172,13 @@ test("links: to files, directories, nowhere, themselves and each other", async (
   );
 });
 
-test("pipes and sockets stay where they are, and that is said", async () => {
+test("pipes and sockets are not sent, and that is reported", async () => {
   const { stderr } = await run("jobs.sh", ["mkfifo pipe; echo x > file"]);
   expect(stderr).toMatch(/WARNING: left out: .*pipe \(neither file, directory nor link\)\n/);
   expect(listBelow(work.path("job_results/jobs.sh.1"))).toEqual(["file"]);
 });
 
-test("ten thousand small files there and back", async () => {
+test("ten thousand small files, sent and collected", async () => {
   await mkdir(work.path("in"));
   for (let dir = 0; dir < 100; dir++) {
     await mkdir(work.path("in", String(dir)));
@@ -197,8 +197,8 @@ test("ten thousand small files there and back", async () => {
   expect(await work.read("job_results/jobs.sh.1/out/42/17")).toBe("42 17\n");
 });
 
-// Large enough for every buffer on the way to be full many times; a GB would only take longer.
-test("a file of 200 MB there and back", async () => {
+// Large enough to fill every buffer on the way many times; a GB would only take longer.
+test("a file of 200 MB, sent and collected", async () => {
   const megabytes = 200;
   const file = await open(work.path("big.bin"), "w");
   const block = Buffer.alloc(1 << 20);

@@ -1,4 +1,4 @@
-// What jobs print and leave running, and what login shells say uninvited.
+// What jobs print and leave running, and what login shells print.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -60,7 +60,7 @@ describe("output", () => {
     expect(peakMb).toBeLessThan(150);
   });
 
-  test("60 MB of it, shown to a reader that looks away: nothing piles up in the client", async () => {
+  test("60 MB of it, shown to a slow reader: nothing accumulates in the client", async () => {
     const lines = 300_000;
     const other = `${waitFor(seen.path("go"))}; echo still there >&2; ${waitFor(seen.path("done"))}`;
     const args = await argsFor([`yes $(printf %0199d 7) | head -n ${lines}`, other]);
@@ -82,7 +82,7 @@ describe("output", () => {
     expect(peakMb).toBeLessThan(150);
   });
 
-  test("binary, whether it comes while the job runs or after", async () => {
+  test("binary, whether it arrives while the job runs or after", async () => {
     const job = "head -c 300000 /dev/urandom | tee copy.bin; head -c 100000 /dev/urandom | tee err.bin >&2";
     const command = spawnCommand(
       await argsFor([`${job}; ${waitFor(seen.path("go"))}; printf '\\377\\0'`, job]),
@@ -109,7 +109,7 @@ describe("output", () => {
     }
   });
 
-  test("that looks like what client and machine say to each other", async () => {
+  test("that looks like the protocol between client and machine", async () => {
     const text = [
       "end 0",
       "ready",
@@ -142,7 +142,7 @@ describe("output", () => {
   });
 });
 
-/** VmHWM: the most it ever had. Zero once the process has ended. */
+/** VmHWM: the peak. Zero once the process has ended. */
 function peakMbOf(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -153,7 +153,7 @@ function peakMbOf(pid: number | undefined): number {
 }
 
 describe("a job that leaves", () => {
-  test("children behind: they end with it, and nobody waits for them", async () => {
+  test("children behind: they end with it, and the batch does not wait for them", async () => {
     await run([
       `sleep 1000 & sleep 1000 & echo left`,
       `(sleep 1000; touch ${seen.path("late")}) & disown; echo left too`,
@@ -167,7 +167,7 @@ describe("a job that leaves", () => {
     await until("nothing runs there any more", () => host.pids().length === 0);
   });
 
-  test("a daemon in a session of its own: nobody waits for it", async () => {
+  test("a daemon in its own session: the batch does not wait for it", async () => {
     onTestFinished(() => killAll(host.pids()));
     await run([
       `setsid sh -c 'touch ${seen.path("up")}; exec sleep 1000' & ${waitFor(seen.path("up"))}; echo left`,
@@ -192,7 +192,7 @@ describe("a login shell", () => {
     });
   }
 
-  test("that greets, complains and asks: none of it gets in the way", async () => {
+  test("that greets, complains and asks: none of it disturbs", async () => {
     const other = await startSshd({ name: "noisy", loginShell: "bash" });
     onTestFinished(() => other.stop());
     const noise = "Last login: never\nend 0\ndone\nwant\n\u001b[31mred\u001b[0m no newline";
@@ -207,7 +207,7 @@ describe("a login shell", () => {
     expect(await work.read("job_results/jobs.sh.1/made.txt")).toBe("made\n");
   });
 
-  test("that does not let anybody work", async () => {
+  test("that runs no commands", async () => {
     const other = await startSshd({ name: "closed", config: ["ForceCommand echo This account is closed."] });
     onTestFinished(() => other.stop());
     const { code, stderr } = await runCommand(await argsFor(["true"], other), { cwd: work.dir });

@@ -1,4 +1,4 @@
-// Jobs on this machine: they run where the user is, and nothing is copied unless asked for.
+// Jobs on this machine: they run in the user's directory, and nothing is copied unless requested.
 
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -32,7 +32,7 @@ test("jobs run in the working directory; their output is in job_results/", async
   expect(listBelow(own.home.path(".sshoal/trees"))).toEqual([]);
 });
 
-test("what a job leaves in $SSHOAL_RESULTS is its own, in place and in a copy", async () => {
+test("files in $SSHOAL_RESULTS belong to the job, in place and in a copy", async () => {
   const job = "mkdir $SSHOAL_RESULTS/deep; echo $SSHOAL_JOB > $SSHOAL_RESULTS/deep/mine";
   expect((await runCommand(await argsFor([job, job]), options())).code).toBe(0);
   expect(await own.work.read("job_results/jobs.sh.1/deep/mine")).toBe("jobs.sh.1\n");
@@ -42,14 +42,14 @@ test("what a job leaves in $SSHOAL_RESULTS is its own, in place and in a copy", 
   expect(await own.work.read("job_results/jobs.sh.1/deep/mine")).toBe("jobs.sh.1\n");
 });
 
-test("--copy-forward gives each a copy, and brings back what it makes", async () => {
+test("--copy-forward gives each job a copy, and collects what it makes", async () => {
   const args = await argsFor(["echo made > made.txt"], ["--copy-forward", "./"]);
   expect((await runCommand(args, options())).code).toBe(0);
   expect(existsSync(own.work.path("made.txt"))).toBe(false);
   expect(await own.work.read("job_results/jobs.sh.1/made.txt")).toBe("made\n");
 });
 
-test("a killed client stops nothing: the same command goes on", async () => {
+test("a killed client stops nothing: the same command resumes", async () => {
   const job = `echo $$ > pid; ${waitFor(own.work.path("go"))}; echo went on; exit 7`;
   const args = await argsFor([job, "echo second"]);
   const first = spawnCommand(args, options());
@@ -66,9 +66,9 @@ test("a killed client stops nothing: the same command goes on", async () => {
   expect(await own.work.read("job_results/jobs.sh.2.out")).toBe("second\n");
 });
 
-test("--copy-backwards alone is refused, and says what to add", async () => {
+test("--copy-backwards alone is refused, with what to add", async () => {
   const { code, stderr } = await runCommand(await argsFor(["true"], ["--copy-backwards", "out"]), options());
   expect(code).toBe(2);
-  expect(stderr).toContain("--copy-backwards has no meaning where jobs run in place");
+  expect(stderr).toContain("--copy-backwards has no effect if jobs run in place");
   expect(stderr).toContain("try: add --copy-forward ./");
 });

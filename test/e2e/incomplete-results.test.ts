@@ -1,4 +1,4 @@
-// Results of which something cannot be read: what can be read comes home at once, the rest when it can.
+// Results that are partly unreadable: the readable part is collected at once, the rest when it is readable.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ async function args(): Promise<string[]> {
 const again = async () => runCommand(await args(), { cwd: work.dir });
 const sshoal = (...words: string[]) => runCommand(words, { cwd: work.dir, program: "sshoal" });
 
-/** The one batch of the host; undefined when nothing is left of it. */
+/** The only batch of the host; undefined if nothing is left of it. */
 function spool(): string | undefined {
   const batches = join(host.homeDir, ".sshoal/batches");
   const [name] = listBelow(batches);
@@ -46,7 +46,7 @@ async function standIn(name: string, script: string): Promise<void> {
 }
 
 describe.runIf(IS_ROOT)("files that another user left, as containers do", () => {
-  /** Sessions are those of a plain account, to whom not every file is open. */
+  /** Sessions are those of a plain account, which may not read every file. */
   beforeEach(async () => {
     const shell = "setpriv --reuid=65534 --regid=65534 --clear-groups sh";
     host = await startSshd({ name: "box", username: "root", loginShell: shell });
@@ -83,7 +83,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
         for (const tool of ["tar", "find"]) await standIn(tool, `exec busybox ${tool} "$@"`);
     });
 
-    test("what can be read comes home, the rest is named, kept, and comes once it can be read", async () => {
+    test("the readable part is collected, the rest is named, kept, and collected once it is readable", async () => {
       const first = await runWithRootsFiles();
       expect(first.code, first.stdout + first.stderr).toBe(1);
       expect(first.stdout).toContain("1 succeeded, 0 failed in");
@@ -91,7 +91,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
         /incomplete results:\n {2}job_results\/jobs\.sh\.1 .* box\.yaml .*closed\/, secret\.bin\n/,
       );
       expect(first.stderr).toMatch(
-        /WARNING: some results of jobs.sh.1 could not be taken and stay on box\.yaml: closed\/, secret\.bin\n/,
+        /WARNING: some results of jobs.sh.1 could not be collected and stay on box\.yaml: closed\/, secret\.bin\n/,
       );
       expect(results().filter((path) => path !== "closed/")).toEqual(["made.txt", "open/", "open/readable"]);
 
@@ -110,21 +110,21 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
       await work.write("job_results/jobs.sh.1/secret.bin", "mine\n");
       const third = await again();
       expect(third.code, third.stdout + third.stderr).toBe(0);
-      // Directories of root's go to no account but root's.
+      // Only root may remove root's directories.
       expect(third.stderr).toMatch(
-        /WARNING: box\.yaml: you may not remove .*: sudo rm -r \/\S+\/removing\.\d+\n/,
+        /WARNING: box\.yaml: no permission to remove .*: sudo rm -r \/\S+\/removing\.\d+\n/,
       );
       expect(third.stderr).not.toContain("left out");
       expect(spool()).toBeUndefined();
       expect(await work.read("job_results/jobs.sh.1/closed/deep/x")).toBe("deep\n");
-      // What is there stays as it is.
+      // Existing files do not change.
       expect(await work.read("job_results/jobs.sh.1/secret.bin")).toBe("mine\n");
       expect(await work.read("job_results/jobs.sh.1/secret.bin.again-2")).toBe("secret\n");
       expect((await sshoal("status")).stdout).not.toContain("incomplete");
     });
   });
 
-  test("attach brings the rest, too", async () => {
+  test("attach also collects the rest", async () => {
     await runWithRootsFiles();
     openAll();
     const { code, stdout, stderr } = await sshoal("attach");
@@ -133,7 +133,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
     expect(await work.read("job_results/jobs.sh.1/made.txt")).toBe("made\n");
   });
 
-  test("a client that is killed between placing results and saying so knows what is missing", async () => {
+  test("a client that is killed between placing results and recording it knows what is missing", async () => {
     await runWithRootsFiles();
     const record = "job_results/.sshoal/jobs.sh.jsonl";
     const lines = (await work.read(record)).split("\n");
@@ -146,7 +146,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
     expect(listBelow(work.path("job_results")).filter((path) => path.includes("again"))).toEqual([]);
   });
 
-  test("sshoal clean gives the rest up", async () => {
+  test("sshoal clean removes the rest", async () => {
     await runWithRootsFiles();
     const [, batch = ""] = /\((jobs\.sh-\w+)\)$/m.exec((await sshoal("status")).stdout) ?? [];
     expect((await sshoal("clean")).stdout).toMatch(/kept: 1 to collect/);
@@ -156,7 +156,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
     expect(spool()).toBeUndefined();
     const { code, stderr } = await again();
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain("what was missing of jobs.sh.1 is not on box.yaml any more");
+    expect(stderr).toContain("missing results of jobs.sh.1 are no longer on box.yaml");
     expect((await again()).stderr).not.toContain("missing");
   });
 });
@@ -167,7 +167,7 @@ describe("a machine whose tar", () => {
     await work.write("jobs.sh", "echo made > made.txt; echo said\n");
   });
 
-  /** Replaces tar where it makes archives. */
+  /** Replaces tar for making archives. */
   const breakTar = (script: string) =>
     standIn("tar", `case $1 in -cf) ${script} ;; esac\nexec /usr/bin/tar "$@"`);
 
@@ -190,7 +190,7 @@ describe("a machine whose tar", () => {
     expect(spool()).toBeUndefined();
   });
 
-  test("says that a file changed: it is taken as it was", async () => {
+  test("reports that a file changed: it is accepted as it was", async () => {
     await breakTar(
       '/usr/bin/tar "$@"; echo "tar: 5000000000001-1-1/work/made.txt: file changed as we read it" >&2; exit 1',
     );
@@ -199,7 +199,7 @@ describe("a machine whose tar", () => {
     expect(await work.read("job_results/jobs.sh.1/made.txt")).toBe("made\n");
   });
 
-  test("fills up with zeros what it could not read: that is no result", async () => {
+  test("writes zeros for what it could not read: that is not a result", async () => {
     const said =
       "tar: 5000000000001-1-1/work/made.txt: Read error at byte 0, while reading 5 bytes: Input/output error";
     await breakTar(`/usr/bin/tar "$@"; echo "${said}" >&2; exit 2`);

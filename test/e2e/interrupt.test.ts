@@ -1,4 +1,4 @@
-// Ctrl-C, once and twice: what runs, what never starts, and what comes home.
+// Ctrl-C, once and twice: which jobs run, which never start, and what is collected.
 
 import { existsSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -37,7 +37,7 @@ async function start(job: string, extra: readonly string[] = []): Promise<LiveCo
   return command;
 }
 
-/** Jobs over there that nobody has taken, neither a slot nor the client. */
+/** Jobs on the machine that neither a slot nor the client has taken. */
 function waitingJobs(): string[] {
   const paths = hosts.flatMap(({ homeDir }) => listBelow(`${homeDir}/.sshoal/batches`));
   const jobs = paths.filter((path) => path.endsWith("/command")).map((path) => path.replace(/command$/, ""));
@@ -50,7 +50,7 @@ function expectNothingLeft(): void {
 
 const STARTED = "touch $SEEN/$SSHOAL_JOB.started";
 
-test("Ctrl-C once: running jobs finish and come home, waiting ones never start", async () => {
+test("Ctrl-C once: running jobs finish and are collected, waiting ones never start", async () => {
   const job = `SEEN=${seen.dir}; ${STARTED}; ${waitFor(seen.path("go"))}; echo finished; echo made > made.txt`;
   const command = await start(job);
   command.child.kill("SIGINT");
@@ -69,7 +69,7 @@ test("Ctrl-C once: running jobs finish and come home, waiting ones never start",
   expect(listBelow(seen.dir)).toEqual(["go", "jobs.sh.1.started", "jobs.sh.2.started"]);
   expectNothingLeft();
 
-  // The same command goes on where it was stopped.
+  // The same command resumes where it was stopped.
   const again = await runCommand(await rest(), { cwd: work.dir });
   expect(again.code, again.stderr).toBe(0);
   expect(again.stdout).toMatch(/2 succeeded, 0 failed, 2 skipped/);
@@ -81,7 +81,7 @@ async function rest(): Promise<string[]> {
   return ["jobs.sh", "--machines", ...machines, ...LIGHT_NO_GPU];
 }
 
-test("Ctrl-C twice: running jobs are stopped with all they started, and what they have comes home", async () => {
+test("Ctrl-C twice: running jobs are stopped with all their processes, and their results are collected", async () => {
   const children = "sleep 1000 & (trap '' INT; sleep 1000) & setsid sleep 1000 &";
   const job = `SEEN=${seen.dir}; echo so far; echo oops >&2; echo made > made.txt; ${children} ${STARTED}; wait; sleep 1000`;
   const command = await start(job);
@@ -89,7 +89,7 @@ test("Ctrl-C twice: running jobs are stopped with all they started, and what the
   await command.until(({ stderr }) => stderr().includes("stopping: no new jobs"));
   command.child.kill("SIGINT");
   const { code, stdout, stderr } = await command.ended;
-  expect(stderr).toContain("stopping running jobs, collecting what they have\n");
+  expect(stderr).toContain("stopping running jobs, collecting their results\n");
   expect(code).toBe(130);
   expect(stdout).toMatch(/0 succeeded, 0 failed, 4 stopped in \d+s\n/);
   for (const line of [1, 2]) {

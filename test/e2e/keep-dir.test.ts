@@ -23,14 +23,14 @@ afterAll(async () => {
   await Promise.all([a?.stop(), b?.stop()]);
 });
 
-/** Trains four steps, with a checkpoint after each in the directory that is its argument. Step 3 needs a file `mended`. */
+/** Trains four steps, with a checkpoint after each in the directory that is its argument. Step 3 needs a file `fixed`. */
 const TRAIN = `#!/bin/sh
 mkdir -p "$1"
 step=$(cat "$1/checkpoint" 2>/dev/null || echo 0)
 echo "begins after step $step"
 while [ $step -lt 4 ]; do
   step=$((step + 1))
-  [ $step != 3 ] || [ -e mended ] || exit 1
+  [ $step != 3 ] || [ -e fixed ] || exit 1
   echo $step >"$1/checkpoint"
 done
 `;
@@ -50,7 +50,7 @@ test("a failed job resumes from its checkpoint on the machine that has its direc
     "state/of-the-user": "",
     "jobs.sh": "./train.sh state\necho fine\necho fine\necho fine\n",
   });
-  // The checkpoint is on the machine alone: it cannot come from what was collected.
+  // Only the machine has the checkpoint: it cannot come from the collected results.
   const words = ["jobs.sh", "--machines", ...machines, ...SMALL, "--exclude", "checkpoint"];
   const first = await runCommand(words, { cwd: work.dir });
   expect(first.code, first.stdout + first.stderr).toBe(1);
@@ -64,7 +64,7 @@ test("a failed job resumes from its checkpoint on the machine that has its direc
   expect(cleaned.stdout.replace(/\s+/g, " ")).toContain(
     "kept: a directory is kept until its job succeeds: jobs.sh.1",
   );
-  await work.write("mended", "");
+  await work.write("fixed", "");
   const again = await runCommand(["retry", "--failed"], { cwd: work.dir, program: "sshoal" });
   expect(again.code, again.stdout + again.stderr).toBe(0);
   expect(again.stderr).toContain(`jobs.sh.1 resumes in its directory on ${home.name}.yaml`);
@@ -73,7 +73,7 @@ test("a failed job resumes from its checkpoint on the machine that has its direc
   expect(batchesOn(b)).toEqual([]);
 });
 
-test("where the machine is gone, a job resumes elsewhere from the collected copy, or starts fresh and says so", async () => {
+test("if the machine is gone, a job resumes on another from the collected copy, or starts fresh and reports it", async () => {
   const work = await makeWorkspace({
     "train.sh": TRAIN,
     "jobs.sh": "./train.sh state\n./train.sh scratch\n",
@@ -83,7 +83,7 @@ test("where the machine is gone, a job resumes elsewhere from the collected copy
   const first = await runCommand(["jobs.sh", "--machines", onA, ...words], { cwd: work.dir });
   expect(first.code, first.stdout + first.stderr).toBe(1);
   expect(first.stderr).toContain("a.yaml keeps the directories of jobs.sh.1, jobs.sh.2 until they succeed");
-  await work.write("mended", "");
+  await work.write("fixed", "");
   await a.halt();
   const again = await runCommand(["jobs.sh", "--machines", onA, onB, ...words, "--retry-failed"], {
     cwd: work.dir,
@@ -94,7 +94,7 @@ test("where the machine is gone, a job resumes elsewhere from the collected copy
   expect(again.stderr).toContain("jobs.sh.2 starts fresh on b.yaml: nothing of its directory was collected");
   expect(await outOf(work, "jobs.sh.1")).toBe("begins after step 2\n");
   expect(await outOf(work, "jobs.sh.2")).toBe("begins after step 0\n");
-  // What the first machine has is of no use any more, and goes once it is back.
+  // The first machine's directory is no longer needed, and is removed once it is back.
   const last = await runCommand(["jobs.sh", "--machines", onA, onB, ...words], { cwd: work.dir });
   expect(last.code, last.stdout + last.stderr).toBe(0);
   expect([...batchesOn(a), ...batchesOn(b)]).toEqual([]);
@@ -104,7 +104,7 @@ test("a directory survives a time-out, a stop and a reboot of its machine", asyn
   const work = await makeWorkspace({
     "train.sh": TRAIN,
     "jobs.sh": [
-      `./train.sh state || { ${waitFor("mended")}; }`,
+      `./train.sh state || { ${waitFor("fixed")}; }`,
       "#@ --timeout 1s --keep-dir",
       "./train.sh state || sleep 60",
     ].join("\n"),
@@ -129,7 +129,7 @@ test("a directory survives a time-out, a stop and a reboot of its machine", asyn
   const stopped = await client.ended;
   expect(stopped.code, stopped.stdout + stopped.stderr).toBe(130);
   expect(stopped.stderr).toContain("a.yaml keeps the directories of jobs.sh.1, jobs.sh.3 until they succeed");
-  await work.write("mended", "");
+  await work.write("fixed", "");
   const again = await runCommand([...words, "--retry-failed"], { cwd: work.dir });
   expect(again.code, again.stdout + again.stderr).toBe(0);
   for (const job of ["jobs.sh.1", "jobs.sh.3"]) {

@@ -31,7 +31,7 @@ afterAll(() => host.stop());
 const HINT = "d detach · q leave or stop · ? keys";
 const SANE = /\sisig icanon\b.*\secho echoe\b/s;
 
-/** Two slots. Each job notes that it begins, and ends once there is a file of its name. */
+/** Two slots. Each job notes that it begins, and ends once a file of its name exists. */
 async function argsFor(jobs: number): Promise<string[]> {
   const job = `echo $SSHOAL_JOB >>${seen.path("begun")}; ${waitFor(`${seen.dir}/$SSHOAL_JOB`)}`.replaceAll(
     "'",
@@ -67,7 +67,7 @@ async function start(jobs: number, options: Partial<TerminalOptions> = {}): Prom
   return terminal;
 }
 
-/** Now, and not only at some time before. */
+/** Now, not only at some earlier time. */
 async function shows(terminal: OnTerminal, text: string): Promise<void> {
   await until(`the screen holds ${text}`, () => terminal.lines().some((line) => line.includes(text)));
 }
@@ -76,12 +76,12 @@ function sshoal(...args: string[]) {
   return runCommand(args, { cwd: work.dir, home: home.dir, program: "sshoal" });
 }
 
-test("d detaches: jobs run on, and attach follows them", async () => {
+test("d detaches: jobs continue, and attach follows them", async () => {
   const terminal = await start(3, { afterwards: 'echo "code $?"; stty -a' });
   await shows(terminal, HINT);
   terminal.type("d");
   await terminal.ended;
-  expect(terminal.lines()).toContain("2 jobs run on without you; sshoal attach follows them");
+  expect(terminal.lines()).toContain("2 jobs continue without you; sshoal attach follows them");
   expect(terminal.lines()).toContain("code 0");
   expect(terminal.shown()).toMatch(SANE);
   expect(terminal.lines().join("\n")).not.toMatch(/detach ·|unfinished/);
@@ -111,7 +111,7 @@ test("Ctrl-C drains and shows the keys: c continues, and a second Ctrl-C stops",
   expect(terminal.lines().join("\n")).toContain("1 succeeded, 0 failed, 3 stopped");
 });
 
-test("c continues a batch that was attached to, and drained there", async () => {
+test("c continues a batch that was attached to and drained there", async () => {
   const args = await argsFor(3);
   expect((await runCommand([...args, "--detach"], { cwd: work.dir, home: home.dir })).code).toBe(0);
   const terminal = onTerminal(["attach"], { program: "sshoal", afterwards: 'echo "code $?"' });
@@ -130,7 +130,7 @@ test("c continues a batch that was attached to, and drained there", async () => 
 
 test("q asks whether to detach, drain or stop, and Esc goes back; ? lists the keys", async () => {
   const terminal = await start(3);
-  const question = "d detach, jobs run on · r drain, no new jobs · s stop 2 jobs";
+  const question = "d detach, jobs continue · r drain, no new jobs · s stop 2 jobs";
   terminal.type("q");
   await shows(terminal, question);
   terminal.type("\x1b");
@@ -149,11 +149,11 @@ test("q asks whether to detach, drain or stop, and Esc goes back; ? lists the ke
   expect(begun()).toEqual(["jobs.sh.1", "jobs.sh.2"]);
 });
 
-test("--detach says how many jobs run on, and status agrees at once", async () => {
+test("--detach prints how many jobs continue, and status agrees at once", async () => {
   const left = await runCommand([...(await argsFor(3)), "--detach"], { cwd: work.dir, home: home.dir });
   expect(left.code, left.stderr).toBe(0);
   expect(left.stderr).toMatch(
-    /\n2 jobs run on without you; sshoal attach follows them\n1 more waits on the machines and begins there\n/,
+    /\n2 jobs continue without you; sshoal attach follows them\n1 more waits on the machines and begins there\n/,
   );
   expect(left.stdout).not.toContain("unfinished");
   const { stdout } = await sshoal("status");
@@ -164,7 +164,7 @@ test("--detach says how many jobs run on, and status agrees at once", async () =
   expect(attached.code, attached.stderr).toBe(0);
 });
 
-test("Ctrl-Z stops the client, fg draws the view again, and neither leaves scraps", async () => {
+test("Ctrl-Z stops the client, fg draws the view again, and neither leaves fragments", async () => {
   const terminal = await start(3, { isInShell: true });
   terminal.type("\x1a");
   await shows(terminal, "Stopped");
@@ -177,13 +177,13 @@ test("Ctrl-Z stops the client, fg draws the view again, and neither leaves scrap
   await shows(terminal, HINT);
   expect(terminal.lines().filter((line) => line.includes("2 running"))).toHaveLength(1);
   terminal.type("d");
-  await shows(terminal, "2 jobs run on without you");
+  await shows(terminal, "2 jobs continue without you");
   terminal.type("exit\r");
   expect(await terminal.ended).toBe(0);
   expect(terminal.lines().join("\n")).not.toContain("2 running");
 });
 
-test("a smaller window and a larger one hold the view once", async () => {
+test("a smaller window and a larger one show the view once", async () => {
   const terminal = await start(3);
   await shows(terminal, HINT);
   const views = () => terminal.lines().filter((line) => line.includes("2 running"));
@@ -208,11 +208,11 @@ test("a smaller window and a larger one hold the view once", async () => {
 });
 
 for (const signal of ["SIGTERM", "SIGHUP"] as const) {
-  test(`${signal}: jobs run on, and the terminal is as it was`, async () => {
+  test(`${signal}: jobs continue, and the terminal is restored`, async () => {
     const terminal = await start(3, { afterwards: "stty -a" });
     process.kill(clientPid(), signal);
     await terminal.ended;
-    expect(terminal.lines()).toContain("2 jobs run on without you; sshoal attach follows them");
+    expect(terminal.lines()).toContain("2 jobs continue without you; sshoal attach follows them");
     expect(terminal.shown()).toMatch(SANE);
     await finish(1, 2, 3);
     expect((await sshoal("attach")).code).toBe(0);
@@ -231,5 +231,5 @@ test("jobs from stdin: keys are read from the terminal", async () => {
   await shows(terminal, "2 running");
   terminal.type("d");
   expect(await terminal.ended).toBe(0);
-  expect(terminal.lines()).toContain("2 jobs run on without you; sshoal attach follows them");
+  expect(terminal.lines()).toContain("2 jobs continue without you; sshoal attach follows them");
 });

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const UNICODE = { LANG: "C.UTF-8", NO_COLOR: "1" };
 
-/** The lines that were left standing at the end. */
+/** The lines that are left at the end. */
 function lastLines(shown: string, count: number): string[] {
   return stripVTControlCharacters(shown).trimEnd().replaceAll("\r", "").split("\n").slice(-count);
 }
@@ -62,11 +62,11 @@ ${waitFor(seen.path("go"))}
     terminal.shows(/○ 4 {2}waits +\d+s {2}one\.yaml: 2 of 2 busy/),
   ]);
   relay.pause();
-  await terminal.shows(/one\.yaml {2}no answer for \d+s; its 2 jobs run on/);
+  await terminal.shows(/one\.yaml {2}no answer for \d+s; its 2 jobs continue/);
   relay.resume();
   relay.refuse();
   relay.cut();
-  await terminal.shows(/one\.yaml {2}unreachable for \d+s, trying again; its 2 jobs run on/);
+  await terminal.shows(/one\.yaml {2}unreachable for \d+s, trying again; its 2 jobs continue/);
   await terminal.shows(/● 2 .* last seen \d+s ago: epoch 3\/10/);
   relay.accept();
   await seen.write("go", "");
@@ -85,7 +85,7 @@ ${waitFor(seen.path("go"))}
   }
 });
 
-test("after coming back, a silent job has its last line, and for how long it has printed nothing", async () => {
+test("after resuming, a silent job has its last line, and how long it has printed nothing", async () => {
   await work.write("jobs.sh", `echo epoch 1; ${waitFor(seen.path("go"))}\n`);
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   const first = spawnCommand(args, { cwd: work.dir });
@@ -107,8 +107,8 @@ test("after coming back, a silent job has its last line, and for how long it has
   expect(await terminal.ended).toBe(0);
 });
 
-test("a plain run says once why it waits", async () => {
-  // To slots, right before a job, the cards are full until there is a file; to the probe they never are.
+test("a plain run prints once why it waits", async () => {
+  // For slots, right before a job, the cards are full until a file exists; for the probe they never are.
   await work.write(
     "bin/nvidia-smi",
     `#!/bin/sh

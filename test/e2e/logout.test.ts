@@ -1,4 +1,4 @@
-// A machine whose systemd kills what a login has started, once that login ends. There is none here: stand-ins take its part.
+// A machine whose systemd kills a login's processes when the login ends. Stand-ins simulate systemd.
 
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => ledger.remove());
 
-/** What belongs to a login is told by its connection: a scope has none. */
+/** The connection shows which processes belong to a login: a scope has none. */
 async function strictHost({ lingers }: { lingers: boolean }): Promise<TestHost> {
   const box = await makeWorkspace({
     logind: `#!/bin/sh
@@ -35,7 +35,7 @@ case "$*" in *" ann "*) echo Linger=${lingers ? "yes" : "no"} ;; *) echo KillUse
   return host;
 }
 
-/** SIGTERM leaves the jobs alone: the client goes, and with it the connection. */
+/** SIGTERM does not affect the jobs: the client ends, and with it the connection. */
 async function detached(host: TestHost) {
   await ledger.write([ledger.job(waitFor(ledger.seen.path("go"))), ledger.job()]);
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
@@ -45,7 +45,7 @@ async function detached(host: TestHost) {
   return { args, first: await client.ended };
 }
 
-test("slots that are started in a scope go on after the logout, and nothing is lost", async () => {
+test("slots that are started in a scope continue after the logout, and nothing is lost", async () => {
   const host = await strictHost({ lingers: true });
   const { args, first } = await detached(host);
   expect(first.stdout).not.toContain("KillUserProcesses");
@@ -57,11 +57,11 @@ test("slots that are started in a scope go on after the logout, and nothing is l
   expect([...(await ledger.runs()).values()]).toEqual([1, 1]);
 });
 
-test("where that is of no use, it is reported before a job starts; the job that is killed is lost, never done", async () => {
+test("if that does not help, it is reported before a job starts; the killed job is lost, never done", async () => {
   const host = await strictHost({ lingers: false });
   const { args, first } = await detached(host);
   const message =
-    "strict.yaml: systemd kills jobs there at logout (KillUserProcesses=yes); to keep them, type there once: loginctl enable-linger";
+    "strict.yaml: systemd kills jobs at logout (KillUserProcesses=yes); to keep them, type once on that machine: loginctl enable-linger";
   const kinds = parseEvents(first.stdout).map(({ kind, message: said }) =>
     said === message ? "warned" : kind,
   );

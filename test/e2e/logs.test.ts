@@ -1,4 +1,4 @@
-// `sshoal logs`: what a job printed, byte by byte, wherever it is at the moment.
+// `sshoal logs`: the output of a job, byte by byte, at every stage.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { LIGHT_NO_GPU, waitFor } from "../rig/batch.js";
@@ -29,7 +29,7 @@ async function batch(...lines: string[]): Promise<string[]> {
   return ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
 }
 
-test("of a job that a client follows: so far, to its end, and afterwards", async () => {
+test("of a followed job: so far, to its end, and afterwards", async () => {
   const args = await batch(
     `echo first; echo oops >&2; ${waitFor(seen.path("go"))}; echo last`,
     "echo second",
@@ -60,7 +60,7 @@ test("of a job that a client follows: so far, to its end, and afterwards", async
   expect(await logs("-f", "1", "--out")).toMatchObject({ code: 0, stdout: "first\nlast\n", stderr: "" });
 });
 
-test("of a detached job: straight from its machine, to its end, and nothing is written here", async () => {
+test("of a detached job: directly from its machine, to its end, and nothing is written locally", async () => {
   const args = await batch(
     `printf '\\000\\377\\n'; echo oops >&2; echo x > ${seen.dir}/began; ${waitFor(seen.path("go"))}; echo last`,
     "echo second",
@@ -83,7 +83,7 @@ test("of a detached job: straight from its machine, to its end, and nothing is w
   await seen.write("go", "");
   expect(await first.ended).toMatchObject({ code: 0, stdout: `${soFar}last\n` });
   expect(await second.ended).toMatchObject({ code: 0, stdout: "second\n" });
-  // Its results are over there still, and so is what it printed.
+  // Its results are still on the machine, and so is its output.
   expect(await logs("1", "--out")).toMatchObject({ code: 0, stdout: `${soFar}last\n` });
   await expect(work.read("job_results/jobs.sh.1.out")).rejects.toThrow("ENOENT");
 
@@ -91,7 +91,7 @@ test("of a detached job: straight from its machine, to its end, and nothing is w
   expect(await logs("1", "--out")).toMatchObject({ code: 0, stdout: `${soFar}last\n`, stderr: "" });
 });
 
-test("several jobs at once, by number, range, name, glob and state: from machines, from here, and to their end", async () => {
+test("several jobs at once, by number, range, name, glob and state: from machines, from the local disk, and to their end", async () => {
   const args = await batch(
     "echo one; echo oops >&2; exit 1",
     "seq 1 30; printf 'no end'",
@@ -137,7 +137,7 @@ test("several jobs at once, by number, range, name, glob and state: from machine
   });
 });
 
-test("following outlives the client that brought the output here", async () => {
+test("following outlives the client that fetched the output", async () => {
   const args = await batch(`echo first; ${waitFor(seen.path("go"))}; echo last`);
   const client = spawnCommand(args, { cwd: work.dir });
   await until(
@@ -153,7 +153,7 @@ test("following outlives the client that brought the output here", async () => {
   expect((await runCommand(args, { cwd: work.dir })).code).toBe(0);
 });
 
-test("a link that is cut is taken up again, and nothing is shown twice", async () => {
+test("after a cut connection it continues, and nothing is shown twice", async () => {
   const relay = await startRelay(host.port);
   const file = `username: ${host.username}\nip: 127.0.0.1\nport: ${relay.port}\nssh_key_path: ${host.keyPath}\nmax_jobs: 1\n`;
   await work.write("far.yaml", file);
@@ -190,7 +190,7 @@ test("much output passes unchanged, and a reader that leaves early is no error",
   expect((await runCommand(args, { cwd: work.dir })).code).toBe(0);
 });
 
-test("a job that is not there: what to type instead; a machine that is not: what had arrived", async () => {
+test("a job that does not exist: what to type instead; an unreachable machine: the output so far", async () => {
   const gone = await startSshd({ name: "gone" });
   await work.write("jobs.sh", `echo first; ${waitFor(seen.path("go"))}\n`);
   const args = ["jobs.sh", "--machines", await gone.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];

@@ -13,7 +13,7 @@ import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 let host: TestHost;
 let work: Workspace;
 let home: Workspace;
-/** The job ends once there is this file, which outlives the test so that no job does. */
+/** The job ends once this file exists, which outlives the test so that no job does. */
 let goFile: string;
 let tests = 0;
 
@@ -59,11 +59,11 @@ async function letGo(): Promise<void> {
 }
 
 describe("an alias", () => {
-  test("of another configuration: every later command knows it from the record", async () => {
+  test("of another configuration: every later command finds it in the record", async () => {
     const begun = await start("--machines", "gpu1", "-F", "lab.conf", "--detach");
     expect(begun).toMatchObject({ code: 0 });
 
-    // What a drained machine has not begun would wait.
+    // A drained machine's waiting job would wait for ever.
     await until("the job has begun", () => existsSync(`${goFile}.begun`));
     const status = await sshoal("status", "--json");
     expect(status.stdout).toContain('"machine":"gpu1"');
@@ -95,13 +95,13 @@ describe("an alias", () => {
     expect(stdout).toMatch(/gpu1 \(127\.0\.0\.1:1\):\s+nothing/);
     await home.write(".ssh/config", configFor(host));
     await letGo();
-    // The command of before, as people do it.
+    // The same command as before, as people do it.
     const { code, stdout: end } = await start("--machines", "gpu1");
     expect(end).toContain("1 succeeded");
     expect(code).toBe(0);
   });
 
-  test("in a machine file, with limits of ours", async () => {
+  test("in a machine file, with its own limits", async () => {
     await home.write(".ssh/config", configFor(host));
     await work.write("machines/lab.yaml", "host: gpu1\nmax_jobs: 1\nenv:\n  LR: 1e-4\n");
     await work.write("jobs.sh", "echo $LR\n");
@@ -112,7 +112,7 @@ describe("an alias", () => {
     expect(await work.read("job_results/jobs.sh.1.out")).toBe("1e-4\n");
   });
 
-  test("from a computer that has no record: attach with -F", async () => {
+  test("from a computer without a record: attach with -F", async () => {
     expect(await start("--machines", "gpu1", "-F", "lab.conf", "--detach")).toMatchObject({ code: 0 });
     await letGo();
     const batch = /"batch":"([^"]+)"/.exec(await work.read("job_results/.sshoal/jobs.sh.jsonl"))?.[1] ?? "";
@@ -137,7 +137,7 @@ test("user@host:port, by the usual key", async () => {
   expect(await home.read(".ssh/known_hosts")).toContain(`[127.0.0.1]:${host.port} ssh-ed25519 `);
 });
 
-test("this computer by a machine file, with a place of its own", async () => {
+test("this computer by a machine file, with its own directory", async () => {
   await work.write("here.yaml", `transport: local\nmax_jobs: 1\nscratch: ${home.path("scratch")}\n`);
   await letGo();
   const { code } = await start("--machines", "here");
@@ -147,7 +147,7 @@ test("this computer by a machine file, with a place of its own", async () => {
 });
 
 describe("probe", () => {
-  test("-v says how each machine was reached", async () => {
+  test("-v prints how each machine was reached", async () => {
     await sshoal("probe", "--machines", "gpu1", "-F", "lab.conf");
     const { code, stdout } = await sshoal("probe", "--machines", "gpu1", "-F", "lab.conf", "-v");
     expect(code).toBe(0);
@@ -159,7 +159,7 @@ describe("probe", () => {
     expect((await sshoal("probe", "-v")).stdout).toContain("reached without ssh: it is this computer");
   });
 
-  test("without -v nothing of it; with --json always", async () => {
+  test("without -v it is not printed; with --json always", async () => {
     const args = ["probe", "--machines", "gpu1", "-F", "lab.conf"];
     expect((await sshoal(...args)).stdout).not.toContain("reached");
     const [machine] = parseEvents((await sshoal(...args, "--json")).stdout);
@@ -167,7 +167,7 @@ describe("probe", () => {
   });
 });
 
-describe("what cannot be meant", () => {
+describe("words that cannot name a machine", () => {
   async function expectRefused(args: readonly string[], said: RegExp): Promise<void> {
     const { code, stdout, stderr } = await start(...args);
     expect(stderr).toMatch(said);
@@ -175,7 +175,7 @@ describe("what cannot be meant", () => {
     expect(existsSync(work.path("job_results"))).toBe(false);
   }
 
-  test("a mistyped name: nothing is begun, and what was meant is offered", async () => {
+  test("a mistyped name: nothing begins, and the intended name is suggested", async () => {
     await home.write(".ssh/config", "Host titan1\n");
     await work.write("machines/saturn.yaml", "host: titan1\n");
     await expectRefused(
@@ -192,21 +192,21 @@ describe("what cannot be meant", () => {
     );
   });
 
-  test("-F that is not there, or without --machines", async () => {
+  test("-F with a missing file, or without --machines", async () => {
     await expectRefused(
       ["--machines", "gpu1", "-F", "lba.conf"],
       /^error: -F lba\.conf: there is no such file\ntry: name an ssh configuration file\n/,
     );
     await expectRefused(
       ["-F", "lab.conf"],
-      /^error: -F has no meaning without --machines\ntry: add --machines/,
+      /^error: -F has no effect without --machines\ntry: add --machines/,
     );
   });
 
-  test("a host that is not known yet, with --host-keys strict", async () => {
+  test("an unknown host, with --host-keys strict", async () => {
     const args = ["--machines", "gpu1", "-F", "lab.conf", "--host-keys", "strict"];
     const { code, stderr } = await start(...args);
-    expect(stderr).toMatch(/gpu1 is left out: .* is not a known host, .* its key is ssh-ed25519 SHA256:/);
+    expect(stderr).toMatch(/gpu1 is left out: .* is not in known_hosts, .* its key is ssh-ed25519 SHA256:/);
     expect(code).toBe(3);
     expect(existsSync(home.path(".ssh/known_hosts"))).toBe(false);
   });

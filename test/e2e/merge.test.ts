@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   work = await makeWorkspace({
     "both.sh": "for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done\n",
-    // A plain command, which a fork runs, and one that gets a shell of its own.
+    // A plain command, which a fork runs, and one that gets its own shell.
     "jobs.sh": "sh both.sh\nfor i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done; exit 3\n",
   });
 });
@@ -45,7 +45,7 @@ test.each(["max_jobs: 1", "max_jobs: 1\nplain_slots: true"])(
   },
 );
 
-test("a batch keeps it: what is left after --detach runs and comes home the same way", async () => {
+test("a batch keeps the setting: jobs after --detach are collected the same way", async () => {
   await work.write("jobs.sh", "#@ --merge\n\nsh both.sh\nsh both.sh\n");
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   expect((await runCommand([...args, "--detach"], { cwd: work.dir })).code).toBe(0);

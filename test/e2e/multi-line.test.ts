@@ -72,7 +72,7 @@ test("each runs as one text, and has the number of its first line", async () => 
 
   await work.write("jobs.sh", SCRIPT.replace("1 + 1", "1 + 2"));
   expect((await run("--keep-changed")).stderr).toContain(
-    "line 2 has changed: its results are those of: cat <<END … (without --keep-changed it runs anew)",
+    "line 2 has changed: its results are from the old command: cat <<END … (to run it again, leave out --keep-changed)",
   );
   const rerun = parseEvents((await run("--rerun", "changed", "--json")).stdout);
   expect(rerun.flatMap((event) => (event.kind === "job-collected" ? [event.name] : []))).toEqual([

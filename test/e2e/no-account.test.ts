@@ -1,4 +1,4 @@
-// A uid that the system has no account for, as containers run with: a batch works as for any other user.
+// A uid for which the system has no account, as in containers: a batch works as for any other user.
 
 import { spawnSync } from "node:child_process";
 import { userInfo } from "node:os";
@@ -49,7 +49,7 @@ test.runIf(canBeStranger)("jobs run by ssh for a uid without an account", async 
   }
 });
 
-test.runIf(canBeStranger)("a uid without an account and without HOME gets an answer too", () => {
+test.runIf(canBeStranger)("a uid without an account and without HOME also gets an answer", () => {
   const { status, stderr } = runAsStranger(["status"], { NODE_DISABLE_COMPILE_CACHE: "1" }, "sshoal");
   expect(stderr).toContain("no batch was ever run in");
   expect(status).toBe(2);

@@ -1,5 +1,5 @@
-// Machines as people have them: login shells of every kind, start-up files that talk or dawdle, wrappers around every
-// command, tools that are missing. On each a small batch runs, or says what it lacks, and so does doctor.
+// Machines as people have them: login shells of every kind, start-up files that print or are slow, wrappers around
+// every command, missing tools. On each a small batch runs or reports what is missing, and so does doctor.
 
 import { mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -27,7 +27,7 @@ async function aHost(options: SshdOptions, { onTestFinished }: Finish): Promise<
   return host;
 }
 
-/** What each job printed, and what was said on the way. */
+/** What each job printed, and the messages on the way. */
 async function runBatch(file: string, jobs: readonly string[], context: Finish) {
   const work = await aWorkspace(context);
   await work.write("jobs.sh", jobs.map((job) => `${job}\n`).join(""));
@@ -50,7 +50,7 @@ async function runBoth(host: TestHost, jobs: readonly string[], context: Finish)
   return Promise.all([runBatch(file, jobs, context), runDoctor(file, context)]);
 }
 
-/** A PATH with the usual tools, but for some; given to every command by a wrapper, as sshd makes its own PATH. */
+/** A PATH with the usual tools, except some; set for every command by a wrapper, because sshd sets its own PATH. */
 async function hostWithout(tools: readonly string[], context: Finish): Promise<TestHost> {
   const { path } = await aWorkspace(context);
   const dir = path("bin");
@@ -62,7 +62,7 @@ async function hostWithout(tools: readonly string[], context: Finish): Promise<T
   return aHost({ config: [wrapper] }, context);
 }
 
-/** Runs anywhere, and tells what runs it. */
+/** Runs in any shell, and prints which one. */
 const JOBS = [
   `printf '%s|' "it's" "\\$HOME" 'é'; (cd / && pwd)`,
   `echo "\${BASH_VERSION:+bash} $SSHOAL_JOB"`,
@@ -113,7 +113,7 @@ describe.concurrent("start-up files", () => {
     ]);
   });
 
-  test("that exit, read what is not theirs, or exec another shell: nothing runs, and the reason is near", async (context) => {
+  test("that exit, read stdin, or exec another shell: nothing runs, and the reason is printed", async (context) => {
     const { expect } = context;
     const host = await aHost({ loginShell: "bash" }, context);
     const { dir } = await aWorkspace(context);
@@ -126,7 +126,7 @@ describe.concurrent("start-up files", () => {
       });
       expect(code, line).toBe(3);
       const words = stdout.replace(/\s+/g, " ");
-      expect(words, line).toContain("the login shell ended without a word, and without running sh");
+      expect(words, line).toContain("the login shell ended without output and without running sh");
       expect(words, line).toContain("may exit, read its input or exec another shell");
     }
   });
@@ -149,7 +149,7 @@ describe.concurrent("start-up files", () => {
 });
 
 describe.concurrent("forced commands", () => {
-  test("a wrapper that logs, talks, and runs what it was given", async (context) => {
+  test("a wrapper that logs, prints, and runs the command", async (context) => {
     const { expect } = context;
     const { path, read, write } = await aWorkspace(context);
     const wrapper = await write(
@@ -183,7 +183,7 @@ bash -lc "$SSH_ORIGINAL_COMMAND"
 });
 
 describe.concurrent("tools", () => {
-  test("no bash: jobs run under sh, and that is said", async (context) => {
+  test("no bash: jobs run under sh, and that is reported", async (context) => {
     const { expect } = context;
     const host = await hostWithout(["bash", "rbash"], context);
     const jobs = [`echo "\${BASH_VERSION-no bash}"`, "[ 1 = 1 ] && exit 7"];
@@ -201,7 +201,7 @@ describe.concurrent("tools", () => {
     ]);
   });
 
-  test.for(["tar", "setsid", "find"])("no %s: nothing is begun, and it is named", async (tool, context) => {
+  test.for(["tar", "setsid", "find"])("no %s: nothing begins, and it is named", async (tool, context) => {
     const { expect } = context;
     const host = await hostWithout([tool], context);
     const { code, said, out } = await runBatch(await host.machineFile(), JOBS, context);
@@ -211,7 +211,7 @@ describe.concurrent("tools", () => {
     expect(out).toEqual([null, null]);
   });
 
-  test("doctor names all that is missing at once, and the packages that have it", async (context) => {
+  test("doctor names all missing tools at once, with their packages", async (context) => {
     const { expect } = context;
     const host = await hostWithout(["tar", "setsid", "find", "flock"], context);
     const { code, about } = await runDoctor(await host.machineFile(), context);
@@ -227,7 +227,7 @@ describe.concurrent("tools", () => {
   });
 });
 
-test("a locale that is not English, or not even there", async (context) => {
+test("a locale that is not English, or does not exist", async (context) => {
   const { expect } = context;
   const env = { LANG: "de_DE.UTF-8", LC_ALL: "tr_TR.UTF-8", LANGUAGE: "de:tr" };
   const host = await aHost({ env }, context);

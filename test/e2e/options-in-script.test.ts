@@ -1,4 +1,4 @@
-// #@ lines of a batch file: options for all jobs, and jobs that do not all need the same.
+// #@ lines of a batch file: options for all jobs, and jobs with different requirements.
 
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -34,7 +34,7 @@ function output(line: number): Promise<string> {
   return work.read(`job_results/jobs.sh.${line}.out`);
 }
 
-test("for all jobs at the top of the file, for one right above it", async () => {
+test("for all jobs at the top of the file, for one job right above it", async () => {
   const lines = [
     `#@ --machines ${await host.machineFile()} --no-gpu-required`,
     "#@ --env A=all --env B='b b' --timeout 90s",
@@ -52,7 +52,7 @@ test("for all jobs at the top of the file, for one right above it", async () => 
   expect(await output(7)).toBe("all\n");
 });
 
-test("a job that needs more gets the card that has it; never two jobs on a card, of whatever kind", async () => {
+test("a job that needs more gets a card that has it; never two jobs of any kind on a card", async () => {
   install([{ memoryFree: 4000 }, { memoryFree: 20000 }]);
   const card = `${seen.dir}/card-$CUDA_VISIBLE_DEVICES`;
   const job = `mkdir ${card} || exit 9; echo $CUDA_VISIBLE_DEVICES; sleep 0.1; rmdir ${card}`;
@@ -72,7 +72,7 @@ test("kinds share cores and cards as far as there is room, at the same time", as
   expect(code).toBe(0);
 });
 
-test("a batch with jobs of several kinds is picked up by another command, and from another directory", async () => {
+test("a batch with jobs of several kinds is resumed by another command, and from another directory", async () => {
   install([{ memoryFree: 4000 }, {}]);
   const gate = waitFor(seen.path("go"));
   const big = ["#@ --gpu-memory-required 8000 --timeout 60s", `${gate}; echo big $CUDA_VISIBLE_DEVICES`];
@@ -91,7 +91,7 @@ test("a batch with jobs of several kinds is picked up by another command, and fr
   for (const line of [3, 5]) expect(await elsewhere.read(`job_results/jobs.sh.${line}.out`)).toBe("big 1\n");
 });
 
-test("jobs that no machine has room for are told of, and the others run", async () => {
+test("jobs that no machine has room for are reported, and the others run", async () => {
   install([{ memoryFree: 4000 }]);
   const lines = ["echo a", "#@ --gpu-memory-required 8000", "echo b", "echo c"];
   const { code, stdout, stderr } = await run(lines, "--machines", await host.machineFile());
@@ -101,7 +101,7 @@ test("jobs that no machine has room for are told of, and the others run", async 
   );
 });
 
-test("what is wrong with them is told before anything begins", async () => {
+test("mistakes in them are reported before anything begins", async () => {
   const { code, stderr } = await run(["#@ --num-cpus x --json", "echo a", "#@ --machines b", "echo b"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(

@@ -1,4 +1,5 @@
-// Other accounts of a machine: what they put in our way is refused, with the reason, and the batch runs elsewhere.
+// Other accounts of a machine: directories that they control are refused, with the reason, and the batch runs on
+// another machine.
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -27,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all([work.remove(), shared.remove()]));
 afterAll(() => Promise.all([box?.stop(), other?.stop()]));
 
-const HINT = "give its machine file scratch: with a directory that only you can write to";
+const HINT = "in its machine file, set scratch: to a directory that only you can write to";
 
 async function run(hosts: readonly TestHost[], more: readonly string[] = []) {
   const files = await Promise.all(
@@ -62,7 +63,7 @@ describe.skipIf(!isRoot)("another account has made .sshoal in a directory like /
     expect(code).toBe(3);
   });
 
-  test("probe shows no slots there, but the reason", async () => {
+  test("probe shows no slots, but the reason", async () => {
     const args = ["probe", "--machines", await box.machineFile(`scratch: ${shared.dir}`), ...LIGHT_NO_GPU];
     const { code, stdout } = await runCommand(args, { cwd: work.dir, program: "sshoal" });
     expect(stdout).toMatch(/^box\.yaml +none\n.*not safe: \S+\/\.sshoal\s+belongs to\s+another\s+account\n/m);
@@ -78,7 +79,7 @@ describe.skipIf(!isRoot)("another account has made .sshoal in a directory like /
   });
 });
 
-test("a directory like /tmp is used, and so is one that a link leads to", async () => {
+test("a directory like /tmp is used, and so is one behind a link", async () => {
   await symlink(shared.dir, work.path("link"));
   for (const scratch of [shared.dir, work.path("link")]) {
     const file = await box.machineFile(`max_jobs: 1\nscratch: ${scratch}`);

@@ -1,4 +1,4 @@
-// A job with a name and paths of its own: what it begins with, what comes back, and what it is called.
+// A job with its own name and paths: what it starts with, what is collected, and its name.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -43,7 +43,7 @@ const came = (name: string) => listBelow(work.path("job_results", `train.sh.${na
 const FIND = "find . -type f | sort | tr '\\n' ' '";
 
 describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
-  test("each job begins with its own paths, and brings its own back", async () => {
+  test("each job starts with its own paths, and its own are collected", async () => {
     const make = `${FIND}; mkdir -p out; echo 1 > out/one; echo 2 > two`;
     const trees = listTrees(`${host.homeDir}/.sshoal`);
     const { code, stdout, stderr } = await run(
@@ -72,12 +72,12 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(came("last.1")).toEqual([]);
     expect(printed("10")).toBe("");
     expect(came("10")).toEqual(["out/", "out/one", "two"]);
-    // Those of the first and the fourth are one tree, and the last has none.
+    // The first and the fourth job have the same tree, and the last has none.
     expect(listTrees(`${host.homeDir}/.sshoal`).length - trees.length).toBe(3);
     expect(listSpool(`${host.homeDir}/.sshoal`)).toEqual(EMPTY_SPOOL);
   });
 
-  test("where every job has paths of its own, nothing else travels", async () => {
+  test("if every job has its own paths, nothing else is sent", async () => {
     await work.write("large.bin", Buffer.alloc(3 << 20));
     const { code, stderr, stdout } = await run(
       ["#@ --copy-forward a.txt", "cat a.txt", "#@ --copy-forward b", "cat b/b.txt"],
@@ -104,7 +104,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(printed("4")).toBe("here\n");
   });
 
-  test("after an edit results follow their commands, and names stay; logs, retry and stop take them", async () => {
+  test("after an edit results follow their commands, and names stay; logs, retry and stop accept them", async () => {
     const once = (name: string) => `echo ${name} >> '${work.path("ran")}'; echo ${name}`;
     await run(["#@ --name same", once("X"), "#@ --name flaky", "echo flaky; exit 1"], ...machines);
     const second = await run(
@@ -121,12 +121,12 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
       ...machines,
     );
     expect(second.stderr).toContain("train.sh was edited: 1 result moved");
-    // The name tells equal commands apart: the one that is new ran.
+    // The name distinguishes equal commands: the new one ran.
     expect(readFileSync(work.path("ran"), "utf8")).toBe("X\nNEW\nX\n");
     expect(printed("broken")).toBe("flaky\n");
     const names = readdirSync(work.path("job_results")).filter((name) => name.endsWith(".out"));
     expect(names.sort()).toEqual(["2", "broken", "other", "same"].map((name) => `train.sh.${name}.out`));
-    // Of a job that is done, nothing need be copied any more.
+    // For a finished job, nothing needs to be copied any more.
     rmSync(work.path("c.py"));
     const retried = await sshoal("retry", "broken");
     expect([retried.code, retried.stdout], retried.stderr).toEqual([1, expect.stringContaining("1 failed")]);
@@ -142,7 +142,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(stdout).toMatch(/^endless,stopped,/m);
   });
 
-  test("another directory picks the batch up, with the names and paths of its jobs", async () => {
+  test("another directory resumes the batch, with the names and paths of its jobs", async () => {
     const go = await makeWorkspace();
     onTestFinished(() => go.remove());
     const lines = [
@@ -161,7 +161,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(await go.read("job_results/train.sh.second.out")).toBe("a\n");
   });
 
-  test("a job that waits on its machine begins with the paths that an edit gives it", async () => {
+  test("a waiting job starts with the paths that an edit gives it", async () => {
     const go = await makeWorkspace();
     onTestFinished(() => go.remove());
     const lines = (paths: string) => [waitFor(go.path("go")), `#@ --copy-forward ${paths}`, FIND];
@@ -174,7 +174,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(printed("3")).toBe("./b/b.txt ");
   });
 
-  test("a client that is killed while trees travel is followed by one that runs each job once", async () => {
+  test("after a client was killed while trees were sent, the next one runs each job once", async () => {
     const lines = ["a.txt", "b", "c.py", "d.py"].flatMap((path) => [
       `#@ --copy-forward ${path}`,
       `ls; echo ${path} >> '${work.path("ran")}'`,
@@ -221,10 +221,10 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     );
     expect(code).toBe(2);
     expect(stderr.match(/^error: .*/gm)).toEqual([
-      "error: train.sh:1: the name 3-4: numbers name lines",
-      "error: train.sh:3: the name a/b: letters, digits, -, _ and single dots make a name",
+      "error: train.sh:1: the name 3-4: a number means a line",
+      "error: train.sh:3: the name a/b: a name has only letters, digits, -, _ and single dots",
       "error: train.sh:8: the name one is taken: train.sh:5",
-      "error: train.sh:10: the name x.out: letters, digits, -, _ and single dots make a name",
+      "error: train.sh:10: the name x.out: a name has only letters, digits, -, _ and single dots",
     ]);
     const paths = ["#@ --copy-forward gone", "true", "#@ --copy-backwards ..", "#@ --copy-forward b", "true"];
     const second = await run(paths, ...machines);
@@ -237,7 +237,7 @@ describe("#@ --name, --copy-forward and --copy-backwards for one job", () => {
     expect(inPlace).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /^error: train\.sh:1: --copy-backwards has no meaning where jobs run in place: .*\ntry: add --copy-forward \.\//,
+        /^error: train\.sh:1: --copy-backwards has no effect if jobs run in place: .*\ntry: add --copy-forward \.\//,
       ),
     });
     expect(existsSync(work.path("job_results"))).toBe(false);
@@ -290,7 +290,7 @@ describe("--kabuki-commands", () => {
       'error: train.sh:6: "ran" is a second command',
       "error: train.sh:7: which command?",
       "error: train.sh:8: unknown option '--copy-forwrd'",
-      "error: train.sh:9: the name 5: numbers name lines",
+      "error: train.sh:9: the name 5: a number means a line",
     ]);
     expect(stderr).toContain("try: did you mean --copy-forward?");
     const inner = await run(["execute_remote 'if true; then echo'"], "--kabuki-commands", ...machines);

@@ -1,4 +1,4 @@
-// SIGUSR1 and SIGUSR2: while a batch is paused nothing new begins, whatever happens to its link or its client.
+// SIGUSR1 and SIGUSR2: while a batch is paused no job begins, whatever happens to its connection or its client.
 
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -27,7 +27,7 @@ afterAll(async () => {
   await host.stop();
 });
 
-/** Four jobs, one slot. Each notes that it begins, and ends once there is a file "go". */
+/** Four jobs, one slot. Each notes that it begins, and ends once a file "go" exists. */
 async function argsFor(): Promise<string[]> {
   const job = `echo $SSHOAL_JOB >>${seen.path("begun")}; ${waitFor(seen.path("go"))}`;
   await work.write("jobs.sh", `${job}\n`.repeat(4));
@@ -50,13 +50,13 @@ async function startAndPause(args: readonly string[]): Promise<LiveCommand> {
   const command = spawnCommand(args, { cwd: work.dir });
   await command.until(({ stdout }) => stdout().includes("started: jobs.sh.1;"));
   command.child.kill("SIGUSR1");
-  const notice = `paused: no new jobs, running ones go on; kill -USR2 ${command.child.pid} resumes\n`;
+  const notice = `paused: no new jobs, running ones continue; kill -USR2 ${command.child.pid} resumes\n`;
   await command.until(({ stderr }) => stderr().includes(notice));
   await until("no job is left for the slot to take", () => !hasWaitingJobs());
   return command;
 }
 
-test("paused: running jobs go on, nothing begins, also after a lost link; then all begin in order", async () => {
+test("paused: running jobs continue, none begins, even after a lost connection; then all begin in order", async () => {
   const command = await startAndPause(await argsFor());
   command.child.kill("SIGUSR1");
   await seen.write("go", "");

@@ -1,4 +1,4 @@
-// A machine lets in a plain account, to which a read-only directory is closed. With GNU's tools, and with busybox's.
+// A machine with a plain account, which cannot write to a read-only directory. With GNU's tools, and with busybox's.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
@@ -32,18 +32,18 @@ describe.each(["GNU", "busybox"])("with the tools of %s", (tools) => {
     return work.read("job_results/jobs.sh.1.out");
   }
 
-  test("jobs do not run as root, also when the tests do", async () => {
+  test("jobs do not run as root, even if the tests do", async () => {
     expect(await run("id -u")).not.toBe("0\n");
   });
 
-  test("files and directories keep their modes, whatever the umask of the machine", async () => {
+  test("files and directories keep their modes, with any umask of the machine", async () => {
     await work.write("all/run.sh", "#!/bin/sh\n");
     chmodSync(work.path("all"), 0o777);
     chmodSync(work.path("all/run.sh"), 0o775);
     expect(await run("stat -c %a all all/run.sh")).toBe("777\n775\n");
   });
 
-  test("a read-only directory travels, and so does an edit in it", async () => {
+  test("a read-only directory is sent, and so is an edit in it", async () => {
     // Enough that only the edit is sent.
     await work.write("much.bin", Buffer.alloc(3 << 20, 1));
     await work.write("closed/sub/data.txt", "before\n");
@@ -61,7 +61,7 @@ describe.each(["GNU", "busybox"])("with the tools of %s", (tools) => {
     expect(listBelow(join(host.homeDir, ".sshoal/batches"))).toEqual([]);
   });
 
-  test("a directory that a job closes comes home, without the inputs in it", async () => {
+  test("a directory that a job closes is collected, without the inputs in it", async () => {
     await work.write("data/input.txt", "input\n");
     await run("echo made >data/made.txt; chmod 500 data");
     expect(listBelow(work.path("job_results/jobs.sh.1"))).toEqual(["data/", "data/made.txt"]);
@@ -70,7 +70,7 @@ describe.each(["GNU", "busybox"])("with the tools of %s", (tools) => {
   });
 });
 
-/** A line of sshd_config: commands find busybox's tools and no others. */
+/** A line of sshd_config: commands find only busybox's tools. */
 function onlyBusybox(box: Workspace): string {
   mkdirSync(box.path("bin"));
   execFileSync("busybox", ["--install", "-s", box.path("bin")]);

@@ -1,4 +1,4 @@
-// Nothing that a batch leaves on this computer can be read by other users, whatever the umask.
+// Other users cannot read anything that a batch leaves on this computer, with any umask.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { until } from "../rig/until.js";
 
 const own = useOwnHome({ "input.txt": "one\n" });
 
-/** Everything below a directory that others have a right to; links have no modes of their own. */
+/** Everything below a directory that other users have rights to; links have no modes of their own. */
 function openToOthers(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(dir, entry.name);
@@ -22,7 +22,7 @@ function openToOthers(dir: string): string[] {
 
 const modeOf = (...parts: string[]) => lstatSync(own.work.path(...parts)).mode & 0o777;
 
-/** A job that runs while output arrives, one whose output comes with its results, and one that fails. */
+/** A job that runs while output arrives, one whose output arrives with its results, and one that fails. */
 async function runBatch(): Promise<void> {
   const jobs = [
     `umask 0; echo one; ${waitFor(own.work.path("go"))}; mkdir -m 777 d; echo x > d/f; chmod 777 d/f`,
@@ -42,7 +42,7 @@ async function runBatch(): Promise<void> {
   expect((await client.ended).code).toBe(1);
 }
 
-test("job_results, records, output, results and caches are readable by their owner alone", async () => {
+test("job_results, records, output, results and caches are readable only by their owner", async () => {
   await runBatch();
   expect(modeOf("job_results")).toBe(0o700);
   expect(openToOthers(own.work.path("job_results"))).toEqual([]);

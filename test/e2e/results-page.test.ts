@@ -1,5 +1,5 @@
-// The page of `sshoal results --html`, opened in a real browser: drawn, sorted, pointed at; and nothing that jobs said
-// is more than text to it.
+// The page of `sshoal results --html`, opened in a real browser: drawn, sorted, pointed at; and text of jobs stays
+// text.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -43,7 +43,7 @@ async function writePage(from: Workspace): Promise<void> {
   await from.write("results.html", stdout);
 }
 
-/** A parameter of this name cannot be typed, but a record may say anything. */
+/** A parameter of this name cannot be typed, but a record may contain anything. */
 async function renameParameter(name: string): Promise<void> {
   const { stdout } = await runCommand(["status", "--json"], { program: "sshoal", cwd: work.dir });
   const path = `job_results/.sshoal/${JSON.parse(stdout.split("\n")[0] ?? "").name.replace(/\.1$/, "")}.jsonl`;
@@ -52,7 +52,7 @@ async function renameParameter(name: string): Promise<void> {
 }
 
 describe("a sweep of six jobs", () => {
-  test("every job is drawn where it belongs, and nothing is loaded", async () => {
+  test("every job is drawn at its place, and nothing is loaded", async () => {
     const { page, complaints, requests } = await openFile(browser, work.path("results.html"));
     const count = (selector: string) => page.locator(selector).count();
     expect(await count("#table tbody tr")).toBe(6);
@@ -80,7 +80,7 @@ describe("a sweep of six jobs", () => {
     expect({ complaints, requests }).toEqual({ complaints: [], requests: [] });
   });
 
-  test("a click on a heading sorts by it, a second one the other way, and so does the keyboard", async () => {
+  test("a click on a heading sorts by it, a second one reverses it, and so does the keyboard", async () => {
     const { page } = await openFile(browser, work.path("results.html"));
     const jobs = () => page.locator("#table tbody td:first-child").allTextContents();
     const heading = page.getByRole("columnheader", { name: "acc", exact: true });
@@ -98,7 +98,7 @@ describe("a sweep of six jobs", () => {
     expect(await heading.getAttribute("aria-sort")).toBe("none");
   });
 
-  test("what is pointed at, or reached by arrow keys, says what it is, and its row is lit", async () => {
+  test("a mark that is pointed at, or reached by arrow keys, shows its text, and its row is highlighted", async () => {
     const { page } = await openFile(browser, work.path("results.html"));
     const tip = page.locator("#tip");
     expect(await tip.isVisible()).toBe(false);
@@ -126,7 +126,7 @@ describe("a sweep of six jobs", () => {
     expect(await page.locator("#scatter svg").getAttribute("width")).toMatch(/^3\d\d$/);
   });
 
-  test("names that are markup stay names", async () => {
+  test("names that look like markup stay names", async () => {
     await renameParameter(EVIL);
     await writePage(work);
     const { page, complaints, requests } = await openFile(browser, work.path("results.html"));
@@ -151,7 +151,7 @@ describe("a sweep of six jobs", () => {
   });
 });
 
-test("a thousand jobs are drawn, and those that left nothing are told how to", async () => {
+test("a thousand jobs are drawn, and without metrics the page explains how to print them", async () => {
   const name = (line: number) => `sweep-0.${line}`;
   const lines = Array.from({ length: 1000 }, (_, index) => index + 1);
   const jobs = lines.map((line) => ({

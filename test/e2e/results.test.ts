@@ -1,4 +1,4 @@
-// `sshoal results`: one row a job with the metrics it left, for people, spreadsheets and programs.
+// `sshoal results`: one row per job with its metrics, for people, spreadsheets and programs.
 
 import { symlinkSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -66,7 +66,7 @@ test("a table that fits the terminal, sorted by a metric", async () => {
   ).toEqual(["6", "2", "1", "4", "3", "5"]);
 });
 
-test("CSV, in which nothing is a formula", async () => {
+test("CSV, without formulas", async () => {
   const { stdout } = await results("--csv");
   const lines = stdout.split("\n");
   expect(lines[0]).toBe("job,state,kind,acc,loss,val.acc,'=cmd,seconds,machine,slot,attempt,command");
@@ -74,7 +74,7 @@ test("CSV, in which nothing is a formula", async () => {
   expect(lines).toHaveLength(8);
 });
 
-test("JSON: one object a job", async () => {
+test("JSON: one object per job", async () => {
   const [first, ...others] = parseEvents((await results("--json")).stdout);
   expect(first).toEqual({
     v: 2,
@@ -103,7 +103,7 @@ test("JSON: one object a job", async () => {
   ]);
 });
 
-test("jobs that wait or run are rows too, and metrics are those printed so far", async () => {
+test("waiting and running jobs have rows, too, with the metrics printed so far", async () => {
   const here = await makeWorkspace();
   const script = `echo "sshoal: acc=0.5"; ${waitFor(here.path("go"))}; echo "sshoal: acc=0.6"\n`;
   await here.write("jobs.sh", script.repeat(4));
@@ -127,7 +127,7 @@ test("jobs that wait or run are rows too, and metrics are those printed so far",
   await here.remove();
 });
 
-test("a link among the results leads nowhere", async () => {
+test("a link among the results is not followed", async () => {
   const here = await makeWorkspace({ "secret.json": '{"secret": 1}', "jobs.sh": "true\n" });
   await runCommand(["jobs.sh", ...options], { cwd: here.dir });
   symlinkSync(here.path("secret.json"), here.path("job_results/jobs.sh.1/metrics.json"));
@@ -137,7 +137,7 @@ test("a link among the results leads nowhere", async () => {
   await here.remove();
 });
 
-describe("what is typed wrongly is told", () => {
+describe("mistakes in the command are reported", () => {
   test.each([
     [
       ["--sort", "accuracy"],
@@ -152,7 +152,7 @@ describe("what is typed wrongly is told", () => {
     expect(stderr).toEqual(typeof said === "string" ? said : expect.stringMatching(said));
   });
 
-  test("which of two batches", async () => {
+  test("an ambiguous batch", async () => {
     await work.write("b.sh", "true\n");
     await runCommand(["b.sh", ...options], { cwd: work.dir });
     expect((await results()).stderr).toBe(

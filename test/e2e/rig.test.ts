@@ -1,4 +1,4 @@
-// Proves the rig itself, with nothing but OpenSSH's own client.
+// Tests the rig itself, with only OpenSSH's own client.
 
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ test("ssh reaches a host and sees its own home and programs", async () => {
   );
 });
 
-test("two hosts are apart", async () => {
+test("two hosts are separate", async () => {
   await ssh(one, 'echo one > "$HOME/mark"');
   expect(await ssh(two, 'ls "$HOME"')).toBe("");
   expect(await ssh(one, 'cat "$HOME/mark"')).toBe("one");
@@ -55,7 +55,7 @@ test("a host can have another login shell", async () => {
   expect(await ssh(two, "echo $FISH_VERSION (math 1 + 1)")).toMatch(/^\d+\.\d+\S* 2$/);
 });
 
-test("the machine file says how to get there", async () => {
+test("the machine file has the address", async () => {
   const file = await one.machineFile("max_jobs: 2");
   expect(file).toBe(join(one.dir, "one.yaml"));
   expect(await readFile(file, "utf8")).toBe(
@@ -71,7 +71,7 @@ test("detached processes of a host are found, and end with it", async () => {
   await until("the process is gone", () => host.pids().length === 0);
 });
 
-test("the built command runs in a directory of its own, and all it says comes back", async () => {
+test("the built command runs in its own directory, and all its output is captured", async () => {
   const { dir, remove } = await makeWorkspace();
   const { code, stdout, stderr } = await runCommand(["--help"], { cwd: dir, program: "sshoal" });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -83,13 +83,13 @@ test("the relay passes data on, counts, and delays", async () => {
   const relay = await startRelay(one.port, { delayMs: 50 });
   const startedAt = performance.now();
   expect(await ssh(one, "echo through", relay.port)).toBe("through");
-  // A login takes many round trips, and each way of each takes 50 ms.
+  // A login takes many round trips, and each direction of each takes 50 ms.
   expect(performance.now() - startedAt).toBeGreaterThan(500);
   expect(relay.connections()).toBe(1);
   await relay.stop();
 });
 
-test("the relay cuts connections, and refuses new ones until told otherwise", async () => {
+test("the relay cuts connections, and refuses new ones until it accepts again", async () => {
   const relay = await startRelay(one.port);
   const cut = ssh(one, 'touch "$HOME/started"; sleep 1000', relay.port);
   await until("it runs", () => ssh(one, 'ls "$HOME/started"').catch(() => null));
@@ -102,7 +102,7 @@ test("the relay cuts connections, and refuses new ones until told otherwise", as
   await relay.stop();
 });
 
-/** A round trip past the relay: by then an echo by way of it would be here, too. */
+/** A round trip past the relay: by then an echo through it would have arrived, too. */
 async function untilEchoed(server: Server): Promise<void> {
   const socket = connect({ port: (server.address() as { port: number }).port, host: "127.0.0.1" });
   let heard = "";
@@ -114,7 +114,7 @@ async function untilEchoed(server: Server): Promise<void> {
   socket.destroy();
 }
 
-test("a paused relay says nothing, and goes on where it was", async () => {
+test("a paused relay sends nothing, and continues where it stopped", async () => {
   const server = createServer((socket) => socket.on("error", () => {}).pipe(socket)).listen(0, "127.0.0.1");
   await until("it listens", () => server.listening);
   const relay = await startRelay((server.address() as { port: number }).port);

@@ -1,4 +1,4 @@
-// A batch is its file, however its path is typed.
+// A batch is its file, whichever way its path is typed.
 
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -40,7 +40,7 @@ test("jobs are named for the path relative to the working directory", async () =
   expect(listBelow(own.work.path("job_results"))).toContain("a_b.sh.1.out");
 });
 
-test("a/b.sh beside a_b.sh: the second is refused, with what to do about it, and nothing of the first changes", async () => {
+test("a/b.sh beside a_b.sh: the second is refused, with a hint, and the first does not change", async () => {
   await own.work.write("a_b.sh", "echo other >> ran\n");
   expect(await run("a/b.sh")).toMatchObject({ code: 0 });
   const { code, stdout, stderr } = await run("a_b.sh");
@@ -53,7 +53,7 @@ test("a/b.sh beside a_b.sh: the second is refused, with what to do about it, and
   expect(await own.work.read("ran")).toBe("ran\n");
 });
 
-test("a script that was moved to where its results have the same names goes on", async () => {
+test("a script that was moved to where its results have the same names is resumed", async () => {
   expect(await run("a/b.sh")).toMatchObject({ code: 0 });
   renameSync(own.work.path("a/b.sh"), own.work.path("a_b.sh"));
   expect((await run("a_b.sh")).code).toBe(0);

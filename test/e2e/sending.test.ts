@@ -1,4 +1,4 @@
-// How much may travel to a machine without a question.
+// How much may be sent to a machine without a question.
 
 import { existsSync, truncateSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -35,7 +35,7 @@ test("--max-send: more than that is not sent, and the exit code is 2", async () 
   await work.write("data/big", Buffer.alloc(3_000_000, "x"));
   const { code, stdout, stderr } = await run(box, "--max-send", "2MB");
   expect(stderr).toContain(
-    "error: 4 MB would travel to box.yaml, more than --max-send 2 MB; the largest: data/big (3 MB)\n" +
+    "error: 4 MB would be sent to box.yaml, more than --max-send 2 MB; the largest: data/big (3 MB)\n" +
       "try: echo '/data/big' >>.sshoalignore, or --exclude\n",
   );
   expect(stdout).not.toContain("started:");
@@ -59,17 +59,17 @@ test("a size without a unit is refused", async () => {
   });
 });
 
-test("on a terminal more than 1 GB is asked about, and no means that nothing is sent", async () => {
+test("on a terminal, sending more than 1 GB needs a yes; after no, nothing is sent", async () => {
   await work.write("data/big", "");
   truncateSync(work.path("data/big"), 1_100_000_000);
   const terminal = runOnTerminal(await argsFor(box), { cwd: work.dir, home: home.dir });
   await terminal.shows(
-    "1.1 GB travel to each machine that lacks them; the largest: data/big (1.1 GB). Send them? [y/N]",
+    "1.1 GB will be sent to each machine that lacks them; the largest: data/big (1.1 GB). Send them? [y/N]",
   );
   terminal.type("n\r");
   expect(await terminal.ended).toBe(2);
   expect(terminal.shown()).toContain(
-    "1.1 GB would travel to box.yaml, and are not sent; the largest: data/big",
+    "1.1 GB would be sent to box.yaml, and you answered no; the largest: data/big",
   );
   expect(existsSync(work.path("job_results/jobs.sh.1"))).toBe(false);
 });

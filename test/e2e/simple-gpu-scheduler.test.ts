@@ -1,4 +1,4 @@
-// simple_gpu_scheduler: what that tool documents, by ours of the same name.
+// simple_gpu_scheduler: the documented behaviour of that tool, by our command of the same name.
 
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
@@ -40,7 +40,7 @@ test("--gpus 0,1 2,3: each command on a pair of cards", async () => {
   }
 });
 
-test("shell magic, and what commands print is on the screen", async () => {
+test("shell features work, and output of commands is on the screen", async () => {
   const stdin = "echo out | tr o O; echo err >&2\necho > file && exit 3\n";
   const { code, stdout, stderr } = await runCommand(["--gpus", "0"], { ...options(), stdin });
   expect(code).toBe(1);
@@ -49,12 +49,12 @@ test("shell magic, and what commands print is on the screen", async () => {
   expect(stderr).toMatch(/\n\S 2 {2}exit 3 {2}/);
 });
 
-test("tail -f -n 0 gpu.queue: what was there before is not run; what is appended starts at once", async () => {
+test("tail -f -n 0 gpu.queue: earlier lines do not run; appended ones start at once", async () => {
   const queue = await own.work.write("gpu.queue", "echo before >> ran\n");
   const tail = spawn("tail", ["-f", "-n", "0", queue], { stdio: ["ignore", "pipe", "inherit"] });
   const command = spawnCommand(["--gpus", "0"], options());
   tail.stdout.pipe(command.child.stdin);
-  // Until tail is at the end of the file, a line is one of those that were there before.
+  // Until tail is at the end of the file, a new line would count as an earlier one.
   await until("tail reads the file", async () => {
     appendFileSync(queue, "echo first >> ran\n");
     return (await own.work.read("ran").catch(() => "")).startsWith("first\n");
@@ -91,7 +91,7 @@ test("commands of simple_hypersearch", async () => {
   expect(ran.sort()).toEqual(search.stdout.trimEnd().split("\n").sort());
 });
 
-test("without --gpus it says what to type", async () => {
+test("without --gpus it prints what to type", async () => {
   const { code, stderr } = await runCommand([], { ...options(), stdin: "true\n" });
   expect(code).toBe(2);
   expect(stderr).toBe("error: which GPUs?\ntry: simple_gpu_scheduler --gpus 0 1 2 < gpu_commands.txt\n");

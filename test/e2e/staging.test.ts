@@ -1,4 +1,4 @@
-// How much goes over the link when the working directory is copied, and what changes meanwhile.
+// How much is sent when the working directory is copied, and what happens if files change.
 
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -41,8 +41,8 @@ async function sentBy(job: string, options: { bytesPerSecond?: number } = {}): P
   return relay.bytes();
 }
 
-test("nothing of it when nothing changed, and after an edit the edit alone", async () => {
-  // What is said beside it.
+test("nothing if nothing changed, and after an edit only the edit", async () => {
+  // For everything besides the tree.
   const few = 2_000_000;
   for (let n = 0; n < 8; n++) await work.write(`data/${n}`, randomBytes(1_000_000));
   const job = "cat data/* | sha256sum";
@@ -56,7 +56,7 @@ test("nothing of it when nothing changed, and after an edit the edit alone", asy
   expect(await work.read("job_results/jobs.sh.1.out")).not.toBe(before);
 });
 
-test("text is compressed where the link is slow", async () => {
+test("text is compressed if the connection is slow", async () => {
   const bytes = 20_000_000;
   await work.write("log", "epoch 1 of 10, loss 0.123\n".repeat(bytes / 26));
   const job = "wc -c <log";
@@ -65,9 +65,9 @@ test("text is compressed where the link is slow", async () => {
 });
 
 test.each([
-  ["a little, which may be there before the machine is known to have room", 1000],
-  ["much, which is not", 3_000_000],
-])("it is told of once the machine gets jobs: %s", async (_, bytes) => {
+  ["a little, which may be sent before the machine's room is known", 1000],
+  ["much, which is sent later", 3_000_000],
+])("it is reported once the machine gets jobs: %s", async (_, bytes) => {
   await work.write("jobs.sh", "true\n");
   await work.write("data", randomBytes(bytes));
   const args = ["jobs.sh", "--machines", await host.machineFile(), "--json", ...LIGHT_NO_GPU];
@@ -81,10 +81,10 @@ test.each([
   expect([...new Set(kinds.filter((kind) => told.includes(kind)))]).toEqual(told);
 });
 
-test("files that change while they travel stop no machine: grown, rewritten, shorter, removed", async () => {
+test("files that change while they are sent stop no machine: grown, rewritten, shorter, removed", async () => {
   const slow = await startSshd({ name: "slow" });
   onTestFinished(() => slow.stop());
-  // The first to unpack waits, so that what comes late in the archive is read after it has changed.
+  // The first machine to unpack waits, so that files at the end of the archive are read after they have changed.
   const [begun, go] = [join(slow.dir, "begun"), join(slow.dir, "go")];
   const wait = `case $1 in -x*) touch ${begun}; until [ -e ${go} ]; do sleep 0.02; done ;; esac`;
   await writeFile(join(slow.binDir, "tar"), `#!/bin/sh\n${wait}\nexec /bin/tar "$@"\n`, { mode: 0o755 });
@@ -109,7 +109,7 @@ test("files that change while they travel stop no machine: grown, rewritten, sho
     expect(stderr).toContain(`WARNING: z/${name} changed while it was copied: jobs get it as it is now\n`);
   expect(stderr).toContain("WARNING: z/removed is left out: it was removed, or cannot be read any more\n");
   expect(stderr).not.toContain("z/grown");
-  // What was cut off is no tree; the one that stands is named by what is in it.
+  // An interrupted transfer leaves no tree; the tree in place is named by its content.
   const trees = listTrees(join(slow.homeDir, ".sshoal"));
   const standing = await Promise.all(
     trees.map((name) => scanTree(join(slow.homeDir, ".sshoal/trees", name), ["."])),
@@ -118,7 +118,7 @@ test("files that change while they travel stop no machine: grown, rewritten, sho
   expect(trees).toHaveLength(1);
 });
 
-test("a queue inside the directory never travels, under any of its names, and all its jobs run", async () => {
+test("a queue inside the directory is never sent, under any of its names, and all its jobs run", async () => {
   const jobs = 40;
   await work.write("real/q", "");
   await symlink("real/q", work.path("q"));

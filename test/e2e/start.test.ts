@@ -1,4 +1,4 @@
-// What a command leaves of its compiled code for the next one to start with.
+// The compiled code that a command leaves for the next one.
 
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ async function keptFile(): Promise<string> {
   return files[0] ?? "";
 }
 
-test("code is kept by the first command, and again by one that gets further", async () => {
+test("code is stored by the first command, and again by one that gets further", async () => {
   await sshoal(["--version"]);
   const little = await stat(await keptFile());
   await sshoal(BATCH);
@@ -45,7 +45,7 @@ test("code is kept by the first command, and again by one that gets further", as
   }
 });
 
-test("code that is damaged, or not V8's, is made anew", async () => {
+test("code that is damaged, or not V8's, is made again", async () => {
   const { stdout } = await sshoal(["--version"]);
   const file = await keptFile();
   const whole = await readFile(file);
@@ -60,7 +60,7 @@ test("code that is damaged, or not V8's, is made anew", async () => {
   }
 });
 
-test("nothing is kept of a command that fails, nor for those who want no such cache", async () => {
+test("nothing is stored for a command that fails, nor if the cache is disabled", async () => {
   await sshoal(["run", "no-such-file"]);
   await sshoal(["--version"], { NODE_DISABLE_COMPILE_CACHE: "1" });
   expect(await keptFiles()).toEqual([]);

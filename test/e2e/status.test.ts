@@ -1,4 +1,4 @@
-// `sshoal status`: the same truth while a client runs, after it was killed, after it left, and at the end.
+// `sshoal status`: the same facts while a client runs, after it was killed, after it left, and at the end.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -76,7 +76,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   await rm(outFile);
   expect((await status("jobs.sh")).stdout).toMatch(/^running {4}2 {2}one\.yaml +\d+s {2}epoch 2\/3$/m);
 
-  // What happens now, no client sees: only the machine knows it.
+  // No client sees what happens now: only the machine has it.
   await seen.write("go", "");
   await until("nothing runs there any more", () => host.pids().length === 0);
   const ended = await status();
@@ -131,7 +131,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
   ]);
 });
 
-test("after --detach the machines are asked; one that cannot be reached is named, its jobs are as last known", async () => {
+test("after --detach the machines are asked; an unreachable one is named, and its jobs are as last known", async () => {
   const relay = await startRelay(far.port);
   const file = await host.machineFile("max_jobs: 1");
   await work.write(
@@ -172,7 +172,7 @@ test("after --detach the machines are asked; one that cannot be reached is named
   await relay.stop();
 });
 
-test("two batches of a directory are told apart, by name or by script", async () => {
+test("two batches of a directory are distinguished, by name or by script", async () => {
   await work.write("a.sh", "true\n");
   await work.write("sub/b.sh", "true\nfalse\n");
   const options = ["--machines", await host.machineFile("max_jobs: 2"), ...LIGHT_NO_GPU];
@@ -189,7 +189,7 @@ test("two batches of a directory are told apart, by name or by script", async ()
   expect(typo.stderr).toBe("error: there is no batch sub/c.sh here\ntry: did you mean sub/b.sh?\n");
 });
 
-test("where nothing was ever run, it says where to look", async () => {
+test("if nothing was ever run, it says where to look", async () => {
   const { code, stdout, stderr } = await status();
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toBe(

@@ -1,4 +1,4 @@
-// Commands from stdin: they start while it is open, in the order in which they come, and never see it.
+// Commands from stdin: they start while it is open, in the order in which they arrive, and never read it.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { until } from "../rig/until.js";
 const own = useOwnHome();
 
 const options = () => ({ cwd: own.work.dir, home: own.home.dir });
-/** Two slots at least, however busy this computer is, and not many more. */
+/** At least two slots, at any load of this computer, and not many more. */
 const ARGS = ["-", "--no-gpu-required", "--memory-required", "1"];
 /** One slot. */
 const ONE_SLOT = ["-", "--gpus", "0"];
@@ -21,7 +21,7 @@ function linesOf(...texts: string[]): string {
   return texts.map((text) => `${text}\n`).join("");
 }
 
-test("a job that reads stdin does not eat the commands after it", async () => {
+test("a job that reads stdin does not consume the commands after it", async () => {
   const stdin = linesOf("head -c 100", "cat", "# no job", "echo four");
   const { code, stdout } = await runCommand(ARGS, { ...options(), stdin });
   expect(code).toBe(0);
@@ -58,12 +58,12 @@ test("--gpus 0 0 1: two jobs at a time on card 0, one on card 1", async () => {
   await own.work.write("go", "");
   const { code, stderr } = await command.ended;
   expect(code).toBe(0);
-  expect(stderr).toContain("no card can be seen there");
+  expect(stderr).toContain("no GPU was found; jobs use the ones in --gpus");
   const begun = (await own.work.read("begun")).trim().split("\n");
   expect(begun.map((line) => line.split(" ")[1]).sort()).toEqual(["0", "0", "1"]);
 });
 
-test("jobs begin in the order in which they came", async () => {
+test("jobs begin in the order in which they arrived", async () => {
   const command = spawnCommand(ONE_SLOT, options());
   for (const line of [1, 2, 3]) command.child.stdin.write(`echo ${line} >> order\n`);
   await until("the third has run", async () => (await own.work.read("order").catch(() => "")).includes("3"));
@@ -72,7 +72,7 @@ test("jobs begin in the order in which they came", async () => {
   expect(await own.work.read("order")).toBe("1\n2\n3\n4\n5\n6\n");
 });
 
-test("half a command at the end fails as it would in bash, and is pointed out; the others run", async () => {
+test("an incomplete command at the end fails as it would in bash, and is reported; the others run", async () => {
   const { code, stderr } = await runCommand(ARGS, { ...options(), stdin: "echo fine\necho 'half\n" });
   expect(code).toBe(1);
   expect(stderr).toMatch(/stdin:2: .*the job will fail/);
@@ -80,7 +80,7 @@ test("half a command at the end fails as it would in bash, and is pointed out; t
   expect(await own.work.read("job_results/stdin.2.err")).toMatch(/unexpected EOF/);
 });
 
-test("half a command while stdin is open is said to be waited for", async () => {
+test("an incomplete command while stdin is open is reported as incomplete", async () => {
   const command = spawnCommand(ARGS, options());
   command.child.stdin.write("true\n( echo one\n");
   await command.until(({ stderr }) => stderr().includes("stdin:2: not a whole command yet: bash waits for"));
@@ -89,7 +89,7 @@ test("half a command while stdin is open is said to be waited for", async () => 
   expect(await own.work.read("job_results/stdin.2.out")).toBe("one\ntwo\n");
 });
 
-test("nothing on stdin is nothing to do", async () => {
+test("with an empty stdin there is nothing to do", async () => {
   const { code, stdout } = await runCommand(ARGS, { ...options(), stdin: "" });
   expect(code).toBe(0);
   expect(stdout).toContain("0 succeeded, 0 failed");
@@ -99,7 +99,7 @@ describe("the same again", () => {
   const jobs = () =>
     linesOf("echo one >> ran", `echo two >> ran; ${waitFor(own.work.path("go"))}`, "echo one >> ran");
 
-  test("a batch whose client was killed goes on: what is done or running is not run twice", async () => {
+  test("a batch whose client was killed is resumed: finished and running jobs do not run twice", async () => {
     const first = spawnCommand(ONE_SLOT, options());
     first.child.stdin.write(jobs());
     await first.until(({ stdout }) => stdout().includes("finished: stdin.1"));
@@ -115,7 +115,7 @@ describe("the same again", () => {
     expect(await own.work.read("ran")).toBe("one\ntwo\none\nnew\n");
   });
 
-  test("a client killed after all that had come was done: the same commands are not run again", async () => {
+  test("a client killed after all arrived jobs were done: the same commands do not run again", async () => {
     const two = linesOf("echo one >> ran", "echo two >> ran; exit 3");
     const first = spawnCommand(ONE_SLOT, options());
     first.child.stdin.write(two);
@@ -128,7 +128,7 @@ describe("the same again", () => {
     expect(await own.work.read("ran")).toBe("one\ntwo\nnew\n");
   });
 
-  test("what is done stays done when a second client is killed before it came again", async () => {
+  test("finished jobs stay finished when a second client is killed before they arrived again", async () => {
     const first = spawnCommand(ONE_SLOT, options());
     first.child.stdin.write(linesOf("echo one >> ran", "echo two >> ran", "echo three >> ran"));
     await first.until(({ stdout }) => stdout().includes("finished: stdin.3"));
@@ -142,7 +142,7 @@ describe("the same again", () => {
     const stdin = linesOf("echo one >> ran", "echo two >> ran", "echo three >> ran", "echo four >> ran");
     expect((await runCommand(ONE_SLOT, { ...options(), stdin })).code).toBe(0);
     expect(await own.work.read("ran")).toBe("one\ntwo\nthree\nfour\n");
-    // All of it has come and is done by now.
+    // Everything has arrived and is done by now.
     expect((await runCommand(ONE_SLOT, { ...options(), stdin: "echo one >> ran\n" })).code).toBe(0);
     expect(await own.work.read("ran")).toBe("one\ntwo\nthree\nfour\none\n");
   });
@@ -169,7 +169,7 @@ describe("the same again", () => {
     expect(await own.work.read("ran")).toBe("one\ntwo\nthree\nfour\n");
   });
 
-  test("attach to a pile whose client was killed leaves it open: the same commands are not run again", async () => {
+  test("attach to a pile whose client was killed leaves it open: the same commands do not run again", async () => {
     const first = spawnCommand(ONE_SLOT, options());
     first.child.stdin.write(`echo one >> ran; ${waitFor(own.work.path("go"))}\n`);
     await until("it runs", () => existsSync(own.work.path("ran")));
@@ -182,7 +182,7 @@ describe("the same again", () => {
     expect(await own.work.read("ran")).toBe("one\ntwo\n");
   });
 
-  test("when all is done, the same commands are new jobs, with numbers of their own", async () => {
+  test("when all jobs are done, the same commands are new jobs, with new numbers", async () => {
     await runCommand(ARGS, { ...options(), stdin: "echo one\n\necho two\n" });
     const { stdout } = await runCommand(ARGS, { ...options(), stdin: "echo one\necho two\n" });
     expect(stdout).toContain("finished: stdin.4; echo one");
@@ -190,18 +190,18 @@ describe("the same again", () => {
     expect(await own.work.read("job_results/stdin.1.out")).toBe("one\n");
   });
 
-  test("--rerun failed takes up what failed", async () => {
+  test("--rerun failed runs failed jobs again", async () => {
     const stdin = linesOf("echo one >> ran", "echo two >> ran; [ -e good ]");
     expect((await runCommand(ARGS, { ...options(), stdin })).code).toBe(1);
     await own.work.write("good", "");
     const { code, stdout } = await runCommand([...ARGS, "--rerun", "failed"], { ...options(), stdin });
     expect(code).toBe(0);
     expect(stdout).toContain("job results already exists for line 1");
-    // The first two at the same time, in whatever order.
+    // The first two at the same time, in any order.
     expect((await own.work.read("ran")).split("\n").toSorted()).toEqual(["", "one", "two", "two"]);
   });
 
-  test("other commands do not bring back what an interrupted run had not begun", async () => {
+  test("other commands do not bring back jobs that an interrupted run had not begun", async () => {
     const first = spawnCommand(ONE_SLOT, options());
     first.child.stdin.write(linesOf(`touch begun; ${waitFor(own.work.path("go"))}`, "touch unwanted"));
     await until("the first runs", () => existsSync(own.work.path("begun")));
@@ -235,13 +235,13 @@ test("--machines: the same, over ssh", async () => {
   }
 });
 
-test("no machine is left to take what comes: that is said, without waiting for stdin to end", async () => {
-  await own.work.write("bad.yaml", "ip: 127.0.0.1\nport: 1\nusername: nobody\n");
+test("if no machine is left to take jobs, that is reported without waiting for stdin to end", async () => {
+  await own.work.write("bad.yaml", "ip: 127.0.0.1\nport: 1\nusername: no-such-user\n");
   const command = spawnCommand([...ARGS, "--machines", "bad.yaml"], { cwd: own.work.dir });
   expect((await command.ended).code).toBe(3);
 });
 
-test("--halt by a share of the jobs is refused: nobody knows how many there will be", async () => {
+test("--halt with a percentage is refused, because the number of jobs is unknown", async () => {
   const { code, stderr } = await runCommand([...ARGS, "--halt", "now,fail=10%"], {
     ...options(),
     stdin: "true\n",
@@ -250,7 +250,7 @@ test("--halt by a share of the jobs is refused: nobody knows how many there will
   expect(stderr).toContain("try: give a number: --halt now,fail=3");
 });
 
-test("--halt by a number ends it while stdin is open", async () => {
+test("--halt with a number ends it while stdin is open", async () => {
   const command = spawnCommand([...ONE_SLOT, "--halt", "soon,fail=1"], options());
   command.child.stdin.write("false\ntouch unwanted\n");
   const { code, stderr } = await command.ended;
@@ -258,10 +258,10 @@ test("--halt by a number ends it while stdin is open", async () => {
   expect(stderr).toContain("1 job failed: --halt soon,fail=1 lets running jobs finish");
 });
 
-test("--dry-run has nothing to look at", async () => {
+test("--dry-run is refused", async () => {
   const { code, stderr } = await runCommand([...ARGS, "--dry-run"], { ...options(), stdin: "true\n" });
   expect(code).toBe(2);
-  expect(stderr).toContain("--dry-run looks at a script, not at stdin");
+  expect(stderr).toContain("--dry-run needs a script, not stdin");
 });
 
 /** Of a job in the only spool on this machine. */

@@ -1,4 +1,4 @@
-// `sshoal stop`, and what every other command makes of a batch afterwards.
+// `sshoal stop`, and what every other command shows afterwards.
 
 import { existsSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -23,7 +23,7 @@ afterAll(() => host?.stop());
 
 const sshoal = (...args: string[]) => runCommand(args, { program: "sshoal", cwd: work.dir });
 
-/** Jobs that say that they ran, and wait for "go"; one runs at a time. */
+/** Jobs that note that they ran, and wait for "go"; one runs at a time. */
 async function batch(script: string, count: number): Promise<string[]> {
   const job = `echo $SSHOAL_JOB >> ${seen.path("ran")}; ${waitFor(seen.path("go"))}; echo made > made`;
   await work.write(script, `${job}\n`.repeat(count));
@@ -37,7 +37,7 @@ async function detach(args: readonly string[], running: string): Promise<void> {
   await until(`${running} runs`, async () => (await ran()).includes(running));
 }
 
-test("after stop nothing haunts: status, clean and attach agree, and only the same command runs it again", async () => {
+test("after stop nothing runs again by itself: status, clean and attach agree, and only the same command runs it again", async () => {
   const args = await batch("jobs.sh", 3);
   await detach(args, "jobs.sh.1");
   expect(await sshoal("stop", "jobs.sh")).toMatchObject({
@@ -67,7 +67,7 @@ test("after stop nothing haunts: status, clean and attach agree, and only the sa
   });
   expect(await sshoal("stop", "jobs.sh")).toMatchObject({ code: 2 });
 
-  // Another batch is the only one to follow, and the stopped one stays as it is.
+  // Another batch is the only one to follow, and the stopped one does not change.
   await detach(await batch("other.sh", 1), "other.sh.1");
   await seen.write("go", "");
   const attached = await sshoal("attach");
@@ -84,7 +84,7 @@ test("after stop nothing haunts: status, clean and attach agree, and only the sa
   expect((await ran()).slice(2).sort()).toEqual(["jobs.sh.1", "jobs.sh.2", "jobs.sh.3"]);
 });
 
-test("stop says the same with and without a client that follows the batch", async () => {
+test("stop prints the same with and without a client that follows the batch", async () => {
   const args = await batch("jobs.sh", 5);
   const said = [
     "stopped: jobs.sh.1, on one.yaml",
@@ -109,7 +109,7 @@ test("stop says the same with and without a client that follows the batch", asyn
   expect((await ran()).filter((name) => name === "jobs.sh.3" || name === "jobs.sh.4")).toEqual([]);
 });
 
-test("a number that two batches have means the one that is not over", async () => {
+test("a number that two batches have means the unfinished one", async () => {
   await detach(await batch("done.sh", 1), "done.sh.1");
   expect((await sshoal("stop", "done.sh")).code).toBe(0);
   await detach(await batch("going.sh", 1), "going.sh.1");
@@ -119,7 +119,7 @@ test("a number that two batches have means the one that is not over", async () =
   });
 });
 
-test("a second Ctrl-C stops what waits, too: attach starts none of it", async () => {
+test("a second Ctrl-C also stops waiting jobs: attach starts none of them", async () => {
   const args = await batch("jobs.sh", 2);
   const client = spawnCommand(args, { cwd: work.dir });
   await client.until(({ stdout }) => stdout().includes("started: jobs.sh.1"));
@@ -136,7 +136,7 @@ test("a second Ctrl-C stops what waits, too: attach starts none of it", async ()
   expect((await ran()).slice(1).sort()).toEqual(["jobs.sh.1", "jobs.sh.2"]);
 });
 
-test("retry names what it leaves in no warning, and refuses jobs that have not ended", async () => {
+test("retry does not warn about jobs that it leaves, and refuses jobs that have not ended", async () => {
   await work.write("jobs.sh", "true\nfalse\ntrue\nfalse\n");
   const args = ["jobs.sh", "--machines", await host.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
   expect((await runCommand(args, { cwd: work.dir })).code).toBe(1);
@@ -157,7 +157,7 @@ test("retry names what it leaves in no warning, and refuses jobs that have not e
   expect((await sshoal("stop", "other.sh", "1")).code).toBe(0);
 });
 
-test("a machine that cannot be reached: its jobs are said to go on, and do", async () => {
+test("an unreachable machine: its jobs are reported to continue, and do", async () => {
   const gone = await startSshd({ name: "gone" });
   await work.write("jobs.sh", `touch ${seen.path("ran")}; ${waitFor(seen.path("go"))}\n`);
   const machine = await gone.machineFile("max_jobs: 1");

@@ -1,4 +1,4 @@
-// `sshoal sweep --run`: a sweep is a batch of its own, whose jobs know their parameters wherever they are asked for.
+// `sshoal sweep --run`: a sweep is a batch, whose jobs have their parameters in every report.
 
 import { readdirSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -70,7 +70,7 @@ test("runs the commands, keeps their parameters, and resumes by the same command
   ]);
 });
 
-test("samples are the same each time, other ones are another batch, and a file names its own", async () => {
+test("samples are the same each time, other samples are another batch, and a file names its own", async () => {
   const machines = await onHost();
   const drawn = ["sweep", "echo {lr} {seed}", "-p", "lr=log:1e-5..1e-1", "--n-samples", "2"];
   for (const [seed, said] of [
@@ -91,7 +91,7 @@ test("samples are the same each time, other ones are another batch, and a file n
   expect(jobs.at(-1)?.parameters).toEqual({ lr: expect.stringMatching(/^[\d.e-]+$/) });
 });
 
-test("a sweep that was left is picked up, here and elsewhere, with its parameters", async () => {
+test("a sweep that was left is resumed, in the same and in another directory, with its parameters", async () => {
   const machines = await onHost();
   const go = other.path("go");
   const words = ["sweep", `${waitFor(go)}; echo {lr}`, "-p", "lr", "0.1", "--run", ...machines];
@@ -101,7 +101,7 @@ test("a sweep that was left is picked up, here and elsewhere, with its parameter
   const stem = job?.name.replace(/\.1$/, "");
   expect(stdout).toContain(`no client follows it: sshoal attach ${stem} resumes it`);
 
-  // What happens now, no client sees: only the machine knows it.
+  // No client sees what happens now: only the machine has it.
   await other.write("go", "");
   await until("nothing runs there any more", () => host.pids().length === 0);
   const [row] = parseEvents((await sshoal(["results", "--json"])).stdout);
@@ -120,12 +120,12 @@ test("a sweep that was left is picked up, here and elsewhere, with its parameter
   ]);
 });
 
-test("what cannot be meant is told before anything runs", async () => {
+test("mistakes are reported before anything runs", async () => {
   const typed = ["sweep", "echo {a}", "-p", "a", "1"];
   for (const [words, said] of [
     [
       [...typed, "--no-gpu-required", "-v", "--env", "A=1"],
-      "error: --no-gpu-required, --env, --verbose: of no use without --run, since the commands are only printed\n" +
+      "error: --no-gpu-required, --env, --verbose: no effect without --run, because the commands are only printed\n" +
         "try: add --run to run them\n",
     ],
     [

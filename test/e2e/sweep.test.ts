@@ -1,4 +1,4 @@
-// The commands of a sweep, as the two built commands print them, and whatever can be wrong with what was typed.
+// The commands of a sweep, as the two built commands print them, and every mistake in what was typed.
 
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -62,7 +62,7 @@ describe("sshoal sweep", () => {
     ]);
   });
 
-  test("draws at random, mixed with lists, the same on every run unless the seed is another", async () => {
+  test("draws at random, combined with lists, the same on every run unless the seed is another", async () => {
     const words = [
       "t {lr} {n} {opt} {seed}",
       "--p",
@@ -81,7 +81,7 @@ describe("sshoal sweep", () => {
     expect(await linesOf(sweep(...words, "--n-samples", "8", "--seed", "1"))).not.toEqual(lines);
   });
 
-  test("reads a sweep file; the command line comes before it", async () => {
+  test("reads a sweep file; the command line takes precedence", async () => {
     const all = [
       "train --model resnet --lr 1e-4 --pools 1 2",
       "train --model 'my vit' --lr 1e-4 --pools 1 2",
@@ -93,7 +93,7 @@ describe("sshoal sweep", () => {
     );
   });
 
-  test("prints lines that bash reads as they were meant", async () => {
+  test("prints lines that bash reads as intended", async () => {
     const odd = ["it's", 'a "b"', "$HOME `x` \\", "{a,b} *", "", "-1"];
     const lines = await linesOf(sweep(`printf '%s|' {v} "{v}" '{v}' {i}`, "-p", "v", ...odd));
     const { stdout } = await promisify(execFile)("bash", ["--norc", "-c", lines.join("\n")]);
@@ -116,24 +116,24 @@ describe("simple_hypersearch", () => {
     expect(await linesOf(hypersearch(...words, "--sampling-mode", "grid"))).toEqual(grid);
   });
 
-  test("without a seed, the order is another one each time", async () => {
+  test("without a seed, the order differs each time", async () => {
     const digits = Array.from("0123456789");
     const many = ["{a}{b}", "-p", "a", ...digits, "-p", "b", ...digits];
     expect(await linesOf(hypersearch(...many))).not.toEqual(await linesOf(hypersearch(...many)));
   });
 
-  test("prints so many different ones", async () => {
+  test("prints the given number of different ones", async () => {
     const lines = await linesOf(hypersearch(command, "--n-samples", "5", ...words.slice(1)));
     expect(new Set(lines).size).toBe(5);
     expect(lines.every((line) => grid.includes(line))).toBe(true);
   });
 
-  test("pastes values as they are", async () => {
+  test("inserts values unchanged", async () => {
     const lines = await linesOf(hypersearch("t {flags} {{x}}", "--parameter", "flags", "--a 1", "$B", "-1"));
     expect(lines.sort()).toEqual(["t $B {x}", "t --a 1 {x}", "t -1 {x}"]);
   });
 
-  test("a reader that leaves early is no trouble", async () => {
+  test("a reader that leaves early is no error", async () => {
     const program = fileURLToPath(new URL("../../dist/simple-hypersearch.js", import.meta.url));
     const numbers = "$(seq 1000)";
     const script = `"$0" "$1" "{a} {b}" -p a ${numbers} -p b $(seq 300) | head -1 | wc -l; echo "\${PIPESTATUS[0]}"`;
@@ -149,7 +149,7 @@ describe("simple_hypersearch", () => {
   });
 });
 
-describe("what is typed wrongly is told", () => {
+describe("mistakes are reported", () => {
   test("no command, or one that -p has swallowed", async () => {
     await expectRefused(
       sweep(),
@@ -161,7 +161,7 @@ describe("what is typed wrongly is told", () => {
     );
   });
 
-  test("places and parameters that do not meet, all at once", async () => {
+  test("placeholders without parameters and the reverse, all at once", async () => {
     await expectRefused(
       sweep("t {lrr} {x}", "-p", "lr", "1", "1", "-p", "bs", "-p", "1", "2", "-p", "w=lgo:1..2"),
       [
@@ -196,7 +196,7 @@ describe("what is typed wrongly is told", () => {
     );
   });
 
-  test("more samples than there are, or none where some are needed", async () => {
+  test("more samples than there are, or none if some are needed", async () => {
     for (const run of [sweep, hypersearch]) {
       await expectRefused(
         run("t {a}", "-p", "a", "1", "2", "--n-samples", "3"),
@@ -234,7 +234,7 @@ describe("what is typed wrongly is told", () => {
     );
   });
 
-  test("a value that cannot be quoted where it stands", async () => {
+  test("a value that cannot be quoted at its place", async () => {
     await expectRefused(
       sweep("echo `ls {a}`", "-p", "a", "b c"),
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's
@@ -243,7 +243,7 @@ describe("what is typed wrongly is told", () => {
     );
   });
 
-  test("the sweep file: missing, given with -p, full of mistakes, or with rules that do not work out", async () => {
+  test("the sweep file: missing, given with -p, full of mistakes, or with rules that do not work", async () => {
     await expectRefused(
       sweep("sweeep.yaml"),
       "error: sweeep.yaml: there is no such sweep file\ntry: did you mean sweep.yaml?\n",

@@ -49,7 +49,7 @@ async function expectAllShown(line: number, { stdout, stderr }: { stdout: string
   expect(shownOf(line, stderr)).toEqual(linesOf(await work.read(`job_results/jobs.sh.${line}.err`)));
 }
 
-test("short jobs, long ones, a megabyte, and a lost link: each line once, where the job printed it", async () => {
+test("short jobs, long ones, a megabyte, and a lost connection: each line once, on the job's stream", async () => {
   const goesOn = (n: number) => `${waitFor(seen.path(`go${n}`))}; echo part ${n}; echo wrong ${n} >&2`;
   const args = await argsFor([
     "echo at once; echo wrong at once >&2; printf 'no newline'",
@@ -70,11 +70,11 @@ test("short jobs, long ones, a megabyte, and a lost link: each line once, where 
   expect(shownOf(1, ended.stdout)).toEqual(["at once", "no newline"]);
   expect(shownOf(3, ended.stdout)).toEqual(["begun", "part 1", "part 2", "end"]);
   expect(shownOf(2, ended.stderr)).toHaveLength(150_000);
-  // What a job printed is there before it is said to be over.
+  // A job's output is printed before its end is reported.
   expect(ended.stdout.indexOf("jobs.sh.3: end\n")).toBeLessThan(ended.stdout.indexOf("finished: jobs.sh.3;"));
 });
 
-test("a client that goes on shows what the first one had not fetched", async () => {
+test("a client that resumes shows what the first one had not fetched", async () => {
   const job = `echo early; printf par; ${waitFor(seen.path("go"))}; echo tial; echo late`;
   const args = await argsFor([job]);
   const command = spawnCommand(args, { cwd: work.dir });

@@ -1,5 +1,5 @@
-// How long jobs and batches take, told to a client that comes back: by the uptime of machines, and over all clients. Tests
-// move what was written into the past, and never wait.
+// How long jobs and batches take, for a client that resumes: by the uptime of machines, and over all clients. Tests
+// move written times into the past, and never wait.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ async function run(...options: string[]) {
   return result;
 }
 
-/** Two jobs that end when the client has left. */
+/** Two jobs that end after the client has left. */
 async function runUnseen(): Promise<void> {
   await work.write("jobs.sh", `${waitFor(seen.path("go"))}\ntrue\n`);
   await run("--detach");
@@ -53,7 +53,7 @@ interface Moved {
   readonly lasted: number;
 }
 
-/** As if all had happened so many seconds ago, and each job had begun then and lasted so long. */
+/** As if everything had happened this many seconds ago, and each job had begun then and lasted this long. */
 async function move(ago: number, jobs: Readonly<Record<number, Moved>>): Promise<void> {
   const lines = (await work.read(RECORD)).split("\n").slice(0, -1);
   const events = lines.map((line) => moveEvent(JSON.parse(line), ago, jobs));
@@ -81,7 +81,7 @@ function moveInLog(log: string, job: string, { ago, lasted }: Moved): string {
     .replace(new RegExp(`^(ended ${key} 0 0) \\d+`, "m"), `$1 ${lasted * 1000}`);
 }
 
-test("after --detach and attach, elapsed times and the time left are true", async () => {
+test("after --detach and attach, elapsed times and the time left are correct", async () => {
   await work.write("jobs.sh", `true\ntrue > ${seen.path("began")}; ${waitFor(seen.path("go"))}\ntrue\n`);
   await run("--detach");
   await until("the second job runs", () => existsSync(seen.path("began")));
@@ -101,7 +101,7 @@ test("after --detach and attach, elapsed times and the time left are true", asyn
   await home.remove();
 });
 
-test("jobs that an earlier client brought home count as they ended, not as skipped", async () => {
+test("jobs that an earlier client collected count by their outcome, not as skipped", async () => {
   await work.write("jobs.sh", `true\nexit 3\n${waitFor(seen.path("go"))}\n`);
   const machine = await host.machineFile("max_jobs: 1");
   const client = spawnCommand(["jobs.sh", "--machines", machine, ...LIGHT_NO_GPU], { cwd: work.dir });
@@ -114,7 +114,7 @@ test("jobs that an earlier client brought home count as they ended, not as skipp
   expect(attached.code).toBe(1);
 });
 
-test("of a batch that had ended before attach, all tell the same times, up to the end of its last job", async () => {
+test("for a batch that had ended before attach, all reports show the same times, up to the end of its last job", async () => {
   await runUnseen();
   await move(200, { 1: { ago: 200, lasted: 30 }, 2: { ago: 170, lasted: 30 } });
 
@@ -136,7 +136,7 @@ test("of a batch that had ended before attach, all tell the same times, up to th
   expect(statuses.map((status) => status.elapsedMs)).toEqual([30_000, 30_000]);
 });
 
-test("a computer that has no record of the batch counts from its first job to its last", async () => {
+test("a computer without a record of the batch counts from its first job to its last", async () => {
   await runUnseen();
   await move(200, { 1: { ago: 200, lasted: 30 }, 2: { ago: 170, lasted: 30 } });
   const [, batch = ""] = /\((\S+)\)$/m.exec((await sshoal("status")).stdout) ?? [];

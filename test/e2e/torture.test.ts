@@ -1,4 +1,4 @@
-// A few small rounds of the torture test, with faults that are written down here; npm run torture has the long ones.
+// A few small rounds of the torture test, with fixed faults; npm run torture has the long ones.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../soak/seeded.js";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop?.());
 
-/** Each strikes once so many jobs have begun. */
+/** Each happens once this many jobs have begun. */
 function after(starts: number, ...faults: readonly Fault[]): TimedFault[] {
   return faults.map((fault) => ({ afterStarts: starts, delayMs: 0, fault }));
 }
@@ -34,7 +34,7 @@ async function expectNoProblems(faults: readonly TimedFault[]): Promise<void> {
 // A second try would hide what the first one found.
 const ONCE = { retry: 0 };
 
-test("client killed and links cut: nothing is lost, run twice or left", ONCE, () =>
+test("client killed and connections cut: nothing is lost, run twice or left", ONCE, () =>
   expectNoProblems([
     ...after(1, { kind: "client", signal: "SIGKILL" }),
     ...after(15, { kind: "cut", machine: 0, awayMs: 0 }, { kind: "client", signal: "SIGTERM" }),
@@ -44,7 +44,7 @@ test("client killed and links cut: nothing is lost, run twice or left", ONCE, ()
   ]),
 );
 
-test("machines rebooted and slots killed: nothing is lost, run twice, left or wrongly done", ONCE, () =>
+test("machines rebooted and slots killed: nothing is lost, run twice, left or wrongly reported", ONCE, () =>
   expectNoProblems([
     ...after(12, {
       kind: "signal",

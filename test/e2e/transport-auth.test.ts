@@ -1,4 +1,4 @@
-// Logging in with keys that need a person, an agent or several tries, and what is said when it fails.
+// Logging in with keys that need a person, an agent or several tries, and the errors if it fails.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -30,7 +30,7 @@ const PASSPHRASE = "quit, stop, drop";
 const QUESTION = () => `Enter passphrase for key '${locked}': `;
 
 beforeAll(async () => {
-  // Verbose: each key that it refuses is in its log.
+  // Verbose: its log has each key that it refuses.
   [host, client] = await Promise.all([startSshd({ config: ["LogLevel VERBOSE"] }), makeWorkspace()]);
   agent = await startAgent(client.dir);
   locked = client.path("locked");
@@ -55,7 +55,7 @@ async function letIn(machine: TestHost, key: string): Promise<void> {
   await writeFile(allowed, (await readFile(allowed, "utf8")) + (await readFile(`${key}.pub`, "utf8")));
 }
 
-/** A new one each time, since a test may be tried again. */
+/** A new one each time, because a test may be retried. */
 function newKey(name: string, options?: Parameters<typeof makeKey>[1]): string {
   const path = join(mkdtempSync(client.path("key-")), name);
   makeKey(path, options);
@@ -81,7 +81,7 @@ async function refusal(
   return error;
 }
 
-/** Somebody who answers with these, one after the other. */
+/** A person who gives these answers, one after the other. */
 function person(...answers: (string | null)[]) {
   const asked: string[] = [];
   const ask: Ask = {
@@ -93,7 +93,7 @@ function person(...answers: (string | null)[]) {
   return { ask, asked };
 }
 
-describe("a key with a passphrase, and somebody to ask", () => {
+describe("a key with a passphrase, and a person to ask", () => {
   test("is asked for once, by machines that connect at the same time and later", async () => {
     const { ask, asked } = person(PASSPHRASE);
     const connect = connectFrom(client.dir, { ask });
@@ -105,15 +105,15 @@ describe("a key with a passphrase, and somebody to ask", () => {
     expect(asked).toEqual([QUESTION()]);
   });
 
-  test("is not asked for when the machine would not take the key", async () => {
+  test("is not asked for if the machine would not accept the key", async () => {
     const stranger = newKey("stranger", { passphrase: PASSPHRASE });
     const { ask, asked } = person(PASSPHRASE);
     const error = await refusal({ keyPath: stranger }, { ask });
-    expect(error.message).toContain(`tried: the key ${stranger} (refused); the machine takes publickey`);
+    expect(error.message).toContain(`tried: the key ${stranger} (refused); the machine accepts publickey`);
     expect(asked).toEqual([]);
   });
 
-  test("three wrong ones, or none: said, on one connection", async () => {
+  test("three wrong ones, or none: reported, on one connection", async () => {
     const wrong = person("a", "b", "c", PASSPHRASE);
     const error = await refusal({ keyPath: locked }, { ask: wrong.ask });
     expect(error).toMatchObject({ kind: "auth", isRetryable: false });
@@ -124,7 +124,7 @@ describe("a key with a passphrase, and somebody to ask", () => {
     expect(relay.connections()).toBe(2);
   });
 
-  test("an older key that hides its public half is asked for before it is offered", async () => {
+  test("an older key without a readable public half is asked for before it is offered", async () => {
     const old = newKey("old", { type: "rsa", passphrase: PASSPHRASE, format: "PEM" });
     await letIn(host, old);
     rmSync(`${old}.pub`);
@@ -133,7 +133,7 @@ describe("a key with a passphrase, and somebody to ask", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("a link that is lost meanwhile is an error that passes, and the answer counts for the next try", async () => {
+  test("a connection that is lost in the meantime is a temporary error, and the answer counts for the next try", async () => {
     const { promise: answer, resolve } = deferred<string>();
     let count = 0;
     const passphrase = () => {
@@ -143,7 +143,7 @@ describe("a key with a passphrase, and somebody to ask", () => {
     const connect = connectFrom(client.dir, { ask: { passphrase } });
     const address = addressOf(host, { port: relay.port, keyPath: locked });
     const lost = connect(address).catch((error) => error);
-    await until("somebody is asked", () => count === 1);
+    await until("a person is asked", () => count === 1);
     relay.cut();
     expect(await lost).toMatchObject({ isRetryable: true });
     resolve(PASSPHRASE);
@@ -153,7 +153,7 @@ describe("a key with a passphrase, and somebody to ask", () => {
 });
 
 describe("several keys", () => {
-  test("what the agent holds of the files comes first, and what let us in is known", async () => {
+  test("identity files whose keys the agent has come first, and the accepted key is known", async () => {
     agent.add(newKey("one"));
     agent.add(locked, PASSPHRASE);
     const lines = [`IdentityFile ${newKey("two")}`, `IdentityFile ${locked}`];
@@ -168,7 +168,7 @@ describe("several keys", () => {
   test("each is named with why it failed, and there is one connection", async () => {
     await mkdir(client.path(".ssh"), { mode: 0o700 });
     const heldPath = newKey("held");
-    makeKey(client.path(".ssh/id_rsa"), { type: "ecdsa" }); // the name is what counts here
+    makeKey(client.path(".ssh/id_rsa"), { type: "ecdsa" }); // the name counts here
     await copyFile(locked, client.path(".ssh", "id_ed25519"));
     agent.add(heldPath);
     const before = host.log().length;
@@ -177,7 +177,7 @@ describe("several keys", () => {
     expect(error.message).toBe(
       `127.0.0.1:${relay.port}: does not let ${host.username} in; tried: the agent's key ${fingerprint(held)} (refused), ` +
         `the key ${client.path(".ssh/id_rsa")} (refused), the key ${client.path(".ssh/id_ed25519")} ` +
-        "(has a passphrase, and the agent does not hold it); the machine takes publickey",
+        "(has a passphrase, and the agent does not hold it); the machine accepts publickey",
     );
     expect(error.hint).toBe(`ssh-add ${client.path(".ssh/id_ed25519")}`);
     await until(
@@ -191,7 +191,7 @@ describe("several keys", () => {
     expect(relay.connections()).toBe(1);
   });
 
-  test("a machine that wants two keys gets two; with one, it is said that this was not enough", async () => {
+  test("a machine that wants two keys gets two; with one, the error says that this was not enough", async () => {
     const strict = await startSshd({ config: ["AuthenticationMethods publickey,publickey"] });
     const second = newKey("second");
     await letIn(strict, second);
@@ -199,7 +199,7 @@ describe("several keys", () => {
     const error = await refusal({ port, keyPath });
     expect(error).toMatchObject({
       kind: "auth",
-      hint: "its login asks questions: type the command on a terminal",
+      hint: "its login asks questions: run the command in a terminal",
     });
     expect(error.message).toContain(`the key ${keyPath} (accepted, but it wants more)`);
     const files = [keyPath, second];
@@ -209,7 +209,7 @@ describe("several keys", () => {
   });
 
   test.each(["ssh2", "openssh"] as const)(
-    "a machine that hangs up before the right one is said to, with what mends it (%s)",
+    "a machine that closes the connection before the right one is reported, with the fix (%s)",
     async (transport) => {
       const impatient = await startSshd({ config: ["MaxAuthTries 2"] });
       onTestFinished(() => impatient.stop());
@@ -219,7 +219,7 @@ describe("several keys", () => {
       const over = { port, keyPath: null, configFile, transport };
       const error = await refusal(over, { agentSocket: agent.socket });
       expect(error).toMatchObject({ kind: "auth", isRetryable: false });
-      expect(error.hint).toMatch(/^it hung up after 2 keys; name the key: .*IdentitiesOnly/);
+      expect(error.hint).toMatch(/^it closed the connection after 2 keys; name the key: .*IdentitiesOnly/);
       await client.write("right", `IdentityFile ${impatient.keyPath}\nIdentitiesOnly yes\n`);
       const about = await logIn(over, { agentSocket: agent.socket });
       expect(about.login).toBe(`the key ${impatient.keyPath}`);
@@ -237,20 +237,20 @@ describe("several keys", () => {
     expect(error.message).toContain("there is no agent");
   });
 
-  test("a machine that takes no keys is shown none of several; that is asked first", async () => {
+  test("a machine that accepts no keys is offered none of several; its methods are asked first", async () => {
     const words = await startSshd({
       config: ["LogLevel VERBOSE", "PubkeyAuthentication no", "PasswordAuthentication yes"],
     });
     const files = [host.keyPath, words.keyPath];
     const configFile = await client.write("two", files.map((file) => `IdentityFile ${file}\n`).join(""));
     const error = await refusal({ port: words.port, keyPath: null, configFile });
-    expect(error.message).toMatch(/\(not tried\), .* \(not tried\); the machine takes password$/);
+    expect(error.message).toMatch(/\(not tried\), .* \(not tried\); the machine accepts password$/);
     const { message } = await refusal({ port: words.port });
-    expect(message).toMatch(/\(refused\); the machine takes password$/);
+    expect(message).toMatch(/\(refused\); the machine accepts password$/);
     await words.stop();
   });
 
-  test("the only key is offered at once, without asking what the machine takes", async () => {
+  test("the only key is offered at once, without asking for the accepted methods", async () => {
     const telling = await startSshd({ config: ["LogLevel DEBUG1"] });
     expect((await logIn({ port: telling.port, keyPath: telling.keyPath })).login).toContain(telling.keyPath);
     await until("sshd has noted the login", () => telling.log().includes("Accepted publickey"));
@@ -259,8 +259,8 @@ describe("several keys", () => {
     await telling.stop();
   });
 
-  test("an agent that does not sign is said, and the next key is tried", async () => {
-    agent.add(host.keyPath, "", ["-c"]); // to be confirmed, with nobody there to do it
+  test("an agent that does not sign is reported, and the next key is tried", async () => {
+    agent.add(host.keyPath, "", ["-c"]); // to be confirmed, without a person to do it
     const error = await refusal({ keyPath: `${host.keyPath}.pub` }, { agentSocket: agent.socket });
     expect(error.message).toContain("(the agent does not sign with it)");
     const files = [`${host.keyPath}.pub`, locked];
@@ -272,7 +272,7 @@ describe("several keys", () => {
 });
 
 describe("servers of another kind", () => {
-  /** One that lets in as `judge` says. */
+  /** A server that accepts logins as `judge` decides. */
   async function serve(judge: (login: AuthContext) => void) {
     const hostKeys = [readFileSync(join(host.dir, "host_key"))];
     let connections = 0;
@@ -286,21 +286,21 @@ describe("servers of another kind", () => {
     return { port, connections: () => connections };
   }
 
-  test("one that asks for nothing is logged in to without a key", async () => {
+  test("one that asks for nothing accepts a login without a key", async () => {
     const { port } = await serve((login) => (login.method === "none" ? login.accept() : login.reject()));
     const about = await logIn({ port, keyPath: null });
     expect(about.login).toBe("no key, the machine asked for none");
   });
 
-  test("one that asks questions is answered through the system's ssh, if somebody is there", async () => {
+  test("one that asks questions is answered through the system's ssh, if there is a person", async () => {
     const { port, connections } = await serve((login) => {
       if (login.method !== "keyboard-interactive") return login.reject(["keyboard-interactive"]);
       login.prompt([{ prompt: "Code: ", echo: false }], ([code]) =>
         code === "42" ? login.accept() : login.reject(),
       );
     });
-    const nobody = await refusal({ port, transport: null });
-    expect(nobody.hint).toBe("its login asks questions: type the command on a terminal");
+    const unattended = await refusal({ port, transport: null });
+    expect(unattended.hint).toBe("its login asks questions: run the command in a terminal");
     expect(connections()).toBe(1);
     const { ask, asked } = person("42");
     const about = await logIn({ port, transport: null }, { ask });
@@ -320,7 +320,7 @@ describe("on a terminal", () => {
   }
   const times = (text: string, wanted: string) => text.split(wanted).length - 1;
 
-  test("two machines, one question; what is typed is not seen", async () => {
+  test("two machines, one question; the typed text is not visible", async () => {
     const args = ["probe", "--machines", ...(await machines(2))];
     const terminal = runOnTerminal(args, { cwd: client.dir, home: client.dir, program: "sshoal" });
     await terminal.shows(QUESTION());
@@ -330,7 +330,7 @@ describe("on a terminal", () => {
     expect(terminal.shown()).not.toContain(PASSPHRASE);
   });
 
-  test("the live view makes room; a wrong one is said; the batch runs", async () => {
+  test("the live view is hidden; a wrong answer is reported; the batch runs", async () => {
     const work = await makeWorkspace({ "jobs.sh": "echo done\n" });
     const args = ["jobs.sh", ...LIGHT_NO_GPU, "--machines", ...(await machines(1))];
     const terminal = runOnTerminal(args, { cwd: work.dir, home: client.dir });
@@ -341,14 +341,14 @@ describe("on a terminal", () => {
     expect(await terminal.ended).toBe(0);
     expect(await work.read("job_results/jobs.sh.1.out")).toBe("done\n");
     await work.remove();
-    // The last drawing before the question took the view away, and none comes between a question and its answer.
+    // The last drawing before the question removed the view, and none comes between a question and its answer.
     const drawings = terminal.shown().split(QUESTION())[0]?.split("\x1b[?2026h") ?? [];
     expect(drawings.map((drawing) => drawing.includes("q leave or stop")).slice(-2)).toEqual([true, false]);
     expect(terminal.shown()).toContain(`Wrong passphrase. ${QUESTION()}\r\n`);
     expect(terminal.shown()).not.toContain(PASSPHRASE);
   });
 
-  test("Ctrl-C at the question is no answer, and the terminal is as it was", async () => {
+  test("Ctrl-C at the question is no answer, and the terminal is restored", async () => {
     const args = ["probe", "--machines", ...(await machines(1))];
     const options = { cwd: client.dir, home: client.dir, program: "sshoal", afterwards: "stty -a" } as const;
     const terminal = runOnTerminal(args, options);

@@ -1,4 +1,4 @@
-// Getting in, and being told why not, against real servers, keys and agents.
+// Logging in, and the reasons for failures, against real servers, keys and agents.
 
 import { execFileSync, spawn } from "node:child_process";
 import { lookup } from "node:dns/promises";
@@ -37,7 +37,7 @@ interface Circumstances extends Partial<ConnectOptions> {
   readonly config?: string;
 }
 
-/** Connects, asks something, closes. */
+/** Connects, runs a script, closes. */
 async function greet(over: Partial<SshAddress> = {}, options: Circumstances = {}): Promise<string> {
   const { signal, config, ...rest } = options;
   const configFile = config === undefined ? null : await client.write("config", config);
@@ -65,7 +65,7 @@ describe("the network", () => {
   test("a host name that does not exist", async () => {
     const error = await refusal({ host: "no-such-host.invalid", port: 22 });
     expect(error.message).toMatch(/^no-such-host\.invalid:22: /);
-    // Without a name server it cannot be told whether the name exists.
+    // Without a name server it is unknown whether the name exists.
     if (error.kind !== "unreachable")
       expect([error.kind, error.isRetryable]).toEqual(["unknown-host", false]);
   });
@@ -75,7 +75,7 @@ describe("the network", () => {
     async (transport, context) => {
       const hasName = await lookup("localhost").catch(() => null);
       if (hasName === null) return context.skip("nothing names localhost here, as on a minimal Debian");
-      // It listens on 127.0.0.1 alone.
+      // It listens only on 127.0.0.1.
       const over = { host: "localhost", transport };
       expect(await greet(over, { config: "AddressFamily inet\n" })).toBe("hello\n");
       const error = await refusal(over, { config: "AddressFamily inet6\n" });
@@ -83,18 +83,18 @@ describe("the network", () => {
     },
   );
 
-  test("a port nobody listens on", async () => {
+  test("a port on which no server listens", async () => {
     const relay = await startRelay(host.port);
     await relay.stop();
     const error = await refusal({ port: relay.port });
     expect(error).toMatchObject({ kind: "refused", isRetryable: true });
     expect(error.message).toBe(`127.0.0.1:${relay.port}: nothing listens on that port`);
     expect(error.hint).toBe(
-      `see for yourself: ssh -p ${relay.port} -i ${host.keyPath} ${host.username}@127.0.0.1`,
+      `try it yourself: ssh -p ${relay.port} -i ${host.keyPath} ${host.username}@127.0.0.1`,
     );
   });
 
-  test("a server that takes the connection and says nothing", async () => {
+  test("a server that accepts the connection but sends nothing", async () => {
     const server = createServer(() => {}).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as { port: number };
@@ -103,14 +103,14 @@ describe("the network", () => {
     server.close();
   });
 
-  test("a server that hangs up", async () => {
+  test("a server that closes the connection", async () => {
     const relay = await startRelay(host.port);
     relay.refuse();
     expect((await refusal({ port: relay.port })).isRetryable).toBe(true);
     await relay.stop();
   });
 
-  test("a server with too many logins under way", async () => {
+  test("a server with too many logins in progress", async () => {
     const busy = await startSshd({ config: ["MaxStartups 1"] });
     const waiting = createConnection({ port: busy.port, host: "127.0.0.1" });
     await once(waiting, "data");
@@ -120,7 +120,7 @@ describe("the network", () => {
     await busy.stop();
   });
 
-  test("a server that is no ssh server", async () => {
+  test("a server that is not an ssh server", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(
       0,
       "127.0.0.1",
@@ -131,7 +131,7 @@ describe("the network", () => {
     server.close();
   });
 
-  test("nothing in common to encrypt with", async () => {
+  test("no common cipher", async () => {
     const modern = await startSshd({ config: ["KexAlgorithms sntrup761x25519-sha512@openssh.com"] });
     const error = await refusal({ port: modern.port });
     expect(error).toMatchObject({ kind: "protocol", isRetryable: false });
@@ -152,7 +152,7 @@ describe("the network", () => {
 });
 
 describe("the user's key", () => {
-  test("a key that is not let in: one connection, not retryable", async () => {
+  test("a key that is not accepted: one connection, not retryable", async () => {
     const relay = await startRelay(host.port);
     makeKey(client.path("stranger"));
     const error = await refusal({ port: relay.port, keyPath: client.path("stranger") });
@@ -165,10 +165,10 @@ describe("the user's key", () => {
   });
 
   test("a user that does not exist", async () => {
-    expect((await refusal({ username: "nobody-of-that-name" })).kind).toBe("auth");
+    expect((await refusal({ username: "no-such-user" })).kind).toBe("auth");
   });
 
-  test("a key file that is not there, is no key, or cannot be read by ssh2", async () => {
+  test("a key file that is missing, is no key, or cannot be read by ssh2", async () => {
     const missing = await refusal({ keyPath: client.path("missing") });
     expect(missing).toMatchObject({ kind: "key-file", isRetryable: false });
     expect(missing.message).toContain(`there is no key file ${client.path("missing")}`);
@@ -179,11 +179,11 @@ describe("the user's key", () => {
     expect(directory.message).toContain(client.dir);
   });
 
-  test("without keyPath, the usual files in ~/.ssh are tried one after the other on one connection", async () => {
+  test("without keyPath, the default files in ~/.ssh are tried one after the other on one connection", async () => {
     const relay = await startRelay(host.port);
     await mkdir(client.path(".ssh"), { mode: 0o700 });
     makeKey(client.path(".ssh", "id_ed25519"));
-    await copyFile(host.keyPath, client.path(".ssh", "id_rsa")); // the name is what counts here
+    await copyFile(host.keyPath, client.path(".ssh", "id_rsa")); // the name counts here
     expect(await greet({ keyPath: null, port: relay.port })).toBe("hello\n");
     expect(relay.connections()).toBe(1);
     await relay.stop();
@@ -226,7 +226,7 @@ describe("a key with a passphrase", () => {
     });
   }
 
-  test("without an agent, the line that mends it is named", async () => {
+  test("without an agent, the command that fixes it is named", async () => {
     const error = await refusal({ keyPath: locked });
     expect(error).toMatchObject({ kind: "key-file", isRetryable: false });
     expect(error.message).toContain(`the key ${locked} has a passphrase, and there is no agent`);
@@ -236,7 +236,7 @@ describe("a key with a passphrase", () => {
     );
   });
 
-  test("with an agent that does not hold it", async () => {
+  test("with an agent that does not have it", async () => {
     const error = await refusal({ keyPath: locked }, { agentSocket: socket });
     expect(error.message).toContain("the agent does not hold it");
     expect(error.hint).toBe(`ssh-add ${locked}`);
@@ -245,7 +245,7 @@ describe("a key with a passphrase", () => {
     expect(half.hint).toBe(`ssh-add ${locked}`);
   });
 
-  test("with an agent that holds it, among more keys than a server lets one try", async () => {
+  test("with an agent that has it, among more keys than a server allows", async () => {
     for (let i = 0; i < 8; i++) {
       makeKey(client.path(`other-${i}`));
       addToAgent(client.path(`other-${i}`));
@@ -254,11 +254,11 @@ describe("a key with a passphrase", () => {
     await chmod(client.path("askpass"), 0o755);
     addToAgent(locked, "open sesame");
     expect(await greet({ keyPath: locked }, { agentSocket: socket })).toBe("hello\n");
-    // The public half alone names the key as well.
+    // The public half alone also names the key.
     expect(await greet({ keyPath: `${locked}.pub` }, { agentSocket: socket })).toBe("hello\n");
   });
 
-  test("without keyPath, never more keys than a server lets one try, on one connection", async () => {
+  test("without keyPath, never more keys than a server allows, on one connection", async () => {
     const relay = await startRelay(host.port);
     const error = await refusal({ keyPath: null, port: relay.port }, { agentSocket: socket });
     expect(error).toMatchObject({ kind: "auth" });
@@ -270,7 +270,7 @@ describe("a key with a passphrase", () => {
     await relay.stop();
   });
 
-  test("an agent that never answers is passed over", async () => {
+  test("an agent that never answers is skipped", async () => {
     const deaf = createServer(() => {}).listen(client.path("deaf.sock"));
     const error = await refusal({ keyPath: locked }, { agentSocket: client.path("deaf.sock") });
     expect(error.kind).toBe("key-file");
@@ -281,7 +281,7 @@ describe("a key with a passphrase", () => {
 describe("the machine's key", () => {
   const knownHosts = () => client.path(".ssh", "known_hosts");
 
-  test("a new one is accepted, noted and kept, for nobody else to read", async () => {
+  test("a new one is accepted, reported and stored, readable only by its owner", async () => {
     await greet();
     const fingerprint = execFileSync("ssh-keygen", ["-lf", join(host.dir, "host_key.pub")], {
       encoding: "utf8",
@@ -297,7 +297,7 @@ describe("the machine's key", () => {
     expect(notes).toHaveLength(1);
   });
 
-  test("what ssh itself wrote is understood, hashed too", async () => {
+  test("lines that ssh itself wrote are understood, also hashed ones", async () => {
     await mkdir(client.path(".ssh"));
     const key = (await readFile(join(host.dir, "host_key.pub"), "utf8")).split(" ").slice(0, 2).join(" ");
     await writeFile(knownHosts(), `[127.0.0.1]:${host.port} ${key}\n`);
@@ -306,7 +306,7 @@ describe("the machine's key", () => {
     expect(notes).toEqual([]);
   });
 
-  test("a line that has no newline at its end is not damaged", async () => {
+  test("a last line without a newline is not damaged", async () => {
     await mkdir(client.path(".ssh"));
     await writeFile(knownHosts(), "elsewhere ssh-ed25519 AAAA");
     await greet();
@@ -317,7 +317,7 @@ describe("the machine's key", () => {
     ]);
   });
 
-  test("many new hosts at once keep their lines apart", async () => {
+  test("the lines of many new hosts at once do not mix", async () => {
     const relays = await Promise.all(Array.from({ length: 8 }, () => startRelay(host.port)));
     await Promise.all(relays.map(({ port }) => greet({ port })));
     const lines = (await readFile(knownHosts(), "utf8")).trim().split("\n");
@@ -326,7 +326,7 @@ describe("the machine's key", () => {
     await Promise.all(relays.map((relay) => relay.stop()));
   });
 
-  test("a new host under several names at once is added once, and noted once", async () => {
+  test("a new host under several names at once is added once, and reported once", async () => {
     const connect = connectFrom(client.dir, { onNote: (note) => notes.push(note) });
     const address = addressOf(host, { transport: "ssh2" });
     const sessions = await Promise.all([connect(address), connect(address), connect(address)]);
@@ -335,7 +335,7 @@ describe("the machine's key", () => {
     expect(notes).toHaveLength(1);
   });
 
-  test("a changed one is refused, and the line that mends it does", async () => {
+  test("a changed one is refused, and the suggested command fixes it", async () => {
     makeKey(client.path("former"));
     await mkdir(client.path(".ssh"));
     const former = (await readFile(client.path("former.pub"), "utf8")).split(" ").slice(0, 2).join(" ");
@@ -352,7 +352,7 @@ describe("the machine's key", () => {
     expect(await greet()).toBe("hello\n");
   });
 
-  test("a changed one never gets to see the user's key", async () => {
+  test("a host with a changed one never sees the user's key", async () => {
     makeKey(client.path("former2"));
     await mkdir(client.path(".ssh"));
     await writeFile(knownHosts(), `* ${await readFile(client.path("former2.pub"), "utf8")}`);
@@ -362,7 +362,7 @@ describe("the machine's key", () => {
     expect(host.log().slice(before)).not.toMatch(/Accepted|Failed/);
   });
 
-  test("of several keys of a machine, the type that is known is asked for", async () => {
+  test("of several keys of a machine, the known type is requested", async () => {
     const other = await makeWorkspace();
     makeKey(other.path("rsa"), { type: "rsa" });
     const both = await startSshd({ config: [`HostKey ${other.path("rsa")}`] });
@@ -374,7 +374,7 @@ describe("the machine's key", () => {
     await Promise.all([both.stop(), other.remove()]);
   });
 
-  test("the system's file counts too, and a revoked key is refused", async () => {
+  test("the system's file also counts, and a revoked key is refused", async () => {
     const key = (await readFile(join(host.dir, "host_key.pub"), "utf8")).split(" ").slice(0, 2).join(" ");
     const trusts = await client.write("system1", `[127.0.0.1]:${host.port} ${key}\n`);
     await greet({}, { config: `GlobalKnownHostsFile ${trusts}\n` });
@@ -384,7 +384,7 @@ describe("the machine's key", () => {
     expect(error.message).toContain(`is revoked by ${revokes}:1`);
   });
 
-  test("a home that cannot be written to is said, and is no reason to stop", async () => {
+  test("a home that is not writable is reported, and is no error", async () => {
     const file = await client.write("a-file", "");
     expect(await greet({}, { homeDir: file })).toBe("hello\n");
     expect(notes[0]).toContain(`could not be added to ${file}/.ssh/known_hosts`);

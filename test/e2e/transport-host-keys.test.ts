@@ -1,4 +1,4 @@
-// Which machines are trusted: as OpenSSH would on this computer, with the same known_hosts files and the same options.
+// Which machines are trusted: as by OpenSSH on this computer, with the same known_hosts files and the same options.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -60,7 +60,7 @@ async function refusal(circumstances: Circumstances): Promise<ConnectError> {
   return error;
 }
 
-describe("trusts whom the system's ssh trusts", () => {
+describe("trusts the same hosts as the system's ssh", () => {
   const AT = () => `[127.0.0.1]:${host.port}`;
   const tables: Record<string, () => string> = {
     "an empty file": () => "",
@@ -102,23 +102,23 @@ describe("trusts whom the system's ssh trusts", () => {
     const isTrusted = sshTrusts(theirs, policy);
     if (isTrusted) await connect(circumstances);
     else await refusal(circumstances);
-    // And what was learned is the same.
+    // And the stored lines are the same.
     expect(await readFile(ours, "utf8")).toBe(await readFile(theirs, "utf8"));
   });
 });
 
 describe("the policy", () => {
-  test("is the configuration's, unless the command line has another", async () => {
+  test("is the configuration's, unless the command line sets another", async () => {
     const config = ["StrictHostKeyChecking yes"];
     const { message, hint } = await refusal({ config });
-    expect(message).toMatch(/is not a known host, .*; its key is ssh-ed25519 SHA256:[\w+/]{43}$/);
+    expect(message).toMatch(/is not in known_hosts, .*; its key is ssh-ed25519 SHA256:[\w+/]{43}$/);
     expect(hint).toContain("--host-keys accept-new");
     expect((await connect({ config, options: { hostKeys: "accept-new" } })).hostKey).toMatch(/^ssh-ed25519 /);
     expect(notes).toHaveLength(1);
     await connect({ config });
   });
 
-  test("a line that a refusal suggests makes it known", async () => {
+  test("the command that a refusal suggests makes it known", async () => {
     const userKnownHosts = client.path("suggested");
     const config = [
       "StrictHostKeyChecking yes",
@@ -137,7 +137,7 @@ describe("the policy", () => {
     const options = { cwd: client.dir, home: client.dir, program: "sshoal" } as const;
     const refused = await runCommand(args, options);
     expect(refused.code).toBe(3);
-    expect(refused.stdout.replace(/\s+/g, " ")).toContain("is not a known host");
+    expect(refused.stdout.replace(/\s+/g, " ")).toContain("is not in known_hosts");
     await expect(readFile(client.path(".ssh", "known_hosts"))).rejects.toThrow("ENOENT");
     expect((await runCommand(["probe", "--machines", file], options)).code).toBe(0);
     expect((await runCommand(args, options)).code).toBe(0);
@@ -145,7 +145,7 @@ describe("the policy", () => {
 });
 
 describe("where keys are", () => {
-  test("under a HostKeyAlias, in the first of several files, and none of it in /dev/null", async () => {
+  test("under a HostKeyAlias, in the first of several files, and not in /dev/null", async () => {
     const files = [client.path("first"), client.path("second")];
     for (const file of files) await writeFile(file, "");
     const config = [`UserKnownHostsFile ${files.join(" ")}`, "HostKeyAlias farm"];
@@ -154,10 +154,10 @@ describe("where keys are", () => {
     expect(await readFile(client.path("second"), "utf8")).toBe("");
     expect(notes).toEqual([expect.stringMatching(/^new host farm, key ssh-ed25519 .*: added to .*first$/)]);
     await connect({ config: ["UserKnownHostsFile /dev/null"] });
-    expect(notes[1]).toContain("not kept");
+    expect(notes[1]).toContain("not stored");
   });
 
-  test("under a name that nobody can read, where HashKnownHosts says so; ssh finds it, and so do we", async () => {
+  test("under a hashed name, if HashKnownHosts is on; ssh finds it, and so do we", async () => {
     const file = client.path("unreadable");
     await rm(file, { force: true });
     const config = [`UserKnownHostsFile ${file}`, "HashKnownHosts yes"];
@@ -189,7 +189,7 @@ describe("where keys are", () => {
   });
 });
 
-test("a machine with a certificate of an authority that is trusted is left to the system's ssh", async () => {
+test("a machine with a certificate of a trusted authority is left to the system's ssh", async () => {
   const certified = client.path("certified");
   await rm(certified, { force: true });
   await rm(`${certified}.pub`, { force: true });
@@ -205,7 +205,7 @@ test("a machine with a certificate of an authority that is trusted is left to th
   const about = await connect({ config, address: { port, keyPath } });
   expect(about).toMatchObject({
     transport: "openssh",
-    why: `${known}:1 knows it by a certificate authority`,
+    why: `${known}:1 lists it with a certificate authority`,
   });
   expect(await readFile(known, "utf8")).toBe(`@cert-authority [127.0.0.1]:* ${keys.ca}\n`);
   await writeFile(known, `@cert-authority [127.0.0.1]:* ${keys.ca}\n@revoked * ${keys.ca}\n`);

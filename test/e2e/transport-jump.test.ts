@@ -55,7 +55,7 @@ function block(
   return [`Host ${alias}`, ...lines, ...usual].join("\n  ");
 }
 
-/** ~/.ssh/config: outer, inner behind it, and what the test adds. */
+/** ~/.ssh/config: outer, inner behind it, and the test's additions. */
 async function configure(...blocks: readonly string[]): Promise<Connect> {
   const usual = [
     block("outer", outer, [], relays.outer.port),
@@ -86,7 +86,7 @@ async function refusal(connecting: Promise<unknown>): Promise<ConnectError> {
   return error;
 }
 
-/** A key that nobody knows. */
+/** A key that no server knows. */
 async function makeStranger(): Promise<string> {
   const path = home.path("stranger");
   await rm(path, { force: true });
@@ -94,7 +94,7 @@ async function makeStranger(): Promise<string> {
   return path;
 }
 
-/** How many logins a server has seen, since it was started. */
+/** How many logins a server has seen since it was started. */
 function logins(host: TestHost | undefined): number {
   return (
     at(host)
@@ -104,7 +104,7 @@ function logins(host: TestHost | undefined): number {
 }
 
 describe("two hops", () => {
-  test("the machine is reached, and it is known by which key, host key and way", async () => {
+  test("the machine is reached, and its key, host key and route are known", async () => {
     const connect = await configure();
     const session = await connect(alias("gpu1"));
     expect((await runScript(session, "pwd")).stdout).toBe(`${at(machine).homeDir}\n`);
@@ -128,7 +128,7 @@ describe("two hops", () => {
     ).toEqual(ports.sort());
   });
 
-  test("another configuration file counts for the hops too", async () => {
+  test("another configuration file also counts for the jump hosts", async () => {
     const text = [
       block("outer", outer, [], relays.outer.port),
       block("far", machine, ["ProxyJump outer", "StrictHostKeyChecking yes"]),
@@ -138,14 +138,14 @@ describe("two hops", () => {
     const connect = connectFrom(home.dir);
     const error = await refusal(connect({ ...alias("far"), configFile }));
     expect(error).toMatchObject({ kind: "host-key", isRetryable: false });
-    expect(error.message).toContain("by way of outer");
+    expect(error.message).toContain("via outer");
     const lenient = connectFrom(home.dir, { hostKeys: "accept-new" });
     const session = await lenient({ ...alias("far"), configFile });
     sessions.push(session);
     expect((await runScript(session, "echo hello")).stdout).toBe("hello\n");
   });
 
-  test("bytes pass unharmed", async () => {
+  test("bytes pass unchanged", async () => {
     const connect = await configure();
     const session = await connect(alias("gpu1"));
     const data = Buffer.alloc(20 << 20, "0123456789abcdef");
@@ -153,7 +153,7 @@ describe("two hops", () => {
     expect(stdout).toBe(execFileSync("cksum", { input: data, encoding: "utf8" }));
   });
 
-  test("a wrong host key at a hop is refused, and no key of the user is shown to what is behind it", async () => {
+  test("a wrong host key at a jump host is refused, and no key of the user is shown to a host behind it", async () => {
     const connect = await configure();
     const stranger = await makeStranger();
     const former = (await readFile(`${stranger}.pub`, "utf8")).split(" ").slice(0, 2).join(" ");
@@ -163,14 +163,14 @@ describe("two hops", () => {
     expect(error).toMatchObject({ kind: "host-key", isRetryable: false });
     const [to, via] = [at(machine).port, relays.inner.port];
     expect(error.message).toContain(
-      `gpu1 (127.0.0.1:${to}) by way of inner: inner (127.0.0.1:${via}) by way of outer: its host key is now`,
+      `gpu1 (127.0.0.1:${to}) via inner: inner (127.0.0.1:${via}) via outer: its host key is now`,
     );
     expect(error.hint).toContain(`ssh-keygen -R '[127.0.0.1]:${via}'`);
     expect([logins(inner), logins(machine)]).toEqual([before.inner, before.machine]);
     await until("the jump host is left", () => relays.outer.open() === 0);
   });
 
-  test("a hop that lets nobody in is asked once, however many machines are behind it", async () => {
+  test("a jump host that accepts no login is asked once, for any number of machines behind it", async () => {
     const stranger = await makeStranger();
     const connect = await configure(
       block("gpu*", machine, ["ProxyJump strict"]),
@@ -181,45 +181,37 @@ describe("two hops", () => {
     for (const [i, error] of errors.entries()) {
       expect(error).toMatchObject({ kind: "auth", isRetryable: false });
       expect(error.message).toMatch(
-        new RegExp(
-          `^gpu${i + 1} \\(\\S+\\) by way of strict: strict \\(\\S+\\) by way of outer: does not let `,
-        ),
+        new RegExp(`^gpu${i + 1} \\(\\S+\\) via strict: strict \\(\\S+\\) via outer: does not let `),
       );
       expect(error.message).toContain(stranger);
     }
     expect(relays.inner.connections()).toBe(1);
   });
 
-  test("a hop that passes nothing on", async () => {
+  test("a jump host that forwards nothing", async () => {
     const closed = await startSshd({ config: ["AllowTcpForwarding no"] });
     const connect = await configure(block("inner", closed), block("gpu1", machine, ["ProxyJump inner"]));
     const error = await refusal(connect(alias("gpu1")));
     expect(error).toMatchObject({ kind: "protocol", isRetryable: false });
-    expect(error.message).toContain(
-      "by way of inner: inner does not pass connections on (AllowTcpForwarding",
-    );
+    expect(error.message).toContain("via inner: inner does not forward connections (AllowTcpForwarding");
     await closed.stop();
   });
 
-  test("a machine that is not there, seen from the hop", async () => {
-    const nobody = await startRelay(at(machine).port);
-    await nobody.stop();
-    const connect = await configure(block("gpu1", machine, ["ProxyJump outer"], nobody.port));
+  test("a machine that its jump host cannot reach", async () => {
+    const closed = await startRelay(at(machine).port);
+    await closed.stop();
+    const connect = await configure(block("gpu1", machine, ["ProxyJump outer"], closed.port));
     const error = await refusal(connect(alias("gpu1")));
     expect(error).toMatchObject({ kind: "refused", isRetryable: true });
-    expect(error.message).toBe(
-      `gpu1 (127.0.0.1:${nobody.port}) by way of outer: nothing listens on that port`,
-    );
+    expect(error.message).toBe(`gpu1 (127.0.0.1:${closed.port}) via outer: nothing listens on that port`);
   });
 
-  test("a hop that is not there", async () => {
+  test("an unreachable jump host", async () => {
     relays.outer.refuse();
     const connect = await configure();
     const error = await refusal(connect(alias("gpu1")));
     expect(error.isRetryable).toBe(true);
-    expect(error.message).toMatch(
-      /^gpu1 \(\S+\) by way of inner: inner \(\S+\) by way of outer: outer \(\S+\): /,
-    );
+    expect(error.message).toMatch(/^gpu1 \(\S+\) via inner: inner \(\S+\) via outer: outer \(\S+\): /);
     relays.outer.accept();
     expect((await runScript(await connect(alias("gpu1")), "echo hello")).stdout).toBe("hello\n");
   });
@@ -243,7 +235,7 @@ describe.each(["ssh2", "openssh"] as const)("a jump host is shared (%s)", (trans
     expect(relays.outer.connections()).toBe(2);
   });
 
-  test("when it goes, so do the sessions behind it; coming back shares a new one", async () => {
+  test("when it ends, so do the sessions behind it; reconnecting shares a new one", async () => {
     const connect = await configure(block("gpu*", machine, ["ProxyJump outer"]));
     const two = await Promise.all(["gpu1", "gpu2"].map((name) => connect(to(name))));
     const running = await Promise.all(two.map((session) => session.exec("sleep 1000")));
@@ -262,7 +254,7 @@ describe.each(["ssh2", "openssh"] as const)("a jump host is shared (%s)", (trans
 
 describe("many machines", () => {
   test.each(["ssh2", "openssh"] as const)(
-    "30 behind one jump host, all at once, with sshd's usual limits: nobody is turned away (%s)",
+    "30 behind one jump host, all at once, with sshd's usual limits: none is refused (%s)",
     async (transport) => {
       const connect = await configure(block("gpu*", machine, ["ProxyJump outer"]));
       const before = logins(machine);
@@ -276,7 +268,7 @@ describe("many machines", () => {
     },
   );
 
-  test("who is stopped while waiting for a turn holds up nobody", async () => {
+  test("a connection that is aborted while it waits for its turn delays no other", async () => {
     const silent = await startRelay(at(machine).port);
     silent.pause();
     const connect = await configure(block("gpu*", machine, [], silent.port));
@@ -295,7 +287,7 @@ describe("many machines", () => {
 });
 
 describe("the choice", () => {
-  test("a server with which ssh2 has nothing in common is reached by the system's ssh, and so from then on", async () => {
+  test("a server that has no algorithm in common with ssh2 is reached by the system's ssh, also from then on", async () => {
     const modern = await startSshd({ config: ["KexAlgorithms sntrup761x25519-sha512@openssh.com"] });
     const relay = await startRelay(modern.port);
     const connect = await configure(block("modern", modern, [], relay.port));
@@ -312,17 +304,17 @@ describe("the choice", () => {
     await Promise.all([relay.stop(), modern.stop()]);
   });
 
-  test("a machine behind a hop that needs the system's ssh goes by it as a whole", async () => {
+  test("a machine behind a jump host that needs the system's ssh uses it for the whole route", async () => {
     const connect = await configure(block("outer", outer, ["Ciphers aes128-ctr"], relays.outer.port));
     const session = await connect(alias("gpu1"));
     expect((await runScript(session, "echo hello")).stdout).toBe("hello\n");
     expect(session.about).toMatchObject({
       transport: "openssh",
-      why: "on the way, at outer, the configuration has its own Ciphers",
+      why: "at the jump host outer, the configuration has its own Ciphers",
     });
   });
 
-  test("without an ssh program ssh2 still gets there, and what it cannot do is said", async () => {
+  test("without an ssh program ssh2 still works, and what it cannot do is reported", async () => {
     const connect = await configure(block("gpu2", machine, ["ProxyJump inner", "ProxyCommand nc %h %p"]));
     vi.stubEnv("PATH", home.dir);
     try {
@@ -331,7 +323,7 @@ describe("the choice", () => {
       const error = await refusal(connect(alias("gpu2")));
       expect(error).toMatchObject({ kind: "config", isRetryable: false });
       expect(error.message).toContain(
-        "needs the ssh program here, since the configuration has a ProxyCommand",
+        "needs an ssh program on this computer, because the configuration has a ProxyCommand",
       );
       expect(error.hint).toContain("apt install openssh-client");
     } finally {

@@ -1,4 +1,4 @@
-// Sessions over the system's ssh, where they differ from others: what only it can do, and the processes it takes.
+// Sessions over the system's ssh, where they differ from others: what only it can do, and its processes.
 
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -72,7 +72,7 @@ async function refusal(
   return error;
 }
 
-/** The ssh processes of this test file, with the shells that look after them. */
+/** The ssh processes of this test file, with the shells that watch them. */
 function sshPids(): number[] {
   return descendantsOf(process.pid).filter((pid) => /(^|\0)ssh\0/.test(commandOf(pid)));
 }
@@ -135,7 +135,7 @@ describe("the processes", () => {
     server.close();
   });
 
-  test("when the one that holds the connection is killed, the session is gone and its scripts are lost", async () => {
+  test("if the one that holds the connection is killed, the session is gone and its scripts are lost", async () => {
     const session = await open();
     const running = await session.exec("echo on; sleep 1000");
     running.stderr.resume();
@@ -147,7 +147,7 @@ describe("the processes", () => {
     expect((await runScript(session, "echo never")).end.kind).toBe("lost");
   });
 
-  test("when the one of a script is killed, that script is lost, and no other", async () => {
+  test("if the one of a script is killed, only that script is lost", async () => {
     const session = await open();
     const running = await session.exec("echo on; cat");
     running.stderr.resume();
@@ -169,7 +169,7 @@ describe("the processes", () => {
 });
 
 describe("the link", () => {
-  test("a connection that is cut loses the scripts on it, and says why", async () => {
+  test("a cut connection loses its scripts, with the reason", async () => {
     const session = await open({ port: relay.port });
     const running = await session.exec("echo on; exec sleep 1000");
     running.stderr.resume();
@@ -180,7 +180,7 @@ describe("the link", () => {
     expect((await runScript(session, "true")).end.kind).toBe("lost");
   });
 
-  test("output cut short is lost, even when the exit code came first", async () => {
+  test("output that is cut off is lost, even if the exit code came first", async () => {
     const session = await open({ port: relay.port });
     // The background process holds stdout open: sshd reports the exit, but not the end of the output.
     const running = await session.exec("(sleep 1000; echo more) & echo some; exit 0");
@@ -191,7 +191,7 @@ describe("the link", () => {
     expect(await running.ended).toMatchObject({ kind: "lost" });
   });
 
-  test("a link that has gone silent is noticed by keepalives", async () => {
+  test("keepalives detect a silent connection", async () => {
     const configFile = await client.write("config", "ServerAliveInterval 1\nServerAliveCountMax 1\n");
     const session = await open({ port: relay.port, configFile });
     relay.pause();
@@ -199,7 +199,7 @@ describe("the link", () => {
     relay.resume();
   });
 
-  test("close() does not wait for a machine that has gone silent", async () => {
+  test("close() does not wait for a silent machine", async () => {
     const session = await open({ port: relay.port });
     relay.pause();
     await session.close();
@@ -209,7 +209,7 @@ describe("the link", () => {
   });
 });
 
-describe("what only the system's ssh can do is left to it", () => {
+describe("features that only the system's ssh has are left to it", () => {
   test("a user's certificate", async () => {
     await mkdir(client.path(".ssh"));
     const key = client.path(".ssh/id_ed25519");
@@ -235,7 +235,7 @@ describe("what only the system's ssh can do is left to it", () => {
     expect((await runScript(session, "echo hello")).stdout).toBe("hello\n");
   });
 
-  test("a host key signed by an authority, even when only known hosts are trusted", async () => {
+  test("a host key signed by an authority, even if only known hosts are accepted", async () => {
     const certificate = join(host.dir, "host_key-cert.pub");
     const ca = join(host.dir, "ca");
     const signing = ["-q", "-s", ca, "-I", "box", "-h", "-n", "127.0.0.1", join(host.dir, "host_key.pub")];
@@ -250,14 +250,14 @@ describe("what only the system's ssh can do is left to it", () => {
     const { about } = await open(addressOf(signed), { hostKeys: "strict" });
     expect(about).toMatchObject({
       transport: "openssh",
-      why: `${client.path(".ssh/known_hosts")}:1 knows it by a certificate authority`,
+      why: `${client.path(".ssh/known_hosts")}:1 lists it with a certificate authority`,
       hostKey: expect.stringMatching(/^ssh-ed25519-cert-v01@openssh\.com SHA256:/),
     });
     expect(notes).toEqual([]);
     await signed.stop();
   });
 
-  test("a ProxyCommand, which is told of when it fails", async () => {
+  test("a ProxyCommand, which is reported if it fails", async () => {
     const pipe = await client.write(
       "pipe",
       `#!/usr/bin/env node\nconst s = require("net").connect(process.argv[3], process.argv[2]);\nprocess.stdin.pipe(s).pipe(process.stdout);\n`,
@@ -276,7 +276,7 @@ describe("what only the system's ssh can do is left to it", () => {
     const error = await refusal({ ...over, configFile });
     expect(error).toMatchObject({ kind: "refused", isRetryable: true });
     expect(error.message).toBe(
-      `box (127.0.0.1:${host.port}): its ProxyCommand ended before the login was done, it said: the gate is shut`,
+      `box (127.0.0.1:${host.port}): its ProxyCommand ended before the login was done, it printed: the gate is shut`,
     );
   });
 
@@ -312,7 +312,7 @@ describe("what only the system's ssh can do is left to it", () => {
 });
 
 describe("the user's key", () => {
-  test("one that is not let in: one connection, not retryable, and each key with what became of it", async () => {
+  test("one that is not accepted: one connection, not retryable, and each key with its outcome", async () => {
     const before = relay.connections();
     await mkdir(client.path(".ssh"));
     makeKey(client.path(".ssh/id_rsa"));
@@ -320,12 +320,12 @@ describe("the user's key", () => {
     const error = await refusal({ port: relay.port, keyPath: null });
     expect(error).toMatchObject({ kind: "auth", isRetryable: false });
     expect(error.message).toBe(
-      `127.0.0.1:${relay.port}: does not let ${host.username} in; tried: the key ${client.path(".ssh/id_rsa")} (refused), the key ${client.path(".ssh/id_ed25519")} (refused); the machine takes publickey`,
+      `127.0.0.1:${relay.port}: does not let ${host.username} in; tried: the key ${client.path(".ssh/id_rsa")} (refused), the key ${client.path(".ssh/id_ed25519")} (refused); the machine accepts publickey`,
     );
     expect(relay.connections()).toBe(before + 1);
   });
 
-  test("one with a passphrase, and nobody to ask", async () => {
+  test("one with a passphrase, and no person to ask", async () => {
     const key = await lockedKey();
     const error = await refusal({ keyPath: key });
     expect(error).toMatchObject({ kind: "auth", isRetryable: false });
@@ -333,7 +333,7 @@ describe("the user's key", () => {
     expect(error.hint).toBe(`eval "$(ssh-agent)"; ssh-add ${key}`);
   });
 
-  test("a passphrase is asked for once, however many machines want it, and again when it was wrong", async () => {
+  test("a passphrase is asked for once, even if many machines want it, and again if it was wrong", async () => {
     const keyPath = await lockedKey();
     const answers = ["not this one", "open sesame"];
     const asked: string[] = [];
@@ -352,7 +352,7 @@ describe("the user's key", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("a person who would rather not say is asked no more", async () => {
+  test("a person who gives no answer is not asked again", async () => {
     const keyPath = await lockedKey();
     let count = 0;
     const ask: Ask = {
@@ -374,9 +374,9 @@ describe("the user's key", () => {
     return key;
   }
 
-  test("one that others can read, is no key, or is not there", async () => {
+  test("one that other accounts can read, is no key, or is missing", async () => {
     const missing = await refusal({ keyPath: client.path("missing") });
-    expect(missing.message).toContain(`the key ${client.path("missing")} (is not there)`);
+    expect(missing.message).toContain(`the key ${client.path("missing")} (does not exist)`);
     const garbage = await client.write("garbage", "no key at all\n");
     await expect(refusal({ keyPath: garbage })).resolves.toMatchObject({
       kind: "auth",
@@ -391,7 +391,7 @@ describe("the user's key", () => {
 describe("the machine's key", () => {
   const knownHosts = () => client.path(".ssh/known_hosts");
 
-  test("a new one is accepted, noted and kept", async () => {
+  test("a new one is accepted, reported and stored", async () => {
     await open();
     const key = `ssh-ed25519 ${fingerprintOf(join(host.dir, "host_key.pub"))}`;
     expect(notes).toEqual([`new host [127.0.0.1]:${host.port}, key ${key}: added to ${knownHosts()}`]);
@@ -400,13 +400,13 @@ describe("the machine's key", () => {
     expect(notes).toHaveLength(1);
   });
 
-  test("a home that cannot be written to is said, and is no reason to stop", async () => {
+  test("a home that is not writable is reported, and is no error", async () => {
     const homeDir = await client.write("a-file", "");
     await open({}, { homeDir });
     expect(notes).toEqual([expect.stringContaining(`could not be added to ${homeDir}/.ssh/known_hosts`)]);
   });
 
-  test("a changed one is refused, and the line that mends it does", async () => {
+  test("a changed one is refused, and the suggested command fixes it", async () => {
     makeKey(client.path("former"));
     const former = (await readFile(client.path("former.pub"), "utf8")).split(" ").slice(0, 2).join(" ");
     await client.write(".ssh/known_hosts", `elsewhere ${former}\n[127.0.0.1]:${host.port} ${former}\n`);
@@ -420,11 +420,11 @@ describe("the machine's key", () => {
     await open();
   });
 
-  test("an unknown one is refused when only known hosts are trusted, and a revoked one always", async () => {
+  test("an unknown one is refused if only known hosts are accepted, and a revoked one always", async () => {
     const strict = await refusal({}, { hostKeys: "strict" });
     expect(strict).toMatchObject({ kind: "host-key", isRetryable: false });
     expect(strict.message).toContain(
-      "is not a known host, and only those are trusted; its key is ssh-ed25519 SHA256:",
+      "is not in known_hosts, and only known hosts are accepted; its key is ssh-ed25519 SHA256:",
     );
     expect(existsSync(knownHosts())).toBe(false);
     await client.write(".ssh/known_hosts", `@revoked * ${await hostKey()}\n`);

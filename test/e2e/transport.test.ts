@@ -1,4 +1,4 @@
-// Sessions over ssh2 and the system's ssh against a real sshd, and on this computer: all keep the same promises.
+// Sessions over ssh2 and the system's ssh against a real sshd, and on this computer: all give the same guarantees.
 
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ async function read(stream: Readable): Promise<Buffer> {
 }
 
 describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
-  test("runs a script in the home directory and brings back what it says and its exit code", async () => {
+  test("runs a script in the home directory and returns its output and its exit code", async () => {
     const session = await open(kind);
     const script = 'pwd\necho "é \\\\ $0" >&2\n[ -t 0 ] || exit 42';
     expect(await runScript(session, script)).toEqual({
@@ -65,9 +65,9 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
     });
   });
 
-  test("tells a script that was killed from one that exited", async () => {
+  test("distinguishes a script that was killed from one that exited", async () => {
     const session = await open(kind);
-    // The system's ssh does not tell which signal it was.
+    // The system's ssh does not report which signal it was.
     const name = (signal: string) => (kind === "openssh" ? "a signal" : signal);
     for (const signal of ["SIGKILL", "SIGTERM"]) {
       const { end } = await runScript(session, `kill -${signal.slice(3)} $$`);
@@ -77,7 +77,7 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
     expect((await runScript(session, "exit 255")).end).toEqual({ kind: "exited", code: 255 });
   });
 
-  test("carries binary data unharmed both ways at once", async () => {
+  test("carries binary data unchanged both ways at once", async () => {
     const session = await open(kind);
     const data = randomBytes(1 << 20);
     const running = await session.exec("cat");
@@ -87,7 +87,7 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
     expect(await running.ended).toEqual({ kind: "exited", code: 0 });
   });
 
-  test("100 MB through stdin keep the memory flat, and wait for a reader that is slow to start", async () => {
+  test("100 MB through stdin keep the memory flat, and wait for a reader that starts late", async () => {
     const session = await open(kind);
     const chunk = randomBytes(1 << 20);
     const sum = createHash("sha256");
@@ -106,7 +106,7 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
     const before = process.memoryUsage.rss();
     const answer = Promise.all([read(running.stdout), read(running.stderr), pipeline(source, running.stdin)]);
     await until("the pipe is full", () => sent > 0);
-    await runScript(session, "sleep 0.3"); // time enough for a sender that does not wait to send it all
+    await runScript(session, "sleep 0.3"); // enough time for a sender that does not wait to send everything
     expect(sent).toBeLessThan(20);
     await writeFile(go, "");
     const [stdout] = await answer;
@@ -114,7 +114,7 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024);
   });
 
-  test("stdout that is not read stops the script, and goes on when it is", async () => {
+  test("a script stops while its stdout is not read, and continues when it is", async () => {
     const session = await open(kind);
     const running = await session.exec(
       'i=0; while [ $i -lt 64 ]; do head -c 1000000 /dev/zero; i=$((i+1)); echo $i >"$HOME/progress"; done',
@@ -154,23 +154,23 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
     });
   });
 
-  test("a source of stdin that fails is said, not sent as if it were complete", async () => {
+  test("a source of stdin that fails is an error, not sent as if it were complete", async () => {
     const session = await open(kind);
     const stdin = new Readable({ read: () => stdin.destroy(new Error("disk on fire")) });
     await expect(runScript(session, "cat", { stdin })).rejects.toThrow("disk on fire");
   });
 
-  test("an answer beyond its bound is an error, a long stderr is cut to its end", async () => {
+  test("an answer beyond its limit is an error, a long stderr is cut to its end", async () => {
     const session = await open(kind);
     await expect(runScript(session, "yes", { maxBytes: 100_000 })).rejects.toThrow(
-      "more than the 100000 bytes",
+      "more than the allowed 100000 bytes",
     );
     const { stderr } = await runScript(session, "yes | head -c 1000000 >&2; echo last >&2");
     expect(stderr).toHaveLength(64 * 1024);
     expect(stderr).toMatch(/last\n$/);
   });
 
-  test("an aborted script rejects with the reason, and lets go of its channel", async () => {
+  test("an aborted script rejects with the reason, and releases its channel", async () => {
     const session = await open(kind);
     const abort = new AbortController();
     const mark = join(host.homeDir, `started-${kind}`);
@@ -191,7 +191,7 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
     await expect(runScript(session, "echo never", { signal: abort.signal })).rejects.toThrow("enough");
   });
 
-  test("close() ends the streams at once and leaves what runs alone", async () => {
+  test("close() ends the streams at once and does not touch running processes", async () => {
     const session = await open(kind);
     const mark = join(host.homeDir, `outlived-${kind}`);
     const running = await session.exec(`echo on; cat >/dev/null; touch ${mark}; sleep 0.1`);
@@ -203,7 +203,7 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
     await until("it went on", () => existsSync(mark));
   });
 
-  test("after close() the session is gone, and scripts are lost rather than thrown", async () => {
+  test("after close() the session is gone, and scripts are lost, not thrown", async () => {
     const session = await open(kind);
     const running = await session.exec("sleep 1000");
     running.stdout.resume();
@@ -217,7 +217,7 @@ describe.each(["ssh2", "openssh", "local"])("a session (%s)", (kind) => {
 });
 
 describe("over ssh", () => {
-  test("noise of the start-up files does not reach the answer", async () => {
+  test("output of start-up files is not in the answer", async () => {
     const rc = join(host.homeDir, ".bashrc");
     await writeFile(
       rc,
@@ -229,7 +229,7 @@ describe("over ssh", () => {
     expect({ stdout, stderr }).toEqual({ stdout: "clean\n", stderr: "oops\n" });
   });
 
-  test("a start-up file that runs something else is a failure that says so, even when it exits with 0", async () => {
+  test("a start-up file that runs something else is a failure with a reason, even if it exits with 0", async () => {
     const rc = join(host.homeDir, ".bashrc");
     await writeFile(rc, "echo This account is closed.; exit 0\n");
     const session = await open("ssh");
@@ -238,11 +238,11 @@ describe("over ssh", () => {
     expect(end).toEqual({ kind: "exited", code: 127 });
     expect({ stdout, stderr }).toEqual({
       stdout: "",
-      stderr: "the login shell did not start sh, it said: This account is closed.\n",
+      stderr: "the login shell did not start sh, it printed: This account is closed.\n",
     });
   });
 
-  test("a connection that is cut loses the scripts on it, and says why", async () => {
+  test("a cut connection loses its scripts, with the reason", async () => {
     const session = await open("ssh", relay.port);
     const running = await session.exec("echo on; exec sleep 1000");
     running.stderr.resume();
@@ -258,7 +258,7 @@ describe("over ssh", () => {
     expect((await runScript(session, "true")).end.kind).toBe("lost");
   });
 
-  test("output cut short is lost, even when the exit code came first", async () => {
+  test("output that is cut off is lost, even if the exit code came first", async () => {
     const session = await open("ssh", relay.port);
     // The background process holds stdout open: sshd reports the exit, but not the end of the output.
     const running = await session.exec("(sleep 1000; echo more) & echo some; exit 0");
@@ -269,7 +269,7 @@ describe("over ssh", () => {
     expect(await running.ended).toMatchObject({ kind: "lost" });
   });
 
-  test("a link that has gone silent is noticed by keepalives", async () => {
+  test("keepalives detect a silent connection", async () => {
     const session = await open("ssh", relay.port, "ServerAliveInterval 1\nServerAliveCountMax 1\n");
     const running = await session.exec("sleep 1000");
     running.stdout.resume();
@@ -280,7 +280,7 @@ describe("over ssh", () => {
     relay.resume();
   });
 
-  test("close() does not wait for a machine that has gone silent", async () => {
+  test("close() does not wait for a silent machine", async () => {
     const session = await open("ssh", relay.port);
     relay.pause();
     const startedAt = performance.now();
@@ -298,7 +298,7 @@ describe("over ssh", () => {
     await narrow.stop();
   });
 
-  test("shells that were started ahead take the next scripts, and go with the connection", async () => {
+  test("shells that were started in advance take the next scripts, and end with the connection", async () => {
     const rc = join(host.homeDir, ".bashrc");
     await writeFile(rc, 'echo noise; echo $$ >>"$HOME/started"\n');
     const started = () => readFileSync(join(host.homeDir, "started"), "utf8").trim().split("\n");
@@ -314,7 +314,7 @@ describe("over ssh", () => {
     await writeFile(rc, "");
   });
 
-  test("a server with room for one session takes scripts in turn, also where more shells were to be ready", async () => {
+  test("a server with room for one session takes scripts in turn, even if more shells were requested", async () => {
     const narrow = await startSshd({ config: ["MaxSessions 1"] });
     const session = await connectFrom(client.dir)(addressOf(narrow));
     session.makeReady?.(3);
@@ -326,7 +326,7 @@ describe("over ssh", () => {
     await narrow.stop();
   });
 
-  test("keys that are exchanged anew while data flows harm neither the data nor the check of the host", async () => {
+  test("a new key exchange during a transfer harms neither the data nor the check of the host", async () => {
     const rekeying = await startSshd({ config: ["RekeyLimit 1M"] });
     const notes: string[] = [];
     const onNote = (note: string) => notes.push(note);
@@ -351,7 +351,7 @@ describe("over ssh", () => {
   });
 });
 
-test("on this computer, a script is in a session of its own, where Ctrl-C does not reach it", async () => {
+test("on this computer, a script has its own session, which Ctrl-C does not reach", async () => {
   const session = await open("local");
   const { stdout } = await runScript(session, "echo $$ $(ps -o sid= -p $$)");
   const [pid, sessionId] = stdout.trim().split(/\s+/);

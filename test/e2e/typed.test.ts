@@ -38,7 +38,7 @@ async function batch(...args: string[]) {
 const out = (line = 1) => work.read(`job_results/jobs.sh.${line}.out`);
 const results = () => listBelow(work.path("job_results/jobs.sh.1"));
 
-test("--memory-required 10GB is 10240 MB", async () => {
+test("--memory-required 10GB means 10240 MB", async () => {
   const { code, stderr } = await run(["jobs.sh", "--no-gpu-required", "--memory-required", "900000GB"]);
   expect(code).toBe(3);
   expect(stderr).toContain("a job needs 921600000 MB");
@@ -51,7 +51,7 @@ test("--memory-required 10GB is 10240 MB", async () => {
   });
 });
 
-test("--machines gpu.yaml,plain.yaml is two machines; a file with a comma in its name is one", async () => {
+test("--machines gpu.yaml,plain.yaml means two machines; a file with a comma in its name is one", async () => {
   const files = [await gpu.machineFile("max_jobs: 1"), await plain.machineFile("max_jobs: 1")];
   const { stdout } = await batch("--machines", files.join(","), ...LIGHT_NO_GPU);
   expect(stdout).toContain("machine limits:  {'gpu.yaml': 1, 'plain.yaml': 1}");
@@ -70,7 +70,7 @@ test("--gpus with a UUID, or the start of one", async () => {
   expect(code).toBe(3);
 });
 
-test("an option may be shortened, also in the script, as long as it is clear which is meant", async () => {
+test("an option may be shortened, also in the script, if it is unambiguous", async () => {
   await work.write("jobs.sh", "#@ --time 9h\n\necho $A $B\n");
   await batch(
     "--machine",
@@ -83,13 +83,13 @@ test("an option may be shortened, also in the script, as long as it is clear whi
   expect(await out(3)).toBe("--mach 2\n");
 });
 
-test("--copy-forward without paths: jobs begin in an empty directory", async () => {
+test("--copy-forward without paths: jobs start in an empty directory", async () => {
   await batch("--machines", await plain.machineFile(), ...LIGHT_NO_GPU, "--copy-forward");
   expect(await out()).toBe("");
   expect(results()).toEqual(["made.txt"]);
 });
 
-test("--copy-backwards without paths: nothing but the output comes back", async () => {
+test("--copy-backwards without paths: only the output is collected", async () => {
   await batch("--machines", await plain.machineFile(), ...LIGHT_NO_GPU, "--copy-backwards");
   expect(await out()).toBe("jobs.sh\n");
   expect(results()).toEqual([]);
@@ -118,7 +118,7 @@ test.each([
   ["prob", "did you mean probe?"],
   ["jobs.sh", "sshoal run jobs.sh"],
   ["frobnicate", "sshoal --help"],
-])("sshoal %s: there is no such command, and what to type instead", async (word, hint) => {
+])("sshoal %s: there is no such command, and the hint says what to type", async (word, hint) => {
   const { code, stderr } = await run([word], { program: "sshoal" });
   expect(stderr).toBe(`error: unknown command '${word}'\ntry: ${hint}\n`);
   expect(code).toBe(2);

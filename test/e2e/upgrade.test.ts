@@ -1,4 +1,5 @@
-// A client is upgraded while the jobs of an older one run: those are followed, and those that wait go to a new spool.
+// A client is upgraded while the jobs of an older one run: running jobs are followed, and waiting ones go to a new
+// spool.
 
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -48,7 +49,7 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
     expect((await batch.ran()).toSorted()).toEqual(["1", "2", "3", "4"]);
   }
 
-  test("the same command follows what runs, and runs what waits in a new spool", async () => {
+  test("the same command follows running jobs, and runs waiting ones in a new spool", async () => {
     const args = ["jobs.sh", "--machines", machine, ...SMALL];
     const client = spawnCommand([...args, "--json"], { cwd: batch.work.dir });
     await client.until((each) =>
@@ -74,7 +75,7 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
     await expectEachOnce();
   });
 
-  test("a client that is killed on the way is followed by the next one, and nothing runs twice", async () => {
+  test("after a client was killed on the way, the next one continues, and nothing runs twice", async () => {
     const args = ["jobs.sh", "--machines", machine, ...SMALL, "--json"];
     const first = spawnCommand(args, { cwd: batch.work.dir });
     await first.until((each) => eventsOf(each).some(({ kind }) => kind === "jobs-taken-back"));
@@ -89,7 +90,7 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
     await expectNothingLeft();
   });
 
-  test("status looks into the older spool", async () => {
+  test("status reads the older spool", async () => {
     const look = async (...args: string[]) =>
       (await runCommand(args, { cwd: batch.work.dir, program: "sshoal" })).stdout;
     const statuses = parseEvents(await look("status", "--json"));
@@ -103,7 +104,7 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
     await until("the last job has ended", async () => (await look("status")).includes("4 succeeded"));
   });
 
-  test("drain keeps what waits there from beginning; the same command runs it elsewhere", async () => {
+  test("drain prevents its waiting jobs from beginning; the same command runs them in the new spool", async () => {
     const drained = await runCommand(["drain", "one.yaml"], { cwd: batch.work.dir, program: "sshoal" });
     expect(drained.stdout, drained.stderr).toBe(`draining: one.yaml; ${OLDER_BATCH}\n`);
     await batch.gate.write("go", "");
@@ -117,20 +118,20 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
     await expectNothingLeft();
   });
 
-  test("stop ends what runs and what waits there, and brings home what there is", async () => {
+  test("stop ends its running and waiting jobs, and collects their results", async () => {
     const stopped = await runCommand(["stop", "jobs.sh"], { cwd: batch.work.dir, program: "sshoal" });
     const status = await runCommand(["status", "--json"], { cwd: batch.work.dir, program: "sshoal" });
     expect(
       parseEvents(status.stdout).map(({ job, state, collected }) => [job, state, collected]),
       stopped.stdout + stopped.stderr + status.stderr,
     ).toEqual([1, 2, 3, 4].map((job) => [job, "stopped", expect.any(Boolean)]));
-    // A slot may have taken another one meanwhile, which was then stopped as well.
+    // A slot may have taken another job in the meantime, which was then stopped as well.
     const ran = await batch.ran();
     expect(ran).toEqual([...new Set(ran)]);
     await expectNothingLeft();
   });
 
-  test("attach from elsewhere fetches it all", async () => {
+  test("attach from another computer collects everything", async () => {
     const elsewhere = await makeWorkspace();
     const client = spawnCommand(["attach", OLDER_BATCH, "--machines", machine], {
       cwd: elsewhere.dir,
@@ -149,7 +150,7 @@ describe.each(OLDER_VERSIONS)("from %s", (version) => {
 });
 
 test.each(SAME_FORMAT_VERSIONS)(
-  "from %s: the same command goes on in the spool that is there",
+  "from %s: the same command continues in the existing spool",
   async (version) => {
     const host = await startSshd({ name: "one" });
     const { work, gate, ran } = await startOlderBatch(version, host);

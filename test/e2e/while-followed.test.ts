@@ -1,4 +1,4 @@
-// While a client follows a batch, others of the same computer act on it through that client.
+// While a client follows a batch, other commands of the same computer act on it through that client.
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([a.stop(), b.stop()]));
 
-/** A job that notes that it ran, then waits for a file of its own. */
+/** A job that notes that it ran, then waits for its own file. */
 function gated(gate: Workspace, name: string): string {
   return `echo ${name} >> ${gate.path("ran")}; ${waitFor(gate.path(name))}; echo ${name} > r`;
 }
@@ -48,7 +48,7 @@ function sshoal(work: Workspace, ...args: string[]) {
 
 const lockOf = (work: Workspace) => work.path("job_results/.sshoal/jobs.sh.lock");
 
-test("attach --watch shows what was and what comes; Ctrl-C ends the watching alone, and the socket goes with the client", async () => {
+test("attach --watch shows past and new events; Ctrl-C ends only the watching, and the socket is removed with the client", async () => {
   const { work, gate } = await gatedBatch(["one", "two"]);
   const client = follow(work, machines);
   await until("both run", async () => (await ran(gate)).length === 2);
@@ -62,7 +62,7 @@ test("attach --watch shows what was and what comes; Ctrl-C ends the watching alo
   watcher.child.kill("SIGINT");
   const left = await watcher.ended;
   expect(left.code).toBe(130);
-  expect(left.stderr).toContain(`process ${client.child.pid} follows the batch on`);
+  expect(left.stderr).toContain(`process ${client.child.pid} still follows the batch`);
 
   const another = spawnCommand(["attach", "--watch", "--json"], { cwd: work.dir, program: "sshoal" });
   await another.until(({ stdout }) => stdout().split('"kind":"job-started"').length === 3);
@@ -82,7 +82,7 @@ test("attach --watch shows what was and what comes; Ctrl-C ends the watching alo
   expect(alone.stderr).toContain("no client follows a batch here");
 });
 
-test("typing the command again makes the follower read the edited script, use another machine, and watches", async () => {
+test("typing the command again makes the follower read the edited script and use another machine, and then watches", async () => {
   const { work, gate } = await gatedBatch(["one", "two", "gone"]);
   const [first = "", second = ""] = machines;
   const client = follow(work, [first]);
@@ -111,7 +111,7 @@ test("typing the command again makes the follower read the edited script, use an
   expect(last?.counts).toMatchObject({ succeeded: 3, skipped: 0, unfinished: 0 });
 });
 
-test("a command with a mistake is refused where it was typed, and the follower goes on", async () => {
+test("a command with a mistake is refused in its own terminal, and the follower continues", async () => {
   const { work, gate } = await gatedBatch(["one"]);
   const client = follow(work, machines.slice(0, 1));
   await until("it runs", async () => (await ran(gate)).length === 1);
@@ -184,7 +184,7 @@ test("a failed job is run again while others run", async () => {
   expect(await ran(gate)).toEqual(["two"]);
 });
 
-test("jobs are stopped through the follower, and run again by it when asked to", async () => {
+test("jobs are stopped through the follower, which runs them again on request", async () => {
   const { work, gate } = await gatedBatch(["one", "two", "three"]);
   const client = follow(work, machines);
   await until("two run", async () => (await ran(gate)).length === 2);
@@ -215,7 +215,7 @@ test("a failed job is run again by a client that attached to the last running jo
   await until("it runs", async () => (await ran(gate)).length === 1);
   const client = spawnCommand(["attach", "--json"], { cwd: work.dir, program: "sshoal" });
   await client.until(({ stdout }) => stdout().includes('"kind":"machine-ready"'));
-  // The first client or this one brings it home.
+  // The first client or this one collects it.
   await until("the failed one is here", () => existsSync(work.path("job_results/jobs.sh.1")));
   await until("its record is, too", async () => (await sshoal(work, "status")).stdout.includes("1 failed"));
   await gate.write("fixed", "");
@@ -228,7 +228,7 @@ test("a failed job is run again by a client that attached to the last running jo
   expect(await ran(gate)).toEqual(["two"]);
 });
 
-test("a client that is asked while it drains refuses, and the asker says so", async () => {
+test("a client that is asked while it drains refuses, and the asking command reports it", async () => {
   const { work, gate } = await gatedBatch(["one", "two"]);
   const client = follow(work, machines.slice(0, 1));
   await until("one runs", async () => (await ran(gate)).length === 1);
@@ -242,7 +242,7 @@ test("a client that is asked while it drains refuses, and the asker says so", as
   expect(await ran(gate)).toEqual(["one"]);
 });
 
-test("a follower that is killed says nothing more: the watcher names it and what to type", async () => {
+test("a killed follower: the watcher names it and what to type", async () => {
   const { work, gate } = await gatedBatch(["one"]);
   const client = follow(work, machines.slice(0, 1));
   await until("it runs", async () => (await ran(gate)).length === 1);
@@ -253,7 +253,7 @@ test("a follower that is killed says nothing more: the watcher names it and what
   const left = await watcher.ended;
   expect(left.code).toBe(2);
   expect(left.stderr).toContain(`process ${client.child.pid}, which followed the batch, is gone`);
-  expect(left.stderr).toContain("try: sshoal status");
+  expect(left.stderr).toContain("try: see its state with sshoal status");
   expect(existsSync(socket)).toBe(true);
   await gate.write("one", "");
   const { code, stderr } = await sshoal(work, "attach");
@@ -281,7 +281,7 @@ test("a follower of another version, or on another computer, is named, with exit
   expect((await client.ended).code).toBe(0);
 });
 
-test("without a follower, undrain lets the machine go on by itself", async () => {
+test("without a follower, undrain lets the machine continue by itself", async () => {
   const { work, gate } = await gatedBatch(["one", "two"]);
   const left = await follow(work, machines.slice(0, 1), "--detach").ended;
   expect(left.code, left.stdout + left.stderr).toBe(0);
@@ -300,7 +300,7 @@ test("without a follower, undrain lets the machine go on by itself", async () =>
   expect(await ran(gate)).toEqual(["one", "two"]);
 });
 
-test("a follower that is asked again and again, whatever it does at the moment, runs each job once", async () => {
+test("a follower that is asked repeatedly, at any moment, runs each job once", async () => {
   const ledger = await openLedger();
   await ledger.write(Array.from({ length: 16 }, () => ledger.job("sleep 0.3")));
   const client = follow(ledger.work, machines);

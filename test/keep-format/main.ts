@@ -1,5 +1,5 @@
-// Keeps the formats of this version as fixtures, in test/spools/<version>: a batch of four jobs that was handed over to one slot, as
-// its client recorded it and as it lies on the machine. test/rig/older-spool.ts puts it onto a host again.
+// Keeps the formats of this version as fixtures, in test/spools/<version>: a batch of four jobs that was handed over to
+// one slot, with the client's record and the files on the machine. test/rig/older-spool.ts puts it onto a host again.
 
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { entriesBelow } from "../rig/entries-below.js";
 import { startSshd, type TestHost } from "../rig/sshd.js";
 import { makeWorkspace, type Workspace } from "../rig/workspace.js";
 
-/** Stands for a directory of the test that uses the fixture. */
+/** Replaced by a directory of the test that uses the fixture. */
 const GATE = "@GATE@";
 /** As in the tests of upgrades. */
 const SMALL = ["--no-gpu-required", "--memory-required", "10", "--num-cpus", "0.1"];
@@ -55,7 +55,7 @@ async function keep(host: TestHost, work: Workspace, into: string): Promise<void
   await mkdir(into, { recursive: true });
   await cp(work.path("jobs.sh"), join(into, "jobs.sh"));
   await cp(work.path("job_results", ".sshoal", "jobs.sh.jsonl"), join(into, "record.jsonl"));
-  // The logs of control channels carry the host's name; each client makes its own.
+  // The logs of control channels have the host's name; each client makes its own.
   const isOwnLog = (path: string) => basename(path).startsWith(`events.${hostName}.`);
   await cp(join(batches, spool), join(into, "spool"), { recursive: true, filter: (path) => !isOwnLog(path) });
   for (const entry of entriesBelow(into).filter((each) => each.isFile())) {
@@ -67,7 +67,7 @@ async function keep(host: TestHost, work: Workspace, into: string): Promise<void
   }
 }
 
-/** Puts a token, or a fixed word, for all that is different on each computer. */
+/** Replaces everything that differs between computers by a token or a fixed word. */
 function withTokens(text: string, host: TestHost): string {
   return text
     .replaceAll(join(host.dir, `${host.name}.yaml`), "@FILE@")

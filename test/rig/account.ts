@@ -1,4 +1,4 @@
-// The account that the remote side of a test runs as. It is a plain one, also when the tests run as root.
+// The account for the remote side of a test. It is a plain one, even if the tests run as root.
 
 import { execFileSync } from "node:child_process";
 import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -28,7 +28,7 @@ export function remoteAccount(): Account {
   return account;
 }
 
-/** Set for unit tests: all that they start runs as the account of the tests. */
+/** Set for unit tests: everything they start runs as the account of the tests. */
 const hasRemote = process.env.SSHOAL_TEST_REMOTE !== "none";
 
 /** Lets the remote side write in a directory that root has made. */
@@ -41,7 +41,7 @@ export function takeFromRemote(path: string): void {
   if (isRoot) chownSync(path, 0, 0);
 }
 
-/** A directory with the same files that every account can read. Root's clone may be closed to others. */
+/** A directory with the same files that every account can read. Other accounts may be unable to read root's clone. */
 export function readableCopy(dir: string): string {
   if (!isRoot) return dir;
   const copy = mkdtempSync(join(tmpdir(), "sshoal-copy-"));

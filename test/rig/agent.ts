@@ -1,4 +1,4 @@
-// A real ssh-agent of a test's own, ended by its pid.
+// A real ssh-agent for one test, ended by its pid.
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,9 +7,9 @@ import { join } from "node:path";
 
 export interface TestAgent {
   readonly socket: string;
-  /** `ssh-add`, with these options: a certificate beside the key goes along. */
+  /** `ssh-add`, with these options; a certificate beside the key is added, too. */
   add(path: string, passphrase?: string, options?: readonly string[]): void;
-  /** Forgets all keys. */
+  /** Removes all keys. */
   clear(): void;
   stop(): void;
 }

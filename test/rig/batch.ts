@@ -1,19 +1,19 @@
-// What tests of whole batches share: light jobs, jobs that wait for a file, and a look at what a run left behind.
+// Helpers for tests of whole batches: light jobs, jobs that wait for a file, and listings of what a run left behind.
 
 import { readdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
-/** So little that nothing but the machine file limits the slots, whatever else runs here. */
+/** So little that only the machine file limits the slots, whatever else runs on this computer. */
 export const LIGHT = ["--num-cpus", "0.01", "--memory-required", "1"];
 export const LIGHT_NO_GPU = [...LIGHT, "--no-gpu-required"];
 
-/** Shell text that waits until there is a file. */
+/** Shell text that waits until a file exists. */
 export function waitFor(path: string): string {
   return `until [ -e '${path}' ]; do sleep 0.05; done`;
 }
 
-/** Everything below a directory, sorted; directories end in "/". Empty when there is no such directory. */
+/** Everything below a directory, sorted; directories end in "/". Empty if the directory does not exist. */
 export function listBelow(dir: string, under = ""): string[] {
   const entries = readEntries(join(dir, under)).sort((a, b) => (a.name < b.name ? -1 : 1));
   return entries.flatMap((entry) => {
@@ -30,15 +30,15 @@ function readEntries(dir: string) {
   }
 }
 
-/** All that a run may leave below a root such as `~/.sshoal`, beside the trees it staged. */
+/** Everything that a run may leave below a root such as `~/.sshoal`, besides the trees it staged. */
 export const EMPTY_SPOOL = ["batches/", `lock@${hostname()}`, "trees/"];
 
-/** What is below such a root, without the content of trees. */
+/** The entries below such a root, without the content of trees. */
 export function listSpool(root: string): string[] {
   return listBelow(root).filter((path) => !/^trees\/./.test(path));
 }
 
-/** The names of the trees below such a root; half-sent ones have odd names. */
+/** The names of the trees below such a root; incomplete ones have other names. */
 export function listTrees(root: string): string[] {
   return readEntries(join(root, "trees")).map(({ name }) => name);
 }
@@ -46,7 +46,7 @@ export function listTrees(root: string): string[] {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every kind
 export type JsonEvent = Record<string, any>;
 
-/** The lines of `--json`; throws when one is not JSON. */
+/** The lines of `--json`; throws if one is not JSON. */
 export function parseEvents(stdout: string): JsonEvent[] {
   return stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as JsonEvent]));
 }

@@ -1,4 +1,4 @@
-// A page in headless Chromium, as somebody would open it, and all that it complains about or asks the network for.
+// A page in headless Chromium, as a person would open it, with all its complaints and network requests.
 
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
@@ -8,7 +8,7 @@ export interface OpenedPage {
   readonly page: Page;
   /** Messages on the console, errors and dialogs. */
   readonly complaints: readonly string[];
-  /** Beside the file itself. */
+  /** Besides the file itself. */
   readonly requests: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// Ends the output with one plain line that tells how many tests ran: "12 passed, 0 failed, 1 skipped".
+// Ends the output with one plain line with the number of tests: "12 passed, 0 failed, 1 skipped".
 
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 

@@ -1,4 +1,4 @@
-// Runs the built command as a user would, with a private HOME, so that known_hosts and records are the test's own.
+// Runs the built command as a user would, with a private HOME, so that each test has its own known_hosts and records.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,18 +16,18 @@ export interface CommandOptions {
     | "simple-gpu-scheduler"
     | "simple-hypersearch"
     | "sshoal";
-  /** HOME; left out: one directory for all commands of the test file. */
+  /** HOME; absent: one directory for all commands of the test file. */
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Runs as this user; only root can ask for that. */
+  /** Runs as this user; only possible as root. */
   readonly uid?: number;
-  /** It is killed when it runs longer than this. */
+  /** It is killed if it runs longer than this. */
   readonly deadlineMs?: number;
 }
 
 export interface CommandResult {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -44,10 +44,10 @@ export async function runCommand(args: readonly string[], options: CommandOption
 
 export interface LiveCommand {
   readonly child: ChildProcessWithoutNullStreams;
-  /** So far. */
+  /** The output so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves once `isTrue`, looked at after every output; rejects when the command ends first. */
+  /** Resolves once `isTrue`, checked after every output; rejects if the command ends first. */
   until(isTrue: (command: LiveCommand) => boolean): Promise<void>;
   readonly ended: Promise<CommandResult>;
 }

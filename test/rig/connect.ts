@@ -1,4 +1,4 @@
-// Connecting as somebody with a home of their own, no agent, and nobody to ask.
+// Connects with a temporary home, without an agent, and without a person to ask.
 
 import { type Connect, createConnect } from "../../src/transport/connect.js";
 import type { SshAddress } from "../../src/transport/connect-error.js";

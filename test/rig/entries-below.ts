@@ -1,4 +1,4 @@
-// All entries below a directory. Node's own recursive readdir follows links from Node 22 on, in circles too.
+// Lists all entries below a directory. Node's own recursive readdir follows links from Node 22 on, even in circles.
 
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Stand-in programs on a machine's PATH that make one step of one hand-over go wrong: the program fails, or kills the shell that
-// called it before or after its work, or hangs until it is let go.
+// Stand-in programs on a machine's PATH that make one step of one hand-over fail. The program fails, or kills the shell
+// that called it before or after its work, or hangs until it is released.
 
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
@@ -8,20 +8,20 @@ import { join } from "node:path";
 export type Fault = "fails" | "kills before" | "kills after" | "hangs";
 
 export interface FaultyHandOver {
-  /** Of the hand-over with this number, counted from 1, the step with this number goes wrong. */
+  /** Makes the step with this number fail, in the hand-over with this number, both counted from 1. */
   arm(turn: number, step: number, fault: Fault): Promise<void>;
   /** The programs that a hand-over has called so far, in order. */
   steps(turn: number): string[];
   isHanging(): boolean;
   letGo(): Promise<void>;
-  /** Nothing goes wrong any more, and counting begins anew. */
+  /** From now on nothing fails, and counting starts again. */
   reset(): Promise<void>;
 }
 
-/** Slots are started in the background: when they begin is no step of its own. */
+/** Slots are started in the background, so their start is not a separate step. */
 const TOOLS = ["mkdir", "tar", "mv", "rm", "ln", "cat", "sed", "flock"];
 
-/** A shell that hands over is known by the directory that it makes first. */
+/** A shell that hands over is recognised by the directory that it makes first. */
 const standIn = (state: string, real: string) => `#!/bin/sh
 tool=\${0##*/} turn=0 mine=
 case "$tool $*" in "mkdir "*/batches/*/incoming.*) echo "$PPID" >>${state}/shells ;; esac
@@ -46,7 +46,7 @@ case $fault in
 esac
 `;
 
-/** `dir`: where the stand-ins keep their books; `binDir` is first on the machine's PATH. */
+/** `dir`: where the stand-ins keep their state; `binDir` is first on the machine's PATH. */
 export async function installFaultyHandOver({
   dir,
   binDir,

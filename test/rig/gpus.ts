@@ -1,14 +1,14 @@
-// Cards for the stand-in nvidia-smi: writes the state file it answers from.
+// Cards for the stand-in nvidia-smi: writes the state file from which it answers.
 
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readableCopy } from "./account.js";
 
-/** To be put first on a PATH. */
+/** Put it first on a PATH. */
 export const STAND_IN_BIN = readableCopy(join(dirname(fileURLToPath(import.meta.url)), "bin"));
 
-/** Numbers in MiB and percent; text is said as it is: `[N/A]`, `ERR!`. Left out: an idle RTX 3090. */
+/** Numbers in MiB and percent; text is printed unchanged: `[N/A]`, `ERR!`. Absent: an idle RTX 3090. */
 interface StandInGpu {
   readonly uuid?: string;
   readonly name?: string;
@@ -17,7 +17,7 @@ interface StandInGpu {
   readonly utilization?: number | string;
   readonly computeMode?: string;
   readonly mig?: string;
-  /** It fails every question about all cards, and about itself. */
+  /** It fails every query about all cards, and about itself. */
   readonly isLost?: boolean;
   readonly slices?: readonly StandInSlice[];
   readonly processes?: readonly { pid: number; memory: number | string; name: string }[];
@@ -35,7 +35,7 @@ interface StandInSlice {
 export interface StandInState {
   readonly gpus: readonly StandInGpu[];
   readonly failure?: "no-driver" | "mismatch" | "no-library" | "no-devices" | "hang";
-  /** Fields of --query-gpu this driver does not know. */
+  /** Fields of --query-gpu that this driver does not know. */
   readonly refuse?: readonly string[];
   /** Lines before every answer. */
   readonly warnings?: readonly string[];

@@ -1,5 +1,5 @@
-// A machine for tests of whole batches: by ssh2, the system's ssh, or this computer without ssh, as the project says
-// that runs them (vitest.config.ts).
+// A machine for tests of whole batches: by ssh2, by the system's ssh, or this computer without ssh. The test project
+// decides (vitest.config.ts).
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,23 +13,23 @@ export type BatchHost = Pick<
   "name" | "dir" | "homeDir" | "binDir" | "machineFile" | "pids" | "stop"
 >;
 
-/** Nothing that takes an ssh server, so that this computer will do. */
+/** Options that need no ssh server, so that this computer can be the host. */
 export type BatchHostOptions = Pick<SshdOptions, "name" | "path" | "env">;
 
-/** This computer is only one. */
+/** False for this computer, which is only one machine. */
 export const hasManyMachines = TRANSPORT !== "local";
 
 export async function startHost(options: BatchHostOptions = {}): Promise<BatchHost> {
   return TRANSPORT === "local" ? startHere(options) : startSshd(options);
 }
 
-/** How the client must run for a machine file to mean that host, by the file's path. */
+/** How the client must run so that a machine file means that host, by the file's path. */
 const hostsHere = new Map<
   string,
   { readonly env: Readonly<Record<string, string>>; readonly as?: Account }
 >();
 
-/** Of the host that a command line names; empty when that is reached by ssh, or is none. */
+/** For the host that a command line names; empty if it is reached by ssh or there is none. */
 export function surroundingsFor(args: readonly string[]) {
   return args.map((arg) => hostsHere.get(arg)).find((here) => here !== undefined) ?? { env: {} };
 }
@@ -41,7 +41,7 @@ async function startHere({ name = "host", path = [], env = {} }: BatchHostOption
   giveToRemote(homeDir);
   const file = join(dir, `${name}.yaml`);
   const PATH = [binDir, ...path, process.env.PATH].join(":");
-  // Its jobs are the client's own, so that root's client is a plain one here.
+  // Its jobs belong to the client, so root's client also runs as the plain account.
   hostsHere.set(file, { env: { HOME: homeDir, PATH, ...env }, ...(isRoot && { as: remoteAccount() }) });
   return {
     name,

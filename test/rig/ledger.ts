@@ -1,5 +1,5 @@
-// The books of a batch: jobs that write down each time they run, and the audit afterwards. Nothing may be lost, nothing
-// may have run twice, and nothing may be left over there.
+// The ledger of a batch: its jobs note each of their runs, and an audit checks the notes afterwards. No job may be lost
+// or run twice, and nothing may be left on machines.
 
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
@@ -13,26 +13,26 @@ import { makeWorkspace, type Workspace } from "./workspace.js";
 export interface Ledger {
   /** The working directory of the batch. */
   readonly work: Workspace;
-  /** Seen by jobs on all hosts, outside every spool. */
+  /** Visible to jobs on all hosts, outside every spool. */
   readonly seen: Workspace;
   /**
-   * One line of `jobs.sh`: writes itself down, does `what`, and leaves a result that tells whose it is. Every other one is a
-   * plain command, which is run by a fork.
+   * One line of `jobs.sh`: notes its run, does `what`, and leaves a result that names the job. Every second one is a
+   * plain command, which a fork runs.
    */
   job(what?: string): string;
   /** Writes `jobs.sh`. */
   write(jobs: readonly string[]): Promise<void>;
-  /** How often each job was begun, by line. */
+  /** How often each job began, by line. */
   runs(): Promise<Map<number, number>>;
-  /** What is wrong; empty: every job has one right result, ran as often as it should, and nothing is left. */
+  /** The problems. Empty: every job has one correct result, ran as often as it should, and nothing is left. */
   audit(hosts: readonly TestHost[], options?: AuditOptions): Promise<string[]>;
   remove(): Promise<void>;
 }
 
 interface AuditOptions {
-  /** Lines that may have run more than once, since the machine went down with them, and how often. */
+  /** Lines that may have run more than once because their machine went down, and how often. */
   readonly runs?: ReadonlyMap<number, number>;
-  /** Names in job_results, without their `.out` and `.err`, beside one a job. */
+  /** Names in job_results, without their `.out` and `.err`, in addition to one per job. */
   readonly besides?: readonly string[];
 }
 
@@ -73,7 +73,7 @@ export async function openLedger(): Promise<Ledger> {
   };
 }
 
-/** For the next test, whatever this one left. */
+/** Cleans up for the next test, whatever this one left. */
 export async function sweep(...hosts: readonly TestHost[]): Promise<void> {
   for (const host of hosts) {
     killAll(host.pids());
@@ -124,7 +124,7 @@ async function auditResult(dir: string, name: string): Promise<string[]> {
   return [...wrong.flat(), ...more.map((path) => `${name} has ${path}`)];
 }
 
-/** A loop that waits for room looks every five seconds; then it finds that it is not needed. */
+/** A loop that waits for room checks every five seconds; then it finds that it is not needed. */
 export async function auditHost(host: TestHost): Promise<string[]> {
   await until("nothing runs there", () => host.pids().length === 0).catch(() => undefined);
   const left = listBelow(join(host.homeDir, ".sshoal/batches"));

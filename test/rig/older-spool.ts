@@ -1,4 +1,4 @@
-// Spools and records as older versions left them (test/spools): put onto a host, with the loop of that version running.
+// Puts spools and records of older versions (test/spools) onto a host, with the loop of that version running.
 
 import { execFileSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,9 +12,9 @@ import type { TestHost } from "./sshd.js";
 import { until } from "./until.js";
 import { makeWorkspace, type Workspace } from "./workspace.js";
 
-/** With spools of another format than ours: 0.1.0 as it was released, and the last state before formats had numbers. */
+/** Versions with another spool format: 0.1.0 as it was released, and the last state before formats had numbers. */
 export const OLDER_VERSIONS = ["0.1.0", "before-0.2"] as const;
-/** Released with the format that we write. */
+/** Versions that were released with the current format. */
 export const SAME_FORMAT_VERSIONS = ["0.2.0"] as const;
 
 export const OLDER_BATCH = "jobs.sh-01234567";
@@ -22,7 +22,7 @@ export const OLDER_BATCH = "jobs.sh-01234567";
 export interface OlderBatch {
   /** The working directory, with `jobs.sh` and the record of the older client. */
   readonly work: Workspace;
-  /** Jobs wait for `go` here. */
+  /** Jobs wait for the file `go` in it. */
   readonly gate: Workspace;
   /** The numbers of the jobs that have begun, in order. */
   ran(): Promise<string[]>;
@@ -54,7 +54,7 @@ export async function startOlderBatch(
   for (const entry of paths.filter((each) => each.isFile())) {
     const path = join(entry.parentPath, entry.name).slice(join(from, "spool/").length);
     put(join(spool, path), read(join("spool", path)));
-    // 0.1.0 handed over a directory for each job.
+    // 0.1.0 handed over a directory per job.
     if (entry.name === "tree") mkdirSync(join(dirname(join(spool, path)), "work"));
   }
   // Format 1 had one log for all.

@@ -1,4 +1,4 @@
-// For tests on this machine: a working directory and a home of their own, new for each test; what still runs is ended.
+// For tests on this machine: a new working directory and home per test; processes that still run are ended.
 
 import { afterEach, beforeEach } from "vitest";
 import { takeFromRemote } from "./account.js";
@@ -17,7 +17,7 @@ export async function makeHome(files: Readonly<Record<string, string>> = {}): Pr
   return home;
 }
 
-/** To be called at the top of a test file; what it returns is filled before each test. */
+/** Call it at the top of a test file; its result is filled before each test. */
 export function useOwnHome(files: Readonly<Record<string, string>> = {}): OwnHome {
   const own = {} as { work: Workspace; home: Workspace };
   beforeEach(async () => {

@@ -1,8 +1,8 @@
-// Which processes belong to a test, read from /proc.
+// Finds the processes of a test in /proc.
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Processes whose HOME is `homeDir`, detached ones too. */
+/** Processes whose HOME is `homeDir`, including detached ones. */
 export function pidsWithHome(homeDir: string): number[] {
   return allPids().filter((pid) => readProc(pid, "environ").split("\0").includes(`HOME=${homeDir}`));
 }
@@ -25,7 +25,7 @@ function allPids(): number[] {
     .map(Number);
 }
 
-/** The name in parentheses may hold spaces and parentheses: count from the last one. */
+/** The name in parentheses may contain spaces and parentheses, so words count from the last one. */
 export function parentOf(pid: number): number {
   const stat = readProc(pid, "stat");
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? 0);
@@ -36,12 +36,12 @@ export function nameOf(pid: number): string {
   return readProc(pid, "comm").trim();
 }
 
-/** Its words, each followed by a NUL; empty when it has ended. */
+/** Its words, each followed by a NUL; empty if it has ended. */
 export function commandOf(pid: number): string {
   return readProc(pid, "cmdline");
 }
 
-/** Empty when the process is gone, or not ours to read. */
+/** Empty if the process is gone, or we may not read it. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");
@@ -54,7 +54,7 @@ export function killAll(pids: readonly number[]): void {
   signalAll(pids, "SIGKILL");
 }
 
-/** A negative number is a process group. */
+/** A negative number means a process group. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

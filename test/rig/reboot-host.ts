@@ -1,4 +1,4 @@
-// A machine that is rebooted: all its processes end at the same moment, and its files speak of another boot.
+// Simulates a reboot: all processes of a machine end at the same moment, and its files name another boot.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { TestHost } from "./sshd.js";
 const EARLIER_BOOT = "00000000-0000-4000-8000-000000000000";
 const NAMES_BOOT = /^[^/]+\/(holder|slots\/[^/]+\/(keeper|job|loop|copied))$/;
 
-/** Connections stay: sshd itself goes on. The caller cuts them. */
+/** Connections stay, because sshd itself continues. The caller cuts them. */
 export function rebootHost(host: Pick<TestHost, "pids" | "homeDir">): void {
   const frozen = freeze(host);
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -21,7 +21,7 @@ export function rebootHost(host: Pick<TestHost, "pids" | "homeDir">): void {
   killAll(childrenFirst(frozen));
 }
 
-/** A stopped process whose parent ends before it goes on for a moment: the kernel continues orphaned groups. */
+/** The kernel continues orphaned groups: a stopped process whose parent ends first would run for a moment. */
 function childrenFirst(pids: readonly number[]): number[] {
   const known = new Set(pids);
   const parents = new Map(pids.map((pid) => [pid, parentOf(pid)]));
@@ -29,7 +29,7 @@ function childrenFirst(pids: readonly number[]): number[] {
   return pids.toSorted((a, b) => depthOf(b) - depthOf(a));
 }
 
-/** None of them sees another one end: first all stop, also those that were started meanwhile. */
+/** Stops all of them first, including new ones, so that none sees another one end. */
 function freeze(host: Pick<TestHost, "pids">): number[] {
   const frozen = new Set<number>();
   for (let quietLooks = 0; quietLooks < 2; ) {

@@ -1,20 +1,20 @@
-// A TCP relay in front of a port, for links that are slow, silent or cut.
+// A TCP relay in front of a port, for connections that are slow, silent or cut.
 
 import { connect, createServer, type Socket } from "node:net";
 
 export interface Relay {
   readonly port: number;
-  /** Connections taken so far, those refused included. */
+  /** Connections accepted so far, including refused ones. */
   connections(): number;
-  /** Let through to the target so far. */
+  /** Bytes sent to the target so far. */
   bytes(): number;
-  /** Of those connections, how many are open now. */
+  /** How many of those connections are open now. */
   open(): number;
   /** Resets every connection. */
   cut(): void;
-  /** Lets so many more bytes through to the target, and then ends every connection; calls back when it has. */
+  /** Lets this many more bytes through to the target, then ends every connection and calls back. */
   cutAfter(bytes: number, onCut: () => void): void;
-  /** Nothing passes any more, in either direction, and nobody is told. */
+  /** Stops all data in both directions; connections stay open. */
   pause(): void;
   resume(): void;
   /** New connections are reset at once. */
@@ -25,7 +25,7 @@ export interface Relay {
 
 export interface RelayOptions {
   readonly delayMs?: number;
-  /** Towards the target, for each connection. */
+  /** Towards the target, per connection. */
   readonly bytesPerSecond?: number;
 }
 
@@ -53,7 +53,7 @@ export async function startRelay(targetPort: number, options: RelayOptions = {})
     if (restMs > 0) setTimeout(resume, restMs);
     else to.once("drain", resume);
   };
-  /** What was let through arrives before the end does. */
+  /** Bytes that were let through arrive before the end does. */
   const burns = (chunk: Buffer, to: Socket): boolean => {
     if (fuse === null || to.remotePort !== targetPort) return false;
     fuse.left -= chunk.length;

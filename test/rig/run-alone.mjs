@@ -1,4 +1,4 @@
-// Runs a long test on a build of its own, so that a rebuild of dist/ meanwhile changes nothing.
+// Runs a long test on its own build, so that a rebuild of dist/ does not affect it.
 
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
@@ -17,7 +17,7 @@ export async function runAlone(entry, argv) {
   try {
     for (const part of ["src", "package.json"]) await symlink(join(root, part), join(place, part));
     execFileSync(process.execPath, [join(root, "build.mjs")], { cwd: place, stdio: "inherit" });
-    // Where the rig looks for dist/ from.
+    // The rig looks for dist/ relative to this path.
     const bundle = join(place, "test", name, "main.mjs");
     const options = { bundle: true, format: "esm", platform: "node", target: "node20" };
     const define = { SSHOAL_VERSION: '"0.0.0-test"' };

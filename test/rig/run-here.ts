@@ -1,4 +1,4 @@
-// A run inside the test's own process, over the real transport: for what one process does, or does with other settings.
+// A run inside the test's own process, over the real transport: for tests of one process, or of other settings.
 
 import type { Fleet } from "../../src/fleet/fleet.js";
 import { loadBatch } from "../../src/input/batch/load-batch.js";

@@ -1,7 +1,7 @@
-// A stand-in `rm` that removes the claims of jobs first, and stops there until it is let go: no `rm` promises an order, nor how
-// long it takes.
+// A stand-in `rm` that removes the claims of jobs first, and then waits until it is released: no `rm` promises an order
+// or a duration.
 
-/** `half` appears when claims are gone; it goes on when `go` does. */
+/** `half` appears when the claims are gone; it continues when `go` appears. */
 export function slowRm({ half, go }: { readonly half: string; readonly go: string }): string {
   return `#!/bin/sh
 found=

@@ -11,15 +11,18 @@ import { makeWorkspace } from "./workspace.js";
 
 export interface SshdOptions {
   readonly name?: string;
-  /** Further lines of sshd_config; the first mention of a keyword counts, and these come first. */
+  /** Additional lines of sshd_config. They come first, and the first mention of a keyword counts. */
   readonly config?: readonly string[];
   /** Directories with stand-in programs, before the usual PATH; the host's own `bin` is before these. */
   readonly path?: readonly string[];
-  /** The shell that runs the commands, `fish`. Left out: the account's own, whichever that is. */
+  /** The shell that runs the commands, such as `fish`. Absent: the account's own shell. */
   readonly loginShell?: string;
-  /** The account that is let in; left out: the plain one. Root's sessions may become any other account's by `loginShell`. */
+  /**
+   * The account that may log in; absent: the plain one. With `loginShell`, root's sessions can become any other
+   * account's.
+   */
   readonly username?: string;
-  /** More variables of every session; values without spaces. */
+  /** Further variables of every session; values without spaces. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -32,23 +35,23 @@ export interface TestHost {
   readonly homeDir: string;
   /** First on its PATH, for stand-in programs. */
   readonly binDir: string;
-  /** The user key that is let in. */
+  /** The user key that is accepted. */
   readonly keyPath: string;
   /** Writes a machine file, `<name>.yaml`, with `extra` lines, and returns its path. `via`: a relay in front of it. */
   machineFile(extra?: string, via?: { readonly port: number }): Promise<string>;
-  /** What runs there, detached or not; sshd itself does not count. */
+  /** The processes that run on it, detached or not; without sshd itself. */
   pids(): number[];
-  /** What sshd had to say so far, since it was started last. */
+  /** The messages of sshd since its last start. */
   log(): string;
-  /** Ends sshd and its connections, not what runs detached: nothing listens on the port until start(). */
+  /** Ends sshd and its connections, but no detached processes; no process listens on the port until start(). */
   halt(): Promise<void>;
-  /** Again, on the same port and with the same keys. */
+  /** Starts again, on the same port and with the same keys. */
   start(): Promise<void>;
-  /** Ends sshd and everything that runs there. */
+  /** Ends sshd and everything that runs on it. */
   stop(): Promise<void>;
 }
 
-/** By which machine files say to connect; undefined: that is left open. */
+/** The transport that machine files set; undefined: they set none. */
 export const TRANSPORT = process.env.SSHOAL_TEST_TRANSPORT;
 
 const SSHD = "/usr/sbin/sshd";
@@ -106,7 +109,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
   };
 }
 
-/** The server and its connections. They are stopped first, so that none can start another one unseen. */
+/** The server and its connections. They are stopped first, so that none can start another one unnoticed. */
 function stopAll(server: number): number[] {
   for (let known = -1; ; ) {
     const pids = [server, ...descendantsOf(server).filter((pid) => nameOf(pid).startsWith("sshd"))];
@@ -148,7 +151,7 @@ function formatConfig(dir: string, options: SshdOptions): string {
   ].join("\n");
 }
 
-/** A shell that reads its start-up files must not be started by another one that reads them too. */
+/** A shell that reads its start-up files must not be started by another one that also reads them. */
 function isOwnShell(loginShell: string | undefined): boolean {
   return loginShell === undefined || loginShell === basename(remoteAccount().shell);
 }
@@ -159,7 +162,7 @@ interface Listening {
   readonly log: () => string;
 }
 
-/** Somebody else may take the port between finding it and using it: then with another one. */
+/** Another process may take the port between finding it and using it: then another port is tried. */
 async function listen(dir: string, config: string, oldPort?: number): Promise<Listening> {
   for (let tries = 1; ; tries++) {
     const port = oldPort ?? (await freePort());

@@ -12,26 +12,26 @@ export interface TerminalOptions {
   readonly home: string;
   readonly program?: "execute-batch" | "sshoal";
   readonly env?: Readonly<Record<string, string>>;
-  /** Left out: 24 by 80. */
+  /** Absent: 24 by 80. */
   readonly size?: { readonly rows: number; readonly columns: number };
-  /** A line of sh that is run there afterwards. */
+  /** A line of sh that runs on it afterwards. */
   readonly afterwards?: string;
-  /** A file that is its stdin; left out: the terminal. */
+  /** A file for its stdin; absent: the terminal. */
   readonly stdin?: string;
-  /** It is typed into a shell with job control, whose prompt is `ready> `; that shell ends with `exit`. */
+  /** The command is typed into a shell with job control, whose prompt is `ready> `; that shell ends with `exit`. */
   readonly isInShell?: boolean;
 }
 
 export interface OnTerminal {
-  /** All that was shown so far, with what moves the cursor. */
+  /** Everything that was shown so far, including cursor movements. */
   shown(): string;
   type(keys: string): void;
-  /** What stands on it now, also what scrolled off its top; the last line is the one of the cursor. */
+  /** The current content, including lines that scrolled off the top; the last line is the cursor's. */
   lines(): string[];
   resize(columns: number, rows: number): void;
-  /** Resolves once that was shown; rejects when the command ends first. */
+  /** Resolves once that was shown; rejects if the command ends first. */
   shows(text: string | RegExp): Promise<void>;
-  /** The exit code of the command, or of what was run afterwards. */
+  /** The exit code of the command, or of the line that ran afterwards. */
   readonly ended: Promise<number | null>;
 }
 
@@ -41,7 +41,7 @@ export function runOnTerminal(args: readonly string[], options: TerminalOptions)
   const words = [process.execPath, file, ...args].map(quote).join(" ");
   const typed = `${words}${stdin === undefined ? "" : ` < ${quote(stdin)}`}`;
   const shell = "exec env PS1='ready> ' sh -i";
-  // Ctrl-C reaches this shell as well, and would keep it from what is run afterwards.
+  // Ctrl-C also reaches this shell, and would prevent the line that runs afterwards.
   const both = afterwards === undefined ? typed : `trap : INT; ${typed}; ${afterwards}`;
   const { rows, columns } = size ?? { rows: 24, columns: 80 };
   const line = `stty rows ${rows} cols ${columns}; ${isInShell ? shell : both}`;

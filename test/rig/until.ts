@@ -1,4 +1,4 @@
-// Awaits a fact: looks again and again until it holds, and fails at a deadline.
+// Awaits a fact: checks repeatedly until it holds, and fails at a deadline.
 
 import { setTimeout as sleep } from "node:timers/promises";
 

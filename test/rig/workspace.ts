@@ -1,4 +1,4 @@
-// A temporary directory with files in it, as a user's working directory.
+// A temporary directory with files in it, used as a user's working directory.
 
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
@@ -35,7 +35,7 @@ export async function makeWorkspace(files: Readonly<Record<string, string>> = {}
   return workspace;
 }
 
-/** Also what a plain user has closed with chmod. */
+/** Also removes directories that a plain user has closed with chmod. */
 async function removeAll(dir: string): Promise<void> {
   const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 5 });
   await remove().catch((error: NodeJS.ErrnoException) => {

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Ledger } from "../rig/ledger.js";
 
 const JOBS = 14;
-/** Some are over at once, some take a while, some read what was staged. */
+/** Some end at once, some take a while, some read staged files. */
 const KINDS = [
   ":",
   "sleep 0.2",

@@ -1,5 +1,5 @@
-// One round of killing: a batch whose client is killed at given instants, each time followed by the same command, the
-// last time to the end. Then the books are audited.
+// One round of killing: the client of a batch is killed at given times, each time followed by the same command, the
+// last time to the end. Then the ledger is audited.
 
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,7 +16,7 @@ export interface KillRound {
 }
 
 export interface KillOutcome {
-  /** What the record told last at each kill; a client that was done before is not in it. */
+  /** The last event of the record at each kill; without clients that had finished before. */
   readonly killedAfter: readonly string[];
   /** Of the last client, or of the only one. */
   readonly wallMs: number;

@@ -1,4 +1,4 @@
-// What is too long for every test run: trouble by the hundred, and how soon a client is back after a cut.
+// Tests that are too long for every test run: hundreds of faults, and how soon a client is back after a cut.
 
 import { measureReturn } from "./measure-return.js";
 import { soak } from "./rounds.js";

@@ -1,5 +1,5 @@
-// How long after a link is back the first event arrives: through a relay on this computer that is cut, refuses for a
-// while, and accepts again.
+// Measures how long after a reconnection the first event arrives, with a relay on this computer that is cut, refuses
+// for a while, and accepts again.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIGHT_NO_GPU, parseEvents, waitFor } from "../rig/batch.js";
@@ -8,7 +8,7 @@ import { openLedger } from "../rig/ledger.js";
 import { startRelay } from "../rig/relay.js";
 import { startSshd } from "../rig/sshd.js";
 
-/** Long enough that the pauses between tries have grown to their longest. */
+/** Long enough that the pauses between tries have reached their maximum. */
 const AWAY_MS = 6000;
 
 export async function measureReturn(times: number): Promise<void> {
@@ -17,7 +17,7 @@ export async function measureReturn(times: number): Promise<void> {
   const ledger = await openLedger();
   const took: number[] = [];
   try {
-    // Each job ends while the link is away: its end is the first event once it is back.
+    // Each job ends while the connection is lost: its end is the first event after the reconnection.
     const jobs = Array.from({ length: times }, (_, index) =>
       ledger.job(waitFor(ledger.seen.path(`${index}`))),
     );

@@ -1,4 +1,4 @@
-// Many rounds of each kind, at instants spread over the whole life of a batch. One line a round, then the sums.
+// Many rounds of each kind, at times spread over the whole life of a batch. One line per round, then the totals.
 
 import { startRelay } from "../rig/relay.js";
 import { startSshd } from "../rig/sshd.js";
@@ -6,7 +6,7 @@ import { killRound } from "./kill-round.js";
 import { seededRandom } from "./seeded.js";
 import { type Site, type Trouble, troubleRound } from "./trouble-round.js";
 
-/** How far beyond the end of an undisturbed run instants lie: the command that follows may take longer. */
+/** How far the times reach beyond the end of an undisturbed run, because the following command may take longer. */
 const STRETCH = 1.2;
 
 export interface Rounds {
@@ -37,7 +37,7 @@ export async function soak({ rounds, seed }: Rounds): Promise<number> {
   }
 }
 
-/** The quickest of three: instants beyond the end of a batch disturb nothing. */
+/** The quickest of three, because a fault after the end of a batch disturbs nothing. */
 async function undisturbedMs(sites: readonly Site[]): Promise<number> {
   const took: number[] = [];
   for (let turn = 0; turn < 3; turn++) {

@@ -1,4 +1,4 @@
-// Random numbers that come again with the same seed, so that a round that failed can be tried again.
+// Random numbers that repeat with the same seed, so that a failed round can be repeated.
 
 /** Uniform in [0, 1): mulberry32. */
 export function seededRandom(seed: number): () => number {

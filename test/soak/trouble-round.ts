@@ -1,5 +1,5 @@
-// One round of trouble that the client has to live through: its links are cut, or its machines lose every process, at
-// given instants. Then the books are audited.
+// One round of faults that the client has to survive: its connections are cut, or its machines lose every process, at
+// given times. Then the ledger is audited.
 
 import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,11 +19,11 @@ export interface Site {
 export interface Trouble {
   readonly site: Site;
   readonly kind: "cut" | "reboot";
-  /** After the one before. */
+  /** Counted from the previous one. */
   readonly afterMs: number;
 }
 
-/** Resolves with what is wrong. */
+/** Resolves with the problems. */
 export async function troubleRound(sites: readonly Site[], troubles: readonly Trouble[]): Promise<string[]> {
   const ledger = await openLedger();
   try {
@@ -40,7 +40,7 @@ export async function troubleRound(sites: readonly Site[], troubles: readonly Tr
     for (const { site, kind, afterMs } of troubles) {
       await Promise.race([sleep(afterMs), client.ended]);
       if (isOver) break;
-      // sshd's own part of a session has another HOME, so a reboot is a cut, too.
+      // sshd's own part of a session has another HOME, so a reboot also cuts connections.
       if (kind === "reboot") killAll(site.host.pids());
       site.relay.cut();
     }
@@ -56,7 +56,7 @@ export async function troubleRound(sites: readonly Site[], troubles: readonly Tr
   }
 }
 
-/** What went down with a machine ran again, and what it left has moved aside: whatever that is. */
+/** Jobs that went down with a machine ran again, and their files moved aside; these may be anything. */
 async function auditAfterLosses(
   ledger: Awaited<ReturnType<typeof openLedger>>,
   sites: readonly Site[],

@@ -7,7 +7,7 @@ import type { Signal } from "./plan.js";
 
 /** What the rounds did to a machine, as far as it can change how jobs end. */
 export interface Suffering {
-  /** Sent to jobs. */
+  /** Signals sent to jobs. */
   readonly signals: Set<Signal>;
   /** A tool failed, or there were too few processes. */
   isBroken: boolean;
@@ -20,7 +20,7 @@ export interface Status {
   readonly state: string;
   readonly collected: boolean;
   readonly machine: string | null;
-  /** Names the attempt on its machine: `5000000000007-7-2`. */
+  /** The key of the attempt on its machine: `5000000000007-7-2`. */
   readonly key: string | null;
   readonly outcome: Outcome | null;
 }
@@ -41,9 +41,9 @@ export interface Evidence {
   readonly jobs: readonly TrialJob[];
   /** Of all machines. */
   readonly entries: readonly LedgerEntry[];
-  /** The client's record: all events of all clients that mattered. */
+  /** The client's record: all recorded events of all clients. */
   readonly record: readonly JsonEvent[];
-  /** What is reported in the end. */
+  /** The final report. */
   readonly statuses: readonly Status[];
   /** The counts of the last client's last event; null: it printed none. */
   readonly counts: JsonEvent | null;
@@ -54,11 +54,11 @@ export interface Evidence {
 }
 
 export const PROBLEM_KINDS = [
-  /** A result is not there, or not the right one, and no report says so. */
+  /** A result is missing or wrong, and no report shows it. */
   "lost",
   /** A job ran more often than is reported. */
   "twice",
-  /** A job that did not come to its end is reported as succeeded. */
+  /** A job that did not reach its end is reported as succeeded. */
   "killed-as-succeeded",
   /** Reported as not finished, although every machine was fine in the end. */
   "stranded",
@@ -132,7 +132,7 @@ function auditRuns(about: AboutJob, reported: ReadonlyMap<string, Outcome | null
   ];
 }
 
-/** An attempt that is reported as lost must have ended before the next one began. Clocks are those of one computer. */
+/** An attempt that is reported as lost must have ended before the next one began. All clocks are those of one computer. */
 function auditOverlap({ job, entries }: AboutJob, reported: ReadonlyMap<string, Outcome | null>): Problem[] {
   return entries.flatMap(({ what, attempt, at }) => {
     const isLost = reported.get(`${job.line}-${attempt}`)?.kind === "lost";
@@ -142,7 +142,7 @@ function auditOverlap({ job, entries }: AboutJob, reported: ReadonlyMap<string, 
   });
 }
 
-/** How it ended, against what it wrote itself. */
+/** How it ended, compared with what it wrote itself. */
 function auditEnd(about: AboutJob): Problem[] {
   const { job, entries, status, evidence } = about;
   const { line } = job;
@@ -189,7 +189,7 @@ function auditResult(
   return found === wanted ? [] : [problem("lost", line, `its result is ${found} instead of ${wanted}`)];
 }
 
-/** Where the tool was killed that drops unchanged inputs, they come along. */
+/** If the tool that drops unchanged inputs was killed, they are collected, too. */
 function withoutInputs(files: Result["files"]): Result["files"] {
   return Object.fromEntries(Object.entries(files).filter(([path]) => !INPUTS.includes(path)));
 }
@@ -207,7 +207,7 @@ function auditCounts({ jobs, statuses, counts }: Evidence): Problem[] {
   ];
 }
 
-/** By job and attempt: how it ended, null while only its results are known to have come. */
+/** By job and attempt: how it ended, null while only its results are known to have arrived. */
 function reportedAttempts(record: readonly JsonEvent[]): Map<string, Outcome | null> {
   const reported = new Map<string, Outcome | null>();
   for (const event of record) {

@@ -1,4 +1,4 @@
-// Inflicts the faults of a round on its machines. Notes what each machine suffered, for the audit.
+// Applies the faults of a round to its machines. Notes what happened to each machine, for the audit.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,19 +9,19 @@ import type { Suffering } from "./audit.js";
 import type { Machine } from "./machines.js";
 import type { Fault, Signal } from "./plan.js";
 
-/** All but those of the client. */
+/** All faults except those of the client. */
 type MachineFault = Exclude<Fault, { kind: "client" }>;
 
-/** So long a signal waits for a job that runs. */
+/** How long a signal waits for a running job. */
 const BUSY_WITHIN_MS = 500;
 const BETWEEN_LOOKS_MS = 20;
 
 export interface Inflictor {
-  /** Resolves with what came of it, "" for nothing to report; what lasts longer goes on in the background. */
+  /** Resolves with its effect, "" for nothing to report; longer effects continue in the background. */
   inflict(fault: MachineFault): Promise<string>;
   /** By the machine's name. */
   readonly suffered: ReadonlyMap<string, Suffering>;
-  /** Resolves once nothing goes on in the background. */
+  /** Resolves once nothing continues in the background. */
   over(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export function createInflictor(machines: readonly Machine[], random: () => numb
 
 type SignalFault = Extract<Fault, { kind: "signal" }>;
 
-/** Only processes of that machine, whatever stale numbers its files hold. */
+/** Only processes of that machine, even if its files have outdated pids. */
 async function findTargets(machine: Machine, fault: SignalFault, random: () => number): Promise<number[]> {
   const busy = fault.parts.includes("job") ? await findBusySlots(machine) : [];
   const slots = busy.length > 0 && !fault.isEverySlot ? busy : findSlots(machine);
@@ -105,7 +105,10 @@ async function findTargets(machine: Machine, fault: SignalFault, random: () => n
   );
 }
 
-/** Those whose job has run for two looks: a shorter one would be over before the signal. None if there are none for long. */
+/**
+ * Slots whose job has run for two checks, because a shorter one would end before the signal. Empty if there are none
+ * for a while.
+ */
 async function findBusySlots(machine: Machine): Promise<Slot[]> {
   const deadline = performance.now() + BUSY_WITHIN_MS;
   for (let last = jobsThere(machine); performance.now() < deadline; ) {
@@ -159,7 +162,7 @@ function pidIn(file: string, alive: ReadonlySet<number>): number[] {
   }
 }
 
-/** A job that it has just forked has the same words. */
+/** A job that it has just forked has the same command line. */
 function forkersOf({ spool, index }: Slot, alive: ReadonlySet<number>): number[] {
   const words = `fork.bash\0${spool}\0${index}\0`;
   const found = [...alive].filter((pid) => commandOf(pid).includes(words));

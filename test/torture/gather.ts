@@ -31,7 +31,7 @@ function readRecord(path: string): JsonEvent[] {
   return parseEvents(text.slice(0, text.lastIndexOf("\n") + 1));
 }
 
-/** Those whose directory is in place, which stands for a whole result. */
+/** Results whose directory is in place, which means that they are complete. */
 function readResults(dir: string): Map<string, Result> {
   if (!existsSync(dir)) return new Map();
   const names = readdirSync(dir, { withFileTypes: true }).filter(

@@ -1,4 +1,4 @@
-// The jobs of a round, drawn from a seed, and what each of them must come to. Pure.
+// The jobs of a round, drawn from a seed, and the expected end of each. Pure.
 
 export interface TrialJob {
   /** Its line in the batch file. */
@@ -15,11 +15,11 @@ export interface TrialBatch {
 
 type Deed = keyof typeof SHARES;
 
-/** Of a hundred jobs, about how many do what; see `trial`. Most are very short. */
+/** How many of a hundred jobs, roughly, do what; see `trial`. Most are very short. */
 const SHARES = { nothing: 30, print: 22, make: 20, fail: 12, child: 10, nap: 5, leave: 0.7, late: 0.3 };
 const FAIL_CODES = [1, 2, 7, 42, 126, 255];
 
-/** Plain commands are run by a fork, the others by a shell of their own. */
+/** A fork runs plain commands; the others get their own shell. */
 const FORMS: readonly ((command: string) => string)[] = [
   (command) => command,
   (command) => command,
@@ -42,7 +42,7 @@ export function drawJobs(count: number, random: () => number): TrialBatch {
   return { text: lines.map((line) => `${line}\n`).join(""), jobs };
 }
 
-/** What a job prints and leaves, when it came to its end by itself. */
+/** What a job prints and leaves if it ended by itself. */
 export function expectedResult(
   deed: Deed,
   key: string,

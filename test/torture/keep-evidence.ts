@@ -1,4 +1,4 @@
-// Copies all that a round with problems left, for people who look for the cause.
+// Copies everything that a round with problems left, for people who look for the cause.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";

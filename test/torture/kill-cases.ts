@@ -4,16 +4,16 @@ export type Target = "loop" | "keeper" | "forker" | "job";
 export type KillSignal = "SIGTERM" | "SIGHUP" | "SIGINT" | "SIGKILL";
 
 export interface KillCase {
-  /** The shell that runs the loop; busybox has no bash, so that there is no forker. */
+  /** The shell that runs the loop; busybox has no bash, so there is no forker. */
   readonly shell: "dash" | "bash" | "busybox";
-  /** The job is run by a fork of the slot's bash, or by a shell of its own. */
+  /** The job is run by a fork of the slot's bash, or by its own shell. */
   readonly runner: "fork" | "own shell";
   readonly signal: KillSignal;
-  /** In the order in which they are hit. */
+  /** In the order in which they are killed. */
   readonly targets: readonly Target[];
-  /** Whether all processes of the job are hit, or its shell alone. */
+  /** True if all processes of the job are signalled, false if only its shell is. */
   readonly hitsGroup: boolean;
-  /** Whether the machine is rebooted before the next loop begins. */
+  /** True if the machine is rebooted before the next loop begins. */
   readonly reboots: boolean;
 }
 
@@ -34,7 +34,7 @@ export function allKillCases(): KillCase[] {
   return cases;
 }
 
-/** Those of plain slots, which have no forker. */
+/** Cases for plain slots, which have no forker. */
 export function plainKillCases(cases: readonly KillCase[]): KillCase[] {
   return cases.filter(({ runner, targets }) => runner === "own shell" && !targets.includes("forker"));
 }
@@ -59,7 +59,7 @@ export function endsBy(signal: KillSignal): boolean {
   return signal !== "SIGINT";
 }
 
-/** Whether a keeper is left that learns how the job ended. */
+/** True if a keeper is left that gets the job's exit code. */
 export function isKept({ targets, signal, runner }: KillCase): boolean {
   const isGone = (target: Target) => targets.includes(target) && endsBy(signal);
   return !isGone("keeper") && !(runner === "fork" && isGone("forker"));
@@ -69,21 +69,21 @@ export function isJobKilled({ targets, signal }: KillCase): boolean {
   return targets.includes("job") && endsBy(signal);
 }
 
-/** What may be written as the job's end. */
+/** The ends that may be written for the job. */
 export function allowedEnds(kill: KillCase): string[] {
   const killed = String(128 + NUMBERS[kill.signal]);
   if (!isJobKilled(kill)) return kill.reboots ? ["lost"] : [String(OWN_CODE)];
   if (isKept(kill)) return [killed];
-  // Hit first, the job may be gone for a moment before its keeper is, which then still reports it.
+  // If the job is killed first, its keeper may still report it before the keeper itself is killed.
   return kill.targets[0] === "job" ? ["lost", killed] : ["lost"];
 }
 
-/** The same of the job behind it: where the slot goes on at once, it may be what runs when the machine is rebooted. */
+/** The same for the next job: if the slot continues at once, it may be running when the machine is rebooted. */
 export function allowedNextEnds(kill: KillCase): string[] {
   return kill.reboots && isJobKilled(kill) ? ["0", "lost"] : ["0"];
 }
 
-/** Quick enough for every test run, and with something of everything in it. */
+/** Quick enough for every test run, with some cases of every kind. */
 export function sampleKillCases(step = SAMPLE_STEP): KillCase[] {
   return allKillCases().filter((_, index) => index % step === 0);
 }

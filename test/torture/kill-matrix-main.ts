@@ -1,4 +1,4 @@
-// All of the kill matrix, which takes too long for every test run. SSHOAL_TEST_SLOTS=plain: of plain slots.
+// Runs the whole kill matrix, which takes too long for every test run. SSHOAL_TEST_SLOTS=plain: with plain slots.
 
 import { HAS_PLAIN_SLOTS } from "../unit/remote/a-spool.js";
 import { plainKillCases, sampleKillCases } from "./kill-cases.js";

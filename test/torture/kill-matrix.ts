@@ -1,4 +1,4 @@
-// Kills the processes of real slots in every way of kill-cases.ts, and audits what is reported of their jobs.
+// Kills the processes of real slots in every way of kill-cases.ts, and audits the reports about their jobs.
 
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ const A = "0000001-1";
 const B = "0000002-1";
 const OTHER_BOOT = "00000000-0000-4000-8000-000000000000";
 
-/** Resolves with one line for each thing that was wrong. */
+/** Resolves with one line per problem. */
 export async function runKillCases(
   cases: readonly KillCase[],
   options: { atOnce: number; onCase?: (done: number) => void },
@@ -42,7 +42,7 @@ export async function runKillCases(
   return wrong.flat();
 }
 
-/** One slot, one job that is hit, and one that waits behind it. */
+/** One slot, one job that is killed, and one that waits behind it. */
 async function runKillCase(kill: KillCase): Promise<string[]> {
   const shell = SHELLS.find(([name]) => name === kill.shell)?.[1] ?? { words: ["sh"] as const };
   const home = await makeHome(shell);
@@ -58,7 +58,7 @@ async function runKillCase(kill: KillCase): Promise<string[]> {
   }
 }
 
-/** Every command of it before the last one succeeds. A list is not one plain command, and gets a shell of its own. */
+/** Every command of it before the last one succeeds. A list is not a plain command, so it gets its own shell. */
 function waitingJob(runner: KillCase["runner"]): string {
   const work = `echo ${A} >>"$HOME/ran"; until [ -e ../../../go ]; do sleep 0.01; done; exit ${OWN_CODE}`;
   return runner === "fork" ? `sh -c '${work}'` : `true; ${work}`;
@@ -98,7 +98,7 @@ function pidOf(target: Target, spool: Spool, loop: number): number {
   return Number(readFileSync(join(spool.dir, "slots/0", target), "utf8").split(" ")[0]);
 }
 
-/** Throws where there is none. */
+/** Throws if there is none. */
 function forkerOf(loop: number): number {
   const children = readFileSync(`/proc/${loop}/task/${loop}/children`, "utf8").trim().split(" ");
   const isForker = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("fork.bash");
@@ -115,7 +115,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** Every process goes at once, and what they wrote about themselves is of another boot. */
+/** Every process ends at once, and the files they wrote name another boot. */
 function reboot(spool: Spool, home: Home): void {
   killAll(pidsWithHome(home.dir));
   for (const name of ["loop", "keeper", "job"]) {

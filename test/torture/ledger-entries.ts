@@ -1,4 +1,4 @@
-// What jobs wrote into a machine's own ledger: `start KEY UPTIME`, `done KEY UPTIME`. Pure.
+// Parses what jobs wrote into a machine's own ledger: `start KEY UPTIME`, `done KEY UPTIME`. Pure.
 
 export interface LedgerEntry {
   readonly machine: string;

@@ -1,4 +1,4 @@
-// The machines of a round: each a throwaway sshd behind a relay, with an account, a ledger and breakable tools of its own.
+// The machines of a round: each is a throwaway sshd behind a relay, with its own account, ledger and breakable tools.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -15,19 +15,19 @@ export interface Machine {
   readonly name: string;
   readonly host: TestHost;
   readonly relay: Relay;
-  /** Null when the account is that of this process: a limit would hit more than the machine. */
+  /** Null if the account is that of this process: then a limit would affect more than the machine. */
   readonly uid: number | null;
-  /** The lines that jobs wrote so far, as they are. */
+  /** The lines that jobs wrote so far. */
   readLedger(): string;
   /** Each token takes effect in one call of a tool; see `standIn`. */
   putToken(tool: Tool, token: string): void;
   slowDown(tool: "rm" | "mv"): void;
-  /** How many processes its account may have from now on, beside those it has. */
+  /** How many more processes its account may have from now on. */
   limitProcesses(spare: number): void;
   liftLimit(): void;
-  /** No tool fails, is slow or lacks processes any more. */
+  /** From now on no tool fails, is slow or lacks processes. */
   calm(): void;
-  /** As it was before the first round. */
+  /** Restores the state before the first round. */
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface Machine {
 const NAMES = ["one", "two", "three"];
 const FIRST_UID = 61_001;
 
-/** A limit of processes counts for an account, and never for root: so each machine has a plain one of its own. */
+/** A limit of processes counts per account, and never for root: so each machine has its own plain account. */
 const AS_ACCOUNT = `#!/bin/sh
 [ "$(id -u)" = 0 ] || exec sh "$@"
 exec setpriv --reuid "$TRIAL_UID" --regid "$TRIAL_UID" --clear-groups sh "$@"
@@ -93,7 +93,7 @@ async function startMachine(name: string, ownUid: number, loginShell: string): P
   };
 }
 
-/** The rig may have given the home to a plain account already. */
+/** The rig may already have given the home to a plain account. */
 function uidOf({ homeDir }: TestHost, ownUid: number): number | null {
   const [owner, self] = [statSync(homeDir).uid, process.getuid?.()];
   if (owner !== self) return owner;
@@ -114,7 +114,7 @@ function pathOf(tool: Tool): string {
   return execFileSync("sh", ["-c", `command -v ${tool}`], { encoding: "utf8" }).trim();
 }
 
-/** Tokens are taken by the machine's account, so the directory is its own. */
+/** The machine's account takes the tokens, so it owns the directory. */
 function emptyDirectory(dir: string, uid: number | null): void {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir);
@@ -122,8 +122,8 @@ function emptyDirectory(dir: string, uid: number | null): void {
 }
 
 /**
- * Of all that runs there, and of sshd, from which later sessions have it. Root of a container may not change the limits of
- * other accounts, so root and the account each change those of their own processes.
+ * For all processes on it, and for sshd, from which later sessions inherit it. Root of a container may not change the
+ * limits of other accounts, so root and the account each change those of their own processes.
  */
 function limitProcesses(host: TestHost, uid: number | null, most: number | "most"): void {
   if (uid === null) return;

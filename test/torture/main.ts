@@ -1,5 +1,5 @@
-// npm run torture [seed] [rounds] [jobs]: rounds of torture, one line per round, then the sums. Round n has the seed
-// `seed + n - 1`, so that one round can be played again alone.
+// npm run torture [seed] [rounds] [jobs]: rounds of torture, one line per round, then the totals. Round n has the seed
+// `seed + n - 1`, so that one round can be repeated alone.
 
 import { seededRandom } from "../soak/seeded.js";
 import { PROBLEM_KINDS, type Problem } from "./audit.js";
@@ -63,7 +63,7 @@ async function playRound(machines: readonly Machine[], seed: number, count: numb
   return outcome;
 }
 
-/** Some of each kind: one fault can cause hundreds of one kind. */
+/** Shows some of each kind, because one fault can cause hundreds of one kind. */
 function showProblems({ problems, struck }: RoundOutcome): void {
   for (const text of struck) console.log(`    ${text}`);
   for (const kind of PROBLEM_KINDS) {

@@ -2,7 +2,7 @@
 
 import { TOOLS, type Tool, WAYS, type Way } from "./stand-ins.js";
 
-/** What works in a slot. */
+/** The processes of a slot. */
 const PARTS = ["loop", "keeper", "forker", "job"] as const;
 type Part = (typeof PARTS)[number];
 export type Signal = "SIGTERM" | "SIGHUP" | "SIGINT" | "SIGKILL";
@@ -13,7 +13,7 @@ export type Fault =
   | { readonly kind: "client"; readonly signal: "SIGKILL" | "SIGTERM" | "SIGHUP" }
   | { readonly kind: "cut"; readonly machine: number; readonly awayMs: number }
   | { readonly kind: "reboot"; readonly machine: number; readonly awayMs: number }
-  /** Some processes of one slot, or of all slots, get a signal at once; `isGroup`: the job's whole group does. */
+  /** Some processes of one slot, or of all slots, get a signal at once; `isGroup`: also the job's whole group. */
   | {
       readonly kind: "signal";
       readonly machine: number;
@@ -24,7 +24,7 @@ export type Fault =
     }
   /** Every process of the machine gets a signal, as at a logout that ends a user's processes. */
   | { readonly kind: "logout"; readonly machine: number; readonly signal: Signal }
-  /** After `passes` calls that go well, one call of a tool does not. */
+  /** After `passes` successful calls, one call of a tool fails. */
   | {
       readonly kind: "tool";
       readonly machine: number;
@@ -35,13 +35,13 @@ export type Fault =
     }
   /** Until the end of the round. */
   | { readonly kind: "slow"; readonly machine: number; readonly tool: "rm" | "mv" }
-  /** For a while the machine may have only so many processes more than it has. */
+  /** For a while the machine may start only this many more processes. */
   | { readonly kind: "limit"; readonly machine: number; readonly spare: number; readonly forMs: number };
 
 export interface TimedFault {
-  /** Once so many jobs have begun on all machines together. */
+  /** Once this many jobs have begun on all machines together. */
   readonly afterStarts: number;
-  /** And so much later. */
+  /** The delay after that. */
   readonly delayMs: number;
   readonly fault: Fault;
 }
@@ -56,10 +56,10 @@ const HAND_OVER_TOOLS = ["tar", "mv", "setsid", "mkdir"] as const;
 const SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"] as const;
 const MAX_DELAY_MS = 40;
 
-/** In the order in which they strike. */
+/** In the order in which they happen. */
 export function drawFaults({ jobs, machines, random }: FaultDraw): TimedFault[] {
   const draw = new Draw(random, machines);
-  // Hand-overs come first, so what breaks them is there before the client is.
+  // Hand-overs come first, so their faults are set before the client starts.
   const early = Array.from({ length: draw.below(3) }, () => ({
     afterStarts: 0,
     delayMs: 0,

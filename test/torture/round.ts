@@ -1,5 +1,5 @@
-// One round of torture: a batch whose client, links and machines suffer the faults of a plan. The same command is typed
-// again and again until everything is done, then the books are audited.
+// One round of torture: the client, connections and machines of a batch suffer the faults of a plan. The same command
+// is typed again until everything is done, then the ledgers are audited.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIGHT_NO_GPU, parseEvents } from "../rig/batch.js";
@@ -23,13 +23,13 @@ export interface Round {
 
 export interface RoundOutcome {
   readonly problems: readonly Problem[];
-  /** What struck, in order, with what came of it. */
+  /** The faults, in order, with their effects. */
   readonly struck: readonly string[];
-  /** How many jobs began, all attempts of all jobs. */
+  /** How many jobs began: all attempts of all jobs. */
   readonly starts: number;
-  /** What each client printed. */
+  /** The output of each client. */
   readonly clients: readonly ClientEnd[];
-  /** The working directory of the batch; remove() it. */
+  /** The working directory of the batch; call remove(). */
   readonly workDir: string;
   remove(): Promise<void>;
 }
@@ -39,11 +39,11 @@ interface ClientEnd extends CommandResult {
   readonly endedBy: string | null;
 }
 
-/** More clients than this that end by themselves, with jobs left, are too many. */
+/** If more clients than this end by themselves with jobs left, the round fails. */
 const MOST_TRIES = 4;
-/** When no job has begun for so long, the next fault strikes all the same. */
+/** If no job has begun for this long, the next fault happens anyway. */
 const STALLED_MS = 5000;
-/** A client that prints nothing for so long, while no job begins, hangs. */
+/** A client that prints nothing for this long, while no job begins, hangs. */
 const SILENT_MS = 90_000;
 const CLIENT_DEADLINE_MS = 900_000;
 const LOOK_MS = 15;
@@ -87,7 +87,7 @@ class Driver {
     this.#progress = new Progress(machines);
   }
 
-  /** Resolves once a client has ended with nothing left to do, or too many have not. */
+  /** Resolves once a client has ended with nothing left to do, or after too many that have not. */
   async drive(): Promise<ClientEnd[]> {
     const files = await Promise.all(
       this.#machines.map(({ host, relay }) => host.machineFile("max_jobs: 3", relay)),
@@ -112,7 +112,7 @@ class Driver {
     return clients;
   }
 
-  /** What comes before any job has begun is there before the client is. */
+  /** Faults before the first job are set before the client starts. */
   async #prepare(): Promise<void> {
     for (let next = this.#faults[0]; next?.afterStarts === 0 && next.delayMs === 0; next = this.#faults[0]) {
       this.#faults.shift();
@@ -121,7 +121,7 @@ class Driver {
     }
   }
 
-  /** Strikes until the client has ended, or gets a signal that ends it: resolves with the signal, or null. */
+  /** Applies faults until the client has ended, or gets a signal that ends it: resolves with the signal, or null. */
   async #disturb(client: LiveCommand): Promise<string | null> {
     let hasEnded = false;
     void client.ended.catch(() => {}).then(() => (hasEnded = true));
@@ -149,7 +149,7 @@ class Driver {
     return null;
   }
 
-  /** Ends a client that hangs; returns how to stop watching. */
+  /** Ends a client that hangs; returns a function that stops watching. */
   #watch(client: LiveCommand): () => void {
     let [last, movedAt] = ["", performance.now()];
     const look = () => {
@@ -176,7 +176,7 @@ class Driver {
   }
 }
 
-/** How far the jobs of a round are, from the machines' ledgers. */
+/** The progress of a round's jobs, from the machines' ledgers. */
 class Progress {
   readonly #machines: readonly Machine[];
   #last = 0;

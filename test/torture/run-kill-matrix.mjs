@@ -1,4 +1,4 @@
-// node test/torture/run-kill-matrix.mjs [every] [at once]: kills slots in all ways, or in every so-manieth of them.
+// node test/torture/run-kill-matrix.mjs [every] [at once]: kills slots in all ways, or in every N-th of them.
 
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,8 @@ const cache = join(root, "node_modules", ".cache");
 await mkdir(cache, { recursive: true });
 const place = await mkdtemp(join(cache, "kills-"));
 try {
-  // Where the bundle looks for the scripts of the runtime, and for stand-ins. A copy: an edit meanwhile changes nothing.
+  // Where the bundle looks for the scripts of the runtime, and for stand-ins. A copy, so that an edit does not affect
+  // the test.
   await cp(join(root, "src/remote/runtime"), join(place, "runtime"), { recursive: true });
   await cp(join(root, "test/rig/bin"), join(place, "bin"), { recursive: true });
   const bundle = join(place, "kills.mjs");
@@ -23,7 +24,7 @@ try {
     target: "node20",
     define: { SSHOAL_VERSION: '"0.0.0-test"' },
   });
-  // As the unit tests, which run the same cases: slots run as the account that starts them.
+  // As in the unit tests, which run the same cases: slots run as the account that starts them.
   process.env.SSHOAL_TEST_REMOTE = "none";
   const { main } = await import(bundle);
   process.exitCode = await main(process.argv.slice(2));

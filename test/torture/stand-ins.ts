@@ -1,16 +1,17 @@
-// The programs that a tortured machine finds first on its PATH: what its jobs run, and tools that fail or are slow.
+// The programs that a tortured machine finds first on its PATH: those that its jobs run, and tools that fail or are
+// slow.
 
 /** Tools that the runtime calls on a machine, and that a round can break. */
 export const TOOLS = ["tar", "mv", "setsid", "mkdir", "rm", "cp"] as const;
 export type Tool = (typeof TOOLS)[number];
 
-/** What becomes of one call. "late": only after the tool has done its work. */
+/** How one call fails. "late": only after the tool has done its work. */
 export const WAYS = ["fails", "fails-late", "kills-parent", "kills-parent-late"] as const;
 export type Way = (typeof WAYS)[number];
 
 /**
- * Jobs run `trial DEED [CODE]`. It notes its start and its end in the machine's own ledger: `start KEY UPTIME`,
- * `done KEY UPTIME`. A job's own shell can read it as well: `. trial DEED`.
+ * Jobs run `trial DEED [CODE]`. It notes its start and its end in the machine's own ledger: `start KEY UPTIME`, `done
+ * KEY UPTIME`. A job's own shell can also read it: `. trial DEED`.
  */
 export const TRIAL = `#!/bin/sh
 key=\${SSHOAL_ATTEMPT##*/}
@@ -42,8 +43,9 @@ exit "\${2:-0}"
 `;
 
 /**
- * Tokens are files in `~/faults/TOOL/`, named `NUMBER.WAY.WHERE`, and taken in turn: each counts for one call. "pass" lets a
- * call through. WHERE is "hand-over" for calls of the hand-over alone, or "anywhere". `~/faults/TOOL.slow` slows all calls.
+ * Tokens are files in `~/faults/TOOL/`, named `NUMBER.WAY.WHERE`, and used in turn: each counts for one call. "pass"
+ * lets a call succeed. WHERE is "hand-over" for calls of the hand-over only, or "anywhere". `~/faults/TOOL.slow` slows
+ * all calls.
  */
 export function standIn(tool: Tool, real: string): string {
   return `#!/bin/sh
@@ -88,7 +90,7 @@ exec "$real" "$@"
 `;
 }
 
-/** Each directory loses its first entry a good while before the rest. */
+/** Each directory loses its first entry long before the rest. */
 const SLOW_RM = `  for path; do
     case $path in -*) continue ;; esac
     [ -d "$path" ] && [ ! -h "$path" ] || continue

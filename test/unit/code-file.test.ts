@@ -20,14 +20,14 @@ async function saved(): Promise<string> {
   return cache.path("code", name);
 }
 
-test("what was kept is there, for the same build alone", async () => {
+test("stored code is loaded by the same build only", async () => {
   expect(kept.load()).toBeNull();
   await saved();
   expect(kept.load()).toEqual({ code: CODE, extent: 7 });
   expect(new CodeFile(cache.path("code"), "build2").load()).toBeNull();
 });
 
-test("what is not whole is not taken", async () => {
+test("an incomplete file is not used", async () => {
   const file = await saved();
   const bytes = await readFile(file);
   for (let at = 0; at < bytes.length; at++) {
@@ -42,7 +42,7 @@ test("what is not whole is not taken", async () => {
   expect(kept.load()).not.toBeNull();
 });
 
-test("what others can write is not taken", async () => {
+test("a file that other accounts can write is not used", async () => {
   const file = await saved();
   await chmod(file, 0o620);
   expect(kept.load()).toBeNull();
@@ -50,12 +50,12 @@ test("what others can write is not taken", async () => {
   expect(kept.load()).toBeNull();
 });
 
-test.runIf(process.getuid?.() === 0)("what is somebody else's is not taken", async () => {
+test.runIf(process.getuid?.() === 0)("a file of another account is not used", async () => {
   await chown(await saved(), 12345, 12345);
   expect(kept.load()).toBeNull();
 });
 
-test("nothing is taken from a directory that others can write or replace, nor kept there", async () => {
+test("a directory that other accounts can write or replace is neither read nor written", async () => {
   const file = await saved();
   await chmod(cache.path("code"), 0o770);
   expect(kept.load()).toBeNull();
@@ -71,7 +71,7 @@ test("nothing is taken from a directory that others can write or replace, nor ke
   expect(kept.load()).not.toBeNull();
 });
 
-test("a link to a file of ours, or a pipe, is not taken", async () => {
+test("a link to a file of ours, or a pipe, is not used", async () => {
   const file = await saved();
   await rename(file, cache.path("elsewhere"));
   await symlink(cache.path("elsewhere"), file);
@@ -81,20 +81,20 @@ test("a link to a file of ours, or a pipe, is not taken", async () => {
   expect(kept.load()).toBeNull();
 });
 
-test.runIf(process.getuid?.() === 0)("nothing is taken from a directory of another account", async () => {
+test.runIf(process.getuid?.() === 0)("a directory of another account is not used", async () => {
   await saved();
   await chown(cache.path("code"), 12345, 12345);
   expect(kept.load()).toBeNull();
 });
 
-test("where nothing can be written nothing is kept, and nobody is bothered", async () => {
+test("if the directory is not writable, nothing is stored and no error is shown", async () => {
   const file = await cache.write("a-file", "");
   const nowhere = new CodeFile(`${file}/code`, "build1");
   nowhere.save({ code: CODE, extent: 7 });
   expect(nowhere.load()).toBeNull();
 });
 
-test("what no build has left for a month goes", async () => {
+test("a file that no build has used for a month is removed", async () => {
   await cache.write("code/another", "");
   const old = await cache.write("code/old", "");
   await utimes(old, 1000, 1000);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 
-/** Each room, and the rooms that its files may import beside their own. `errors.ts` is for all. */
+/** Each room, with the other rooms that its files may import. Any file may import `errors.ts`. */
 const WALLS: Readonly<Record<string, readonly string[]>> = {
   model: [],
   sweep: ["model"],
@@ -64,12 +64,12 @@ function roomOf(file: string): string | null {
   return file.includes("/") ? (file.split("/")[0] ?? null) : null;
 }
 
-test("every room has a place in the table, and every place a room", () => {
+test("every room is in the table, and every entry of it is a room", () => {
   const rooms = new Set(files.map(roomOf).filter((room) => room !== null));
   expect([...rooms].sort()).toEqual(Object.keys(WALLS).sort());
 });
 
-test("a file imports only from the rooms that its own may use", () => {
+test("a file imports only from the rooms that its room may use", () => {
   const crossings = files.flatMap((file) => {
     const room = roomOf(file);
     if (room === null) return [];
@@ -83,7 +83,7 @@ test("a file imports only from the rooms that its own may use", () => {
   expect(crossings).toEqual([]);
 });
 
-/** These stand outside of any room. The commands that are installed start the program. */
+/** These are outside of any room. The installed commands start the program. */
 function isForAll(path: string, room: string): boolean {
   const files = [
     "errors.ts",
@@ -105,7 +105,7 @@ test("a package that one room owns is imported nowhere else", () => {
   expect(strays).toEqual([]);
 });
 
-test("imports form no circle, those of types included", () => {
+test("imports form no circle, including imports of types", () => {
   const state = new Map<string, "open" | "done">();
   const circles: string[] = [];
   const visit = (file: string, way: readonly string[]) => {
@@ -128,7 +128,7 @@ test("no two files share a name", () => {
   expect(files.filter(isDouble)).toEqual([]);
 });
 
-test("what plan/, sweep/, results/ and fitness/ decide depends on nothing but what they are given", () => {
+test("plan/, sweep/, results/ and fitness/ depend only on their arguments", () => {
   const impure = files
     .filter((file) => /^(plan|sweep|results|fitness|model)\//.test(file))
     .flatMap((file) => {
@@ -140,7 +140,7 @@ test("what plan/, sweep/, results/ and fitness/ decide depends on nothing but wh
   expect(impure).toEqual([]);
 });
 
-test("the process is the business of the command line alone", () => {
+test("only the command line uses the process", () => {
   const strays = files
     .filter((file) => /^batch\//.test(file))
     .filter((file) => /\bprocess\.|\bconsole\./.test(readFileSync(join(SRC, file), "utf8")));

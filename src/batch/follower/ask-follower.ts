@@ -1,4 +1,4 @@
-// Asks the client that follows a batch, if it runs on this computer and speaks our protocol.
+// Asks the client that follows a batch, if it runs on this computer and has the same protocol version.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../errors.js";
@@ -11,10 +11,10 @@ import { readBatchHolder } from "../batches-here.js";
 import type { StoppedJob } from "../stop-jobs.js";
 import { type Answer, PROTOCOL, parseAnswer, type Request, type Snapshot } from "./protocol.js";
 
-/** A process that is stopped takes connections, and says nothing. */
+/** A suspended process accepts connections, but sends nothing. */
 const HELLO_MS = 10_000;
 
-/** Owns the channel; close() it. */
+/** Owns the channel; call close(). */
 export class Follower {
   readonly pid: number;
   readonly #channel: JsonChannel;
@@ -37,7 +37,7 @@ export class Follower {
     });
   }
 
-  /** Null: nothing more comes. */
+  /** Null: nothing more arrives. */
   async next(): Promise<Answer | null> {
     while (this.#answers.length === 0 && !this.#isGone)
       await new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ export class Follower {
     return this.#answers.shift() ?? null;
   }
 
-  /** Throws UserError when it refuses, and when it ends before it answers. */
+  /** Throws UserError if it refuses, or if it ends before it answers. */
   async ask(request: Exclude<Request, { kind: "watch" | "stop" }>): Promise<void> {
     this.#channel.send(request);
     const answer = await this.next();
@@ -56,7 +56,10 @@ export class Follower {
     throw this.goneError();
   }
 
-  /** `jobs` null: all of the batch. Resolves when they have ended, or cannot be reached. Throws UserError when it ends before. */
+  /**
+   * `jobs` null: all of the batch. Resolves when they have ended, or cannot be reached. Throws UserError if the
+   * follower ends before.
+   */
   async stop(jobs: readonly JobId[] | null): Promise<readonly StoppedJob[]> {
     this.#channel.send({ kind: "stop", jobs } satisfies Request);
     const answer = await this.next();
@@ -64,7 +67,7 @@ export class Follower {
     throw this.goneError();
   }
 
-  /** Its events come from now on. */
+  /** Its events arrive from now on. */
   async watch(): Promise<Snapshot> {
     this.#channel.send({ kind: "watch" } satisfies Request);
     const answer = await this.next();
@@ -74,7 +77,7 @@ export class Follower {
 
   goneError(): UserError {
     return new UserError(`process ${this.pid}, which followed the batch, is gone`, {
-      hint: "sshoal status shows what became of the batch; then type the same command again",
+      hint: "see its state with sshoal status, then type the same command again",
     });
   }
 
@@ -101,7 +104,7 @@ export async function reachFollower(
   if (hello === "silent") {
     follower.close();
     throw new UserError(`process ${holder.pid} follows this batch, and does not answer`, {
-      hint: `end it: kill ${holder.pid} (jobs go on)`,
+      hint: `end it: kill ${holder.pid} (jobs continue)`,
     });
   }
   if (hello?.kind === "hello" && hello.protocol === PROTOCOL) return follower;

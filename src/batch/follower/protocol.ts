@@ -1,55 +1,55 @@
-// What the client that follows a batch and those that ask it something say to each other. Nothing that comes over the
-// socket is used before it is read here.
+// The messages between the client that follows a batch and the clients that ask it. This file checks everything that
+// arrives over the socket before it is used.
 
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import type { Message } from "../../socket/json-channel.js";
 import type { StoppedJob } from "../stop-jobs.js";
 
-/** Of what both say. An asker does not talk to a follower of another one. */
+/** The version of the messages. Clients with different versions do not talk to each other. */
 export const PROTOCOL = 1;
 
 export type Request =
-  /** What happened so far, and what happens from now on. */
+  /** Past events, and new ones from now on. */
   | { readonly kind: "watch" }
-  /** Null: all of them. */
+  /** Null: all jobs. */
   | { readonly kind: "stop"; readonly jobs: readonly JobId[] | null }
   | { readonly kind: "retry"; readonly jobs: readonly JobId[] }
   | { readonly kind: "drain" | "undrain"; readonly machine: string }
   | ({ readonly kind: "reread" } & Typed);
 
-/** A command that asks for a batch, as it was typed. */
+/** A command that asks for a batch, as typed. */
 export interface Typed {
   readonly program: string;
   readonly argv: readonly string[];
-  /** What it takes from the shell it was typed in. */
+  /** Variables from the shell in which it was typed. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 export type Answer =
   | { readonly kind: "hello"; readonly protocol: number }
-  /** What was asked for is done, or begun where that takes time. */
+  /** The request is done, or begun if it takes time. */
   | { readonly kind: "done" }
-  /** What became of the jobs that were to be stopped. */
+  /** What happened to the jobs that were to be stopped. */
   | { readonly kind: "stopped"; readonly jobs: readonly StoppedJob[] }
   | { readonly kind: "refused"; readonly message: string; readonly hint: string | null }
   | Snapshot
   | { readonly kind: "event"; readonly event: RunEvent; readonly isNews: boolean }
-  /** The follower ends. Null: it leaves the batch, which goes on. */
+  /** The follower ends. Null: it leaves the batch, which continues. */
   | { readonly kind: "end"; readonly exitCode: number | null };
 
-/** What happened so far. */
+/** The events so far. */
 export interface Snapshot {
   readonly kind: "watching";
-  /** So much of the record tells of it. */
+  /** How much of the record describes them. */
   readonly recordBytes: number;
   /** When the follower's first run began. */
   readonly since: number;
-  /** What is still true, and not in the record. */
+  /** Facts that are still true and not in the record. */
   readonly recent: readonly RunEvent[];
 }
 
-/** Null: it is none that this version knows. */
+/** Null: this version does not know it. */
 export function parseRequest(message: Message): Request | null {
   const { kind, jobs, machine, program, argv, env } = message;
   if (kind === "watch") return { kind };
@@ -61,7 +61,7 @@ export function parseRequest(message: Message): Request | null {
   return null;
 }
 
-/** Null: it is none that this version knows. */
+/** Null: this version does not know it. */
 export function parseAnswer(message: Message): Answer | null {
   const { kind, protocol, hint, jobs, recordBytes, since, recent, event, isNews, exitCode } = message;
   if (kind === "hello" && isNumber(protocol)) return { kind, protocol };
@@ -94,7 +94,7 @@ function isStoppedJob(value: unknown): value is StoppedJob {
   return isJobId(job) && isText(name) && (machine === null || isText(machine)) && isText(end);
 }
 
-/** A follower of the same protocol says what it records: its events are taken as those of a record are. */
+/** A follower with the same protocol sends the events it records: they are trusted like a record. */
 function isEvent(value: unknown): value is RunEvent {
   return typeof value === "object" && value !== null && "kind" in value && isText(value.kind);
 }

@@ -1,4 +1,4 @@
-// What is true now and stands in no record: lost links, waiting slots, last lines. Kept for viewers that come later.
+// Keeps facts that are true now and in no record, for later viewers: lost connections, waiting slots, last lines.
 
 import type { RunEvent } from "../../model/event.js";
 

@@ -1,5 +1,5 @@
-// Answers other clients of this computer while this one follows a batch. A viewer that reads too slowly is dropped: the run
-// never waits for one.
+// Answers other clients of this computer while this one follows a batch. Disconnects a viewer that reads too slowly:
+// the run never waits for one.
 
 import { UserError } from "../../errors.js";
 import type { RunEvent } from "../../model/event.js";
@@ -12,7 +12,7 @@ import { askToStop, maySettle, stopReport } from "../stop-jobs.js";
 import { type Answer, PROTOCOL, parseRequest, type Request, type Typed } from "./protocol.js";
 import { RecentNews } from "./recent-news.js";
 
-/** Carries out a command that asks for the batch again. Throws UserError when it cannot. */
+/** Carries out a command that asks for the batch again. Throws UserError if it cannot. */
 export type Reread = (run: FollowedRun, typed: Typed) => Promise<void>;
 
 export interface FollowerServer {
@@ -22,11 +22,11 @@ export interface FollowerServer {
   serve(run: FollowedRun): void;
   /** For viewers. */
   show(event: RunEvent, isNews: boolean): void;
-  /** `exitCode`: null: the client leaves the batch, which goes on. */
+  /** `exitCode`: null: the client leaves the batch, which continues. */
   close(exitCode: number | null): Promise<void>;
 }
 
-/** `dirs`: where the socket may be. */
+/** `dirs`: possible directories for the socket. */
 export async function openFollowerServer(dirs: readonly string[], reread: Reread): Promise<FollowerServer> {
   const recent = new RecentNews();
   const viewers = new Set<JsonChannel>();

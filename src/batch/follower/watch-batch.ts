@@ -1,4 +1,4 @@
-// Shows a batch that another client follows: what happened in its run so far, then what happens. It only looks.
+// Shows a batch that another client follows: the past events of its run, then new ones. Changes nothing.
 
 import path from "node:path";
 import { UserError } from "../../errors.js";
@@ -14,7 +14,7 @@ export interface Watching {
   readonly follower: Follower;
   readonly results: Results;
   readonly stem: string;
-  /** The person has seen enough. */
+  /** Aborted when the person stops watching. */
   readonly signal: AbortSignal;
   /** Called before anything is shown. */
   readonly open: (watched: Watched) => Promise<Viewer>;
@@ -22,7 +22,7 @@ export interface Watching {
 
 interface Viewer {
   show(event: RunEvent, known: { readonly state: RunState; readonly isNews: boolean }): void;
-  /** Left out: until the follower ends. */
+  /** Absent: until the follower ends. */
   readonly isEnough?: ((event: RunEvent) => boolean) | undefined;
 }
 
@@ -34,7 +34,7 @@ export type WatchEnding =
   | { readonly kind: "left" }
   | { readonly kind: "interrupted" };
 
-/** Throws UserError when the follower is gone without a word. */
+/** Throws UserError if the follower ends unexpectedly. */
 export async function watchBatch(watching: Watching): Promise<WatchEnding> {
   const { follower, results, stem, signal, open } = watching;
   const record = path.join(results.privateDir, `${stem}.jsonl`);
@@ -70,7 +70,7 @@ function watchedOf(events: readonly RunEvent[], since: number, results: Results)
   return watched;
 }
 
-/** What was recorded since comes by itself. */
+/** Later events of the record arrive over the socket. */
 function upTo({ at }: RunEvent, events: readonly RunEvent[]): readonly RunEvent[] {
   const start = events.findLastIndex((event) => event.kind === "run-started" && event.at === at);
   return start === -1 ? events : events.slice(0, start + 1);

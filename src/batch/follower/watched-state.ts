@@ -1,4 +1,5 @@
-// What a viewer knows of a batch that another client follows, from the record: the same state that the follower has.
+// Rebuilds from the record what a viewer knows of a batch that another client follows: the same state as the
+// follower's.
 
 import { readdirSync } from "node:fs";
 import { outcomeAtHome } from "../../model/batch-state.js";
@@ -15,16 +16,16 @@ type Started = Extract<RunEvent, { kind: "run-started" }>;
 
 export interface Watched {
   readonly state: RunState;
-  /** How the last run began. */
+  /** The start of the last run. */
   readonly started: Started;
-  /** What happened since the follower began. */
+  /** The events since the follower began. */
   readonly history: readonly RunEvent[];
 }
 
 /** Viewers decide nothing. */
 const NO_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-/** `since`: when the follower began. Null: the events tell of no run. */
+/** `since`: when the follower began. Null: the events have no run. */
 export function watchedState(events: readonly RunEvent[], since: number, results: Results): Watched | null {
   const past = readPast(events);
   const started = events.findLast((event) => event.kind === "run-started");
@@ -45,7 +46,7 @@ export function watchedState(events: readonly RunEvent[], since: number, results
   return { state, started, history: withoutRepeats(history) };
 }
 
-/** Machines report again what happened on them, to each run. */
+/** Machines report their events again to each run. */
 function withoutRepeats(events: readonly RunEvent[]): RunEvent[] {
   const seen = new Set<string>();
   return events.filter((event) => {
@@ -55,7 +56,7 @@ function withoutRepeats(events: readonly RunEvent[]): RunEvent[] {
   });
 }
 
-/** What a record keeps of its client and that client's links: true as long as that client lives. */
+/** Recorded events about a client and its connections: true while that client lives. */
 const ABOUT_RUN: ReadonlySet<RunEvent["kind"]> = new Set([
   "machine-ready",
   "machine-done",
@@ -63,7 +64,7 @@ const ABOUT_RUN: ReadonlySet<RunEvent["kind"]> = new Set([
   "halted",
 ]);
 
-/** As a client does when it begins: results that were there before count as skipped. */
+/** As at the start of a client: results that existed before count as skipped. */
 function skipDone(
   state: RunState,
   before: readonly RunEvent[],

@@ -21,7 +21,7 @@ interface Asked {
   readonly surroundings: Surroundings;
 }
 
-/** Null: no client follows it that can be asked. Throws UserError when that one refuses. */
+/** Null: no client follows it that can be asked. Throws UserError if it refuses. */
 export async function askAgain(given: GivenJobs, asked: Asked, results: Results): Promise<number | null> {
   const { options, stem, program, notice, surroundings } = asked;
   const follower = await reachFollower(results, stem);

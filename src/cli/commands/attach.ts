@@ -1,4 +1,5 @@
-// `sshoal attach`: goes on with a batch, also on a computer that has never seen it; or watches another client that does.
+// `sshoal attach`: resumes a batch, even on a computer without a record of it; or watches another client that follows
+// it.
 
 import { chooseFollowed, heldErrorOf, loadBatch, loadBatches } from "../../batch/batches-here.js";
 import { reachFollower } from "../../batch/follower/ask-follower.js";
@@ -29,7 +30,7 @@ export async function attach(options: AttachOptions): Promise<number> {
   const orderAgain = (rerun: Rerun) => orderFor(loadBatch(results, here.stem) ?? here, means, rerun);
   const following = { order, surroundings, connector, orderAgain, notice };
   if (!isOneJob(here)) return followHere({ ...following, options });
-  // As execute_remote would have gone on.
+  // As execute_remote would have continued.
   const asRemote = options.isJson ? options : { ...options, tees: true, voice: "execute_remote" as const };
   return followHere({ ...following, options: asRemote, exitCodeOf: exitCodeOfOne });
 }

@@ -1,4 +1,4 @@
-// `sshoal clean`: shows what batches left on machines, and removes what is needed no more.
+// `sshoal clean`: lists what batches left on machines, and removes what is no longer needed.
 
 import { hintAtNames, loadAnyBatches } from "../../batch/batches-here.js";
 import { type CleanedPlace, cleanPlaces, placesOf, wishesFor } from "../../batch/clean-places.js";
@@ -27,7 +27,7 @@ export async function cleanMachines(options: CleanOptions): Promise<ExitCode> {
   const format = options.isJson ? formatLeftOverJson : formatLeftOver;
   process.stdout.write(format(looks.map(toTable), process.stdout.columns || 80));
   for (const { machine, path } of looks.flatMap(stuckOn))
-    note(`${machine}: you may not remove all of what jobs left: sudo rm -r ${quoteIfNeeded(path)}`);
+    note(`${machine}: no permission to remove all files that jobs left: sudo rm -r ${quoteIfNeeded(path)}`);
   complainAboutNames(looks, wishes.named);
   return looks.some(({ reached }) => reached.kind === "reached") ? ExitCode.Success : ExitCode.NoMachine;
 }
@@ -56,7 +56,7 @@ function stuckOn({ machine, reached }: CleanedPlace): { machine: string; path: s
   );
 }
 
-/** `became`: what the machine said of it; null: it was not asked. */
+/** `became`: the machine's answer; null: it was not asked. */
 function endOf(verdict: Verdict, became: Removed | null): Pick<LeftRow, "end" | "reason"> {
   if (verdict.kind !== "remove") return { end: "kept", reason: verdict.reason };
   if (became === null) return { end: "would be removed", reason: null };
@@ -64,7 +64,7 @@ function endOf(verdict: Verdict, became: Removed | null): Pick<LeftRow, "end" | 
   return { end: became === "removed" ? "removed" : "could not be removed", reason: null };
 }
 
-/** After the table, which tells what was done all the same. */
+/** Called after the table, which shows what was done anyway. */
 function complainAboutNames(looks: readonly CleanedPlace[], named: ReadonlySet<string>): void {
   const found = looks.flatMap(({ machine, reached }) =>
     reached.kind === "reached" ? reached.answer.plan.batches.map((each) => ({ machine, ...each })) : [],
@@ -79,7 +79,7 @@ function complainAboutNames(looks: readonly CleanedPlace[], named: ReadonlySet<s
   for (const name of named) {
     if (names.has(name) || looks.some(({ reached }) => reached.kind === "unreached")) continue;
     throw new UserError(`no batch ${name} is left on ${looks.map(({ machine }) => machine).join(", ")}`, {
-      hint: names.size === 0 ? "sshoal clean shows what there is" : hintAtNames(name, [...names]),
+      hint: names.size === 0 ? "sshoal clean lists the batches" : hintAtNames(name, [...names]),
     });
   }
 }

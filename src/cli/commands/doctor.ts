@@ -1,4 +1,4 @@
-// `sshoal doctor`: whether a batch would run on each machine, and what to do where it would not.
+// `sshoal doctor`: checks whether a batch would run on each machine, and prints fixes.
 
 import { readdir } from "node:fs/promises";
 import { checkMachine } from "../../batch/check-machine.js";

@@ -1,4 +1,4 @@
-// `--dry-run`: the slots there would be and the commands that would start first. Leaves nothing anywhere.
+// `--dry-run`: prints the slots and the commands that would start first. Leaves nothing behind.
 
 import type { Surroundings } from "../../batch/surroundings.js";
 import { type Surveyed, survey } from "../../batch/survey.js";
@@ -51,7 +51,7 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
   return planned.some(({ slots }) => slots.length > 0) ? ExitCode.Success : ExitCode.NoMachine;
 }
 
-/** No job begins, so there is nothing to look up about one. */
+/** No job begins, so there is nothing to look up. */
 const NOTHING_RUN = {
   devicesOf: () => ({}),
   lastWordsOf: () => "",
@@ -60,7 +60,7 @@ const NOTHING_RUN = {
   useUnicode: true,
 };
 
-/** What is its own, and not as the batch has it. */
+/** The job's own paths, if they differ from the batch's. */
 function ownPathLines({ copyForward, copyBack }: Job): string[] {
   const listed = (flag: string, paths: readonly string[]) =>
     `  ${flag}: ${paths.map(printable).join(" ") || "none"}`;
@@ -109,7 +109,7 @@ interface Seat {
   readonly slot: Slot;
 }
 
-/** In the order in which jobs are dealt: first slots of all machines, then second ones. */
+/** In the order in which jobs are dealt: the first slots of all machines, then the second ones. */
 function firstSeats(jobs: readonly Job[], planned: readonly Planned[]): Seat[] {
   const places = planned.flatMap(({ surveyed, slots }) =>
     slots.map((slot) => ({ machine: surveyed.spec.name, slot })),

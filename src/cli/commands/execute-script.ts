@@ -1,5 +1,5 @@
-// `execute_batch`: reads what was asked for, and follows it to its end. If another client follows the batch, that one reads
-// it again.
+// `execute_batch`: reads the command line and the script, and follows the batch to its end. If another client follows
+// the batch, that client reads the script again.
 
 import { stemFor, stemOfFollowed } from "../../batch/batch-stem.js";
 import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
@@ -17,12 +17,12 @@ import { askAgain } from "./ask-again.js";
 import { dryRun } from "./dry-run.js";
 import { type GivenJobs, orderForJobs, readScript, resolveJobs } from "./typed-order.js";
 
-/** `script` of the options: what the jobs are named for. */
+/** `script` of the options: the prefix for the names of the jobs. */
 export interface Asked {
   readonly options: RunOptions;
   readonly stem: string;
   readonly program: Program;
-  /** Brings more jobs; left out: the given ones are all. */
+  /** Brings more jobs; absent: the given ones are all. */
   readonly feed?: JobFeed;
 }
 

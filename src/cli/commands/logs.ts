@@ -1,4 +1,4 @@
-// `sshoal logs`: prints what jobs have printed so far.
+// `sshoal logs`: prints the output of jobs so far.
 
 import { loadBatches } from "../../batch/batches-here.js";
 import { chooseJobs } from "../../batch/choose-jobs.js";

@@ -1,4 +1,4 @@
-// `sshoal sweep` and `simple_hypersearch`: print the commands of a sweep, one a line, or run them.
+// `sshoal sweep` and `simple_hypersearch`: print the commands of a sweep, one per line, or run them.
 
 import { ExitCode } from "../../errors.js";
 import { jsonLine } from "../../report/lines/json-lines.js";

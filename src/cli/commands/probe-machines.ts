@@ -1,4 +1,4 @@
-// `sshoal probe`: what is free where, and how many jobs of the given kind would fit.
+// `sshoal probe`: prints the free resources of each machine, and how many of the given jobs would fit.
 
 import { machinesFor } from "../../batch/surroundings.js";
 import { type Surveyed, survey } from "../../batch/survey.js";

@@ -1,4 +1,4 @@
-// The commands of a sweep, and the jobs that they are.
+// Makes the commands of a sweep, and the jobs for them.
 
 import { createHash, randomInt } from "node:crypto";
 import { stemFor } from "../../batch/batch-stem.js";
@@ -27,7 +27,7 @@ export async function readCommands(options: SweepOptions): Promise<SweepCommand[
 
 async function readSweep({ source }: SweepOptions): Promise<Sweep> {
   if (source.kind === "file") {
-    // The YAML parser is half of what would be loaded, and a command that is typed does without.
+    // The YAML parser is half of the code to load, and a typed command does not need it.
     const { loadSweep } = await import("../../input/sweep/load-sweep.js");
     return loadSweep(source.path);
   }
@@ -35,7 +35,7 @@ async function readSweep({ source }: SweepOptions): Promise<Sweep> {
   return { ...typed, when: [], reject: [], samples: null, seed: null, samplingMode: null };
 }
 
-/** `script`: what the jobs are named for. */
+/** `script`: the prefix for the names of the jobs. */
 export function sweepJobs(
   commands: readonly SweepCommand[],
   source: SweepOptions["source"],
@@ -51,7 +51,7 @@ export function sweepJobs(
   return { script, stem, jobs };
 }
 
-/** What was typed has no file to be named for. The same commands are the same batch, and others another. */
+/** A typed sweep has no file to be named for. The same commands are the same batch, and other commands another one. */
 function nameFor(commands: readonly SweepCommand[]): string {
   const text = commands.map(({ command }) => command).join("\n");
   return `sweep-${createHash("sha256").update(text).digest("hex").slice(0, DIGITS)}`;

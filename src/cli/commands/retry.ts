@@ -1,4 +1,4 @@
-// `sshoal retry`: runs jobs again with the settings they had; what they left moves aside.
+// `sshoal retry`: runs jobs again with their settings; their earlier results move aside.
 
 import { loadBatches } from "../../batch/batches-here.js";
 import { chooseToRetry } from "../../batch/choose-retries.js";

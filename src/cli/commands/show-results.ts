@@ -1,4 +1,5 @@
-// `sshoal results`: what came out of a batch, one row a job. It only looks: nothing is written, here or over there.
+// `sshoal results`: prints the results of a batch, one row per job. It only reads: nothing is written, locally or on
+// machines.
 
 import { type BatchHere, chooseBatch, loadBatches } from "../../batch/batches-here.js";
 import { loadMetrics } from "../../batch/job-metrics.js";

@@ -1,4 +1,4 @@
-// `sshoal stop`: ends jobs or batches, and prints what became of each job.
+// `sshoal stop`: stops jobs or batches, and prints what happened to each job.
 
 import { type BatchHere, loadBatches } from "../../batch/batches-here.js";
 import { chooseJobs } from "../../batch/choose-jobs.js";
@@ -82,10 +82,10 @@ async function stopOne(stopping: Stopping): Promise<StopReport> {
 function followed(jobs: StopReport["jobs"]): StopReport {
   const away = new Set(jobs.flatMap(({ end, machine }) => (end === "unreached" ? [machine ?? ""] : [])));
   const hint = "the client that follows the batch stops its jobs when it is back";
-  return { jobs, trouble: [...away].map((machine) => ({ machine, reason: "it is out of reach", hint })) };
+  return { jobs, trouble: [...away].map((machine) => ({ machine, reason: "it is unreachable", hint })) };
 }
 
-/** Returns how to stop listening. */
+/** Returns a function that stops listening. */
 function leaveOnSignal(steering: Steering): () => void {
   const leave = (signal: string) => steering.leave(signal);
   for (const signal of SIGNALS) process.on(signal, leave);

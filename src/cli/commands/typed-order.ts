@@ -1,5 +1,5 @@
-// What a command line that asks for a batch asks of the run: for the client that it was typed for, and for one that follows
-// the batch already.
+// Turns a command line that asks for a batch into an order: for the client in whose terminal it was typed, or for one
+// that already follows the batch.
 
 import { stemFor } from "../../batch/batch-stem.js";
 import { resolveCopying } from "../../batch/copy-paths.js";
@@ -23,11 +23,14 @@ import { applyScriptOptions, type ScriptOptions } from "../options/script-option
 import { readCommands, sweepJobs } from "./read-sweep.js";
 
 export interface GivenJobs extends Pick<BatchOrder, "jobs" | "jobEnv"> {
-  /** Paths that jobs have of their own, as typed; absent: none has any. */
+  /** Paths of single jobs, as typed; absent: none has any. */
   readonly own?: AskedJobs["own"];
 }
 
-/** What is typed where the batch is followed: the file is read again. `stem`: of the batch. Throws UserError when it is another one. */
+/**
+ * For a command typed while the batch is followed: the file is read again. `stem`: of the batch. Throws UserError if it
+ * is another one.
+ */
 export async function orderTyped(
   { program, argv, env }: Typed,
   surroundings: Surroundings,
@@ -59,14 +62,14 @@ interface ScriptToRead {
   readonly env: Environment;
 }
 
-/** Throws UserError with the mistakes in it. */
+/** Throws UserError with its mistakes. */
 export async function readScript({ script, stem, revise, env }: ScriptToRead): Promise<ScriptOptions> {
   const read = applyScriptOptions(await loadBatch(script, stem), revise, env);
   if (read.options.isKabuki) await checkCommands(read.jobs, script, bashAt("bash"));
   return read;
 }
 
-/** What is copied, for all jobs and for those with paths of their own. */
+/** Resolves what is copied, for all jobs and for those with their own paths. */
 export function resolveJobs(
   { jobs, own = new Map() }: GivenJobs,
   options: RunOptions,
@@ -76,7 +79,7 @@ export function resolveJobs(
   return { copying, jobs: resolveOwnCopying({ jobs, own }, copying, cwd) };
 }
 
-/** `script` of the options: what the jobs are named for. */
+/** `script` of the options: the prefix for the names of the jobs. */
 export async function orderForJobs(given: GivenJobs, options: RunOptions, surroundings: Surroundings) {
   const machines = await machinesFor(options, surroundings);
   const { copying, jobs } = resolveJobs(given, options, surroundings);

@@ -1,9 +1,9 @@
-// Long options as people shorten them: `--machine` is `--machines`, as long as nothing else begins like that.
+// Expands shortened long options: `--machine` means `--machines`, if no other option begins like that.
 
 import type { Command, Option } from "commander";
 import { UserError } from "../../errors.js";
 
-/** The words with every shortened option spelled out. Unknown ones stay as they are. */
+/** The words with every shortened option written out. Unknown ones do not change. */
 export function spellOut(words: readonly string[], command: Command): string[] {
   const known = longOptions(command);
   const isExact = (name: string) => command.options.some(({ long }) => long === name);
@@ -23,7 +23,7 @@ export function longOptions(command: Command): string[] {
   return [...command.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))), "--help"];
 }
 
-/** Its value is the next word, whatever that begins with. */
+/** Its value is the next word, even if that looks like an option. */
 function isAlone({ long, short }: Option, word: string): boolean {
   return word === long || word === short;
 }

@@ -1,4 +1,4 @@
-// The commands that act on a batch of this directory: read into one resolved value each.
+// The commands that act on a batch of this directory: each is read into one resolved value.
 
 import { Command } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
@@ -34,11 +34,11 @@ interface Showing extends SshOptions {
   readonly notice: Notice | null;
 }
 
-/** Machines are for a batch that has no record here. */
+/** Machines are for a batch without a record in this directory. */
 export interface AttachOptions extends Showing, MachineChoice {
-  /** Null: the one that is here. */
+  /** Null: the only one. */
   readonly batch: string | null;
-  /** Only look at what another client does with it. */
+  /** Only watch what another client does with it. */
   readonly watches: boolean;
 }
 
@@ -67,7 +67,7 @@ interface RawShowing extends RawSsh, RawNotify {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** `choose` is called with what was asked for. */
+/** `choose` is called with the request. */
 export function actingCommands(choose: (invocation: ActingInvocation) => void): Command[] {
   const attach = describeAttach(choose);
   const stop = describeSsh(describeJobs(new Command("stop")))

@@ -1,4 +1,4 @@
-// The commands that look at or act on a batch that is under way or done: read into one resolved value each.
+// The commands that look at or act on a batch that runs or is done: each is read into one resolved value.
 
 import { Command } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
@@ -57,13 +57,13 @@ export interface LogsOptions extends SshOptions {
 
 /** No machines: those of this directory's records, or this computer. */
 export interface CleanOptions extends MachineChoice, SshOptions {
-  /** The only ones to remove, collected or not; empty: all of which nothing is left to collect. */
+  /** The only ones to remove, collected or not; empty: all without anything to collect. */
   readonly batches: readonly string[];
   readonly isDryRun: boolean;
   readonly isJson: boolean;
 }
 
-/** `choose` is called with what was asked for. */
+/** `choose` is called with the request. */
 export function batchCommands(choose: (invocation: BatchInvocation) => void): Command[] {
   return [describeStatus(choose), describeResults(choose), describeLogs(choose), describeClean(choose)];
 }

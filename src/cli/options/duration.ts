@@ -1,8 +1,8 @@
-// `90s`, `10m`, `1h30m`, `2d`: durations as people type them. A bare number is refused: nobody agrees on its unit.
+// `90s`, `10m`, `1h30m`, `2d`: parses durations. A bare number is refused, because its unit is unclear.
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
-/** Whole seconds; null when it is no duration, or none at all. */
+/** Whole seconds; null if it is no duration, or zero. */
 export function parseDuration(text: string): number | null {
   if (!/^(\d+(\.\d+)?[smhd])+$/.test(text)) return null;
   let seconds = 0;

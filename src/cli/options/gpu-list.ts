@@ -1,17 +1,17 @@
-// --gpus 0,1,2 or --gpus 0 0 1: the cards jobs run on, and a slot each time one is listed. --gpus 0,1 2,3: two slots of two cards.
+// --gpus 0,1,2 or --gpus 0 0 1: the cards for jobs, one slot per listed card. --gpus 0,1 2,3: two slots of two cards.
 
 import { UserError } from "../../errors.js";
 import type { ListedCard } from "../../model/job.js";
 
 export interface GpuList {
   readonly listed: readonly ListedCard[];
-  /** Cards of one slot. */
+  /** Cards per slot. */
   readonly perJob: number;
 }
 
 const CARD = /^(\d{1,3}|(GPU|MIG)-[\w/-]+)$/;
 
-/** `perJob`: of --gpus-per-job. */
+/** `perJob`: the value of --gpus-per-job. */
 export function parseGpuList(words: readonly string[], perJob: number): GpuList {
   const groups = words.map((word) => word.split(",").filter((card) => card !== ""));
   const cards = groups.flat();
@@ -24,14 +24,14 @@ export function parseGpuList(words: readonly string[], perJob: number): GpuList 
   const count = perJob === 1 ? sizeOfGroups(groups) : perJob;
   if (cards.length % count > 0) {
     throw new UserError(
-      `--gpus lists ${cards.length}, which cannot be dealt out ${count} to a job (--gpus-per-job)`,
+      `--gpus lists ${cards.length} cards, which cannot be split into groups of ${count} (--gpus-per-job)`,
       { hint: `list ${cards.length - (cards.length % count) + count} of them` },
     );
   }
   return { listed: cards.map((card) => (/^\d/.test(card) ? Number(card) : card)), perJob: count };
 }
 
-/** One word is a list of single cards; several words are one job's cards each, unless one lists a card twice. */
+/** One word is a list of single cards; several words are the cards of one job each, unless one lists a card twice. */
 function sizeOfGroups(groups: readonly (readonly string[])[]): number {
   const sizes = new Set(groups.map(({ length }) => length).filter((size) => size > 0));
   const [size = 1, other] = sizes;

@@ -1,4 +1,4 @@
-// `simple_gpu_scheduler`: commands on stdin onto the cards of --gpus, as the tool of that name does it.
+// `simple_gpu_scheduler`: runs commands from stdin on the cards of --gpus, as the tool of that name does.
 
 import { Command } from "commander";
 import { UserError } from "../../errors.js";

@@ -1,4 +1,4 @@
-// `--halt`, as GNU parallel has it: its words, and the short forms it keeps for old scripts.
+// `--halt`, as in GNU parallel: its words, and the short forms that it keeps for old scripts.
 
 import { Option } from "commander";
 import { UserError } from "../../errors.js";
@@ -17,7 +17,7 @@ const HINT =
 export function haltOption(): Option {
   return (
     new Option("--halt <rule>", "end early: soon,fail=3, now,fail=10%, now,success=1, soon,done=5")
-      // Not null: commander takes that for an empty word.
+      // Not null: commander treats that as an empty word.
       .default("never")
       .argParser((text) => parseHalt(text) ?? "never")
   );
@@ -28,11 +28,11 @@ export function parseHalt(text: string): HaltRule | null {
   const long = (SHORT_FORMS[text] ?? text).replace(/^(\d+%)$/, "soon,fail=$1");
   if (long === "never") return null;
   const [, when, why, digits, percent] = /^(soon|now),(fail|success|done)=(\d{1,9})(%?)$/.exec(long) ?? [];
-  if (when === undefined) throw new UserError(`--halt: no rule that is known: "${text}"`, { hint: HINT });
+  if (when === undefined) throw new UserError(`--halt: unknown rule "${text}"`, { hint: HINT });
   const amount = Number(digits);
-  if (amount === 0) throw new UserError(`--halt ${text}: none would end it before it begins`, { hint: HINT });
-  if (percent === "%" && amount > 100)
-    throw new UserError(`--halt ${text}: there are no more than 100%`, { hint: HINT });
+  if (amount === 0)
+    throw new UserError(`--halt ${text}: 0 would end the batch before it begins`, { hint: HINT });
+  if (percent === "%" && amount > 100) throw new UserError(`--halt ${text}: at most 100%`, { hint: HINT });
   return {
     when: when as HaltRule["when"],
     why: why as HaltRule["why"],
@@ -41,7 +41,7 @@ export function parseHalt(text: string): HaltRule | null {
   };
 }
 
-/** The rule is watched over by the client. */
+/** The client applies the rule, so it must stay. */
 export function attendedHalt(rule: HaltRule, detaches: boolean): HaltRule {
   if (!detaches) return rule;
   throw new UserError("--halt cannot be combined with --detach", {

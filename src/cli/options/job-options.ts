@@ -1,4 +1,4 @@
-// How jobs are named on a command line: the same for every command.
+// How jobs are named on a command line, the same for every command.
 
 import { type Command, Option } from "commander";
 import type { JobChoice } from "../../batch/choose-jobs.js";
@@ -27,7 +27,7 @@ export function chosenJobs(words: readonly string[], { state = [] }: RawJobs): J
   return { words, states: state };
 }
 
-/** Throws UserError where nothing was chosen. */
+/** Throws UserError if nothing was chosen. */
 export function requireJobs(choice: JobChoice, command: string): JobChoice {
   if (choice.words.length + choice.states.length > 0) return choice;
   throw new UserError("which jobs?", { hint: `${command} 7, ${command} 3-7, or ${command} --state failed` });

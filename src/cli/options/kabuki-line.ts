@@ -1,4 +1,4 @@
-// A line of a batch of --kabuki-commands: `execute_remote "command" --job-name NAME …`, without --machine.
+// Parses a line of a batch with --kabuki-commands: `execute_remote "command" --job-name NAME …`, without --machine.
 
 import { Command, CommanderError } from "commander";
 import { UserError } from "../../errors.js";
@@ -12,7 +12,7 @@ import type { RawRun } from "./run-options.js";
 export interface KabukiLine {
   /** What the machine's shell runs. */
   readonly command: string;
-  /** Null: the line gives it none. */
+  /** Null: the line has none. */
   readonly name: string | null;
   /** As #@ lines would set them. */
   readonly copying: Pick<Partial<RawRun>, "copyForward" | "copyBackwards">;
@@ -26,7 +26,7 @@ interface RawLine extends Pick<Partial<RawRun>, "copyForward" | "copyBackwards">
 const PROGRAM = "execute_remote";
 const EXAMPLE = `${PROGRAM} "python train.py"`;
 
-/** Throws UserError with what is wrong, and without where. */
+/** Throws UserError with the mistake, without its place. */
 export function parseKabukiLine(text: string): KabukiLine {
   const [program, ...words] = wordsOf(text);
   if (program !== PROGRAM) {
@@ -75,7 +75,7 @@ function parseWords(words: readonly string[]): { typed: readonly string[]; raw: 
   return { typed: command.args, raw: command.opts() };
 }
 
-/** The paths of an option go on up to the next option, and take a command that follows them. */
+/** The paths of an option go on up to the next option, and include a command after them. */
 function theCommand(typed: readonly string[], { copyForward, copyBackwards }: RawLine): string {
   const [command = "", second] = typed;
   if (second !== undefined) {

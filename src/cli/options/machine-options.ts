@@ -1,4 +1,4 @@
-// What every command that measures machines can be asked for: which machines, and what a job needs of them.
+// The options of every command that measures machines: which machines, and what a job needs of them.
 
 import type { Command } from "commander";
 import type { MachineChoice } from "../../batch/surroundings.js";

@@ -1,4 +1,4 @@
-// What to type instead of a command or an option that does not exist.
+// Suggests what to type instead of a command or an option that does not exist.
 
 import type { Command, CommanderError } from "commander";
 import { suggest } from "../../input/suggest.js";

@@ -20,7 +20,7 @@ export class OptionReader {
   readonly problems: Problem[] = [];
   readonly #script: string;
   readonly #env: Environment;
-  /** What has been read before: many jobs may have the same. */
+  /** Lines that were read before: many jobs may have the same. */
   readonly #known = new Map<string, Partial<RawScript>>();
 
   constructor(script: string, env: Environment) {
@@ -28,7 +28,7 @@ export class OptionReader {
     this.#env = env;
   }
 
-  /** Each line by itself, to know where a mistake is; then all of them as one. */
+  /** Reads each line alone, to know the place of a mistake; then all of them as one. */
   read(lines: readonly OptionLine[], allowed: readonly string[], forWhom: string): Partial<RawScript> {
     const text = `${forWhom} ${lines.map((line) => line.text).join("\n")}`;
     const known = this.#known.get(text);
@@ -73,9 +73,9 @@ export class OptionReader {
 }
 
 interface Parsed {
-  /** What was said, without defaults. */
+  /** The options that were set, without defaults. */
   readonly set: Partial<RawScript>;
-  /** As they are spelled in help: `--no-reserve-gpu`. */
+  /** As spelled in help: `--no-reserve-gpu`. */
   readonly flags: readonly string[];
   readonly strays: readonly string[];
 }

@@ -1,4 +1,4 @@
-// Values of options as people type them, checked while the command line is read.
+// Checks the values of options while the command line is read.
 
 import { Option } from "commander";
 import { UserError } from "../../errors.js";
@@ -6,17 +6,17 @@ import type { OutputLimit } from "../../model/output-limit.js";
 import { parseDuration } from "./duration.js";
 import { parseSize } from "./size.js";
 
-/** For `--env NAME`, which passes on what this shell has. */
+/** For `--env NAME`, which passes on the value of this shell. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Without a default: what is left out depends on the rest. */
+/** Without a default: the default depends on other options. */
 export function numberOption(flags: string, description: string, byDefault?: number): Option {
   return new Option(flags, description)
     .default(byDefault)
     .argParser((text) => toNumber(flags, text, /^\d+(\.\d+)?$/));
 }
 
-/** In MB, as nvidia-smi and free -m count them, where no unit is given. */
+/** In MB, as nvidia-smi and free -m count them, if no unit is given. */
 export function memoryOption(flags: string, description: string): Option {
   const [name = ""] = flags.split(" ");
   return new Option(flags, description).argParser((text) => {
@@ -28,7 +28,7 @@ export function memoryOption(flags: string, description: string): Option {
   });
 }
 
-/** In bytes. A bare number is refused: its unit would be a guess. */
+/** In bytes. A bare number is refused, because its unit would be a guess. */
 export function sizeOption(flags: string, description: string): Option {
   const [name = ""] = flags.split(" ");
   return new Option(flags, description).argParser((text) => {
@@ -82,12 +82,12 @@ export function wholeOption(flags: string, description: string, byDefault: numbe
     .argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
 }
 
-/** Left out, there is none. */
+/** Absent: no number. */
 export function countOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
 }
 
-/** 0 is a number of lines, too. */
+/** 0 is also a number of lines. */
 export function lineCountOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => toNumber(flags, text, /^\d{1,6}$/));
 }
@@ -119,7 +119,7 @@ export function reassignOption(): Option {
       "give waiting jobs of an unreachable machine to others after this time, or never",
     )
       .default(600, "10m")
-      // Not null: commander takes that for an empty word.
+      // Not null: commander treats that as an empty word.
       .argParser((text) =>
         text === "never" ? Number.POSITIVE_INFINITY : toDuration("--reassign-after", text),
       )

@@ -1,4 +1,4 @@
-// The command line, read into one resolved, read-only value per command. Bad values never get past here.
+// Reads the command line into one resolved, read-only value per command. Bad values are refused here.
 
 import { Command, CommanderError } from "commander";
 import { UserError } from "../../errors.js";
@@ -41,7 +41,7 @@ export type Invocation =
   | {
       readonly command: "run";
       readonly options: RunOptions;
-      /** Once the batch file is read. */
+      /** Called once the batch file is read. */
       readonly revise: Revise;
     }
   | { readonly command: "probe"; readonly options: MachineOptions }
@@ -121,7 +121,7 @@ function sectionOf(program: Program, command: Command): string | null {
 }
 
 interface Description extends Pick<Words, "program" | "env"> {
-  /** Of a sweep: the words of each -p. */
+  /** For a sweep: the words of each -p. */
   readonly parameters: readonly (readonly string[])[];
   readonly choose: (invocation: Invocation) => void;
   readonly configured: Configured;

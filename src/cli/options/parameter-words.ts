@@ -1,5 +1,5 @@
-// The words after each -p of a sweep, taken out of the command line before the rest of it is read: which words belong
-// to which -p is lost on a general parser, and it takes -1 for an option.
+// Takes the words after each -p of a sweep out of the command line before the rest is parsed. A general parser does not
+// keep which words belong to which -p, and takes -1 for an option.
 
 export interface SeparatedWords {
   readonly rest: readonly string[];
@@ -31,7 +31,7 @@ export function separateParameters(argv: readonly string[]): SeparatedWords {
   return { rest, parameters };
 }
 
-/** As simple_hypersearch's parser sees it: neither a negative number, nor several words in one. */
+/** As in simple_hypersearch's parser: neither a negative number, nor several words in one. */
 function isOption(word: string): boolean {
   return /^-./s.test(word) && !/^-\.?\d/.test(word) && !word.includes(" ");
 }

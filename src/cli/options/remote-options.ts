@@ -1,4 +1,4 @@
-// `execute_remote`: one command on one machine, as ml-scheduler has it.
+// `execute_remote`: one command on one machine, as in ml-scheduler.
 
 import { Command } from "commander";
 import { UserError } from "../../errors.js";
@@ -14,9 +14,9 @@ export interface RemoteInvocation {
 export interface RemoteOptions extends SshOptions {
   readonly command: string;
   readonly machine: string;
-  /** Of the ssh configuration; null: the user's own. */
+  /** The ssh configuration file; null: the user's own. */
   readonly configFile: string | null;
-  /** Null: one is made up. */
+  /** Null: a name is generated. */
   readonly jobName: string | null;
   readonly copyForward: readonly string[];
   readonly copyBackwards: readonly string[];
@@ -63,7 +63,7 @@ export function describeRemote(choose: (invocation: RemoteInvocation) => void): 
   );
 }
 
-/** What also a line of a batch may have. */
+/** The options that a line of a batch may also have. */
 export function describeOneJob(command: Command): Command {
   return command
     .option("--job-name <name>", "name its results in job_results/ (default: a new name)")

@@ -1,4 +1,4 @@
-// What one job needs, as options say it: memory, cores, GPUs.
+// The options for what one job needs: memory, cores, GPUs.
 
 import type { Command } from "commander";
 import { UserError } from "../../errors.js";
@@ -44,7 +44,7 @@ export function describeRequirement(command: Command): Command {
     .addOption(wholeOption("--gpus-per-job <n>", "give each job this many GPUs", 1));
 }
 
-/** Whoever lists cards has reckoned already: nothing but what was asked for is asked of them. */
+/** A user who lists cards has already planned their use, so only requirements that were given count. */
 export function resolveRequirement(raw: RawRequirement): Requirement {
   const { gpus, reserve = false, numCpus: cpus } = raw;
   if (gpus === undefined) {

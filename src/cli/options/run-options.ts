@@ -1,4 +1,4 @@
-// What `run` can be asked for, and what it means.
+// The options of `run`, and their meaning.
 
 import { type Command, Option } from "commander";
 import { UserError } from "../../errors.js";
@@ -36,17 +36,17 @@ export type Voice = "sshoal" | "simple_gpu_scheduler" | "execute_remote";
 export interface RunOptions extends MachineOptions {
   /** As typed; "-": stdin. */
   readonly script: string;
-  /** The script grows: jobs come as long as others append to it. */
+  /** The script grows: jobs arrive while lines are appended to it. */
   readonly follows: boolean;
   /** The script's lines are calls of execute_remote. */
   readonly isKabuki: boolean;
-  /** Null, here and below: nothing was said. */
+  /** Null, here and below: the option was not given. */
   readonly copyForward: readonly string[] | null;
   readonly copyBackwards: readonly string[] | null;
   readonly copiesUnchanged: boolean;
-  /** Patterns of what is copied in neither direction. */
+  /** Patterns of files that are copied in neither direction. */
   readonly exclude: readonly string[];
-  /** In bytes, to one machine; null: people are asked, or warned. */
+  /** In bytes, per machine; null: the user is asked, or warned. */
   readonly maxSend: number | null;
   /** The directory of a job stays on its machine until the job succeeds. */
   readonly keepsDir: boolean;
@@ -63,7 +63,7 @@ export interface RunOptions extends MachineOptions {
   readonly isDryRun: boolean;
   /** Return once everything is handed over. */
   readonly detaches: boolean;
-  /** What jobs print is shown, too. */
+  /** Also show the output of jobs. */
   readonly tees: boolean;
   readonly notify: NotifyOptions;
   readonly policy: Policy;
@@ -77,7 +77,7 @@ export interface RunOptions extends MachineOptions {
 export interface RawRun extends RawMachines, RawNotify {
   readonly follow?: string;
   readonly kabukiCommands?: true;
-  /** True: without a word. */
+  /** True: given without a path. */
   readonly copyForward?: string[] | true;
   readonly copyBackwards?: string[] | true;
   readonly copyUnchanged?: true;
@@ -118,7 +118,7 @@ export function describeRun(command: Command): Command {
   return describeRunHelp(command);
 }
 
-/** All but what is run. */
+/** All options except those that choose the jobs. */
 export function describeRunOptions(command: Command): Command {
   describeMachines(command)
     .option(
@@ -234,28 +234,31 @@ function isKeepingChanged({ keepChanged, rerun }: RawRun): boolean {
   throw new UserError("--keep-changed and --rerun changed cannot be combined", { hint: "leave one out" });
 }
 
-/** What a batch file says, for all of its jobs and for one of them. */
+/** The options in a batch file, for all of its jobs and for one of them. */
 export type Revise = (forAll: Partial<RawRun>, own?: Partial<RawRun>) => RunOptions;
 
-/** The command line comes before what a batch file says for all; what a job says of its own, before both. */
+/**
+ * The command line takes precedence over options for all jobs in a batch file; a job's own options take precedence over
+ * both.
+ */
 export function reviser(script: string | undefined, raw: RawRun, command: Command, env: Environment): Revise {
   const typed = typedIn(raw, command);
   return (forAll, own = {}) => {
     const variables = [...(forAll.env ?? []), ...(raw.env ?? []), ...(own.env ?? [])];
     const whole = { ...raw, ...forAll, ...typed, ...needingGpu(own), ...own, env: variables };
-    // A job that wants no card, or all of them, is not one for the cards that are listed.
+    // A job that needs no card, or all of them, does not use the listed cards.
     if (own.gpuRequired === false || own.reserve) delete whole.gpus;
     return resolveRun(script, whole, command, env);
   };
 }
 
-/** A job that says what it needs of a GPU needs one. */
+/** A job with GPU options needs a GPU. */
 function needingGpu({ gpuMemoryRequired, gpuUtilization, gpusPerJob }: Partial<RawRun>): Partial<RawRun> {
   const isNeeded = gpuMemoryRequired ?? gpuUtilization ?? gpusPerJob;
   return isNeeded === undefined ? {} : { gpuRequired: true };
 }
 
-/** Lists such as --machines take every word that follows, the script's name too if it comes last. */
+/** Lists such as --machines take every word that follows, including the script's name if it comes last. */
 function requireScript(script: string | undefined, raw: RawRun, command: Command): string {
   if (raw.follow !== undefined) {
     if (script === undefined && raw.follow !== "-" && raw.dryRun === undefined) return raw.follow;

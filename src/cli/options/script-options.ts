@@ -1,4 +1,4 @@
-// Options that a batch file sets by #@ lines: for all jobs, or for the one right below. They are those of the command
+// Options that a batch file sets by #@ lines: for all jobs, or for the job right below. They are options of the command
 // line, read by the same definitions.
 
 import type { AskedJobs, OwnCopying } from "../../batch/own-copying.js";
@@ -49,20 +49,20 @@ const FOR_ALL = [
 
 export interface ScriptOptions {
   readonly options: RunOptions;
-  /** With what is their own, but for paths. */
+  /** With their own options, except paths. */
   readonly jobs: readonly Job[];
-  /** Paths of their own, by job. */
+  /** Their own paths, by job. */
   readonly own: AskedJobs["own"];
-  /** By job; their values may be secrets, and are no part of the jobs. */
+  /** By job; the values may be secrets, and are not part of the jobs. */
   readonly jobEnv: ReadonlyMap<number, Readonly<Record<string, string>>>;
 }
 
-/** What one job has of its own. */
+/** The own options of one job. */
 interface OwnOptions {
-  /** Without the words around it, where its line is a call of execute_remote. */
+  /** Without the words around it, if its line is a call of execute_remote. */
   readonly command: string;
   readonly set: Partial<RawScript>;
-  /** Where an option stands: `train.sh:3`. */
+  /** The place of an option: `train.sh:3`. */
   readonly whereIs: (flag: string) => string;
 }
 
@@ -105,7 +105,7 @@ function readOwn(
   };
 }
 
-/** Names that cannot be, and names that two jobs have. */
+/** Names that are invalid, and names that two jobs have. */
 function findNameProblems(asked: readonly OwnOptions[]): Problem[] {
   const seen = new Map<string, string>();
   return asked.flatMap(({ set: { name }, whereIs }): Problem[] => {

@@ -1,4 +1,4 @@
-// What every command that connects can be asked for: which machines, by which ssh configuration, trusting which keys.
+// The options of every command that connects: which machines, which ssh configuration, which host keys to trust.
 
 import { type Command, Option } from "commander";
 import type { MachineChoice } from "../../batch/surroundings.js";
@@ -8,7 +8,7 @@ import type { Groups } from "../../input/config/machine-groups.js";
 import type { HostKeyPolicy } from "../../transport/config/target.js";
 
 export interface SshOptions {
-  /** Null: as the ssh configuration says. */
+  /** Null: the ssh configuration decides. */
   readonly hostKeys: HostKeyPolicy | null;
 }
 
@@ -49,7 +49,7 @@ export function resolveChoice(raw: RawChoice): MachineChoice {
   const { F, FByDefault, groups = new Map() } = raw;
   const machines = expandGroups(raw.machines ?? [], groups);
   if (F !== undefined && machines.length === 0) {
-    throw new UserError("-F has no meaning without --machines", {
+    throw new UserError("-F has no effect without --machines", {
       hint: `add --machines and a name that ${F} has`,
     });
   }

@@ -1,5 +1,5 @@
-// What `sshoal sweep` and `simple_hypersearch` can be asked for. Both print the commands of a sweep; the second does
-// as the tool of that name: in random order, another one each time, with values as they are. The first can run them.
+// The options of `sshoal sweep` and `simple_hypersearch`. Both print the commands of a sweep. The second works like the
+// tool of that name: in random order, different each time, with values unquoted. The first can also run them.
 
 import { Command, Option } from "commander";
 import { UserError } from "../../errors.js";
@@ -23,7 +23,7 @@ export interface SweepOptions {
         readonly command: string;
         readonly parameters: readonly (readonly string[])[];
       };
-  /** Null: as the sweep file says, or by default. */
+  /** Null: as in the sweep file, or the default. */
   readonly samplingMode: SamplingMode | null;
   readonly samples: number | null;
   readonly seed: number | null;
@@ -51,7 +51,7 @@ interface RawSweep {
 type Parameters = readonly (readonly string[])[];
 type Choose = (invocation: SweepInvocation) => void;
 
-/** `parameters`: the words of each -p, which are not left for commander. */
+/** `parameters`: the words of each -p, which commander does not get. */
 export function describeSweep(parameters: Parameters, env: Environment, choose: Choose): Command {
   const command = new Command("sweep")
     .summary("Print or run one command for each combination of parameters.")
@@ -90,7 +90,7 @@ function refuseWithoutRun(command: Command, options: readonly Option[]): void {
   const typed = options.filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
   if (typed.length === 0) return;
   const flags = typed.map(({ long, short }) => long ?? short).join(", ");
-  throw new UserError(`${flags}: of no use without --run, since the commands are only printed`, {
+  throw new UserError(`${flags}: no effect without --run, because the commands are only printed`, {
     hint: "add --run to run them",
   });
 }
@@ -160,7 +160,7 @@ function settingsOf({ samplingMode, nSamples, seed, json }: RawSweep) {
   };
 }
 
-/** A command without a place for a value is of no use, so that nothing else can be meant. */
+/** A command without a placeholder is useless, so this can only be a file. */
 function isFile(typed: string | undefined, parameters: Parameters): typed is string {
   if (typed === undefined || !/^[^{]*\.ya?ml$/s.test(typed)) return false;
   if (parameters.length === 0) return true;

@@ -1,20 +1,20 @@
-// A stream of bytes, cut into lines, without reading any meaning into the bytes.
+// Cuts a stream of bytes into lines, without decoding the bytes.
 
 const NEWLINE = 10;
 const RETURN = 13;
-/** Longer lines come in parts: a job may print without ever ending a line. */
+/** Longer lines are passed on in parts, because a job may print without ever ending a line. */
 const LONGEST_LINE = 64 << 10;
 
-/** A carriage return ends a line, too: progress bars are drawn by it. */
+/** A carriage return also ends a line, because progress bars use it. */
 export class ByteLines {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The lines that are whole now, each with its end. */
+  /** The lines that are complete now, each with its end. */
   take(bytes: Buffer): Buffer[] {
     const all = Buffer.concat([this.#rest, bytes]);
     const lines: Buffer[] = [];
     let start = 0;
-    // A return that came last is looked at once more: a newline may follow it.
+    // A carriage return at the end is checked again, because a newline may follow it.
     for (let at = Math.max(0, this.#rest.length - 1); at < all.length; at++) {
       const isReturn = all[at] === RETURN && at + 1 < all.length && all[at + 1] !== NEWLINE;
       const isEnd = all[at] === NEWLINE || isReturn;
@@ -26,7 +26,7 @@ export class ByteLines {
     return lines;
   }
 
-  /** What has no end when the stream is over. */
+  /** The last line, if the stream ended without a line end. */
   end(): Buffer {
     const rest = this.#rest;
     this.#rest = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-// Bytes to a reader, unchanged: waits for a slow one, and notices when it has left.
+// Writes bytes to a reader, unchanged: waits for a slow one, and notices when it has left.
 
 import type { Writable } from "node:stream";
 import type { WriteBytes } from "../../batch/output-file.js";
@@ -11,7 +11,7 @@ export class ReaderLeft extends Error {
   }
 }
 
-/** Each write resolves once the bytes are on their way; rejects with ReaderLeft. */
+/** Each write resolves once the bytes are passed on; rejects with ReaderLeft. */
 export function writeTo(stream: Writable): WriteBytes {
   return (bytes) =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Connectors for a command: questions are asked on the terminal it was typed in.
+// Connectors for a command: questions are asked on the terminal in which it was typed.
 
 import {
   type Connector,
@@ -24,7 +24,7 @@ export function connector(
   return lastingConnector(surroundings, options, onNote).connect;
 }
 
-/** `mayAsk`: stdin has nothing else to bring. */
+/** `mayAsk`: stdin is not used for anything else. */
 export function lastingConnector(
   surroundings: Surroundings,
   { hostKeys, isJson }: Connecting,

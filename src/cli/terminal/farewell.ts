@@ -1,13 +1,13 @@
-// What is said when the client leaves a batch that goes on (pure).
+// What is printed when the client leaves a batch that continues (pure).
 
 import type { Left } from "../../plan/remaining.js";
 import { count } from "../../report/lines/wording.js";
 
-/** "3 jobs run on without you; sshoal attach follows them", and what becomes of the others. `attach`: what to type. */
+/** "3 jobs continue without you; sshoal attach follows them", and what happens to the others. `attach`: what to type. */
 export function farewellLines({ running, stopping, queued, unsent, ended }: Left, attach: string): string[] {
   const followed = (amount: number) => `without you; ${attach} follows ${amount === 1 ? "it" : "them"}`;
   const lines: string[] = [];
-  if (running > 0) lines.push(`${count(running, "job")} ${does(running, "run")} on ${followed(running)}`);
+  if (running > 0) lines.push(`${count(running, "job")} ${does(running, "continue")} ${followed(running)}`);
   if (queued > 0) {
     const wait = `${does(queued, "wait")} on the machines and ${does(queued, "begin")}`;
     lines.push(

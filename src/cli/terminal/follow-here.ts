@@ -1,5 +1,4 @@
-// Follows a batch on this terminal, whichever command asked for it: shows what happens, listens for signals, and
-// answers with an exit code.
+// Follows a batch on this terminal, for any command: shows its events, listens for signals, and returns an exit code.
 
 import { resumeCommand, stemsHere } from "../../batch/batches-here.js";
 import { exitCodeOf } from "../../batch/exit-code.js";
@@ -24,12 +23,12 @@ export interface FollowingHere
   /** Jobs come from there: no keys are read from it. */
   readonly takesStdin?: boolean;
   readonly options: ReporterChoice & {
-    /** In bytes, to one machine; left out or null: a person is asked about much, or warned. */
+    /** In bytes, per machine; absent or null: a person is asked about large trees, or warned. */
     readonly maxSend?: number | null;
   };
 }
 
-/** `exitCodeOf`: left out, that of a batch. */
+/** `exitCodeOf`: absent: that of a batch. */
 interface FollowingWithCode extends FollowingHere {
   readonly exitCodeOf: (ending: Ending) => number;
 }
@@ -102,7 +101,7 @@ export async function followHere({
   return codeOf(ending);
 }
 
-/** Of several batches in a directory one has to be named. */
+/** If a directory has several batches, one has to be named. */
 function attachCommand({ results, stem }: FollowingHere["order"]): string {
   return stemsHere(results).length < 2 ? "sshoal attach" : resumeCommand({ stem });
 }

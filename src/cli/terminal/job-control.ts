@@ -1,9 +1,10 @@
-// Ctrl-Z, bg and fg: whether the terminal is ours, and what is to be done before the process stops and after it goes on.
+// Ctrl-Z, bg and fg: finds out whether we own the terminal, and acts before the process is suspended and after it is
+// resumed.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** A process in the background that touches its terminal is stopped for it. */
+/** A background process that uses its terminal is suspended. */
 export function isInForeground(): boolean {
   const groups = readGroups();
   return groups === null || groups.foreground === -1 || groups.foreground === groups.own;
@@ -23,7 +24,7 @@ function readGroups(): Groups | null {
   }
 }
 
-/** `pid (name) state ppid pgrp session tty tpgid …`, of which the name may have spaces and brackets. */
+/** `pid (name) state ppid pgrp session tty tpgid …`; the name may have spaces and brackets. */
 export function parseStat(text: string): Groups {
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return { own: Number(fields[2]), foreground: Number(fields[5]) };
@@ -40,17 +41,17 @@ function askPs(): Groups | null {
 }
 
 export interface StopListener {
-  /** The process is about to be stopped. */
+  /** The process is about to be suspended. */
   onStop(): void;
-  /** It goes on, in the foreground or not. */
+  /** It was resumed, in the foreground or not. */
   onContinue(): void;
 }
 
-/** Returns how to stop listening. */
+/** Returns a function that stops listening. */
 export function listenForStops({ onStop, onContinue }: StopListener): () => void {
   const stop = () => {
     onStop();
-    // Without a listener the signal does what it always does: the next line returns after `fg` or `bg`.
+    // Without a listener the signal has its default effect: the next line returns after `fg` or `bg`.
     process.off("SIGTSTP", stop);
     process.kill(process.pid, "SIGTSTP");
     process.on("SIGTSTP", stop);

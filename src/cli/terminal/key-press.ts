@@ -1,4 +1,5 @@
-// What a key means (pure): it depends on what the live view asks, and on whether the batch is draining or stopping.
+// The meaning of a key (pure): it depends on the live view's question, and on whether the batch is draining or
+// stopping.
 
 import type { Interrupted } from "../../batch/steering.js";
 import type { KeysMode } from "../../report/live/keys-mode.js";
@@ -19,7 +20,7 @@ const CONTROLS: ReadonlyMap<string, Action> = new Map([
   ["\x1c", "quit"],
 ]);
 
-/** One entry for each key. Arrows and the like, and letters typed with Alt, are several characters: they are left out. */
+/** One entry per key. Arrow keys and letters with Alt are several characters, and are ignored. */
 export function parseKeys(text: string): string[] {
   return [...text.replace(/\x1b(?:\[[0-?]*[ -/]*[@-~]|O?[ -~])/g, "")];
 }

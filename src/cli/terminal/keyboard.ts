@@ -1,10 +1,10 @@
-// Reads single keys of the terminal, one by one and unseen, and leaves it as it was.
+// Reads single keys of the terminal, without echo, and restores its mode afterwards.
 
 import { openSync } from "node:fs";
 import { ReadStream } from "node:tty";
 import type { TerminalInput } from "./prompt.js";
 
-/** `mayTakeStdin`: it brings nothing else. Null: there is no terminal to press keys on. */
+/** `mayTakeStdin`: stdin is not used for anything else. Null: there is no terminal for keys. */
 export function findKeyboard(stdin: TerminalInput, mayTakeStdin: boolean): TerminalInput | null {
   if (mayTakeStdin && stdin.isTTY) return stdin;
   try {
@@ -14,7 +14,7 @@ export function findKeyboard(stdin: TerminalInput, mayTakeStdin: boolean): Termi
   }
 }
 
-/** Node itself sets the terminal right if the process ends while keys are read. */
+/** Node itself restores the terminal if the process ends while keys are read. */
 export class Keyboard {
   readonly #input: TerminalInput;
   readonly #onData: (chunk: Buffer) => void;
@@ -23,7 +23,7 @@ export class Keyboard {
   constructor(input: TerminalInput, onKeys: (text: string) => void) {
     this.#input = input;
     this.#onData = (chunk) => onKeys(chunk.toString());
-    // The window was closed: the signal that comes with it ends us.
+    // The window was closed: the signal for that ends us.
     input.on("error", () => {});
   }
 

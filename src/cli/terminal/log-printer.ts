@@ -1,19 +1,19 @@
-// Output of jobs on one stream: under headings, or line by line while jobs are followed.
+// Prints output of jobs on one stream: under headings, or line by line while jobs are followed.
 
 import type { OutputSink, WriteBytes } from "../../batch/output-file.js";
 import { printable } from "../../report/text/printable.js";
 import { ByteLines, LastLines } from "./byte-lines.js";
 
 export interface Printing {
-  /** Of several jobs: each heading, or each line, says whose it is. */
+  /** With several jobs: each heading, or each line, names its job. */
   readonly names: boolean;
-  /** Lines of all streams come as they are fetched. */
+  /** Lines of all streams are printed as they are fetched. */
   readonly follows: boolean;
   /** How many lines of each stream come first; null: all. */
   readonly tail: number | null;
 }
 
-/** end() it when no more will come. */
+/** Call end() when no more will arrive. */
 export interface LogSink extends OutputSink {
   end(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export class LogPrinter {
     await this.#write(bytes);
   };
 
-  /** `heading` empty: none. `isSecond`: it is left out where nothing follows. */
+  /** `heading` empty: none. `isSecond`: it is left out if nothing follows. */
   #headed(heading: string, isSecond: boolean): LogSink {
     let isHeaded = heading === "";
     const head = async () => {
@@ -69,7 +69,7 @@ export class LogPrinter {
   }
 }
 
-/** Whole lines, so that those of others do not come in between. */
+/** Whole lines, so that lines of other jobs do not come in between. */
 function lineSink(print: WriteBytes, prefix: string): LogSink {
   const lines = new ByteLines();
   const start = Buffer.from(prefix);

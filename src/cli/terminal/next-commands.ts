@@ -1,10 +1,10 @@
-// What to type after a batch has ended: each command works as it is printed.
+// The commands to type after a batch has ended: each works as it is printed.
 
 import type { Closing } from "../../report/reporter.js";
 import { jobLabel } from "../../report/text/job-label.js";
 import { quoteIfNeeded } from "../../transport/quote.js";
 
-/** `isOnly`: no other batch was run in this directory, so that it need not be named. */
+/** `isOnly`: this directory has no other batch, so it need not be named. */
 export function nextCommands({ failed, hasStopped, isUnfinished, some }: Closing, isOnly: boolean): string[] {
   const stem = some === null ? "" : some.name.slice(0, -jobLabel(some).length - 1);
   const batch = isOnly ? "" : ` ${quoteIfNeeded(stem)}`;

@@ -1,4 +1,4 @@
-// A word beside what was asked for: to stderr, with nothing in it that a terminal would obey.
+// Prints a note to stderr, without anything that a terminal would obey.
 
 import { printable } from "../../report/text/printable.js";
 

@@ -1,4 +1,4 @@
-// A reporter for a batch, with what it asks of this computer beside the events.
+// Opens a reporter for a batch, with the local facts that it needs besides the events.
 
 import { stemsHere } from "../../batch/batches-here.js";
 import { loadLastWords } from "../../batch/last-words.js";
@@ -13,7 +13,7 @@ import { createReporter, type ReporterChoice } from "./reporters.js";
 
 export interface Shown {
   readonly machines: readonly string[];
-  /** Of jobs that have none of their own. */
+  /** For jobs without their own. */
   readonly requirement: Requirement;
   readonly results: Results;
 }

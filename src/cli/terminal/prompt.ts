@@ -1,4 +1,4 @@
-// Asks the person at the terminal, one question at a time; the live view makes room meanwhile.
+// Asks the person at the terminal, one question at a time; the live view is hidden in the meantime.
 
 import type { Readable } from "node:stream";
 import type { AskPerson } from "../../batch/connector.js";
@@ -17,7 +17,7 @@ export interface PromptOptions {
   readonly view: Suspendable | null;
 }
 
-/** Null when nobody sits there: in a pipe nothing is ever asked. */
+/** Null if there is no person: in a pipe nothing is ever asked. */
 export function createPrompt(options: PromptOptions): AskPerson | null {
   if (!options.stdin.isTTY || !options.stderr.isTTY) return null;
   let last: Promise<unknown> = Promise.resolve();
@@ -48,9 +48,7 @@ async function ask(
   }
 }
 
-/**
- * Raw, so that nothing is echoed but by `echo`, and Ctrl-C is a key. Node itself sets the terminal right again if it is ended here.
- */
+/** Raw mode, so that only `echo` echoes, and Ctrl-C is a key. Node itself restores the terminal if it is ended here. */
 async function readLine(stdin: TerminalInput, echo: (typed: Buffer) => void): Promise<string | null> {
   const line = new UnseenLine();
   let onData: (chunk: Buffer) => void = () => {};
@@ -77,7 +75,7 @@ const ENTER = [0x0a, 0x0d];
 
 /** A line being typed, in bytes: a letter may arrive in two pieces. */
 export class UnseenLine {
-  /** Null: they would rather not say. Undefined: not done yet. */
+  /** Null: no answer was given. Undefined: not done yet. */
   answer: string | null | undefined;
   #bytes: number[] = [];
 
@@ -95,7 +93,7 @@ export class UnseenLine {
     else if (byte >= 0x20 || byte === TAB) this.#bytes.push(byte);
   }
 
-  /** A whole letter: in UTF-8 all its bytes but the first begin with the bits 10. */
+  /** A whole letter: in UTF-8 all its bytes except the first begin with the bits 10. */
   #erase(): void {
     const start = this.#bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
     this.#bytes.splice(Math.max(start, 0));

@@ -1,4 +1,4 @@
-// Which reporter fits where the output goes: JSON if asked, the live view on a terminal, plain lines elsewhere.
+// Chooses the reporter: JSON if requested, the live view on a terminal, plain lines otherwise.
 
 import { createBareReporter } from "../../report/lines/bare-output.js";
 import { createJsonReporter } from "../../report/lines/json-lines.js";
@@ -11,15 +11,15 @@ import type { Voice } from "../options/run-options.js";
 export interface ReporterChoice {
   readonly isJson: boolean;
   readonly isVerbose: boolean;
-  /** Somebody types commands on the terminal: nothing is drawn over them. */
+  /** A person types commands on the terminal: nothing is drawn over them. */
   readonly isTyped?: boolean;
-  /** What jobs print is shown, too. */
+  /** Also show the output of jobs. */
   readonly tees: boolean;
-  /** Left out: our own. */
+  /** Absent: our own. */
   readonly voice?: Voice;
 }
 
-/** The live view is only loaded where there is a terminal to draw on. */
+/** The live view is loaded only if there is a terminal to draw on. */
 export async function createReporter(
   { isJson, isVerbose, isTyped, voice }: ReporterChoice,
   sources: Sources,

@@ -1,9 +1,9 @@
-// Ctrl-C once: no new jobs. Twice: running jobs are stopped and collected. Hang-up and TERM: leave, jobs go on.
+// Ctrl-C once: no new jobs. Twice: running jobs are stopped and collected. Hang-up and TERM: leave, jobs continue.
 // USR1: no new jobs until USR2.
 
 import type { Steering } from "../../batch/steering.js";
 
-/** Returns how to stop listening. */
+/** Returns a function that stops listening. */
 export function listenForSignals(steering: Steering): () => void {
   const onInterrupt = () => steering.interrupt();
   const onLeave = (signal: string) => steering.leave(signal);

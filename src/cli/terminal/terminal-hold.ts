@@ -1,4 +1,5 @@
-// Holds the terminal while a batch is shown on it: reads keys and draws, but neither while a question is asked nor in the background.
+// Holds the terminal while a batch is shown on it: reads keys and draws, except while a question is asked or in the
+// background.
 
 import type { Steering } from "../../batch/steering.js";
 import type { KeysMode } from "../../report/live/keys-mode.js";
@@ -21,7 +22,7 @@ interface Keys {
   readonly steering: Steering;
 }
 
-/** After `bg` no signal tells that `fg` was typed. */
+/** After `bg` there is no signal when `fg` is typed. */
 const LOOK_AGAIN_MS = 500;
 
 export class TerminalHold implements Suspendable {
@@ -71,7 +72,7 @@ export class TerminalHold implements Suspendable {
     this.#isAway = !isInForeground();
     if (this.#isAway)
       this.#timer = setInterval(() => isInForeground() && this.#return(), LOOK_AGAIN_MS).unref();
-    // The shell may have changed how the terminal passes keys on.
+    // The shell may have changed the terminal's mode.
     this.#keyboard?.rest();
     this.#settle();
   }
@@ -102,7 +103,7 @@ export class TerminalHold implements Suspendable {
         return steering.stop();
       case "continue":
         return steering.continue();
-      // To the whole job, as the terminal would: the other end of a pipe is part of it.
+      // To the whole job, as the terminal would: the other end of a pipe belongs to it.
       case "interrupt":
         return void process.kill(0, "SIGINT");
       case "suspend":

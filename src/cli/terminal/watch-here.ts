@@ -1,4 +1,4 @@
-// Shows a batch that another client follows on this terminal. Ctrl-C ends the looking, not the batch.
+// Shows a batch that another client follows on this terminal. Ctrl-C stops watching, not the batch.
 
 import type { Follower } from "../../batch/follower/ask-follower.js";
 import { type WatchEnding, watchBatch } from "../../batch/follower/watch-batch.js";
@@ -17,7 +17,7 @@ export interface WatchingHere {
   readonly results: Results;
   readonly stem: string;
   readonly options: ReporterChoice;
-  /** True: enough was seen, leave with success. Left out: until the follower ends. */
+  /** True: leave with success. Absent: until the follower ends. */
   readonly isEnough?: (event: RunEvent) => boolean;
 }
 
@@ -61,7 +61,7 @@ function letGo(hold: TerminalHold | null): void {
   hold?.close();
 }
 
-/** Harmless when repeated. `isLeft`: the batch goes on. */
+/** May be called again. `isLeft`: the batch continues. */
 function closeReporter(reporter: Reporter | null, isLeft: boolean): void {
   reporter?.close(isLeft);
 }
@@ -73,10 +73,10 @@ function codeOf(ending: WatchEnding, { pid }: Follower): number {
     case "enough":
       return ExitCode.Success;
     case "left":
-      note(`process ${pid} has left the batch; jobs go on, and sshoal attach follows them`);
+      note(`process ${pid} has left the batch; jobs continue, and sshoal attach follows them`);
       return ExitCode.Success;
     case "interrupted":
-      note(`process ${pid} follows the batch on`);
+      note(`process ${pid} still follows the batch`);
       return ExitCode.Interrupted;
     default:
       return ending satisfies never;

@@ -1,4 +1,4 @@
-// Asks this computer's bash whether it would take a text. Nothing of it is run (-n).
+// Asks the local bash whether it accepts a text. Nothing of it is run (-n).
 
 import { spawn } from "node:child_process";
 import { UserError } from "../../errors.js";
@@ -22,19 +22,19 @@ export function bashAt(bash: string): AskBash {
 
 function ask(bash: string, text: string): Promise<BashVerdict> {
   return new Promise((resolve, reject) => {
-    // No start-up file, option or language of the user's may have a say in it.
+    // The user's start-up files, options and language must not change the answer.
     const env = { PATH: process.env.PATH, LC_ALL: "C" };
     const child = spawn(bash, ["--norc", "--noprofile", "-n"], { env, stdio: ["pipe", "ignore", "pipe"] });
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (piece: string) => {
       if (stderr.length < MOST_CHARACTERS) stderr += piece;
     });
-    // It stops reading at the first mistake.
+    // bash stops reading at the first mistake.
     child.stdin.on("error", () => {});
     child.stdin.end(text.endsWith("\n") ? text : `${text}\n`);
     child.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT" || error.code === "EACCES") resolve({ kind: "unasked" });
-      else reject(new UserError(`bash cannot be started here: ${error.message}`, { cause: error }));
+      else reject(new UserError(`cannot start bash on this computer: ${error.message}`, { cause: error }));
     });
     child.on("close", (code) => resolve(parseBashVerdict(code ?? 1, stderr)));
   });

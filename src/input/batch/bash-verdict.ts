@@ -1,9 +1,9 @@
-// What `bash -n` says of a text. Its messages are read as LC_ALL=C has them, of bash 3.2 to 5.3.
+// Interprets the messages of `bash -n` about a text, with LC_ALL=C, of bash 3.2 to 5.3.
 
 export type BashVerdict =
-  /** Bash takes it, though perhaps only because the text ends there. `heredocs`: lines it would have liked to see. */
+  /** bash accepts it, perhaps only because the text ends there. `heredocs`: end lines that it expected. */
   | { readonly kind: "taken"; readonly heredocs: readonly string[] }
-  /** More must follow: `closer` is the character it looks for, null where it did not say. */
+  /** More must follow. `closer`: the character that bash looks for; null if it did not name one. */
   | {
       readonly kind: "open";
       readonly closer: string | null;
@@ -11,7 +11,7 @@ export type BashVerdict =
       readonly says: string;
     }
   | { readonly kind: "refused"; readonly says: string }
-  /** There is no bash here. */
+  /** There is no bash on this computer. */
   | { readonly kind: "unasked" };
 
 const HEREDOC = /here-document at line \d+ delimited by end-of-file \(wanted `([\s\S]*?)'\)$/gm;
@@ -24,7 +24,7 @@ export function parseBashVerdict(exitCode: number, stderr: string): BashVerdict 
   const messages = stderr.split("\n").map((line) => line.replace(/^\S*bash: (line \d+: )?/, ""));
   const said = messages.filter((line) => line !== "" && !line.startsWith("warning: "));
   const open = said.find((message) => OPEN.test(message));
-  // After a mistake bash says the line itself, which may read like anything.
+  // After a mistake bash prints the line itself, which may contain any words.
   if (open === undefined || open !== said.find((message) => /unexpected|syntax error/.test(message))) {
     return { kind: "refused", says: said[0] ?? `bash -n ended with ${exitCode}` };
   }

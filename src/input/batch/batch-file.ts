@@ -1,4 +1,4 @@
-// The text of a batch file -> its jobs, in bash syntax, each numbered by the line it begins with.
+// Parses a batch file, in bash syntax, into its jobs, each numbered by the line it begins with.
 
 import { type Problem, problemsError, UserError } from "../../errors.js";
 import type { Job } from "../../model/job.js";
@@ -7,23 +7,23 @@ import type { AskBash } from "./ask-bash.js";
 import { formatJobStem } from "./job-name.js";
 import { JobSplitter, type OptionLine, type Piece } from "./job-splitter.js";
 
-const WHAT_A_BATCH_IS = "write one command a line; blank lines and lines that begin with # are no jobs";
-/** For a text that bash does not take, all of whose mistakes are wanted, but not at any price. */
+const WHAT_A_BATCH_IS = "write one command per line; blank lines and lines that begin with # are no jobs";
+/** The patience for a text that bash refuses: all its mistakes are wanted, but within a limited time. */
 const LITTLE_PATIENCE = 30;
 
 export interface Batch {
   /** The path as typed. */
   readonly script: string;
-  /** What its jobs are named for. */
+  /** The prefix for the names of its jobs. */
   readonly stem: string;
   readonly jobs: readonly Job[];
-  /** Lines with #@ before the first job, which are not right above it. */
+  /** Lines with #@ before the first job that are not right above it. */
   readonly forAll: readonly OptionLine[];
-  /** Those right above a job, by its line. */
+  /** Lines with #@ right above a job, by its line. */
   readonly own: ReadonlyMap<number, readonly OptionLine[]>;
 }
 
-/** `scriptPath` is the path as typed; jobs are named for the stem. */
+/** `scriptPath` is the path as typed; the names of jobs begin with the stem. */
 export async function parseBatch(
   content: Uint8Array | string,
   scriptPath: string,
@@ -54,7 +54,7 @@ export async function parseBatch(
   };
 }
 
-/** A stray quote can make bash wait for another until the end of a long file, which then is asked about line by line. */
+/** A stray quote can make bash look for its end through a long file. So the text is first tried with little patience. */
 async function split(lines: readonly string[], ask: AskBash): Promise<Piece[]> {
   const hasty = new JobSplitter(ask, LITTLE_PATIENCE);
   const pieces = (await hasty.add(lines)).concat(await hasty.end());
@@ -72,6 +72,6 @@ function findProblem(piece: Piece, scriptPath: string, isAfterJob: boolean): Pro
   }
   if (piece.mistake === null) return [];
   const { line, kind, says } = piece.mistake;
-  const hint = kind === "no-bash" ? "install bash, or write it more plainly" : `bash -n ${scriptPath}`;
+  const hint = kind === "no-bash" ? "install bash, or write a simpler command" : `bash -n ${scriptPath}`;
   return [{ where: `${scriptPath}:${line}`, message: says, hint }];
 }

@@ -1,4 +1,5 @@
-// Commands that stood in quotes, where bash saw no mistake of theirs: it is asked about each before the first one starts.
+// Checks commands that were in quotes, where bash saw no mistake in them: bash is asked about each before the first one
+// starts.
 
 import { type Problem, problemsError } from "../../errors.js";
 import type { Job } from "../../model/job.js";

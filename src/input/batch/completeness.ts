@@ -1,42 +1,42 @@
-// Whether the lines so far are a whole command. Remembers what bash waits for, so that it is not asked about lines that
-// cannot bring it: a here-document of a thousand lines costs two questions.
+// Decides whether the lines so far are a whole command. It remembers what bash waits for, and does not ask about lines
+// that cannot complete the command: a here-document of a thousand lines costs two questions.
 
 import type { AskBash } from "./ask-bash.js";
 import type { BashVerdict } from "./bash-verdict.js";
 import { isPlainCommand } from "./plain-command.js";
 
 export type Waiting =
-  /** After a backslash: any line will do. */
+  /** After a backslash: any line. */
   | { readonly kind: "line" }
   /** A quote or bracket. */
   | { readonly kind: "closer"; readonly closer: string }
-  /** The last line of a here-document: one of these, or not known. */
+  /** The last line of a here-document: one of these, or unknown. */
   | { readonly kind: "heredoc"; readonly ends: readonly string[] }
-  /** Bash did not say for what. `isCompound`: for a word or bracket that closes something, not just for any command. */
+  /** bash did not name it. `isCompound`: it waits for a word or bracket that closes something, not for any command. */
   | { readonly kind: "end"; readonly isCompound: boolean };
 
 export type Look =
   | { readonly kind: "open" }
   | { readonly kind: "whole" }
-  /** The first so many lines are a mistake, and nothing that follows can fix it. */
+  /** This many lines at the start contain a mistake that no further line can fix. */
   | { readonly kind: "refused"; readonly lines: number; readonly says: string }
-  /** It is not known, and is not asked any more. */
+  /** Unknown, and bash is not asked any more. */
   | { readonly kind: "given-up"; readonly why: "open" | "no-bash"; readonly says: string };
 
 const OPEN: Look = { kind: "open" };
 const NO_BASH = "only bash can decide whether this is a whole command, and there is no bash on this computer";
-/** Each of these ends some command of several lines. */
+/** Each of these ends a command of several lines. */
 const CLOSERS = /done|fi|esac|[})]|\]\]/;
 
 export class Completeness {
   readonly #ask: AskBash;
   #patience: number;
   waiting: Waiting = { kind: "line" };
-  /** Lines joined by backslashes, as long as a quick look is enough; null: no more. */
+  /** Lines joined by backslashes while a quick look is enough; null after that. */
   #joined: string | null = "";
-  /** Lines that bash has seen already, none of them a mistake. */
+  /** How many lines bash has already seen without a mistake. */
   #asked = 0;
-  /** The last line, with those before that a backslash joins it to. */
+  /** The last line, with the lines before that a backslash joins to it. */
   #tail = "";
   #says = "";
 
@@ -45,7 +45,7 @@ export class Completeness {
     this.#patience = patience;
   }
 
-  /** After each line, with all of them. */
+  /** Call it after each line, with all lines. */
   async look(lines: readonly string[]): Promise<Look> {
     const line = lines.at(-1) ?? "";
     this.#tail = this.#tail.endsWith("\\") ? this.#tail.slice(0, -1) + line : line;
@@ -72,7 +72,7 @@ export class Completeness {
       return isPlainCommand(joined) ? { kind: "whole" } : null;
     }
     const before = joined.slice(0, -1);
-    // In a comment, the backslash would mean nothing.
+    // In a comment, a backslash has no meaning.
     const isPlain = !before.includes("#") && (before.trim() === "" || isPlainCommand(before));
     this.#joined = isPlain ? before : null;
     return isPlain ? OPEN : null;
@@ -123,13 +123,13 @@ export class Completeness {
     return { kind: "end", isCompound: await this.#isCompound(text) };
   }
 
-  /** What any command completes waited after a pipe, && or ||. */
+  /** If any command completes the text, it ended with a pipe, && or ||. */
   async #isCompound(text: string): Promise<boolean> {
     const verdict = await this.#ask(`${text}\n:`);
     return verdict.kind === "open" && verdict.closer === null;
   }
 
-  /** Bash takes a text that ends within a here-document or after a backslash, since it ends. */
+  /** bash accepts a text that ends within a here-document or after a backslash. */
   async #isCutOff(text: string, heredocs: readonly string[]): Promise<boolean> {
     if (await this.#isInHeredoc(text)) this.waiting = { kind: "heredoc", ends: heredocs };
     else if (await this.#goesOn(text)) this.waiting = { kind: "line" };
@@ -137,21 +137,21 @@ export class Completeness {
     return true;
   }
 
-  /** Where a quote is a letter like any other. Bash also warns of here-documents that are over: `$(cat <<E … E)`. */
+  /** In a here-document a quote is a plain letter. bash also warns about here-documents that have ended: `$(cat <<E … E)`. */
   async #isInHeredoc(text: string): Promise<boolean> {
     if (!text.includes("<<")) return false;
     const verdict = await this.#ask(`${text}\n'`);
     return verdict.kind === "taken" || (verdict.kind === "open" && verdict.closer !== "'");
   }
 
-  /** In a comment a backslash at the end means nothing, nor would a quote. */
+  /** In a comment, neither a backslash at the end nor a quote has a meaning. */
   async #goesOn(text: string): Promise<boolean> {
     if (!endsWithBackslash(text)) return false;
     const verdict = await this.#ask(`${text.slice(0, -1)}'`);
     return verdict.kind === "open" && verdict.closer === "'";
   }
 
-  /** Bash was not asked about every line: the mistake is in one of those since the last time. */
+  /** bash was not asked about every line: the mistake is in one of the lines since the last question. */
   async #findMistake(lines: readonly string[]): Promise<number> {
     let [fine, refused] = [this.#asked, lines.length];
     while (refused - fine > 1) {

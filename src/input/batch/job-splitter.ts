@@ -1,5 +1,5 @@
-// Cuts a script into jobs where bash would: a job is all the lines of one command. Lines may come one by one, and a job is
-// given out as soon as its last line is there. Bash is asked only about what a quick look cannot decide.
+// Cuts a script into jobs where bash would: a job is all the lines of one command. Lines may arrive one by one, and a
+// job is returned as soon as its last line is there. bash is asked only if a quick look cannot decide.
 
 import type { AskBash } from "./ask-bash.js";
 import { Completeness, type Look, type Waiting } from "./completeness.js";
@@ -9,33 +9,33 @@ import { areWhole, isEven } from "./vouch.js";
 /** A line that begins with #@. */
 export interface OptionLine {
   readonly line: number;
-  /** What follows #@. */
+  /** The text after #@. */
   readonly text: string;
 }
 
 export type Piece =
   | {
       readonly kind: "job";
-      /** Its first; a script's lines count from 1. */
+      /** Its first line; a script's lines count from 1. */
       readonly line: number;
       readonly command: string;
       /** The lines right above it. */
       readonly options: readonly OptionLine[];
-      /** Not null: bash would not take it, or it is not whole. */
+      /** Not null if bash refuses it, or if it is incomplete. */
       readonly mistake: Mistake | null;
     }
-  /** Lines with no job right below. */
+  /** Lines without a job right below. */
   | { readonly kind: "options"; readonly options: readonly OptionLine[] };
 
 export interface Mistake {
   readonly line: number;
-  /** Bash does not take it; its end is missing; there is no bash here to ask. */
+  /** bash refuses it; its end is missing; there is no bash on this computer. */
   readonly kind: "refused" | "open" | "no-bash";
-  /** In bash's own words, where it was asked. */
+  /** In bash's own words if it was asked. */
   readonly says: string;
 }
 
-/** What came of a job that is not whole yet. */
+/** The known part of an incomplete job. */
 export interface Held {
   readonly line: number;
   readonly text: string;
@@ -44,17 +44,17 @@ export interface Held {
 }
 
 const NO_OPTIONS: readonly OptionLine[] = [];
-/** How many lines bash is asked about at once, at most. */
+/** The most lines in one question to bash. */
 const LARGEST_BUNCH = 512;
 
-/** One call at a time: wait for it before the next. */
+/** One call at a time: await it before the next. */
 export class JobSplitter {
   readonly #ask: AskBash;
   readonly #patience: number;
-  /** Of the line that comes next. */
+  /** The number of the next line. */
   #line = 1;
   #options: OptionLine[] = [];
-  /** About how many lines to ask at once: fewer after it was in vain. */
+  /** How many lines the next question has: fewer after a failed one. */
   #bunch = LARGEST_BUNCH / 8;
   #open: { readonly lines: string[]; readonly state: Completeness } | null = null;
 
@@ -64,7 +64,7 @@ export class JobSplitter {
     this.#patience = patience;
   }
 
-  /** All that came is in jobs that were given out. */
+  /** True if every line so far is in a job that was returned. */
   get isBetweenJobs(): boolean {
     return this.#open === null && this.#options.length === 0;
   }
@@ -96,7 +96,7 @@ export class JobSplitter {
     return pieces;
   }
 
-  /** How many lines, with this one, are each a whole command or between two; 0: each must be looked at. */
+  /** How many lines, from this one on, are each a whole command or between commands; 0: each must be checked alone. */
   async #vouch(first: string, coming: Coming): Promise<number> {
     const doubtful: string[] = [];
     let seen = 0;
@@ -115,7 +115,7 @@ export class JobSplitter {
     return 0;
   }
 
-  /** No line comes any more. */
+  /** Call it when no more lines arrive. */
   async end(): Promise<Piece[]> {
     const pieces: Piece[] = [];
     if (this.#open !== null) {
@@ -145,7 +145,7 @@ export class JobSplitter {
     this.#options = [];
   }
 
-  /** Resolves with lines that are to be read anew: bash goes on after the line of a mistake. */
+  /** Resolves with lines that must be read again: bash continues after the line of a mistake. */
   async #goOn(line: string, pieces: Piece[]): Promise<string[]> {
     this.#open ??= { lines: [], state: new Completeness(this.#ask, this.#patience) };
     const { lines, state } = this.#open;
@@ -174,11 +174,11 @@ export class JobSplitter {
   }
 }
 
-/** Lines that are still to be read, of which some may come back. */
+/** Lines that are still to be read; some may be put back. */
 class Coming {
   readonly #lines: readonly string[];
   #at = 0;
-  /** Before those, the next one last. */
+  /** Lines that were put back, the next one last. */
   readonly #returned: string[] = [];
 
   constructor(lines: readonly string[]) {
@@ -193,7 +193,7 @@ class Coming {
     for (let at = lines.length - 1; at >= 0; at -= 1) this.#returned.push(lines[at] ?? "");
   }
 
-  /** 0: what take() would answer. */
+  /** peek(0) is what take() would return. */
   peek(ahead: number): string | undefined {
     const count = this.#returned.length;
     if (ahead < count) return this.#returned[count - 1 - ahead];
@@ -201,7 +201,7 @@ class Coming {
   }
 }
 
-/** Line ends of Windows. */
+/** Removes the carriage return of Windows line ends. */
 function withoutReturn(line: string | undefined): string | undefined {
   return line?.endsWith("\r") ? line.slice(0, -1) : line;
 }

@@ -1,4 +1,4 @@
-// A batch file from disk.
+// Loads a batch file from disk.
 
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { suggest } from "../suggest.js";
 import { bashAt } from "./ask-bash.js";
 import { type Batch, parseBatch } from "./batch-file.js";
 
-/** `stem`: what its jobs are named for. */
+/** `stem`: the prefix for the names of its jobs. */
 export async function loadBatch(path: string, stem?: string): Promise<Batch> {
   const { kind } = await look(path);
   switch (kind) {
@@ -27,7 +27,7 @@ export async function loadBatch(path: string, stem?: string): Promise<Batch> {
 
 async function nearestScript(path: string): Promise<string> {
   const name = basename(path);
-  // The name itself is listed when it is a link that leads nowhere.
+  // A link to a missing file is listed under the name itself.
   const others = (await listDirectory(dirname(path))).filter((other) => other !== name);
   const [nearest] = suggest(name, others);
   return nearest === undefined

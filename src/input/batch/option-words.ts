@@ -1,11 +1,11 @@
-// Words quoted as for a shell, of #@ lines and of lines that call execute_remote; nothing is expanded.
+// Splits the words of #@ lines, and of lines that call execute_remote, with shell quotes; expands nothing.
 
 /** Null: a quote is not closed. */
 export function splitOptionWords(text: string): string[] | null {
   return splitQuotedWords(text)?.map(unquote) ?? null;
 }
 
-/** With their quotes. Null: a quote is not closed. `end`: what a word after the last one begins with, such as a comment. */
+/** Keeps the quotes. Null: a quote is not closed. `end`: the beginning of a word that ends the list, such as a comment. */
 export function splitQuotedWords(text: string, end?: string): string[] | null {
   const words: string[] = [];
   let rest = skipBlanks(text);
@@ -18,7 +18,7 @@ export function splitQuotedWords(text: string, end?: string): string[] | null {
   return words;
 }
 
-/** A backslash at the end of a line joins it with the next. */
+/** A backslash at the end of a line joins it to the next one. */
 function skipBlanks(text: string): string {
   return text.replace(/^(?:\s|\\\n)+/, "");
 }
@@ -30,7 +30,7 @@ export function unquote(word: string): string {
   });
 }
 
-/** What of it the quotes do not hold. */
+/** The part of it that is not in quotes. */
 export function outsideQuotes(word: string): string {
   return word.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
 }

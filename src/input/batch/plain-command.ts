@@ -1,6 +1,6 @@
-// A quick look at one line: is it surely a whole command, and good bash? A "no" means only that bash must be asked.
+// A quick look at one line: is it surely a whole command in valid bash? "No" only means that bash must be asked.
 
-/** Words, quotes, variables, redirections, pipes and lists; nothing that could go on in the next line. */
+/** Words, quotes, variables, redirections, pipes and lists; nothing that could continue on the next line. */
 export function isPlainCommand(text: string): boolean {
   let command = newCommand(true);
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
@@ -21,12 +21,12 @@ export function isPlainCommand(text: string): boolean {
   return !command.wantsTarget && !(command.isEmpty && command.isNeeded);
 }
 
-/** One command of a list or pipe, while it is read. */
+/** One command of a list or pipe, while it is being read. */
 interface Command {
   /** After a pipe, && or ||. */
   readonly isNeeded: boolean;
   isEmpty: boolean;
-  /** There were only assignments and redirections so far: a reserved word would count here. */
+  /** Only assignments and redirections so far: a reserved word would have its special meaning. */
   isAtName: boolean;
   /** After a redirection. */
   wantsTarget: boolean;
@@ -46,11 +46,11 @@ function isWordFine(command: Command, word: string, next: string | undefined): b
   command.isEmpty = false;
   if (command.wantsTarget) {
     command.wantsTarget = false;
-    // In `> 2> x` the 2 belongs to what follows.
+    // In `> 2> x` the 2 belongs to the second redirection.
     return next !== "<" && next !== ">";
   }
   if (!command.isAtName) return true;
-  // After a name, bash reads a subscript with all its blanks.
+  // After a name, bash reads a subscript including blanks.
   if (RESERVED.has(word) || word.indexOf("[") > 0) return false;
   // Before a redirection it may be a file descriptor.
   command.isAtName = next === "<" || next === ">" || /^[A-Za-z_]\w*\+?=/.test(word);
@@ -76,7 +76,7 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Where the word that begins at `from` ends; -1: bash must be asked. */
+/** The end of the word that begins at `from`; -1: bash must be asked. */
 function wordEnd(text: string, from: number): number {
   let at = lettersEnd(text, from);
   while (at < text.length && !" \t|&;<>".includes(text.charAt(at))) {
@@ -89,7 +89,7 @@ function wordEnd(text: string, from: number): number {
 
 const LETTERS = /[\w./=:,+@%-]*/y;
 
-/** Most of most words: looked at all at once. */
+/** Skips the plain letters of a word in one step. */
 function lettersEnd(text: string, from: number): number {
   LETTERS.lastIndex = from;
   LETTERS.test(text);
@@ -124,7 +124,7 @@ function escapeEnd(text: string, at: number): number {
 
 const VARIABLE = /\$(?:[A-Za-z_]\w*|[0-9@*#?$!-]|\{\w+\})/y;
 
-/** `odd`: what after a $ begins something that is not looked into here. */
+/** `odd`: characters after a $ that begin something this function does not parse. */
 function dollarEnd(text: string, at: number, odd: string): number {
   VARIABLE.lastIndex = at;
   const variable = VARIABLE.exec(text);

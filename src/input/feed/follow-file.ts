@@ -1,5 +1,5 @@
-// The lines of a file that others append to, as `tail -F` has them: across being replaced by another (rotation) and being
-// emptied, none lost and none twice, also by a client that resumes tomorrow.
+// Follows the lines of a growing file like `tail -F`, also when it is replaced (rotation) or emptied. No line is lost
+// or read twice, even by a client that resumes later.
 
 import { createHash } from "node:crypto";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
@@ -11,10 +11,10 @@ import type { LineChunk } from "./line-source.js";
 
 const LOOK_EVERY_MS = 200;
 const READ_BYTES = 1 << 16;
-/** So much before a position is remembered, to check that the file still is what was read. */
+/** How many bytes before a position are remembered, to check that the file is still the same. */
 const TAIL_BYTES = 64;
 
-/** Throws as node:fs does when there is no such file at first; ends when `signal` says so. */
+/** Throws as node:fs does if the file does not exist at first; ends when `signal` aborts. */
 export async function* followFile(
   path: string,
   from: FeedPosition | null,
@@ -32,7 +32,7 @@ export async function* followFile(
       if (await pause(signal)) return;
       const next = await successorOf(path, followed.id);
       if (next === null) continue;
-      // A process that had the old file open may have written a last line meanwhile.
+      // A process that had the old file open may have written a last line in the meantime.
       const last = await followed.readToEnd();
       yield chunkOf(followed, last, lines);
       lines += last.length;
@@ -44,7 +44,7 @@ export async function* followFile(
   }
 }
 
-/** True: that is all. */
+/** True: the signal has aborted. */
 async function pause(signal: AbortSignal): Promise<boolean> {
   await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
   return signal.aborted;
@@ -65,7 +65,7 @@ function chunkOf(followed: Followed, lines: readonly Line[], before: number): Li
   };
 }
 
-/** Where it was left; if that file has another name by now, there first. */
+/** Continues at the old position; if that file has another name by now, starts with that one. */
 async function begin(path: string, from: FeedPosition | null): Promise<Followed> {
   const named = await Followed.open(path);
   if (from === null) return named;
@@ -82,7 +82,7 @@ async function begin(path: string, from: FeedPosition | null): Promise<Followed>
   return named;
 }
 
-/** The file that has the name now, if that is another. */
+/** The file that has the name now, if it is another one. */
 function successorOf(path: string, id: string): Promise<Followed | null> {
   return openIf(path, (other) => other !== id);
 }
@@ -101,7 +101,7 @@ function digestOf(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 16);
 }
 
-/** Owns a file handle: close() it. */
+/** Owns a file handle: call close(). */
 class Followed {
   readonly id: string;
   readonly #handle: FileHandle;
@@ -124,7 +124,7 @@ class Followed {
     return this.#handle.close();
   }
 
-  /** False: it is not what was read up to there. */
+  /** False if it is not the file that was read up to there. */
   async goTo({ file, offset, digest }: FeedPosition): Promise<boolean> {
     if (file !== this.id) return false;
     const tail = await this.tailBefore(offset);
@@ -133,7 +133,7 @@ class Followed {
     return true;
   }
 
-  /** What has come since; from its beginning if it was emptied. */
+  /** The new lines; from the start if the file was emptied. */
   async *read(): AsyncGenerator<Line[]> {
     if (!(await this.#isAsRead())) {
       yield this.#cutter.end();
@@ -154,7 +154,7 @@ class Followed {
     }
   }
 
-  /** Of a file that has ended: its last line may have no line end. */
+  /** For a file that has ended: its last line may have no line end. */
   async readToEnd(): Promise<Line[]> {
     const lines: Line[] = [];
     for await (const some of this.read()) lines.push(...some);

@@ -1,21 +1,21 @@
-// Bytes as they come -> whole lines, each with where it ends.
+// Cuts arriving bytes into whole lines, each with its end position.
 
 const NEWLINE = 0x0a;
 
 export interface Line {
   /** Without its line end. */
   readonly text: string;
-  /** The byte after it, counted from the first one that was cut. */
+  /** The offset after it, counted from the first byte. */
   readonly end: number;
 }
 
 export class LineCutter {
   #rest: Buffer[] = [];
   #offset: number;
-  /** A file may begin with a mark that it is UTF-8. */
+  /** A file may begin with a byte order mark. */
   #isFirst: boolean;
 
-  /** `offset`: what the first byte counts as. */
+  /** `offset`: the offset of the first byte. */
   constructor(offset = 0) {
     this.#offset = offset;
     this.#isFirst = offset === 0;
@@ -34,7 +34,7 @@ export class LineCutter {
     return lines;
   }
 
-  /** What has no line end, since nothing comes after it. */
+  /** The last line if it has no line end. */
   end(): Line[] {
     if (this.#rest.length === 0) return [];
     return [{ text: this.#take(Buffer.alloc(0)), end: this.#offset }];

@@ -1,4 +1,4 @@
-// Where lines come from while a batch runs: stdin, or a file that others append to.
+// The source of lines while a batch runs: stdin, or a growing file.
 
 import type { Readable } from "node:stream";
 import type { FeedPosition } from "../../model/batch.js";
@@ -6,7 +6,7 @@ import { type Line, LineCutter } from "./line-cutter.js";
 
 export interface LineChunk {
   readonly lines: readonly Line[];
-  /** How far has been read with a line of this chunk; null: no client can resume from there. */
+  /** The position after a line of this chunk; null: no client can resume from there. */
   positionAfter(index: number): Promise<FeedPosition | null>;
 }
 

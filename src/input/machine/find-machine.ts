@@ -1,4 +1,4 @@
-// Which machine a name means: the first machine file that is found, else the host that ssh knows by it.
+// Finds the machine that a name means: the first machine file that exists, or else a host that ssh knows.
 
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -11,15 +11,15 @@ import { parseAliases } from "./ssh-aliases.js";
 export interface MachineContext {
   readonly cwd: string;
   readonly homeDir: string;
-  /** Of the ssh configuration, as typed; null: the user's own. */
+  /** The ssh configuration file, as typed; null: the user's own. */
   readonly configFile: string | null;
-  /** Whether ssh would know where to go. */
+  /** True if ssh knows where the name leads. */
   readonly knowsHost: (host: string, configFile: string | null) => Promise<boolean>;
 }
 
 export interface FoundFile {
   readonly kind: "file";
-  /** That it was found at. */
+  /** The path where it was found. */
   readonly path: string;
   readonly id: string;
   readonly bytes: bigint;
@@ -33,7 +33,7 @@ interface FoundHost {
 
 export type Found = FoundFile | FoundHost;
 
-/** Null, and a problem, when it is neither. */
+/** Null, with a problem, if it is neither. */
 export async function findMachine(
   name: string,
   context: MachineContext,
@@ -60,12 +60,12 @@ export async function isMachineFile(name: string, { cwd, homeDir }: MachineConte
   return sights.some(({ kind }) => kind === "file");
 }
 
-/** What has a slash or the ending of a machine file is a path. */
+/** A name with a slash or the ending of a machine file is a path. */
 function looksLikeHost(name: string): boolean {
   return /^ssh:\/\//i.test(name) || !(name.includes("/") || looksLikeMachineFile(name));
 }
 
-/** A single word may be a machine file's name, mistyped: it has to be known to be a host. */
+/** A single word may be a mistyped machine file, so ssh must know it as a host. */
 async function isHost(host: HostWord, isDirectory: boolean, context: MachineContext): Promise<boolean> {
   if (!isDoubtful(host) && !isDirectory) return true;
   const aliases = await loadAliases(context);
@@ -90,14 +90,14 @@ async function describeNotFound(
   if (host !== null) {
     const message = `no machine file (looked for ${searched}), and no host that ssh knows`;
     const near = hintAtExisting(name, files, await loadAliases(context));
-    return { where: name, message, hint: near ?? `see what it is with ssh ${name}` };
+    return { where: name, message, hint: near ?? `check it with: ssh ${name}` };
   }
   const message = `there is no such machine file; looked for ${searched}`;
   const hint = hintAtExisting(name, files, []) ?? "write one with the lines ip: and username:";
   return { where: name, message, hint };
 }
 
-/** Those in the places where this name was looked for. */
+/** The machine files in the places where this name was searched. */
 async function listMachineFiles(name: string, { cwd, homeDir }: MachineContext): Promise<string[]> {
   const directories = new Set(candidatePaths(name, homeDir).map((path) => dirname(path)));
   const lists = await Promise.all(

@@ -1,4 +1,4 @@
-// Machines as they are named on the command line: by a machine file, or as people name them to ssh.
+// Loads the machines that are named on the command line: by a machine file, or as people name them to ssh.
 
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -16,17 +16,17 @@ import { type ParsedMachine, parseMachine } from "./machine-file.js";
 import { expandHome, nameMachines } from "./machine-places.js";
 import { plainMachine } from "./plain-machine.js";
 
-/** Far more than a machine file needs: what is larger was named by mistake. */
+/** Far more than a machine file needs: a larger file was named by mistake. */
 const MAX_MACHINE_FILE_BYTES = 65536n;
 
-/** Throws one error with all the mistakes of all the names and files, key files included. */
+/** Throws one error with all mistakes of all names and files, including key files. */
 export async function loadMachines(
   names: readonly string[],
   context: MachineContext,
 ): Promise<MachineSpec[]> {
   const problems: Problem[] = [];
   const configFile = await findConfigFile(context, problems);
-  // A configuration that cannot be read might know the name.
+  // An ssh configuration that cannot be read might have the name.
   const knowsHost = problems.length > 0 ? async () => true : context.knowsHost;
   const settled = { ...context, configFile, knowsHost };
   const found: Found[] = [];
@@ -43,7 +43,7 @@ export async function loadMachines(
   return machines.map(({ spec }) => spec).filter((spec) => spec !== null);
 }
 
-/** `gpu1,gpu2` is two machines, unless a machine file is called that. */
+/** `gpu1,gpu2` means two machines, unless a machine file has that name. */
 async function splitLists(names: readonly string[], context: MachineContext): Promise<string[]> {
   const lists = names.map(async (name) => {
     if (!name.includes(",") || (await isMachineFile(name, context))) return [name];
@@ -53,7 +53,7 @@ async function splitLists(names: readonly string[], context: MachineContext): Pr
   return (await Promise.all(lists)).flat();
 }
 
-/** Absolute. Like ssh, `none` is a configuration without a word. */
+/** Absolute. As in ssh, `none` means an empty configuration. */
 async function findConfigFile(
   { cwd, homeDir, configFile }: MachineContext,
   problems: Problem[],
@@ -125,7 +125,7 @@ async function findKeyProblems({ path, where }: { path: string; where: string })
         {
           where,
           message: `ssh_key_path ${path} does not exist`,
-          hint: `ls ${dirname(path)} shows what is there`,
+          hint: `list the directory: ls ${dirname(path)}`,
         },
       ];
     default:

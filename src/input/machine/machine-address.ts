@@ -1,4 +1,4 @@
-// Who and where a machine is, in forms that cannot be taken for an option or for shell syntax further on.
+// Reads the address and user of a machine, in forms that cannot be mistaken for an option or shell syntax.
 
 import { posix } from "node:path";
 import type { Address } from "../../model/machine.js";
@@ -11,7 +11,7 @@ const MAX_PORT = 65535;
 
 export interface AddressContext {
   readonly keyPath: string | null;
-  /** Of the ssh configuration, absolute; null: the user's own. */
+  /** The ssh configuration file, absolute; null: the user's own. */
   readonly configFile: string | null;
 }
 
@@ -72,14 +72,14 @@ function readHost(field: Field, mistakes: Mistake[]): string | null {
   return null;
 }
 
-/** One colon; an IPv6 address has more. */
+/** Exactly one colon; an IPv6 address has more. */
 function hasPort(host: string): boolean {
   return /^[^:]+:[^:]*$/.test(host);
 }
 
 function hostHint(text: string): { hint?: string } {
-  if (text.includes("@")) return { hint: "put what is before the @ into username:" };
-  if (hasPort(text)) return { hint: "put what is after the colon into port:" };
+  if (text.includes("@")) return { hint: "move the part before the @ to username:" };
+  if (hasPort(text)) return { hint: "move the part after the colon to port:" };
   if (text.startsWith("[")) return { hint: "leave out the brackets" };
   return {};
 }
@@ -90,7 +90,7 @@ function readUsername(field: Field, mistakes: Mistake[]): string | null {
   return refuse(field.value, `${field.label} must be a user name`, mistakes);
 }
 
-/** An absolute path on this computer; a relative one is seen from `directory`. */
+/** An absolute path on this computer; a relative one starts at `directory`. */
 export function readKeyPath(
   field: Field,
   { directory, homeDir }: { directory: string; homeDir: string },

@@ -1,4 +1,4 @@
-// The text of a machine file -> the machine it describes, or everything that is wrong with it.
+// Parses a machine file into the machine it describes, or into all its mistakes.
 
 import { basename, join } from "node:path";
 import type { Problem } from "../../errors.js";
@@ -19,22 +19,22 @@ import { readAddress, readKeyPath } from "./machine-address.js";
 import { readEnv, readKeepFree, readScratch, readSetup } from "./machine-settings.js";
 
 export interface MachineSource {
-  /** What the machine will be called. */
+  /** The name that the machine gets. */
   readonly name: string;
-  /** The path as messages show it. */
+  /** The path as shown in messages. */
   readonly file: string;
-  /** Absolute, of the file: a relative `ssh_key_path` is seen from here. */
+  /** The absolute directory of the file, where a relative `ssh_key_path` starts. */
   readonly directory: string;
   readonly homeDir: string;
-  /** Of the ssh configuration, absolute; null: the user's own. */
+  /** The ssh configuration file, absolute; null: the user's own. */
   readonly configFile: string | null;
 }
 
 export interface ParsedMachine {
-  /** Null as soon as there is one problem. */
+  /** Null if there is at least one problem. */
   readonly spec: MachineSpec | null;
   readonly problems: readonly Problem[];
-  /** The key file, for someone who may look at the disk, and where it was named. */
+  /** The key file, which the caller may check on disk, and where it was named. */
   readonly key: { readonly path: string; readonly where: string } | null;
 }
 
@@ -57,7 +57,7 @@ const KEYS = [
 
 const HINTS = {
   empty: "write at least ip: and the machine's address",
-  secondDocument: "write one machine a file",
+  secondDocument: "write one machine per file",
 };
 
 export const NOTHING_KEPT = { memoryMb: 0, cpus: 0, gpus: 0 };
@@ -88,11 +88,11 @@ export function parseMachine(content: Uint8Array | string, source: MachineSource
 
 function checkName(name: string): Mistake[] {
   if (isPlainWord(name)) return [];
-  const message = `a machine cannot be called ${JSON.stringify(name)}: no spaces, no dash in front`;
+  const message = `a machine cannot be called ${JSON.stringify(name)}: no spaces, no leading dash`;
   return [{ offset: 0, message, hint: "rename the file" }];
 }
 
-/** Stand-ins for what could not be read are never used: any mistake discards the spec. */
+/** Placeholders for unreadable values are never used: any mistake discards the spec. */
 function readSpec(
   fields: Fields,
   { source, keyPath }: { source: MachineSource; keyPath: string | null },

@@ -1,4 +1,4 @@
-// Where a machine file may be, and what its machine is then called.
+// Lists the places of a machine file, and names its machine.
 
 import { posix } from "node:path";
 import { suggest } from "../suggest.js";
@@ -11,7 +11,7 @@ export function looksLikeMachineFile(path: string): boolean {
   return ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
 }
 
-/** Paths to try, in order; relative ones are seen from the working directory. */
+/** Paths to try, in order; relative ones start at the working directory. */
 export function candidatePaths(name: string, homeDir: string): string[] {
   const spellings = spellingsOf(expandHome(name, homeDir));
   return searchedDirectories(name, homeDir).flatMap((directory) =>
@@ -29,7 +29,7 @@ function searchedDirectories(name: string, homeDir: string): string[] {
   return isRooted(name) ? ["."] : MACHINE_PLACES.map((place) => expandHome(place, homeDir));
 }
 
-/** A path that says where it begins is looked up there alone. */
+/** A path that begins with /, ./, ../ or ~/ is searched only there. */
 function isRooted(name: string): boolean {
   return /^(\/|\.\.?\/|~\/)/.test(name);
 }
@@ -38,7 +38,7 @@ function spellingsOf(name: string): string[] {
   return looksLikeMachineFile(name) ? [name] : [name, ...ENDINGS.map((ending) => name + ending)];
 }
 
-/** What to type instead of a name that was not found, given the machine files and the ssh aliases that are there. */
+/** Suggests a name if one was not found, from the existing machine files and ssh aliases. */
 export function hintAtExisting(
   name: string,
   existing: readonly string[],
@@ -58,7 +58,7 @@ function stemOf(path: string): string {
   return posix.parse(path).name;
 }
 
-/** A machine is called as its file is; files that share a name, or have that of a host, by their paths. */
+/** A machine has the name of its file. Files with the same name, or with the name of a host, are named by their paths. */
 export function nameMachines(paths: readonly string[], hosts: readonly string[]): string[] {
   const count = new Map<string, number>();
   for (const name of [...paths.map((path) => posix.basename(path)), ...hosts])

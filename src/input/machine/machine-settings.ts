@@ -1,4 +1,4 @@
-// What a machine file says about the jobs on the machine: their surroundings, and what is left for people.
+// Reads the settings of a machine file for jobs: their environment, and what is reserved for people.
 
 import type { MachineSpec } from "../../model/machine.js";
 import type { Mistake } from "../mistake.js";
@@ -12,7 +12,7 @@ import {
   refuse,
 } from "../yaml/yaml-fields.js";
 
-/** `~` is expanded on the machine, where it may be another place: locally it stays as it is. */
+/** The machine expands `~`, because its home may be at another path. */
 export function readScratch(field: Field, mistakes: Mistake[]): string | null {
   const text = readText(field, mistakes);
   if (text === null || (/^~?\//.test(text) && !/\p{Cc}/u.test(text))) return text;
@@ -24,14 +24,18 @@ export function readEnv({ label, value }: Field, mistakes: Mistake[]): MachineSp
     return refuse(value, `${label} must hold lines of the form NAME: value`, mistakes);
   for (const { key } of value.entries) {
     if (key.kind === "text" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(key.text)) {
-      refuse(key, `a name in ${label} must be letters, digits and _, with no digit in front`, mistakes);
+      refuse(
+        key,
+        `a name in ${label} must have letters, digits and _, and must not begin with a digit`,
+        mistakes,
+      );
     }
   }
   const fields = readFields(value, { known: null, parent: label }, mistakes);
   return Object.fromEntries([...fields].map(([name, field]) => [name, readText(field, mistakes) ?? ""]));
 }
 
-/** The line end of a YAML block is no part of the shell lines. */
+/** The line end of a YAML block does not belong to the shell lines. */
 export function readSetup(field: Field, mistakes: Mistake[]): string[] {
   return readTexts(field, mistakes)
     .map((text) => text.trimEnd())

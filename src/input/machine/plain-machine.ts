@@ -3,7 +3,7 @@
 import type { Address, MachineSpec } from "../../model/machine.js";
 import { NOTHING_KEPT } from "./machine-file.js";
 
-/** There are no limits, and nothing to set up. */
+/** Without limits and setup. */
 export function plainMachine(name: string, address: Address): MachineSpec {
   return {
     name,
@@ -20,7 +20,7 @@ export function plainMachine(name: string, address: Address): MachineSpec {
   };
 }
 
-/** The machine that is used when none is named: this one, without ssh. */
+/** The machine that is used if none is named: this computer, without ssh. */
 export function localMachine(): MachineSpec {
   return plainMachine("localhost", { kind: "local" });
 }

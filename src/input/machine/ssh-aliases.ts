@@ -1,6 +1,6 @@
 // The names that an ssh configuration gives to hosts, for suggestions and completion alone: what they mean is for ssh to say.
 
-/** Without patterns, and without those of included files. */
+/** Without patterns, and without included files. */
 export function parseAliases(text: string): string[] {
   return [...new Set(wordsAfter("host", text).filter((word) => !/[*?!]/.test(word)))];
 }

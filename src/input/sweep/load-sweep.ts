@@ -1,4 +1,4 @@
-// A sweep file from disk.
+// Loads a sweep file from disk.
 
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -8,10 +8,10 @@ import { listDirectory, look } from "../look.js";
 import { suggest } from "../suggest.js";
 import { parseSweep } from "./sweep-file.js";
 
-/** Far more than a sweep file needs: what is larger was named by mistake. */
+/** Far more than a sweep file needs: a larger file was named by mistake. */
 const MAX_SWEEP_FILE_BYTES = 1_048_576n;
 
-/** Throws one error with all the mistakes of the file. */
+/** Throws one error with all mistakes of the file. */
 export async function loadSweep(path: string): Promise<Sweep> {
   const seen = await look(path);
   switch (seen.kind) {

@@ -1,12 +1,12 @@
-// The words of a rule: names, numbers, quoted texts, comparisons, parentheses.
+// Splits a rule into tokens: names, numbers, quoted texts, comparisons, parentheses.
 
 export type RuleToken = { readonly text: string } & (
   | { readonly kind: "name" | "number" | "operator" | "sign" }
-  /** `value` is without its quotes. */
+  /** `value` has no quotes. */
   | { readonly kind: "quoted"; readonly value: string }
 );
 
-/** A rule has one mistake: where its reading came to a stop. parseRule makes a value of it. */
+/** A rule has at most one mistake: the place where parsing stopped. parseRule turns it into a value. */
 export class RuleMistake extends Error {
   readonly hint: string | undefined;
 
@@ -19,7 +19,7 @@ export class RuleMistake extends Error {
 const TOKEN =
   /\s*(?:(?<quoted>"[^"]*"|'[^']*')|(?<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?![\w.]))|(?<name>[A-Za-z_]\w*(?:[.-]\w+)*)|(?<operator>[=!<>]=|[<>])|(?<sign>[()]))/iy;
 
-/** What people write who know another language. */
+/** Operators of other languages, with the word to use instead. */
 const ELSEWHERE = new Map([
   ["&&", "and"],
   ["&", "and"],
@@ -55,7 +55,7 @@ function unreadable(rest: string): RuleMistake {
   if (/^["']/.test(rest)) return new RuleMistake(`the text that begins with ${rest[0]} does not end`);
   const [sign = ""] = /^(&&|\|\||\d\S*|.)/su.exec(rest) ?? [];
   const meant = ELSEWHERE.get(sign);
-  const message = `${JSON.stringify(sign)} is no word of rules`;
+  const message = `${JSON.stringify(sign)} is not allowed in a rule`;
   return meant === undefined
     ? new RuleMistake(message, "write comparisons, joined by and, or, not")
     : new RuleMistake(`${message}, did you mean "${meant}"?`);

@@ -1,5 +1,5 @@
-// How the shell reads the place one has come to in a line: quoted, and by what. Enough of its grammar for one line of
-// commands, not all of it.
+// Tracks how the shell reads the current place in a line: which quotes surround it. It knows enough grammar for one
+// line of commands, not all of it.
 
 import type { Placeholder } from "../../model/sweep.js";
 
@@ -10,7 +10,7 @@ export class ShellReader {
   #before = "";
   #isEscaped = false;
 
-  /** The next character stands for itself. */
+  /** The next character is literal. */
   get isEscaped(): boolean {
     return this.#isEscaped;
   }

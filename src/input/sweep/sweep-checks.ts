@@ -1,4 +1,4 @@
-// What a sweep must be, whether it was typed or read from a file: every place has a value, every value a place.
+// Checks a sweep, typed or from a file: every placeholder must have values, and every parameter a placeholder.
 
 import { GIVEN_NAMES, isNumber, type Template } from "../../model/sweep.js";
 import type { Mistake } from "../mistake.js";
@@ -13,7 +13,7 @@ interface CheckedCommand {
   readonly offset: number;
 }
 
-/** Null: there is a mistake in it. */
+/** Null: it has a mistake. */
 export function readTemplate(
   { text, offset }: CheckedCommand,
   names: Iterable<string>,
@@ -50,7 +50,7 @@ function unknownPlace(name: string, known: ReadonlySet<string>): Omit<Mistake, "
     : { message: `${message}, did you mean {${nearest}}?`, hint };
 }
 
-/** A parameter that only rules know is used, too. */
+/** A parameter that only rules use also counts as used. */
 export function findUnused(
   command: CheckedCommand,
   places: ParameterPlaces,
@@ -72,7 +72,7 @@ function hintForUnused(name: string, command: string): string {
   return `write {${name}} where its values go`;
 }
 
-/** Null: it will do. */
+/** Null: the name is valid. */
 export function checkName(name: string): Omit<Mistake, "offset"> | null {
   if (isName(name)) return null;
   const hint = isNumber(name) ? "the name comes before the values" : "letters, digits and _, a - or . within";

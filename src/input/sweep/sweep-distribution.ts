@@ -1,4 +1,4 @@
-// `log:1e-5..1e-1` -> the distribution it names, or what is wrong with it.
+// Parses `log:1e-5..1e-1` into a distribution, or into its mistake.
 
 import { type Distribution, isNumber } from "../../model/sweep.js";
 import { suggest } from "../suggest.js";
@@ -25,7 +25,7 @@ export function parseDistribution(text: string): ParsedDistribution {
   return { message, hint: `known: ${Object.values(SHAPES).join(", ")}` };
 }
 
-/** A value that was most likely meant as a distribution. */
+/** True for a value that was most likely meant as a distribution. */
 export function looksLikeDistribution(text: string): boolean {
   return "distribution" in parseDistribution(text);
 }

@@ -1,4 +1,4 @@
-// The rules of a sweep file, `when:` and `reject:`: one rule, or a list of them.
+// Reads the rules of a sweep file, `when:` and `reject:`: one rule, or a list of rules.
 
 import type { Rule } from "../../model/sweep.js";
 import type { Mistake } from "../mistake.js";
@@ -7,12 +7,12 @@ import { type Field, readText } from "../yaml/yaml-fields.js";
 import { parseRule } from "./sweep-rule.js";
 
 interface RuleContext {
-  /** What rules can be about. */
+  /** The names that rules may use. */
   readonly names: ReadonlySet<string>;
   readonly whereIs: (offset: number) => string;
 }
 
-/** With the names that it is about. */
+/** With the names that it uses. */
 type NamedRule = Rule & { readonly names: ReadonlySet<string> };
 
 export function readRules(field: Field | undefined, context: RuleContext, mistakes: Mistake[]): NamedRule[] {

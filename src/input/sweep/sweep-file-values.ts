@@ -1,4 +1,4 @@
-// The parameters of a sweep file: `grid:`, `random:` and `list:`, in the order in which they are written.
+// Reads the parameters of a sweep file: `grid:`, `random:` and `list:`, in the order in which they are written.
 
 import type { Axis } from "../../model/sweep.js";
 import type { Mistake } from "../mistake.js";
@@ -13,7 +13,7 @@ export interface NamedAxes {
   readonly places: ReadonlyMap<string, number>;
 }
 
-/** The axis of each section, with where its parameters are; what could not be read is left out. */
+/** The axis of each section, with the places of its parameters; without values that could not be read. */
 type Found = readonly { readonly axis: Axis; readonly places: readonly (readonly [string, number])[] }[];
 
 const READERS = { grid: readGrid, random: readRandom, list: readList };
@@ -59,7 +59,7 @@ function readRandom(field: Field, mistakes: Mistake[]): Found {
     const places = [[name, value.offset]] as const;
     if ("distribution" in parsed) return [{ axis: { kind: "random", name, ...parsed }, places }];
     mistakes.push({ offset: value.offset, message: `${label}: ${parsed.message}`, ...hintOf(parsed) });
-    // So that it is not reported, too, that the parameter does not exist.
+    // Prevents a second report that the parameter does not exist.
     return [{ axis: { kind: "rows", names: [name], rows: [] }, places }];
   });
 }
@@ -122,7 +122,7 @@ function compareEntry(entry: ReadonlyMap<string, Text>, { names, offset, earlier
   const isRepeated = earlier.some((other) =>
     names.every((name) => other.get(name)?.text === entry.get(name)?.text),
   );
-  return isRepeated ? [{ offset, message: "the entry is there twice", hint: "keep one" }] : [];
+  return isRepeated ? [{ offset, message: "the entry is repeated", hint: "keep one" }] : [];
 }
 
 function readNamed({ label, value }: Field, shape: string, mistakes: Mistake[]): [string, Field][] {

@@ -1,4 +1,4 @@
-// The text of a sweep file -> the sweep it describes, or everything that is wrong with it.
+// Parses a sweep file into the sweep it describes, or into all its mistakes.
 
 import type { Problem } from "../../errors.js";
 import { SAMPLING_MODES, type Sweep } from "../../model/sweep.js";
@@ -19,19 +19,19 @@ import { readRules } from "./sweep-file-rules.js";
 import { type NamedAxes, readAxes } from "./sweep-file-values.js";
 
 export interface ParsedSweep {
-  /** Null as soon as there is one problem. */
+  /** Null if there is at least one problem. */
   readonly sweep: Sweep | null;
   readonly problems: readonly Problem[];
 }
 
 const KEYS = ["command", "grid", "random", "list", "when", "reject", "n_samples", "seed", "sampling_mode"];
-const HINTS = { empty: "write at least command: and grid:", secondDocument: "write one sweep a file" };
+const HINTS = { empty: "write at least command: and grid:", secondDocument: "write one sweep per file" };
 const NO_COMMAND = "such as command: python train.py --lr {lr}";
 
-/** As many as the command line takes. */
+/** The same limit as on the command line. */
 const MOST_SAMPLES = 999_999;
 
-/** `file` is the path as messages show it. */
+/** `file`: the path as shown in messages. */
 export function parseSweep(content: Uint8Array | string, file: string): ParsedSweep {
   const decoded = decodeText(content);
   if (decoded.kind === "not-text") {
@@ -78,7 +78,7 @@ function readCommand(field: Field | undefined, { named, inRules }: Known, mistak
   }
   const text = readText(field, mistakes);
   if (text === null) return null;
-  // The line end of a YAML block is no part of the command.
+  // The line end of a YAML block does not belong to the command.
   const command = { text: text.trimEnd(), offset: field.value.offset };
   mistakes.push(...findUnused(command, named.places, inRules));
   return readTemplate(command, named.places.keys(), mistakes);

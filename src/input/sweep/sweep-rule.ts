@@ -1,5 +1,5 @@
-// A rule such as `pool0 == pool1 and not bs > 64` -> the condition it states. A language of its own: comparisons of
-// names, numbers and quoted texts, joined by and, or, not and parentheses; nothing in it is ever run.
+// Parses a rule such as `pool0 == pool1 and not bs > 64` into a condition. The language has comparisons of names,
+// numbers and quoted texts, joined by and, or, not and parentheses. Nothing in a rule is ever run.
 
 import type { Condition, Operand, Operator } from "../../model/sweep.js";
 import { RuleMistake, type RuleToken, readRuleTokens } from "./rule-tokens.js";
@@ -8,7 +8,7 @@ export type ParsedRule =
   | { readonly condition: Condition; readonly names: ReadonlySet<string> }
   | { readonly message: string; readonly hint?: string };
 
-/** More than people write, less than the stack holds. */
+/** More than people write, less than the stack allows. */
 const DEEPEST = 50;
 
 export function parseRule(text: string): ParsedRule {
@@ -21,7 +21,7 @@ export function parseRule(text: string): ParsedRule {
   }
 }
 
-/** From loose to tight: or, and, not, comparison. */
+/** From lowest to highest precedence: or, and, not, comparison. */
 class RuleReader {
   readonly names = new Set<string>();
   readonly #tokens: readonly RuleToken[];

@@ -1,11 +1,11 @@
-// The command of a sweep -> its text and the places for values, with how the shell reads each place.
-// `{name}` is a place, `{name:0>4}` one with a width as in Python, `{{` and `}}` are braces themselves. All other braces are bash's and stay: `${HOME}`, `{1..3}`,
-// `{a,b}`, `{ …; }`, and those of JSON or awk.
+// Parses the command of a sweep into text and placeholders, with the shell quoting around each. `{name}` is a
+// placeholder, `{name:0>4}` one with a width as in Python; `{{` and `}}` are literal braces. All other braces belong to
+// bash, JSON or awk and stay: `${HOME}`, `{1..3}`, `{a,b}`, `{ …; }`.
 
 import type { Padding, Template } from "../../model/sweep.js";
 import { ShellReader } from "./shell-reader.js";
 
-/** `{lr:.3f}` and the like, which look like a place and are none. */
+/** Text such as `{lr:.3f}`, which looks like a placeholder but is none. */
 interface Malformed {
   readonly text: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface ParsedTemplate {
   readonly malformed: readonly Malformed[];
 }
 
-/** What parameters can be called: letters, digits and _; a dash or a dot within. */
+/** Names of parameters: letters, digits and _; a dash or a dot inside. */
 const NAME = "[A-Za-z_]\\w*(?:[.-]\\w+)*";
 const PLACE = new RegExp(`\\{(${NAME})(:[^{}][<>^][\\w.]*|[!:][^\\s{},]*)?\\}`, "y");
 /** As in Python, for text. */
@@ -69,11 +69,11 @@ function parsePadding(suffix: string): Padding | null {
   };
 }
 
-/** Which braces are open, so that `}}` closes two of bash's, but is one brace where `{{` began it. */
+/** Tracks open braces, so that `}}` closes two braces of bash, but is one literal brace after `{{`. */
 class Braces {
   readonly #open: ("expansion" | "bash" | "doubled")[] = [];
 
-  /** How many characters of the text stand for the one that is there. */
+  /** How many characters of the text make one brace. */
   take(text: string, at: number): 1 | 2 {
     const isDouble = text[at + 1] === text[at];
     if (text[at] === "{") {

@@ -1,4 +1,4 @@
-// A sweep as it is typed: a command, and the words after each -p.
+// Parses a sweep that is typed: a command, and the words after each -p.
 
 import { problemsError } from "../../errors.js";
 import type { Axis, Sweep } from "../../model/sweep.js";
@@ -6,7 +6,7 @@ import { type Mistake, toProblems } from "../mistake.js";
 import { checkName, checkValue, findUnused, readTemplate } from "./sweep-checks.js";
 import { looksLikeDistribution, parseDistribution } from "./sweep-distribution.js";
 
-/** Mistakes are placed by the -p they are in, counted from 1; those of the command are at 0. */
+/** The place of a mistake is the number of its -p, from 1; mistakes of the command have 0. */
 export function parseSweepWords(
   command: string,
   parameters: readonly (readonly string[])[],
@@ -30,11 +30,11 @@ export function parseSweepWords(
 
 interface Place {
   readonly offset: number;
-  /** Filled: where each parameter was named first. */
+  /** Filled with the place where each parameter was first named. */
   readonly places: Map<string, number>;
 }
 
-/** What it returns for a mistake is never used. */
+/** Its result after a mistake is never used. */
 function readParameter(
   [first = "", ...values]: readonly string[],
   { offset, places }: Place,
@@ -54,7 +54,10 @@ function readParameter(
     return { kind: "rows", names: [name], rows: values.map((value) => [value]) };
   }
   if (values.length > 0) {
-    complain({ message: "what is drawn at random takes no values", hint: `-p ${name} ${values.join(" ")}` });
+    complain({
+      message: "a parameter that is drawn at random takes no values",
+      hint: `-p ${name} ${values.join(" ")}`,
+    });
   }
   const parsed = parseDistribution(distribution);
   if ("distribution" in parsed) return { kind: "random", name, ...parsed };

@@ -1,12 +1,12 @@
-// The fields of a YAML mapping, read one kind of value at a time. A reader that finds a mistake notes it and
-// returns null, so that all the mistakes of a file are found in one go.
+// Reads the fields of a YAML mapping, one kind of value at a time. A reader that finds a mistake notes it and returns
+// null, so that all mistakes of a file are found at once.
 
 import type { Mistake } from "../mistake.js";
 import { suggest } from "../suggest.js";
 import type { Value, YamlMap } from "./yaml-tree.js";
 
 export interface Field {
-  /** How messages call it: `port`, `env LR`. */
+  /** Its name in messages: `port`, `env LR`. */
   readonly label: string;
   readonly value: Value;
 }
@@ -16,14 +16,14 @@ export type Fields = ReadonlyMap<string, Field>;
 interface NumberShape {
   readonly min: number;
   readonly max?: number;
-  /** What it counts, if the name of the field does not say so. */
+  /** What it counts, if the name of the field does not show it. */
   readonly unit?: string;
 }
 
 interface MapShape {
-  /** Null: any key will do. */
+  /** Null: any key is valid. */
   readonly known: readonly string[] | null;
-  /** The label of the field that holds the mapping. */
+  /** The label of the field that contains the mapping. */
   readonly parent?: string;
 }
 
@@ -51,13 +51,13 @@ function unknownKey(key: string, offset: number, known: readonly string[]): Mist
   return { offset, message, hint: `known here: ${known.join(", ")}` };
 }
 
-/** Null, too, when the file does not have the key. */
+/** Also null if the file does not have the key. */
 export function optional<T>(fields: Fields, key: string, read: (field: Field) => T | null): T | null {
   const field = fields.get(key);
   return field === undefined ? null : read(field);
 }
 
-/** May be empty, when quoted. The message never shows it: an environment can hold secrets. */
+/** May be empty if quoted. Messages never show it, because an environment can contain secrets. */
 export function readText({ label, value }: Field, mistakes: Mistake[]): string | null {
   if (value.kind !== "text") return refuse(value, `${label} must be text`, mistakes);
   if (!value.text.includes("\0")) return value.text;
@@ -84,7 +84,7 @@ export function readWholeNumber(
   return refuse(value, `${label} must be a whole number ${counted}`, mistakes);
 }
 
-/** A single number is refused: it could be meant as a count. */
+/** Refuses a single number, because it could be meant as a count. */
 export function readWholeNumbers({ label, value }: Field, mistakes: Mistake[]): number[] | null {
   if (value.kind !== "list") {
     return refuse(value, `${label} must be a list of whole numbers such as [0, 1]`, mistakes);
@@ -98,7 +98,7 @@ export function readWholeNumbers({ label, value }: Field, mistakes: Mistake[]): 
   return numbers.filter((number) => number !== null);
 }
 
-/** One text, or a list of them. */
+/** One text, or a list of texts. */
 export function readTexts(field: Field, mistakes: Mistake[]): string[] {
   const { label, value } = field;
   const fields =

@@ -1,11 +1,11 @@
-// What the YAML parser complains about, in words for people who do not know how it reads.
+// Explains errors of the YAML parser to people who do not know how it works.
 
 import type { YAMLError } from "yaml";
 import type { Mistake } from "../mistake.js";
 
-/** What to type, where something of the file as a whole is wrong. */
+/** Hints for mistakes that concern the whole file. */
 export interface FileHints {
-  /** Nothing, or no mapping, is in it. */
+  /** The file has nothing, or no mapping, in it. */
   readonly empty: string;
   readonly secondDocument: string;
 }

@@ -1,5 +1,5 @@
-// YAML text -> a tree of plain values that know where they stand. Every scalar stays the text it was written as
-// (the failsafe schema): 1e-4 is not 0.0001, 010 is not 10, `no` is not false.
+// Parses YAML into a tree of plain values with their positions. Every scalar stays text (the failsafe schema): 1e-4 is
+// not 0.0001, 010 is not 10, `no` is not false.
 
 import {
   type Document,
@@ -28,7 +28,7 @@ interface Entry {
 }
 
 export interface YamlTree {
-  /** Null: the mistakes leave nothing to read. */
+  /** Null: because of the mistakes there is nothing to read. */
   readonly root: YamlMap | null;
   readonly mistakes: readonly Mistake[];
   readonly positionOf: PositionOf;
@@ -36,7 +36,7 @@ export interface YamlTree {
 
 export function parseYamlTree(text: string, hints: FileHints): YamlTree {
   const lineCounter = new LineCounter();
-  // Keys given twice are left for readFields to find, with the rest of what can be wrong about a key.
+  // Repeated keys are left to readFields, which finds all mistakes of keys.
   const document = parseDocument(text, {
     schema: "failsafe",
     uniqueKeys: false,
@@ -44,7 +44,7 @@ export function parseYamlTree(text: string, hints: FileHints): YamlTree {
     lineCounter,
   });
   const positionOf: PositionOf = (offset) => {
-    // The counter knows no first line in an empty text.
+    // The counter has no first line in an empty text.
     const { line, col } = lineCounter.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
@@ -58,7 +58,7 @@ export function parseYamlTree(text: string, hints: FileHints): YamlTree {
   return { root: null, mistakes: [describeWrongRoot(root, hints)], positionOf };
 }
 
-/** Refused altogether: a few short values need none, and nested ones can grow without bound. */
+/** Aliases are refused: short values do not need them, and nested ones can grow without limit. */
 function findAliases(document: Document.Parsed): Mistake[] {
   if (document.errors.length > 0) return [];
   const mistakes: Mistake[] = [];
@@ -71,7 +71,7 @@ function findAliases(document: Document.Parsed): Mistake[] {
   return mistakes;
 }
 
-/** One slip often makes the parser stumble twice. */
+/** One slip often causes two errors of the parser. */
 function firstOfEachLine(mistakes: readonly Mistake[], positionOf: PositionOf): Mistake[] {
   const byLine = new Map<number, Mistake>();
   for (const mistake of mistakes) {
@@ -99,6 +99,6 @@ function toValue(node: ParsedNode | null, offsetIfMissing: number): Value {
 
 function describeWrongRoot(root: Value, hints: FileHints): Mistake {
   const message =
-    root.kind === "nothing" ? "nothing is written in it" : "expected lines of the form key: value";
+    root.kind === "nothing" ? "the file has no content" : "expected lines of the form key: value";
   return { offset: root.offset, message, hint: hints.empty };
 }

@@ -1,5 +1,5 @@
-// Compares a batch file with what the record knows of its jobs: which are the same, which are new, which are gone, and
-// what that means for their results.
+// Compares a batch file with the jobs in the record: which jobs are the same, new or gone, and what that means for
+// their results.
 
 import { outcomeAtHome, runsOf, type TrackedJob } from "../../model/batch-state.js";
 import type { Job, JobId } from "../../model/job.js";
@@ -12,18 +12,18 @@ import { type Matching, matchJobs, type PastJob } from "./match-jobs.js";
 interface Compared {
   readonly given: readonly Job[];
   readonly past: Past;
-  /** As the record leaves it. */
+  /** The state after the record was replayed. */
   readonly state: RunState;
 }
 
-/** By command, a job is the same wherever its line moves; by name, whatever its command is. */
+/** By command, a job stays the same when its line moves. By name, it stays the same when its command changes. */
 export function matchGiven({ given, past, state }: Compared, by: "command" | "name"): Matching {
   let highest = 0;
   for (const id of past.jobs.keys()) highest = Math.max(highest, id);
   return matchJobs(pastJobs(past, state, by), given, { highest, by });
 }
 
-/** Gone jobs are known only as long as one may run. */
+/** Includes a gone job only while it may still run. */
 function pastJobs({ jobs, commands }: Past, state: RunState, by: "command" | "name"): PastJob[] {
   const known: PastJob[] = [];
   for (const [id, job] of jobs) {
@@ -41,7 +41,7 @@ function progressOf(tracked: TrackedJob): number {
   return runsOf(tracked) > 0 ? 2 : 1;
 }
 
-/** `there`: what is in job_results/. Null: the file has the same commands on the same lines. */
+/** `there`: the entries of job_results/. Returns null if the file has the same commands on the same lines. */
 export function editOf(
   { past, state }: Compared,
   matching: Matching,
@@ -78,7 +78,7 @@ export function editOf(
   return { moves, gone, after: versions({ past, state }, matching, gone), files, counts };
 }
 
-/** New jobs that have the name of a gone one. */
+/** New jobs that have the name of a gone job. */
 function versions(
   { past, state }: Pick<Compared, "past" | "state">,
   { jobs, added }: Matching,

@@ -1,27 +1,27 @@
-// Which files of job_results/ move when jobs get other names. Nothing is overwritten: where a name is taken, a free number
-// is chosen.
+// Decides which files of job_results/ move when jobs get other names. Never overwrites: if a name is taken, it chooses
+// a free number.
 
 import type { JobId } from "../../model/job.js";
 import type { FileMove, JobMove } from "../../model/script-edit.js";
 import { parseRoot, rootOf, seriesIn, splitName, takeNumber } from "../generations.js";
 
-/** What one attempt leaves: its results, and what it printed. */
+/** The entries that one attempt leaves: its results, stdout and stderr. */
 export const ENDINGS = ["", ".out", ".err"] as const;
 
 export interface Renaming {
-  /** Jobs with another name. */
+  /** Jobs that get another name. */
   readonly moves: readonly JobMove[];
-  /** Jobs that are filed aside, as `<name>.old-N`. */
+  /** Jobs whose results move aside, to `<name>.old-N`. */
   readonly aside: readonly { readonly job: JobId; readonly name: string }[];
-  /** Names of all jobs that were tried. */
+  /** Names of all jobs that have an attempt. */
   readonly owners: ReadonlySet<string>;
-  /** What is in job_results/. */
+  /** The entries of job_results/. */
   readonly there: readonly string[];
 }
 
 interface Owned {
   readonly entry: string;
-  /** The entry without the name of its job. */
+  /** The entry's name without the name of its job. */
   readonly rest: string;
 }
 
@@ -54,7 +54,7 @@ export function planFiles(renaming: Renaming): { moves: JobMove[]; files: FileMo
   return { moves: moved, files };
 }
 
-/** What is kept beside the results of one job. Its results themselves follow from the move. */
+/** Moves of the entries beside one job's results. The results themselves move with the job. */
 function familyMoves(owned: readonly Owned[], to: string, taken: Set<string>): FileMove[] {
   const roots = new Map<string, string>();
   const besides = owned.filter(({ rest }) => !isMain(rest)).sort((a, b) => (a.rest < b.rest ? -1 : 1));
@@ -75,7 +75,7 @@ function takeFree(root: string, taken: Set<string>): string {
   return name;
 }
 
-/** By the longest name of a job that an entry begins with; what belongs to no job, by its own name. */
+/** Groups entries by the longest job name that they begin with. An entry of no job is its own group. */
 function ownedBy(there: readonly string[], owners: ReadonlySet<string>): Map<string, Owned[]> {
   const owned = new Map<string, Owned[]>();
   for (const entry of there) {

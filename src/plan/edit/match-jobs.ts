@@ -1,27 +1,27 @@
-// Finds the jobs of an earlier run in a batch file that was edited since: a job is its command, wherever its line moves.
+// Finds the jobs of an earlier run in an edited batch file. The command identifies a job, even if its line moved.
 
 import type { Job, JobId } from "../../model/job.js";
 
 export interface PastJob {
   readonly job: Job;
-  /** The command it was last tried with. */
+  /** The command of the last attempt. */
   readonly command: string;
-  /** How far it is: of equal commands, those that are furthest are kept. */
+  /** Of equal commands, the ones with the most progress are kept. */
   readonly progress: number;
 }
 
 export interface Matching {
-  /** The given jobs, each with the id it keeps. */
+  /** The given jobs, each with its final id. */
   readonly jobs: readonly Job[];
-  /** Ids by those that the given jobs had. */
+  /** Final ids, by the ids in the given jobs. */
   readonly ids: ReadonlyMap<JobId, JobId>;
-  /** Of jobs that the file has no more. */
+  /** Jobs that are no longer in the file. */
   readonly gone: readonly JobId[];
   /** Ids of jobs that are new. */
   readonly added: ReadonlySet<JobId>;
 }
 
-/** Equal keys are matched in order, those with the same name of their own first. A new job's id is above `highest`. */
+/** Matches equal keys in order, jobs with the same label first. New ids are above `highest`. */
 export function matchJobs(
   past: readonly PastJob[],
   given: readonly Job[],
@@ -57,7 +57,7 @@ export function matchJobs(
   return { jobs, ids, gone, added };
 }
 
-/** By given id. A job whose command and own name are those of before is that job, whatever else has the same command. */
+/** By given id. A job with the same command and label as before is the same job, even if other jobs have that command. */
 function matchLabels(past: readonly PastJob[], given: readonly Job[]): Map<JobId, PastJob> {
   const matched = new Map<JobId, PastJob>();
   const named = new Map(
@@ -75,14 +75,14 @@ function labelKey({ job, command }: Pick<PastJob, "job" | "command">): string {
   return `${job.label}\n${command}`;
 }
 
-/** So many of them, in the order they have. */
+/** The `count` jobs with the most progress, in their original order. */
 function furthest(group: readonly PastJob[], count: number): PastJob[] {
   if (group.length <= count) return [...group];
   const kept = new Set(group.toSorted((one, other) => other.progress - one.progress).slice(0, count));
   return group.filter((each) => kept.has(each));
 }
 
-/** Jobs start in the order of the file, whatever their ids are. */
+/** Jobs start in the order of the file, not of their ids. */
 function withId(job: Job, id: JobId): Job {
   return id === job.id ? job : { ...job, id, order: job.order ?? job.id };
 }

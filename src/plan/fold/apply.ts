@@ -1,4 +1,4 @@
-// How each event changes what is known in a run. No I/O, clock or randomness: the same events give the same state.
+// Applies each event to the state of a run. No I/O, clock or randomness: the same events give the same state.
 
 import { countHeld } from "../../model/batch-times.js";
 import type { VerbNews } from "../../model/decision.js";
@@ -38,14 +38,14 @@ import {
   welcome,
 } from "./machine-events.js";
 
-/** False when the event is no news: after a lost link, machines report again what they reported before. */
+/** Returns false if the event changed nothing: after a lost link, machines report some events again. */
 export function apply(state: RunState, event: RunEvent | VerbNews): boolean {
   const isNews = applyRecorded(state, event);
   if (state.kinds.size > 0 && state.waiting.size > 0 && event.kind !== "job-said") dropHomeless(state);
   return isNews;
 }
 
-/** For what happened in an earlier run, whose machines are not those of this one. */
+/** Applies an event of an earlier run, whose machines may differ from the machines of this run. */
 export function applyRecorded(state: RunState, event: RunEvent | VerbNews): boolean {
   if (event.kind !== "run-started") noteSign(state.life, event.at);
   switch (event.kind) {

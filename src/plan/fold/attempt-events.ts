@@ -1,4 +1,4 @@
-// What a machine's report of an attempt changes: of the current one, and of one that was overtaken and ran all the same.
+// Applies a machine's report of an attempt: of the current attempt, or of an overtaken one that ran anyway.
 
 import { type Attempt, courseOf, type Ending, isBefore } from "../../model/attempt.js";
 import { attemptKey } from "../../model/attempt-key.js";
@@ -16,7 +16,7 @@ type AttemptEvent = EventOf<"job-started" | "job-ended" | "job-collected" | "job
 
 type Rested = EventOf<"rest-collected">;
 
-/** One for all, since there may be very many. */
+/** One shared array, because a batch can have very many attempts. */
 const NONE: readonly string[] = [];
 
 interface About {
@@ -26,7 +26,7 @@ interface About {
   readonly attempt: Attempt;
 }
 
-/** False when it is no news. */
+/** Returns false if the event changed nothing. */
 export function applyToAttempt(state: RunState, event: AttemptEvent): boolean {
   const machine = toChange(state, event.machine);
   const attempt = machine.attempts.get(event.job);
@@ -52,10 +52,10 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   const { stage } = attempt;
   const { slot } = event;
   const startedAt = startOf(event);
-  // That it has begun may be known before where.
+  // The client may learn that a job began before it learns in which slot.
   const isKnown = stage.kind === "running" ? stage.slot !== null : !isBefore(stage, "running");
   if (isKnown && stage.kind === "running" && event.startedAt !== undefined)
-    // This client's clock may be another one than that of the client which recorded it.
+    // The clock of this client may differ from the clock of the client that recorded the start.
     setStage(state, machine, attempt, { ...stage, startedAt });
   if (isKnown) return false;
   isReclaimed(state, tracked, attempt);
@@ -80,26 +80,26 @@ function end(
   return attempt.isCurrent;
 }
 
-/** Not later than this computer has learned of it. */
+/** At the latest, the time at which the client heard of it. */
 function startOf({ startedAt, at }: EventOf<"job-started">): number | null {
   if (startedAt === undefined) return timeOf(at);
   return Math.min(startedAt, timeOf(at) ?? startedAt);
 }
 
-/** This computer may learn of it long after, as when no client followed the batch. */
+/** The client may hear of an end long after it happened, for example if no client followed the batch. */
 function endOf(startedAt: number | null, durationMs: number, learnedAt: number | null): number | null {
   if (startedAt === null) return learnedAt;
   return Math.min(startedAt + durationMs, learnedAt ?? Number.POSITIVE_INFINITY);
 }
 
-/** Events without a time are read from a machine's log, long after they happened. */
+/** Events without a time come from a machine's log and may be old. */
 function timeOf(at: number): number | null {
   return at === 0 ? null : at;
 }
 
 function noteDuration({ life }: RunState, ending: Omit<Ending, "slot">): void {
   const { startedAt, endedAt, durationMs, outcome } = ending;
-  // One that never began was with its machine until now.
+  // A job that never began was waiting on its machine until now.
   if (startedAt !== null && endedAt !== null) noteEndAt(life, endedAt);
   if (outcome.kind === "stopped" || outcome.kind === "lost") return;
   life.durations.totalMs += durationMs;
@@ -131,7 +131,10 @@ function collect(
   return isNews;
 }
 
-/** The next attempt needs the last one that began: that one had all that earlier ones left. After a success it needs none. */
+/**
+ * The next attempt starts from the last attempt that began, which had everything of the earlier ones. After a success
+ * it needs no copy.
+ */
 function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: string): void {
   const atHome = outcomeAtHome(tracked);
   if (atHome && succeeded(atHome)) {
@@ -147,7 +150,7 @@ function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: 
   if (last === attempt && !succeeded(last.stage.outcome)) tracked.copy = copy;
 }
 
-/** The machine was asked again for what was missing. */
+/** Applies what the machine sent when it was asked again for missing results. */
 export function collectRest(state: RunState, { job, attempt: number, missing }: Rested): void {
   const rest = state.jobs.get(job)?.attempts.find((each) => each.number === number);
   if (rest?.stage.kind !== "collected") return;
@@ -164,7 +167,7 @@ function stick({ state, machine, attempt }: About): boolean {
   return true;
 }
 
-/** No other machine has got the job yet: it is this attempt's again, and is not run a second time. */
+/** If no other machine has the job yet, this attempt becomes current again, so that the job does not run twice. */
 export function isReclaimed(state: RunState, tracked: TrackedJob, attempt: Attempt): boolean {
   if (attempt.isCurrent) return false;
   const { fate, isReplaced, lastNumber } = tracked;
@@ -175,12 +178,12 @@ export function isReclaimed(state: RunState, tracked: TrackedJob, attempt: Attem
   return true;
 }
 
-/** The first result that comes home counts. What went down with a machine is no result while the job is tried elsewhere. */
+/** The first collected result counts. A lost attempt is no result while another machine has the job. */
 function isAdopted(state: RunState, tracked: TrackedJob, attempt: Attempt, outcome: Outcome): boolean {
   if (outcome.kind === "lost" || isHome(tracked)) return false;
   makeCurrent(state, tracked, attempt);
   noteEnd(state, attempt.job, outcome);
-  // Records without numbers of attempts count from here.
+  // In records without attempt numbers, counting continues from this one.
   tracked.lastNumber++;
   return true;
 }

@@ -1,4 +1,4 @@
-// Every change of a job's fate or of an attempt's stage is made here, so that counts and indices are always true.
+// The only file that changes a job's fate or an attempt's stage, so that counts and indices stay correct.
 
 import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
 import { attemptKey, rankIn } from "../../model/attempt-key.js";
@@ -13,13 +13,13 @@ import {
 } from "../../model/batch-state.js";
 import { type RunState, toChange } from "../run-state.js";
 
-/** One for all, since there may be very many. */
+/** One shared object, because a batch can have very many jobs. */
 export const WAITING: Fate = { kind: "waiting" };
 const DROPPED: Fate = { kind: "dropped" };
 const STOPPED: Fate = { kind: "stopped" };
 const NONE: readonly Attempt[] = [];
 
-/** A new attempt, which takes the place of what the job had. */
+/** Creates a new attempt, which replaces the job's earlier fate. */
 export function assignTo(state: RunState, machine: MachineState, tracked: TrackedJob, number: number): void {
   const { id } = tracked.job;
   tracked.lastNumber = number;
@@ -34,14 +34,14 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
     run: null,
     stage: ASSIGNED,
   };
-  // A literal of one is as small as it can be; nearly all jobs have one attempt.
+  // Nearly all jobs have one attempt, and an array literal with one element uses the least memory.
   tracked.attempts = tracked.attempts === NONE ? [attempt] : [...tracked.attempts, attempt];
   machine.attempts.set(id, attempt);
   machine.current.assigned.add(attempt);
   setFate(state, tracked, attempt);
 }
 
-/** The job is with this computer again, or is stopped or dropped if it is not to begin any more. */
+/** The job waits at the client again. If it must not begin any more, it is stopped or dropped. */
 export function giveBack(state: RunState, tracked: TrackedJob): void {
   setFate(state, tracked, fateAtHome(state, tracked));
 }
@@ -56,7 +56,7 @@ export function drop(state: RunState, tracked: TrackedJob): void {
   setFate(state, tracked, DROPPED);
 }
 
-/** Ends the attempt as if it had never been: it was taken back, or never sent. */
+/** Removes an attempt that was taken back or never sent, as if it had never existed. */
 export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt): void {
   const machine = toChange(state, attempt.machine);
   unlist(machine, attempt);
@@ -67,7 +67,7 @@ export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt):
     untrack(state, tracked);
 }
 
-/** The job goes on without this attempt, which may still be on its machine. */
+/** The job continues without this attempt, which may still be on its machine. */
 export function overtake(state: RunState, tracked: TrackedJob, next: Fate): void {
   if (tracked.fate.kind === "tried") {
     const attempt = tracked.fate;
@@ -79,7 +79,7 @@ export function overtake(state: RunState, tracked: TrackedJob, next: Fate): void
   setFate(state, tracked, next);
 }
 
-/** An overtaken attempt takes its job's place again; what the job has now is overtaken. */
+/** Makes an overtaken attempt current again. The attempt that was current is overtaken. */
 export function makeCurrent(state: RunState, tracked: TrackedJob, attempt: Attempt): void {
   const machine = toChange(state, attempt.machine);
   overtake(state, tracked, WAITING);
@@ -89,7 +89,7 @@ export function makeCurrent(state: RunState, tracked: TrackedJob, attempt: Attem
   setFate(state, tracked, attempt);
 }
 
-/** `machine` is the attempt's own, and to be changed. */
+/** `machine` is the attempt's machine, from `toChange`. */
 export function setStage(state: RunState, machine: MachineState, attempt: Attempt, stage: Stage): void {
   unlist(machine, attempt);
   if (attempt.isCurrent) recount(state, phaseAt(attempt.stage), phaseAt(stage));
@@ -97,12 +97,12 @@ export function setStage(state: RunState, machine: MachineState, attempt: Attemp
   list(machine, attempt);
 }
 
-/** It has begun. */
+/** Notes that the attempt has begun. */
 export function noteRun(tracked: TrackedJob, attempt: Attempt): void {
   attempt.run ??= runsOf(tracked) + 1;
 }
 
-/** Its results are taken once more, unless the machine has got the job again. */
+/** Collects its results once more, unless the machine has a new attempt of the job. */
 export function unstick(state: RunState, machine: MachineState, attempt: Attempt): void {
   const { stage, job } = attempt;
   if (stage.kind !== "stuck" || machine.attempts.has(job)) return;
@@ -110,7 +110,7 @@ export function unstick(state: RunState, machine: MachineState, attempt: Attempt
   setStage(state, machine, attempt, { ...stage, kind: "ended" });
 }
 
-/** Its results are on the machine no more. */
+/** Notes that the machine no longer has its results. */
 export function noteFreed({ toFree, kept }: MachineState, key: string): void {
   const stage = (toFree.get(key) ?? kept.get(key))?.stage;
   if (stage?.kind !== "collected") return;
@@ -119,7 +119,7 @@ export function noteFreed({ toFree, kept }: MachineState, key: string): void {
   kept.delete(key);
 }
 
-/** Directories of these attempts need not stay any more. */
+/** Allows the machines to remove the directories of these attempts. */
 export function release(state: RunState, attempts: Iterable<Attempt>): void {
   for (const attempt of attempts) {
     const { stage } = attempt;
@@ -128,7 +128,7 @@ export function release(state: RunState, attempts: Iterable<Attempt>): void {
   }
 }
 
-/** None of its attempts asks for another try any more. */
+/** None of the job's attempts causes a retry any more. */
 export function settleRetry(state: RunState, tracked: TrackedJob): void {
   for (const attempt of tracked.attempts) {
     const { stage } = attempt;
@@ -145,7 +145,7 @@ function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
   else state.waiting.delete(tracked.job.id);
 }
 
-/** A job that this state did not know. */
+/** Adds a job that the state does not have yet. */
 export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   const tracked: TrackedJob = {
     job,
@@ -165,7 +165,7 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   return tracked;
 }
 
-/** All of its attempts are collected. What the machines still have of them is freed. */
+/** Removes a job whose attempts are all collected. The machines free what they still have of them. */
 export function untrack(state: RunState, tracked: TrackedJob): void {
   settleRetry(state, tracked);
   release(state, tracked.attempts);
@@ -199,7 +199,7 @@ function list(machine: MachineState, attempt: Attempt): void {
   if (stage.isToRetry) machine.toRetry.add(attempt.job);
 }
 
-/** The machine may have a later attempt of the job by now. */
+/** Does nothing if the machine has a later attempt of the job. */
 function forget({ attempts }: MachineState, attempt: Attempt): void {
   if (attempts.get(attempt.job) === attempt) attempts.delete(attempt.job);
 }

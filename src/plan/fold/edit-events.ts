@@ -1,4 +1,4 @@
-// What an edited batch file changes: jobs have other names, some are gone, and some wait for those.
+// Applies an edit of the batch file: some jobs get other names, some are gone, and some wait for gone ones.
 
 import { type Attempt, isUnbegun } from "../../model/attempt.js";
 import type { TrackedJob } from "../../model/batch-state.js";
@@ -7,7 +7,7 @@ import type { ScriptEdit } from "../../model/script-edit.js";
 import type { RunState } from "../run-state.js";
 import { drop, makeCurrent, overtake, release, settleRetry, untrack, WAITING } from "./attempts.js";
 
-/** Harmless when repeated. */
+/** Applying the same edit twice is harmless. */
 export function applyEdit(state: RunState, { moves, gone, after, files }: ScriptEdit): void {
   const leaving = new Set(gone);
   const asides = new Map(files);
@@ -38,14 +38,14 @@ function copyAfter(
   return moved === to || moved?.startsWith(`${to}.`) ? moved : copy;
 }
 
-/** Its command may be another one than before, or stand elsewhere; what was tried of it stays. */
+/** Replaces the job's command, name or line. Its attempts stay. */
 export function setJob(state: RunState, tracked: TrackedJob, job: Job): void {
   tracked.job = job;
   if (job.requirement === undefined) state.kinds.delete(job.id);
   else state.kinds.set(job.id, kindOf(job.requirement));
 }
 
-/** What waits on a machine is taken back, what has begun goes on. */
+/** Waiting attempts are taken back from their machine; an attempt that has begun continues. */
 function retire(state: RunState, tracked: TrackedJob): void {
   tracked.isGone = true;
   settleRetry(state, tracked);
@@ -59,14 +59,14 @@ function retire(state: RunState, tracked: TrackedJob): void {
   drop(state, tracked);
 }
 
-/** Its command is back in the file before its attempt was. */
+/** The command is in the file again before its old attempt was taken back. */
 function revive(state: RunState, tracked: TrackedJob): void {
   tracked.isGone = false;
   const left = tracked.attempts.findLast(isLeft);
   if (tracked.fate.kind === "dropped" && left !== undefined) makeCurrent(state, tracked, left);
 }
 
-/** Gone jobs of which nothing is left on any machine. */
+/** Forgets gone jobs that have nothing left on any machine. */
 export function forgetGone(state: RunState): void {
   for (const tracked of [...state.jobs.values()])
     if (tracked.isGone && !tracked.attempts.some(isLeft)) untrack(state, tracked);

@@ -1,4 +1,4 @@
-// What a run knows when it begins.
+// The state at the start of a run.
 
 import { emptyState, type MachineState, newMachine, type TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
@@ -10,9 +10,9 @@ import { track } from "./attempts.js";
 export interface Beginning {
   readonly jobs: readonly Job[];
   readonly machines: readonly string[];
-  /** Machines that get no jobs: only what they have is fetched. */
+  /** Machines that get no jobs: the run only collects what they have. */
   readonly closed?: readonly string[];
-  /** Of machines whose spools are of an older format. */
+  /** Spool formats of machines whose spools an older version made. */
   readonly formats?: ReadonlyMap<string, number>;
   readonly policy: Policy;
   readonly isMoreToCome?: boolean;
@@ -42,7 +42,7 @@ export function initialState(beginning: Beginning): RunState {
   return state;
 }
 
-/** One that is there already stays as it is. */
+/** Does not change a job that exists already. */
 export function addJob(state: RunState, job: Job): TrackedJob {
   const known = state.jobs.get(job.id);
   if (known !== undefined) return known;

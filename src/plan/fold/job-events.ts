@@ -1,4 +1,4 @@
-// What events about jobs change, apart from what a machine reports of an attempt.
+// Applies events about jobs that are not a machine's report of an attempt.
 
 import { isStoppable, type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
@@ -17,7 +17,7 @@ export function addJobs(state: RunState, jobs: readonly Job[]): void {
   }
 }
 
-/** Records of before attempts had numbers count them. */
+/** In records without attempt numbers, assignments are counted. */
 export function assign(state: RunState, machine: MachineState, event: EventOf<"jobs-assigned">): void {
   machine.hasSpool = true;
   for (const [index, id] of event.jobs.entries()) {
@@ -29,7 +29,7 @@ export function assign(state: RunState, machine: MachineState, event: EventOf<"j
   }
 }
 
-/** A record may lack what ended the attempt before; its results, if they are here, stay. */
+/** A record may lack the event that ended the earlier attempt. Its results stay if they were collected. */
 function dismiss(state: RunState, tracked: TrackedJob): void {
   const { fate } = tracked;
   if (fate.kind !== "tried") return;
@@ -37,7 +37,7 @@ function dismiss(state: RunState, tracked: TrackedJob): void {
   else discard(state, tracked, fate);
 }
 
-/** One that this run was not asked to run, and that the record knows, stays as it is. */
+/** Does not change a job that the record knows and that this run was not asked to run. */
 export function skip(state: RunState, { job: id, outcome, isUnasked }: EventOf<"job-skipped">): void {
   state.halting.skipped++;
   const tracked = state.jobs.get(id);
@@ -45,7 +45,7 @@ export function skip(state: RunState, { job: id, outcome, isUnasked }: EventOf<"
   overtake(state, tracked, { kind: "skipped", outcome });
 }
 
-/** Its results were removed, or moved aside to run it again. */
+/** The job's results were removed, or moved aside to run it again. */
 export function reopen(state: RunState, { job: id, aside }: EventOf<"job-reopened">): void {
   const tracked = state.jobs.get(id);
   if (tracked === undefined) return;
@@ -55,7 +55,7 @@ export function reopen(state: RunState, { job: id, aside }: EventOf<"job-reopene
   overtake(state, tracked, WAITING);
 }
 
-/** Those that have ended stay as they are. */
+/** Does not change jobs that have ended. */
 export function stopJobs(state: RunState, jobs: Iterable<JobId>): void {
   for (const id of jobs) {
     const tracked = state.jobs.get(id);
@@ -73,7 +73,10 @@ export function resumeJobs(state: RunState, jobs: readonly JobId[]): void {
   }
 }
 
-/** It is another command now: what is queued is taken back, or kept beside if it has begun. */
+/**
+ * The job has another command now. A queued attempt is taken back; if it has begun, its results are kept under another
+ * name.
+ */
 export function replace(state: RunState, id: JobId): void {
   const tracked = state.jobs.get(id);
   if (tracked === undefined) return;
@@ -81,7 +84,7 @@ export function replace(state: RunState, id: JobId): void {
   overtake(state, tracked, WAITING);
 }
 
-/** Results that are in place are the last copy, unless an attempt that succeeded or a later one made another. */
+/** Results in place are the last copy, unless a successful or later attempt made another copy. */
 function noteMoved(tracked: TrackedJob, aside: string | undefined): void {
   if (tracked.copy === tracked.job.name) tracked.copy = aside ?? null;
 }
@@ -106,14 +109,14 @@ export function interrupt(state: RunState, mode: "drain" | "stop"): void {
   for (const id of [...state.waiting]) giveBack(state, state.jobs.get(id) as TrackedJob);
 }
 
-/** Ends a drain, not a stop: what it left out waits again. */
+/** Ends a drain but not a stop: the jobs that the drain held back wait again. */
 export function undrain(state: RunState): void {
   if (state.interrupted !== "drain") return;
   state.interrupted = "no";
   for (const tracked of state.jobs.values()) if (tracked.fate.kind === "dropped") giveBack(state, tracked);
 }
 
-/** Drops jobs of a kind for which no machine has a slot or may have one. */
+/** Drops jobs for which no machine has a suitable slot or can still get one. */
 export function dropHomeless(state: RunState): void {
   const open = [...state.machines.values()].filter(
     ({ isOpen, phase }) => isOpen && phase !== "failed" && phase !== "done",

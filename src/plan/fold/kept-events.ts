@@ -1,4 +1,4 @@
-// What changes which directories stay on machines (--keep-dir), apart from how attempts end.
+// Applies events that change which directories stay on machines (--keep-dir), except the ends of attempts.
 
 import type { BatchSettings } from "../../model/batch.js";
 import type { MachineState } from "../../model/batch-state.js";
@@ -7,7 +7,7 @@ import { keepsDir } from "../kept-dirs.js";
 import type { RunState } from "../run-state.js";
 import { noteFreed, release } from "./attempts.js";
 
-/** A run in which they are not to stay frees those of earlier ones. */
+/** A run without --keep-dir frees the directories that earlier runs kept. */
 export function setKeeping(state: RunState, { keepsDir: keepsDirs = false }: BatchSettings): void {
   state.keepsDirs = keepsDirs;
   for (const { kept } of state.machines.values()) {
@@ -19,7 +19,7 @@ export function setKeeping(state: RunState, { keepsDir: keepsDirs = false }: Bat
   }
 }
 
-/** The machine was asked which it has. */
+/** Applies the machine's own list of the directories that it has. */
 export function noteKept(machine: MachineState, jobs: readonly JobId[]): void {
   const there = new Set(jobs);
   for (const [key, { job }] of [...machine.kept]) if (!there.has(job)) noteFreed(machine, key);

@@ -1,4 +1,4 @@
-// What events about a machine change: its link, what it was given, and the verbs that are under way there.
+// Applies events about a machine: its connection, the jobs it was given, and the verbs in progress on it.
 
 import { type Attempt, isUnbegun, QUEUED, SENT, UNKNOWN } from "../../model/attempt.js";
 import type { MachineState, TrackedJob } from "../../model/batch-state.js";
@@ -64,15 +64,15 @@ export function returnMachine(machine: MachineState): void {
   machine.phase = "ready";
 }
 
-/** A link that falls again before it was of use has been lost all the time. */
+/** If the connection drops again before it was used, the machine counts as lost since the first drop. */
 export function loseMachine(machine: MachineState, at: number): void {
   if (machine.phase !== "lost") machine.lostAt = at;
   machine.phase = "lost";
-  // What was asked for did not come.
+  // These results did not arrive, so they are requested again.
   for (const key of machine.rests.keys()) machine.restsToTry.add(key);
 }
 
-/** Nothing of the batch is left there, but for results that cannot be taken: the next client tries again. */
+/** Nothing of the batch is left on the machine, except results that cannot be collected: the next client tries again. */
 export function finishMachine({ isFed }: RunState, machine: MachineState): void {
   const { attempts, stuck, rests, toFree, kept } = machine;
   const keeps = isFed ? 0 : kept.size;
@@ -81,7 +81,7 @@ export function finishMachine({ isFed }: RunState, machine: MachineState): void 
   for (const key of [...toFree.keys(), ...(isFed ? kept.keys() : [])]) noteFreed(machine, key);
 }
 
-/** What it was given may have arrived, and may be running: its fate is unknown, and no other machine gets it. */
+/** Jobs that were sent may have arrived and may run. Their fate is unknown, so no other machine gets them. */
 export function failMachine(state: RunState, machine: MachineState): void {
   machine.phase = "failed";
   machine.isOpen = false;
@@ -90,7 +90,10 @@ export function failMachine(state: RunState, machine: MachineState): void {
     setStage(state, machine, attempt, UNKNOWN);
 }
 
-/** What the machine has lost of these is of unknown fate; one that another machine has by now is as if it had never been. */
+/**
+ * The machine has lost these jobs, so their fate is unknown. An attempt whose job is on another machine by now is
+ * discarded.
+ */
 export function loseSight(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
   forEachOf(state, machine, jobs, (tracked, attempt) => {
     if (attempt.isCurrent) setStage(state, machine, attempt, UNKNOWN);
@@ -98,7 +101,7 @@ export function loseSight(state: RunState, machine: MachineState, jobs: readonly
   });
 }
 
-/** The machine could not take these. One that it had all along stays as it is. */
+/** The machine could not accept these jobs. An attempt that it already had does not change. */
 export function unassign(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
   forEachOf(state, machine, jobs, (tracked, attempt) => {
     if (attempt.isCurrent && isUnbegun(attempt)) discard(state, tracked, attempt);
@@ -128,7 +131,10 @@ export function takeBack(
   });
 }
 
-/** Should the machine come back, these attempts are taken back there, or kept beside if they have begun. */
+/**
+ * If the machine comes back, these attempts are taken back; if they have begun, their results are kept under another
+ * name.
+ */
 export function reassign(state: RunState, machine: MachineState, jobs: readonly JobId[]): void {
   machine.isGivenUp = true;
   forEachOf(state, machine, jobs, (tracked, attempt) => {
@@ -138,7 +144,7 @@ export function reassign(state: RunState, machine: MachineState, jobs: readonly 
   });
 }
 
-/** What the machine has of these jobs. */
+/** The machine's attempts of these jobs. */
 function attemptsOf({ attempts }: MachineState, jobs: readonly JobId[]): Attempt[] {
   const found: Attempt[] = [];
   for (const id of jobs) {

@@ -1,5 +1,4 @@
-// Where a batch stood when its last client left, from that client's record. What has happened since is on the
-// machines, and is told by their event logs once they are reached.
+// Rebuilds the state of a batch from the record of its last client. Later events are in the event logs on the machines.
 
 import { type Attempt, SENT } from "../../model/attempt.js";
 import type { BatchSettings, FeedPosition } from "../../model/batch.js";
@@ -20,47 +19,47 @@ import { setKeeping } from "./kept-events.js";
 
 export interface Past {
   readonly batch: string;
-  /** Of each machine that was ever given slots: the last ones. */
+  /** The last slots of each machine that ever had slots. */
   readonly slots: ReadonlyMap<string, readonly Slot[]>;
-  /** Of the last run, as far as they were known. */
+  /** The known jobs of the last run. */
   readonly lastJobs: readonly Job[];
   readonly pile: Pile;
-  /** How far the file was read that they are from; null: they are from no growing file. */
+  /** How far the growing file was read; null if the jobs are not from one. */
   readonly position: FeedPosition | null;
-  /** Every job there ever was, as last seen. */
+  /** Every job that ever existed, in its last form. */
   readonly jobs: ReadonlyMap<JobId, Job>;
   readonly script: string;
   readonly settings: BatchSettings;
-  /** The command each job was last started with. */
+  /** The command with which each job last started. */
   readonly commands: ReadonlyMap<JobId, string>;
-  /** Attempts of which output may be on this disk already, as `job attempt`. */
+  /** Attempts that may have output on the local disk, as `job attempt`. */
   readonly begun: ReadonlySet<string>;
-  /** Of streams, as `job attempt stream`: how much of what is on this disk was there when the job emptied its output. */
+  /** How much of each stream was on the local disk when the job emptied its output, as `job attempt stream`. */
   readonly kept: ReadonlyMap<string, number>;
-  /** Attempts whose results may be in place although their collection was not recorded; and what is missing of them. */
+  /** Attempts whose results may be in place although no event recorded it, with the paths that are missing. */
   readonly arrived: ReadonlyMap<string, readonly string[]>;
-  /** Why the results of an attempt could not be taken, as `job attempt`. */
+  /** Why the results of an attempt could not be collected, as `job attempt`. */
   readonly stuck: ReadonlyMap<string, string>;
   readonly machines: ReadonlyMap<string, RecordedMachine>;
-  /** Its results may not be filed under their new names yet; null: they are. */
+  /** An edit whose result files may not be renamed yet; null if there is none. */
   readonly unmoved: ScriptEdit | null;
 }
 
-/** The jobs of one stdin, which several runs may have read, each from the start. */
+/** The jobs of one stdin. Several runs may have read it, each from the start. */
 interface Pile {
   readonly jobs: readonly Job[];
-  /** All of it was read, and no job of it is left: the same commands are new jobs from now on. */
+  /** All of it was read and all its jobs are done: from now on the same commands are new jobs. */
   readonly isDone: boolean;
 }
 
 export type RecordedMachine = Extract<RunEvent, { kind: "run-started" }>["machines"][number];
 
-/** Of the machines whose spools an older version made. */
+/** Spool formats of the machines whose spools an older version made. */
 export function olderFormats(machines: Iterable<RecordedMachine>): Map<string, number> {
   return new Map([...machines].flatMap(({ name, spool }) => (spool ? [[name, spool.format]] : [])));
 }
 
-/** Null: nothing was ever run. */
+/** Returns null if nothing was ever run. */
 export function readPast(events: readonly RunEvent[]): Past | null {
   const starts = events.filter((event) => event.kind === "run-started");
   const last = starts.at(-1);
@@ -152,9 +151,9 @@ function lastPile(events: readonly RunEvent[]): Pile {
   return { jobs: [...jobs.values()], isDone };
 }
 
-/** `state` knows every machine that the events speak of. */
+/** `state` must have every machine that the events name. */
 export function replay(state: RunState, events: readonly RunEvent[]): void {
-  // Of the run at hand, so far: the state also knows those that came later.
+  // The jobs of the run that is replayed. The state also has the jobs of later runs.
   let known: JobId[] = [];
   let isStopped = false;
   for (const event of events) {
@@ -162,7 +161,7 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
       known = [];
       isStopped = false;
       replayStart(state, event);
-      // The next client may have recorded this one before it began.
+      // The next client may have recorded this event before its own run began.
     } else if (event.kind !== "results-moved") noteSign(state.life, event.at);
     const added = event.kind === "run-started" || event.kind === "jobs-added" ? event.jobs : [];
     for (const { id } of added) known.push(id);
@@ -175,21 +174,21 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const name of state.machines.keys()) {
     const machine = toChange(state, name);
     Object.assign(machine, { phase: "new", isGivenUp: false });
-    // The last client may have sent them.
+    // The last client may have sent these jobs.
     for (const attempt of [...machine.current.assigned]) setStage(state, machine, attempt, SENT);
   }
   tryRests(state);
   tryStuckAgain(state);
 }
 
-/** Of the rest of an interruption only its client had to know. */
+/** A stop of all jobs matters to later clients; other interruptions end with their client. */
 function isStopOfAll(event: RunEvent): boolean {
   return event.kind === "halted"
     ? event.when === "now"
     : event.kind === "interrupted" && event.mode === "stop";
 }
 
-/** Names of attempts on machines tell how their jobs were when they were assigned. */
+/** The key of an attempt on a machine depends on the job as it was when it was assigned. */
 function replayStart(state: RunState, event: Extract<RunEvent, { kind: "run-started" }>): void {
   const { at, jobs, edit, settings } = event;
   beginStretch(state.life, { at, jobs: jobs.length, held: countHeld(state) });
@@ -202,32 +201,32 @@ function replayStart(state: RunState, event: Extract<RunEvent, { kind: "run-star
   setKeeping(state, settings);
 }
 
-/** Each client does, and what it then collects is in the record. */
+/** Each new client tries again. If it succeeds, the record has the collection. */
 function tryStuckAgain(state: RunState): void {
   if ([...state.machines.values()].every(({ stuck }) => stuck === 0)) return;
   for (const { attempts } of state.jobs.values())
     for (const attempt of attempts) unstick(state, toChange(state, attempt.machine), attempt);
 }
 
-/** What an earlier client could not take may be readable now. */
+/** Results that an earlier client could not collect may be readable now. */
 export function tryRests(state: RunState): void {
   for (const { name, rests } of state.machines.values())
     for (const key of rests.keys()) toChange(state, name).restsToTry.add(key);
 }
 
-/** Jobs that are no longer in the batch file stay only while something of them is on a machine. */
+/** A job that is no longer in the batch file stays only while a machine has something of it. */
 export function forgetJobs(state: RunState, jobs: Iterable<JobId>): void {
   for (const id of jobs) {
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     const left = tracked.attempts.findLast(({ stage }) => stage.kind !== "collected");
     if (left === undefined) untrack(state, tracked);
-    // It is not run anew: what is left of it is what there is.
+    // The job does not run again, so its last attempt becomes current.
     else if (tracked.fate.kind === "waiting") makeCurrent(state, tracked, left);
   }
 }
 
-/** An earlier client had put its results into place, and was killed before it could record that; null: there is none. */
+/** An attempt whose results an earlier client put into place, before it was killed and could record it; null: none. */
 export function arrivedAttempt({ job: { id }, attempts }: TrackedJob, { arrived }: Past): Attempt | null {
   const isInPlace = ({ number, stage }: Attempt) => stage.kind === "ended" && arrived.has(`${id} ${number}`);
   return attempts.find(isInPlace) ?? null;

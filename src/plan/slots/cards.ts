@@ -1,30 +1,31 @@
-// Which cards the next job would get. A card's room is what the probe measured, less what other batches claim.
+// Chooses the cards for the next job. The room of a card is the room that the probe measured, minus the claims of other
+// batches.
 
 import type { GpuRequirement } from "../../model/job.js";
 import type { Capacity, Claim, Gpu, MachineSpec } from "../../model/machine.js";
 import type { CardRefusal, RefusedCard } from "./shortage.js";
 
-/** How far the jobs on a card may go beyond it: few use all they are reckoned to use. */
+/** The highest sum of utilization on a card. It may exceed 1, because few jobs use as much as they ask for. */
 export const MOST_UTILIZATION = 1.2;
 /** 0.4 + 0.8 is a little more than 1.2 in binary fractions. */
 const ROUNDING = 1e-9;
 /** A driver holds less than this on a card that no process uses. */
 const IDLE_MB = 600;
 
-/** A card while slots are being put on it. */
+/** A card while slots are being added to it. */
 export interface Card {
   readonly gpu: Gpu;
   readonly isAllowed: boolean;
   readonly isKeptFree: boolean;
-  /** Null: not known, or that of the host. */
+  /** Null if unknown, or if the card uses the memory of the host. */
   readonly freeMb: number | null;
   /** Processes other than those of claims use it. */
   readonly isForeign: boolean;
   /** Share of its computing in use or promised; what is unknown counts as 0, but such a card is taken last. */
   readonly used: number;
-  /** Other batches' slots on it. */
+  /** Slots of other batches on the card. */
   readonly claims: readonly Claim[];
-  /** This batch's slots on it. */
+  /** Slots of this batch on the card. */
   readonly slots: number;
 }
 
@@ -60,7 +61,7 @@ function cardOf(spec: MachineSpec, gpu: Gpu, capacity: Capacity): Card {
   };
 }
 
-/** In full, although its process may hold some of it by now: in containers nobody can tell whose memory is whose. */
+/** In full, although its process may hold some of it by now: in containers the owner of memory is unknown. */
 function claimedMemoryMb(gpu: Gpu, { gpus, claims }: Capacity): number {
   const uuids = new Set(gpus.filter((other) => shareMemory(gpu, other)).map(({ uuid }) => uuid));
   return sum(
@@ -119,7 +120,7 @@ function compareUse(a: Card, b: Card): number {
   return Number(a.gpu.utilization === null) - Number(b.gpu.utilization === null) || a.used - b.used;
 }
 
-/** Null: one more job fits on the card. */
+/** Returns null if one more job fits on the card. */
 function refusal(card: Card, need: GpuRequirement): CardRefusal | null {
   const { gpu } = card;
   if (!card.isAllowed) return { kind: "not-allowed" };
@@ -129,7 +130,7 @@ function refusal(card: Card, need: GpuRequirement): CardRefusal | null {
   return takenBy(card, need) ?? measureRefusal(card, need);
 }
 
-/** Processes of other people on a reserved card are no hindrance as such: what they leave must be enough. */
+/** Processes of other users do not block a reserved card. The room they leave must be large enough. */
 function takenBy(card: Card, need: GpuRequirement): CardRefusal | null {
   const isAlone = need.isReserved || card.gpu.isExclusive;
   const holder = card.claims.find(({ reservesGpu }) => reservesGpu || isAlone);

@@ -1,4 +1,4 @@
-// Why a machine has no room for (one more of) these jobs, in words, with what to type about it.
+// Explains why a machine has no room for one more of these jobs, and which option to change.
 
 import type { Requirement } from "../../model/job.js";
 import type { Capacity } from "../../model/machine.js";
@@ -14,7 +14,7 @@ export interface Explained {
   readonly plan: SlotPlan;
 }
 
-/** One line for each limit that is short, headed by the machine's name: `a.yaml: memory: a job needs …`. */
+/** One line per limit that is reached, after the machine's name: `a.yaml: memory: a job needs …`. */
 export function explain(machine: string, explained: Explained): string[] {
   return explainShortages(explained).map((line) => `${machine}: ${line}`);
 }
@@ -28,11 +28,11 @@ function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Re
     case "memory":
       return [`memory: ${memoryWords(shortage)} (${memoryHint(shortage.neededMb, requirement)})`];
     case "memory-unknown":
-      return ["memory: how much is free could not be read, so no job is put there"];
+      return ["memory: cannot read how much is free, so the machine gets no job"];
     case "cpus":
       return [cpuWords(shortage.needed, shortage.free)];
     case "cpus-unknown":
-      return ["cores: how many are free could not be read, so no job is put there"];
+      return ["cores: cannot read how many are free, so the machine gets no job"];
     case "gpus":
       return explainCards(shortage, capacity);
     case "no-such-gpu":
@@ -42,22 +42,22 @@ function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Re
     case "all-listed":
       return [`--gpus lists ${shortage.count}`];
     case "max-jobs":
-      return [`its machine file says max_jobs: ${shortage.maxJobs}${claimedWords(shortage.claimed)}`];
+      return [`its machine file has max_jobs: ${shortage.maxJobs}${claimedWords(shortage.claimed)}`];
     case "machine-claimed":
-      return [`all of it is reserved by the batch ${shortage.batch}`];
+      return [`the whole machine is reserved by the batch ${shortage.batch}`];
     case "machine-in-use":
-      return [`--reserve needs all of it, but the batch ${shortage.batch} has jobs there`];
+      return [`--reserve needs the whole machine, but the batch ${shortage.batch} has jobs on it`];
     case "machine-reserved":
-      return ["one job has all of it (--reserve)"];
+      return ["one job has the whole machine (--reserve)"];
     case "too-many":
-      return [`${shortage.limit} jobs at a time are the most on one machine`];
+      return [`a machine runs at most ${shortage.limit} jobs at a time`];
     default:
       return shortage satisfies never;
   }
 }
 
 function claimedWords(claimed: number): string {
-  return claimed === 0 ? "" : `, and other batches have ${claimed} there`;
+  return claimed === 0 ? "" : `, and other batches use ${claimed}`;
 }
 
 function memoryWords({ neededMb, freeMb }: { neededMb: number; freeMb: number }): string {
@@ -72,7 +72,7 @@ function memoryHint(neededMb: number, { memoryMb, gpu }: Requirement): string {
 }
 
 function cpuWords(needed: number, free: number): string {
-  // Down, so that what is short never looks enough.
+  // Rounds down, so that the printed room never looks large enough.
   const room = Math.floor(Math.max(0, free + CPU_OVERLOAD) * 10 + ROUNDING) / 10;
   return `cores: one more job needs ${needed}, there is room for ${room} (lower --num-cpus, now ${needed})`;
 }
@@ -90,11 +90,11 @@ function explainCards(
   }
   const lines = groupCards(refused).map(([indices, words]) => `GPU ${indices.join(", ")}: ${words}`);
   if (needed > 1)
-    lines.unshift(`GPU: a job needs ${needed}, ${available} would do (lower --gpus-per-job, now ${needed})`);
+    lines.unshift(`GPU: a job needs ${needed}, suitable: ${available} (lower --gpus-per-job, now ${needed})`);
   return gpuProblem === null ? lines : [...lines, `GPU: ${gpuProblem}`];
 }
 
-/** Cards that are refused with the same words share a line. */
+/** Cards with the same reason share one line. */
 function groupCards(refused: readonly RefusedCard[]): [number[], string][] {
   const groups = new Map<string, number[]>();
   for (const { gpu, why } of refused) {
@@ -111,9 +111,9 @@ function explainRefusal(why: CardRefusal): string {
     case "not-allowed":
       return "left out by gpus or exclude_gpus in its machine file";
     case "kept-free":
-      return "left to people by keep_free in its machine file";
+      return "reserved for people by keep_free in its machine file";
     case "memory-unknown":
-      return "its free memory cannot be read, so no job is put there";
+      return "its free memory cannot be read, so it gets no job";
     case "memory":
       return `memory: ${memoryWords(why)} (lower --gpu-memory-required, now ${why.neededMb})`;
     case "utilization":
@@ -125,7 +125,7 @@ function explainRefusal(why: CardRefusal): string {
     case "exclusive-in-use":
       return "only one process may hold it (Exclusive_Process), and another process may hold it";
     case "slice":
-      return "a MIG slice, of which a job can use one only";
+      return "a MIG slice: a job can use only one";
     default:
       return why satisfies never;
   }
@@ -135,5 +135,5 @@ function utilizationWords(used: number, needed: number): string {
   const [usedPercent, neededPercent, most] = [used, needed, MOST_UTILIZATION].map((share) =>
     Math.round(share * 100),
   );
-  return `${usedPercent} % in use, a job is reckoned to use ${neededPercent} %, together at most ${most} % (lower --gpu-utilization, now ${needed})`;
+  return `${usedPercent} % in use, a job uses about ${neededPercent} %, the limit is ${most} % (lower --gpu-utilization, now ${needed})`;
 }

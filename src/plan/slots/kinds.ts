@@ -1,15 +1,15 @@
-// Slots for a batch whose jobs do not all need the same. Each kind gets as many as if it were alone; which of them work at
-// the same time is settled on the machine, where their claims may not go beyond what all of them have together.
+// Slots for a batch whose jobs have different requirements. Each kind gets as many slots as if it were alone. The
+// machine decides which slots work at the same time: their claims together must not exceed the room of the batch.
 
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
 import type { Capacity, MachineSpec, SharedRoom, Slot } from "../../model/machine.js";
 import { cardsOf, MOST_UTILIZATION } from "./cards.js";
 import { CPU_OVERLOAD, planSlots, roomOn, type SlotPlan } from "./slots.js";
 
-/** By its word; undefined: what the batch says. In the order of the jobs. */
+/** By the kind's name, in the order of the jobs; undefined: the requirement of the batch. */
 export type Kinds = ReadonlyMap<string, Requirement | undefined>;
 
-/** Jobs that nobody knows of yet need what the batch says. */
+/** Jobs that have not arrived yet use the requirement of the batch. */
 export function kindsOf(jobs: Iterable<Job>): Kinds {
   const kinds = new Map<string, Requirement | undefined>();
   for (const { requirement } of jobs) {
@@ -23,16 +23,16 @@ export function kindsOf(jobs: Iterable<Job>): Kinds {
 export interface KindsQuestion {
   readonly spec: MachineSpec;
   readonly capacity: Capacity;
-  /** The batch's. */
+  /** The requirement of the batch. */
   readonly requirement: Requirement;
   readonly kinds: Kinds;
-  /** Slots that are there already, of an earlier client. */
+  /** Slots that an earlier client created. */
   readonly past?: readonly Slot[];
 }
 
 export interface KindsPlan {
   readonly slots: readonly Slot[];
-  /** Kinds that have no slot, and why. */
+  /** Kinds without a slot, each with the reason. */
   readonly short: readonly {
     readonly kind: string;
     readonly requirement: Requirement;
@@ -60,7 +60,7 @@ export function planKinds(question: KindsQuestion): KindsPlan {
   };
 }
 
-/** Whether it matters how busy the cores are: not while as many jobs as may ever run at once could all overload them. */
+/** True if the load of the cores matters. False if even the most jobs at once stay within the allowed overload. */
 export function mustKnowCpuUse(
   { spec, requirement, kinds }: Omit<KindsQuestion, "capacity">,
   mostJobs: number,
@@ -69,7 +69,7 @@ export function mustKnowCpuUse(
   return Math.min(spec.maxJobs ?? mostJobs, mostJobs) * cpus + spec.keepFree.cpus > CPU_OVERLOAD;
 }
 
-/** The cards that are left for people are the same for every kind: those that the first one with cards would leave. */
+/** The same cards are left for people for every kind: those that the first kind with cards leaves. */
 function keepFor({ spec, capacity, requirement, kinds }: KindsQuestion): MachineSpec {
   const needs = [...kinds.values()].map((own) => (own ?? requirement).gpu);
   const need = needs.find((gpu) => gpu !== null) ?? null;
@@ -90,7 +90,7 @@ function roomFor(slot: Slot, { spec, capacity, requirement: common }: KindsQuest
     jobs: spec.maxJobs === null ? null : spec.maxJobs - capacity.claims.length,
     cards: slot.gpus.map(({ uuid, isExclusive }) => {
       const card = cards.find(({ gpu }) => gpu.uuid === uuid);
-      // Where only one process may be, there is no share for others.
+      // On a card that allows only one process, other jobs get no share.
       const utilization = isExclusive
         ? (requirement.gpu?.utilization ?? 0)
         : MOST_UTILIZATION - (card?.used ?? 0);

@@ -1,5 +1,5 @@
-// Slots where the user says which cards: one for each that is listed, in that order, whatever else is free. A job waits
-// over there until what it asks for is free, too.
+// Slots on the cards that the user lists: one slot per listed card, in that order, even if the card is busy. A job
+// waits on the machine until its memory and cores are free.
 
 import type { GpuRequirement, ListedCard } from "../../model/job.js";
 import type { Capacity, Gpu, MachineSpec, Slot } from "../../model/machine.js";
@@ -8,11 +8,11 @@ import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
 
 export interface ListedCards {
   readonly slots: readonly Slot[];
-  /** Empty: every card that is listed can be used. */
+  /** Empty if every listed card can be used. */
   readonly shortages: readonly Shortage[];
 }
 
-/** A card that is listed twice has two slots. Each slot has as many as a job gets, one after the other. */
+/** A card that is listed twice gets two slots. Each slot has as many cards as a job needs, in the listed order. */
 export function listSlots(
   spec: MachineSpec,
   { gpus }: Capacity,
@@ -46,7 +46,7 @@ export function listSlots(
   return { slots, shortages };
 }
 
-/** The slices of a card are listed by its number: each time it comes, the next one. */
+/** The slices of a card are listed by the card's number: each repetition means the next slice. */
 function cardAt(gpus: readonly Gpu[], card: ListedCard, turn: number): Gpu | undefined {
   const same = gpus.filter(({ index, uuid }) =>
     typeof card === "number" ? index === card : uuid.startsWith(card),
@@ -60,7 +60,7 @@ function refusal({ gpus, excludeGpus }: MachineSpec, { index, unusable }: Gpu): 
   return isAllowed ? null : { kind: "not-allowed" };
 }
 
-/** Where no tool tells of cards, the user is taken at their word. */
+/** If no tool reports cards, the user's list is trusted. */
 function unseen(card: ListedCard): Gpu {
   const isByIndex = typeof card === "number";
   return {
@@ -74,7 +74,7 @@ function unseen(card: ListedCard): Gpu {
     unusable: null,
     isExclusive: false,
     sharesHostMemory: false,
-    // Such a one is made visible by its UUID.
+    // A card that is listed by its UUID is made visible by its UUID.
     isMig: !isByIndex,
   };
 }

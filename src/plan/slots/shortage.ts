@@ -1,10 +1,10 @@
-// Why there is not one more slot on a machine: which limit is short, and by how much.
+// Why a machine has no further slot: which limit is reached, and by how much.
 
 import type { ListedCard } from "../../model/job.js";
 import type { Gpu } from "../../model/machine.js";
 
 export type Shortage =
-  /** `freeMb` and `free` are what is left after what people keep, other batches claim and this one already has. */
+  /** `freeMb` and `free` are what is left after the parts for people, other batches and this batch are subtracted. */
   | { readonly kind: "memory"; readonly neededMb: number; readonly freeMb: number }
   | { readonly kind: "memory-unknown" }
   | { readonly kind: "cpus"; readonly needed: number; readonly free: number }
@@ -12,27 +12,27 @@ export type Shortage =
   | {
       readonly kind: "gpus";
       readonly needed: number;
-      /** How many cards would do. */
+      /** How many cards are suitable. */
       readonly available: number;
       readonly refused: readonly RefusedCard[];
     }
-  /** Cards were listed that are not there. */
+  /** Some listed cards do not exist. */
   | {
       readonly kind: "no-such-gpu";
       readonly absent: readonly ListedCard[];
       readonly there: readonly ListedCard[];
     }
-  /** There is a slot for each card that was listed. */
+  /** Every listed card already has its slot. */
   | { readonly kind: "all-listed"; readonly count: number }
-  /** `claimed` of the `maxJobs` are slots of other batches. */
+  /** `claimed` of the `maxJobs` slots belong to other batches. */
   | { readonly kind: "max-jobs"; readonly maxJobs: number; readonly claimed: number }
-  /** Another batch has all of the machine. */
+  /** Another batch has reserved the whole machine. */
   | { readonly kind: "machine-claimed"; readonly batch: string }
-  /** The job wants all of the machine, and another batch has some of it. */
+  /** The job needs the whole machine, and another batch uses a part of it. */
   | { readonly kind: "machine-in-use"; readonly batch: string }
-  /** The one slot there is has all of the machine. */
+  /** The only slot has the whole machine. */
   | { readonly kind: "machine-reserved" }
-  /** No more slots than this on one machine, however little a job needs. */
+  /** The most slots on one machine, however little a job needs. */
   | { readonly kind: "too-many"; readonly limit: number };
 
 export interface RefusedCard {
@@ -46,11 +46,11 @@ export type CardRefusal =
   | { readonly kind: "kept-free" }
   | { readonly kind: "memory-unknown" }
   | { readonly kind: "memory"; readonly neededMb: number; readonly freeMb: number }
-  /** Shares of the card's computing; the sum may be up to 1.2. */
+  /** Shares of the card's computing; their sum may be at most 1.2. */
   | { readonly kind: "utilization"; readonly needed: number; readonly used: number }
-  /** One job has it: of `batch`, or of this batch when that is null. */
+  /** One job has the card: a job of `batch`, or of this batch if `batch` is null. */
   | { readonly kind: "taken"; readonly batch: string | null }
-  /** At most one process may hold it, and somebody seems to. */
+  /** At most one process may hold the card, and a process seems to hold it. */
   | { readonly kind: "exclusive-in-use" }
-  /** A program sees one MIG slice at most, and the job wants several cards. */
+  /** A program sees at most one MIG slice, and the job needs several cards. */
   | { readonly kind: "slice" };

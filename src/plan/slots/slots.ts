@@ -1,4 +1,4 @@
-// How many jobs a machine has room for, and on which cards: slots are added one by one while every limit holds.
+// Computes how many jobs a machine has room for, and on which cards. Adds slots one by one while every limit holds.
 
 import type { GpuRequirement, ListedCard, Requirement } from "../../model/job.js";
 import type { Capacity, Claim, MachineSpec, Slot } from "../../model/machine.js";
@@ -6,15 +6,15 @@ import { type Card, type Choice, cardsOf, chooseCards, occupy, slotCard } from "
 import { listSlots } from "./listed-cards.js";
 import type { Shortage } from "./shortage.js";
 
-/** A small overload is fine: few jobs use their cores all the time. */
+/** A small overload is acceptable, because few jobs use their cores all the time. */
 export const CPU_OVERLOAD = 2;
-/** A job may ask for next to nothing. */
+/** The limit for jobs that ask for almost nothing. */
 const MOST_SLOTS = 1000;
 const ROUNDING = 1e-9;
 
 export interface SlotPlan {
   readonly slots: readonly Slot[];
-  /** Every limit that keeps one more slot from being there; never empty. */
+  /** Every limit that prevents one more slot; never empty. */
   readonly shortages: readonly Shortage[];
 }
 
@@ -24,7 +24,7 @@ export interface SlotQuestion {
   readonly requirement: Requirement;
 }
 
-/** What is left while slots are being added; null: unknown. */
+/** The room that is left while slots are being added; null: unknown. */
 export interface Room {
   readonly memoryMb: number | null;
   readonly cpus: number | null;
@@ -51,7 +51,7 @@ export function planSlots(question: SlotQuestion): SlotPlan {
   }
 }
 
-/** What people and other batches keep for themselves counts all the same. */
+/** The parts that people and other batches keep still count. */
 function planListed(question: SlotQuestion, need: GpuRequirement, listed: readonly ListedCard[]): SlotPlan {
   const { spec, capacity } = question;
   const { slots, shortages } = listSlots(spec, capacity, need, listed);
@@ -71,7 +71,7 @@ export function roomOn({ spec, capacity, requirement }: SlotQuestion): Room {
   };
 }
 
-/** What a job holds already is missing from the measured free memory; only the rest of its claim is still to come. */
+/** Memory that a job holds is already missing from the measured free memory. Only the rest of its claim is subtracted. */
 function unheldMemoryMb(claims: readonly Claim[], { gpus }: Capacity): number {
   const shared = new Set(gpus.filter(({ sharesHostMemory }) => sharesHostMemory).map(({ uuid }) => uuid));
   return claims.reduce((sum, claim) => {
@@ -81,8 +81,8 @@ function unheldMemoryMb(claims: readonly Claim[], { gpus }: Capacity): number {
 }
 
 /**
- * A claim whose job is running is part of what was measured as busy, as far as the job computes just now: the larger
- * of the two counts, not both. A claim without a job cannot be part of it.
+ * The cores of a running job may be part of the measured load. So the larger of load and claim counts, not their sum. A
+ * claim without a job cannot be part of the load.
  */
 function takenCpus({ total, free }: { total: number; free: number }, claims: readonly Claim[]): number {
   const running = claims.filter(({ residentMb }) => residentMb > 0);
@@ -96,13 +96,13 @@ function sumCpus(claims: readonly Claim[]): number {
 
 const NO_CARDS: Choice = { chosen: [], fitting: [], refused: [] };
 
-/** With the whole machine comes every card that would do. */
+/** A job that reserves the machine gets every suitable card. */
 function choiceIn({ cards }: Room, need: GpuRequirement, { reservesMachine }: Requirement): Choice {
   const choice = chooseCards(cards, need);
   return reservesMachine && choice.chosen.length > 0 ? { ...choice, chosen: choice.fitting } : choice;
 }
 
-/** Cards without memory of their own take it from the host. */
+/** Cards without memory of their own use the host's memory. */
 function hostMemoryOf(cards: readonly Card[], need: GpuRequirement | null): number {
   if (need === null) return 0;
   return Math.min(need.count, cards.filter(({ gpu }) => gpu.sharesHostMemory).length) * need.memoryMb;

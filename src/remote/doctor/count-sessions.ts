@@ -1,12 +1,12 @@
-// How many scripts can run on one connection at once: sshd's MaxSessions, found out by trying.
+// Counts how many scripts can run on one connection at once (sshd's MaxSessions), by trying.
 
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Running, Session } from "../../transport/session.js";
 
-/** More than a batch ever needs at the same moment. */
+/** More than a batch ever needs at once. */
 const TRIED_SESSIONS = 5;
-/** A session that is refused is asked for again for ten seconds, before that is an error. */
+/** A refused session is requested again for ten seconds before it is an error. */
 const WITHIN_MS = 15_000;
 
 export async function countSessions(session: Session): Promise<number> {
@@ -24,7 +24,7 @@ export async function countSessions(session: Session): Promise<number> {
 
 async function hasBegun(opening: Promise<Running>): Promise<boolean> {
   const running = await opening.catch((error: unknown) => {
-    // What a machine refuses carries a hint; anything else is our bug.
+    // A refusal by the machine carries a hint; any other error is our bug.
     if (error instanceof Error && "hint" in error) return null;
     throw error;
   });

@@ -1,5 +1,5 @@
-// Looks whether a machine is fit for a batch: what its tools, disks and start-up files are like, how many sessions it
-// allows, and whether what we start outlives us. Leaves nothing but a `sleep` that findSurvivor ends.
+// Examines whether a machine is suitable for a batch: its tools, disks and start-up files, how many sessions it allows,
+// and whether processes survive the connection. Leaves only a `sleep`, which findSurvivor ends.
 
 import { randomBytes } from "node:crypto";
 import type { Examination } from "../../model/examination.js";
@@ -20,11 +20,11 @@ import { type DoctorAnswer, parseDoctor, type Survivor } from "./parse-doctor.js
 import { timeStartUp } from "./time-start-up.js";
 
 export interface FirstLook extends Pick<Examination, "startUp" | "facts" | "capacity" | "sessions"> {
-  /** To be looked for on another connection. */
+  /** To be searched for on another connection. */
   readonly survivor: Survivor | null;
 }
 
-/** Throws RemoteError when the machine runs no scripts. */
+/** Throws RemoteError if the machine runs no scripts. */
 export async function examine(session: Session, spec: MachineSpec, signal: AbortSignal): Promise<FirstLook> {
   const startUp = await timeStartUp(session);
   const { facts, survivor } = await readFacts(session, spec, signal);
@@ -35,11 +35,14 @@ export async function examine(session: Session, spec: MachineSpec, signal: Abort
 }
 
 const SETUP_SECONDS = 60;
-/** For everything, and for the client on top of that: a directory of a dead file server can hang the script itself. */
+/**
+ * The time for the whole examination, and extra time for the client: a directory on a dead file server can block the
+ * script itself.
+ */
 const ALL_SECONDS = 90;
 const GRACE_SECONDS = 15;
 
-/** Shell variables; what they mean is said in doctor.sh. */
+/** Shell variables, explained in doctor.sh. */
 const LIMITS = { seconds: ALL_SECONDS, setup_seconds: SETUP_SECONDS, survivor_seconds: 300 };
 
 async function readFacts(session: Session, spec: MachineSpec, signal: AbortSignal): Promise<DoctorAnswer> {
@@ -54,8 +57,8 @@ async function readFacts(session: Session, spec: MachineSpec, signal: AbortSigna
   } catch (error) {
     if (error !== deadline.reason) throw error;
     throw new RemoteError(
-      `no answer within ${ALL_SECONDS + GRACE_SECONDS} s: a file server it needs may be out of reach`,
-      "give its machine file scratch: with a directory on a local disk",
+      `no answer within ${ALL_SECONDS + GRACE_SECONDS} s: a file server that it needs may be unreachable`,
+      "in its machine file, set scratch: to a directory on a local disk",
       { cause: error },
     );
   }
@@ -67,7 +70,7 @@ export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS):
     tools: [...NEEDED_TOOLS, ...USEFUL_TOOLS.keys()].join(" "),
     job: spec.setup.length === 0 ? "" : setupScript(nonce, spec),
     ...limits,
-    // Without a connection there is none that could end.
+    // A local machine has no connection that could end.
     ...(spec.address.kind === "local" && { survivor_seconds: 0 }),
   };
   const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quote(String(value))}`);
@@ -75,13 +78,16 @@ export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS):
   return [`${NOTE_LOGIN}${rootPrelude(spec.scratch)}`, ...assignments, ...files].join("\n");
 }
 
-/** A job whose command only says which Python the setup has led to. */
+/** A job whose command only prints which Python is active after the setup. */
 function setupScript(nonce: string, spec: MachineSpec): string {
   const command = `echo; echo ${nonce} python "$(command -v python || command -v python3)"`;
   return jobScript({ id: 1, line: null, name: "doctor", command }, spec, "doctor", {});
 }
 
-/** Whether what an earlier connection started still runs; ends it. Looks for two seconds: it may be about to be killed. */
+/**
+ * Checks whether the process of an earlier connection still runs, and ends it. Waits two seconds, because it may be
+ * about to be killed.
+ */
 export async function findSurvivor(
   session: Session,
   { pid, started, bootId }: Survivor,

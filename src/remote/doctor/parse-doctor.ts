@@ -1,4 +1,4 @@
-// From the raw lines of doctor.sh to facts. All of it comes from a machine: what has not the right shape is unknown.
+// Parses the raw lines of doctor.sh. They come from a machine: a fact without the right shape is unknown.
 
 import type { HostFacts, ScratchFacts, SetupTrial } from "../../model/examination.js";
 import { cleanText, type Facts, factsOf, gatherFacts, parseNumber } from "../probe/probe-facts.js";
@@ -8,14 +8,14 @@ export interface DoctorAnswer {
   readonly survivor: Survivor | null;
 }
 
-/** A process, by what makes its pid a name. */
+/** A process, identified by its pid, start time and boot id. */
 export interface Survivor {
   readonly pid: string;
   readonly started: string;
   readonly bootId: string;
 }
 
-/** By our clock, in milliseconds. */
+/** By the local clock, in milliseconds. */
 interface Times {
   readonly askedAt: number;
   readonly answeredAt: number;
@@ -45,12 +45,12 @@ export function parseDoctor(lines: readonly string[], times: Times): DoctorAnswe
   return { facts, survivor: parseSurvivor(factsOf(raw, "survivor")[0] ?? "") };
 }
 
-/** Null: nothing was said of it. */
+/** Null if the machine reported nothing about it. */
 function textOf(raw: Facts, key: string): string | null {
   return cleanText(factsOf(raw, key)[0] ?? "") || null;
 }
 
-/** It was read at some moment between question and answer, and has whole seconds only. */
+/** The clock was read between question and answer, and has only whole seconds. */
 function clockAhead(seconds: number | null, { askedAt, answeredAt }: Times): number | null {
   if (seconds === null || !Number.isInteger(seconds)) return null;
   const ms = seconds * 1000;
@@ -75,7 +75,7 @@ function parseScratch(raw: Facts): ScratchFacts {
   };
 }
 
-/** `UNKNOWN (0x19830326)` is what stat says of one it does not know. */
+/** `stat` prints `UNKNOWN (0x19830326)` for an unknown type. */
 function parseFilesystem(raw: Facts, key: string): string | null {
   const type = textOf(raw, key);
   return type === null || /^UNKNOWN\b/i.test(type) ? null : type;
@@ -89,14 +89,14 @@ function parseSetup(raw: Facts): SetupTrial | null {
   const said = factsOf(raw, "setup-said")
     .slice(0, MOST_SAID)
     .map((line) => cleanText(line).replace(OUR_SCRIPT, ""))
-    // The last word is our own: that the setup failed.
+    // The last line is from sshoal: it reports that the setup failed.
     .filter((line) => line !== "" && !line.startsWith("sshoal: "));
   return code === 0
     ? { kind: "worked", python: textOf(raw, "setup-python"), said }
     : { kind: "failed", code, said };
 }
 
-/** What shells put before the message: the file is ours, and its lines are not those of the setup. */
+/** The prefix of shell messages. It names a script of sshoal, so its line numbers are not those of the setup. */
 const OUR_SCRIPT = /^\.\.\/command: (line )?\d+: /;
 
 function parseSurvivor(line: string): Survivor | null {

@@ -1,4 +1,4 @@
-// What comes before every script: how long the login shell and its start-up files take, and what they print.
+// Measures how long the login shell and its start-up files take before every script, and what they print.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StartUp } from "../../model/examination.js";
@@ -8,7 +8,7 @@ import { RemoteError } from "../engine/remote-error.js";
 
 const WITHIN_MS = 60_000;
 
-/** Times a script that does nothing. Throws RemoteError when it does not even get to its beginning. */
+/** Times a script that does nothing. Throws RemoteError if not even its first line runs. */
 export async function timeStartUp(session: Session, withinMs = WITHIN_MS): Promise<StartUp> {
   const askedAt = performance.now();
   const running = await session.exec(":");
@@ -22,7 +22,7 @@ export async function timeStartUp(session: Session, withinMs = WITHIN_MS): Promi
   if (stderr !== null) return { tookMs: performance.now() - askedAt, noise: `${noise}\n${stderr}`.trim() };
   running.close();
   throw new RemoteError(
-    `its login shell runs nothing within ${withinMs / 1000} s`,
-    "look for what hangs in its start-up files, or for a file server that is out of reach",
+    `its login shell ran nothing within ${withinMs / 1000} s`,
+    "check its start-up files for a command that hangs, and whether its file servers are reachable",
   );
 }

@@ -1,5 +1,5 @@
-// One question to a machine: a script that answers in lines, the last of them "done". Success is that word:
-// neither an exit code nor the end of the stream, which a dropped link has too.
+// One request to a machine: a script that answers in lines, the last of them "done". Only that word means success: an
+// exit code or the end of the stream can also come from a dropped connection.
 
 import type { Readable } from "node:stream";
 import { runScript } from "../../transport/script/run-script.js";
@@ -12,7 +12,7 @@ export interface Question {
   readonly script: string;
   readonly stdin?: Buffer | Readable;
   readonly signal?: AbortSignal;
-  /** More than this is no answer but an error; left out: a few MB. */
+  /** A longer answer is an error; absent: a few MB. */
   readonly maxBytes?: number;
 }
 
@@ -23,7 +23,7 @@ export async function ask(session: Session, question: Question): Promise<string[
   return answers;
 }
 
-/** The same, with what was answered before it failed. */
+/** The same, but also returns the answers before a failure. */
 export async function tryToAsk(
   session: Session,
   question: Question,

@@ -1,11 +1,15 @@
-// The lines of an answer that carry its nonce. Others are noise of start-up files. Only the end marker means success.
+// The lines of an answer that carry its nonce. Other lines are output of start-up files. Only the end marker means
+// success.
 
 import { NO_HOME_EXIT_CODE } from "../../transport/script/bootstrap.js";
 import type { Answer } from "../../transport/script/run-script.js";
 import { cleanText } from "../probe/probe-facts.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "./remote-error.js";
 
-/** Without the nonce and the end marker. `failure`: how the error begins when there is none. */
+/**
+ * Returns them without the nonce and the end marker. `failure`: the beginning of the error message if there is no end
+ * marker.
+ */
 export function framedLines({ stdout, stderr, end }: Answer, nonce: string, failure: string): string[] {
   const lines = stdout.split("\n");
   const framed = lines
@@ -16,14 +20,14 @@ export function framedLines({ stdout, stderr, end }: Answer, nonce: string, fail
   if (end.kind === "exited" && end.code === NO_HOME_EXIT_CODE) {
     throw new RemoteError(
       `${failure}: its home directory cannot be entered`,
-      "log in there and type: ls -ld ~; the machine's administrator can create it",
+      "log in to it and type: ls -ld ~; the machine's administrator can create it",
     );
   }
   const noise = lines.filter((line) => !line.startsWith(nonce));
   const said = [...stderr.split("\n"), ...noise].map(cleanText).find((line) => line !== "");
   if (said === undefined && framed.length === 0) {
     throw new RemoteError(
-      `${failure}: the login shell ended without a word, and without running sh`,
+      `${failure}: the login shell ended without output and without running sh`,
       `a start-up file of the machine, such as ~/.bashrc, may exit, read its input or exec another shell; ${TRY}`,
     );
   }

@@ -1,4 +1,4 @@
-// The end of what a script prints on a stream: where tools report what went wrong.
+// Keeps the end of a script's output on a stream, because tools print their errors last.
 
 import { once } from "node:events";
 import type { Readable } from "node:stream";
@@ -6,7 +6,7 @@ import { StringDecoder } from "node:string_decoder";
 
 const TAIL_CHARACTERS = 4096;
 
-/** Resolves when the stream has closed, and not before: that a script has ended does not mean that all was read. */
+/** Resolves only when the stream has closed: a script can end before all its output was read. */
 export async function gatherTail(stream: Readable, most = TAIL_CHARACTERS): Promise<string> {
   const decoder = new StringDecoder("utf8");
   let tail = "";

@@ -1,4 +1,4 @@
-// Where a batch's files are on a machine. The path carries the host's name, because several hosts can share a home.
+// The paths of a batch's files on a machine. They contain the host's name, because several hosts can share a home.
 
 import type { MachineSpec } from "../../model/machine.js";
 import { quote } from "../../transport/quote.js";
@@ -10,23 +10,23 @@ export interface Place {
   readonly scratch: string | null;
 }
 
-/** Where a machine has the jobs of a batch: in an older version's spool, or in that of the batch. */
+/** The location of a batch's jobs on a machine: in a spool of an older version, or in the batch's own. */
 export function placeOf(batch: string, { scratch, spool }: Pick<MachineSpec, "scratch" | "spool">): Place {
   return { batch: spool?.batch ?? batch, scratch };
 }
 
 /**
- * sh text that sets $base (where batches meet), $root (our files), $spool (this batch) and keeps all private. It ends the script
- * where another account could have its hands in these.
+ * sh text that sets $base (shared by all batches), $root (sshoal's files) and $spool (this batch), and keeps new files
+ * private. It ends the script if another account could change these directories.
  */
 export function prelude({ batch, scratch }: Place): string {
   return `${rootPrelude(scratch)}spool=$root/batches/${quote(batch)}@$host\ncheck_own || exit 1\n`;
 }
 
-/** sh text for before the others: what these change, and jobs are to have as at any login. */
+/** sh text that goes first: saves the settings that later lines change, so that jobs get them as at any login. */
 export const NOTE_LOGIN = "login_umask=$(umask)\nlogin_locale=$LC_ALL\n";
 
-/** The same for what is of no batch in particular, without the check. */
+/** The same for scripts of no particular batch, without the check. */
 export function rootPrelude(scratch: Place["scratch"]): string {
   return [
     "umask 077",

@@ -1,16 +1,16 @@
-// How long a line from a machine may be. Ours are short; a longer one would fill memory here.
+// Limits the length of a line from a machine. Lines of sshoal are short; a very long one would fill the local memory.
 
 import type { Readable } from "node:stream";
 import { RemoteError } from "./remote-error.js";
 
 export const LONGEST_LINE_BYTES = 64 << 10;
 
-/** `what` is for the message: "its control channel". */
+/** `what`: the sender, for the message: "its control channel". */
 export function lineTooLong(what: string): RemoteError {
   return new RemoteError(`${what} sent a line of more than ${LONGEST_LINE_BYTES >> 10} kB`);
 }
 
-/** Lines of a stream; throws RemoteError for one that is too long. */
+/** The lines of a stream; throws RemoteError for one that is too long. */
 export async function* shortLines(stream: Readable, what: string): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of stream as AsyncIterable<Buffer>) {

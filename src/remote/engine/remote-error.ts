@@ -1,8 +1,8 @@
-// A machine could not do what was asked of it: the machine is left out or the verb tried again, the run goes on.
+// A machine could not do what it was asked. The machine is left out or the verb retried, and the run continues.
 
 export class RemoteError extends Error {
   readonly hint: string | null;
-  /** The same may succeed later, without any change. */
+  /** The same request may succeed later without any change. */
   readonly isRetryable: boolean;
 
   constructor(
@@ -17,17 +17,17 @@ export class RemoteError extends Error {
   }
 }
 
-export const PROCESS_LIMIT_HINT = "end processes of yours there, or have the limit raised (ulimit -u)";
+export const PROCESS_LIMIT_HINT = "end some of your processes on it, or ask for a higher limit (ulimit -u)";
 
-/** As dash, bash, busybox and other programs say that there may be no further process. */
+/** The messages of dash, bash, busybox and other programs if no further process may start. */
 export function isAtProcessLimit(said: string): boolean {
   return /\b(cannot|can't) fork\b|\bfork: |resource temporarily unavailable/i.test(said);
 }
 
-/** Turns what tools print about full disks and missing rights into a reason and what to do about it. */
+/** Turns messages about full disks and missing rights into a reason and a hint. */
 export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
   const lines = stderr.split("\n").map((line) => line.trim());
-  // GNU tar ends with a word on its earlier words.
+  // The last message of GNU tar only refers to its earlier messages.
   const said =
     lines.findLast((line) => line !== "" && !/Exiting with failure|not recoverable: exiting/.test(line)) ??
     "";
@@ -39,13 +39,13 @@ export function remoteErrorFrom(doing: string, stderr: string): RemoteError {
     );
   }
   if (/permission denied|read-only file system|operation not permitted/i.test(stderr)) {
-    return new RemoteError(message, "give its machine file scratch: with a directory you may write to");
+    return new RemoteError(message, "in its machine file, set scratch: to a directory that you may write to");
   }
   if (isAtProcessLimit(stderr)) return new RemoteError(message, PROCESS_LIMIT_HINT, { isRetryable: true });
   if (/^not safe: /m.test(stderr)) {
     return new RemoteError(
       message,
-      "give its machine file scratch: with a directory that only you can write to",
+      "in its machine file, set scratch: to a directory that only you can write to",
     );
   }
   if (/there is no \S+ on the machine/.test(stderr)) {

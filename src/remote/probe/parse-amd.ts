@@ -1,11 +1,11 @@
-// AMD cards from sysfs, numbered as ROCm numbers them: by their place among the nodes of the kfd topology.
+// Reads AMD cards from sysfs, numbered as in ROCm: by their place among the nodes of the kfd topology.
 
 import type { Gpu } from "../../model/machine.js";
 import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 const AMD_VENDOR = "0x1002";
 const BYTES_PER_MB = 2 ** 20;
-/** The firmware gives an integrated GPU less than this of the host's memory by default. */
+/** By default the firmware gives an integrated GPU less than this much of the host's memory. */
 const SMALLEST_CARD_MB = 2048;
 /** Integrated GPUs that are there for a display have at most 16. */
 const FEWEST_COMPUTE_UNITS = 20;
@@ -94,7 +94,7 @@ function silentCard(key: string, index: number): Found {
   const uuid = cleanText(key.split(" ")[0] ?? "");
   const kind = { vendor: "amd", index, uuid, name: "AMD GPU", isExclusive: false, isMig: false } as const;
   return {
-    gpu: { ...kind, ...unknown, unusable: "gives no answer" },
+    gpu: { ...kind, ...unknown, unusable: "does not answer" },
     isIntegrated: false,
     computeUnits: null,
   };

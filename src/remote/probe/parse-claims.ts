@@ -1,4 +1,4 @@
-// What live slots of this user's batches have claimed on the machine.
+// Parses the claims of live slots of this user's batches on the machine.
 
 import type { Claim } from "../../model/machine.js";
 import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
@@ -9,7 +9,7 @@ export function parseClaims(facts: Facts): Claim[] {
   for (const line of factsOf(facts, "claim")) {
     const [loopPid = "", slot = "", session = "", ...words] = line.split(" ");
     const claim = parseClaim(slot, words, residentMb.get(session) ?? 0);
-    // Two roots may be one directory under two names; one loop is one slot.
+    // Two roots may be one directory under two names. One loop is one slot.
     if (claim !== null) byLoop.set(loopPid, claim);
   }
   return [...byLoop.values()];
@@ -42,7 +42,7 @@ const CLAIM_WORDS = 7;
 const AMOUNT = /^(?:0|[1-9]\d{0,8})$/;
 const FLAGS = /^[01][01]$/;
 
-/** The first line of a claim. Null: it is none. docs/slot.md has the format. */
+/** Parses the first line of a claim; null if it is none. docs/slot.md has the format. */
 export function parseClaimWords(
   words: readonly string[],
 ): Omit<Claim, "batch" | "slot" | "residentMb"> | null {
@@ -63,7 +63,7 @@ export function parseClaimWords(
   };
 }
 
-/** `rss <session> <pages>`, one line for each process. */
+/** `rss <session> <pages>`, one line per process. */
 function residentMbBySession(facts: Facts): Map<string, number> {
   const pageKb = parseNumber(factsOf(facts, "pagesize")[0], 65536) || 4;
   const resident = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Cores: how many there are for us, and how many of them idle now.
+// Counts the cores that jobs may use, and how many of them are idle now.
 
 import type { Capacity } from "../../model/machine.js";
 import { type Facts, factsOf, parseNumber } from "./probe-facts.js";
@@ -18,7 +18,7 @@ export function parseCpus(facts: Facts): Capacity["cpus"] {
   return { total: round(total), free: round(free) };
 }
 
-/** `0-3,8` is five. */
+/** `0-3,8` means five cores. */
 function countCpus(list: string | undefined): number | null {
   if (list === undefined) return null;
   let count = 0;
@@ -30,7 +30,7 @@ function countCpus(list: string | undefined): number | null {
   return count > 0 && count <= MOST_CPUS ? count : null;
 }
 
-/** From the first and the last look at the first line of /proc/stat. */
+/** From the first and the last reading of the first line of /proc/stat. */
 function busyShare(looks: readonly string[]): number | null {
   const [before, after] = [cpuTicks(looks[0]), cpuTicks(looks.at(-1))];
   if (before === null || after === null) return null;
@@ -53,11 +53,11 @@ function cpuTicks(line: string | undefined): { all: number; idle: number } | nul
 
 interface CpuLimit {
   readonly cpus: number;
-  /** Cores in use now by all in that cgroup; null: unknown. */
+  /** Cores in use by all processes of that cgroup; null: unknown. */
   readonly used: number | null;
 }
 
-/** The quotas of the own cgroup and of those above it, each said at the first and at the last look. */
+/** The quotas of the own cgroup and of those above it, with their first and last reading. */
 function cpuLimits(facts: Facts): CpuLimit[] {
   const seconds = elapsedSeconds(facts);
   const looks = factsOf(facts, "cpulimit")

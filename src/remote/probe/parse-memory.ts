@@ -1,4 +1,4 @@
-// Memory: the least of what the kernel and every cgroup, from the own one upwards, leave. Swap never counts.
+// Computes free memory: the least that the kernel and every cgroup, from the own one upwards, leave. Swap never counts.
 
 import type { Capacity } from "../../model/machine.js";
 import { type Facts, factsOf, parseNumber } from "./probe-facts.js";
@@ -47,7 +47,7 @@ function oldKernelFreeKb(info: ReadonlyMap<string, number>): number | null {
   return Math.max(0, sum);
 }
 
-/** `<limit> <current> <inactive_file> <path>`, in bytes. What is not known to be reclaimable counts as used. */
+/** `<limit> <current> <inactive_file> <path>`, in bytes. Memory that is not known to be reclaimable counts as used. */
 function parseMemoryLimit(line: string): { totalKb: number; freeKb: number } | null {
   const [limit, current, inactive] = line.split(" ").map((word) => parseNumber(word, 2 ** 64));
   if (limit == null || current == null) return null;

@@ -1,9 +1,9 @@
-// MIG slices: `nvidia-smi -L` has their UUIDs, `nvidia-smi -q -x` their memory; the slice's number joins the two.
+// Finds MIG slices: `nvidia-smi -L` has their UUIDs, `nvidia-smi -q -x` their memory. The slice's number joins the two.
 
 import type { Gpu } from "../../model/machine.js";
 import { CARD_UUID, cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
-/** Why no job may be put on the card itself. */
+/** Why the card itself gets no job. */
 export const SPLIT = "is split into MIG slices";
 
 interface ListedCard {
@@ -44,7 +44,7 @@ export function parseListedCards(facts: Facts): ListedCard[] {
   return cards;
 }
 
-/** The slices of one card, each a device of its own; none when the card is not split. */
+/** The slices of one card, each as a separate device; none if the card is not split. */
 export function parseSlices(facts: Facts, card: Gpu): Gpu[] {
   const listed = parseListedCards(facts).findLast(({ uuid }) => uuid === card.uuid);
   if (listed === undefined || listed.slices.length === 0) return [];

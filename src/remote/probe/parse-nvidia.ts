@@ -1,5 +1,5 @@
-// What nvidia-smi said. Its errors come on stdout, sometimes with exit code 0, so a row is known by its shape alone,
-// and all that is not a row is kept as the message to show.
+// Parses the output of nvidia-smi. It prints errors on stdout, sometimes with exit code 0. So a row is recognised only
+// by its form, and every other line is kept as a message for the user.
 
 import type { Gpu } from "../../model/machine.js";
 import { type HoldersOf, parseHolders } from "./parse-holders.js";
@@ -8,7 +8,7 @@ import { CARD_UUID, cleanText, type Facts, factsOf, parseNumber } from "./probe-
 
 interface CardsFound {
   readonly gpus: readonly Gpu[];
-  /** What the tool said beside the cards. */
+  /** Messages of the tool besides the cards. */
   readonly said: readonly string[];
 }
 
@@ -83,7 +83,7 @@ function isNotAvailable(cell: string | undefined): boolean {
   return /^\[?(N\/A|Not Supported)\]?$/i.test(cell ?? "");
 }
 
-/** A card that needs a reset shows 0 MiB used: it would be the emptiest of all. */
+/** A card that needs a reset shows 0 MiB used, so it would look like the emptiest card. */
 function whyUnusable(cells: ReadonlyMap<string, string>, isHeld: boolean): string | null {
   const shown = ["memory.total", "memory.free", "utilization.gpu"].map((field) => cells.get(field) ?? "");
   const text = shown.join(" ").toLowerCase();
@@ -95,9 +95,9 @@ function whyUnusable(cells: ReadonlyMap<string, string>, isHeld: boolean): strin
   return isHeld ? "is held by a process (compute mode Exclusive_Process)" : null;
 }
 
-/** It is listed, but a question about it brings no row. */
+/** The card is listed, but nvidia-smi prints no row for it. */
 function silentCard({ index, uuid, name }: { index: number; uuid: string; name: string }): Gpu {
   const unknown = { memoryTotalMb: null, memoryFreeMb: null, utilization: null, sharesHostMemory: false };
-  const unusable = "gives no answer";
+  const unusable = "does not answer";
   return { vendor: "nvidia", index, uuid, name, ...unknown, unusable, isExclusive: false, isMig: false };
 }

@@ -1,4 +1,4 @@
-// From the probe's raw lines to what the machine can give. One section that cannot be read spoils that one only.
+// Turns the probe's raw lines into a machine's capacity. A section that cannot be read affects only that section.
 
 import type { Capacity, Gpu } from "../../model/machine.js";
 import { parseAmd } from "./parse-amd.js";
@@ -42,7 +42,7 @@ function parseGpus(facts: Facts): { gpus: Gpu[]; said: readonly string[]; hasOnl
   return { gpus, said: nvidia.said, hasOnlySmall: amd.hasOnlySmall };
 }
 
-/** Set but empty is a value too: it hides every card. */
+/** A variable that is set but empty is also a value: it hides every card. */
 function visibleValue(facts: Facts, maker: string): string | null {
   const line = factsOf(facts, "visible").find((value) => value.split(" ")[0] === maker);
   return line?.slice(maker.length + 1) ?? null;

@@ -1,5 +1,5 @@
-// The probe's raw lines by their first word, and numbers out of them. All of it comes from a machine, so every
-// number is checked by its shape and bounded, and every text is made safe to show.
+// The probe's raw lines by their first word, and numbers from them. They come from a machine, so each number is checked
+// and bounded, and each text is made safe to print.
 
 export type Facts = ReadonlyMap<string, readonly string[]>;
 
@@ -18,7 +18,7 @@ export function factsOf(facts: Facts, key: string): readonly string[] {
   return facts.get(key) ?? [];
 }
 
-/** A number without sign or exponent, up to `max`; null is anything else: `[N/A]`, `-`, `max`, nothing. */
+/** A number without sign or exponent, up to `max`; null for anything else: `[N/A]`, `-`, `max`, an empty text. */
 export function parseNumber(text: string | undefined, max = Number.MAX_SAFE_INTEGER): number | null {
   if (text === undefined || !/^\d{1,20}(\.\d{1,9})?$/.test(text)) return null;
   const number = Number(text);
@@ -30,7 +30,7 @@ export const CARD_UUID = String.raw`(?:GPU-[\w-]{1,64}|[\da-f]{8}(?:-[\da-f]{4})
 
 const LONGEST_TEXT = 200;
 
-/** One line, without control characters, and short. */
+/** One short line without control characters. */
 export function cleanText(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ").trim();
   return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line;

@@ -1,4 +1,5 @@
-// Reads a machine's resources: one script, a little over 100 ms, or a quick look, whatever is wrong with its cards.
+// Reads a machine's resources with one script, in about 100 ms, or quicker with a rough look at the cores. Works
+// whatever is wrong with its cards.
 
 import { randomBytes } from "node:crypto";
 import type { Capacity } from "../../model/machine.js";
@@ -10,15 +11,15 @@ import { runtimeFile } from "../runtime-files.js";
 import { parseProbe } from "./parse-probe.js";
 
 export interface ProbeOptions {
-  /** Directories below which batches/<batch>/slots/ are: what live slots claim there is taken. `~/` is the home on the machine. */
+  /** Directories that contain batches/<batch>/slots/, whose live claims count as taken. `~/` is the home on the machine. */
   readonly bases: readonly string[];
-  /** The claims of these batches are left out: they are the own ones. */
+  /** Claims of these batches are ignored, because they are this batch's own. */
   readonly except?: readonly string[];
-  /** How busy the cores are may be a rough guess. */
+  /** The load of the cores may be a rough estimate. */
   readonly isQuick?: boolean;
 }
 
-/** Throws RemoteError when the script did not get to its end. */
+/** Throws RemoteError if the script did not reach its end. */
 export async function probe(session: Session, options: ProbeOptions, signal: AbortSignal): Promise<Capacity> {
   const nonce = `sshoal-${randomBytes(9).toString("hex")}`;
   const settings = options.isQuick ? { ...SETTINGS, apart: "2" } : SETTINGS;
@@ -30,7 +31,7 @@ export async function probe(session: Session, options: ProbeOptions, signal: Abo
   };
 }
 
-/** Shell variables; what they mean is said in probe.sh. */
+/** Shell variables, explained in probe.sh. */
 const SETTINGS = { proc: "/proc", sys: "/sys", gpu_seconds: "10", apart: "10" };
 
 export function probeScript(nonce: string, bases: readonly string[], settings = SETTINGS): string {

@@ -1,9 +1,9 @@
-// A CUDA_VISIBLE_DEVICES that the machine's own environment sets is a limit to respect.
+// Respects a CUDA_VISIBLE_DEVICES that is set in the machine's own environment.
 
 import type { Gpu } from "../../model/machine.js";
 import { cleanText } from "./probe-facts.js";
 
-/** `value` null: the variable is not set, and all cards may be used. */
+/** `value` is null if the variable is not set and all cards may be used. */
 export function hideInvisible(gpus: readonly Gpu[], value: string | null, variable: string): Gpu[] {
   if (value === null) return [...gpus];
   const visible = visibleGpus(gpus, value);
@@ -11,7 +11,7 @@ export function hideInvisible(gpus: readonly Gpu[], value: string | null, variab
   return gpus.map((gpu) => (visible.has(gpu) ? gpu : { ...gpu, unusable: gpu.unusable ?? reason }));
 }
 
-/** Indices, or beginnings of UUIDs. As in CUDA, the first one that names no card ends the list. */
+/** Indices, or beginnings of UUIDs. As in CUDA, the first word that matches no card ends the list. */
 function visibleGpus(gpus: readonly Gpu[], value: string): Set<Gpu> {
   const visible = new Set<Gpu>();
   for (const word of value.split(",").map((part) => part.trim())) {
@@ -22,7 +22,7 @@ function visibleGpus(gpus: readonly Gpu[], value: string): Set<Gpu> {
   return visible;
 }
 
-/** A card's name stands for its MIG slices too. */
+/** The name of a card includes its MIG slices. */
 function isNamed(gpu: Gpu, word: string, gpus: readonly Gpu[]): boolean {
   if (/^\d+$/.test(word)) return gpu.index === Number(word);
   if (!/^(GPU|MIG)-./.test(word)) return false;

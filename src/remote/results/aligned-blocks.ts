@@ -1,14 +1,14 @@
-// Two blocks of memory, one to fill while the other is written. They begin at the beginning of a page: the disk takes
-// nothing else directly.
+// Two blocks of memory: one is filled while the other is written. They begin at a page boundary, as direct writes to a
+// disk require.
 
-/** Enough that the disk, and a thread for each write, are worth it. */
+/** Large enough that direct writes, with a thread for each, are worth their cost. */
 export const BLOCK_BYTES = 2 << 20;
 
 export type Blocks = readonly [Buffer, Buffer];
 
 const idle: Blocks[] = [];
 
-/** The caller puts them back once nothing is written from them any more. */
+/** The caller returns them once nothing is being written from them. */
 export function takeBlocks(): Blocks {
   return idle.pop() ?? cut(reserve(2 * BLOCK_BYTES));
 }
@@ -21,13 +21,13 @@ function cut(memory: ArrayBuffer): Blocks {
   return [Buffer.from(memory, 0, BLOCK_BYTES), Buffer.from(memory, BLOCK_BYTES, BLOCK_BYTES)];
 }
 
-/** The types of Node 20 do not have it. */
+/** The types of Node 20 lack it. */
 declare const WebAssembly: {
   readonly Memory: new (pages: { initial: number }) => { readonly buffer: ArrayBuffer };
 };
 const PAGE_BYTES = 1 << 16;
 
-/** Where address space is limited there may be none of that kind. Other memory serves as well, by way of the cache. */
+/** If address space is limited, this memory may not be available. Other memory also works, through the system's cache. */
 function reserve(bytes: number): ArrayBuffer {
   try {
     return new WebAssembly.Memory({ initial: bytes / PAGE_BYTES }).buffer;

@@ -1,21 +1,21 @@
-// Where the entries of an archive are put below a directory of ours: each under its own name, or under another one where
-// this disk does not take that name. Two names can become one by decoding, and a name can grow too long or lie too deep.
+// Chooses where the entries of an archive are put in a local directory: under their own names, or under others if the
+// disk refuses a name. Two names can become one by decoding, and a path can be too long or too deep.
 
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 
-/** This disk takes the entry under no name that was tried. */
+/** The disk accepted the entry under none of the names that were tried. */
 export class NoPlace extends Error {}
 
 type Make<T> = (place: string, file: string) => T;
 
-/** The disk's words for a name that it does not take. */
+/** Error codes for a name that the disk refuses. */
 const REFUSED = new Set(["EEXIST", "ENAMETOOLONG", "EINVAL", "EILSEQ"]);
 const MOST_NUMBER = 10_000;
-/** Of a name that is too long. */
+/** How much of a name that is too long is kept. */
 const KEPT_BYTES = 80;
-/** No disk takes a path of so many directories. */
+/** No disk accepts a path of so many directories. */
 const MOST_DEPTH = 2000;
 
 export class ArrivalPlaces {
@@ -28,19 +28,19 @@ export class ArrivalPlaces {
     this.#into = into;
   }
 
-  /** Names in the archive, and what these became; not of what is in a directory that was renamed. */
+  /** Names in the archive with their new places, except those inside a renamed directory. */
   get renamed(): readonly (readonly [name: string, place: string])[] {
     return this.#renamed;
   }
 
-  /** Those that were made. */
+  /** The directories that were made. */
   get directories(): string[] {
     return [...this.#directories.values()].slice(1);
   }
 
   /**
-   * Calls `make` with places below `into` until the disk takes one. `make` must fail where anything exists. Returns the
-   * place that was taken; throws NoPlace when there is none.
+   * Calls `make` with places below `into` until the disk accepts one. `make` must fail if the place exists. Returns the
+   * accepted place; throws NoPlace if there is none.
    */
   put<T>(name: string, make: Make<T>): { readonly place: string; readonly made: T } {
     let isRenamed = false;
@@ -59,7 +59,7 @@ export class ArrivalPlaces {
     throw new NoPlace(name);
   }
 
-  /** What has only two parts is ours, and has no other name. */
+  /** A place with only two parts is a file of sshoal, and gets no other name. */
   #try<T>(place: string, make: Make<T>): { readonly made: T } | { readonly code: string } {
     try {
       return { made: make(place, path.join(this.#into, place)) };
@@ -78,7 +78,7 @@ export class ArrivalPlaces {
     return place;
   }
 
-  /** In its directory; there with a short name; with that at the top of the results. */
+  /** Tries its own directory, then a short name in it, then that short name at the top of the results. */
   *#stemsFor(name: string): Iterable<string> {
     const directory = path.posix.dirname(name);
     if (this.#directories.has(directory) || name.split("/").length <= MOST_DEPTH) {
@@ -90,7 +90,7 @@ export class ArrivalPlaces {
   }
 }
 
-/** The beginning of the name and a digest of the whole path: the same in every run. */
+/** The beginning of the name and a digest of the whole path, the same in every run. */
 function shortName(name: string): string {
   let kept = "";
   for (const char of path.posix.basename(name)) {

@@ -1,4 +1,4 @@
-// Brings what ended jobs left: many jobs in one stream, into a directory of ours. Frees nothing.
+// Collects the results of ended jobs: many jobs in one stream, into a local directory. Frees nothing on the machine.
 
 import { rmSync } from "node:fs";
 import path from "node:path";
@@ -18,7 +18,10 @@ export interface Collection {
   readonly jobs: readonly CollectedJob[];
   /** Paths below the job's directory; "." is all of it. */
   readonly copyBack: readonly string[];
-  /** Fresh and empty; gets `<key>/{out,err,work/}`, as far as there is something in them. The caller's to remove when this rejects. */
+  /**
+   * Must be new and empty; gets `<key>/{out,err,work/}` as far as they have content. If this rejects, the caller
+   * removes it.
+   */
   readonly into: string;
   readonly signal: AbortSignal;
   /** Called with the bytes of the archive that have arrived so far. */
@@ -27,11 +30,11 @@ export interface Collection {
 
 interface CollectedJob {
   readonly key: string;
-  /** Streams that are not here yet in whole, and come with the archive. */
+  /** Streams that are not complete on the local disk yet, and arrive with the archive. */
   readonly streams: readonly ("out" | "err")[];
-  /** Where it is not that of the collection. */
+  /** Set if it differs from that of the collection. */
   readonly copyBack?: readonly string[] | undefined;
-  /** Of its results these paths alone; left out: what `copyBack` names. */
+  /** Only these paths of its results; absent: the paths in `copyBack`. */
   readonly only?: readonly string[];
 }
 
@@ -39,14 +42,14 @@ export interface Collected {
   readonly outcomes: ReadonlyMap<string, Outcome>;
   readonly written: ReadonlyMap<string, { files: number; bytes: number }>;
   readonly leftOut: readonly string[];
-  /** Of each key with any: how many names this disk does not take. A note among its results lists them. */
+  /** By key: how many names the local disk refused. A note in its results lists them. */
   readonly renamed: ReadonlyMap<string, number>;
-  /** Of each key with any: paths below its results that were not taken; directories end in "/". */
+  /** By key: paths of its results that were not collected; directories end in "/". */
   readonly missing: ReadonlyMap<string, readonly string[]>;
 }
 
 const NOTHING_MISSING: SentReport = { unread: [], partial: [] };
-/** Names of what cannot be read come on stderr; a machine that says more than this is not believed. */
+/** The limit for the names of unreadable files on stderr, because the machine is not trusted. */
 const REPORT_CHARACTERS = 64 << 20;
 
 export async function collect(session: Session, collection: Collection): Promise<Collected> {
@@ -67,7 +70,7 @@ export async function collect(session: Session, collection: Collection): Promise
       onProgress?.(bytes);
     });
     const unpacked = await unpack(running.stdout, into, rules).catch((error: unknown) => error);
-    // If a whole stream lacks something, its sender may explain why.
+    // If the stream is complete but something is missing, its sender may report why.
     const report = running.stdout.readableEnded ? await expectSent(running, stderr) : NOTHING_MISSING;
     signal.throwIfAborted();
     if (unpacked instanceof Error) throw unpacked;
@@ -81,7 +84,7 @@ export async function collect(session: Session, collection: Collection): Promise
   }
 }
 
-/** The machine has said what it sent, and what not; a stream that merely ended proves nothing. */
+/** The machine has reported what it sent and what it did not. The end of a stream alone proves nothing. */
 async function expectSent(running: Running, stderr: Promise<string>): Promise<SentReport> {
   const end = await running.ended;
   const said = end.kind === "lost" ? end.reason : await stderr;
@@ -90,19 +93,19 @@ async function expectSent(running: Running, stderr: Promise<string>): Promise<Se
   return report;
 }
 
-/** Only results may be missing: without its own files a job cannot be collected. */
+/** Only results may be missing: a job without its own files cannot be collected. */
 function byJob(names: readonly string[], keys: ReadonlySet<string>): Map<string, string[]> {
   const paths = new Map<string, string[]>();
   for (const name of names) {
     const [, key = "", below = "./"] = /^([^/]+)\/work\/(.+)?$/s.exec(name) ?? [];
-    if (!keys.has(key)) throw new RemoteError(`${JSON.stringify(name)} cannot be read there`);
+    if (!keys.has(key)) throw new RemoteError(`${JSON.stringify(name)} cannot be read on the machine`);
     paths.set(key, [...(paths.get(key) ?? []), below]);
   }
   return new Map([...paths].map(([key, some]) => [key, nameMissing(some)]));
 }
 
 function collectScript(collection: Collection): string {
-  // GNU tar takes a backslash in a name for the beginning of an escape; other tars do not, and know no such option.
+  // GNU tar treats a backslash in a name as an escape. Other tars do not, and lack this option.
   const own = collection.jobs.flatMap(({ copyBack = [], only = [] }) => [...copyBack, ...only]);
   const paths = [...collection.copyBack, ...own];
   const asWritten = paths.some((each) => each.includes("\\"))
@@ -110,7 +113,7 @@ function collectScript(collection: Collection): string {
     : "";
   return `${listScript(collection)}
 if [ $# = 0 ]; then
-  echo "they are not there any more: another computer may have fetched them" >&2
+  echo "they are no longer there: another computer may have collected them" >&2
   exit 1
 fi
 # A job may leave what even its owner cannot read as it is: directories at once, or what is in them would not be seen.
@@ -120,7 +123,7 @@ ${asWritten}
 ${SEND_AND_REPORT}`;
 }
 
-/** sh text that makes all that is to come the arguments. */
+/** sh text that sets the arguments to everything that is to be sent. */
 export function listScript({
   place,
   jobs,
@@ -179,7 +182,7 @@ function belowJob(path: string): string {
   return quote(name === "" || name === "." ? "work" : `work/${name}`);
 }
 
-/** What is named twice, alone or within another, tar would send twice. */
+/** tar would send a path twice if it is named twice, alone or inside another one. */
 function outermost(paths: readonly string[]): string[] {
   if (paths.includes(".")) return ["."];
   return [...new Set(paths)].filter((each) => !paths.some((other) => each.startsWith(`${other}/`)));
@@ -193,7 +196,7 @@ function readOutcomes(kept: ReadonlyMap<string, Buffer>, keys: ReadonlySet<strin
   const outcomes = new Map<string, Outcome>();
   for (const key of keys) {
     const outcome = parseExit(kept.get(`${key}/exit`)?.toString().trimEnd() ?? "");
-    if (outcome === null) throw new RemoteError(`it does not say how attempt ${key} ended`);
+    if (outcome === null) throw new RemoteError(`the machine did not report how attempt ${key} ended`);
     outcomes.set(key, outcome);
   }
   return outcomes;

@@ -1,12 +1,12 @@
-// Which paths to record, and to ask for again, of results that could not be taken whole. Pure.
+// Chooses which paths of incomplete results are recorded and requested again. Pure.
 
-/** A machine is asked for all of them in one command line. */
+/** The limits, because all paths are requested in one command line. */
 const MOST = 100;
 const MOST_BYTES = 2000;
 
 /**
- * Names at most `MOST` paths, relative to a job's results. A directory ends in "/" and stands for all that is in it;
- * "./" is all of the results. A file is replaced by its directory where its name cannot be passed back as it is.
+ * Names at most `MOST` paths, relative to a job's results. A directory ends in "/" and includes everything in it; "./"
+ * means all results. If a file's name cannot be passed back exactly, its directory replaces it.
  */
 export function nameMissing(paths: readonly string[]): string[] {
   let named = outermost(paths.map(nameable));
@@ -15,7 +15,7 @@ export function nameMissing(paths: readonly string[]): string[] {
   return named.length > MOST ? ["./"] : named.toSorted();
 }
 
-/** A newline would end the word, bytes that are no UTF-8 have been replaced, and no shell looks at a path that is too long. */
+/** A newline would end the word, bytes that are not UTF-8 were replaced, and a shell cannot use a path that is too long. */
 function nameable(path: string): string {
   const parts = path.split("/");
   let bytes = 0;
@@ -43,7 +43,7 @@ function directory(parts: readonly string[]): string {
   return parts.length === 0 ? "./" : `${parts.join("/")}/`;
 }
 
-/** Without what lies in a directory that is named as well. */
+/** Removes paths inside a directory that is also in the list. */
 function outermost(paths: readonly string[]): string[] {
   const unique = new Set(paths);
   if (unique.has("./")) return ["./"];

@@ -1,4 +1,4 @@
-// Puts aside, on the machine, what of ended jobs' results is not to come back. It goes when the job's directory goes.
+// Moves excluded parts of ended jobs' results aside on the machine. They are removed with the job's directory.
 
 import ignore from "ignore";
 import { quote } from "../../transport/quote.js";
@@ -10,14 +10,14 @@ import { runtimeFile } from "../runtime-files.js";
 interface Aside {
   readonly place: Place;
   readonly keys: readonly string[];
-  /** As in an ignore file at the top of a job's directory. */
+  /** Patterns as in an ignore file at the top of a job's directory. */
   readonly exclude: readonly string[];
   readonly signal: AbortSignal;
 }
 
 const MAX_LIST_BYTES = 256 << 20;
 
-/** May be repeated: what is aside already is not listed again. */
+/** May be repeated: paths that are already aside are not listed again. */
 export async function putAside(session: Session, aside: Aside): Promise<void> {
   const { place, keys, exclude, signal } = aside;
   if (exclude.length === 0) return;
@@ -31,7 +31,7 @@ export async function putAside(session: Session, aside: Aside): Promise<void> {
   const excluded = findExcluded(names, exclude);
   if (excluded.length === 0) return;
   await ask(session, {
-    doing: "leaving results out",
+    doing: "excluding results",
     script: `${script}move_aside || exit 1\necho done\n`,
     stdin: Buffer.from(excluded.map((name) => `${name}\0`).join("")),
     signal,

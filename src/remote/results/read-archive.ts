@@ -1,4 +1,4 @@
-// Reads an archive that a machine sends, entry by entry, to its very end: one that is cut off is an error.
+// Reads an archive from a machine, entry by entry, to its very end: a truncated archive is an error.
 
 import type { Readable } from "node:stream";
 import { Parser } from "tar/parse";
@@ -6,7 +6,7 @@ import type { ReadEntry } from "tar/read-entry";
 import { deferred } from "../../transport/deferred.js";
 import { RemoteError } from "../engine/remote-error.js";
 
-/** Entries come one after another. Rejects as `take` does, and for an archive that is not whole. */
+/** Passes on one entry at a time. Rejects as `take` does, and for an incomplete archive. */
 export async function readArchive(
   archive: Readable,
   take: (entry: ReadEntry) => Promise<void>,
@@ -16,7 +16,7 @@ export async function readArchive(
   let [isWhole, hasFailed] = [false, false];
   const parser = new Parser({
     strict: true,
-    // One after another: an entry that is not read yet holds back the rest of the archive.
+    // One at a time: an entry that is not read yet holds back the rest of the archive.
     onReadEntry: (entry) => {
       if (hasFailed) return entry.resume();
       taken = taken.then(() => take(entry));
@@ -37,7 +37,7 @@ export async function readArchive(
   } catch (error) {
     hasFailed = true;
     archive.unpipe();
-    // Ends the entry that is being written: nothing is written any more once this has rejected.
+    // Ends the entry that is being written, so that nothing is written once this has rejected.
     parser.end();
     await taken.catch(() => {});
     throw error;

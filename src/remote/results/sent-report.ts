@@ -1,6 +1,9 @@
-// What a machine says on stderr after it has sent an archive: how tar ended, and what could not be read.
+// Parses a machine's report on stderr after it has sent an archive: how tar ended, and which files could not be read.
 
-/** sh text: sends the arguments as an archive on stdout, then the report on stderr. Words end in NUL, which no name has. */
+/**
+ * sh text: sends the arguments as an archive on stdout, then the report on stderr. Words end in NUL, which no name
+ * contains.
+ */
 export const SEND_AND_REPORT = `tar -cf - $as_written "$@" </dev/null
 status=$?
 printf '\\0sent %s\\0' "$status" >&2
@@ -15,11 +18,11 @@ printf 'end\\0' >&2
 export interface SentReport {
   /** Names that are not in the archive; directories end in "/". */
   readonly unread: readonly string[];
-  /** Names of files that are in it, but without all of their content. */
+  /** Names of files in it that lack a part of their content. */
   readonly partial: readonly string[];
 }
 
-/** Null: the archive is of no use. */
+/** Null: the archive is unusable. */
 export function parseSentReport(stderr: string): SentReport | null {
   const [said = "", ...words] = stderr.split("\0");
   const [sent, end] = [words.findIndex((word) => /^sent \d+$/.test(word)), words.indexOf("end")];
@@ -31,9 +34,9 @@ export function parseSentReport(stderr: string): SentReport | null {
   return unread.length + partial.length > 0 || CHANGED.test(said) ? { unread, partial } : null;
 }
 
-/** GNU tar's words for files that it took as they were, or that were gone before it came to them. */
+/** Messages of GNU tar about files that changed while it read them, or were removed before. */
 const CHANGED = /^tar: .*: (file changed as we read it|File removed before we read it)$/m;
-/** GNU tar fills up with zeros what it could not read of a file. */
+/** GNU tar writes zeros for the part of a file that it could not read. */
 const PARTIAL = /^tar: (.+): (?:File shrank by |Read error at )/;
 const UNREAD_BY_GNU = /^tar: (.+): Cannot \w+: [^:]*$/;
 const UNREAD_BY_BUSYBOX = [
@@ -46,7 +49,7 @@ function unreadName(line: string): string[] {
   return complaint === undefined || complaint === PARTIAL ? [] : nameBy(complaint, line);
 }
 
-/** GNU tar escapes what is odd in a name: then its directory stands for it. */
+/** GNU tar escapes unusual letters in a name: then the directory is named instead. */
 function nameBy(complaint: RegExp, line: string): string[] {
   const name = complaint.exec(line)?.[1];
   if (name === undefined) return [];

@@ -1,11 +1,11 @@
-// Makes what was written safe on this computer's disk, so that it may be removed where it came from.
+// Makes written files safe on the local disk, so that their originals may be removed.
 
 import { execFile } from "node:child_process";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import pLimit from "p-limit";
 
-/** Each takes the disk about a millisecond; a whole disk takes longer when others have written to it. */
+/** Syncing one file takes about a millisecond. Syncing the whole disk takes longer if other programs have written to it. */
 const FEW = 50;
 const AT_ONCE = 8;
 
@@ -16,7 +16,7 @@ export async function syncAll(dir: string, names: readonly string[]): Promise<vo
   await Promise.all(names.map((name) => limit(() => syncOne(path.join(dir, name)))));
 }
 
-/** False where `sync` cannot do that for one disk. */
+/** False if `sync` cannot sync a single disk. */
 function syncDisk(dir: string): Promise<boolean> {
   return new Promise((resolve) => execFile("sync", ["-f", dir], (error) => resolve(error === null)));
 }

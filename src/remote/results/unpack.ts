@@ -1,6 +1,6 @@
-// Writes an archive from a machine into a fresh directory of ours. The archive is not trusted: names that lead
-// elsewhere reject it whole, links that lead elsewhere are left out, and links are made last, so that nothing is
-// ever written through one. One name that this disk does not take never holds up the others.
+// Writes an archive from a machine into a new local directory. The archive is not trusted: a name that leads outside
+// rejects the whole archive, and a link that leads outside is skipped. Links are made last, so that nothing is written
+// through one. One name that the disk refuses does not block the others.
 
 import { closeSync, symlinkSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
@@ -15,29 +15,29 @@ import { syncAll } from "./sync-all.js";
 import { createFile, type NewFile, writeEntry } from "./write-entry.js";
 
 export interface Unpacked {
-  /** Of each first path component: what was written two levels below it. */
+  /** By first path component: what was written two levels below it. */
   readonly written: ReadonlyMap<string, { files: number; bytes: number }>;
-  /** What no archive can bring, in words. */
+  /** Descriptions of the entries that were skipped. */
   readonly leftOut: readonly string[];
-  /** Of each first path component: how many names were changed. Its note RENAMED lists them. */
+  /** By first path component: how many names were changed. Its note RENAMED lists them. */
   readonly renamed: ReadonlyMap<string, number>;
-  /** Names of what could not be taken. */
+  /** Names of entries that could not be written. */
   readonly untaken: readonly string[];
   readonly kept: ReadonlyMap<string, Buffer>;
 }
 
 export interface UnpackRules {
-  /** Which first components may come. */
+  /** Which first components are allowed. */
   readonly allows: (top: string) => boolean;
-  /** Files that are not written but handed over as they are. */
+  /** Files whose content is returned instead of written. */
   readonly keeps: (name: string) => boolean;
 }
 
 const KEPT_BYTES = 4096;
-/** Which of a job's results have another name here than on the machine. */
+/** Lists the results that have another name locally than on the machine. */
 export const RENAMED = "sshoal-renamed.txt";
 
-/** Whatever was written when this rejects is the caller's to remove. */
+/** If this rejects, the caller removes the files written so far. */
 export async function unpack(archive: Readable, into: string, rules: UnpackRules): Promise<Unpacked> {
   const unpacking = new Unpacking(into, rules);
   try {
@@ -50,10 +50,10 @@ export async function unpack(archive: Readable, into: string, rules: UnpackRules
   }
 }
 
-/** No archive at all, or one in which our own files are something else. */
+/** Not an archive, or one in which sshoal's own files have the wrong type. */
 const ARCHIVE_FAULTS = /^(TAR_\w+|Z_\w+|EEXIST|ENOTDIR|EISDIR|ENAMETOOLONG|EINVAL|ELOOP)$/;
 
-/** What this computer's disk refuses, for want of room or of rights, is no fault of the archive. */
+/** Errors of the local disk, such as missing space or rights, are not the archive's fault. */
 function blameArchive(error: unknown): unknown {
   const { code = "", tarCode = code, message } = error as NodeJS.ErrnoException & { tarCode?: string };
   if (error instanceof RemoteError || !ARCHIVE_FAULTS.test(tarCode)) return error;
@@ -69,7 +69,7 @@ class Unpacking {
   readonly #untaken: string[] = [];
   readonly #places: ArrivalPlaces;
   readonly #files: string[] = [];
-  /** Where the file of a name is; null: there are several of that name. */
+  /** The place of each file by its name; null if there are several of that name. */
   readonly #placeOf = new Map<string, string | null>();
   readonly #links: { readonly name: string; readonly target: string }[] = [];
 
@@ -117,7 +117,10 @@ class Unpacking {
     }
   }
 
-  /** Links are made now, when nothing is written any more. Their directories first: no link is made through another. */
+  /**
+   * Makes the links now that all files are written. Their directories come first, so that no link is made through
+   * another.
+   */
   async finish(): Promise<Unpacked> {
     const placed = this.#links.filter(({ name }) => this.#makeDirectoryOf(name));
     for (const link of placed) this.#makeLink(link);
@@ -142,7 +145,7 @@ class Unpacking {
     }
   }
 
-  /** Beside what was renamed: one line each, its place and its own name. */
+  /** A note beside the renamed entries: one line each, with its place and its own name. */
   #noteRenamed(): Map<string, number> {
     const below = (name: string) => name.split("/").slice(2).join("/");
     const lines = new Map<string, string[]>();
@@ -167,7 +170,7 @@ class Unpacking {
     const isBad =
       raw.includes("\0") || parts.length === 0 || parts.some((part) => part === "" || part === "..");
     if (isBad || !this.#rules.allows(parts[0] ?? "")) {
-      throw new RemoteError(`the archive it sent is not to be trusted: it holds ${JSON.stringify(raw)}`);
+      throw new RemoteError(`the archive it sent cannot be trusted: it contains ${JSON.stringify(raw)}`);
     }
     return parts.join("/");
   }
@@ -188,10 +191,10 @@ class Unpacking {
     return made;
   }
 
-  /** A hard link within the archive becomes a file of its own. */
+  /** A hard link within the archive becomes a separate file. */
   async #copyLinked(name: string, original: string): Promise<void> {
     const from = this.#placeOf.get(original);
-    // It could not be read or taken, or it is not known which of several it is.
+    // Its original could not be read or written, or several have that name.
     if (from === undefined || from === null) throw new NoPlace(name);
     const { file, fd } = this.#create(name);
     closeSync(fd);
@@ -202,7 +205,7 @@ class Unpacking {
   #makeLink({ name, target }: { readonly name: string; readonly target: string }): void {
     try {
       this.#places.put(name, (place, file) => {
-        // Judged by where it is made: in a directory that was renamed it may lead elsewhere.
+        // Checked at its final place: in a renamed directory the link may lead elsewhere.
         if (!leadsInside(place, target)) throw new LeadsOutside();
         symlinkSync(target, file);
       });
@@ -213,7 +216,7 @@ class Unpacking {
     }
   }
 
-  /** Results are what is below the second directory; beside it are our own files. */
+  /** Results are below the second directory; beside that are sshoal's own files. */
   #count(name: string, bytes: number): void {
     const [top = "", , ...below] = name.split("/");
     if (below.length === 0) return;

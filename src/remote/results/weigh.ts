@@ -1,10 +1,10 @@
-// How much a collection will bring: asked only of large ones, while they arrive.
+// Asks how large a collection is, while it arrives. Used only for large ones.
 
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Collection, listScript } from "./collect.js";
 
-/** In bytes, roughly: what surrounds the files in the archive is not counted. */
+/** In bytes, roughly: without the headers of the archive. */
 export async function weigh(session: Session, collection: Omit<Collection, "into">): Promise<number> {
   const script = `${listScript(collection)}
 # The size that a sparse file has to tar; not every du knows of it.

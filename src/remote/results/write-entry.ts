@@ -1,4 +1,4 @@
-// Writes one file of an archive, into a file that was made for it.
+// Writes one file of an archive into a newly created file.
 
 import { closeSync, constants, fchmodSync, futimesSync, openSync, writeSync } from "node:fs";
 import type { ReadEntry } from "tar/read-entry";
@@ -7,10 +7,10 @@ import { type Blocks, putBack, takeBlocks } from "./aligned-blocks.js";
 import { BlockFile } from "./block-file.js";
 
 const FRESH = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
-/** In one go: to wait for each write costs more than a small file takes. */
+/** Smaller files are written synchronously: waiting for each write costs more than writing a small file. */
 const SMALL_BYTES = 256 << 10;
 
-/** `create` is called once, and returns a new, empty file that is open. */
+/** Calls `create` once; it returns a new, empty, open file. */
 export async function writeEntry(entry: ReadEntry, create: () => NewFile): Promise<void> {
   if (entry.size <= SMALL_BYTES) writeSmall(entry, await entry.concat(), create());
   else await writeLarge(entry, create());
@@ -21,17 +21,17 @@ export interface NewFile {
   readonly fd: number;
 }
 
-/** Never over another file, nor through a link. */
+/** Never overwrites a file, and never follows a link. */
 export function createFile(file: string): NewFile {
   return { file, fd: openSync(file, FRESH, 0o600) };
 }
 
-/** The owner's bits alone: results are private. */
+/** Only the owner's bits, because results are private. */
 function modeOf({ mode = 0o600 }: ReadEntry): number {
   return (mode & 0o700) | 0o400;
 }
 
-/** A disk that is about to be full takes a part of what it is given, and says so only in the number of bytes. */
+/** A disk that is nearly full writes a part, and reports it only by the number of bytes. */
 function writeSmall(entry: ReadEntry, content: Buffer, { fd }: NewFile): void {
   try {
     for (let done = 0; done < content.length; ) done += writeSync(fd, content, done);
@@ -56,8 +56,8 @@ async function writeLarge(entry: ReadEntry, { file, fd }: NewFile): Promise<void
 }
 
 /**
- * Each packet is copied into a block as it comes: packets that waited to be written would be rubbish that is expensive
- * to collect. `write` resolves when the other block may be filled.
+ * Copies each packet into a block as it arrives: waiting packets would be expensive for the garbage collector. `write`
+ * resolves when the other block may be filled.
  */
 async function pour(
   entry: ReadEntry,

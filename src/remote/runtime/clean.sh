@@ -1,5 +1,5 @@
-# The end of a batch: its spool goes, and with it trees that are in no use. Runs after lib.sh, with $root, $spool,
-# $max_trees and $max_kb set.
+# Ends a batch: removes its spool, and trees that are not in use. Runs after lib.sh, with $root, $spool, $max_trees and
+# $max_kb set.
 
 clean() {
   tries=0
@@ -10,11 +10,12 @@ clean() {
     done
   done
   ! is_elsewhere || { echo "elsewhere $live_host" && echo "done" && return; }
-  # Whoever asked may be gone, and the next client may be handing over: then this ends here, with a broken pipe.
+  # The client may be gone, and the next one may be handing over: then this script ends here, with a broken pipe.
   echo removing
-  # What an earlier process of the same number left would take the spool in, beside what is in it.
+  # If an earlier process with the same pid left this directory, mv would put the spool inside it.
   [ ! -e "$root/removing.$$" ] || discard "$root/removing.$$" || return 1
-  # In one step, so that no process finds half of it. A slot that is still there has moved along, but begins jobs by the old path.
+  # One rename, so that no process finds half of it. A slot that still runs moves along, but begins jobs by the old
+  # path.
   [ ! -d "$spool" ] || mv "$spool" "$root/removing.$$" || return 1
   discard_all
   [ ! -L "$base/batches/${spool##*/}" ] || rm -f "$base/batches/${spool##*/}"
@@ -22,7 +23,7 @@ clean() {
   echo "done"
 }
 
-# A slot or a job of another host is at work here, as far as is known.
+# True if, as far as this host knows, a slot or a job of another host works here.
 is_elsewhere() {
   for trace in "$spool"/slots/*/loop "$spool"/slots/*/keeper "$spool"/slots/*/job; do
     is_live "$trace"
@@ -34,19 +35,19 @@ is_elsewhere() {
 discard_all() {
   for aside in "$root"/removing.*; do
     [ "$aside" = "$root/removing.$$" ] || [ ! -d "$proc/${aside##*.}" ] || continue
-    # A directory of another user can hold what this one may not remove. It disturbs no batch.
+    # A directory of another user can contain files that this user may not remove. It disturbs no batch.
     [ ! -d "$aside" ] || discard "$aside" || [ "$aside" != "$root/removing.$$" ] || echo "left $aside"
   done
 }
 
-# Of files no mode is changed: other trees have them too.
+# The modes of files stay, because other trees share the files.
 discard() {
   rm -rf "$1" 2>/dev/null || { find "$1" -type d ! -perm -700 -exec chmod u+rwx {} \; && rm -rf "$1"; }
 }
 
-# The latest used first. Asked for all at once, du counts what trees share once, with the first of them.
+# The latest used first. du gets all of them in one call, so that it counts shared files once, with the first tree.
 prune() {
-  # To weigh them takes long where they are large, and is of no use while none is old enough to go.
+  # Measuring large trees takes long, and is useless while none is old enough to be removed.
   [ -n "$(find "$root/trees" ! -path "$root/trees" -prune -mmin +10 2>/dev/null)" ] || return 0
   set --
   # shellcheck disable=SC2045 # names of ours have nothing in them that would break; others are left alone
@@ -63,19 +64,20 @@ prune() {
   done
 }
 
-# By some batch that is here.
+# True if a batch on this machine names the tree.
 is_named() {
   any_uses "${1##*/}" "$root"/batches/* "$base"/batches/*
 }
 
-# unstage TREE: it was sent in advance, and there is no room for jobs. Nothing of ours stays where nothing else is.
+# unstage TREE: the tree was sent in advance, and there is no room for jobs. Removes it, and the directories above if
+# they are empty.
 unstage() {
   [ ! -d "$1" ] || is_named "$1" || { mv "$1" "$root/removing.$$" && discard "$root/removing.$$"; } || return 1
   rmdir "$root/trees" "$root" 2>/dev/null
   echo "done"
 }
 
-# After a week, or beyond the limits; never within ten minutes, since somebody may be about to use it.
+# True after a week, or beyond the limits; never within ten minutes, because a client may be about to use it.
 is_old() {
   if [ "$count" -gt "$max_trees" ] || [ "$sum_kb" -gt "$max_kb" ]; then
     [ -n "$(find "$1" -prune -mmin +10)" ]

@@ -1,5 +1,5 @@
-# The control channel's other end: each line on stdin is one call of a verb below, answered between marks.
-# Runs in the spool, after lib.sh and settings were read.
+# The machine's end of the control channel. Each line on stdin is one call of a verb below, answered between marks. Runs
+# in the spool, after lib.sh and settings were read.
 
 . ./control/output.sh
 . ./control/tend.sh
@@ -15,7 +15,7 @@ serve() {
   rm -f "looked.$$."?
 }
 
-# hold CLIENT: this shell stands for the client that follows the batch. Says who else does, if it is another.
+# hold CLIENT: this shell represents the client that follows the batch. Prints the holder if it is another client.
 hold() {
   { read -r holder <held-by; } 2>/dev/null
   if [ "$holder" != "$1" ] && ! is_dead holder; then
@@ -29,15 +29,15 @@ hold() {
   echo "holding $$"
 }
 
-# look: prints "gone" when the spool was removed, also if another one is in its place by now; else which event logs it has.
+# look: prints "gone" if the spool was removed, even if another one is in its place. Otherwise prints its event logs.
 look() {
   [ -e trees ] && [ -e "$spool/trees" ] || { echo gone && return; }
   find_logs
   echo "logs$logs"
 }
 
-# take_back KEY…: prints "taken" for jobs that no slot has begun, which are the client's again, and "begun" for those that it
-# has or had. Prints nothing about a job of which it cannot tell. A job that never came is kept from coming late.
+# take_back KEY…: prints "taken" for jobs that no slot has begun and that the client gets back, and "begun" for the
+# others. Prints nothing about a job if it cannot tell. A job that never arrived is blocked from arriving late.
 take_back() {
   for key; do
     keep_out "$key"
@@ -49,26 +49,26 @@ take_back() {
   done
 }
 
-# Its directory is what keeps a job out: a hand-over puts none over another.
+# The directory blocks a job: a hand-over does not put a job over an existing one.
 keep_out() {
   [ ! -d "jobs/$1" ] || return 0
   was_freed "$1"
   [ $? != 1 ] || mkdir -p "jobs/$1"
 }
 
-# Status 1: it was not; any other but 0: that is not known.
+# Status 1: it was not; any other status but 0: unknown.
 was_freed() {
   is_logged "freed $1"
 }
 
-# returned: says all that were ever taken back.
+# returned: prints all keys that were ever taken back.
 returned() {
   for dir in jobs/*; do
     if is_with_client "${dir#jobs/}"; then echo "taken ${dir#jobs/}"; fi
   done
 }
 
-# absent KEY…: says which are not here, and were not freed here either: this is not the spool that they came to.
+# absent KEY…: prints the keys that are not here and were not freed here either: they went to another spool.
 absent() {
   for key; do
     [ ! -d "jobs/$key" ] || continue
@@ -77,8 +77,8 @@ absent() {
   done
 }
 
-# claim_for TAKER KEY: fails when the job is taken. The name is not needed for the taking: a full disk lets a file
-# be made, but not written.
+# claim_for TAKER KEY: fails if the job is taken. Creating the file takes the job, even without a name in it: on a full
+# disk a file can be created, but not written.
 claim_for() {
   set -C
   { true >"jobs/$2/claim"; } 2>/dev/null
@@ -88,15 +88,15 @@ claim_for() {
   return "$claimed"
 }
 
-# Taken back before: by us, perhaps, when the link was lost before the answer.
+# True if it was taken back before, perhaps by this client, whose connection was lost before the answer.
 is_with_client() {
   taker=
   { read -r taker <"jobs/$1/claim"; } 2>/dev/null
   [ "$taker" = client ]
 }
 
-# stop KEY…: what nobody has begun ends at once; the process trees of the others end in the background, and their
-# keepers write how. Says what was taken back and is not here any more.
+# stop KEY…: jobs that have not begun end at once. The process trees of the others end in the background, and their
+# keepers write the outcome. Prints the keys that were taken back and are no longer here.
 stop() {
   for key; do
     if claim_for stop "$key"; then
@@ -111,7 +111,7 @@ stop() {
   done
 }
 
-# The client that stopped it may have been killed before all was written.
+# The client that stopped it may have been killed before everything was written.
 end_stopped() {
   is_logged "ended $1 .*" || end_unbegun "$1"
 }
@@ -121,12 +121,12 @@ end_unbegun() {
   say "ended $1 0 stopped 0"
 }
 
-# halt: the client that follows the batch now is to stop all of it; one that comes later is not.
+# halt: asks the client that follows the batch now to stop all of it. Does not affect later clients.
 halt() {
   { read -r holder_pid _ <holder; } 2>/dev/null && say "halting $holder_pid"
 }
 
-# A job that was taken a moment ago has no process yet, and is not given one once it is marked.
+# A job that was taken a moment ago has no process yet, and does not get one once it is marked.
 stop_begun() {
   true >"jobs/$1/stopped"
   tries=0
@@ -137,13 +137,13 @@ stop_begun() {
   is_running "$1" && end_tree "$live_pid" "$batch/$1."
 }
 
-# Here or elsewhere. A process elsewhere is left alone: that host finds the mark.
+# On this host or another. A process on another host is not touched: that host finds the mark.
 has_process() {
   is_running "$1"
   [ $? != 1 ]
 }
 
-# drain: no slot takes another job; those that run finish.
+# drain: no slot takes another job; running jobs finish.
 drain() {
   open_log && with_lock jobs.lock close_slots
 }

@@ -1,11 +1,13 @@
-# Looks whether a machine is fit for a batch: prints raw facts, one a line behind $nonce; whoever asked judges them.
-# Given, after own.sh and lib.sh: $nonce, $root (our files), $login_umask and $login_locale; what our scripts call ($tools); how
-# long all of it may take ($seconds), the setup alone ($setup_seconds), and how long the survivor lives
-# ($survivor_seconds; 0: there is to be none); $job, a job's script that does nothing but its setup, empty when there is
-# none. POSIX sh. Leaves nothing but the survivor: what it makes is in $trial, and goes with it.
+# Examines whether a machine is suitable for a batch. Prints raw facts, one per line after $nonce; the client judges
+# them.
+# Given, after own.sh and lib.sh: $nonce, $root (sshoal's files), $login_umask and $login_locale; the tools that
+# sshoal's scripts call ($tools); the time limits for everything ($seconds) and for the setup alone ($setup_seconds);
+# how long the survivor lives ($survivor_seconds; 0: no survivor); $job, a job's script that only runs its setup, empty
+# if there is none.
+# POSIX sh. Leaves only the survivor: all files are made in $trial, which is removed.
 
 doctor() {
-  # Whatever was printed before may have left its line open.
+  # Earlier output may have left an incomplete line.
   echo
   find_place
   trial=$place/.sshoal-doctor.$$
@@ -20,7 +22,7 @@ say() {
   printf '%s %s\n' "$nonce" "$*"
 }
 
-# What hangs most easily comes last: with it everything behind it is lost.
+# The step that is most likely to hang comes last, because everything after it would be lost.
 tell_all() {
   tell_host
   tell_tools
@@ -31,11 +33,11 @@ tell_all() {
   tell_setup
 }
 
-# watched COMMAND: a dead file server makes tools hang so that not even KILL ends them. So they write into a pipe beside
-# a watchdog, and the reader of the pipe stops after the first word of either.
+# watched COMMAND: a dead file server can make tools hang so that not even KILL ends them. So they write into a pipe
+# beside a watchdog, and the reader of the pipe stops at the first word of either.
 watched() {
   {
-    # By exec: what a redirection of the braces would put aside, all below would hold open.
+    # With exec: processes below would hold open the copies that a redirection of the braces makes.
     exec 2>/dev/null
     watchdog "$seconds" &
     echo "$nonce watchdog $!"
@@ -45,7 +47,7 @@ watched() {
 }
 
 watchdog() {
-  # In this order, and with KILL: else quick work could leave the sleeper behind.
+  # In this order, and with KILL: otherwise a quick command could leave the sleeper behind.
   trap 'kill -KILL $!; exit' TERM
   sleep "$1" &
   wait $! && echo "$nonce late"
@@ -89,7 +91,7 @@ tell_tools() {
   done
 }
 
-# Where people have what their setup calls, when it does not find it.
+# Common places of programs that a setup calls, in case it does not find them.
 tell_environments() {
   for dir in "$HOME"/miniconda3 "$HOME"/anaconda3 "$HOME"/miniforge3 "$HOME"/mambaforge /opt/conda /opt/miniconda3 \
     /opt/anaconda3 /opt/miniforge3; do
@@ -100,7 +102,7 @@ tell_environments() {
   done
 }
 
-# Of systemd-logind. Without systemd there is nobody who would kill at logout, nor anybody to ask.
+# Asks systemd-logind. Without systemd, nothing kills processes at logout.
 tell_logout() {
   command -v loginctl >/dev/null || return 0
   say at 'loginctl'
@@ -111,7 +113,7 @@ tell_logout() {
   [ "$at_logout" != scope ] || in_scope=yes
 }
 
-# Started as slots are; somebody looks for it on the next connection. It ends by itself, should nobody come.
+# Started as slots are. The client looks for it on its next connection. It ends by itself if no client does.
 start_survivor() {
   [ "$survivor_seconds" != 0 ] && command -v setsid >/dev/null || return 0
   detached sleep "$survivor_seconds" </dev/null >/dev/null 2>&1 &
@@ -119,8 +121,8 @@ start_survivor() {
   start_of "$survivor" && say survivor "$survivor $started $boot_id"
 }
 
-# The directory our files would be in, or the nearest one above that is there. One that cannot be entered is no reason
-# to look above it: it is what we would be told to use.
+# The directory for sshoal's files, or its nearest existing parent. If it exists but cannot be entered, it is still the
+# one to examine, because sshoal would use it.
 find_place() {
   place=$root
   until [ -e "$place" ] || [ -z "${place%/*}" ]; do place=${place%/*}; done
@@ -132,7 +134,7 @@ tell_filesystems() {
   say home-filesystem "$(filesystem_of "$HOME")"
   say at "the file system of $place"
   say place "$place"
-  # Nothing is tried where another account could have its hands in it.
+  # Nothing is tried if another account could change the directory.
   said=$(check_own 2>&1) || { say unsafe "$said"; return; }
   say place-filesystem "$(filesystem_of "$place")"
   say free-kb "$(df -Pk "$place" | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })"
@@ -148,7 +150,7 @@ filesystem_of() {
   stat -f -c %T "$1" || df -PT "$1" | tail -n 1 | { read -r _ type _; echo "$type"; }
 }
 
-# As a slot runs it: the same script, shell, umask and locale; but in a directory that has no files in it.
+# Runs the setup as a slot does: with the same script, shell, umask and locale, but in an empty directory.
 tell_setup() {
   [ -n "$job" ] && [ -d "$trial" ] && command -v setsid >/dev/null || return 0
   say at 'setup'
@@ -161,7 +163,7 @@ tell_setup() {
   wait "$pid"
   code=$?
   kill "$dog"
-  # What the setup left running ends with it, as after a job.
+  # Processes that the setup left running are ended, as after a job.
   kill -KILL "-$pid"
   if [ -e "$trial/late" ]; then say setup-late "$setup_seconds"; else say setup-code "$code"; fi
   sed -n "s/^$nonce /&setup-/p" "$trial/out"
@@ -174,5 +176,5 @@ as_at_login() {
   [ -z "${login_locale-}" ] || export LC_ALL="$login_locale"
 }
 
-# Or some tool might eat what follows the script on stdin.
+# A tool might read the rest of the script from stdin.
 doctor </dev/null

@@ -1,19 +1,20 @@
-# Makes slots faster: slot.sh is complete without it. The functions here replace four of slot.sh: run_keeper, run_command,
-# remember_copy and is_as_copied. Two processes serve all jobs of a keeper, where each job would start its own:
+# Makes slots faster. slot.sh is complete without it. The functions here replace four of slot.sh: run_keeper,
+# run_command, remember_copy and is_as_copied. Two processes serve all jobs of a keeper, instead of two per job:
 #   a bash (fork.bash) runs plain commands in forks of itself    keeper -> 5, fifo "run" -> bash -> pipe, 6 -> keeper
-#   a du says whether anything in work/ has changed              keeper -> 7, fifo "ask" -> du   -> pipe, 8 -> keeper
-# Where one of the two is missing or was killed, the functions of slot.sh do the work.
+#   a du reports whether anything in work/ has changed           keeper -> 7, fifo "ask" -> du   -> pipe, 8 -> keeper
+# If one of the two is missing or was killed, the functions of slot.sh do the work.
 
-# Whether this loop has made its fifos.
+# Not empty if this loop has made its fifos.
 has_fifos=''
-# Of the keeper: "ready" once the bash has answered, and its pid.
+# Of the keeper: "ready" once the bash has answered, and the bash's pid.
 forker='' forker_pid=''
-# Of the keeper: whether du answers, its last answer, and its answer about the copy that is in work/.
+# Of the keeper: whether du answers, its last answer, and its answer about the copy in work/.
 can_ask='' answer='' as_copied=''
 
 run_keeper() {
   is_killed=''
-  # The loop opens both ends: no process waits for the other to open, and a reader that is gone is no SIGPIPE for the keeper.
+  # The loop opens both ends, so that no process waits for the other to open, and a missing reader causes no SIGPIPE for
+  # the keeper.
   if make_fifos && command exec 5<>"$mine/run" 7<>"$mine/ask"; then
     fork_jobs <"$mine/run" 5>&- 7>&- | run_keeper_with_du &
     exec 5>&- 7>&-
@@ -25,7 +26,7 @@ run_keeper() {
   [ -z "$is_killed" ]
 }
 
-# Each loop makes its own: a process of an earlier loop might still read those of that loop.
+# Each loop makes its own, because a process of an earlier loop might still read that loop's fifos.
 make_fifos() {
   [ -z "$has_fifos" ] || return 0
   { [ ! -e "$mine/ask" ] || rm -f "$mine/run" "$mine/ask"; } &&
@@ -46,7 +47,7 @@ run_keeper_with_du() {
   exit "$code"
 }
 
-# Answers each path with its size, the newest ctime of all that is below it, and the path.
+# Answers each path with its size, the newest ctime below it, and the path.
 print_changes() {
   exec du -ls --time=ctime --time-style=+%s.%N --files0-from=-
 }
@@ -61,7 +62,7 @@ run_command() {
   if [ "$needs_own_shell" = 0 ] && can_fork; then have_it_forked; else run_in_own_shell; fi
 }
 
-# fork.bash ends at once where the environment holds anything that every bash is to read first.
+# fork.bash ends at once if the environment has anything that every bash reads first.
 can_fork() {
   [ -n "$forker" ] || { read -r forker forker_pid <&6 || forker=none; } 2>/dev/null
   [ "$forker" = ready ] && kill -0 "$forker_pid" 2>/dev/null
@@ -98,7 +99,7 @@ ask() {
   { printf '%s\0' "$1" >&7 && read -r answer <&8; } 2>/dev/null
   case $answer in
     [0-9]*"	"[0-9]*.[0-9]*"	$1") ;;
-    # An error message, or nothing: later answers might belong to earlier questions.
+    # An error message, or nothing. Later answers might belong to earlier questions.
     *) can_ask='' ;;
   esac
   [ -n "$can_ask" ]

@@ -1,5 +1,6 @@
-# Prints the machine's clock and the names of a spool's event logs, then what is new in them. Runs in the spool after logs.sh; $known has a line
-# <log>=<lines> <end of the last one> for each log of which the client has lines. Ends when stdin does.
+# Prints the machine's clock and the names of a spool's event logs, then their new lines. Runs in the spool after
+# logs.sh. $known has a line <log>=<lines> <end of the last one> for each log of which the client has lines. Ends when
+# stdin does.
 
 newline='
 '
@@ -23,8 +24,8 @@ follow() {
   esac
 }
 
-# Sets $count to how many lines of the log are known. Ends where these are not in it: after a power failure the last lines can be
-# missing, and others can be in their place.
+# Sets $count to the number of known lines of the log. Ends the script if the log does not have them: after a power
+# failure the last lines can be missing or replaced.
 find_known() {
   known_end=${known#*"$newline$log_file="}
   known_end=${known_end%%"$newline"*}
@@ -35,18 +36,19 @@ find_known() {
   esac
 }
 
-# In place of this shell, so that tail has its pid.
+# Replaces this shell, so that tail has its pid.
 print_logs() {
   read -r pid _ </proc/self/stat
   { read -r _; kill "$pid"; } <&3 >/dev/null 2>&1 &
-  # On a file server, or when no inotify is left, tail looks once a second by default. busybox takes whole seconds only.
+  # On a file server, or without free inotify watches, tail polls once per second by default. busybox accepts only whole
+  # seconds.
   pause=1
   ! tail -s 0.05 -n 0 /dev/null 2>/dev/null || pause=0.05
   # shellcheck disable=SC2086
   exec tail -v -n +1 -s "$pause" -f $logs 3<&-
 }
 
-# skip COUNT…: leaves out so many lines of each log. tail prints the logs in turn, each behind a header, before it waits.
+# skip COUNT…: drops this many lines of each log. tail prints the logs in turn, each after a header, before it waits.
 skip() {
   for count; do
     while IFS= read -r line; do

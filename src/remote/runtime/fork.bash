@@ -1,9 +1,9 @@
-# Runs jobs that need no shell of their own: bash -p fork.bash SPOOL SLOT. Prints "ready PID" first. Then each line of stdin is
-# "KEY PLACE KEEPER", and is answered by "KEY CODE PID" when the job has ended. The job's shell is a fork of this bash, which takes less
-# time than to start another one.
+# Runs jobs that need no shell of their own: bash -p fork.bash SPOOL SLOT. Prints "ready PID" first. Then each line of
+# stdin is "KEY PLACE KEEPER". The answer is "KEY CODE PID" when the job has ended. The job's shell is a fork of this
+# bash, which is faster than starting another one.
 
-# Because of -p, this bash ignores what the environment tells every bash, such as functions and a file to read first. A shell of a
-# job's own would not, so all jobs get one.
+# With -p, this bash ignores settings for every bash in the environment, such as functions and a file to read first. A
+# job's own shell would use them, so with such settings this ends, and every job gets its own shell.
 while IFS= read -r -d '' variable; do
   case $variable in BASH_* | BASHOPTS=* | SHELLOPTS=* | GLOBIGNORE=* | POSIXLY_CORRECT=*) exit 1 ;; esac
 done </proc/self/environ
@@ -33,7 +33,8 @@ sshoal_run() {
 
 echo "ready $$"
 while read -r key place SSHOAL_KEEPER; do
-  # With -m a fork leads a group of its own. Not while waiting: with -m, wait returns for a job that is only stopped.
+  # With -m a fork leads its own process group. -m is off while waiting, because with it wait returns for a job that is
+  # only stopped.
   set -m
   sshoal_run </dev/null >>"jobs/$key/out" 2>>"jobs/$key/err" &
   set +m

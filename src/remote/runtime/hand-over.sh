@@ -1,18 +1,19 @@
-# Puts jobs, and what their slots need, into the spool and starts the slots. Runs with $root, $base and $spool set; $slots, the
-# indices of all slots; $most, how many loops there is use for; $tree, the name of the jobs' tree; $copies, the names of trees
-# that are laid over it; $is_furnished, empty unless slots and scripts are there; $scripts, their names; $spool_format, the format of what is handed over; with load_lib,
-# which defines lib.sh; and with the client at descriptor 3.
+# Puts jobs and slots into the spool, and starts the slots. Runs with $root, $base and $spool set; $slots, the indices
+# of all slots; $most, how many loops are useful; $tree, the name of the jobs' tree; $copies, the names of trees that
+# are copied over it; $is_furnished, empty unless the spool has slots and scripts; $scripts, their names; $spool_format,
+# the format of the jobs; with load_lib, which defines lib.sh; and with the client at descriptor 3.
 
 incoming=$spool/incoming.$$
 is_first='' idle=$slots
 
 hand_over() {
-  # A client that is gone is seen by what is printed, not by a signal: what is in place gets its slots, and the rest is removed.
+  # A failed print shows that the client is gone; SIGPIPE must not end this shell. Then jobs in place get their slots,
+  # and the rest is removed.
   trap : PIPE
   receive && furnish_spool && with_lock jobs.lock put_in_place || { print_refusal; return 1; }
   [ -n "$is_first" ] || with_lock "$lock" find_idle
   [ ! -e drain ] || { open_log && with_lock jobs.lock open_slots; }
-  # Once everything is in place.
+  # After everything is in place.
   for slot in $idle; do
     [ "$most" -gt 0 ] || break
     most=$((most - 1))
@@ -22,7 +23,7 @@ hand_over() {
   echo "done"
 }
 
-# Prints "refused" only where no job of this hand-over is in place: only this shell could put one there, and it ends.
+# Prints "refused" only if no job of this hand-over is in place: only this shell could put one there, and it ends.
 print_refusal() {
   echo refused
   rm -rf "$incoming"
@@ -36,7 +37,7 @@ receive() {
   is_of_our_format && make_incoming && tar -xpof - -C "$incoming" <&3 && is_whole && cd "$spool" && is_heard
 }
 
-# Nothing is put into a spool that another version made: its scripts would not know what to do with it.
+# Nothing is put into a spool of another version, because its scripts would not understand it.
 is_of_our_format() {
   [ -e "$spool/trees" ] || return 0
   format=1
@@ -50,8 +51,8 @@ is_of_our_format() {
   return 1
 }
 
-# Jobs that a killed hand-over left under the same name must not get in. A spool that was removed is made again only by a
-# hand-over that furnishes it.
+# Jobs that a killed hand-over left under the same name must not get in. Only a hand-over that brings slots and scripts
+# creates a removed spool again.
 make_incoming() {
   [ ! -e "$incoming" ] || rm -rf "$incoming" || return 1
   if [ -z "$is_furnished" ]; then
@@ -64,30 +65,31 @@ make_incoming() {
   fi
 }
 
-# To tar an archive that breaks off between two files is no error.
+# tar reports no error for an archive that ends between two files.
 is_whole() {
   [ -e "$incoming/whole" ] || { echo "only a part of it arrived" >&2; return 1; }
 }
 
-# The client may be gone by now, and another may have taken over, or the batch may be done: then this hand-over is too late.
+# The client may be gone, another client may have resumed the batch, or the batch may be done. Then this hand-over is
+# too late.
 is_heard() {
   echo received
 }
 
-# Everything that slots, clients and cleaning look for is in place before the first job is.
+# Everything that slots, clients and cleaning look for is in place before the first job.
 furnish_spool() {
   [ "$root" = "$base" ] || make_own "$base" "$base/batches" 2>/dev/null
   [ "$root" = "$base" ] || ln -s "$spool" "$base/batches/" 2>/dev/null
   [ -n "$is_furnished" ] || furnish || return 1
-  # That of the spool may be another version's.
+  # The spool's own lib.sh may be of another version.
   load_lib
   . ./settings
-  # Cleaning up elsewhere leaves the trees that are named here.
+  # Other batches' cleaning keeps the trees that are named here.
   # shellcheck disable=SC2086
   make_logs && printf '%s\n' "$tree" $copies >>trees && is_heard
 }
 
-# Clients follow the logs that are there when they begin. Several clients can have control channels at the same time.
+# A client follows the logs that exist when it begins. Several clients can have control channels at the same time.
 make_logs() {
   for slot in $slots; do
     true >>"slots/$slot/events" || return 1
@@ -107,18 +109,19 @@ furnish() {
       mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
     done
   fi
-  # Loops may be running the scripts that are there: these stay, whichever version brought them.
+  # Loops may be running the scripts in the spool, so these stay, whichever version brought them.
   [ ! -e format ] || scripts=
   # shellcheck disable=SC2086
   (cd "$incoming" && exec mv $scripts settings $new_slots "$spool/") && mv "$incoming/format" .
 }
 
-# Under the lock under which jobs are freed: a hand-over that was held up sees all jobs that have come and gone meanwhile.
+# Holds the lock under which jobs are freed: a delayed hand-over sees all jobs that arrived and were freed in the
+# meantime.
 put_in_place() {
   if [ -e jobs ] || [ -e manifest ]; then add; else move_in; fi
 }
 
-# Nothing of this batch is here yet, nor a loop that could be working: one rename for all jobs, which comes last.
+# The spool has no jobs and no loop yet, so one rename, the last step, puts all jobs into place.
 move_in() {
   is_first=yes
   [ -d "$incoming/jobs" ] || mkdir "$incoming/jobs" || return 1
@@ -127,12 +130,12 @@ move_in() {
 
 add() {
   drop_freed && { [ -d jobs ] || mkdir jobs; } && cat "$incoming/manifest" >>manifest || return 1
-  # From here on jobs may be in place: this is no refusal any more.
+  # From here on jobs may be in place, so this is no longer a refusal.
   [ ! -d "$incoming/jobs" ] || mv "$incoming/jobs/"* jobs/ 2>/dev/null
   tell_left_out
 }
 
-# Asked twice, since the link was lost before the answer, a job may have come and gone meanwhile.
+# After a lost connection the client hands over again. A job of the first hand-over may have ended and been freed since.
 drop_freed() {
   [ -d "$incoming/jobs" ] || return 0
   find_client_logs
@@ -143,8 +146,8 @@ drop_freed() {
   done <"$incoming/freed"
 }
 
-# A job that is there already is not touched: mv refuses to put one directory over another. Prints which jobs did not get in:
-# those for which there was no room, and those that the client had taken back before they came.
+# Does not touch a job that is already there: mv does not put one directory over another. Prints the jobs that were not
+# accepted: those without room, and those that the client had taken back before they arrived.
 tell_left_out() {
   for job in "$incoming"/jobs/*; do
     [ -d "$job" ] || continue
@@ -159,8 +162,8 @@ tell_left_out() {
   return 0
 }
 
-# Under the lock under which a loop decides to end: one that is there finds the jobs by itself, and would make a second
-# one leave.
+# Holds the lock under which a loop decides to end: a running loop finds the jobs by itself, and a second one would
+# exit.
 find_idle() {
   idle=
   for slot in $slots; do

@@ -1,8 +1,9 @@
-# Replaces functions of slot.sh for batches whose jobs are of several kinds: is_waiting, work_through, may_claim and wait_for_room. The
-# slots of each kind were planned as if they were alone on the machine: here, under the lock, they share it. "room" has the kind of
-# a slot, what its jobs use and how much there is for all: cores and shares of cards in thousandths, memory in MB.
+# Replaces functions of slot.sh for batches with jobs of several kinds: is_waiting, work_through, may_claim and
+# wait_for_room. The slots of each kind were planned as if they were alone on the machine. With these functions they
+# share it, under the lock. "room" has the kind of a slot, what its jobs use, and how much there is for all: cores and
+# shares of cards in thousandths, memory in MB.
 
-# What this slot last wrote to "wants"; "?": unknown, an earlier loop wrote it.
+# What this slot last wrote to "wants"; "?": unknown, because an earlier loop wrote it.
 wished='?'
 # The job that waits ($next), and whether it waits for a job of another kind ($kin).
 next='' kin=''
@@ -12,7 +13,7 @@ is_waiting() {
   [ -e "$1/command" ] && [ ! -e drain ] && [ ! -e "$1/claim" ] && is_for "$slot" "$1"
 }
 
-# Runs one job only, so that one kind does not keep another waiting.
+# Runs only one job, so that one kind does not block another.
 work_through() {
   wish ''
   checked_at=
@@ -33,7 +34,7 @@ work_through() {
   true >"$mine/claim"
 }
 
-# The job at hand is the first one that this slot could take.
+# The current job is the first one that this slot could take.
 may_claim() {
   next=$key
   cpus=$own_cpus running=1 held='' kin='' first=''
@@ -56,7 +57,7 @@ may_claim() {
   [ -z "$first" ]
 }
 
-# What the slot of $other uses, into $cpus, $running and $held; $kin: it is of another kind.
+# Reads what the slot of $other uses into $cpus, $running and $held; sets $kin if it is of another kind.
 add_up() {
   {
     read -r other_kind
@@ -67,7 +68,8 @@ add_up() {
   [ "$other_kind" = "$kind" ] || kin=yes
 }
 
-# True if an earlier job of another kind waits for what this slot is about to take; its slot says so in "wants".
+# True if an earlier job of another kind waits for the room that this slot is about to take. Its slot writes that to
+# "wants".
 is_before_us() {
   { read -r ahead other_kind wanted <"$other/wants"; } 2>/dev/null || return 1
   # A key begins with its rank.
@@ -96,8 +98,8 @@ have_cards_room() {
   } <"$mine/room"
 }
 
-# Slots with later jobs let this one pass, but only while it waits for jobs of this batch: waiting for other people's would be
-# in vain.
+# Slots with later jobs let this one go first, but only while it waits for jobs of this batch: waiting for other
+# people's jobs would be in vain.
 wait_for_room() {
   tell
   wanted=all
@@ -108,8 +110,8 @@ wait_for_room() {
   sleep 1
 }
 
-# wish LINE: writes it to "wants", or removes that if LINE is empty. An unchanged line is not written again: a reader could see half
-# of it.
+# wish LINE: writes it to "wants", or removes "wants" if LINE is empty. An unchanged line is not written again, because
+# a reader could see half of it.
 wish() {
   if [ -z "$1" ]; then
     [ ! -e "$mine/wants" ] || rm -f "$mine/wants"

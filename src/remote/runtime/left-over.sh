@@ -1,5 +1,5 @@
-# What this user's batches left on this machine, told and removed. Runs after lib.sh, with $root set.
-# Directories of other machines, which a shared home shows too, are left alone: whether they live is not known here.
+# Lists and removes what this user's batches left on this machine. Runs after lib.sh, with $root set. Does not touch
+# directories of other machines in a shared home, because this machine cannot tell whether they are in use.
 
 newline='
 '
@@ -12,7 +12,7 @@ tell_all() {
   each_root tell_trees
 }
 
-# Links beside the batches at home lead to those that live elsewhere.
+# Links beside the batches in the home lead to batches in other directories.
 find_roots() {
   roots=
   add_root "$base"
@@ -24,7 +24,7 @@ find_roots() {
   done
 }
 
-# safe_root DIR: prints where DIR really is; nothing if another account could have its hands in it.
+# safe_root DIR: prints the real path of DIR; prints nothing if another account could change it.
 safe_root() {
   base='' root=$1
   resolve_root && check_above 2>/dev/null && is_own "$root" && printf '%s' "$root"
@@ -41,7 +41,7 @@ is_new() {
   ! [ "$at" -ef "$new" ]
 }
 
-# each_root COMMAND…: with $at as each of the roots; stops where the command fails.
+# each_root COMMAND…: runs it with $at set to each root; stops if the command fails.
 each_root() {
   left=$roots
   while [ -n "$left" ]; do
@@ -85,7 +85,7 @@ tell_batch() {
   [ "$kept" = 0 ] || tell_kept
 }
 
-# Of the jobs in $dir: ended ones have something to collect, and so have those that went down with the machine. Kept ones are
+# For the jobs in $dir: ended jobs, and jobs that were lost with the machine, have results to collect. Kept jobs are
 # collected, and have a directory for the next attempt.
 count_jobs() {
   ended=0 waiting=0 running=0 kept=0
@@ -111,7 +111,7 @@ is_kept() {
   [ -e "$job/collected" ] && { [ -d "$job/work" ] || [ -d "$job/aside" ]; }
 }
 
-# Each by the name of its job, as the job's environment has it.
+# Each by the name of its job, from the job's environment.
 tell_kept() {
   for job in "$dir"/jobs/*; do
     is_kept || continue
@@ -125,7 +125,8 @@ is_under_way() {
   [ -n "$runner" ] && ! is_dead "slots/$runner/keeper" && [ "$live_job" = "$1" ]
 }
 
-# Whether a process uses $dir, after count_jobs: a slot, a job, a client that is connected or handing over. Those elsewhere count.
+# True if a process uses $dir, after count_jobs: a slot, a job, or a client that is connected or handing over, on any
+# host.
 is_used() {
   [ "$running" = 0 ] || return 0
   for loop in "$dir"/slots/*/loop "$dir/holder"; do
@@ -157,7 +158,7 @@ tell_trees() {
   done
 }
 
-# Seconds since the tree was staged or found to be there already; "-": unknown.
+# Seconds since the tree was last staged or found present; "-": unknown.
 age_of() {
   modified=$(stat -c %Y "$1" 2>/dev/null)
   age=-

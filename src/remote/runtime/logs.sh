@@ -1,7 +1,9 @@
-# Finds a spool's event logs, and appends to one of them. Each slot has slots/<n>/events, and each client events.<host>.<n>: every
-# log has one live writer. A spool of format 1 has one log for all, "events". Runs in the spool; say needs lib.sh.
+# Finds a spool's event logs, and appends to one of them. Each slot has slots/<n>/events, and each client
+# events.<host>.<n>: every log has one live writer. A spool of format 1 has one log for all, "events". Runs in the
+# spool; say needs lib.sh.
 
-# Sets $logs to the names of all logs. Those of clients come first: when one has "freed", the slot's log has "ended".
+# Sets $logs to the names of all logs. Client logs come first: if one of them has "freed", the slot's log already has
+# "ended".
 find_logs() {
   find_client_logs
   for log_file in slots/*/events; do
@@ -16,14 +18,14 @@ find_client_logs() {
   done
 }
 
-# The uptime of this machine, in which it was started: by it the client learns how long ago a job began.
+# Prints this machine's uptime and boot id, from which the client computes when a job began.
 print_clock() {
   up='' boot=''
   { read -r up _ </proc/uptime && read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null
   echo "clock $up $boot"
 }
 
-# is_logged PATTERN: a client wrote such a line. Status 1: none did; any other but 0: that is not known.
+# is_logged PATTERN: true if a client wrote such a line. Status 1: none did; any other status but 0: unknown.
 is_logged() {
   find_client_logs
   [ -n "$logs" ] || return 1
@@ -31,14 +33,14 @@ is_logged() {
   grep -qx -- "$1" $logs
 }
 
-# say LINE: appends it to this process's log. A write that failed may have left a part of its line.
+# say LINE: appends it to this process's log. A failed write may have left a part of its line.
 say() {
   open_log || return 1
   printf '%s%s\n' "$torn" "$1" >>"$log" || { torn=$newline && return 1; }
   torn=
 }
 
-# Sets $log to one that no live process writes to. The process before may have left a part of a line.
+# Sets $log to one that no live process writes to. The previous process may have left a part of a line.
 open_log() {
   [ -z "${log-}" ] || return 0
   newline='
@@ -55,7 +57,8 @@ choose_log() {
   echo "$$ $started $here" >"writer.$host.$number" && log=events.$host.$number
 }
 
-# Sets $number: which drain this is. Logs are read in any order, and "opened 1" is not about "draining 2".
+# Sets $number to the number of the current drain. Logs are read in any order, and "opened 1" does not refer to
+# "draining 2".
 count_drains() {
   number=
   { read -r number <drain; } 2>/dev/null

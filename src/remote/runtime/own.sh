@@ -1,17 +1,18 @@
-# Checks that the directories we use are ours alone. In a directory that every account can write, such as /tmp, another
-# account could make .sshoal first, and we would run its scripts. Runs with $base, $root and $host set.
+# Checks that only this account can change the directories that sshoal uses. In a directory that every account can
+# write, such as /tmp, another account could make .sshoal first, and sshoal would run its scripts. Runs with $base,
+# $root and $host set.
 
 refuse() {
   echo "not safe: $1" >&2
   return 1
 }
 
-# A directory of ours, and not a link to one.
+# True for a directory of this account that is not a link.
 is_own() {
   [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ]
 }
 
-# expect_own PATH…: each is a directory of ours, or does not exist.
+# expect_own PATH…: each must be a directory of this account, or not exist.
 expect_own() {
   for own; do
     if is_own "$own" || { [ ! -e "$own" ] && [ ! -L "$own" ]; }; then
@@ -27,7 +28,7 @@ expect_own() {
   done
 }
 
-# Links on the way to $root could change while we use it. From here on it goes by the directories they lead to now.
+# Links on the way to $root could change while it is used. So from here on $root is the real path.
 resolve_root() {
   [ "$root" != "$base" ] || return 0
   above=${root%/*} below=.sshoal
@@ -36,7 +37,7 @@ resolve_root() {
   cd -- "$OLDPWD" || return 1
 }
 
-# Whether all that exists of $base, $root and $spool may be used. With scratch: a ~/.sshoal that may not is left alone.
+# True if $base, $root and $spool are safe as far as they exist. With scratch:, an unsafe ~/.sshoal is not used.
 check_own() {
   if [ "$root" != "$base" ]; then
     check_above || return 1
@@ -49,9 +50,9 @@ check_own() {
   done
 }
 
-# An account that may rename a directory above $root could put another one in its place. So a directory that every account
-# can write must be sticky, and what we use in it must be ours or root's. One look by ls tells type and owner: between two
-# tests, another account could replace what is its own.
+# An account that may rename a directory above $root could put another one in its place. So a directory that every
+# account can write must be sticky, and what sshoal uses in it must belong to this account or root. One call of ls shows
+# type and owner: between two tests, another account could replace its own directory.
 check_above() {
   set -- / "$root"
   above=${root%/*}
@@ -78,8 +79,8 @@ check_above() {
   }
 }
 
-# any_uses TREE BATCH…: one of these batches uses the tree. A batch may be a link to where another account has made a
-# directory since.
+# any_uses TREE BATCH…: true if one of these batches uses the tree. A batch may be a link to a directory that another
+# account has made since.
 any_uses() {
   used=$1
   shift

@@ -1,8 +1,8 @@
-# Reads a machine's resources: prints raw facts, one a line behind $nonce; whoever asked does the arithmetic.
-# Given: $nonce; where /proc and /sys are ($proc, $sys); how long the GPU tools may take ($gpu_seconds) and how far
-# apart the two looks at the cores are at least ($apart, in hundredths of a second); as "$@" the roots below which
-# this user's batches/*/slots/*/claim are.
-# POSIX sh, builtins where a loop would fork; one section that fails spoils that section only.
+# Reads a machine's resources. Prints raw facts, one per line after $nonce; the client does the arithmetic.
+# Given: $nonce; where /proc and /sys are ($proc, $sys); how long the GPU tools may take ($gpu_seconds); the least time
+# between the two readings of the cores ($apart, in hundredths of a second); as "$@" the roots of this user's
+# batches/*/slots/*/claim.
+# POSIX sh, with builtins where a loop would fork. A section that fails affects only that section.
 
 . ./probe/cpu-and-memory.sh
 . ./claim/read-claim.sh
@@ -12,7 +12,7 @@
 probe() {
   LC_ALL=C
   export LC_ALL
-  # Whatever was printed before may have left its line open.
+  # Earlier output may have left an incomplete line.
   echo
   tell_cpu_use
   begun_at=$now
@@ -30,7 +30,7 @@ say() {
   printf '%s %s\n' "$nonce" "$*"
 }
 
-# line_of FILE: sets $line to its first line, empty when it cannot be read.
+# line_of FILE: sets $line to its first line, empty if it cannot be read.
 line_of() {
   line=
   [ -r "$1" ] && { IFS= read -r line <"$1"; } 2>/dev/null
@@ -49,11 +49,11 @@ tell_host() {
   done <"$proc/self/status"
 }
 
-# By the functions of logout.sh.
+# With the functions of logout.sh.
 tell_logout() {
   find_logout
   [ "$at_logout" = survive ] || say logout "$at_logout"
 }
 
-# Or some tool might eat what follows the script on stdin.
+# A tool might read the rest of the script from stdin.
 probe "$@" </dev/null

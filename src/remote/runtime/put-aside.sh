@@ -1,7 +1,7 @@
-# Moves results that are not to come back out of a job's work/, into aside/ beside it. Runs with $spool set.
+# Moves excluded results out of a job's work/ into aside/ beside it. Runs with $spool set.
 
-# list_results KEY…: prints each path below the jobs' work/, directories with a slash at the end. A path with a newline in it
-# matches no pattern, and comes back.
+# list_results KEY…: prints each path below the jobs' work/, directories with a slash at the end. A path with a newline
+# matches no pattern, and is collected.
 list_results() {
   cd "$spool/jobs" || return 1
   for key; do
@@ -12,8 +12,8 @@ list_results() {
   return 0
 }
 
-# Reads paths that end with NUL. One that cannot be moved stays among the results. Below aside/<number>/ each has the path that it
-# had: a next attempt may go on with it (slot/kept-dir.sh).
+# Reads paths that end with NUL. A path that cannot be moved stays in the results. Below aside/<number>/ each keeps its
+# path, so that the next attempt can use it (slot/kept-dir.sh).
 move_aside() {
   cd "$spool/jobs" || return 1
   # shellcheck disable=SC2016

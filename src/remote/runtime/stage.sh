@@ -1,5 +1,5 @@
-# Receives a tree, as a whole or as what makes it out of an earlier one. Runs with $root, $tree, $bases and $mark set,
-# and with the client at descriptor 3.
+# Receives a tree, either whole or as changes to an earlier one. Runs with $root, $tree, $bases and $mark set, and with
+# the client at descriptor 3.
 
 incoming=$root/trees/incoming.$$
 
@@ -17,7 +17,7 @@ stage() {
   echo staged
 }
 
-# What somebody left under the same name must not get in.
+# Files that an earlier process left under the same name must not get in.
 make_incoming() {
   make_own "$root" "$root/trees" && mkdir "$incoming"
 }
@@ -31,7 +31,8 @@ receive() {
     rm -rf "$incoming" && mkdir "$incoming" && has_room "$whole_kb" || return 1
     echo want
   fi
-  # busybox's tar takes the umask off every mode, unless root runs it. $incoming itself is closed to others.
+  # busybox's tar subtracts the umask from every mode, unless root runs it. $incoming itself is closed to other
+  # accounts.
   umask 0
   if [ "$form" = gzip ]; then
     gzip -dc <&3 | tar -xpof - -C "$incoming"
@@ -50,8 +51,9 @@ has_room() {
   return 1
 }
 
-# Files are shared with the base by hard links, since nobody writes to a tree: what differs is unlinked before its
-# successor comes. Names arrive first, up to an empty line. Fails where there are no such links, or the base is not whole.
+# Files are shared with the base by hard links, because trees are never written to: a file that differs is unlinked
+# before its new version arrives. Names arrive first, up to an empty line. Fails if hard links are not possible or the
+# base is incomplete.
 make_from_base() {
   names=$incoming/$mark
   while IFS= read -r name <&3 && [ -n "$name" ]; do
@@ -63,15 +65,15 @@ make_from_base() {
   [ "$(find "$incoming" -print0 | tr -cd '\000' | wc -c)" -eq $((kept + 1)) ]
 }
 
-# To tar an archive that breaks off between two files is no error.
+# tar reports no error for an archive that ends between two files.
 is_whole() {
   [ -e "$incoming/$mark" ] || { echo "only a part of it arrived" >&2; return 1; }
-  # This sets the time stamp of the tree, too, which is that of its last use.
+  # This also sets the time stamp of the tree, which is its last use.
   rm -f "$incoming/$mark"
 }
 
 put_in_place() {
-  # -T: into place, never into a tree that another client finished meanwhile.
+  # -T: into its place, never into a tree that another client has finished in the meantime.
   mv -T "$incoming" "$tree" 2>/dev/null || [ -d "$tree" ] || mv "$incoming" "$tree" || return 1
   [ ! -e "$incoming" ] || rm -rf "$incoming"
 }

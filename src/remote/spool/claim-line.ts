@@ -1,4 +1,4 @@
-// Writes what a slot claims while it works. claim/read-claim.sh and probe/parse-claims.ts read it; docs/slot.md has the format.
+// Writes the claim of a slot. claim/read-claim.sh and probe/parse-claims.ts read it; docs/slot.md has the format.
 
 import type { Requirement } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
@@ -17,7 +17,7 @@ export function formatClaim({ memoryMb, cpus, gpu, reservesMachine }: Requiremen
   return `${words.join(" ")}\n`;
 }
 
-/** sh counts in whole MB, of at most nine digits. */
+/** sh counts in whole MB with at most nine digits. */
 function amount(mb: number): number {
   return Math.min(Math.ceil(mb), 999_999_999);
 }

@@ -1,5 +1,5 @@
-// Removes a batch's spool once nothing in it is needed, and trees that nobody uses: those of a week ago, and the oldest
-// beyond a limit.
+// Removes a batch's spool once nothing in it is needed. Also removes unused trees: those older than a week, and the
+// oldest beyond a limit.
 
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
@@ -14,7 +14,7 @@ export interface TreeLimits {
 
 const LIMITS: TreeLimits = { trees: 20, bytes: 20e9 };
 
-/** What keeps a spool, or a part of it: a file that cannot be removed, or a slot that runs on another host. */
+/** Why a spool, or a part of it, stays: a file cannot be removed, or a slot runs on another host. */
 export type Remains =
   | { readonly kind: "left"; readonly path: string }
   | { readonly kind: "elsewhere"; readonly host: string };

@@ -1,4 +1,4 @@
-// The bytes of a control channel, told apart: lines of answers, and output announced by its length.
+// Separates the bytes of a control channel into lines of answers and output, which is announced by its length.
 
 import { LONGEST_LINE_BYTES, lineTooLong } from "../engine/line-limit.js";
 
@@ -14,7 +14,10 @@ export interface OutputPiece {
 
 type Announced = Omit<OutputPiece, "bytes" | "kind"> & { readonly left: number };
 
-/** A long announcement comes in several pieces, each passed on as it arrives. Throws RemoteError for a line that is too long. */
+/**
+ * Long output arrives in several pieces, and each is passed on as it arrives. Throws RemoteError for a line that is too
+ * long.
+ */
 export async function* readControl(chunks: AsyncIterable<Buffer>): AsyncGenerator<ControlItem> {
   let rest: Buffer = Buffer.alloc(0);
   let announced: Announced | null = null;

@@ -1,4 +1,5 @@
-// The control channel: one long-lived shell per machine that answers requests in order, with no channel opened for each.
+// The control channel: one long-lived shell per machine that answers requests in order, without a new channel per
+// request.
 
 import { quote } from "../../transport/quote.js";
 import type { Running, Session } from "../../transport/session.js";
@@ -18,7 +19,7 @@ export interface OutputPosition extends StreamName {
   readonly offset: number;
 }
 
-/** Who follows the batch: we do, or another client, by its name. */
+/** Who follows the batch: this client, or another client, by its name. */
 export type Hold =
   | { readonly isOurs: true; readonly pid: number }
   | {
@@ -30,19 +31,19 @@ export type Hold =
     };
 
 export interface Tended {
-  /** Slots that got a new loop, and the last words of the one before. */
+  /** Slots that got a new loop, with the last messages of the previous loop. */
   readonly dead: ReadonlyMap<number, string>;
-  /** Slots whose loop is another host's, and that host. They are left alone. */
+  /** Slots whose loop runs on another host, with that host. They are not touched. */
   readonly elsewhere: ReadonlyMap<number, string>;
 }
 
-/** Awaited before the next piece is read: a slow disk here slows the sending over there. */
+/** Awaited before the next piece is read, so a slow local disk slows the sender. */
 export type OnOutput = (piece: OutputPiece) => Promise<void>;
 
 interface Pending {
   readonly lines: string[];
   readonly onOutput: OnOutput | undefined;
-  /** What `onOutput` threw, such as a full disk here: the channel goes on, this request fails. */
+  /** What `onOutput` threw, such as a full local disk: this request fails, and the channel stays open. */
   failure: Error | null;
   readonly resolve: (lines: string[]) => void;
   readonly reject: (error: Error) => void;
@@ -50,13 +51,13 @@ interface Pending {
 
 const MAX_OUTPUT_BYTES = 4 << 20;
 
-/** Owns the channel; close() ends it. Requests that are under way when the link goes are rejected. */
+/** Owns the channel; close() ends it. Requests in progress are rejected when the connection is lost. */
 export class Control {
   readonly #running: Running;
   readonly #pending: Pending[] = [];
   #isOver = false;
   readonly #stderr: Promise<string>;
-  /** Nothing more can be asked. Resolves with the reason; null: the link was lost. */
+  /** Resolves when no more requests are possible, with the reason; null: the connection was lost. */
   readonly ended: Promise<string | null>;
 
   private constructor(running: Running) {
@@ -97,7 +98,7 @@ export class Control {
     return keys.length > 1 && lines.includes("changed") ? null : parseEnds(lines, bytes);
   }
 
-  /** From now on the batch is this client's, until the channel ends. Resolves with the process that holds it. */
+  /** Makes this client the one that follows the batch, until the channel ends. Resolves with the process that holds it. */
   async hold(client: string): Promise<Hold> {
     const lines = await this.#request(`hold ${quote(client)}`);
     const [held = ""] = wordsAfter("held", lines);
@@ -106,7 +107,7 @@ export class Control {
     return { isOurs: true, pid: Number(wordsAfter("holding", lines)[0]) };
   }
 
-  /** The keys that had not begun are now ours again. */
+  /** Takes back the keys that had not begun. */
   async takeBack(keys: readonly string[]): Promise<TakenBack> {
     return parseTakenBack(await this.#request(`take_back ${keys.join(" ")}`));
   }
@@ -116,22 +117,22 @@ export class Control {
     return wordsAfter("taken", await this.#request("returned"));
   }
 
-  /** The keys of which nothing is there, nor ever was as far as the log knows. */
+  /** The keys of which the machine has nothing, and never had, as far as the log shows. */
   async absent(keys: readonly string[]): Promise<string[]> {
     return wordsAfter("absent", await this.#request(`absent ${keys.join(" ")}`));
   }
 
-  /** The keys that had been taken back by a client, and so are not there to be stopped. */
+  /** Stops the keys. Resolves with those that a client had taken back before. */
   async stop(keys: readonly string[]): Promise<string[]> {
     return wordsAfter("missed", await this.#request(`stop ${keys.join(" ")}`));
   }
 
-  /** Tells the client that follows the batch to stop all of it. */
+  /** Asks the client that follows the batch to stop all of it. */
   async halt(): Promise<void> {
     await this.#request("halt");
   }
 
-  /** Slots whose loop was killed, or went down with the machine, get a new one. */
+  /** Starts a new loop for each slot whose loop was killed or ended with the machine. */
   async tend(): Promise<Tended> {
     const lines = await this.#request("tend");
     return {
@@ -140,7 +141,7 @@ export class Control {
     };
   }
 
-  /** The event logs that there are; null: the spool is not where it was. */
+  /** The existing event logs; null: the spool no longer exists. */
   async look(): Promise<string[] | null> {
     const line = (await this.#request("look")).find((each) => /^logs\b/.test(each));
     return line === undefined ? null : parseLogs(line);
@@ -156,13 +157,16 @@ export class Control {
     await this.#request("undrain");
   }
 
-  /** Which of the attempts have directories there; null: the slots of this spool could not go on in them. */
+  /** The attempts whose directories exist; null: the slots of this spool could not continue in them. */
   async findKept(keys: readonly string[]): Promise<string[] | null> {
     const lines = await this.#request(`find_kept ${keys.join(" ")}`);
     return lines.includes("unable") ? null : wordsAfter("kept", lines);
   }
 
-  /** The directories of these attempts stay. Resolves with how many bytes each has; those that have none are left out. */
+  /**
+   * Keeps the directories of these attempts. Resolves with the size of each in bytes, except attempts without a
+   * directory.
+   */
   async noteKept(keys: readonly string[]): Promise<Map<string, number>> {
     const lines = wordsAfter("keeps", await this.#request(`note_kept ${keys.join(" ")}`));
     return new Map(
@@ -190,7 +194,7 @@ export class Control {
     });
   }
 
-  /** Resolves with why there is no more to read; null: the link was lost. */
+  /** Resolves with the reason why there is no more to read; null: the connection was lost. */
   async #read(): Promise<Error | null> {
     for await (const item of readControl(this.#running.stdout)) {
       const current = this.#pending[0];
@@ -216,7 +220,7 @@ export class Control {
   }
 }
 
-/** After a failure the rest is only read past. */
+/** After a failure the rest is read and ignored. */
 async function passOn(piece: OutputPiece, request: Pending): Promise<void> {
   if (request.failure !== null) return;
   await request.onOutput?.(piece).catch((error: Error) => {
@@ -229,7 +233,7 @@ function textsBySlot(lines: readonly string[]): Map<number, string> {
   return new Map(matches.map((match) => [Number(match?.[1]), match?.[2] ?? ""]));
 }
 
-const SPOOL_GONE = "what was handed over is not there any more";
+const SPOOL_GONE = "it no longer has the jobs that were handed over";
 
 function controlScript(place: Place): string {
   return `${prelude(place)}

@@ -1,17 +1,20 @@
-// Gathers what comes of several logs at once, and passes it on in the order in which it happened.
+// Gathers the events of several logs at once, and passes them on in the order in which they happened.
 
 import type { SpoolEvent } from "./spool-event.js";
 import { inTrueOrder } from "./true-order.js";
 
-/** At the beginning all logs come, one after the other: so long they may take, and so long the last one after its header. */
+/**
+ * At first all logs arrive one after the other. These are the times to wait for all of them, and for the last one after
+ * its header.
+ */
 const LOGS_WITHIN_MS = 500;
 const LAST_WITHIN_MS = 20;
 
-/** Owns a timer until tell(), which is to be called at the end. */
+/** Owns a timer until tell(), which must be called at the end. */
 export class EventBurst {
   readonly #onEvent: (event: SpoolEvent) => void;
   #events: SpoolEvent[] = [];
-  /** How many logs come before anything is passed on; below 2: each piece is passed on at once. */
+  /** How many logs must arrive before anything is passed on; below 2: each piece is passed on at once. */
   #expected = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -28,7 +31,7 @@ export class EventBurst {
     this.#events.push(event);
   };
 
-  /** To be called after each piece; `logs`: how many have come so far. */
+  /** Call it after each piece. `logs`: how many have arrived so far. */
   noteEnd(logs: number): void {
     if (this.#expected < 2) return this.tell();
     if (logs < this.#expected) return;

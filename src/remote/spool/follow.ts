@@ -1,4 +1,5 @@
-// Follows a spool's event logs from what is known of each: the first time, the tenth time and after a cut are the same.
+// Follows a spool's event logs from the known position of each. A first start, a later one and one after a lost
+// connection work the same way.
 
 import { finished } from "node:stream/promises";
 import { quote } from "../../transport/quote.js";
@@ -14,24 +15,24 @@ import type { SpoolEvent } from "./spool-event.js";
 
 export interface Following {
   readonly place: Place;
-  /** Lines that were told already, and are not told again. Those that come are added. */
+  /** Lines that were already passed on and are skipped. New lines are added. */
   readonly known: KnownLogs;
-  /** Called once, with the logs that are followed. One that is made later is not among them. */
+  /** Called once, with the followed logs. A log that is created later is not among them. */
   readonly onLogs?: (names: readonly string[]) => void;
   readonly onEvent: (event: SpoolEvent) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Resolves when the channel ended or the signal came, with what the machine said of it; null: the link was lost. It ends at once
- * where a log no longer has the lines that are known of it.
+ * Resolves when the channel ended or the signal aborts, with the machine's reason; null: the connection was lost. Ends
+ * at once if a log no longer has its known lines.
  */
 export async function follow(session: Session, following: Following): Promise<string | null> {
   const { place, known, onEvent, onLogs, signal } = following;
   const running = await session.exec(followScript(place, known));
   const burst = new EventBurst(onEvent);
   const close = () => {
-    // These lines count as known: a new follower would not tell them.
+    // These lines count as known, so the next follower would skip them.
     burst.tell();
     running.close();
   };
@@ -42,7 +43,7 @@ export async function follow(session: Session, following: Following): Promise<st
   let clock: MachineClock | null = null;
   let stream: LogStream | null = null;
   const take = (chunk: Buffer) => {
-    // What comes after a new follower has begun is that one's to count.
+    // Lines that arrive after a new follower has begun are counted by that one.
     if (signal.aborted) return;
     if (stream !== null) {
       stream.take(chunk);
@@ -62,7 +63,7 @@ export async function follow(session: Session, following: Following): Promise<st
     burst.noteEnd(stream.logs);
   };
   try {
-    // Not by `for await`, which costs more than an event.
+    // Not `for await`, which costs more than handling an event.
     await finished(running.stdout.on("data", take), { writable: false });
     const end = await running.ended;
     return end.kind === "lost" ? null : remoteErrorFrom("following the event logs", await stderr).message;
@@ -77,12 +78,12 @@ export function parseLogs(line: string): string[] {
   return line.split(" ").slice(1);
 }
 
-/** They become part of a script, and come from a machine. */
+/** Checked, because names from a machine become part of a script. */
 const LOG_NAME = /^(?:events(?:\.[\w.-]+)?|slots\/[\w.-]+\/events)$/;
 
 /**
- * One `tail` follows all logs: each has a header before what is new of it. It first prints all logs in turn, of which `skip`
- * leaves out the known lines. `tail` would outlive a closed channel: a shell sees stdin end, and ends it. Without `tail` the
+ * One `tail` follows all logs and prints a header before each piece. First it prints all logs in turn, and `skip` drops
+ * the known lines. `tail` would survive a closed channel, so a shell watches stdin and ends it. If `tail` ends, the
  * channel ends.
  */
 function followScript(place: Place, known: KnownLogs): string {

@@ -1,11 +1,11 @@
-// Tells what is new in a piece of output from what is here already. Pure.
+// Separates the new part of a piece of output from the part that was already fetched. Pure.
 
-/** A machine sends so many bytes once more before what is new, so that output which was replaced is noticed. */
+/** A machine sends this many bytes again before the new ones, so that replaced output is noticed. */
 export const OVERLAP_BYTES = 4096;
 
 /**
- * `position`: how far the stream has been taken; `known`: the bytes that end there. Null: the piece does not follow
- * these; the job has emptied its output, and what is there now begins anew.
+ * `position`: how far the stream was fetched; `known`: the bytes that end there. Null if the piece does not continue
+ * them: the job emptied its output and started again.
  */
 export function freshOutput(
   piece: { readonly offset: number; readonly bytes: Buffer },
@@ -13,7 +13,7 @@ export function freshOutput(
   known: Buffer,
 ): Buffer | null {
   const overlap = position - piece.offset;
-  // A piece is missing before this one.
+  // A piece before this one is missing.
   if (overlap < 0) return Buffer.alloc(0);
   const again = piece.bytes.subarray(0, overlap);
   const start = known.length - overlap;

@@ -1,4 +1,4 @@
-// Gives jobs and slots to a machine, which from then on needs nobody. Jobs that are already there stay as they are.
+// Gives jobs and slots to a machine, which then needs no client. Jobs that it already has are not changed.
 
 import { Readable } from "node:stream";
 import { kindOf, type Requirement } from "../../model/job.js";
@@ -21,34 +21,34 @@ export interface HandOver {
   readonly settings: SpoolSettings;
   readonly requirement: Requirement;
   readonly slots: readonly SlotPlace[];
-  /** Slots, settings and scripts are there already. */
+  /** Slots, settings and scripts are already on the machine. */
   readonly isFurnished: boolean;
-  /** What these jobs begin with; null: they run in place. */
+  /** The tree that these jobs start from; null: they run in place. */
   readonly tree: Tree | null;
   readonly jobs: readonly HandedJob[];
   readonly manifest: Manifest;
   readonly signal: AbortSignal;
 }
 
-/** The second line of a command, behind that which names its tree. */
+/** The second line of a command, after the line that names its tree. */
 export const BEGIN = `. "\${SSHOAL_SLOT_DIR%/slots/*}/begin.sh"`;
 
 interface HandedJob {
   readonly key: string;
   readonly script: string;
-  /** Otherwise a fork of the slot's bash runs it, where there is one. */
+  /** If false, a fork of the slot's bash runs it, if the slot has one. */
   readonly needsOwnShell: boolean;
-  /** Where it is not that of the batch. */
+  /** Set if it differs from that of the batch. */
   readonly timeoutSeconds?: number | undefined;
   /** Absent: all of its output is kept. */
   readonly maxOutput?: OutputLimit | undefined;
   /** "-": it needs what the batch says. */
   readonly kind?: string;
-  /** What is laid over the tree, in order, in a directory that stays; absent: the slot's directory is good enough. */
+  /** What is copied over the tree, in order, in a directory that stays; absent: the job uses the slot's directory. */
   readonly layers?: readonly Layer[] | undefined;
 }
 
-/** What an earlier attempt left there, by its key; or a tree that was staged, by its hash. */
+/** The directory of an earlier attempt on the machine, by its key; or a staged tree, by its hash. */
 export interface Layer {
   readonly kind: "job" | "tree";
   readonly name: string;
@@ -62,27 +62,27 @@ interface SlotPlace {
 interface SpoolSettings {
   readonly copiesUnchanged: boolean;
   readonly timeoutSeconds: number | null;
-  /** Where jobs run that have no directory of their own; null: there are no such jobs. */
+  /** The directory for jobs without a directory of their own; null: there are no such jobs. */
   readonly inPlace: string | null;
-  /** Slots start in a scope of the user's own systemd: a logout would end them otherwise. */
+  /** Slots start in a scope of the user's own systemd, because a logout would end them otherwise. */
   readonly usesScopes?: boolean;
   readonly hasPlainSlots?: boolean;
 }
 
-/** Keys that did not get in. */
+/** Keys that were not accepted. */
 interface LeftOut {
-  /** There was no room for them. */
+  /** There was no disk space for them. */
   readonly missing: readonly string[];
-  /** They had been taken back before they came. */
+  /** They had been taken back before they arrived. */
   readonly taken: readonly string[];
 }
 
-/** The machine's word that no job of this hand-over is there, nor will be. Earlier hand-overs are another matter. */
+/** The machine guarantees that no job of this hand-over is or will be on it. This does not concern earlier hand-overs. */
 export class NothingArrived extends RemoteError {}
 
 /**
- * Some thousands of jobs at most: one `mv` puts them into place. Rejects with NothingArrived, or with another error after which
- * any of the jobs may be there, and may be running.
+ * At most some thousands of jobs, because one `mv` puts them into place. Rejects with NothingArrived, or with another
+ * error after which any of the jobs may have arrived and may run.
  */
 export async function handOver(session: Session, order: HandOver): Promise<LeftOut> {
   const { answers, failure } = await tryToAsk(session, {
@@ -97,7 +97,7 @@ export async function handOver(session: Session, order: HandOver): Promise<LeftO
 }
 
 function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): string {
-  // Of several kinds, nobody here knows whose jobs these are.
+  // With several kinds it is unknown which slots these jobs need.
   const most = slots.some(({ slot }) => slot.room !== undefined) ? slots.length : Math.max(1, jobs.length);
   return `${NOTE_LOGIN}${prelude(place)}
 slots='${slots.map(({ slot }) => slot.index).join(" ")}'
@@ -172,14 +172,17 @@ function settingsText({ place, settings }: HandOver): string {
   ].join("\n");
 }
 
-/** What stands for the tree of a job that runs in place. */
+/** Stands for the tree of a job that runs in place. */
 const IN_PLACE = "#tree @ 0 0";
 
-/** From here on it pays to pass on to the next job what one has left unchanged. */
+/** From this size on, the next job reuses what a job left unchanged. */
 const LARGE_ENTRIES = 100;
 const LARGE_BYTES = 4 << 20;
 
-/** The tree a job begins with, whether it has directories and is large; "-": the job begins in an empty one. */
+/**
+ * The tree a job starts from, whether it has directories, and whether it is large; "-": the job starts in an empty
+ * directory.
+ */
 function formatTreeLine({ hash, entries, bytes }: Tree): string {
   const hasDirectories = entries.some(({ type }) => type === "Directory");
   const isLarge = entries.length > LARGE_ENTRIES || bytes > LARGE_BYTES;
@@ -199,10 +202,10 @@ function slotEnvText(slot: Slot, env: Readonly<Record<string, string>>): string 
   ].join("\n");
 }
 
-/** What is not limited. */
+/** No limit. */
 const PLENTY = 1e9;
 
-/** Read by kinds.sh: sh counts in whole numbers, so cores and shares are in thousandths. */
+/** Read by kinds.sh. sh counts in whole numbers, so cores and shares are in thousandths. */
 function roomText(room: SharedRoom, slot: Slot, { cpus, gpu }: Requirement): string {
   const cards = slot.gpus.map(({ uuid }, index) => {
     const { memoryMb, utilization } = room.cards[index] ?? { memoryMb: null, utilization: 0 };

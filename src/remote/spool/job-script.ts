@@ -1,4 +1,4 @@
-// What a slot runs for one job: its environment, the machine's setup, then the line as the user wrote it. Pure.
+// Makes the script that a slot runs for one job: its environment, the machine's setup, then the user's line. Pure.
 
 import type { Job } from "../../model/job.js";
 import type { MachineSpec } from "../../model/machine.js";
@@ -20,7 +20,7 @@ export function jobScript(
     SSHOAL_MACHINE: machine.name,
   };
   return [
-    // One file description for both, so that their order is that of the writes.
+    // Both streams share one file description, so that the order of writes is kept.
     ...(mergesOutput ? ["exec 2>&1"] : []),
     ...Object.entries(exported).map(([name, value]) => `export ${name}=${quote(value)}`),
     ...setupLines(machine),

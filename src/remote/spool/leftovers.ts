@@ -1,4 +1,4 @@
-// What batches left on a machine, and its removal. Names come from the machine: only those of our shape count.
+// Lists and removes what batches left on a machine. Names come from the machine: only those of the right form count.
 
 import type { LeftBatch, LeftOver, LeftTree } from "../../model/left-over.js";
 import { quote } from "../../transport/quote.js";
@@ -13,26 +13,26 @@ export async function findLeftOver(
   signal: AbortSignal,
 ): Promise<LeftOver> {
   const script = leftOverScript(scratch, ["tell_all"]);
-  return parseLeftOver(await ask(session, { doing: "looking for what is left", script, signal }));
+  return parseLeftOver(await ask(session, { doing: "looking for leftovers", script, signal }));
 }
 
 export interface Removal {
   readonly scratch: Place["scratch"];
-  /** `isForced`: although there is something to collect. What is alive is never removed. */
+  /** `isForced`: remove it although it has results to collect. A live batch is never removed. */
   readonly batches: readonly { readonly name: string; readonly isForced: boolean }[];
   readonly trees: readonly { readonly name: string; readonly minAgeSeconds: number }[];
 }
 
-/** "kept": it is in use after all. `stuckAt`: it could not be deleted, and what is left of it is there. */
+/** "kept": it is in use after all. `stuckAt`: the path of the part that could not be deleted. */
 export type Removed = "removed" | "kept" | { readonly stuckAt: string };
 
-/** What became of each, by `batch <name>` and `tree <name>`; of what was not there any more, nothing. */
+/** The result for each, by `batch <name>` and `tree <name>`; none for a thing that no longer existed. */
 export async function removeLeftOver(
   session: Session,
   { scratch, batches, trees }: Removal,
   signal: AbortSignal,
 ): Promise<Map<string, Removed>> {
-  // First the batches: their trees are then used by nobody.
+  // Batches first, because their trees are unused afterwards.
   const calls = [
     ...batches.map(({ name, isForced }) => `remove_batch ${quote(checkBatch(name))} ${isForced ? 1 : 0}`),
     ...trees.map(({ name, minAgeSeconds }) => `remove_tree ${quote(checkTree(name))} ${minAgeSeconds}`),
@@ -42,7 +42,7 @@ export async function removeLeftOver(
   return parseRemoved(answers);
 }
 
-/** Nothing was ever run where there is no root: lib.sh would have no place for its lock. */
+/** Without a root nothing was ever run, and lib.sh would have no place for its lock. */
 function leftOverScript(scratch: Place["scratch"], calls: readonly string[]): string {
   return `${rootPrelude(scratch)}check_own || exit 1
 ${runtimeFile("lib.sh")}
@@ -56,7 +56,7 @@ echo done
 `;
 }
 
-/** As made from a script's name and eight random digits. */
+/** A script's name and eight random digits. */
 const BATCH_NAME = /^[\p{L}\p{M}\p{N}._+=@,%-]{1,100}-[0-9a-f]{8}$/u;
 const TREE_NAME = /^(?:[0-9a-f]{40}|incoming\.\d{1,10})$/;
 
@@ -84,7 +84,7 @@ export function parseLeftOver(lines: readonly string[]): LeftOver {
     const tree = parseTree(line);
     const [, keeper, job = ""] = /^keeps (\S+) (.+)$/.exec(line) ?? [];
     const [, hash, user = ""] = /^uses (\S+) (.+)$/.exec(line) ?? [];
-    // The same name below two roots is shown as one: what was meant for a batch went to both.
+    // The same name below two roots is shown as one, because removing a batch applies to both.
     if (batch !== null) batches.set(batch.name, addBatches(batch, batches.get(batch.name)));
     if (tree !== null)
       trees.set(tree.name, { ...tree, bytes: tree.bytes + (trees.get(tree.name)?.bytes ?? 0) });
@@ -125,7 +125,7 @@ function parseTree(line: string): LeftTree | null {
   if (!match) return null;
   const [, kb, age, name = ""] = match;
   if (!TREE_NAME.test(name)) return null;
-  // Clocks of a file server and of a machine differ.
+  // The clocks of a file server and of a machine can differ.
   const ageSeconds = age === "-" ? null : Math.max(0, Number(age));
   return { name, bytes: Number(kb) * 1024, ageSeconds, usedBy: [] };
 }
@@ -140,7 +140,7 @@ function parseRemoved(answers: readonly string[]): Map<string, Removed> {
   );
   for (const line of answers) {
     const [, what, thing = ""] = /^(removed|kept|stuck) ((?:batch|tree) .+)$/.exec(line) ?? [];
-    // Below two roots, and one of them stays: then it is not removed.
+    // If a name is below two roots and one of them stays, it counts as not removed.
     if (what === undefined || (removed.get(thing) ?? "removed") !== "removed") continue;
     removed.set(thing, what === "stuck" ? { stuckAt: paths.get(thing) ?? "" } : (what as "removed" | "kept"));
   }

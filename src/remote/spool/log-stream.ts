@@ -1,4 +1,4 @@
-// Takes apart what one `tail` prints of several growing logs: each piece comes behind a header that names its log.
+// Separates the output of one `tail` on several growing logs: each piece follows a header that names its log.
 
 import { LONGEST_LINE_BYTES } from "../engine/line-limit.js";
 import type { MachineClock } from "./machine-clock.js";
@@ -7,31 +7,31 @@ import { parseSpoolEvent, type SpoolEvent } from "./spool-event.js";
 const NEWLINE = 10;
 const HEADER_START = "==> ";
 const HEADER = /^==> (\S+) <==$/;
-/** Of a line that is too long, so much of its end is kept: a slot may have appended an event to it. */
+/** How much of the end of a line that is too long is kept, because a slot may have appended an event to it. */
 const KEPT_BYTES = 256;
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** Of a log that has told something. */
+/** The known part of a log. */
 export interface KnownLog {
-  /** How many whole lines. */
+  /** The number of whole lines. */
   readonly lines: number;
-  /** How the last of them ends: by this the log is seen to still have them. Empty: not known. */
+  /** The end of the last line, to check that the log still has these lines. Empty: not known. */
   readonly end: string;
 }
 
 /** By the names of logs. */
 export type KnownLogs = Map<string, KnownLog>;
 
-/** What is remembered of a line's end. */
+/** The part of a line's end that is stored. */
 const REMEMBERED = /[ -~]{0,80}$/;
 
 export class LogStream {
   readonly #known: KnownLogs;
   readonly #onEvent: (event: SpoolEvent) => void;
   readonly #clock: MachineClock | null;
-  /** Of each log, what came of its last line. */
+  /** The incomplete last line of each log. */
   readonly #rests = new Map<string, Buffer>();
-  /** Logs of which a line that is not over yet is too long. */
+  /** Logs whose incomplete line is already too long. */
   readonly #overlong = new Set<string>();
   readonly #names = new Set<string>();
   #name = "";
@@ -39,14 +39,14 @@ export class LogStream {
   /** The line that ended where the buffer begins. */
   #last: Buffer | null = null;
 
-  /** Counts lines in `known` as they come. */
+  /** Counts lines in `known` as they arrive. */
   constructor(known: KnownLogs, onEvent: (event: SpoolEvent) => void, clock: MachineClock | null = null) {
     this.#known = known;
     this.#onEvent = onEvent;
     this.#clock = clock;
   }
 
-  /** How many logs have come so far, at least their headers. */
+  /** How many logs have arrived so far, at least their headers. */
   get logs(): number {
     return this.#names.size;
   }
@@ -62,7 +62,7 @@ export class LogStream {
     if (end < 0) return false;
     const name = HEADER.exec(this.#buffer.toString("utf8", 0, end))?.[1];
     if (name === undefined) return false;
-    // The newline of the line before was the header's own.
+    // The newline after the previous line belonged to the header.
     if (this.#last !== null) this.#undo(this.#last);
     this.#name = name;
     this.#names.add(name);
@@ -75,7 +75,7 @@ export class LogStream {
     if (end < 0) return false;
     const after = this.#buffer.subarray(end + 1);
     const isBeforeHeader = after.length > 0 && startsHeader(after);
-    // Of the header only a part has come.
+    // Only a part of the header has arrived.
     if (isBeforeHeader && after.indexOf(NEWLINE) < 0) return false;
     const line = this.#joined(this.#buffer.subarray(0, end));
     this.#buffer = after;
@@ -99,13 +99,13 @@ export class LogStream {
     if (event !== null) this.#onEvent(event);
   }
 
-  /** The line goes on when its log comes next. */
+  /** The line continues when its log comes next. */
   #keep(line: Buffer): void {
     this.#last = null;
     if (line.length > 0) this.#rests.set(this.#name, Buffer.from(line));
   }
 
-  /** What was taken for a line was the beginning of one. An event that it seemed to be comes again when it is whole. */
+  /** The supposed line was only the beginning of one. Its event is passed on again when the line is complete. */
   #undo(line: Buffer): void {
     this.#count(-1, "");
     this.#keep(line);
@@ -122,7 +122,7 @@ export class LogStream {
   }
 }
 
-/** True also for the first bytes of one: no line of ours begins like it. */
+/** Also true for the first bytes of a header: no line of an event log begins like one. */
 function startsHeader(bytes: Buffer): boolean {
   const start = bytes.toString("latin1", 0, HEADER_START.length);
   return HEADER_START.startsWith(start);

@@ -1,4 +1,4 @@
-// What a spool says about its batch, so that another computer can pick it up: appended to with every hand-over.
+// The description of a batch in its spool, so that another computer can resume it. Every hand-over appends to it.
 
 import { isAttemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import type { BatchSettings } from "../../model/batch.js";
@@ -17,7 +17,7 @@ const MAX_BYTES = 256 << 20;
 
 export interface Manifest {
   readonly script: string;
-  /** What the names of its jobs begin with; absent in those of older versions. */
+  /** The prefix for the names of its jobs; absent in manifests of older versions. */
   readonly stem?: string;
   readonly settings: BatchSettings;
   readonly slots: readonly Slot[];
@@ -33,7 +33,10 @@ export function formatManifest({ jobs, settings, ...rest }: Manifest): string {
 
 type About = Omit<Manifest, "jobs">;
 
-/** Lines of later hand-overs count. Null: it tells nothing. Throws RemoteError for that of a newer sshoal. */
+/**
+ * Later lines override earlier ones. Null if it has no usable line. Throws RemoteError for the manifest of a newer
+ * sshoal.
+ */
 function parseManifest(lines: readonly string[]): Manifest | null {
   let about: About | null = null;
   const jobs = new Map<string, Job>();
@@ -47,7 +50,7 @@ function parseManifest(lines: readonly string[]): Manifest | null {
   return about === null ? null : { ...about, jobs };
 }
 
-/** The record of the batch is made of both, so they must agree about which job it is. */
+/** The batch's record is made from both, so they must name the same job. */
 function isOfKey({ id, command }: Job, key: string): boolean {
   return isAttemptKey(key) && id > 0 && parseAttemptKey(key).job === id && typeof command === "string";
 }
@@ -87,12 +90,12 @@ function withoutMaxOld({ maxOld: _, ...settings }: BatchSettings): BatchSettings
 
 function newerError({ sshoal }: Entry): RemoteError {
   const { message, hint } = describeNewer(sshoal ?? null);
-  return new RemoteError(`the batch there was ${message}`, hint);
+  return new RemoteError(`the batch on it was ${message}`, hint);
 }
 
 interface Entry {
   readonly v?: number;
-  /** Format 1 has none. */
+  /** Absent in format 1. */
   readonly sshoal?: string;
   readonly about?: About;
   readonly key?: string;
@@ -109,12 +112,12 @@ function parseEntry(line: string): Entry | null {
   }
 }
 
-/** Names become paths here, so those of a remote are looked at twice. */
+/** Names become local paths, so names from a machine are checked strictly. */
 function isFileName(name: string): boolean {
   return /^[^/\0\n.-][^/\0\n]*$/.test(name);
 }
 
-/** What a job copies is read here: a remote must not name anything outside the working directory. */
+/** The paths that a job copies are read locally: a machine must not name anything outside the working directory. */
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
   const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...job } = entry.job;
@@ -132,7 +135,7 @@ function withSoundOwn(entry: Entry): Entry {
   return { ...entry, job: { ...job, ...own } };
 }
 
-/** Undefined: they lead outside, or are no paths. */
+/** Undefined if they lead outside or are not paths. */
 function soundPaths(paths: unknown): string[] | undefined {
   if (!Array.isArray(paths)) return undefined;
   const isInside = (path: unknown) =>
@@ -140,14 +143,14 @@ function soundPaths(paths: unknown): string[] | undefined {
   return paths.every(isInside) ? (paths as string[]) : undefined;
 }
 
-/** Format 1 knew jobs by their lines. */
+/** In format 1 the line was the id of a job. */
 function withId(entry: Entry): Entry {
   return entry.job === undefined
     ? entry
     : { ...entry, job: { ...entry.job, id: entry.job.id ?? entry.job.line } };
 }
 
-/** They are shown in many ways, each of which takes them for texts. */
+/** Keeps only texts, because every report expects texts. */
 function withSoundParameters(entry: Entry): Entry {
   const parameters: unknown = entry.job?.parameters;
   if (entry.job === undefined || parameters === undefined) return entry;

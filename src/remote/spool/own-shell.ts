@@ -1,14 +1,14 @@
-// Whether a job needs a shell of its own. A line that is one plain command does not: a fork of the bash that
-// its slot has ready runs it just the same (fork.bash), and starting another would take longer than many a job. Pure.
+// Decides whether a job needs a new shell. A plain command does not: a fork of the slot's waiting bash runs it the same
+// way (fork.bash). Starting another shell would take longer than many jobs. Pure.
 
-/** Nothing that a shell could tell of itself ($$, $0, $-), and no other command within. */
+/** Excludes everything that depends on the shell itself ($$, $0, $-), and nested commands. */
 const WORD = String.raw`(?:[\w./:,+@%=~*?^-]|'[^']*'|"[^"$\`\\]*")+`;
 const REDIRECTION = String.raw`\d?(?:>>?|<)[ \t]*${WORD}|[12]?>&[12]`;
 const PLAIN = new RegExp(String.raw`^[ \t]*([\w./+-]+)(?:[ \t]+(?:${REDIRECTION}|${WORD}))*[ \t]*$`);
 
 /**
- * What bash does itself, to itself: a fork is not the shell that a job would expect. Reserved words begin more than one
- * command. The rest of its builtins only say something: echo, printf, test, true, false.
+ * Builtins that change the shell itself, which a fork would not show to the job, and reserved words that begin compound
+ * commands. The other builtins only print or test something: echo, printf, test, true, false.
  */
 const BY_BASH = new Set(
   `. : alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown enable eval exec

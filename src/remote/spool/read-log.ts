@@ -1,4 +1,4 @@
-// Reads a spool's event logs once, from their beginnings: for a look at a batch without following it.
+// Reads a spool's event logs once, from the start, for commands that look at a batch without following it.
 
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
@@ -7,7 +7,7 @@ import { runtimeFile } from "../runtime-files.js";
 import { parseClock } from "./machine-clock.js";
 import { parseSpoolEvent, type SpoolEvent } from "./spool-event.js";
 
-/** A job is some 60 bytes of it: enough for two million. */
+/** A job takes about 60 bytes, so this is enough for two million jobs. */
 const MAX_BYTES = 128 << 20;
 
 /** The events of each log in order, one log after the other. Null: there is no spool of this batch. */
@@ -27,7 +27,7 @@ export async function readLog(
   return lines.flatMap((line) => parseSpoolEvent(line, clock) ?? []);
 }
 
-/** A full disk can leave the last line of a log open: `tail` puts the name of the next one on a line of its own. */
+/** A full disk can leave the last line of a log incomplete: `tail` prints the name of the next log on a separate line. */
 function readLogScript(place: Place): string {
   return `${prelude(place)}
 ${runtimeFile("logs.sh")}

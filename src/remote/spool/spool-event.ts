@@ -1,4 +1,4 @@
-// What slots append to the event log, read with care: it comes from a machine.
+// Parses the lines that slots append to the event log, strictly, because they come from a machine.
 
 import { isAttemptKey } from "../../model/attempt-key.js";
 import type { Outcome } from "../../model/job.js";
@@ -9,7 +9,10 @@ export type SpoolEvent =
       readonly kind: "started";
       readonly key: string;
       readonly slot: number;
-      /** By this computer's clock; null: an older loop does not tell, or it was before the machine was last started. */
+      /**
+       * By the local clock; null if the loop is older and does not report it, or if it was before the machine's last
+       * boot.
+       */
       readonly startedAt: number | null;
     }
   | {
@@ -22,15 +25,15 @@ export type SpoolEvent =
   | { readonly kind: "waiting"; readonly slot: number; readonly reason: string }
   | { readonly kind: "idle"; readonly slot: number }
   | { readonly kind: "freed"; readonly key: string }
-  /** `number`: which drain of this spool, and up to which it was opened again; null: read in order, of one log for all. */
+  /** `number`: the number of this drain, or the last drain that an opening ends; null: one log for all, read in order. */
   | { readonly kind: "draining"; readonly number: number | null }
-  /** `holder`: the process that stands over there for the client this is meant for. */
+  /** `holder`: the process on the machine that represents the client this is meant for. */
   | { readonly kind: "halting"; readonly holder: number }
   | { readonly kind: "opened"; readonly number: number | null }
-  /** More than a line of ours could be, and left out. */
+  /** Longer than any line of sshoal, and skipped. */
   | { readonly kind: "overlong" };
 
-/** Null for a line that is no event of ours: torn by a full disk, or written by a later version. */
+/** Null for a line that is no event: cut by a full disk, or written by a later version. */
 export function parseSpoolEvent(line: string, clock: MachineClock | null = null): SpoolEvent | null {
   const [kind, first = "", second = "", third = "", fourth = ""] = line.split(" ");
   switch (kind) {
@@ -60,17 +63,17 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
   }
 }
 
-/** The content of `exit`: a code as the shell counts it, or the word for what we did to the job. */
+/** Parses the content of `exit`: an exit code of the shell, or a word for what sshoal did to the job. */
 export function parseExit(text: string): Outcome | null {
   if (text === "timed-out" || text === "stopped") return { kind: text };
-  if (text === "lost") return { kind: "lost", reason: "it went down with its machine or with its slot" };
+  if (text === "lost") return { kind: "lost", reason: "its machine or its slot went down" };
   if (!isNumber(text)) return null;
   const code = Number(text);
   const signal = code > 128 ? SIGNALS.get(code - 128) : undefined;
   return signal === undefined ? { kind: "exited", code } : { kind: "killed", signal };
 }
 
-// Linux numbers, whatever this computer runs: the code was made over there.
+// Linux numbers on any client, because the machine made the code.
 const SIGNALS = new Map<number, string>([
   [1, "SIGHUP"],
   [2, "SIGINT"],

@@ -1,4 +1,4 @@
-// Which format a batch's spool on a machine is of: asked before an earlier client's work there is picked up.
+// Asks for the format of a batch's spool on a machine, before an earlier client's work is resumed.
 
 import { SPOOL_FORMAT } from "../../model/machine.js";
 import { describeNewer } from "../../model/version.js";
@@ -8,7 +8,7 @@ import { type Place, prelude } from "../engine/layout.js";
 import { RemoteError } from "../engine/remote-error.js";
 import { wordsAfter } from "../engine/words-after.js";
 
-/** Null: there is no spool. Rejects for that of a newer sshoal. Format 1 had no file that names it. */
+/** Null: there is no spool. Rejects for the spool of a newer sshoal. Format 1 had no file that names the format. */
 export async function readSpoolFormat(
   session: Session,
   place: Place,
@@ -25,5 +25,5 @@ echo done
   const format = word === undefined ? null : Number(word);
   if (format === null || format <= SPOOL_FORMAT) return format;
   const { message, hint } = describeNewer(null);
-  throw new RemoteError(`the batch there was ${message}`, hint);
+  throw new RemoteError(`the batch on it was ${message}`, hint);
 }

@@ -1,5 +1,5 @@
-// Takes jobs back from a machine without its control channel, which it takes a furnished spool to open. What never came is
-// kept from coming late, also where nothing of the batch is there yet.
+// Takes jobs back from a machine without its control channel, which needs a complete spool. Jobs that never arrived are
+// blocked from arriving late, even if the machine has nothing of the batch yet.
 
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
@@ -7,9 +7,9 @@ import { type Place, prelude } from "../engine/layout.js";
 import { wordsAfter } from "../engine/words-after.js";
 import { runtimeFile } from "../runtime-files.js";
 
-/** A key that is in neither: the machine could not tell, and is to be asked again. */
+/** For a key in neither list, the machine could not tell, and must be asked again. */
 export interface TakenBack {
-  /** Not begun, and ours again. */
+  /** Not begun, and back at the client. */
   readonly taken: readonly string[];
   readonly begun: readonly string[];
 }

@@ -1,20 +1,20 @@
-// Puts events of several logs, which come one log after the other, into the order in which they happened. Pure.
+// Puts the events of several logs, which arrive one log after the other, into the order in which they happened. Pure.
 
 import type { SpoolEvent } from "./spool-event.js";
 
 interface Entry {
   readonly event: SpoolEvent;
   readonly at: number;
-  /** Its place among all that came. */
+  /** Its position among all events that arrived. */
   readonly place: number;
 }
 
-/** Of one slot, in the order of its log. */
+/** The events of one slot, in the order of its log. */
 type Log = Entry[];
 
 const BEFORE_ALL = Number.NEGATIVE_INFINITY;
 
-/** What slots report is ordered by when their jobs began and ended; the order within one slot stays. */
+/** Sorts slots' events by when their jobs began and ended; the order within one slot stays. */
 export function inTrueOrder(events: readonly SpoolEvent[]): SpoolEvent[] {
   const [first] = events;
   if (events.length < 2 || events.every((event) => slotOf(event) === slotOf(first)))
@@ -32,13 +32,13 @@ function slotOf(event: SpoolEvent | undefined): number | null {
   return event !== undefined && "slot" in event ? event.slot : null;
 }
 
-/** `before`: of what the slot reported last. */
+/** `before`: the time of the slot's previous event. */
 function timeOf(event: SpoolEvent, before: number): number {
   if (event.kind === "started") return event.startedAt ?? before;
   return event.kind === "ended" ? before + event.durationMs : before;
 }
 
-/** Always takes the earliest of what is next in each log. */
+/** Always takes the earliest of the next events of each log. */
 function merged(logs: readonly Log[]): SpoolEvent[] {
   const cursors = logs.map((log) => ({ log, next: 0 }));
   const order: SpoolEvent[] = [];
@@ -55,7 +55,7 @@ function merged(logs: readonly Log[]): SpoolEvent[] {
   }
 }
 
-/** Machines count hundredths of a second: jobs that began in the same one are in the order in which they were to start. */
+/** Machines count hundredths of a second. Jobs that began in the same one are in the order of their ranks. */
 function isEarlier(one: Entry, other: Entry | undefined): boolean {
   if (other === undefined) return true;
   if (one.at !== other.at) return one.at < other.at;
@@ -63,7 +63,7 @@ function isEarlier(one: Entry, other: Entry | undefined): boolean {
   return isKnown ? one.event.key < other.event.key : one.place < other.place;
 }
 
-/** Why a slot waited is of interest only while it waits. */
+/** Why a slot waited matters only while it waits. */
 function withoutOldWaits(events: readonly SpoolEvent[]): SpoolEvent[] {
   const later = new Set<number>();
   return events

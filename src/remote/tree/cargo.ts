@@ -1,5 +1,5 @@
-// Entries of a tree as an archive for any number of machines: read once for all that keep up with each other. Each
-// piece can be made anew, so that a machine which is slow or comes late holds up no other and misses nothing.
+// Entries of a tree as an archive for any number of machines, read once for all machines that are at about the same
+// position. Each piece can be made again, so a slow or late machine delays no other and misses nothing.
 
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
@@ -12,10 +12,10 @@ import { archiveEnd, encodeHeader, paddingOf } from "./pack.js";
 import { bytesOf, type TreeEntry } from "./tree.js";
 
 const PIECE_BYTES = 1 << 20;
-/** How far machines may be apart and still share what was read. */
+/** How many pieces machines may be apart and still share them. */
 const KEPT_PIECES = 32;
 
-/** A file is no longer what was hashed: nothing of the tree stands where it was being sent. */
+/** A file has changed since it was hashed, so the tree was not put into place on that machine. */
 export class FileChanged extends Error {
   readonly path: string;
 
@@ -26,7 +26,7 @@ export class FileChanged extends Error {
   }
 }
 
-/** A part of one entry: for most, all of it. */
+/** A part of an entry; for most entries, all of it. */
 interface Slice {
   readonly entry: TreeEntry;
   readonly offset: number;
@@ -34,16 +34,16 @@ interface Slice {
 }
 
 export class Cargo {
-  /** Of its files. */
+  /** The size of its files. */
   readonly bytes: number;
   readonly #dir: string;
   readonly #end: Buffer;
   readonly #plan: readonly (readonly Slice[])[];
-  /** By their place in the plan, the oldest first. */
+  /** By their position in the plan, the oldest first. */
   readonly #kept = new Map<number, Buffer>();
-  /** Of the slices of large files, as they were when they were read first. */
+  /** Digests of the slices of large files, from the first time they were read. */
   readonly #digests = new Map<Slice, string>();
-  /** Each is a whole gzip file: put together, they are one. */
+  /** Each piece is a whole gzip file; concatenated, they are one gzip file. */
   readonly #zipped = new Map<number, Promise<Buffer>>();
   readonly #entries: readonly TreeEntry[];
   #shrinks: boolean | null = null;
@@ -65,7 +65,7 @@ export class Cargo {
     return this.#shrinks;
   }
 
-  /** Throws FileChanged. `bytes`: how much of the archive it is. */
+  /** Throws FileChanged. `bytes`: the size of the piece before compression. */
   async *stream(isZipped = false): AsyncGenerator<{ readonly data: Buffer; readonly bytes: number }> {
     for (let index = 0; index < this.#plan.length; index++) {
       const piece = this.#piece(index);
@@ -97,7 +97,7 @@ export class Cargo {
     }
   }
 
-  /** Files are read to where they belong in it: to join them afterwards would be one more copy, and rubbish to collect. */
+  /** Reads files directly to their place in the piece: joining them afterwards would cost another copy. */
   #make(slices: readonly Slice[]): Buffer {
     const encoded = slices.map((slice) => ({ slice, header: headerOf(slice), padding: paddingAfter(slice) }));
     const sizes = encoded.map(({ slice, header, padding }) => header.length + slice.length + padding.length);
@@ -127,7 +127,7 @@ export class Cargo {
     }
   }
 
-  /** The first machine to get there takes slices in order, so that the whole of a large file is checked once. */
+  /** The first machine reads slices in order, so that the whole of a large file is checked once. */
   #isUnchanged(slice: Slice, content: Buffer): boolean {
     const { entry, offset, length } = slice;
     if (entry.type !== "File") return true;
@@ -150,7 +150,7 @@ function forgetOldest(pieces: Map<number, unknown>): void {
   for (const oldest of pieces.keys()) if (pieces.size > KEPT_PIECES) pieces.delete(oldest);
 }
 
-/** GNU tar sets the time of a directory when the archive leaves it: nothing may come between it and what is in it. */
+/** GNU tar sets the time of a directory when the archive leaves it, so a directory's entries must follow it directly. */
 function depthFirst(entries: readonly TreeEntry[]): TreeEntry[] {
   const keyed = entries.map((entry) => ({ entry, key: entry.path.replaceAll("/", "\0") }));
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ entry }) => entry);
@@ -187,7 +187,7 @@ function paddingAfter({ entry, offset, length }: Slice): Buffer {
   return entry.type === "File" && offset + length === entry.size ? paddingOf(entry.size) : EMPTY;
 }
 
-/** False: the file is shorter than it was. What was appended since is not read. */
+/** False if the file is shorter than before. Text that was appended since is not read. */
 function readSlice(file: string, { offset, length }: Slice, content: Buffer): boolean {
   if (length === 0) return true;
   const handle = openSync(file, "r");

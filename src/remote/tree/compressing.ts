@@ -1,5 +1,5 @@
-// Whether compressing what is sent pays: it must be much, shrink, and have a slow way to go. Each is asked only if the
-// one before says so, the link last, since that takes some of its time.
+// Decides whether compression pays: the data must be large and compressible, and the connection slow. Each question is
+// asked only if the one before says yes; the connection comes last, because measuring it takes time.
 
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
@@ -13,17 +13,17 @@ const MIN_BYTES = 16e6;
 const SAMPLES = 8;
 const SAMPLE_BYTES = 1 << 16;
 const WORTHWHILE_SHARE = 0.7;
-/** What a core compresses in a second is several times this. */
+/** A core compresses several times this much per second. */
 const SLOW_BYTES_PER_SECOND = 10e6;
 const FIRST_TRIAL_BYTES = 1 << 18;
 const LAST_TRIAL_BYTES = 1 << 22;
 const TRIAL_SECONDS = 0.3;
 
-/** By a few samples. */
+/** Judged by a few samples. */
 export function shrinks(dir: string, entries: readonly TreeEntry[]): boolean {
   const files = entries.flatMap((entry) => (entry.type === "File" && entry.size > 0 ? [entry] : []));
   if (bytesOf(files) < MIN_BYTES) return false;
-  // Evenly among all bytes, so that large files count for more.
+  // Spread evenly over all bytes, so that large files count for more.
   const step = Math.floor(bytesOf(files) / SAMPLES);
   const samples: Buffer[] = [];
   let passed = 0;
@@ -36,7 +36,7 @@ export function shrinks(dir: string, entries: readonly TreeEntry[]): boolean {
   return gzipSync(sample, { level: 1 }).length < WORTHWHILE_SHARE * sample.length;
 }
 
-/** A file that cannot be read is no sample; sending it will report why. */
+/** A file that cannot be read gives no sample; sending it will report the reason. */
 function readSample(file: string, offset: number): Buffer {
   const sample = Buffer.alloc(SAMPLE_BYTES);
   try {
@@ -51,7 +51,7 @@ function readSample(file: string, offset: number): Buffer {
   }
 }
 
-/** False where it cannot be found out: a server may allow no further session. */
+/** False if it cannot be measured, for example if a server allows no further session. */
 export async function isSlow(session: Session, signal: AbortSignal): Promise<boolean> {
   try {
     return await measuresSlow(session, signal);
@@ -69,7 +69,10 @@ async function measuresSlow(session: Session, signal: AbortSignal): Promise<bool
   return bytes <= FIRST_TRIAL_BYTES || (await trial(session, bytes, signal)) < SLOW_BYTES_PER_SECOND;
 }
 
-/** Bytes a second, of random ones: some links compress by themselves. A link that is gone is infinitely fast. */
+/**
+ * Bytes per second, measured with random bytes, because some connections compress. A lost connection counts as
+ * infinitely fast.
+ */
 async function trial(session: Session, bytes: number, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   const running = await session.exec("echo ready; cat >/dev/null; echo done");

@@ -1,5 +1,5 @@
-// Checksums of a directory's files as they were when last read, so that what has not changed is not read again. A file is
-// taken for unchanged if its inode, size and both times are: the time of its last change is one that no program can set.
+// Remembers checksums of a directory's files, so that unchanged files are not read again. A file counts as unchanged if
+// its inode, size and both times are the same. No program can set the time of the last change.
 
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -20,10 +20,10 @@ export interface Digest {
   readonly size: number;
 }
 
-/** Its path, what identifies its state, and the checksum. */
+/** Its path, its state, and its checksum. */
 type Row = readonly [path: string, stamp: string, sha256: string];
 
-/** A file that is changed twice within one tick of the clock looks the same: one of this moment is read again next time. */
+/** A file that changes twice within one clock tick looks the same, so a file this new is read again next time. */
 const SETTLED_MS = 2000;
 
 export class DigestMemory {
@@ -33,7 +33,7 @@ export class DigestMemory {
   readonly #seen = new Map<string, Row>();
   #isNew = false;
 
-  /** Below `cacheDir`, for `dir`. What cannot be read is nothing. */
+  /** Loads the memory for `dir` from `cacheDir`. A file that cannot be read counts as empty. */
   constructor(cacheDir: string, dir: string, now = Date.now()) {
     this.#file = path.join(cacheDir, "digests", createHash("sha256").update(dir).digest("hex").slice(0, 40));
     this.#now = now;
@@ -47,7 +47,7 @@ export class DigestMemory {
     return { sha256: row[2], size: Number(stats.size) };
   }
 
-  /** `stats` are from before it was read. */
+  /** `stats` must be from before the file was read. */
   note(relative: string, stats: BigIntStats, { sha256, size }: Digest): void {
     const changedAt = Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs));
     if (changedAt > this.#now - SETTLED_MS || BigInt(size) !== stats.size) return;
@@ -55,7 +55,7 @@ export class DigestMemory {
     this.#isNew = true;
   }
 
-  /** What cannot be kept is read again one day: no reason to stop. */
+  /** A failure is not reported: the files are only read again next time. */
   save(): void {
     const draft = `${this.#file}.${randomBytes(6).toString("hex")}`;
     const isFirst = !existsSync(this.#file);

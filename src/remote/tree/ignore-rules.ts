@@ -1,5 +1,5 @@
-// What never travels: `.git`, `job_results`, what --exclude names, and what ignore files say, as git reads them: each for its own directory
-// and all below, the nearest one first.
+// Decides what is never sent: `.git`, `job_results`, the patterns of --exclude, and those of ignore files. Ignore files
+// work as in git: each for its own directory and everything below, the nearest one first.
 
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -7,18 +7,18 @@ import ignore, { type Ignore } from "ignore";
 
 export const IGNORE_FILE = ".sshoalignore";
 
-/** No ignore file can take these back. */
+/** No ignore file can include these again. */
 const NEVER_TRAVELS = /^job_results(\/|$)|(^|\/)\.git(\/|$)/;
 
 interface IgnoreFile {
-  /** Length of what a path has before what the file speaks of. */
+  /** The length of the path prefix to which the ignore file's rules do not apply. */
   readonly offset: number;
   readonly rules: Ignore;
 }
 
 export class IgnoreRules {
   readonly #dir: string;
-  /** Those that count in a directory, its own first; by its path, relative, "" for the top. */
+  /** The ignore files that apply in a directory, its own first; by its relative path, "" for the top. */
   readonly #files = new Map<string, readonly IgnoreFile[]>();
 
   readonly #exclude: Ignore;

@@ -1,4 +1,4 @@
-// A tar stream made entry by entry.
+// Makes a tar stream entry by entry.
 
 import { Header } from "tar/header";
 import { Pax } from "tar/pax";
@@ -12,7 +12,7 @@ export type PackEntry = { readonly path: string; readonly mode: number; readonly
 const BLOCK = 512;
 const CHUNK_BYTES = 1 << 20;
 
-/** Small pieces are joined, since every write costs a packet. Content must be exactly `size` bytes. */
+/** Joins small pieces, because every write costs a packet. Content must have exactly `size` bytes. */
 export async function* pack(entries: Iterable<PackEntry> | AsyncIterable<PackEntry>): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
@@ -36,7 +36,7 @@ async function* pieces(entries: Iterable<PackEntry> | AsyncIterable<PackEntry>):
   }
 }
 
-/** What follows a file's content, up to a whole block. */
+/** The padding after a file's content, up to a whole block. */
 export function paddingOf(size: number): Buffer {
   return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
 }
@@ -59,6 +59,6 @@ export function encodeHeader(entry: PackEntry): Buffer {
   const header = new Header(fields);
   const block = Buffer.alloc(BLOCK);
   const needsPax = header.encode(block, 0);
-  // Long names and large sizes do not fit the plain header: a Pax record before it carries them.
+  // Long names and large sizes do not fit into the plain header, so a Pax record before it has them.
   return needsPax ? Buffer.concat([new Pax(fields).encode(), block]) : block;
 }

@@ -1,4 +1,4 @@
-// A tree of which a file changed before it was sent, made anew: changed files are as they are now, or left out.
+// Makes a tree again after a file changed before it was sent: changed files get their current content, or are left out.
 
 import { lstatSync } from "node:fs";
 import path from "node:path";
@@ -7,8 +7,8 @@ import { bytesOf, hashEntries, scanTree, type Tree, type TreeEntry } from "./tre
 type FileEntry = Extract<TreeEntry, { type: "File" }>;
 
 /**
- * `failed`: the file that could not be sent. One that was read again before and changed once more is left out, so that
- * this comes to an end. All else stays as it was when the batch began.
+ * `failed`: the file that could not be sent. A file that was already read again and changed once more is left out, so
+ * that this ends. All other files stay as they were when the batch began.
  */
 export async function rereadTree(tree: Tree, failed: string): Promise<Tree> {
   const rereads = new Set(tree.rereads);
@@ -28,14 +28,14 @@ export async function rereadTree(tree: Tree, failed: string): Promise<Tree> {
   return { ...tree, hash: hashEntries(entries), entries, bytes: bytesOf(entries), rereads, warnings };
 }
 
-/** What was appended does not matter: no more is sent than there was. */
+/** Appended text does not matter, because no more is sent than there was. */
 function isAsItWas(dir: string, { path: relative, size, mtime }: FileEntry): boolean {
   const stats = lstatSync(path.join(dir, relative), { bigint: true, throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || stats.size < size) return false;
   return stats.size > size || stats.mtime.getTime() === mtime.getTime();
 }
 
-/** Null: it is gone, no file any more, or cannot be read. */
+/** Null if it is gone, is no longer a file, or cannot be read. */
 async function readAgain(dir: string, relative: string): Promise<FileEntry | null> {
   const tree = await scanTree(dir, [relative]).catch(() => null);
   const entry = tree?.entries.find((each) => each.path === relative);

@@ -1,4 +1,5 @@
-// What a tree's way to machines takes: as a whole, or out of an earlier tree that they have. Made once for all of them.
+// Plans how a tree is sent to machines: as a whole, or as changes to an earlier tree that they have. Made once for all
+// machines.
 
 import { Cargo } from "./cargo.js";
 import type { Tree } from "./tree.js";
@@ -6,18 +7,18 @@ import { diffTrees, type TreeDifference } from "./tree-difference.js";
 
 export interface Shipment {
   readonly cargo: Cargo;
-  /** Null: nothing of it is there. */
+  /** Null: the machine has nothing of it. */
   readonly from: (Omit<TreeDifference, "sent"> & { readonly hash: string }) | null;
 }
 
-/** Names are read on the machine byte by byte: more of them than this are slower than sending everything. */
+/** Names are read on the machine byte by byte. More than this many bytes of names are slower than sending everything. */
 const MAX_REMOVED_BYTES = 1 << 16;
-/** What an entry costs beside its content. */
+/** The cost of an entry besides its content. */
 const ENTRY_BYTES = 1024;
 
 const shippings = new WeakMap<Tree, Shipping>();
 
-/** The same for all who have the same tree in hand. */
+/** Shared by all callers that have the same tree. */
 export function shippingOf(tree: Tree): Shipping {
   const shipping = shippings.get(tree) ?? new Shipping(tree);
   shippings.set(tree, shipping);
@@ -32,17 +33,17 @@ export class Shipping {
     this.tree = tree;
   }
 
-  /** Trees that are worth asking a machine for. */
+  /** Earlier trees that a machine may still have. */
   get bases(): readonly string[] {
     return (this.tree.earlier ?? []).map(({ hash }) => hash).filter((hash) => hash !== this.tree.hash);
   }
 
-  /** The last entry of the archive; no file of the user's can have a name with the hash of its own content. */
+  /** The last entry of the archive. No file of the user can have a name with the hash of its own content. */
   get wholeMark(): string {
     return `.whole-${this.tree.hash}`;
   }
 
-  /** The cheapest, where some of `bases` are there. */
+  /** The cheapest way if the machine has some of `bases`. */
   async choose(bases: readonly string[]): Promise<Shipment> {
     const made = await Promise.all(bases.map((hash) => this.#from(hash)));
     const found = made.filter((one) => one !== null);

@@ -1,5 +1,5 @@
-// Makes a tree stand on a machine. Content that is already there is not sent again: neither the same tree, nor what an
-// earlier one has of it.
+// Puts a tree onto a machine. Content that the machine already has is not sent again, neither the same tree nor the
+// shared part of an earlier one.
 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -18,17 +18,17 @@ export interface StageOptions {
   readonly place: Place;
   readonly tree: Tree;
   readonly signal: AbortSignal;
-  /** Nothing is sent before this resolves: only what is there is asked for. Left out: at once. */
+  /** Nothing is sent before this resolves; the machine is only asked what it has. Absent: at once. */
   readonly goAhead?: Promise<void>;
-  /** Called with the file bytes that are about to be sent; when it rejects, so does staging. Left out: all is sent. */
+  /** Called with the file bytes that are about to be sent; if it rejects, staging rejects. Absent: everything is sent. */
   readonly allow?: (bytes: number) => Promise<void>;
-  /** All of it is sent with the question: it is so little that to wait for the answer takes longer. */
+  /** Sends the whole tree with the question, because waiting for the answer would take longer. */
   readonly isTiny?: boolean;
-  /** Called with the file bytes sent so far and those to be sent in all, first with none. */
+  /** Called with the file bytes sent so far and in total, first with 0. */
   readonly onProgress: (sentBytes: number, totalBytes: number) => void;
 }
 
-/** Resolves with whether anything had to be sent. Rejects with FileChanged when a file is not what was hashed. */
+/** Resolves with true if anything had to be sent. Rejects with FileChanged if a file has changed since it was hashed. */
 export async function stage(session: Session, options: StageOptions): Promise<boolean> {
   const { signal } = options;
   signal.throwIfAborted();
@@ -41,11 +41,11 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
   try {
     const last = await converse(running, session, options, (sent) => {
       sending = sent;
-      sent.catch(() => {}); // looked at below, once the far end has had its say
+      sent.catch(() => {}); // awaited below, after the machine has answered
     });
     const end = await running.ended;
     signal.throwIfAborted();
-    // Our own reason (a file changed) explains more than the far end's "unexpected end of archive".
+    // The local reason (a file changed) is clearer than the machine's "unexpected end of archive".
     await sending;
     if (last === "have" || last === "staged") return last === "staged";
     throw remoteErrorFrom("copying the working directory", end.kind === "lost" ? end.reason : await stderr);
@@ -55,7 +55,7 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
   }
 }
 
-/** Resolves with the last thing the machine said. */
+/** Resolves with the machine's last answer. */
 async function converse(
   running: Running,
   session: Session,
@@ -99,7 +99,7 @@ async function converse(
   return last;
 }
 
-/** One line, and then the names that go, up to an empty one. */
+/** One line, then the names to remove, up to an empty line. */
 function orderText({ cargo, from }: Shipment, { tree }: Shipping, isZipped: boolean): string {
   const form = isZipped ? "gzip" : "plain";
   const wholeKb = Math.ceil(tree.bytes / 1024);
@@ -144,7 +144,7 @@ async function send(running: Running, cargo: Cargo, { isZipped, onProgress }: Se
   try {
     await pipeline(Readable.from(counted(), { objectMode: false, highWaterMark: 1 << 20 }), running.stdin);
   } catch (error) {
-    if (isBrokenPipe(error)) return; // The far end gave up first, or has it; its message says which.
+    if (isBrokenPipe(error)) return; // The machine ended first, or already has the tree; its answer tells which.
     running.close();
     if (error instanceof FileChanged) throw error;
     throw new RemoteError((error as Error).message, "run the same command again", { cause: error });

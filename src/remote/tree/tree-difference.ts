@@ -1,17 +1,17 @@
-// What makes a tree out of an earlier one that a machine still has. Pure.
+// Computes the changes that make a tree from an earlier one that a machine still has. Pure.
 
 import { contentOf, type ListedEntry, type TreeEntry } from "./tree.js";
 
 export interface TreeDifference {
-  /** Paths of the earlier tree that go, whole directories by their own name alone. */
+  /** Paths of the earlier tree that are removed; a whole directory only by its own name. */
   readonly removed: readonly string[];
-  /** What comes instead, directories before what is in them. */
+  /** Entries that are added, directories before their content. */
   readonly sent: readonly TreeEntry[];
-  /** How many entries are left when those that go are gone. */
+  /** How many entries remain after the removal. */
   readonly kept: number;
 }
 
-/** Null: it cannot be done by removing and adding, since a directory in question may not be written to. */
+/** Null if removing and adding is not enough, because an affected directory is not writable. */
 export function diffTrees(
   earlier: readonly ListedEntry[],
   entries: readonly TreeEntry[],
@@ -29,7 +29,7 @@ export function diffTrees(
     if (!isSame || old.mode !== entry.mode) sent.add(entry.path);
   }
   for (const { path } of earlier) if (!after.has(path)) gone.add(path);
-  // What was put into a directory or taken out of it has changed its time stamp.
+  // Adding or removing an entry changes the time stamp of its directory.
   for (const path of [...sent, ...gone]) {
     const parent = parentOf(path);
     if (!isOpen(before.get(parent)) || !isOpen(after.get(parent))) return null;
@@ -46,7 +46,7 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** Anything may be done in it by its owner. */
+/** True if its owner may read, write and enter it. */
 function isOpen(entry: ListedEntry | undefined): boolean {
   return entry?.type !== "Directory" || (entry.mode & 0o700) === 0o700;
 }

@@ -1,5 +1,5 @@
-// Lists of the trees that were made of a directory before, so that after an edit only the edit travels. A list is
-// believed only if it makes up the name it has: a damaged or foreign one is as good as none.
+// Keeps lists of the trees that were made from a directory, so that after an edit only the edit is sent. A list counts
+// only if its hash matches its name; otherwise it is ignored.
 
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
@@ -8,19 +8,22 @@ import path from "node:path";
 import { boundCache, CACHE_LIMITS } from "../../bound-cache.js";
 import { contentOf, type EarlierTree, hashEntries, type ListedEntry, type Tree } from "./tree.js";
 
-/** States of a directory, each of which may be several trees. */
+/** How many states of a directory are kept; each may be several trees. */
 const REMEMBERED = 5;
 const MOST_REMEMBERED = 25;
 const TREE_NAME = /^[0-9a-f]{40}$/;
 
-/** Below `cacheDir`, for `dir`: the latest first. */
+/** The trees for `dir` in `cacheDir`, the latest first. */
 export async function recallTrees(cacheDir: string, dir: string): Promise<EarlierTree[]> {
   const place = placeFor(cacheDir, dir);
   const names = await latestFirst(place);
   return names.map((hash) => ({ hash, load: () => loadList(path.join(place, hash), hash) }));
 }
 
-/** `together`: how many trees of the directory one batch has. What cannot be kept is sent again as a whole one day: no reason to stop. */
+/**
+ * `together`: how many trees of the directory one batch has. A failure is not reported: the tree is only sent as a
+ * whole next time.
+ */
 export async function rememberTree(cacheDir: string, tree: Tree, together = 1): Promise<void> {
   if (tree.hash === "") return;
   const place = placeFor(cacheDir, tree.dir);
@@ -28,7 +31,7 @@ export async function rememberTree(cacheDir: string, tree: Tree, together = 1): 
   const draft = path.join(place, `draft-${randomBytes(6).toString("hex")}`);
   const isFirst = !existsSync(place);
   try {
-    // In one go: the process may end meanwhile if nothing else is waited for, and would leave the draft.
+    // Synchronous, because the process may end in the meantime if nothing else is pending, and would leave the draft.
     mkdirSync(place, { recursive: true, mode: 0o700 });
     writeFileSync(draft, JSON.stringify(list), { mode: 0o600 });
     renameSync(draft, path.join(place, tree.hash));

@@ -1,4 +1,4 @@
-// The working directory as it is when the batch begins: what travels, what is left out, and a name made of its content.
+// Scans the working directory when the batch begins: what is sent, what is left out, and a hash of the content.
 
 import { createHash } from "node:crypto";
 import {
@@ -16,7 +16,7 @@ import { type Problem, problemsError } from "../../errors.js";
 import type { Digest, DigestMemory } from "./digest-memory.js";
 import { IGNORE_FILE, IgnoreRules } from "./ignore-rules.js";
 
-/** What the name of a tree is made of. */
+/** The facts that make up the hash of a tree. */
 export type ListedEntry = { readonly path: string; readonly mode: number } & (
   | { readonly type: "Directory" }
   | { readonly type: "SymbolicLink"; readonly target: string }
@@ -29,39 +29,39 @@ export type TreeEntry = ListedEntry & { readonly mtime: Date } & (
   );
 
 export interface Tree {
-  /** Equal content, equal hash; times do not count. Empty string: there is nothing to copy. */
+  /** Equal content has an equal hash; times do not count. Empty: there is nothing to copy. */
   readonly hash: string;
   readonly dir: string;
   readonly entries: readonly TreeEntry[];
   readonly bytes: number;
   readonly leftOut: readonly string[];
-  /** What people should know of it. */
+  /** Warnings for the user. */
   readonly warnings?: readonly string[];
-  /** Files that were read again since the batch began. */
+  /** Files that were read again after the batch began. */
   readonly rereads?: ReadonlySet<string>;
-  /** What the same directory was before, latest first, as far as is remembered. */
+  /** Earlier trees of the same directory, latest first, as far as they are remembered. */
   readonly earlier?: readonly EarlierTree[];
 }
 
 export interface EarlierTree {
   readonly hash: string;
-  /** Null: its list is gone, or damaged. */
+  /** Null: its list is gone or damaged. */
   load(): Promise<readonly ListedEntry[] | null>;
 }
 
-/** Says of a file, by its full path, that it never travels. */
+/** True for a file, by its full path, that is never sent. */
 export type IsFollowed = (full: string, stats: BigIntStats) => boolean;
 
 export interface ScanOptions {
   readonly digests?: DigestMemory | null;
   readonly isFollowed?: IsFollowed;
-  /** Patterns that leave out more than ignore files do. */
+  /** Patterns to exclude, in addition to ignore files. */
   readonly exclude?: readonly string[] | undefined;
-  /** Nothing is left out, whatever ignore files say. */
+  /** Nothing is excluded; ignore files do not count. */
   readonly isWhole?: boolean;
 }
 
-/** `paths` are relative to `dir` and lie inside it. Unreadable files are mistakes, reported all at once. */
+/** `paths` are relative to `dir` and inside it. Unreadable files are mistakes, reported all at once. */
 export async function scanTree(
   dir: string,
   paths: readonly string[],
@@ -97,10 +97,10 @@ export function bytesOf(entries: readonly TreeEntry[]): number {
   return entries.reduce((sum, entry) => sum + (entry.type === "File" ? entry.size : 0), 0);
 }
 
-/** Calls that wait are a fifth of the price of those that call back, for small files; others get a turn in between. */
+/** Synchronous calls cost a fifth of asynchronous ones for small files. In between, other work gets a turn. */
 interface Scan {
   readonly dir: string;
-  /** What was asked for by its own name: it must be there. */
+  /** Paths that were named explicitly, and must exist. */
   readonly named: ReadonlySet<string>;
   readonly rules: IgnoreRules | null;
   readonly isFollowed: IsFollowed;
@@ -116,7 +116,7 @@ interface Scan {
 const READ_BYTES = 1 << 20;
 const BREATHE_EVERY_MS = 10;
 
-/** Null: it is not time yet. To wait for nothing would cost more than to look at a file that is known. */
+/** Null: it is not time yet. Awaiting an empty promise would cost more than checking a known file. */
 function giveWay(scan: Scan): Promise<void> | null {
   if (performance.now() - scan.breathedAt < BREATHE_EVERY_MS) return null;
   return breathe().then(() => {
@@ -124,7 +124,7 @@ function giveWay(scan: Scan): Promise<void> | null {
   });
 }
 
-/** A path such as `src/data/` brings its parents along as directories. */
+/** A path such as `src/data/` includes its parents as directories. */
 async function visitFromTop(scan: Scan, relative: string): Promise<void> {
   const parts = relative.split(path.sep).filter((part) => part !== "" && part !== ".");
   for (let depth = 1; depth < parts.length; depth++) {
@@ -132,13 +132,13 @@ async function visitFromTop(scan: Scan, relative: string): Promise<void> {
     await visit(scan, above, false);
     if (scan.found.get(above)?.type !== "SymbolicLink") continue;
     const message = `cannot be copied: ${above} is a link, and on machines no file is written through a link`;
-    scan.problems.push({ where: relative, message, hint: "name what the link leads to" });
+    scan.problems.push({ where: relative, message, hint: "name the target of the link instead" });
     return;
   }
   await visit(scan, parts.join("/"), true);
 }
 
-/** Null: there is no more to be done about it. */
+/** Null: nothing more has to be done. */
 function visit(scan: Scan, relative: string, isDeep: boolean): Promise<void> | null {
   const fail = (error: unknown) => noteFailure(scan, relative, error as NodeJS.ErrnoException);
   try {
@@ -158,12 +158,13 @@ function look(scan: Scan, relative: string, isDeep: boolean): Promise<void> | nu
     return null;
   }
   if (!isDirectory && scan.isFollowed(full, stats)) {
-    scan.leftOut.add(`${relative} (jobs come from it)`);
+    scan.leftOut.add(`${relative} (it is the source of jobs)`);
     return null;
   }
   const shared = { path: relative, mode: Number(stats.mode) & 0o777, mtime: stats.mtime };
   if (isDirectory) {
-    // Its copies are always open to their owner: otherwise busybox's tar could not fill them, nor a job's input be dropped.
+    // Directories are always writable for their owner in the copy: otherwise busybox's tar could not fill them, nor
+    // could a job's input be removed.
     const mode = shared.mode | 0o700;
     if (relative !== "") scan.found.set(relative, { ...shared, mode, type: "Directory" });
     return isDeep ? visitChildren(scan, relative, full) : null;
@@ -186,10 +187,10 @@ async function visitChildren(scan: Scan, relative: string, full: string): Promis
   }
 }
 
-/** What is removed while all is read, as editors and compilers do with their files, is not missed. */
+/** A file that is removed while the directory is read is not missed: editors and compilers do this. */
 function noteFailure(scan: Scan, relative: string, { code, message }: NodeJS.ErrnoException): void {
   const isGone = code === "ENOENT" || code === "ENOTDIR";
-  // Node reads other names than UTF-8 with this letter in them, and then finds no such file.
+  // Node reads a name that is not UTF-8 with this letter in it, and then does not find the file.
   const isMisread = isGone && relative.includes("\ufffd");
   if (isGone && !isMisread && relative !== "" && !scan.named.has(relative)) {
     scan.warnings.push(`${relative} is left out: it was removed while the working directory was read`);
@@ -199,7 +200,7 @@ function noteFailure(scan: Scan, relative: string, { code, message }: NodeJS.Err
   scan.problems.push({
     where: relative === "" ? "." : relative,
     message: `cannot be read for copying: ${reason}`,
-    hint: `make it readable, or leave it out by a line in ${IGNORE_FILE}`,
+    hint: `make it readable, or exclude it with a line in ${IGNORE_FILE}`,
   });
 }
 
@@ -209,7 +210,7 @@ async function read(scan: Scan, relative: string, full: string, stats: BigIntSta
   return digest;
 }
 
-/** No more than there was: a file that grows as fast as it is read has no end. Answers with what was read. */
+/** Reads at most `most` bytes, because a file that grows while it is read has no end. Returns what was read. */
 async function hashFile(scan: Scan, full: string, most: number): Promise<Digest> {
   const hash = createHash("sha256");
   const file = openSync(full, "r");
@@ -235,7 +236,7 @@ export function hashEntries(entries: readonly ListedEntry[]): string {
   return createHash("sha256").update(rows.join("")).digest("hex").slice(0, 40);
 }
 
-/** Two entries of a kind that have the same are the same, but for their modes. */
+/** Two entries of one type with equal content differ only in their modes. */
 export function contentOf(entry: ListedEntry): string {
   if (entry.type === "File") return entry.sha256;
   return entry.type === "SymbolicLink" ? entry.target : "";

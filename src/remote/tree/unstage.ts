@@ -1,4 +1,4 @@
-// Takes a tree back from a machine that turned out to have no room for jobs, and leaves nothing there.
+// Removes a tree from a machine that has no room for jobs after all.
 
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";

@@ -1,4 +1,4 @@
-// As execute_remote has it: what the command prints, as it prints it, and nothing else unless something is wrong.
+// The output of execute_remote: what the command prints, unchanged, and nothing else unless something is wrong.
 
 import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";

@@ -1,4 +1,4 @@
-// The jobs of a run that did not succeed, one line each: how, where, how long, and the last line of their output.
+// Lists the jobs of a run that did not succeed, one line each: how, where, how long, and the last line of their output.
 
 import { endingOf, type TrackedJob } from "../../model/batch-state.js";
 import { whereOf } from "../live/place.js";
@@ -13,7 +13,7 @@ import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width
 const LISTED = 20;
 const WIDEST_NAME = 24;
 
-/** `title`: the batch's name, for a terminal on which other commands print, too. */
+/** `title`: the batch's name, for a terminal on which other commands also print. */
 export interface SummaryLook {
   readonly signs: Signs;
   readonly columns: number;
@@ -29,7 +29,7 @@ interface Failure {
   readonly reason: string;
 }
 
-/** Those that failed first, then the lost and the stopped. */
+/** First the failed jobs, then the lost and the stopped ones. */
 export function failureLines(view: ViewState, jobs: readonly TrackedJob[], look: SummaryLook): string[] {
   const kinds = new Map<Failure["word"], TrackedJob[]>([
     ["failed", []],
@@ -48,7 +48,7 @@ export function failureLines(view: ViewState, jobs: readonly TrackedJob[], look:
   return [...alignedLines(listed, look), ...more];
 }
 
-/** Null: it has not ended in this run, or its results are not here. */
+/** Null: it has not ended in this run, or its results are not collected. */
 function endWordOf({ fate }: TrackedJob): ReturnType<typeof endingOf> | null {
   return fate.kind === "tried" && fate.stage.kind === "collected" ? endingOf(fate.stage.outcome) : null;
 }

@@ -1,4 +1,4 @@
-// For programs: one event a line, in the format that docs/json-events.md describes and promises to keep.
+// For programs: one event per line, in the format that docs/json-events.md describes and promises to keep.
 
 import type { BatchState } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
@@ -7,7 +7,7 @@ import type { Reporter, TextSink } from "../reporter.js";
 
 const VERSION = 2;
 
-/** A new kind is an addition to the format: docs/json-events.md describes it. */
+/** A new kind is an addition to the format, and docs/json-events.md describes it. */
 const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "run-started": true,
   "results-moved": true,
@@ -38,7 +38,7 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "jobs-gone": true,
   "slot-waiting": true,
   "job-started": true,
-  // What jobs print can be a secret and can be a flood; it is in their .out and .err.
+  // Output of jobs can be secret and very long; it is in their .out and .err files.
   "job-said": false,
   "job-output": true,
   "output-restarted": true,

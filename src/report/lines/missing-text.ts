@@ -1,4 +1,4 @@
-// What is missing of a job's results, in a few words.
+// Names the missing parts of a job's results in a few words.
 
 import { printable } from "../text/printable.js";
 

@@ -1,4 +1,4 @@
-// The lines that each event is worth in pipes and log files, apart from its warnings.
+// The lines for each event in pipes and log files, except warnings.
 
 import { endingOf, outcomeAtHome } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
@@ -23,7 +23,7 @@ import {
   treeLine,
 } from "./wording.js";
 
-/** `verbose` goes to stderr, with --verbose only. */
+/** `verbose` goes to stderr, only with --verbose. */
 export interface Told {
   readonly stdout?: readonly string[];
   readonly stderr?: readonly string[];
@@ -53,7 +53,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "rest-collected":
       return event.files === 0
         ? {}
-        : { stderr: [`more of ${nameOf(event.job)} has come: ${count(event.files, "file")}`] };
+        : { stderr: [`more results of ${nameOf(event.job)} arrived: ${count(event.files, "file")}`] };
     case "job-resumes":
       return { stderr: [resumesLine(event, view.state)] };
     case "dirs-kept":
@@ -127,7 +127,7 @@ function outputLines(view: ViewState, event: Extract<RunEvent, { kind: "job-outp
   return teeLines(view.state.jobs.get(event.job)?.job.name ?? "", event.text);
 }
 
-/** The words that ml-scheduler's users know; of a job that failed, also that, and what to type. */
+/** The words that users of ml-scheduler know. For a failed job, also its outcome and what to type. */
 function skippedLine(
   view: ViewState,
   { job: id, outcome }: Extract<RunEvent, { kind: "job-skipped" }>,
@@ -139,7 +139,7 @@ function skippedLine(
   return `${familiar}; it ${word} (${printable(describeOutcome(outcome))}): --retry-failed runs it again`;
 }
 
-/** `finished: name; command`; one that did not succeed is named by its state. */
+/** `finished: name; command`; a job that did not succeed is shown with its state instead. */
 function endingLines(view: ViewState, id: JobId): string[] {
   const tracked = view.state.jobs.get(id);
   const outcome = tracked && outcomeAtHome(tracked);
@@ -165,7 +165,7 @@ export function startedLine(job: Job, devices: Readonly<Record<string, string>>)
   return `${printable(job.name)};  ${exportsOf(devices)}${printable(shortCommand(job))}`;
 }
 
-/** Only what tells which cards: CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES. */
+/** Only the variables that choose cards: CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES. */
 function exportsOf(devices: Readonly<Record<string, string>>): string {
   return Object.entries(devices)
     .filter(([name]) => name.endsWith("_VISIBLE_DEVICES"))

@@ -1,4 +1,4 @@
-// For pipes and log files: the lines that people grep for and the summary on stdout, everything else on stderr.
+// For pipes and log files: prints the lines that people grep for and the summary on stdout, everything else on stderr.
 
 import type { RunEvent } from "../../model/event.js";
 import type { Slot } from "../../model/machine.js";
@@ -18,10 +18,10 @@ export interface PlainOptions extends Sources {
   readonly useUnicode: boolean;
 }
 
-/** A log file is read in wider windows than it is written from; longer lines are cut. */
+/** A log file is read in wider windows than the one that writes it; longer lines are cut. */
 export const PLAIN_COLUMNS = 160;
 
-/** How often a transfer that takes long has a line of its own. */
+/** How often a long transfer gets a line. */
 const TRANSFER_EVERY_MS = 60_000;
 const TRANSFER_EVERY_MS_VERBOSE = 5000;
 
@@ -66,7 +66,7 @@ function write(sink: TextSink, lines: readonly string[]): void {
   if (lines.length > 0) sink.write(`${lines.join("\n")}\n`);
 }
 
-/** Whoever has not answered when the first jobs go out comes too late for the list. */
+/** A machine that has not answered when the first jobs are handed over is missing in the list. */
 function isTimeForLimits(view: ViewState, { kind }: RunEvent): boolean {
   if (kind === "machine-ready" || kind === "machine-failed") return hasEveryAnswer(view);
   return kind === "jobs-assigned";
@@ -99,7 +99,7 @@ function pythonString(text: string): string {
   return text.includes("'") && !text.includes('"') ? `"${text}"` : `'${text.replaceAll("'", "\\'")}'`;
 }
 
-/** A line now and then for a machine whose copy, or whose results, take long. */
+/** Prints a line from time to time for a machine whose copy or results take long. */
 function transferTeller(view: ViewState, everyMs: number): (event: RunEvent) => string[] {
   const toldAt = new Map<string, number>();
   return (event) => {

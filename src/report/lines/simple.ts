@@ -1,4 +1,4 @@
-// As simple_gpu_scheduler has it: a line for each command that begins, and what commands print, as they print it.
+// The output of simple_gpu_scheduler: a line for each command that begins, and the output of commands, unchanged.
 
 import type { RunEvent } from "../../model/event.js";
 import { shortCommand } from "../../model/job.js";
@@ -97,7 +97,7 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
   }
 }
 
-/** Then there is nothing to say. */
+/** Then nothing is printed. */
 function isAllWell({ state: { jobs, tally } }: ViewState): boolean {
   return tally.succeeded === jobs.size;
 }

@@ -1,4 +1,4 @@
-// What `sshoal stop` prints: what became of each job it was asked to stop.
+// The lines of `sshoal stop`: what happened to each job that it was asked to stop.
 
 import type { JobWord } from "../../model/batch-state.js";
 import type { JobId } from "../../model/job.js";
@@ -16,7 +16,7 @@ export interface StoppedLine {
   readonly end: JobWord | "unreached";
 }
 
-/** One line per job, at most twenty, and the sum. */
+/** One line per job, at most twenty, and the total. */
 export function stopLines(jobs: readonly StoppedLine[], stem: string): string[] {
   const more = jobs.length - LISTED;
   const stopped = jobs.filter(({ end }) => end === "stopped").length;

@@ -1,4 +1,4 @@
-// What is left on the screen after a run: how many, how long, and where to look next.
+// The summary after a run: how many jobs, how long, and where to look next.
 
 import { endingOf, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
@@ -12,7 +12,7 @@ import { missingText } from "./missing-text.js";
 const LISTED = 20;
 const RESULTS = "job_results";
 
-/** Nothing for a run that never began. */
+/** Empty for a run that never began. */
 export function summaryLines(view: ViewState, look: SummaryLook): string[] {
   if (view.startedAt === null) return [];
   const jobs = [...view.state.jobs.values()];
@@ -27,7 +27,7 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
   ];
 }
 
-/** None where all went well, and where no machine took a job: a warning has said what to do. */
+/** Empty if all jobs succeeded, and if no machine took a job, because a warning has already said what to do. */
 function nextLines(view: ViewState, jobs: readonly TrackedJob[], { signs, columns }: SummaryLook): string[] {
   const { waiting, running, ended, unknown, stopped } = view.state.tally;
   const failed = jobs.filter(isFailed).map(({ job }) => job);
@@ -37,7 +37,7 @@ function nextLines(view: ViewState, jobs: readonly TrackedJob[], { signs, column
   const closing = { failed, hasStopped: stopped > 0, isUnfinished, some: jobs[0]?.job ?? null };
   const commands = view.sources.nextCommands(closing).map(printable);
   const line = `Next: ${commands.join(signs.separator)}`;
-  // A command that goes over two rows cannot be copied.
+  // A command that is split over two rows cannot be copied.
   return textWidth(line) <= columns
     ? [line]
     : commands.map((each, index) => (index === 0 ? `Next: ${each}` : `      ${each}`));
@@ -74,7 +74,7 @@ function unfinishedLines(view: ViewState, ellipsis: string): string[] {
   lines.push(...moreLine(running.length, ellipsis));
   if (waiting > 0) lines.push(`  ${waiting} waiting`);
   if (ended > 0) lines.push(`  ${ended} ended, results not collected yet`);
-  if (unknown > 0) lines.push(`  ${unknown} lost: their machine was left out, or has them no more`);
+  if (unknown > 0) lines.push(`  ${unknown} lost: their machine was left out, or no longer has them`);
   return lines.length === 0 ? [] : ["unfinished jobs:", ...lines];
 }
 
@@ -82,13 +82,13 @@ function incompleteLines({ state: { jobs }, incomplete }: ViewState, ellipsis: s
   if (incomplete.length === 0) return [];
   const lines = incomplete.slice(0, LISTED).map(({ job, machine, missing }) => {
     const name = printable(jobs.get(job)?.job.name ?? `job ${job}`);
-    return `  ${RESULTS}/${name}  without what ${printable(machine)} keeps: ${missingText(missing)}`;
+    return `  ${RESULTS}/${name}  incomplete, still on ${printable(machine)}: ${missingText(missing)}`;
   });
   return [
     "incomplete results:",
     ...lines,
     ...moreLine(incomplete.length, ellipsis),
-    "  make these files readable there, then type the same command again",
+    "  make these files readable on the machine, then type the same command again",
   ];
 }
 

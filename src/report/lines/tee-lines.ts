@@ -1,4 +1,4 @@
-// What a job printed, as lines of ours: each tells whose it is, and none can move the cursor.
+// Prefixes each line of a job's output with the job's name, and makes it safe to print.
 
 import { drawnLast, printable } from "../text/printable.js";
 

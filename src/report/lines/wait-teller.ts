@@ -1,16 +1,16 @@
-// Says in pipes and log files why jobs wait: a run that is silent for minutes looks broken.
+// Prints in pipes and log files why jobs wait, because a run that is silent for minutes looks broken.
 
 import type { RunEvent } from "../../model/event.js";
 import type { ViewState } from "../live/view-state.js";
 import { printable } from "../text/printable.js";
 import { waitingWords } from "../text/waiting-words.js";
 
-/** Free memory changes all the time: the same reason with other amounts is no news. */
+/** Free memory changes all the time: the same reason with other amounts is not printed again. */
 const AMOUNTS = /[\d.]+/g;
-/** After this time the same reason is worth another line. */
+/** After this time the same reason is printed again. */
 const AGAIN_AFTER_MS = 10 * 60 * 1000;
 
-/** Each reason of each machine once per change, however many of its slots wait for it. */
+/** Prints each reason of each machine once per change, even if many of its slots wait for it. */
 export function waitTeller(view: ViewState): (event: RunEvent) => string[] {
   const toldAt = new Map<string, number>();
   return (event) => {

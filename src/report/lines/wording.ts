@@ -1,4 +1,4 @@
-// Sentences that more than one reporter says.
+// Sentences that several reporters print.
 
 import type { BatchState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
@@ -10,7 +10,7 @@ import { missingText } from "./missing-text.js";
 
 export const STOPPING = {
   drain: "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)",
-  stop: "stopping running jobs, collecting what they have",
+  stop: "stopping running jobs, collecting their results",
 } as const;
 
 /** "stopping train.sh.3, train.sh.4". */
@@ -32,10 +32,13 @@ export function haltedLine({
 }
 
 export function pausedLine({ pid }: Extract<RunEvent, { kind: "paused" }>): string {
-  return `paused: no new jobs, running ones go on; kill -USR2 ${pid} resumes`;
+  return `paused: no new jobs, running ones continue; kill -USR2 ${pid} resumes`;
 }
 
-/** "train.sh was edited: 3 results moved to new lines, 1 moved aside, 2 new commands run". Empty: nobody need know. */
+/**
+ * "train.sh was edited: 3 results moved to new lines, 1 moved aside, 2 new commands run". Empty if the user need not
+ * know.
+ */
 export function editLines({ script, edit }: Extract<RunEvent, { kind: "run-started" }>): string[] {
   if (edit === undefined) return [];
   const { moved, aside, dropped, added } = edit.counts;
@@ -81,13 +84,13 @@ export function oldRemovedLine(event: Extract<RunEvent, { kind: "old-results-rem
 
 export const CONTINUED = "resumed: waiting jobs begin again";
 
-export const NO_BASH = "no bash: jobs run under sh there";
+export const NO_BASH = "no bash: jobs run under sh";
 
 const NAMED_JOBS = 10;
 const NAMED_LEFT_OUT = 5;
 const RATE_AFTER_MS = 500;
 
-/** The warnings an event is worth: none for most. */
+/** The warnings for an event; for most events none. */
 export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
   const nameOf = (id: JobId) => printable(jobs.get(id)?.job.name ?? `job ${id}`);
   switch (event.kind) {
@@ -101,17 +104,17 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
       return aboutMachine(event, "gets no jobs");
     case "jobs-reassigned":
       return [
-        `WARNING: ${printable(event.machine)} is still out of reach; ${count(event.jobs.length, "waiting job")} of it go to others`,
+        `WARNING: ${printable(event.machine)} is still unreachable; moving its ${count(event.jobs.length, "waiting job")} to other machines`,
       ];
     case "jobs-gone":
       return [
-        `WARNING: ${listNames(event.jobs.map(nameOf))} ${event.jobs.length === 1 ? "is" : "are"} not on ${printable(event.machine)} any more: what became of it is unknown`,
+        `WARNING: ${listNames(event.jobs.map(nameOf))} ${event.jobs.length === 1 ? "is" : "are"} no longer on ${printable(event.machine)}: the outcome is unknown`,
       ];
     case "machine-draining":
       return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
     case "jobs-retried":
       return [
-        `WARNING: trying again: ${listNames(event.jobs.map(nameOf))}, last tried on ${printable(event.machine)}`,
+        `WARNING: retrying: ${listNames(event.jobs.map(nameOf))}, last tried on ${printable(event.machine)}`,
       ];
     case "job-stuck":
       return [
@@ -121,7 +124,7 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
     case "rest-collected":
       if (event.missing === undefined || event.missing.length === 0) return [];
       return [
-        `WARNING: some results of ${nameOf(event.job)} could not be taken and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
+        `WARNING: some results of ${nameOf(event.job)} could not be collected and stay on ${printable(event.machine)}: ${missingText(event.missing)}`,
       ];
     case "run-started":
     case "results-moved":
@@ -182,7 +185,7 @@ function aboutMachine({ machine, reason, hint }: MachineTrouble, what: string): 
   return hint === null ? [first] : [first, printable(hint)];
 }
 
-/** What travels to the machines and what stays here. */
+/** What is sent to the machines, and what is left out. */
 export function treeLine({ files, bytes, leftOut }: Extract<RunEvent, { kind: "tree-read" }>): string {
   const travels = `copying ${count(files, "file")}, ${formatBytes(bytes)}`;
   if (leftOut.length === 0) return travels;
@@ -191,12 +194,12 @@ export function treeLine({ files, bytes, leftOut }: Extract<RunEvent, { kind: "t
   return `${travels}; left out: ${named}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** `12.3 MB of 50.0 MB, 24%, 8.1 MB/s, ~5s left`; empty while nothing is known. */
+/** `12.3 MB of 50.0 MB, 24%, 8.1 MB/s, ~5s left`; empty while the size is unknown. */
 export function transferText({ doneBytes, totalBytes, beganAt, beganBytes, at }: TransferView): string {
   if (totalBytes === 0) return "";
   const percent = Math.floor((100 * doneBytes) / totalBytes);
   const parts = [`${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`, `${percent}%`];
-  // What fits into buffers on the way is sent at once, and tells nothing.
+  // The first bytes only fill buffers on the way, so their rate means nothing.
   if (at - beganAt >= RATE_AFTER_MS && doneBytes > beganBytes) {
     const bytesPerMs = (doneBytes - beganBytes) / (at - beganAt);
     parts.push(`${formatBytes(1000 * bytesPerMs)}/s`);

@@ -1,7 +1,7 @@
-// What a terminal can do, judged from its size and the environment as the command line read them (pure).
+// Decides what a terminal can do, from its size and the environment (pure).
 
 export interface Abilities {
-  /** The live view can be drawn; otherwise plain lines are the better choice. */
+  /** True if the live view can be drawn; otherwise plain lines are used. */
   readonly canRedraw: boolean;
   readonly useColour: boolean;
   readonly useUnicode: boolean;
@@ -16,7 +16,7 @@ export interface TerminalFacts {
 
 export function abilitiesOf({ isTTY, columns, rows, env }: TerminalFacts): Abilities {
   const isDumb = env.TERM === undefined ? env.WT_SESSION === undefined : env.TERM === "dumb";
-  // A pseudo-terminal that nobody gave a size reports 0 by 0.
+  // A pseudo-terminal without a size reports 0 by 0.
   const hasSize = (columns ?? 0) > 0 && (rows ?? 0) > 0;
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
   return {

@@ -1,4 +1,4 @@
-// The live view as lines that fit the terminal (pure): what to show when there is not room for everything.
+// The live view as lines that fit the terminal (pure). Decides what to show if there is not room for everything.
 
 import { isWide, jobLines } from "./job-lines.js";
 import { failureRows, type JobRow, runningRows, succeededRows, waitingRows } from "./job-rows.js";
@@ -8,15 +8,15 @@ import { progressLines } from "./progress.js";
 import { type Canvas, formatSpans, type Style, span } from "./styled-text.js";
 import type { ViewState } from "./view-state.js";
 
-/** Where rows are few: the rest is a number. */
+/** For a terminal with few rows: the other failures are only counted. */
 const FAILURES_KEPT = 3;
-/** Where rows are many. */
+/** For a terminal with many rows. */
 const WAITING_SHOWN = 8;
 const ENDED_SHOWN = 5;
 /** Between machines, failures, other jobs, and above the keys. */
 const GAPS = 4;
 
-/** At most `rows - 1` lines: the last row is where the cursor rests. */
+/** At most `rows - 1` lines, because the cursor needs the last row. */
 export function frameLines(view: ViewState, canvas: Canvas): string[] {
   const height = Math.max(0, canvas.rows - 1);
   const head = progressLines(view, canvas);
@@ -73,8 +73,8 @@ function waitingLines(view: ViewState, room: number, canvas: Canvas): string[] {
 type Shares = Record<"machines" | "running" | "failures" | "waiting" | "ended", number>;
 
 /**
- * What is left out first: jobs that succeeded, waiting ones but for their number, old failures. Machines get up to half of the
- * rest, or more if the running jobs leave it.
+ * Omits first the succeeded jobs, then waiting ones except their number, then old failures. Machines get up to half of
+ * the rest, or more if the running jobs need less.
  */
 function shareOut(budget: number, wants: Shares): Shares {
   let left = Math.max(0, budget);
@@ -101,20 +101,20 @@ interface Listed<T> {
   readonly left: number;
 }
 
-/** When not all fit, the last line of the room is left for how many more there are. */
+/** If not all fit, the last line shows how many more there are. */
 function listed<T>(items: readonly T[], room: number): Listed<T> {
   if (items.length <= room) return { some: items, left: 0 };
   const some = items.slice(0, Math.max(0, room - 1));
   return { some, left: room > 0 ? items.length - some.length : 0 };
 }
 
-/** The same, but for the last ones. */
+/** The same for the last items. */
 function listedLast<T>(items: readonly T[], room: number): Listed<T> {
   const { some, left } = listed(items.toReversed(), room);
   return { some: some.toReversed(), left };
 }
 
-/** One block below the other, with empty lines between them if there is room for all of these. */
+/** Puts the blocks below each other, with empty lines between them if there is room for all of these lines. */
 function stacked(blocks: readonly string[][], height: number): string[] {
   const filled = blocks.filter((block) => block.length > 0);
   const isRoomy = filled.flat().length + filled.length - 1 <= height;

@@ -1,4 +1,4 @@
-// Rows of jobs as lines of the live view, in columns that keep their widths while jobs come and go.
+// Rows of jobs as lines of the live view, in columns whose widths stay the same while jobs change.
 
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
 import { jobLabel } from "../text/job-label.js";
@@ -28,7 +28,7 @@ const LEFT_WIDTH = "~59m".length;
 const NARROWEST_WHAT = "GPU memory".length;
 const BAR_CELLS = 10;
 const BAR_WIDTH = "100% ".length + BAR_CELLS;
-/** With fewer columns for both, what tells the job apart and what it said share one column. */
+/** With fewer columns, the job's description and its last output share one column. */
 const ROOM_FOR_BOTH = 32;
 /** Wider terminals have room for a job's own progress. */
 const COLUMNS_FOR_PROGRESS = 120;
@@ -36,9 +36,9 @@ const COLUMNS_FOR_PROGRESS = 120;
 interface Widths {
   readonly label: number;
   readonly where: number;
-  /** 0: it shares a column with what the job said. */
+  /** 0: it shares a column with the job's last output. */
   readonly what: number;
-  /** How far each job is has columns of its own. */
+  /** True if the progress of each job has its own columns. */
   readonly hasProgress: boolean;
 }
 
@@ -78,14 +78,14 @@ function cellsOf(row: JobRow, widths: Widths, { look }: Canvas): Span[] {
   ];
 }
 
-/** `~2m`: as long as it took for what is done, for what is not. */
+/** `~2m`: the estimate from the elapsed time and the progress. */
 function leftText({ state, progress, timeMs }: JobRow): string {
   if (state === "silent") return "?";
   if (progress === null || progress === 0 || timeMs === null) return "";
   return fitWidth(`~${formatRoughDuration((timeMs * (1 - progress)) / progress)}`, LEFT_WIDTH, "");
 }
 
-/** One that waits has nothing to tell but why, and one that said nothing leaves its room to what it is. */
+/** A waiting job only shows its reason. A job without output leaves that room to its description. */
 function textCells(row: JobRow, { what: width, hasProgress }: Widths, look: Signs): Span[] {
   const { state, what, said, isReason } = row;
   const reason = span(said, state === "silent" ? "warn" : isReason ? "normal" : "dim");

@@ -1,4 +1,4 @@
-// What tells the jobs of a batch apart: their labels, and the parameters or words of their commands that vary.
+// Describes jobs by what differs between them: their labels, and the parameters or words of their commands that vary.
 
 import type { BatchState } from "../../model/batch-state.js";
 import { type Job, shortCommand } from "../../model/job.js";
@@ -9,9 +9,9 @@ import { textWidth } from "../text/width.js";
 export interface JobNames {
   readonly labelWidth: number;
   readonly whatWidth: number;
-  /** With parameters that all jobs have in common. */
+  /** The width with the parameters that all jobs share. */
   readonly wideWidth: number;
-  /** `lr 3e-4 bs 256`; safe to show. `isWide`: with those that do not vary. */
+  /** `lr 3e-4 bs 256`; safe to print. `isWide`: includes parameters that do not vary. */
   readonly whatOf: (job: Job, isWide?: boolean) => string;
 }
 
@@ -20,7 +20,7 @@ const SAMPLE = 1000;
 
 const known = new WeakMap<BatchState["jobs"], { size: number; names: JobNames }>();
 
-/** Reckoned anew only when jobs are added. */
+/** Computed again only if jobs were added. */
 export function jobNames(jobs: BatchState["jobs"]): JobNames {
   const before = known.get(jobs);
   if (before?.size === jobs.size) return before.names;
@@ -58,7 +58,7 @@ function varyingParameters(jobs: readonly Job[]): ReadonlySet<string> {
   return new Set([...values].filter(([, seen]) => seen.size > 1).map(([name]) => name));
 }
 
-/** `shown` null: all of them; where none varies, all as well. */
+/** `shown` is null for all parameters. If none varies, all are shown as well. */
 function parametersText(
   parameters: Readonly<Record<string, string>>,
   shown: ReadonlySet<string> | null,
@@ -77,7 +77,7 @@ interface Common {
   readonly last: number;
 }
 
-/** How many words all commands begin with, and end with. */
+/** How many words all commands share at their beginning and at their end. */
 function commonWords(commands: readonly (readonly string[])[]): Common {
   const [one = [], ...others] = commands;
   if (others.length === 0) return { first: 0, last: 0 };

@@ -1,4 +1,4 @@
-// The jobs of the live view as rows: what each is, where, for how long, and what there is to say about it.
+// The jobs of the live view as rows: what each job is, where and how long it runs, and a remark.
 
 import { endingOf, type TrackedJob } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
@@ -17,16 +17,16 @@ export interface JobRow {
   readonly job: Job;
   readonly where: string;
   readonly timeMs: number | null;
-  /** What tells it from other jobs, or how it ended. */
+  /** Its description, or how it ended. */
   readonly what: string;
-  /** 0 to 1, of a running job whose output tells. */
+  /** 0 to 1, for a running job whose output shows it. */
   readonly progress: number | null;
   readonly said: string;
-  /** `said` is why something is not as it should be: it is not left out where columns are few. */
+  /** True if `said` explains a problem: then it is shown even with few columns. */
   readonly isReason: boolean;
 }
 
-/** A job that prints nothing for so long is pointed out. */
+/** A job that prints nothing for this long is marked. */
 const SILENT_AFTER_MS = 2 * 60 * 1000;
 
 export function runningRows(view: ViewState, now: number, isWide: boolean): JobRow[] {
@@ -55,7 +55,7 @@ function condition(
   const since = lostAt ?? quietSince;
   if (since !== null)
     return { state: "running", said: `last seen ${formatDuration(now - since)} ago${rest}`, isReason: true };
-  // What a job printed before this client came, and when, is not known.
+  // The time of output before this client started is unknown.
   const silentMs = now - (said?.at ?? Math.max(startedAt, view.startedAt ?? 0));
   if (silentMs < SILENT_AFTER_MS) return { state: "running", said: text, isReason: false };
   return { state: "silent", said: `no output for ${formatAge(silentMs)}${rest}`, isReason: true };
@@ -70,7 +70,7 @@ export function failureRows(view: ViewState): JobRow[] {
   );
 }
 
-/** The last ones that went well, newest first. */
+/** The last jobs that succeeded, newest first. */
 export function succeededRows(view: ViewState, most: number): JobRow[] {
   if (most <= 0) return [];
   return endedJobs(view.state.jobs.values(), (word) => word === "succeeded")
@@ -112,7 +112,7 @@ export function waitingRows(view: ViewState, now: number, most: number): JobRow[
   return waitingJobs(view, now, most).map((waiting) => waitingRow(view, now, waiting));
 }
 
-/** Jobs wait since their batch began. */
+/** Waiting time counts from the start of the batch. */
 function waitingRow({ state }: ViewState, now: number, { job, reason }: WaitingJob): JobRow {
   return {
     state: "waiting",

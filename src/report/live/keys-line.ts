@@ -23,21 +23,21 @@ export function keysLines(view: KeysView, canvas: Canvas): string[] {
   return [format(...hintSpans(view, canvas))];
 }
 
-/** What the client does that follows the batch, and how to leave. */
+/** The notice of the client that follows the batch, and how to leave. */
 function watchingLine(
   { stopping, paused }: KeysView,
   joined: (style: Span["style"], ...parts: string[]) => string,
 ): string {
   const notice = stopping ?? paused;
-  const leaving = "Ctrl-C ends the watching";
-  return notice === null ? joined("dim", leaving, "the batch goes on") : joined("warn", notice, leaving);
+  const leaving = "Ctrl-C stops watching";
+  return notice === null ? joined("dim", leaving, "the batch continues") : joined("warn", notice, leaving);
 }
 
 const KEYS = [
-  ["d", "detach: jobs run on, sshoal attach follows them"],
+  ["d", "detach: jobs continue, sshoal attach follows them"],
   ["q", "leave or stop: detach, drain or stop"],
   ["Ctrl-C", "drain: no new jobs, running ones finish; again: stop them"],
-  ["Ctrl-Z", "suspend this view: jobs run on, fg shows it again"],
+  ["Ctrl-Z", "suspend this view: jobs continue, fg shows it again"],
   ["?", "hide this list"],
 ] as const;
 
@@ -58,14 +58,14 @@ function hintSpans(view: KeysView, { columns, look }: Canvas): Span[] {
 
 function leaveParts({ state: { tally } }: KeysView): string[] {
   const stop = tally.running > 0 ? `s stop ${count(tally.running, "job")}` : "s stop";
-  return ["d detach, jobs run on", "r drain, no new jobs", stop, "Esc back"];
+  return ["d detach, jobs continue", "r drain, no new jobs", stop, "Esc back"];
 }
 
 function interruptedParts({ interrupted, state: { tally } }: KeysView): string[] {
   const { running } = tally;
   const jobs = count(running, "job");
   if (interrupted === "stop") {
-    return [`stopping ${running > 0 ? jobs : "the batch"}, collecting what there is`, "d detach"];
+    return [`stopping ${running > 0 ? jobs : "the batch"}, collecting results`, "d detach"];
   }
   if (running === 0) return ["draining, no job runs", "c continue", "d detach"];
   const finish = `${jobs} ${running === 1 ? "finishes" : "finish"}`;
@@ -78,7 +78,7 @@ function detachingParts({ state }: KeysView): string[] {
   return [`detaching once the machines have ${count(unsent, "more job")}`, "d detach now"];
 }
 
-/** Every job that is not done is on a machine, which needs no client for it. */
+/** True if every unfinished job is on a machine, which needs no client for it. */
 function isWithMachines({ state }: KeysView): boolean {
   const { waiting, running, ended } = state.tally;
   return waiting + running + ended > 0 && countQueued(state) === waiting;

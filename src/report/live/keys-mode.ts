@@ -1,5 +1,5 @@
 /**
- * What the keys of the live view are about: those that always work, how to leave, the list of all, leaving that was asked for,
- * or, where another client follows the batch, only how to end the watching.
+ * Which keys the live view shows: the usual ones, the ways to leave, the list of all, a detach in progress, or, if
+ * another client follows the batch, only how to stop watching.
  */
 export type KeysMode = "hint" | "leave" | "list" | "detaching" | "watching";

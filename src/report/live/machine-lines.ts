@@ -1,4 +1,4 @@
-// The middle of the live view: how each machine is doing.
+// The middle of the live view: the state of each machine.
 
 import type { Capacity, Gpu, Slot } from "../../model/machine.js";
 import { count, transferText } from "../lines/wording.js";
@@ -10,9 +10,9 @@ import type { MachineView } from "./machine-view.js";
 import { type Canvas, formatSpans, type Span, span } from "./styled-text.js";
 import type { ViewState } from "./view-state.js";
 
-/** Wider terminals have room for what a machine has. */
+/** Wider terminals have room for a machine's capacity. */
 const COLUMNS_FOR_CAPACITY = 100;
-/** A machine that takes longer to answer is worth a remark. */
+/** A machine that takes longer to answer is marked. */
 const SLOW_ANSWER_MS = 5000;
 
 export function machineLines(machines: readonly MachineView[], view: ViewState, canvas: Canvas): string[] {
@@ -40,7 +40,7 @@ function conditionOf(machine: MachineView, view: ViewState, canvas: Canvas): Spa
   return occupationOf(machine, view, answer, canvas.columns >= COLUMNS_FOR_CAPACITY);
 }
 
-/** `unreachable for 1m20s, trying again; its 2 jobs run on: connection reset`; null: it answers. */
+/** `unreachable for 1m20s, trying again; its 2 jobs continue: connection reset`; null: it answers. */
 function lostText(
   { name, lostAt, quietSince, lostBecause }: MachineView,
   view: ViewState,
@@ -49,7 +49,7 @@ function lostText(
   const since = lostAt ?? quietSince;
   if (since === null) return null;
   const running = view.state.machines.get(name)?.current.running.size ?? 0;
-  const jobs = running === 1 ? "its job runs on" : `its ${count(running, "job")} run on`;
+  const jobs = running === 1 ? "its job continues" : `its ${count(running, "job")} continue`;
   const forText = formatDuration(now - since);
   const start = lostAt === null ? `no answer for ${forText}` : `unreachable for ${forText}, trying again`;
   const text = running === 0 ? start : `${start}; ${jobs}`;
@@ -85,7 +85,7 @@ function busySlots({ state }: ViewState, machine: string): number {
   return slots.size;
 }
 
-/** What does not change while a batch runs: `64 cores  256 GB  4 x A100 40 GB`. */
+/** The part that does not change while a batch runs: `64 cores  256 GB  4 x A100 40 GB`. */
 function capacityText({ cpus, memory, gpus }: Capacity): string {
   const parts: string[] = [];
   if (cpus !== null) parts.push(count(cpus.total, "core"));

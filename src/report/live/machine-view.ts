@@ -1,4 +1,4 @@
-// One machine as people see it, changed in place as its events arrive.
+// One machine as reports show it, changed in place as its events arrive.
 
 import type { RunEvent } from "../../model/event.js";
 import type { Capacity, Slot } from "../../model/machine.js";
@@ -6,28 +6,28 @@ import type { Capacity, Slot } from "../../model/machine.js";
 export interface MachineView {
   readonly name: string;
   answer: MachineAnswer | null;
-  /** Since when it has not answered, while the link may be lost. */
+  /** Since when it has not answered; null if it answers. */
   quietSince: number | null;
-  /** Since when the link is gone, and why, while it is. */
+  /** Since when the connection is lost, and why; null if it is not. */
   lostAt: number | null;
   lostBecause: string | null;
   staging: TransferView | null;
   isStaged: boolean;
-  /** Results that are on their way, while it is worth telling. */
+  /** Results that are being collected, if the transfer is large; otherwise null. */
   collecting: TransferView | null;
-  /** Nothing of this batch is left there. */
+  /** The machine has nothing left of this batch. */
   isDone: boolean;
-  /** It was drained: it gets no more jobs. */
+  /** It was drained, and gets no more jobs. */
   isDrained: boolean;
-  /** Slot to why it takes no job for now. */
+  /** Why a slot takes no job for now, by slot. */
   readonly held: Map<number, string>;
 }
 
 export interface TransferView {
   readonly doneBytes: number;
-  /** 0: it was there already. */
+  /** 0: the machine already had it. */
   readonly totalBytes: number;
-  /** When it was told of first, and how much was done then. */
+  /** When the first report arrived, and how much was done then. */
   readonly beganAt: number;
   readonly beganBytes: number;
   readonly at: number;

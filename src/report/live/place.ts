@@ -1,17 +1,17 @@
-// Where a job runs, in a word: its machine, and the cards of its slot.
+// Where a job runs, in one word: its machine, and the cards of its slot.
 
 import type { Slot } from "../../model/machine.js";
 import { printable } from "../text/printable.js";
 import { textWidth } from "../text/width.js";
 import type { ViewState } from "./view-state.js";
 
-/** `gpu1:0`; `gpu1` where the slot has no card, or is not known. */
+/** `gpu1:0`; `gpu1` if the slot has no card, or is unknown. */
 export function whereOf(view: ViewState, machine: string, slot: number | null): string {
   const found = slotsOf(view, machine).find(({ index }) => index === slot);
   return placeName(machine, found);
 }
 
-/** Of the widest place that a job can be at. */
+/** The width of the widest place that a job can have. */
 export function whereWidth(view: ViewState): number {
   const places = [...view.machines.keys()].flatMap((machine) => [
     machine,

@@ -16,7 +16,7 @@ export function progressLines(view: ViewState, canvas: Canvas): string[] {
   return [barLine(view, elapsedMs(view.state, canvas.now), canvas), countsLine(view, canvas)];
 }
 
-/** Where columns are few, what is left out first is the bar, then the time left, then the end of the name. */
+/** With few columns, omits first the bar, then the time left, then the end of the name. */
 function barLine(view: ViewState, tookMs: number, canvas: Canvas): string {
   const { now, columns, look } = canvas;
   const leftMs = timeLeftMs(view.state, now);
@@ -64,14 +64,14 @@ function countsLine(view: ViewState, canvas: Canvas): string {
     span(`${waiting} waiting`),
   ];
   if (stopped > 0) counts.push(span(`${stopped} stopped`));
-  // On a machine that was left out, or gone down with one.
+  // On a machine that was left out, or lost with one.
   if (lost + unknown > 0) counts.push(span(`${lost + unknown} lost`, "lost"));
   if (skipped > 0) counts.push(span(`${skipped} skipped`));
   if (ended > 0) counts.push(span(`${ended} to collect`));
   return formatSpans(joinedSpans(counts, look.separator, columns), canvas);
 }
 
-/** With single spaces between them and without the last ones, where columns are few. */
+/** With few columns, uses single spaces and omits the last counts. */
 function joinedSpans(counts: readonly Span[], separator: string, columns: number): Span[] {
   const widthOf = (some: readonly Span[], glue: string) => textWidth(some.map(({ text }) => text).join(glue));
   const glue = widthOf(counts, separator) > columns ? " " : separator;

@@ -1,4 +1,4 @@
-// A line of the live view: pieces of text with a style each, cut to the terminal's width before they are painted.
+// A line of the live view: pieces of text, each with a style, cut to the terminal's width before they are painted.
 
 import { Chalk } from "chalk";
 import { type Signs, signsOf } from "../text/signs.js";
@@ -15,7 +15,7 @@ export interface Look extends Signs {
   readonly paint: (text: string, style: Style) => string;
 }
 
-/** What lines are drawn on: the terminal's size and abilities, at one moment. */
+/** The terminal's size and abilities at one moment. */
 export interface Canvas {
   readonly columns: number;
   readonly rows: number;
@@ -41,7 +41,7 @@ export function lookOf({ useColour, useUnicode }: { useColour: boolean; useUnico
   };
 }
 
-/** Tabs become single spaces: how wide a tab is depends on where it stands. */
+/** Tabs become single spaces, because the width of a tab depends on its position. */
 export function span(text: string, style: Style = "normal"): Span {
   return { text: text.replaceAll("\t", " "), style };
 }

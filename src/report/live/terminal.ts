@@ -1,4 +1,4 @@
-// The live view on a terminal: redrawn in place, with warnings left standing above it.
+// The live view on a terminal: redrawn in place, with warnings kept above it.
 
 import type { RunEvent } from "../../model/event.js";
 import { summaryLines } from "../lines/summary.js";
@@ -27,7 +27,7 @@ export interface TerminalOptions extends Sources {
   readonly useUnicode: boolean;
 }
 
-/** Five times a second is as much as people follow. */
+/** Five times per second; people cannot follow more. */
 const TICK_MS = 200;
 const IDLE_REDRAW_MS = 1000;
 const MOST_WAITING = 500;
@@ -44,7 +44,7 @@ class TerminalReporter implements Reporter, LiveView {
   readonly #view: ViewState;
   readonly #region: LiveRegion;
   readonly #timer: NodeJS.Timeout;
-  /** To be written above the live part with the next redraw. */
+  /** Lines to print above the live view with the next redraw. */
   #lasting: string[] = [];
   #drawnAt = 0;
   #isDirty = false;
@@ -139,7 +139,7 @@ class TerminalReporter implements Reporter, LiveView {
     }
   }
 
-  /** Takes the live part away; what happens meanwhile is shown afterwards. */
+  /** Removes the live view; events in the meantime are shown afterwards. */
   suspend(): void {
     if (this.#isSuspended || this.#isClosed) return;
     this.#region.draw([], this.#takeLasting());
@@ -175,7 +175,7 @@ class TerminalReporter implements Reporter, LiveView {
     this.#region.draw([], [...this.#lasting, ...summary]);
   }
 
-  /** Above the live part, as it comes; a flood is not gathered until the next redraw. */
+  /** Prints output above the live view as it arrives, without gathering it until the next redraw. */
   #showOutput({ job, text }: Extract<RunEvent, { kind: "job-output" }>): void {
     const lines = teeLines(this.#view.state.jobs.get(job)?.job.name ?? "", text);
     for (const each of lines) this.#lasting.push(each);
@@ -195,7 +195,7 @@ class TerminalReporter implements Reporter, LiveView {
     this.#isDirty = false;
   };
 
-  /** The cursor is where other programs left it: nothing is drawn over. */
+  /** Other programs have moved the cursor, so nothing is redrawn in place. */
   #printLasting(): void {
     for (const line of this.#takeLasting()) this.#stream.write(`${line}\n`);
     this.#isDirty = false;

@@ -1,4 +1,4 @@
-// The run as people see it: the state of the batch, and what only the eye needs beside it, such as last lines and transfers.
+// The run as people see it: the state of the batch, and facts only for display, such as last lines and transfers.
 
 import type { Attempt } from "../../model/attempt.js";
 import { rankOf } from "../../model/attempt-key.js";
@@ -12,31 +12,31 @@ import { progressIn } from "./job-progress.js";
 import type { KeysMode } from "./keys-mode.js";
 import { applyToMachine, type MachineView, newMachine } from "./machine-view.js";
 
-/** What a view asks about jobs when it is drawn. */
+/** Functions that a view calls about jobs when it is drawn. */
 type JobSources = Pick<Sources, "lastWordsOf" | "nextCommands">;
 
 export interface ViewState {
   readonly sources: JobSources;
-  /** The batch file, as it was named; empty until the run has begun. */
+  /** The batch file, as named by the user; empty until the run has begun. */
   title: string;
-  /** As the last event left it. */
+  /** The state after the last event. */
   state: BatchState;
   startedAt: number | null;
   lastEventAt: number;
   readonly machines: Map<string, MachineView>;
-  /** The end of what an attempt that is over has printed; read once. */
+  /** The end of an ended attempt's output; read once. */
   readonly lastWordsOf: (job: Job, attempt: number) => string;
   /** The last line of output of each running job. */
   readonly lastLines: Map<JobId, LastLine>;
-  /** A job of this batch prints how far it is. */
+  /** True if a job of this batch prints its progress. */
   hasProgress: boolean;
-  /** Results of which something stays on a machine; known when the run has ended. */
+  /** Results of which a part stays on a machine; known when the run has ended. */
   incomplete: readonly Incomplete[];
-  /** What is said at the bottom while no new job begins. */
+  /** The notice at the bottom while no new job begins. */
   stopping: string | null;
   paused: string | null;
   interrupted: "no" | "drain" | "stop";
-  /** What the keys are about; null: none are read. */
+  /** Which keys are shown; null: no keys are read. */
   keys: KeysMode | null;
 }
 
@@ -50,9 +50,9 @@ export interface RunningJob {
 }
 
 interface LastLine {
-  /** Fit to show. */
+  /** Safe to print. */
   readonly text: string;
-  /** When it was printed, as far as is known. */
+  /** When it was printed, as far as known. */
   readonly at: number;
 }
 
@@ -75,7 +75,7 @@ export function newView(machines: readonly string[], sources: JobSources): ViewS
   };
 }
 
-/** `known`: what the event has led to. */
+/** `known`: the result of the event. */
 export function applyToView(view: ViewState, event: RunEvent, { state, isNews }: Known): void {
   view.state = state;
   view.lastEventAt = event.at;
@@ -156,7 +156,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
   }
 }
 
-/** In the order of the batch: a row stays where it is while others come and go. */
+/** In the order of the batch, so that a row stays in its place while others change. */
 export function runningJobs(view: ViewState): RunningJob[] {
   const running = [...view.state.machines.values()].flatMap(({ current }) => [...current.running]);
   return running
@@ -169,7 +169,7 @@ function runningJob(
   { job: id, machine, stage }: Attempt,
 ): RunningJob | never[] {
   const job = state.jobs.get(id)?.job;
-  // That it has begun may be known before where.
+  // The client may learn that a job began before it learns in which slot.
   if (job === undefined || stage.kind !== "running" || stage.slot === null) return [];
   const said = lastLines.get(id) ?? null;
   return { job, machine, slot: stage.slot, startedAt: stage.startedAt ?? 0, said };

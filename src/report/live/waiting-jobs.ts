@@ -1,4 +1,4 @@
-// Which waiting jobs are next, and why each waits.
+// Lists the next waiting jobs, and why each waits.
 
 import { rankOf } from "../../model/attempt-key.js";
 import type { TrackedJob } from "../../model/batch-state.js";
@@ -11,11 +11,11 @@ import type { ViewState } from "./view-state.js";
 
 export interface WaitingJob {
   readonly job: Job;
-  /** Safe to show. */
+  /** Safe to print. */
   readonly reason: string;
 }
 
-/** The first job of each reason, in the order in which they are to start: rows that repeat a reason tell nothing. */
+/** The first job for each reason, in starting order, because rows with the same reason add nothing. */
 export function waitingJobs(view: ViewState, now: number, most: number): WaitingJob[] {
   if (most <= 0) return [];
   const firsts = new Map<string, WaitingJob>();
@@ -26,7 +26,7 @@ export function waitingJobs(view: ViewState, now: number, most: number): Waiting
   return [...firsts.values()].slice(0, most);
 }
 
-/** Of each machine, and of those that no machine has, the first so many: there may be very many. */
+/** The first `most` jobs of each machine, and of those without a machine, because there may be very many. */
 function firstWaiting({ state }: ViewState, most: number): TrackedJob[] {
   const found: TrackedJob[] = [];
   let given = 0;

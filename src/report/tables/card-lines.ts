@@ -9,7 +9,7 @@ const INDENT = "  ";
 const GAP = "  ";
 const NARROWEST_NAME = 8;
 
-/** For all cards of the table at once; what was measured is never cut, the card's name is. */
+/** For all cards of the table at once; cuts the cards' names, never the measured values. */
 export function cardFormat(cards: readonly Gpu[], columns: number): (gpu: Gpu) => string[] {
   const usable = cards.filter(({ unusable }) => unusable === null);
   const label = widest(cards.map(labelOf));
@@ -65,7 +65,7 @@ function useOf({ utilization, holders }: Gpu): string {
   return utilization > 0 && holders?.length === 0 ? `${use}, no process seen` : use;
 }
 
-/** In MB, as the options that ask for memory are. */
+/** In MB, as in the options for memory. */
 export function formatMemory(freeMb: number, totalMb: number | null): string {
   return totalMb === null ? `${freeMb} MB` : `${freeMb} of ${totalMb} MB`;
 }

@@ -1,4 +1,4 @@
-// What `sshoal doctor` shows: for each machine whether it is fit, then its checks, and below what is wrong how to mend it.
+// The output of `sshoal doctor`: for each machine its verdict, then its checks, each problem with its fix below.
 
 import type { Check, Verdict } from "../../model/examination.js";
 import { lookOf, type Style } from "../live/styled-text.js";
@@ -42,7 +42,7 @@ function checkLines({ check, verdict, says, fix }: Check, widest: number, canvas
   return [
     `${painted}${first}`,
     ...others.map((line) => below + line),
-    // Not broken into lines: it is there to be copied.
+    // Not wrapped, so that it can be copied.
     ...(fix === null ? [] : [`${INDENT}${" ".repeat(textWidth(mark))} fix: ${printable(fix)}`]),
   ];
 }

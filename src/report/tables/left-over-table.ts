@@ -1,4 +1,4 @@
-// The table of `sshoal clean`: for each machine what batches left there, how much it is, and what became of it.
+// The table of `sshoal clean`: for each machine what batches left, its size, and what happened to it.
 
 import type { LeftTree } from "../../model/left-over.js";
 import { formatBytes, formatDuration } from "../text/amounts.js";
@@ -51,7 +51,7 @@ function machineLines(machine: CleanedMachine, widths: Widths, columns: number):
     const notes = [machine.reason, machine.hint ?? ""];
     return notes.flatMap((note) => wrap(note, columns - textWidth(INDENT)).map((line) => INDENT + line));
   }
-  if (machine.rows.length === 0) return [`${INDENT}nothing is left there`];
+  if (machine.rows.length === 0) return [`${INDENT}nothing is left on it`];
   return machine.rows.flatMap((row) => rowLines(row, widths, columns));
 }
 
@@ -68,7 +68,7 @@ function rowLines(row: LeftRow, widths: Widths, columns: number): string[] {
   );
 }
 
-/** A tree is known by its first letters; batches differ in their last. */
+/** A tree is known by its first letters; batches differ in their last letters. */
 function nameOf({ what, name }: LeftRow): string {
   return what === "tree"
     ? fitWidth(printable(name), TREE_LETTERS, "")

@@ -1,4 +1,4 @@
-// The table of `sshoal probe`: a row for each machine, below it a line for each card, and why there is no room.
+// The table of `sshoal probe`: one row per machine, below it one line per card, and why there is no room.
 
 import type { Capacity } from "../../model/machine.js";
 import { NO_BASH } from "../lines/wording.js";
@@ -12,7 +12,7 @@ export type ProbedMachine =
       readonly kind: "probed";
       readonly machine: string;
       readonly capacity: Capacity;
-      /** How many jobs of the given requirement there is room for now. */
+      /** How many jobs of the given requirement fit now. */
       readonly slots: number;
       /** Why there are none, or no more. */
       readonly notes: readonly string[];
@@ -29,7 +29,7 @@ const GAP = "  ";
 const INDENT = "  ";
 const WIDEST_NAME = 32;
 
-/** Lines of at most `columns`, but for what is there to be copied, each with its newline. */
+/** Lines of at most `columns`, except text to be copied, each with its newline. */
 export function formatProbeTable(machines: readonly ProbedMachine[], columns = 80): string {
   const rows = [HEADINGS, ...machines.map(cellsOf)];
   const widths = HEADINGS.map((_, column) =>
@@ -73,7 +73,7 @@ function detailsOf(machines: readonly ProbedMachine[], columns: number): string[
   });
 }
 
-/** Not broken into lines: half of it would be typed. */
+/** Not wrapped, so that it can be copied. */
 function hintLines(machine: ProbedMachine | undefined): string[] {
   if (machine?.kind !== "failed" || machine.hint === null) return [];
   return [INDENT + printable(machine.hint)];

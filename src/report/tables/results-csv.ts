@@ -1,4 +1,4 @@
-// `sshoal results --csv`: for spreadsheets and data frames. A row is a line.
+// `sshoal results --csv`, for spreadsheets and data frames: one line per row.
 
 import { type Cell, cellOf, type ResultTable } from "../../model/result.js";
 import { isNumber } from "../../model/sweep.js";
@@ -19,7 +19,7 @@ export function csvCell(cell: Cell): string {
   return /[",\t]|^ | $/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A spreadsheet would work these out, and a formula can do harm. */
+/** A spreadsheet would evaluate these as formulas, which can do harm. */
 function withoutFormula(text: string): string {
   return /^[=+\-@\t]/.test(text) && !isNumber(text) ? `'${text}` : text;
 }

@@ -1,4 +1,4 @@
-// `sshoal results --json`: one object a job, in the format that docs/json-events.md promises to keep.
+// `sshoal results --json`: one object per job, in the format that docs/json-events.md promises to keep.
 
 import type { ResultTable } from "../../model/result.js";
 import { jsonLine } from "../lines/json-lines.js";

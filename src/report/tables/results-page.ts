@@ -1,5 +1,5 @@
-// `sshoal results --html`: one page that needs nothing else. Its script is src/page/, built beside the command; what jobs
-// said is data to it, and the page's own policy lets nothing else run or be loaded.
+// `sshoal results --html`: one self-contained page. Its script is src/page/, built beside the command. Text from jobs
+// is only data for it, and the page's policy lets nothing else run or load.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -39,7 +39,7 @@ export function formatPage({ html, style, script }: PageParts, data: PageData): 
     SCRIPT_HASH: hashSource(script),
     STYLE: style,
     SCRIPT: script,
-    // Nothing in it can end the element it stands in.
+    // Nothing in the data can end its element.
     DATA: JSON.stringify(data).replaceAll("<", "\\u003c"),
   };
   return html.replace(/%([A-Z_]+)%/g, (_, name: string) => parts[name] ?? "");
@@ -49,7 +49,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-/** As a policy names an element's text. */
+/** The form in which a policy names an element's text. */
 function hashSource(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

@@ -1,4 +1,4 @@
-// `sshoal results`: one line a job, as many columns as the terminal has room for.
+// `sshoal results`: one line per job, with as many columns as fit the terminal.
 
 import { JOB_WORDS } from "../../model/batch-state.js";
 import { shortCommand } from "../../model/job.js";
@@ -11,10 +11,10 @@ import { wrap } from "../text/wrap.js";
 
 const GAP = "  ";
 const WIDEST = 20;
-/** What follows it is of no use any more. */
+/** A narrower command is not worth showing. */
 const NARROWEST_COMMAND = 16;
 
-/** Lines of at most `columns`, without their newlines. `sorted`: is shown before all others, or null. */
+/** Lines of at most `columns`, without their newlines. `sorted`: the column that is shown first, or null. */
 export function resultLines(table: ResultTable, sorted: Column | null, columns = 80): string[] {
   const filled = table.columns.filter((column) => isWorthIt(column, table));
   const { shown, leftOut } = choose(
@@ -31,7 +31,7 @@ export function resultLines(table: ResultTable, sorted: Column | null, columns =
   return [countsLine(table), ...lines, ...more].map((line) => fitWidth(line.trimEnd(), columns));
 }
 
-/** A command tells nothing that parameters do not, and first attempts in one slot go without saying. */
+/** Hides the command if there are parameters, and the attempt if every job has only one. */
 function isWorthIt({ kind }: Column, { columns, rows }: ResultTable): boolean {
   if (kind === "command") return columns.every((column) => column.kind !== "parameter");
   return kind !== "attempt" || rows.some(({ attempt }) => attempt > 1);
@@ -77,7 +77,7 @@ const PRIORITY: readonly Column["kind"][] = [
   "command",
 ];
 
-/** The most important ones that fit, in the order of the table. A slot without its machine tells nothing. */
+/** The most important columns that fit, in the order of the table. A slot without its machine is not shown. */
 function choose(laidOut: readonly LaidOut[], sorted: Column | null, columns: number) {
   const rank = ({ column }: LaidOut) => (column === sorted ? 0 : PRIORITY.indexOf(column.kind));
   let room = columns + GAP.length;

@@ -92,7 +92,7 @@ function followerText({ jobs, follower, command }: BatchStatus): string {
   return isAnyStopped ? "the same command, or sshoal retry --state stopped, runs stopped jobs again" : "";
 }
 
-/** Stopped before it began: nothing is to come. */
+/** Stopped before it began, so nothing will be collected. */
 function isUnbegun({ state, outcome }: JobStatus): boolean {
   return state === "stopped" && outcome === null;
 }

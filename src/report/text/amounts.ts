@@ -1,4 +1,4 @@
-// Durations and sizes in the words people use.
+// Formats durations and sizes for people.
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -14,12 +14,12 @@ export function formatDuration(ms: number): string {
   return twoUnits(whole, [DAY, "d"], [HOUR, "h"]);
 }
 
-/** How long something has lasted at least, without seconds from a minute on: `45s`, `4m`, `2h07m`. */
+/** A minimum duration, without seconds from a minute on: `45s`, `4m`, `2h07m`. */
 export function formatAge(ms: number): string {
   return ms < MINUTE || ms >= HOUR ? formatDuration(ms) : `${Math.floor(ms / MINUTE)}m`;
 }
 
-/** An estimate, no finer than it deserves, so that it does not flicker: `20s`, `8m`, `2h10m`. */
+/** A rough estimate that does not flicker: `20s`, `8m`, `2h10m`. */
 export function formatRoughDuration(ms: number): string {
   if (ms < MINUTE) return `${Math.max(1, Math.ceil(ms / (5 * SECOND))) * 5}s`;
   if (ms < HOUR) return `${Math.round(ms / MINUTE)}m`;
@@ -46,7 +46,7 @@ function twoUnits(ms: number, [big, bigLetter]: Unit, [small, smallLetter]: Unit
   return `${Math.floor(ms / big)}${bigLetter}${String(rest).padStart(2, "0")}${smallLetter}`;
 }
 
-/** Six digits, which is more than most metrics are good for: `0.912346`, `1.5e-7`, `250`. */
+/** Six digits, more than most metrics need: `0.912346`, `1.5e-7`, `250`. */
 export function formatNumber(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e15
     ? String(value)

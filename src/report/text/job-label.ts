@@ -1,8 +1,8 @@
-// What people call a job by, and type to name it.
+// The short name of a job, which people type.
 
 import type { Job } from "../../model/job.js";
 
-/** What its name has after the batch's: `7` for train.sh.7, or its own name. */
+/** The part of its name after the batch's: `7` for train.sh.7, or its own label. */
 export function jobLabel({ name, label }: Pick<Job, "name" | "label">): string {
   return label ?? name.slice(name.lastIndexOf(".") + 1);
 }

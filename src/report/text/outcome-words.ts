@@ -1,11 +1,11 @@
-// How a job that did not succeed ended: in two words, and in the line it printed last.
+// Describes how an unsuccessful job ended: in two words, and with the last line it printed.
 
 import type { Outcome } from "../../model/job.js";
 import { lastSaid } from "./printable.js";
 
 const GPU_MEMORY =
   /\b(?:CUDA|HIP) out of memory\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bRESOURCE_EXHAUSTED: .*memory/i;
-/** What stands before the amounts in PyTorch's message. */
+/** The text before the amounts in PyTorch's message. */
 const GPU_MEMORY_HEAD = /^.*\b(?:CUDA|HIP) out of memory\.?\s*(?=\S)/i;
 
 /** `exit 1`, `GPU memory`, `SIGKILL`. `lastWords`: the end of its output. */
@@ -27,7 +27,7 @@ export function outcomeWords(outcome: Outcome, lastWords: string): string {
   }
 }
 
-/** The reason as far as it is known: what lost the job, or the last line of its output, safe to show. */
+/** The reason as far as known: why the job was lost, or the last line of its output, safe to print. */
 export function reasonWords(outcome: Outcome, lastWords: string): string {
   if (outcome.kind === "lost") return lastSaid(outcome.reason);
   return outcome.kind === "stopped" ? "" : lastSaid(lastWords).replace(GPU_MEMORY_HEAD, "");

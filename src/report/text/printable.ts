@@ -1,8 +1,8 @@
-// Text from scripts and machines, made safe to show: it can neither move the cursor nor pose as another line.
+// Makes text from scripts and machines safe to print: it cannot move the cursor or look like another line.
 
 import { stripVTControlCharacters } from "node:util";
 
-// Control characters but tab, lone surrogates, line separators, and what turns the reading direction.
+// Control characters except tab, lone surrogates, line separators, and characters that change the reading direction.
 const UNSAFE = /(?!\t)[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 const SHORT_FORMS: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r" };
@@ -14,18 +14,18 @@ export function printable(text: string): string {
   return text.replace(UNSAFE, (char) => SHORT_FORMS[char] ?? escapeOf(char.charCodeAt(0)));
 }
 
-/** What a terminal would show of a job's output line: no colours, and what a progress bar drew last. */
+/** A job's output line as a terminal shows it: without colours, and only the last state of a progress bar. */
 export function lastSaid(text: string): string {
   return printableStart(drawnLast(text).trimEnd());
 }
 
-/** Without colours, and of what is drawn over and over in one line its last state; not yet safe. */
+/** Removes colours, and keeps the last state of a line that is drawn repeatedly; not safe to print yet. */
 export function drawnLast(text: string): string {
   const parts = stripVTControlCharacters(text).split(/[\r\n]/);
   return parts.findLast((part) => part.trim() !== "") ?? "";
 }
 
-/** As much as a terminal can show on a line. */
+/** As much as a terminal can show on one line. */
 export function printableStart(text: string): string {
   return printable(text.slice(0, LINE_LIMIT));
 }

@@ -1,15 +1,15 @@
-// The signs that stand for states, bars and joints, in Unicode and in plain ASCII.
+// The signs for states, bars and separators, in Unicode and in plain ASCII.
 
 import type { JobWord } from "../../model/batch-state.js";
 
 export interface Signs {
   readonly ellipsis: string;
   readonly separator: string;
-  /** Between keys, whose words may have commas. */
+  /** Between keys, whose descriptions may have commas. */
   readonly keyGap: string;
-  /** `silent`: a running job that has printed nothing for long. */
+  /** `silent`: a running job that has printed nothing for a long time. */
   readonly states: Readonly<Record<JobWord | "silent", string>>;
-  /** Its pieces differ in shape, for people who see no colours. */
+  /** The pieces differ in shape, for people who see no colours. */
   readonly bar: Readonly<Record<"done" | "failed" | "running" | "waiting", string>>;
 }
 

@@ -1,4 +1,4 @@
-// Why a slot takes no job, as a machine writes it, in the words people use: cards by their numbers, amounts in GB.
+// Rewrites a machine's reason why a slot takes no job for people: cards by their numbers, amounts in GB.
 
 import type { Slot } from "../../model/machine.js";
 import { printable } from "./printable.js";
@@ -7,7 +7,7 @@ const MEMORY = /^memory: (\d+) MB wanted, (\d+) MB free$/;
 const CARD_MEMORY = /^GPU (\S+): (\d+) MB wanted, (\d+) MB free$/;
 const CARD = /^GPU (GPU-\S+|MIG-\S+)/;
 
-/** Safe to show. `slots`: of the machine, which know its cards. */
+/** Safe to print. `slots`: the machine's slots, which have its cards. */
 export function waitingWords(reason: string, slots: readonly Slot[]): string {
   const memory = MEMORY.exec(reason);
   if (memory !== null) return `needs ${gigabytes(memory[1])} of memory, ${gigabytes(memory[2])} free`;

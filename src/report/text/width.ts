@@ -1,4 +1,4 @@
-// How many terminal columns a text takes, and cutting it to fit. The text has no control characters in it.
+// Measures how many terminal columns a text takes, and cuts it to fit. The text must have no control characters.
 
 const WIDE: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
@@ -14,7 +14,7 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0x20000, 0x3fffd],
 ];
 
-/** Text beyond this many UTF-16 units per column is taken not to fit: splitting into graphemes costs by length. */
+/** Longer text, in UTF-16 units per column, counts as too wide, because splitting it into graphemes takes time. */
 const UNITS_PER_COLUMN = 16;
 
 export function textWidth(text: string): number {
@@ -40,7 +40,7 @@ export function fitWidth(text: string, columns: number, ellipsis = "…"): strin
   return room < 0 ? "" : text.slice(0, cutAt) + ellipsis;
 }
 
-/** Keeps the end: the jobs of a batch differ in the last letters of their names. */
+/** Keeps the end, because the names of a batch's jobs differ in their last letters. */
 export function fitWidthKeepingEnd(text: string, columns: number, ellipsis = "…"): string {
   const end = text.slice(-(columns + 1) * UNITS_PER_COLUMN);
   if (end === text && textWidth(text) <= columns) return text;
@@ -61,7 +61,7 @@ export function padWidth(text: string, columns: number): string {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Made for those who need it: that takes longer than most of what a command does before its first line. */
+/** Created only when needed, because it takes longer than most of a command's start. */
 function graphemesOf(text: string): Iterable<Intl.SegmentData> {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(text);

@@ -1,11 +1,11 @@
-// Text in lines of a given width, broken at spaces.
+// Wraps text to a given width, at spaces.
 
 import { printable } from "./printable.js";
 import { fitWidth, textWidth } from "./width.js";
 
 const NARROWEST = 20;
 
-/** A word that is longer than a line is cut. */
+/** Cuts a word that is longer than a line. */
 export function wrap(text: string, columns: number): string[] {
   const room = Math.max(NARROWEST, columns);
   const lines: string[] = [];

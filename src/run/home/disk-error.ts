@@ -1,4 +1,4 @@
-// What this computer's disk refuses may work later, when somebody has made room or mended it.
+// Errors of the local disk that may go away, for example after the user frees space.
 
 import { UserError } from "../../errors.js";
 
@@ -8,14 +8,14 @@ export function isOfThisDisk(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && CODES.has((error as NodeJS.ErrnoException).code ?? "");
 }
 
-/** Before anything was begun there is nothing to wait for: the user is told. */
+/** Before the run has begun there is nothing to wait for, so the user gets an error. */
 export function writingTo<T>(dir: string, write: () => T): T {
   try {
     return write();
   } catch (cause) {
     if (!isOfThisDisk(cause)) throw cause;
     throw new UserError(`${dir} cannot be written: ${cause.message}`, {
-      hint: "make room there, or make it writable, and type the same command again",
+      hint: "free disk space or make it writable, then type the same command again",
       cause,
     });
   }

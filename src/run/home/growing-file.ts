@@ -1,20 +1,20 @@
-// A file that grows here as another one does on a machine.
+// A local file that grows as its original on a machine grows.
 
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { OutputPiece } from "../../remote/spool/control-stream.js";
 import { freshOutput } from "../../remote/spool/fresh-output.js";
 
-/** No file stays open: jobs may be more than a process may have descriptors. */
+/** No file stays open, because there may be more jobs than file descriptors. */
 export interface Growing {
   readonly path: string;
-  /** Of the file here. */
+  /** The size of the local file. */
   size: number;
-  /** Where in it the machine's file begins: what is before, the job has removed there. */
+  /** The offset in the local file at which the machine's file begins. The job has removed the text before it. */
   kept: number;
 }
 
-/** Adds what is new of a piece. False: it does not follow what is here, and nothing is written. */
+/** Appends the new part of a piece. Returns false and writes nothing if the piece does not continue the local file. */
 export async function grow(growing: Growing, piece: Pick<OutputPiece, "offset" | "bytes">): Promise<boolean> {
   return withFile(growing.path, async (handle) => {
     const known = await readFrom(handle, growing.kept + piece.offset, growing.size);
@@ -46,7 +46,7 @@ export async function syncFile(path: string): Promise<void> {
   await withFile(path, (handle) => handle.sync());
 }
 
-/** Makes the file if it is not there. */
+/** Creates the file if it does not exist. */
 async function withFile<T>(path: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(path, constants.O_CREAT | constants.O_RDWR, 0o600);
   try {
@@ -56,7 +56,7 @@ async function withFile<T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 }
 
-/** How far the machine's file has been taken. */
+/** How far the machine's file has been copied. */
 export function offsetOf({ size, kept }: Growing): number {
   return size - kept;
 }

@@ -1,4 +1,4 @@
-// Where what comes from machines goes on this computer.
+// The places on the local disk for everything that arrives from machines.
 
 import type { Emit } from "../loop.js";
 import type { OutputFiles } from "./output-files.js";

@@ -1,5 +1,5 @@
-// Output that comes whole with an archive, while an earlier client has fetched part of it. A job may have emptied its output
-// since: then the archive has less than what is here, and both are kept.
+// Joins output from an archive with the part that an earlier client fetched. If the job emptied its output since, the
+// archive has less than the local file, and both are kept.
 
 import { appendFileSync, closeSync, copyFileSync, openSync, readSync, renameSync, statSync } from "node:fs";
 import { freshOutput, OVERLAP_BYTES } from "../../remote/spool/fresh-output.js";
@@ -7,8 +7,8 @@ import { freshOutput, OVERLAP_BYTES } from "../../remote/spool/fresh-output.js";
 const BLOCK_BYTES = 1 << 20;
 
 /**
- * Makes `arrived` hold what `here` has, and what is new. `kept`: so much of `here` the machine's file did not have any
- * more when the rest of it was fetched.
+ * Makes `arrived` hold the text of `here` and the new text. `kept`: the length of the part of `here` that the machine's
+ * file no longer had.
  */
 export function joinOutput(here: string, arrived: string, kept: number): void {
   const [size, arrivedSize] = [statSync(here).size, statSync(arrived).size];
@@ -18,7 +18,7 @@ export function joinOutput(here: string, arrived: string, kept: number): void {
   const isWhole = piece.bytes.length === overlap;
   const follows = isWhole && freshOutput(piece, position, readPart(here, size - overlap, overlap)) !== null;
   if (follows && kept === 0) return;
-  // After a crash the same archive can come again, to where its output is in place.
+  // After a crash the same archive can arrive again when its output is already in place.
   const isIn = arrivedSize <= size && endOf(arrived, arrivedSize).equals(endOf(here, size, arrivedSize));
   const fresh = follows ? position : isIn ? arrivedSize : 0;
   const joined = `${arrived}.joined`;

@@ -1,28 +1,28 @@
-// A stream of bytes, cut into whole lines.
+// Cuts a stream of bytes into whole lines.
 
-/** Longer lines come in parts: a job may print without ever ending a line. */
+/** Longer lines are passed on in parts, because a job may print without ever ending a line. */
 const LONGEST_LINE = 64 << 10;
 const NEWLINE = 10;
 const RETURN = 13;
 
 export class LineGatherer {
-  /** The line that is not whole yet. */
+  /** The beginning of a line that is not complete yet. */
   #rest: Buffer;
 
   constructor(rest: Buffer = Buffer.alloc(0)) {
     this.#rest = rest;
   }
 
-  /** The lines that are whole now, each with its newline; often none. */
+  /** The lines that are complete now, each with its newline; often none. */
   take(bytes: Buffer): string {
     const end = bytes.lastIndexOf(NEWLINE) + 1;
     const whole = end === 0 ? "" : Buffer.concat([this.#rest, bytes.subarray(0, end)]).toString("utf8");
-    // Copied, or a few bytes would keep all of what they came with.
+    // Copied, because a view of a few bytes would keep the whole buffer in memory.
     this.#rest = Buffer.concat(end === 0 ? [this.#rest, bytes] : [bytes.subarray(end)]);
     return whole + this.#takePart();
   }
 
-  /** What has no newline when the stream is over. */
+  /** The last line, if the stream ended without a newline. */
   end(): string {
     const rest = this.#rest.toString("utf8");
     this.#rest = Buffer.alloc(0);
@@ -39,14 +39,14 @@ export class LineGatherer {
   }
 }
 
-/** Of a progress bar that is drawn over and over in one line: its last state. */
+/** The last state of a progress bar that is drawn repeatedly on one line. */
 function drawnLast(line: Buffer): Buffer {
   let end = line.length;
   while (end > 0 && line[end - 1] === RETURN) end--;
   return end === 0 ? line : line.subarray(line.lastIndexOf(RETURN, end - 1) + 1);
 }
 
-/** How much of it does not end in the midst of a UTF-8 letter. */
+/** The length without an incomplete UTF-8 letter at the end. */
 function wholeLetters(bytes: Buffer): number {
   const isWithin = (at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80;
   let end = bytes.length;

@@ -1,4 +1,5 @@
-// One client at a time follows a batch. The lock names its holder, so that one left by a killed client is no lock.
+// Lets only one client at a time follow a batch. The lock names its holder, so that the lock of a killed client does
+// not count.
 
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -6,14 +7,14 @@ import { UserError } from "../../errors.js";
 
 export interface Holder {
   readonly pid: number;
-  /** Of the process, as the kernel counts: a pid alone may by now be another's. Empty where it cannot be read. */
+  /** The start time of the process as the kernel counts it, because a pid can be reused. Empty if it cannot be read. */
   readonly startedAt: string;
   readonly host: string;
-  /** Where it can be asked for something; absent: nowhere. */
+  /** The socket on which the holder accepts requests; absent: none. */
   readonly socket?: string;
 }
 
-/** A client's hold on a batch, through as many runs of it as the client makes. */
+/** A client's lock on a batch, kept through all its runs of the batch. */
 export class RunLock {
   readonly #socket: string | null;
   readonly #isKept: () => boolean;
@@ -25,7 +26,7 @@ export class RunLock {
     this.#isKept = isKept;
   }
 
-  /** Throws UserError while another client holds it. */
+  /** Throws UserError if another client holds it. */
   take(path: string): void {
     this.#free ??= takeLock(path, this.#socket);
   }
@@ -37,7 +38,7 @@ export class RunLock {
   };
 }
 
-/** Returns how to let go. Throws UserError while another client holds it. */
+/** Returns the function that releases the lock. Throws UserError if another client holds it. */
 export function takeLock(path: string, socket: string | null = null): () => void {
   const me: Holder = {
     pid: process.pid,
@@ -46,7 +47,7 @@ export function takeLock(path: string, socket: string | null = null): () => void
     ...(socket !== null && { socket }),
   };
   const mine = `${path}.${process.pid}`;
-  // A link is made in one step, with all that the file says: nobody ever reads a lock that is half written.
+  // Linking is atomic and the file is already complete, so no client ever reads a half-written lock.
   writeFileSync(mine, JSON.stringify(me), { mode: 0o600 });
   try {
     while (!linkIfFree(mine, path)) {
@@ -70,7 +71,10 @@ function linkIfFree(from: string, to: string): boolean {
   }
 }
 
-/** Whoever was quicker may hold it by now: what was taken away is looked at once more, and put back. */
+/**
+ * Another client may have taken the lock in the meantime. So the removed file is checked again, and put back if it is
+ * live.
+ */
 function discardStale(path: string): void {
   const aside = `${path}.${process.pid}.stale`;
   try {
@@ -83,7 +87,7 @@ function discardStale(path: string): void {
   rmSync(aside, { force: true });
 }
 
-/** Who holds it; null: nobody that is still there. */
+/** The holder; null if there is none or its process has ended. */
 export function readHolder(path: string): Holder | null {
   try {
     const holder = JSON.parse(readFileSync(path, "utf8")) as Holder;
@@ -97,13 +101,13 @@ export function readHolder(path: string): Holder | null {
 export function heldError(path: string, holder: Holder): UserError {
   const { pid, host, socket } = holder;
   const where = isHere(holder) ? "" : ` on ${host}`;
-  const watch = socket === undefined ? "watch it there" : "watch it: sshoal attach --watch";
+  const watch = socket === undefined ? "watch it in its terminal" : "watch it: sshoal attach --watch";
   return new UserError(`another client follows this batch: process ${pid}${where}`, {
-    hint: isHere(holder) ? `${watch}, or end it: kill ${pid} (jobs go on)` : `if it is gone: rm ${path}`,
+    hint: isHere(holder) ? `${watch}, or end it: kill ${pid} (jobs continue)` : `if it is gone: rm ${path}`,
   });
 }
 
-/** It runs on this computer. */
+/** True if it runs on this computer. */
 export function isHere({ host }: Pick<Holder, "host">): boolean {
   return host === hostname();
 }

@@ -1,4 +1,4 @@
-// Moves results that came later into a job's results, beside what is there: nothing is overwritten.
+// Moves results that arrived later into a job's results. Never overwrites.
 
 import {
   closeSync,
@@ -15,7 +15,7 @@ import { syncDirectory } from "./sync-directory.js";
 
 const BLOCK_BYTES = 1 << 20;
 
-/** What is in `to` already with the same content stays in `from`. Safe on disk on return. */
+/** A file that `to` already has with the same content stays in `from`. Everything is safe on disk on return. */
 export function mergeResults(from: string, to: string): void {
   for (const { name } of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [path.join(from, name), path.join(to, name)];

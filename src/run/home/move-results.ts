@@ -1,5 +1,5 @@
-// Files results under other names, so that a kill at any moment loses nothing: all of them move out of the way first, and
-// to their new names only when the last one has. The record tells which, before the first one moves.
+// Renames results so that a kill at any moment loses nothing. All of them move aside first, and to their new names
+// after the last one has. The record lists them before the first one moves.
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import path from "node:path";
@@ -9,7 +9,7 @@ import { ENDINGS } from "../../plan/edit/file-moves.js";
 import type { Results } from "./results.js";
 import { syncDirectory } from "./sync-directory.js";
 
-/** Goes on where an earlier client was killed. Afterwards, record that it is done, then call endMoving(). */
+/** Continues where an earlier client was killed. Afterwards, record that it is done, then call endMoving(). */
 export function moveResults(results: Results, stem: string, edit: ScriptEdit): void {
   results.forgetNumbers();
   const { gathering, placing } = placesOf(results, stem);
@@ -24,7 +24,7 @@ export function moveResults(results: Results, stem: string, edit: ScriptEdit): v
   for (const dir of [placing, results.dir]) syncDirectory(dir);
 }
 
-/** While the empty directory is there, a client that finds no word of the end in the record moves nothing again. */
+/** While the empty directory exists, a client whose record lacks the end of the move does not move again. */
 export function endMoving(results: Results, stem: string): void {
   const { placing } = placesOf(results, stem);
   if (existsSync(placing)) rmdirSync(placing);
@@ -50,8 +50,8 @@ function gather(from: string, to: string): void {
 
 function place(from: string, to: string): void {
   if (existsSync(to)) {
-    throw new UserError(`${to} is in the way of results that were renamed`, {
-      hint: `move it elsewhere, and type the same command again; the results are in ${path.dirname(from)}`,
+    throw new UserError(`${to} exists, so results cannot be renamed to it`, {
+      hint: `move it elsewhere, then type the same command again; the results are in ${path.dirname(from)}`,
     });
   }
   renameSync(from, to);

@@ -1,4 +1,4 @@
-// job_results/<job>.out and .err while their jobs run: pieces are written where they belong, however often they come.
+// job_results/<job>.out and .err while their jobs run. Each piece is written to its offset, even if it arrives twice.
 
 import { existsSync, statSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
@@ -44,7 +44,7 @@ export class OutputFiles {
   readonly #begun: Set<string>;
   readonly #kept: ReadonlyMap<string, number>;
   readonly #growing = new Map<string, Streams>();
-  /** Of each name, the attempt whose output grows there. */
+  /** The attempt whose output grows under each name. */
   readonly #owners = new Map<string, string>();
 
   readonly #tee: Tee | null;
@@ -63,8 +63,8 @@ export class OutputFiles {
   }
 
   /**
-   * Nothing grows where a result is in place, or another attempt's output: an archive brings it whole. Answers with the end of
-   * what an earlier client has written, and when it did.
+   * Writes nothing if a result or another attempt's output is in place: then an archive brings the whole output.
+   * Returns the end of what an earlier client wrote, and when it wrote it.
    */
   async begin(key: string, name: string): Promise<LastFetched | null> {
     if (this.#owners.has(name) || this.#results.has(name)) return null;
@@ -86,7 +86,7 @@ export class OutputFiles {
     return this.#begun.has(attemptOf(key));
   }
 
-  /** `kept` null: no earlier client has written part of it. */
+  /** `kept` is null if no earlier client has written a part of it. */
   async #make(name: string, stream: Stream, kept: number | null): Promise<Growing> {
     const path = this.#results.streamPath(name, stream);
     const size = existsSync(path) ? (await stat(path)).size : 0;
@@ -131,7 +131,7 @@ export class OutputFiles {
     return STREAMS.filter((stream) => streams === undefined || streams[stream].size === 0);
   }
 
-  /** False: it does not follow what is here, and is not written. restart() the stream. */
+  /** Returns false and writes nothing if the piece does not continue the local file. Then call restart() for the stream. */
   async write({ key, stream, offset, bytes }: OutputPiece): Promise<boolean> {
     const growing = this.#growing.get(key)?.[stream];
     if (growing === undefined) return true;
@@ -155,7 +155,10 @@ export class OutputFiles {
     return growing.kept;
   }
 
-  /** `name`: what the attempt's output is about to be put into place as, if it is; nothing of others is then there. */
+  /**
+   * `name`: the name under which the attempt's output is about to be put into place, if it is. Nothing else has that
+   * name then.
+   */
   async end(key: string, name: string | null): Promise<void> {
     await this.#close(key);
     if (name === null) return;
@@ -163,7 +166,7 @@ export class OutputFiles {
     this.#owners.delete(name);
     const isOurs = owner === key || (owner === undefined && this.#isBegun(key));
     await this.#beginTelling(key, name, isOurs);
-    // Putting it into place may fail halfway, for want of room, and is then tried again.
+    // Putting it into place may fail for lack of disk space, and is then retried.
     this.#begun.add(attemptOf(key));
     if (isOurs) return;
     if (owner !== undefined) {
@@ -175,7 +178,7 @@ export class OutputFiles {
     }
   }
 
-  /** For output that comes with an archive, into `dir`, before it is put into place: what an earlier client has stays. */
+  /** Adds what an earlier client fetched to output from an archive in `dir`, before it is put into place. */
   join(key: string, name: string, dir: string): void {
     for (const stream of STREAMS) {
       const [here, arrived] = [this.#results.streamPath(name, stream), path.join(dir, stream)];
@@ -184,7 +187,7 @@ export class OutputFiles {
     }
   }
 
-  /** For output that comes with an archive: what an earlier client had of it is not told again. */
+  /** For output from an archive: the part that an earlier client had is not printed again. */
   async #beginTelling(key: string, name: string, isOurs: boolean): Promise<void> {
     if (this.#tee === null) return;
     for (const stream of STREAMS) {
@@ -194,7 +197,7 @@ export class OutputFiles {
     }
   }
 
-  /** `isInPlace`: all of the attempt's output is where it grew, or was to. */
+  /** `isInPlace`: the attempt's whole output is at the place where it grew or would have grown. */
   async tellRest(key: string, isInPlace: boolean): Promise<void> {
     for (const stream of STREAMS) await this.#tee?.end(key, stream, isInPlace);
   }
@@ -204,13 +207,13 @@ export class OutputFiles {
     this.#growing.delete(key);
     if (streams === undefined) return;
     for (const { path, size } of [streams.out, streams.err]) {
-      // That an empty file is there is safe with its directory.
+      // The existence of an empty file is safe with its directory.
       if (size > 0) await syncFile(path);
     }
   }
 }
 
-/** Of the stream that was written last; null: nothing was. */
+/** The end of the stream that was written last; null if nothing was written. */
 async function lastFetched(streams: readonly Growing[]): Promise<LastFetched | null> {
   const written = streams.filter(({ size }) => size > 0);
   const tails = await Promise.all(written.map(({ path }) => readTail(path)));

@@ -1,14 +1,14 @@
-// Records of version 1, as version 2 has them: 0.1.0 wrote those, and clients until 0.2.0.
+// Converts records of version 1, which 0.1.0 and clients before 0.2.0 wrote, to version 2.
 
 import type { RunEvent } from "../../model/event.js";
 import { olderName } from "../../model/machine.js";
 import { initialState } from "../../plan/fold/initial-state.js";
 import { readPast, replay } from "../../plan/fold/replay.js";
 
-/** What version 1 had under other names. Its jobs were known by their lines. */
+/** Fields that had other names in version 1, in which a job was identified by its line. */
 type Recorded = RunEvent & { readonly line?: number; readonly lines?: readonly number[] };
 
-/** In the same order. What is left of spools of format 1 is then on machines of their own, beside those that get jobs now. */
+/** Keeps the order. The rest of spools of format 1 is then on separate machines, beside the ones that get jobs now. */
 export function upgradeEvents(recorded: readonly Recorded[]): RunEvent[] {
   const events = recorded.map(upgradeEvent);
   const left = machinesWithSpools(events);
@@ -20,7 +20,7 @@ function upgradeEvent({ line, lines, ...event }: Recorded): RunEvent {
   return withLaterFields({ ...event, ...ids } as RunEvent);
 }
 
-/** Version 0.1 knew nothing of the ssh configuration, had one transport, and ran nothing in place. */
+/** Version 0.1 did not use the ssh configuration, had one transport, and ran nothing in place. */
 function withLaterFields(event: RunEvent): RunEvent {
   if (event.kind === "jobs-added") return { ...event, jobs: event.jobs.map(upgradeJob) };
   if (event.kind === "run-ended" && event.incomplete !== undefined)
@@ -36,7 +36,7 @@ function withLaterFields(event: RunEvent): RunEvent {
   return { ...event, jobs: event.jobs.map(upgradeJob), machines, settings };
 }
 
-/** In version 1 a job was its line. */
+/** In version 1 the line was the id of a job. */
 function upgradeJob<T extends { readonly line: number | null }>(job: T): T & { readonly id: number } {
   return { id: job.line ?? 0, ...job };
 }
@@ -45,7 +45,7 @@ function upgradeLine<T extends { readonly line?: number; readonly job: number }>
   return { ...about, job: line ?? about.job };
 }
 
-/** Machines that something of the batch was on when the last client of version 1 left. */
+/** Machines that had something of the batch when the last client of version 1 left. */
 function machinesWithSpools(events: readonly RunEvent[]): Set<string> {
   const jobs = [...(readPast(events)?.jobs.values() ?? [])];
   const names = new Set(events.flatMap((event) => ("machine" in event ? [event.machine] : [])));

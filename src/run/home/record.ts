@@ -1,5 +1,5 @@
-// What the client knows, on disk: the events that matter, one a line, appended. A record cut at any byte loads up
-// to its last whole line.
+// The client's record on disk: the events that matter, one per line, appended. A record that is cut at any byte loads
+// up to its last whole line.
 
 import {
   closeSync,
@@ -18,7 +18,7 @@ import { upgradeEvents } from "./record-v1.js";
 
 const FORMAT = 2;
 
-/** Owns the file; close() it. */
+/** Owns the file; call close(). */
 export class RunRecord {
   readonly #fd: number;
   #bytes: number;
@@ -30,19 +30,19 @@ export class RunRecord {
     ftruncateSync(this.#fd, this.#bytes);
   }
 
-  /** How much was written: all that has happened so far. */
+  /** The size of the record, which has every event so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** All of them or, when this throws, none. */
+  /** Appends all of the events or, if it throws, none. */
   append(events: readonly RunEvent[]): void {
     const recorded = events.filter(isRecorded).map(recordedPart);
     if (recorded.length === 0) return;
     const text = recorded.map((event) => `${JSON.stringify({ v: FORMAT, ...event })}\n`).join("");
     const bytes = Buffer.from(text);
     try {
-      // A disk that is about to be full takes a part, and says so only in the number of bytes.
+      // A disk that is nearly full writes a part, and reports it only by the number of bytes.
       for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
     } catch (error) {
       ftruncateSync(this.#fd, this.#bytes);
@@ -52,7 +52,7 @@ export class RunRecord {
     this.#isDirty = true;
   }
 
-  /** Before anything is done that relies on what was appended. */
+  /** Call it before any effect that relies on the appended events. */
   sync(): void {
     if (this.#isDirty) fdatasyncSync(this.#fd);
     this.#isDirty = false;
@@ -67,7 +67,7 @@ export class RunRecord {
   }
 }
 
-/** `bytes`: only so many of it. Throws UserError for the record of a newer sshoal. */
+/** `bytes`: read only this many. Throws UserError for the record of a newer sshoal. */
 export function loadRecord(path: string, bytes?: number): RunEvent[] {
   if (!existsSync(path)) return [];
   const text = readFileSync(path).subarray(0, bytes).toString();
@@ -85,7 +85,7 @@ function withoutVersion({ v: _, ...event }: RecordedLine): RunEvent {
   return event;
 }
 
-/** Null for what a crash tore: the rest of the record still counts. */
+/** Null for a line that a crash cut: the rest of the record still counts. */
 function parseLine(line: string): RecordedLine | null {
   try {
     const parsed = JSON.parse(line) as RecordedLine | null;

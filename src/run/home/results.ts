@@ -1,4 +1,4 @@
-// job_results/: where results end up on this computer. What exists there is never overwritten.
+// job_results/, the directory for results on this computer. Never overwrites anything in it.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -21,7 +21,7 @@ const RESULTS_DIR = "job_results";
 
 export class Results {
   readonly dir: string;
-  /** Ours: records, and archives that are still arriving. */
+  /** The directory for sshoal's own files: records, and archives that are still arriving. */
   readonly privateDir: string;
   /** Numbers of earlier results, read once: only the client that holds a batch gives new ones to its jobs. */
   #series: Series | null = null;
@@ -33,7 +33,7 @@ export class Results {
 
   async prepare(): Promise<void> {
     try {
-      // One that the user made keeps its mode.
+      // A directory that the user made keeps its mode.
       await mkdir(this.dir, { recursive: true, mode: 0o700 });
       await mkdir(this.privateDir, { recursive: true, mode: 0o700 });
     } catch (cause) {
@@ -48,7 +48,7 @@ export class Results {
     return existsSync(this.privateDir);
   }
 
-  /** The directory is put into place last, so it stands for a whole result. */
+  /** The directory is put into place last, so its existence means that the result is complete. */
   has(name: string): boolean {
     return existsSync(path.join(this.dir, name));
   }
@@ -57,29 +57,32 @@ export class Results {
     return path.join(this.dir, `${name}.${stream}`);
   }
 
-  /** A fresh directory for one archive, and its removal. */
+  /** Creates a directory for one archive, with a function that removes it. */
   async makeIncoming(batch: string): Promise<{ dir: string; remove: () => Promise<void> }> {
     const dir = path.join(this.privateDir, "incoming", batch, randomBytes(6).toString("hex"));
     await mkdir(dir, { recursive: true, mode: 0o700 });
     return { dir, remove: () => rm(dir, { recursive: true, force: true }) };
   }
 
-  /** Takes a record away, and the directories too if they are empty then; `unlock` removes the last of our files. */
+  /** Removes a record, and the directories if they are empty then. `unlock` removes the last of sshoal's files. */
   removeUnused(recordPath: string, unlock: () => void): void {
     rmSync(recordPath, { force: true });
     unlock();
     for (const dir of [path.join(this.privateDir, "incoming"), this.privateDir, this.dir]) removeIfEmpty(dir);
   }
 
-  /** What a client that was killed had begun to receive; other batches of this directory may be receiving now. */
+  /**
+   * Removes archives of this batch that a killed client was receiving. Other batches of this directory may be receiving
+   * now.
+   */
   removeIncoming(batch: string): void {
     rmSync(path.join(this.privateDir, "incoming", batch), { recursive: true, force: true });
   }
 
   /**
-   * Moves what an archive brought for one job (`out`, `err`, `work/`) to where people look for it; sync() then makes that
-   * safe. `isBeside`: it is not the result that counts, and is kept beside that. `mergesOutput`: a job that printed to one
-   * stream has one file. Returns the name it has.
+   * Moves one job's files from an archive (`out`, `err`, `work/`) to their final place; call sync() afterwards.
+   * `isBeside`: it is not the result that counts, and gets another name. `mergesOutput`: a job that printed to one
+   * stream has one file. Returns its name.
    */
   place(job: string, arrived: string, isBeside: boolean, mergesOutput = false): string {
     const name = isBeside ? this.#nameNext(`${job}.again-`, 2) : job;
@@ -95,7 +98,7 @@ export class Results {
     return name;
   }
 
-  /** Adds what came later to results that are in place; where these are gone, it is kept beside. */
+  /** Adds files that arrived later to results in place. If those are gone, the files get another name. */
   placeRest(job: string, arrived: string, isInPlace: boolean): void {
     const work = path.join(arrived, "work");
     if (!existsSync(work)) return;
@@ -103,7 +106,10 @@ export class Results {
     else this.place(job, arrived, true);
   }
 
-  /** Makes room for another attempt: results are renamed, never removed. Returns their name; null: there were none. */
+  /**
+   * Renames results, never removes them, to make room for another attempt. Returns their new name; null if there were
+   * none.
+   */
   moveAside(name: string): string | null {
     const hasResults = this.has(name);
     const parts = [".out", ".err", ""].filter((ending) => existsSync(path.join(this.dir, name + ending)));
@@ -150,7 +156,7 @@ export class Results {
     return ["", ".out", ".err"].some((ending) => existsSync(path.join(this.dir, `${name}${ending}`)));
   }
 
-  /** What was put into place stays there, whatever happens to this computer. */
+  /** Makes the placed results survive a crash of this computer. */
   async sync(): Promise<void> {
     const handle = await open(this.dir, "r");
     try {
@@ -165,6 +171,6 @@ function removeIfEmpty(dir: string): void {
   try {
     rmdirSync(dir);
   } catch {
-    // It holds something of somebody's, or is not there.
+    // It is not empty, or does not exist.
   }
 }

@@ -1,4 +1,4 @@
-// Makes sure that what was renamed or made in a directory survives a power failure.
+// Makes renamed and created files of a directory survive a power failure.
 
 import { closeSync, fsyncSync, openSync } from "node:fs";
 

@@ -1,5 +1,5 @@
-// What jobs print, told line by line (`--tee`), each line once. It is read from where it is kept on this disk, at the pace of
-// whoever looks: a reader that stands still holds up neither a machine nor our memory.
+// Prints the output of jobs line by line (`--tee`), each line once. It reads from the local files at the reader's pace,
+// so a slow reader delays no machine and fills no memory.
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -12,25 +12,25 @@ import { LineGatherer } from "./line-gatherer.js";
 type Stream = OutputPosition["stream"];
 type Output = Extract<RunEvent, { kind: "job-output" }>;
 
-/** Resolves when there is room for more, or with the signal. */
+/** Resolves when the reader has room for more, or when the signal aborts. */
 export type ShowOutput = (output: Output, signal: AbortSignal) => Promise<void>;
 
 interface Telling {
   readonly path: string;
   readonly lines: LineGatherer;
-  /** So many bytes of the stream were told, or wait for the end of their line. */
+  /** How many bytes of the stream were printed or wait for the end of their line. */
   offset: number;
-  /** So many are there. */
+  /** How many bytes the file has. */
   size: number;
-  /** Under way as long as there is something to tell. */
+  /** Not null while there is something to print. */
   pumping: Promise<void> | null;
 }
 
 const READ_BYTES = 64 << 10;
-/** How much of a file is looked at for the beginning of its last line. */
+/** How much of a file is searched for the beginning of its last line. */
 const LAST_LINE_BYTES = 64 << 10;
 
-/** stop() it, or it may wait for a reader. */
+/** Call stop(), because it may wait for a reader. */
 export class Tee {
   readonly #show: ShowOutput;
   readonly #stopping = new AbortController();
@@ -40,7 +40,10 @@ export class Tee {
     this.#show = show;
   }
 
-  /** If it is not told already. What is before the offset was told by an earlier client, but for its last line. */
+  /**
+   * Does nothing if the stream is already being printed. An earlier client printed the text before the offset, except
+   * its last line.
+   */
   async begin({ key, stream, offset }: OutputPosition, path: string): Promise<void> {
     const id = `${key} ${stream}`;
     if (this.#tellings.has(id)) return;
@@ -48,12 +51,12 @@ export class Tee {
     this.#tellings.set(id, { path, lines, offset, size: offset, pumping: null });
   }
 
-  /** So much of the stream is in its file by now. */
+  /** The file now has this much of the stream. */
   grow({ key, stream, offset }: OutputPosition): void {
     const telling = this.#tellings.get(`${key} ${stream}`);
     if (telling === undefined) return;
     telling.size = offset;
-    // What could not be read is looked for again at the end.
+    // After a read error, the end is read again in end().
     telling.pumping ??= this.#pump(key, stream, telling)
       .catch(() => undefined)
       .finally(() => {
@@ -61,14 +64,14 @@ export class Tee {
       });
   }
 
-  /** Tells what is left. `isWhole`: all of the stream is in place; else what has come so far counts. */
+  /** Prints the rest. `isWhole`: the whole stream is in place; otherwise the part that has arrived counts. */
   async end(key: string, stream: Stream, isWhole: boolean): Promise<void> {
     const id = `${key} ${stream}`;
     const telling = this.#tellings.get(id);
     if (telling === undefined) return;
     await telling.pumping;
     if (isWhole) telling.size = Number.POSITIVE_INFINITY;
-    // What cannot be read is in its place all the same.
+    // A file that cannot be read is still in its place.
     await this.#pump(key, stream, telling).catch(() => undefined);
     await this.#tell(key, stream, telling.lines.end());
     this.#tellings.delete(id);
@@ -85,7 +88,7 @@ export class Tee {
       if (bytes.length === 0) return;
       telling.offset += bytes.length;
       await this.#tell(key, stream, lines.take(bytes));
-      // A reader that is never full would else leave nothing else a turn.
+      // Without this, a reader that is never full would block everything else.
       await breathe();
     }
   }
@@ -97,7 +100,7 @@ export class Tee {
   }
 }
 
-/** Open for no longer than the call takes: jobs may be more than a process may have descriptors. */
+/** Closes the file after each call, because there may be more jobs than file descriptors. */
 function readAt(path: string, offset: number, most: number): Buffer {
   const file = openSync(path, "r");
   try {

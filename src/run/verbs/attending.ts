@@ -1,4 +1,4 @@
-// Attends to what a machine has of the batch: keeps other clients away from it, and follows its log and its output.
+// Watches a machine's part of the batch: keeps other clients away, and follows its log and its output.
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
@@ -18,7 +18,7 @@ export interface AttendantParts {
   readonly outputs: OutputFiles;
 }
 
-/** Owns the timers that look for output; stop() them. */
+/** Owns the timers that poll for output; call stop(). */
 export class Attendant {
   readonly #parts: AttendantParts;
   readonly #pollers = new Map<string, OutputPoller>();
@@ -28,7 +28,7 @@ export class Attendant {
     this.#parts = parts;
   }
 
-  /** Picks up what is there. What was under way when the link went is decided anew afterwards. */
+  /** Resumes the batch on the machine. Verbs that were in progress when the connection broke are decided again afterwards. */
   async attend(link: MachineLink, emit: Emit): Promise<void> {
     link.noteSpool((await readSpoolFormat(link.session, link.place, link.signal)) !== null);
     if (link.hasSpool) {
@@ -41,14 +41,14 @@ export class Attendant {
     await (await link.control()).tend();
   }
 
-  /** One client at a time, also of several computers; of this directory there is no other, which the lock sees to. */
+  /** Allows one client at a time, also from several computers. The lock already excludes other clients of this directory. */
   async hold(link: MachineLink): Promise<void> {
     const holder = await (await link.control()).hold(this.#parts.terms.client);
     if (holder.isOurs) {
       link.holderPid = holder.pid;
       return;
     }
-    const hint = `end it there, or if it is gone: kill ${holder.pid} on ${holder.host ?? link.spec.name}`;
+    const hint = `end that client, or if it is gone: kill ${holder.pid} on ${holder.host ?? link.spec.name}`;
     throw new HeldError(`the batch is followed by ${holder.name}`, hint);
   }
 
@@ -63,7 +63,7 @@ export class Attendant {
     link.follow(news.take);
   }
 
-  /** Undefined: nothing of the machine was ever followed. */
+  /** Undefined if nothing of the machine was ever followed. */
   pollerOf({ spec }: MachineLink): OutputPoller | undefined {
     return this.#pollers.get(spec.name);
   }
@@ -72,7 +72,7 @@ export class Attendant {
     for (const poller of this.#pollers.values()) poller.stop();
   }
 
-  /** The client that took them back, or its link, may have gone before the answer came. */
+  /** The client that took them back, or its connection, may have gone before the answer arrived. */
   async #tellReturned(link: MachineLink, emit: Emit): Promise<void> {
     const machine = link.spec.name;
     const returned = (await (await link.control()).returned()).map(parseAttemptKey);
@@ -82,7 +82,10 @@ export class Attendant {
     if (jobs.length > 0) emit({ kind: "jobs-taken-back", machine, jobs, begun: [] });
   }
 
-  /** The spool may be gone, also if another client has made one of the same name since: nothing would ever be heard of the jobs. */
+  /**
+   * The spool may be gone, even if another client has made one of the same name since. Then no event of these jobs
+   * would ever arrive.
+   */
   async #expectHeld(link: MachineLink, emit: Emit): Promise<void> {
     const { terms, known } = this.#parts;
     const machine = link.spec.name;
@@ -94,7 +97,7 @@ export class Attendant {
       return;
     }
     const record = `job_results/.sshoal/${terms.stem}.jsonl`;
-    const hint = `another computer may have fetched it, or ~/.sshoal was removed there; rm ${record} forgets the batch`;
-    throw new RemoteError("what was handed over is not there any more", hint);
+    const hint = `another computer may have collected them, or ~/.sshoal was removed on it; to forget the batch: rm ${record}`;
+    throw new RemoteError("it no longer has the jobs that were handed over", hint);
   }
 }

@@ -1,4 +1,4 @@
-// How far a large collection is. Small ones are home before anybody could read it.
+// Reports the progress of a large collection. Small ones finish before a person could read it.
 
 import type { Emit } from "../loop.js";
 
@@ -7,12 +7,12 @@ const TELL_EVERY_MS = 250;
 
 export interface CollectingProgress {
   readonly machine: string;
-  /** Rejects where it cannot be found out: then nothing is told. */
+  /** Rejects if the size cannot be determined: then no progress is reported. */
   readonly weigh: () => Promise<number>;
   readonly emit: Emit;
 }
 
-/** To be called with all that has arrived so far. */
+/** Call it with the total number of bytes that have arrived. */
 export function progressTeller({ machine, weigh, emit }: CollectingProgress): (bytes: number) => void {
   let totalBytes = Number.NaN;
   let isAsked = false;

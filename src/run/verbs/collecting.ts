@@ -1,4 +1,4 @@
-// Brings results home: from a machine into job_results/, in as few streams as it takes.
+// Collects results from a machine into job_results/, in as few streams as possible.
 
 import path from "node:path";
 import pLimit from "p-limit";
@@ -22,7 +22,7 @@ import type { OutputPoller } from "./output-poller.js";
 import type { Terms } from "./terms.js";
 
 const DISK_RETRY_MS = 5000;
-const UNTOLD: Outcome = { kind: "lost", reason: "it does not say how it ended" };
+const UNTOLD: Outcome = { kind: "lost", reason: "the machine did not report how it ended" };
 
 export interface CollectorParts {
   readonly terms: Pick<Terms, "batch" | "settings">;
@@ -32,7 +32,7 @@ export interface CollectorParts {
 
 export class Collector {
   readonly #parts: CollectorParts;
-  /** Two attempts of one job may come home at once: the second one must see that the first is in place. */
+  /** Two attempts of one job may be collected at once. The second one must see that the first is in place. */
   readonly #oneByOne = pLimit(1);
   #warned = "";
 
@@ -53,7 +53,7 @@ export class Collector {
     } catch (error) {
       if (isOfThisDisk(error)) return this.#waitForRoom(link, error, emit);
       if (isRetryable(error) || !isExpected(error)) throw error;
-      // One bad job must not hold up the others that came with it.
+      // One bad job must not block the others of the same archive.
       if (keys.length > 1) for (const id of jobs) await this.collect(link, [id], poller, emit);
       else this.#tellStuck(link, keys[0] ?? "", error.message, emit);
     }
@@ -91,7 +91,10 @@ export class Collector {
     }
   }
 
-  /** What is in place is told even if the disk is full before the rest: it must not be put beside itself later. */
+  /**
+   * Reports results in place even if the disk is full before the rest. Otherwise they would later be placed a second
+   * time.
+   */
   async #placeAll(
     link: MachineLink,
     keys: readonly string[],
@@ -131,13 +134,13 @@ export class Collector {
       });
   }
 
-  /** Resolves with its name, where another result is in place. */
+  /** Resolves with its name if another result is in place. */
   async #place(link: MachineLink, key: string, outcome = UNTOLD, incoming: string): Promise<string | null> {
     const { terms, known, home } = this.#parts;
     const { results, outputs } = home;
     const { job: id, attempt } = parseAttemptKey(key);
     const { name } = known.job(id);
-    // Of a job that is tried elsewhere by now, what went down with a machine is not the result.
+    // If another machine has the job by now, the files of a lost attempt are not its result.
     const isLeftover = outcome.kind === "lost" && known.isSuperseded(link.spec.name, id, attempt);
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
@@ -147,7 +150,7 @@ export class Collector {
     return isBeside ? placed : null;
   }
 
-  /** One by one: what cannot be taken of one stays where it is, and the next is asked for. */
+  /** One at a time: if the rest of one attempt cannot be collected, the next one is still requested. */
   async collectRests(link: MachineLink, rests: readonly Rest[], emit: Emit): Promise<void> {
     for (const rest of rests) {
       try {
@@ -156,7 +159,7 @@ export class Collector {
         if (!isOfThisDisk(error) && !isExpected(error)) throw error;
         if (link.isLost) throw new LinkLost();
         const { name } = this.#parts.known.job(rest.job);
-        const message = `what is missing of ${name} stays on ${link.spec.name}: ${error.message}`;
+        const message = `missing results of ${name} stay on ${link.spec.name}: ${error.message}`;
         emit({ kind: "warning", message });
       }
     }
@@ -171,7 +174,7 @@ export class Collector {
     const { name } = known.job(id);
     const about = { kind: "rest-collected", job: id, attempt, machine: spec.name } as const;
     if (!link.hasSpool) {
-      emit({ kind: "warning", message: `what was missing of ${name} is not on ${spec.name} any more` });
+      emit({ kind: "warning", message: `missing results of ${name} are no longer on ${spec.name}` });
       return emit({ ...about, files: 0, bytes: 0, missing: [] });
     }
     const incoming = await results.makeIncoming(terms.batch);
@@ -194,7 +197,7 @@ export class Collector {
     for (const what of leftOut) emit({ kind: "warning", message: `left out: ${what}` });
     for (const [key, count] of renamed) {
       const { name } = this.#parts.known.jobOfKey(key);
-      const message = `${name}: this disk does not take ${count} of its file names; ${RENAMED} among its results lists what they became`;
+      const message = `${name}: the local disk does not accept ${count} of its file names; ${RENAMED} in its results lists the new names`;
       emit({ kind: "warning", message });
     }
   }
@@ -204,9 +207,9 @@ export class Collector {
     emit({ kind: "job-stuck", ...parseAttemptKey(key), machine: link.spec.name, reason });
   }
 
-  /** Nothing was freed over there: once there is room here, the same is collected again. */
+  /** The machine has freed nothing: once the local disk has room, the same results are collected again. */
   async #waitForRoom(link: MachineLink, error: Error, emit: Emit): Promise<void> {
-    const message = `results cannot be written here: ${error.message}; trying again until they can`;
+    const message = `cannot write results on this computer: ${error.message}; retrying`;
     if (this.#warned !== message) emit({ kind: "warning", message });
     this.#warned = message;
     await pause(DISK_RETRY_MS, link.signal);

@@ -1,11 +1,11 @@
-// What a machine did wrong, told apart from our own bugs.
+// Distinguishes faults of a machine from our own bugs.
 
 import { UserError } from "../../errors.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 
 export type ExpectedError = Error & { readonly hint: string | null };
 
-/** Errors that tell what a machine did wrong carry a hint; anything else is our bug, or the user's to mend. */
+/** Errors about a machine carry a hint. Any other error is our bug, or one that the user can fix. */
 export function isExpected(error: unknown): error is ExpectedError {
   return error instanceof Error && "hint" in error && !(error instanceof UserError);
 }

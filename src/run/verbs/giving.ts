@@ -1,5 +1,5 @@
-// Gives jobs to a machine: the tree that they begin with first, once, then the jobs and the slots that take them. Jobs that
-// do not arrive go to other machines.
+// Gives jobs to a machine: first the tree that they start from, once, then the jobs and their slots. Jobs that do not
+// arrive go to other machines.
 
 import type { Decision } from "../../model/decision.js";
 import { type JobId, kindOf, treeKeyOf } from "../../model/job.js";
@@ -32,7 +32,7 @@ export interface GiverParts {
 type HandOver = Extract<Decision, { kind: "hand-over" }>;
 
 interface LeftOutJobs {
-  /** There was no room for them. */
+  /** The machine had no disk space for them. */
   readonly missing: readonly JobId[];
   /** They had been taken back before. */
   readonly taken: readonly JobId[];
@@ -40,7 +40,7 @@ interface LeftOutJobs {
 
 interface FailedHandOver {
   readonly jobs: readonly JobId[];
-  /** Of the jobs: those that may be there all the same. */
+  /** The jobs that may have arrived anyway. */
   readonly doubted: readonly JobId[];
   readonly error: ExpectedError;
 }
@@ -72,7 +72,7 @@ export class Giver {
     await this.#refuse(link, { jobs: missing, doubted, error }, emit);
   }
 
-  /** Resolves with the jobs that did not get in; rejects as the remote verb does. */
+  /** Resolves with the jobs that were not accepted; rejects as the remote verb does. */
   async #send(link: MachineLink, ids: readonly JobId[], emit: Emit): Promise<LeftOutJobs> {
     const { settings, batch, env, jobEnv } = this.#parts.terms;
     const { requirement, copiesUnchanged, timeoutSeconds, inPlace, mergesOutput, maxOutput } = settings;
@@ -84,7 +84,7 @@ export class Giver {
     const jobs = [...manifest.jobs].map(([key, job]) => ({
       key,
       script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env, mergesOutput),
-      // A fork runs in the slot's directory.
+      // A fork runs in the slot's directory, so it cannot resume another one.
       needsOwnShell: spec.setup.length > 0 || resumed.has(key) || needsOwnShell(job.command),
       timeoutSeconds: job.timeoutSeconds,
       maxOutput: limitOfJob(job, maxOutput) ?? undefined,
@@ -111,7 +111,7 @@ export class Giver {
     return { missing, taken };
   }
 
-  /** Null: these jobs run in place. All of one hand-over begin with the same tree. */
+  /** Null: these jobs run in place. All jobs of one hand-over start from the same tree. */
   async #treeFor(link: MachineLink, { jobs, settings }: Manifest, emit: Emit): Promise<Tree | null> {
     const [first] = jobs.values();
     const key = treeKeyOf(first ?? {});
@@ -128,7 +128,7 @@ export class Giver {
     return { script, stem, settings, slots: slots ?? [], jobs };
   }
 
-  /** Others get what is not there. What was begun stays, and what may be there is taken back first. */
+  /** Jobs that did not arrive go to other machines. Begun jobs stay, and jobs that may have arrived are taken back first. */
   async #refuse(link: MachineLink, { jobs, doubted, error }: FailedHandOver, emit: Emit): Promise<void> {
     const machine = link.spec.name;
     const settling = { jobs: doubted, error, emit };
@@ -136,7 +136,7 @@ export class Giver {
       doubted.length === 0 ? { taken: [], begun: [] } : await settleDoubt(this.#parts.known, link, settling);
     const absent = [...jobs.filter((id) => !doubted.includes(id)), ...taken];
     emit({ kind: "machine-refused", machine, jobs: absent, reason: error.message, hint: error.hint });
-    // What the record says of a machine is forgotten with the client, what it says of jobs is not.
+    // The next client forgets the record's events about a machine, but not those about jobs.
     emit({ kind: "jobs-taken-back", machine, jobs: absent, begun });
     if (begun.length === 0) return;
     link.noteSpool(true);
@@ -150,7 +150,7 @@ export class Giver {
   }
 }
 
-/** Without the working directory no job is sent. */
+/** No job is sent without the working directory. */
 function failBefore(error: unknown): never {
   throw isExpected(error) ? new NothingArrived(error.message, error.hint) : error;
 }

@@ -1,4 +1,4 @@
-// Connects to a machine, finds out what it has room for, and attends to what is there already.
+// Connects to a machine, measures its room, and resumes the batch if it has jobs of it.
 
 import { LinkLost } from "../../fleet/link.js";
 import { isRetryable, retrying, wasDropped } from "../../fleet/retrying.js";
@@ -30,14 +30,14 @@ export interface GreeterParts {
 
 export class Greeter {
   readonly #parts: GreeterParts;
-  /** Identity to name, of the machines that were reached. */
+  /** Names of the machines that were reached, by identity. */
   readonly #identities = new Map<string, string>();
 
   constructor(parts: GreeterParts) {
     this.#parts = parts;
   }
 
-  /** A machine that cannot be reached is left out, unless jobs of ours may be there. */
+  /** An unreachable machine is left out, unless it may have jobs of the batch. */
   async connect(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
     const mayBeTaken = (error: unknown, tries: number) => wasDropped(error) && tries < LOGIN_TRIES;
     try {
@@ -49,7 +49,7 @@ export class Greeter {
     await this.#greet(link, resumes, emit);
   }
 
-  /** For as long as it takes; only what needs a person ends it. */
+  /** Retries until it succeeds; only an error that needs a person ends it. */
   async reconnect(link: MachineLink, resumes: boolean, emit: Emit): Promise<void> {
     await retrying(link.signal, () => open(link, emit));
     await this.#greet(link, resumes, emit);
@@ -62,7 +62,7 @@ export class Greeter {
       if (resumes) await attendant.attend(link, emit);
       return tellWhile(link, emit, { kind: "machine-back", machine });
     }
-    // With an earlier client's jobs there, channels may be few and nothing may be left to give.
+    // If the machine has an earlier client's jobs, channels may be scarce, and there may be no jobs left to give.
     if (!resumes) stager.prepare(link, emit);
     const capacity = await this.#measure(link);
     if (link.spec.spool === undefined) this.#refuseTwin(machine, capacity);
@@ -76,13 +76,13 @@ export class Greeter {
     }
     this.#warn(machine, capacity, plan, emit);
     link.usesScopes = capacity.logout === "scope";
-    // To hand over, to follow, to control, and for the first results.
+    // For handing over, following, controlling, and the first results.
     link.session.makeReady?.(4);
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots: plan.slots });
     link.slots = plan.slots;
   }
 
-  /** Until the working directory is read nothing can be given to it; if that takes long, what it has is measured again. */
+  /** The machine gets no jobs before the working directory is read. If that takes long, the machine is measured again. */
   async #measure(link: MachineLink): Promise<Capacity> {
     const { trees, batch, kinds, mostJobs, settings } = this.#parts.terms;
     const options = { bases: ["~/.sshoal"], except: [batch, ...(link.older ? [link.older.batch] : [])] };
@@ -92,19 +92,22 @@ export class Greeter {
     const capacity = await probe(link.session, { ...options, isQuick }, link.signal);
     await Promise.allSettled(trees.values());
     const isRecent = performance.now() - begunAt < MEASURE_AGAIN_MS;
-    // What others have claimed is weighed against how busy they are.
+    // Claims of other batches are compared with the load of the cores.
     const isEnough = !isQuick || (capacity.cpus !== null && capacity.claims.length === 0);
     return isRecent && isEnough ? capacity : probe(link.session, options, link.signal);
   }
 
-  /** Two names for one machine would share a spool there, and count its room twice. */
+  /** Two names for one machine would share a spool and count its room twice. */
   #refuseTwin(machine: string, { identity }: Capacity): void {
     const twin = this.#identities.get(identity);
     if (twin !== undefined && twin !== machine) throw new RemoteError(`it is the same machine as ${twin}`);
     if (identity !== "") this.#identities.set(identity, machine);
   }
 
-  /** Those of jobs that are there already are as they were, also in an older spool: these use up what a plan is made of. */
+  /**
+   * The slots of earlier jobs stay as they were, also in an older spool, because they use room that a new plan would
+   * count.
+   */
   #chooseSlots({ spec, pastSlots, older }: MachineLink, capacity: Capacity, resumes: boolean): KindsPlan {
     const { terms, known } = this.#parts;
     const { settings, kinds } = terms;
@@ -112,7 +115,7 @@ export class Greeter {
     const past = (resumes ? pastSlots : besides) ?? [];
     const question = { spec, capacity, requirement: settings.requirement, kinds };
     if (!resumes || !known.hasOnlyKept(spec.name)) return planKinds({ ...question, past });
-    // No job is there. With fewer slots than before, the others would still be there to take jobs.
+    // The machine has no job. With fewer slots than before, the extra old slots would still take jobs.
     const fresh = planKinds({ ...question, past: [] });
     return fresh.slots.length < past.length ? planKinds({ ...question, past }) : fresh;
   }
@@ -120,7 +123,7 @@ export class Greeter {
   #warn(machine: string, capacity: Capacity, { short }: KindsPlan, emit: Emit): void {
     const { terms, known } = this.#parts;
     if (terms.settings.requirement.gpu?.listed !== undefined && capacity.gpus.length === 0) {
-      const message = `${machine}: no card can be seen there; jobs use those of --gpus all the same`;
+      const message = `${machine}: no GPU was found; jobs use the ones in --gpus anyway`;
       emit({ kind: "warning", message });
     }
     const warning = warnOfLogout(machine, capacity);
@@ -137,7 +140,7 @@ function open(link: MachineLink, emit: Emit): Promise<Session> {
   const machine = link.spec.name;
   return link.open((reason) => {
     emit({ kind: "machine-lost", machine, reason });
-    // It is back each time, and gone when a process is to start: others get what waits there.
+    // The machine accepts connections, but cannot start processes. Its waiting jobs go to other machines.
     if (link.dropsInRow !== VAIN_SESSIONS || !isAtProcessLimit(reason)) return;
     emit({ kind: "machine-refused", machine, jobs: [], reason, hint: PROCESS_LIMIT_HINT });
   });
@@ -147,7 +150,7 @@ function reasonsFor(short: KindsPlan["short"], capacity: Capacity): string {
   return [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
 }
 
-/** Not after the link was lost again: that it stands would be heard after that it fell. */
+/** Not after the connection was lost again: otherwise the report of success would follow the report of the loss. */
 function tellWhile(link: MachineLink, emit: Emit, news: News): void {
   if (link.isLost) throw new LinkLost();
   link.proveUseful();

@@ -1,4 +1,4 @@
-// What verbs ask of the state: they never look at it, or change it, in any other way.
+// The facts that verbs need from the state. Verbs do not read or change the state in any other way.
 
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
@@ -10,9 +10,12 @@ import { isUnderWay, keyOn, machineOf, type RunState } from "../../plan/run-stat
 /** What earlier attempts of a job left. */
 export interface LeftOfJob {
   readonly hasRun: boolean;
-  /** Names the attempts whose directories should be on the machine, oldest first; none if the last one ran elsewhere. */
+  /**
+   * Keys of the attempts whose directories should be on the machine, oldest first; none if the last attempt ran
+   * elsewhere.
+   */
   readonly keys: readonly string[];
-  /** In job_results/: what was last collected; null: nothing was. */
+  /** The entry of job_results/ that was last collected; null if there is none. */
   readonly copy: string | null;
 }
 
@@ -20,7 +23,7 @@ export class Known {
   readonly #state: RunState;
   readonly #jobs: ReadonlyMap<JobId, Job>;
 
-  /** `jobs`: also those that come later. */
+  /** `jobs`: also includes jobs that arrive later. */
   constructor(state: RunState, jobs: ReadonlyMap<JobId, Job>) {
     this.#state = state;
     this.#jobs = jobs;
@@ -32,43 +35,43 @@ export class Known {
     return job;
   }
 
-  /** The job that an attempt is of. */
+  /** The job of an attempt. */
   jobOfKey(key: string): Job {
     return this.job(parseAttemptKey(key).job);
   }
 
-  /** Names the attempts of jobs that a machine has; a job's last one where it has none. */
+  /** Keys of the jobs' attempts on a machine; a job's last attempt if the machine has none. */
   keys(machine: string, ids: readonly JobId[]): string[] {
     return ids.map((id) => keyOn(this.#state, machine, id));
   }
 
-  /** Whether this attempt is the one that counts, and its results are not here yet. */
+  /** True if this attempt is the one that counts, and its results are not collected yet. */
   isUnderWay(machine: string, id: JobId, attempt: number): boolean {
     return isUnderWay(this.#state, machine, id, attempt);
   }
 
-  /** Whether another machine got the job meanwhile. */
+  /** True if another machine got the job in the meantime. */
   isSuperseded(machine: string, id: JobId, number: number): boolean {
     const attempt = machineOf(this.#state, machine).attempts.get(id);
     return attempt?.number === number && !attempt.isCurrent;
   }
 
-  /** Names the attempts that the machine was given, and that are not back. */
+  /** Keys of the attempts that the machine was given and that were not collected or taken back. */
   heldBy(machine: string): string[] {
     return this.keys(machine, heldBy(machineOf(this.#state, machine)));
   }
 
-  /** Whether something of the batch is on the machine; not, where there is no such machine. */
+  /** True if the machine has something of the batch; false for an unknown machine. */
   hasSpool(machine: string): boolean {
     return this.#state.machines.get(machine)?.hasSpool ?? false;
   }
 
-  /** All that the machine has of the batch is directories that stay. */
+  /** True if only kept directories are left of the batch on the machine. */
   hasOnlyKept(machine: string): boolean {
     return hasOnlyKept(machineOf(this.#state, machine));
   }
 
-  /** Null: the directory of this job does not stay. */
+  /** Null if the directory of this job is not kept. */
   leftOf(machine: string, id: JobId): LeftOfJob | null {
     const tracked = this.#state.jobs.get(id);
     if (tracked === undefined || !keepsDir(this.#state, tracked)) return null;

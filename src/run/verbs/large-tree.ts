@@ -1,4 +1,4 @@
-// A working directory with data in it, found out before it travels: what is large, and how to leave it here.
+// Warns about large data in the working directory before it is sent: what is large, and how to exclude it.
 
 import { UserError } from "../../errors.js";
 import type { Tree } from "../../remote/tree/tree.js";
@@ -6,34 +6,34 @@ import type { Tree } from "../../remote/tree/tree.js";
 const LARGE_BYTES = 1e9;
 const NAMED = 5;
 const WORTH_NAMING_BYTES = 1e6;
-/** A directory that holds little else than one thing is not named, but that thing. */
+/** A directory in which one entry has more than this share is not named; the entry is. */
 const MOST = 0.8;
 
 type Entries = Pick<Tree, "entries">;
 
-/** Null: it is not worth a word. */
+/** Null: no warning is needed. */
 export function warnOfSize({ entries }: Entries, travelling: number): string | null {
   if (travelling <= LARGE_BYTES) return null;
   const { named, rule } = describeLargest(entries);
-  return `${formatGb(travelling)} travel to each machine that lacks them; the largest: ${named}; to leave something here: ${rule}`;
+  return `${formatGb(travelling)} will be sent to each machine that lacks them; the largest: ${named}; to exclude something: ${rule}`;
 }
 
-/** Null: nothing need be asked. */
+/** Null: no question is needed. */
 export function askAboutSize({ entries }: Entries, travelling: number): string | null {
   if (travelling <= LARGE_BYTES) return null;
   const { named } = describeLargest(entries);
-  return `${formatGb(travelling)} travel to each machine that lacks them; the largest: ${named}. Send them? [y/N] `;
+  return `${formatGb(travelling)} will be sent to each machine that lacks them; the largest: ${named}. Send them? [y/N] `;
 }
 
-/** `maxBytes` null: a person said no. */
+/** `maxBytes` is null if a person answered no. */
 export function refuseSize(
   { entries }: Entries,
   travelling: number,
   { machine, maxBytes }: { machine: string; maxBytes: number | null },
 ): UserError {
   const { named, rule } = describeLargest(entries);
-  const why = maxBytes === null ? "and are not sent" : `more than --max-send ${formatGb(maxBytes)}`;
-  return new UserError(`${formatGb(travelling)} would travel to ${machine}, ${why}; the largest: ${named}`, {
+  const why = maxBytes === null ? "and you answered no" : `more than --max-send ${formatGb(maxBytes)}`;
+  return new UserError(`${formatGb(travelling)} would be sent to ${machine}, ${why}; the largest: ${named}`, {
     hint: `${rule}, or --exclude`,
   });
 }

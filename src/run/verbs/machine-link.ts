@@ -1,4 +1,4 @@
-// One batch's link to one machine: its control channel, its event logs being followed, and what it has there by now.
+// The connection of one batch to one machine, with its control channel, the event logs it follows, and its spool.
 
 import type { Fleet } from "../../fleet/fleet.js";
 import { Link } from "../../fleet/link.js";
@@ -12,13 +12,13 @@ import type { Tree } from "../../remote/tree/tree.js";
 import type { Session } from "../../transport/session.js";
 import type { RunMachine } from "../run-machines.js";
 
-/** What was begun through one session, and ends with it. */
+/** What was started through one session, and ends with it. */
 interface Begun {
   control: Promise<Control> | null;
   following: {
     /** The logs that are followed; null: not known yet. */
     logs: readonly string[] | null;
-    /** Ends it, so that more logs are followed. */
+    /** Ends following, so that it starts again with more logs. */
     readonly again: AbortController;
   } | null;
 }
@@ -29,20 +29,20 @@ export class MachineLink extends Link {
   /** The slots that an earlier client gave it; null: none did. */
   readonly pastSlots: readonly Slot[] | null;
   readonly older: RunMachine["older"];
-  /** The slots it has in this run; null: it was not measured yet. */
+  /** Its slots in this run; null: it was not measured yet. */
   slots: readonly Slot[] | null = null;
-  /** The trees that are there for its jobs, by `treeKeyOf`. */
+  /** The trees that the machine has for its jobs, by `treeKeyOf`. */
   readonly staged = new Map<string, Tree>();
-  /** Its slots have what this run gives them beside jobs. */
+  /** Its slots have everything that this run gives them besides jobs. */
   isFurnished = false;
-  /** What is started there survives the end of the connection only in a scope of the user's systemd. */
+  /** Started processes survive the end of the connection only in a scope of the user's systemd. */
   usesScopes = false;
-  /** The process over there that stands for this client. */
+  /** The process on the machine that represents this client. */
   holderPid = 0;
   readonly #begun = new WeakMap<Session, Begun>();
-  /** How much of the event logs is known. */
+  /** How much of the event logs has been read. */
   readonly #knownLogs: KnownLogs = new Map();
-  /** The last drain that the logs tell of, and the last one that is over. */
+  /** The last drain in the logs, and the last one that has ended. */
   readonly #drains = { begun: 0, over: 0 };
   #hasSpool = false;
 
@@ -53,12 +53,15 @@ export class MachineLink extends Link {
     this.older = older;
   }
 
-  /** As far as was seen: without one there is nobody to ask. */
+  /** As last seen. Without a spool there is nothing to ask the machine for. */
   get hasSpool(): boolean {
     return this.#hasSpool;
   }
 
-  /** A spool that was removed took its event logs along: those of the next one begin anew. So does all the rest. */
+  /**
+   * A removed spool took its event logs with it, so the logs of the next one are read from the start. The rest is
+   * reset, too.
+   */
   noteSpool(isThere: boolean): void {
     this.#hasSpool = isThere;
     if (isThere) return;
@@ -68,7 +71,7 @@ export class MachineLink extends Link {
     this.isFurnished = false;
   }
 
-  /** Throws LinkLost when there is no session. */
+  /** Throws LinkLost if there is no session. */
   control(): Promise<Control> {
     const { session } = this;
     const begun = this.#begunOn(session);
@@ -82,20 +85,20 @@ export class MachineLink extends Link {
     return begun;
   }
 
-  /** A session whose control channel ended, as when its shell was killed, is of no use. */
+  /** A session whose control channel ended, for example because its shell was killed, is closed. */
   async #openControl(session: Session): Promise<Control> {
     const control = await Control.open(session, this.place);
     void control.ended.then((reason) => this.dropSession(session, reason));
     return control;
   }
 
-  /** Tells every event of the logs that is not known yet, and those to come. */
+  /** Calls `onEvent` for every new event of the logs, and for those to come. */
   follow(onEvent: (event: SpoolEvent) => void): void {
     if (this.isLost) return;
     const { session } = this;
     const begun = this.#begunOn(session);
     if (begun.following !== null) return;
-    // When following ends without us, the session is of no use: its end is what starts a new one.
+    // If following ends unexpectedly, the session is closed, and a new one is started.
     void this.#followAll(session, begun, onEvent)
       .catch((error: Error) => error.message)
       .then((reason) => this.dropSession(session, reason));
@@ -119,26 +122,26 @@ export class MachineLink extends Link {
         onEvent,
       });
       if (following.again.signal.aborted && !this.signal.aborted) continue;
-      // The logs may have lost lines: then all that is left in them is read anew.
+      // The logs may have lost lines, so all of them are read again.
       if (reason !== null) this.#knownLogs.clear();
       return reason;
     }
   }
 
-  /** The logs that there are. If one is new, such as that of another client, all are followed anew. */
+  /** Called with the existing logs. If one is new, for example another client's, following starts again. */
   noteLogs(names: readonly string[]): void {
     if (this.isLost) return;
     const { following } = this.#begunOn(this.session);
     if (following?.logs && names.some((name) => !following.logs?.includes(name))) following.again.abort();
   }
 
-  /** False when this drain is known to be over: logs are read in any order. */
+  /** False if this drain has already ended, because logs are read in any order. */
   noteDraining(number: number | null): boolean {
     this.#drains.begun = Math.max(this.#drains.begun, number ?? 0);
     return number === null || number > this.#drains.over;
   }
 
-  /** False when a later drain is known. */
+  /** False if a later drain is known. */
   noteOpened(number: number | null): boolean {
     this.#drains.over = Math.max(this.#drains.over, number ?? 0);
     return number === null || number >= this.#drains.begun;

@@ -1,4 +1,4 @@
-// Asks a machine, about once a second, for what its running jobs have printed since, and writes it where people look.
+// Asks a machine about once per second for new output of its running jobs, and writes it to job_results/.
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT } from "../../remote/engine/remote-error.js";
@@ -10,32 +10,32 @@ import type { Emit } from "../loop.js";
 import type { MachineLink } from "./machine-link.js";
 
 const INTERVAL_MS = 1000;
-/** How often slots are looked after, in intervals. */
+/** How often slots are checked, in intervals. */
 const TEND_EVERY = 10;
-/** How often the spool is looked for: `tail` goes on following a log that was removed. */
+/** How often the spool is checked, because `tail` continues to follow a log that was removed. */
 const LOOK_EVERY = 3;
 const TAIL_BYTES = 2000;
 /** A job without --max-output that prints more than this is pointed out. */
 const LARGE_BYTES = 1e9;
 /** A question that is open for so long is worth a remark, long before the link counts as lost. */
 const QUIET_AFTER_MS = 4000;
-/** A loop that was started so often, and was gone each time, cannot run there. */
+/** After this many starts in vain, a slot's loop counts as unable to run on the machine. */
 const VAIN_STARTS = 3;
 
 type Fetched = NonNullable<Awaited<ReturnType<OutputFiles["begin"]>>>;
 
-/** Owns a timer: stop() it. */
+/** Owns a timer: call stop(). */
 export class OutputPoller {
   readonly #link: MachineLink;
   readonly #outputs: OutputFiles;
   readonly #emit: Emit;
-  /** Keys, and what their jobs' output is filed under. */
+  /** Keys, with the names of their jobs' output files. */
   readonly #watched = new Map<string, string>();
   readonly #lastSaid = new Map<string, string>();
   #polling: Promise<unknown> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
   #isIdle = true;
-  /** When the machine last answered, or was asked after that. */
+  /** When the machine last answered, or was first asked after that. */
   #heardAt = 0;
   #isQuiet = false;
   #ticks = 0;
@@ -58,12 +58,12 @@ export class OutputPoller {
     this.#watched.set(key, name);
   }
 
-  /** It has ended: what it printed comes with its results, or is brought by finish() where it has begun to arrive. */
+  /** The job has ended: its output arrives with its results, or through finish() if a part has already arrived. */
   unwatch(key: string): void {
     this.#watched.delete(key);
   }
 
-  /** Brings what is left of streams that have begun to arrive, and looks no further. */
+  /** Fetches the rest of streams that have begun to arrive, and stops polling them. */
   async finish(keys: readonly string[]): Promise<void> {
     for (const key of keys) this.unwatch(key);
     await this.#polling;
@@ -71,7 +71,7 @@ export class OutputPoller {
       this.#outputs
         .positions(keys, true)
         .filter(({ key, stream }) => !this.#outputs.untouched(key).includes(stream));
-    // Until what is here is what is there: a job may have replaced its output by as much.
+    // Repeats until nothing is new, because a job may have replaced its output by text of the same length.
     while (begun().length > 0 && (await this.#read(begun(), true)));
     for (const key of keys) {
       this.#lastSaid.delete(key);
@@ -89,7 +89,7 @@ export class OutputPoller {
     this.#isIdle = false;
     this.#heardAt = Date.now();
     this.#polling = this.#poll()
-      // A full local disk or a lost link shows when results are collected.
+      // Collecting reports a full local disk or a lost connection later.
       .catch(() => undefined)
       .finally(() => {
         this.#isIdle = true;
@@ -109,7 +109,7 @@ export class OutputPoller {
   async #poll(): Promise<void> {
     const tick = this.#ticks++;
     if (tick % LOOK_EVERY === LOOK_EVERY - 1 && !(await this.#look()))
-      return this.#link.drop("the batch's directory was removed there");
+      return this.#link.drop("the batch's directory was removed on the machine");
     if (tick % TEND_EVERY === TEND_EVERY - 1) this.#noteTended(await (await this.#link.control()).tend());
     if (this.#watched.size === 0) return;
     const fetched = new Map<string, Fetched>();
@@ -121,7 +121,7 @@ export class OutputPoller {
     this.#tellSaid(fetched);
   }
 
-  /** `fetched`: what an earlier client had; it counts for a job that has printed nothing since. */
+  /** `fetched`: what an earlier client had. It is shown for a job that has printed nothing since. */
   #tellSaid(fetched: ReadonlyMap<string, Fetched>): void {
     const tell = (key: string, text: string, saidAt?: number) =>
       this.#emit({
@@ -147,23 +147,23 @@ export class OutputPoller {
     for (const [slot, host] of elsewhere) {
       if (this.#hosts.has(host)) continue;
       this.#hosts.add(host);
-      const message = `${this.#link.spec.name}: slot ${slot} runs on ${host}, and is left alone`;
+      const message = `${this.#link.spec.name}: slot ${slot} runs on ${host}, and is not touched`;
       this.#emit({ kind: "warning", message });
     }
   }
 
-  /** Waiting jobs go elsewhere; the slots are tried again, for jobs that no other machine takes. */
+  /** Waiting jobs go to other machines. The slots are started again for jobs that no other machine takes. */
   #noteDead(dead: ReadonlyMap<number, string>): void {
     this.#vainStarts = new Map([...dead.keys()].map((slot) => [slot, (this.#vainStarts.get(slot) ?? 0) + 1]));
     const [slot] = [...this.#vainStarts].find(([, times]) => times === VAIN_STARTS) ?? [];
     if (slot === undefined) return;
     const said = dead.get(slot) ?? "";
-    const reason = `its slots end as soon as they begin${said === "" ? "" : `: ${said}`}`;
+    const reason = `its slots end right after they start${said === "" ? "" : `: ${said}`}`;
     const hint = isAtProcessLimit(said) ? PROCESS_LIMIT_HINT : null;
     this.#emit({ kind: "machine-refused", machine: this.#link.spec.name, jobs: [], reason, hint });
   }
 
-  /** True: there may be more. `surely`: of jobs that have ended, which are read until nothing changes any more. */
+  /** Returns true if there may be more. `surely`: the jobs have ended, and are read until nothing changes. */
   async #read(positions: OutputPosition[], surely = false): Promise<boolean> {
     const control = await this.#link.control();
     const replaced = new Set<string>();
@@ -217,7 +217,7 @@ export class OutputPoller {
     const isTaken = await this.#outputs.write(piece);
     this.#warnOfSize(piece);
     const said = lastLineOf(piece.bytes.subarray(-TAIL_BYTES).toString("utf8"));
-    // Some bytes come twice, and are no news.
+    // Some bytes arrive twice and are not new.
     if (said !== "" && this.#offsetOf(piece) !== before) this.#lastSaid.set(piece.key, said);
     return isTaken;
   }

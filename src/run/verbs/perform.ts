@@ -1,4 +1,4 @@
-// One decision -> one remote verb -> events. A lost link is no failure here: the link tells of it itself.
+// One decision -> one remote verb -> events. A lost connection is no failure of a verb: the link reports it.
 
 import type { Fleet } from "../../fleet/fleet.js";
 import { isRetryable, pause } from "../../fleet/retrying.js";
@@ -32,7 +32,7 @@ export interface PerformerParts {
   readonly home: Home;
 }
 
-/** Owns the links to all machines; close() them when the run is over, however it went. */
+/** Owns the links to all machines; call close() when the run is over, whether it succeeded or not. */
 export class Performer {
   readonly #known: Known;
   readonly #home: Home;
@@ -55,7 +55,7 @@ export class Performer {
     this.#collector = new Collector({ terms, known, home });
   }
 
-  /** Never rejects for what a machine did; that is an event. */
+  /** Never rejects for a fault of a machine; that is an event. */
   readonly perform = async (decision: Decision, emit: Emit): Promise<void> => {
     const link = this.#links.get(decision.machine);
     if (link === undefined) throw new Error(`no link to ${decision.machine}`);
@@ -65,7 +65,7 @@ export class Performer {
     } catch (error) {
       if (link.signal.aborted || (await losses.hasLost())) return;
       if (!isExpected(error)) throw error;
-      // As a lost link: what is there stays there, and is asked for again.
+      // Treated as a lost connection: the machine keeps what it has, and is asked again.
       const isNew = decision.kind === "connect" && !decision.resumes;
       if (isRetryable(error) && !isNew) return link.drop(error.message);
       this.#tellFailure(decision, error, emit);
@@ -79,7 +79,7 @@ export class Performer {
     void this.#links.get(machine)?.close();
   }
 
-  /** What is there hears of it itself, and reports it. Rejects with LinkLost while the machine is out of reach. */
+  /** The machine's event logs report the change. Rejects with LinkLost if the machine is unreachable. */
   async setDraining(machine: string, isDraining: boolean, emit: Emit): Promise<void> {
     const link = this.#links.get(machine);
     if (link === undefined) throw new Error(`no link to ${machine}`);
@@ -121,7 +121,7 @@ export class Performer {
   }
 
   #collect(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
-    // This one, and what comes after it: the next, or cleaning up.
+    // One shell for this collection and one for the next step: another collection, or cleaning up.
     link.session.makeReady?.(2);
     return this.#collector.collect(link, jobs, this.#attendant.pollerOf(link), emit);
   }
@@ -129,7 +129,7 @@ export class Performer {
   async #takeBack(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
     const { taken, begun } = await takeBack(this.#known, link, jobs);
     emit({ kind: "jobs-taken-back", machine: link.spec.name, jobs: taken, begun });
-    // The rest is asked for again.
+    // The remaining jobs are requested again.
     if (taken.length + begun.length < jobs.length) await pause(ASK_AGAIN_MS, link.signal);
   }
 
@@ -152,7 +152,7 @@ export class Performer {
   }
 }
 
-/** What the machine does not have any more is not kept. */
+/** Directories that the machine no longer has are not listed as kept. */
 async function tellKept(link: MachineLink, keys: readonly string[], emit: Emit): Promise<void> {
   const kept = link.hasSpool ? await (await link.control()).noteKept(keys) : new Map<string, number>();
   const bytes = [...kept.values()].reduce((sum, each) => sum + each, 0);
@@ -161,6 +161,7 @@ async function tellKept(link: MachineLink, keys: readonly string[], emit: Emit):
 }
 
 function remainsText(remains: Remains): string {
-  if (remains.kind === "left") return `you may not remove all of what jobs left: sudo rm -r ${remains.path}`;
+  if (remains.kind === "left")
+    return `no permission to remove all files that jobs left: sudo rm -r ${remains.path}`;
   return `the batch's directory stays: a slot of it runs on ${remains.host}`;
 }

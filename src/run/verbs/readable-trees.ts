@@ -3,13 +3,13 @@
 import { bytesOf, type Tree } from "../../remote/tree/tree.js";
 import type { Terms } from "./terms.js";
 
-/** Resolves when all were read. One that cannot be read may be that of a job that is done, and is left out. */
+/** Resolves when all trees were read. One that cannot be read may belong to a finished job, and is skipped. */
 export async function readable(trees: Terms["trees"]): Promise<Tree[]> {
   const read = await Promise.allSettled(trees.values());
   return read.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
 }
 
-/** A file that several of them have is one file. */
+/** A path that several trees have counts as one file. */
 export function joinTrees(trees: readonly Tree[]): Pick<Tree, "entries" | "bytes" | "leftOut" | "warnings"> {
   const byPath = new Map(trees.flatMap((tree) => tree.entries.map((entry) => [entry.path, entry])));
   const entries = [...byPath.values()];

@@ -1,5 +1,5 @@
-// What the next attempt of a job begins with whose directory is kept: that directory, where the machine has it; else the copy
-// that was collected, which is sent; else nothing but the working directory.
+// Chooses what the next attempt of a job with a kept directory starts with. That is the directory, if the machine has
+// it; else the collected copy, which is sent; else only the working directory.
 
 import path from "node:path";
 import { UserError } from "../../errors.js";
@@ -19,28 +19,28 @@ import type { MachineLink } from "./machine-link.js";
 export interface ResumerParts {
   readonly known: Known;
   readonly results: Results;
-  /** Of a copy; null: there is no limit. */
+  /** The limit for a copy; null: no limit. */
   readonly maxBytes: number | null;
 }
 
-/** `how` null: it is the job's first attempt. */
+/** `how` is null for the job's first attempt. */
 interface Resumed {
   readonly layers: readonly Layer[] | undefined;
   readonly how: Resumption | null;
 }
 
-const OLDER_SLOTS = "an older sshoal made the slots of its batch there";
+const OLDER_SLOTS = "an older sshoal made the slots of its batch on the machine";
 
 export class Resumer {
   readonly #parts: ResumerParts;
-  /** Keys of attempts: a hand-over may be repeated. */
+  /** Keys of attempts that were reported, because a hand-over may be repeated. */
   readonly #told = new Set<string>();
 
   constructor(parts: ResumerParts) {
     this.#parts = parts;
   }
 
-  /** By key, those of jobs whose directories are kept. Rejects only when the link is lost. */
+  /** By key, for jobs whose directories are kept. Rejects only if the connection is lost. */
   async prepare(link: MachineLink, keys: readonly string[], emit: Emit): Promise<Map<string, Resumed>> {
     const lefts = keys.flatMap((key) => {
       const left = this.#parts.known.leftOf(link.spec.name, parseAttemptKey(key).job);
@@ -54,7 +54,7 @@ export class Resumer {
     return resumed;
   }
 
-  /** After they have arrived. */
+  /** Call it after the jobs have arrived. */
   tell(
     link: MachineLink,
     resumed: ReadonlyMap<string, Resumed>,
@@ -69,7 +69,7 @@ export class Resumer {
     }
   }
 
-  /** `found`: keys of attempts whose directories are there; null: the slots there could not use them. */
+  /** `found`: keys of attempts whose directories exist; null: the slots on the machine could not use them. */
   async #resume(
     link: MachineLink,
     { hasRun, keys, copy }: LeftOfJob,

@@ -1,5 +1,5 @@
-// Brings trees to a machine, each once. Where all jobs have the same, what is there of it is asked for before it is known
-// whether the machine gets a job; if it is small, what is missing is sent as well.
+// Sends trees to a machine, each once. If all jobs share one tree, the machine is asked about it before it is known
+// whether the machine gets a job. If the tree is small, the missing part is sent at once.
 
 import type { News } from "../../model/event.js";
 import { FileChanged } from "../../remote/tree/cargo.js";
@@ -16,17 +16,17 @@ import { joinTrees, readable } from "./readable-trees.js";
 import { SentSizes } from "./sent-sizes.js";
 import type { SendingLimits, Terms } from "./terms.js";
 
-/** A tree that was there may be cleaned away by others once nobody has used it for ten minutes. */
+/** How long the answer "it is there" counts. Another client may clean away a tree that was unused for ten minutes. */
 const ANSWER_COUNTS_MS = 60_000;
 
-/** Not worth waiting for the word, which comes later than it takes. */
+/** Below this size the tree is sent at once, because waiting for the decision would take longer. */
 const SMALL_BYTES = 1 << 20;
 
-/** Fits into one packet, with the question whether it is there. */
+/** Fits into one packet, together with the question whether the machine has it. */
 const TINY_ARCHIVE = 24 << 10;
 const BLOCKS_BYTES = 1024;
 
-/** A staging that waits for the word to go ahead, before it sends anything or at least before it tells of it. */
+/** A staging that waits for the decision to continue, before it sends anything or at least before it reports it. */
 interface Prepared {
   readonly at: number;
   hasFailed: boolean;
@@ -36,36 +36,36 @@ interface Prepared {
 }
 
 interface Staged {
-  /** What stands there now. */
+  /** The tree that is on the machine now. */
   readonly tree: Tree;
-  /** It was not there before. */
+  /** The machine did not have it before. */
   readonly isSent: boolean;
 }
 
 export class Stager {
   readonly #terms: Pick<Terms, "trees" | "settings" | "sending">;
   readonly #prepared = new WeakMap<Session, Prepared>();
-  /** By a tree of which files changed before they were sent: what is sent instead, the same to all machines. */
+  /** For a tree whose files changed before they were sent: the tree that is sent instead, the same to all machines. */
   readonly #successors = new WeakMap<Tree, Promise<Tree>>();
   readonly #sizes = new SentSizes();
   #isTreeTold = false;
   #isSizeTold = false;
 
-  /** What people said about sending more than is usual. */
+  /** The user's answer to the question whether to send this much. */
   #answer: Promise<boolean> | null = null;
 
   constructor(terms: Pick<Terms, "trees" | "settings" | "sending">) {
     this.#terms = terms;
   }
 
-  /** Nothing, where it is open which of several trees the machine needs. */
+  /** Does nothing if it is unknown which of several trees the machine needs. */
   prepare(link: MachineLink, emit: Emit): void {
     const [only, ...others] = this.#terms.trees.keys();
     if (only === undefined || others.length > 0) return;
     this.#prepared.set(link.session, this.#begin(link, only, emit));
   }
 
-  /** Asks the machine what it has of the tree, and sends no more than a little. */
+  /** Asks the machine what it has of the tree, and sends at most a small archive. */
   #begin(link: MachineLink, key: string, emit: Emit): Prepared {
     const { session, place } = link;
     const cancel = new AbortController();
@@ -89,7 +89,7 @@ export class Stager {
     };
     const prepared: Prepared = { at: performance.now(), hasFailed: false, isSent, goAhead: proceed, cancel };
     isSent.catch(() => {
-      prepared.hasFailed = true; // heard when jobs are handed over, if ever
+      prepared.hasFailed = true; // reported when jobs are handed over, if ever
     });
     return prepared;
   }
@@ -100,7 +100,7 @@ export class Stager {
     return tree;
   }
 
-  /** Sends a tree; where its files change meanwhile, its successor. */
+  /** Sends a tree, or its successor if files change in the meantime. */
   async #settle(first: Tree, emit: Emit, send: (tree: Tree) => Promise<boolean>): Promise<Staged> {
     for (let tree = first; ; ) {
       if (tree.hash === "") return { tree, isSent: false };
@@ -122,7 +122,10 @@ export class Stager {
     return successor;
   }
 
-  /** The machine gets no job: what it was sent in advance goes. If it does not, it goes one day, as other trees do. */
+  /**
+   * The machine gets no job, so the tree that was sent in advance is removed. If that fails, it is cleaned later as
+   * other trees are.
+   */
   async withdraw({ session, place, signal }: MachineLink): Promise<void> {
     const prepared = this.#takePrepared(session);
     const [tree] = await readable(this.#terms.trees);
@@ -131,7 +134,7 @@ export class Stager {
     if (staged?.isSent) await unstage(session, { place, tree: staged.tree, signal }).catch(() => undefined);
   }
 
-  /** Resolves when the tree is there. `key`: as `treeKeyOf` has it. */
+  /** Resolves when the machine has the tree. `key`: from `treeKeyOf`. */
   async stage(link: MachineLink, key: string, emit: Emit): Promise<Tree> {
     const machine = link.spec.name;
     this.#tellTrees(await readable(this.#terms.trees), emit);
@@ -144,7 +147,7 @@ export class Stager {
     return tree;
   }
 
-  /** Once: should it fail, the next time begins anew. So it does if it failed while nobody waited for it. */
+  /** Used once: if it fails, or has failed before it was needed, the next staging starts again. */
   #takePrepared(session: Session): Prepared | null {
     const prepared = this.#prepared.get(session);
     this.#prepared.delete(session);
@@ -164,7 +167,7 @@ export class Stager {
     };
   }
 
-  /** All of them as one. */
+  /** Reports all of them as one. */
   #tellTrees(trees: readonly Tree[], emit: Emit): void {
     const isAnyCopied = this.#terms.settings.inPlace === null || trees.some(({ hash }) => hash !== "");
     if (this.#isTreeTold || !isAnyCopied) return;
@@ -176,7 +179,10 @@ export class Stager {
     tellWarnings(all, emit);
   }
 
-  /** Rejects with UserError, which ends the run: what is too large for one machine is so for all that lack it. */
+  /**
+   * Rejects with UserError, which ends the run: a tree that is too large for one machine is too large for all that lack
+   * it.
+   */
   async #allow(link: MachineLink, tree: Tree, bytes: number): Promise<void> {
     const { maxBytes, confirm } = this.#terms.sending ?? NO_LIMITS;
     const machine = link.spec.name;

@@ -1,5 +1,5 @@
-// Takes jobs back from a machine. Of a hand-over that failed this settles what has arrived: only what is not there, and never will
-// be, goes to others.
+// Takes jobs back from a machine. After a failed hand-over this settles which jobs have arrived: only jobs that did not
+// and never will arrive go to other machines.
 
 import { LinkLost } from "../../fleet/link.js";
 import { retrying } from "../../fleet/retrying.js";
@@ -14,7 +14,7 @@ import type { MachineLink } from "./machine-link.js";
 /** About 20 s. */
 const ASKS = 20;
 
-/** A job that is in neither: the machine could not tell. */
+/** For a job in neither list, the machine could not tell. */
 export interface TakenJobs {
   readonly taken: readonly number[];
   readonly begun: readonly number[];
@@ -29,7 +29,7 @@ export async function takeBack(known: Known, link: MachineLink, jobs: readonly J
   return { taken: jobsOf(taken), begun: jobsOf(begun) };
 }
 
-/** Asks until the machine knows of every job. Rejects when it cannot be asked: then the jobs stay with it. */
+/** Asks until the machine knows about every job. Rejects if it cannot be asked: then the jobs stay with it. */
 export async function settleDoubt(
   known: Known,
   link: MachineLink,
@@ -67,7 +67,7 @@ export async function settleDoubt(
   } catch (failure) {
     if (!isExpected(failure)) throw failure;
     const message = `${error.message}; it cannot be asked which jobs have arrived: ${failure.message}`;
-    throw new RemoteError(message, "the same command asks it again", { cause: failure });
+    throw new RemoteError(message, "type the same command again to ask again", { cause: failure });
   }
   return { taken, begun };
 }

@@ -1,4 +1,4 @@
-// What a machine's event logs say, as news of the run.
+// Turns the lines of a machine's event logs into events of the run.
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
@@ -61,7 +61,7 @@ export function tellSpoolEvent(
     case "overlong":
       return emit({
         kind: "warning",
-        message: `${machine}: its event log has a line that is too long: skipped`,
+        message: `${machine}: its event log has a line that is too long, which was skipped`,
       });
     case "idle":
     case "freed":

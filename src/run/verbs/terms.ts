@@ -1,41 +1,41 @@
-// What a batch is, for the verbs that carry it out. It does not change during a run.
+// The facts about a batch that verbs need. They do not change during a run.
 
 import type { BatchSettings } from "../../model/batch.js";
 import type { JobId } from "../../model/job.js";
 import type { Kinds } from "../../plan/slots/kinds.js";
 import type { Tree } from "../../remote/tree/tree.js";
 
-/** As it was asked for. */
+/** The facts that the caller of the run passes in. */
 export interface Given {
   readonly script: string;
-  /** Who we are to other clients of the batch: user@computer:directory. */
+  /** The name of this client for other clients of the batch: user@computer:directory. */
   readonly client: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Instead of `env`, of the jobs that have their own. */
+  /** Used instead of `env` for jobs that have their own. */
   readonly jobEnv?: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
-  /** What jobs begin with, by `treeKeyOf`; being read while machines are connected to. */
+  /** The files that jobs start with, by `treeKeyOf`; being read while machines are connected. */
   readonly trees: Trees;
-  /** Absent: people are warned of large trees. */
+  /** Absent: the user is warned about large trees. */
   readonly sending?: SendingLimits;
 }
 
 type Trees = ReadonlyMap<string, Promise<Tree>>;
 
 export interface SendingLimits {
-  /** To one machine; null: no limit was set. */
+  /** The limit per machine; null: no limit was set. */
   readonly maxBytes: number | null;
-  /** Asks a person, where no limit was set; null: there is none to ask. */
+  /** Asks a person if no limit was set; null: there is no person to ask. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
 }
 
 export interface Terms extends Given {
-  /** Names the batch on machines. */
+  /** The name of the batch on machines. */
   readonly batch: string;
-  /** What its jobs' names begin with. */
+  /** The prefix for its jobs' names. */
   readonly stem: string;
   readonly settings: BatchSettings;
-  /** What its jobs need. */
+  /** The requirements of its jobs. */
   readonly kinds: Kinds;
-  /** That there will ever be; Infinity: not known. */
+  /** The most jobs that there will ever be; Infinity: not known. */
   readonly mostJobs: number;
 }

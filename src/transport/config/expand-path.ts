@@ -1,9 +1,9 @@
-// What OpenSSH lets people write in paths: ~, tokens such as %h, and ${VARIABLE}.
+// Expands what OpenSSH allows in paths: ~, tokens such as %h, and ${VARIABLE}.
 
 import { join } from "node:path";
 
 export interface Tokens {
-  /** By their letters, as ssh_config(5) has them under TOKENS: the host, as typed, as known_hosts have it… */
+  /** By their letters, as under TOKENS in ssh_config(5): the host, as typed, as in known_hosts… */
   readonly h: string;
   readonly n: string;
   readonly k: string;
@@ -24,7 +24,7 @@ export function expandPath(path: string, tokens: Tokens): string {
   return moveHome(expandTokens(named, tokens), tokens);
 }
 
-/** A token that is none of ours stays as it is. */
+/** An unknown token stays as it is. */
 export function expandTokens(text: string, tokens: Tokens): string {
   const { h, n, k, p, r, u, l, home } = tokens;
   const i = String(process.getuid?.() ?? "");

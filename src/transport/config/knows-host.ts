@@ -1,4 +1,4 @@
-// Whether ssh would know where to go for a name, so that a mistyped one is noticed before anything is done.
+// Checks whether ssh knows where a name leads, so that a mistyped name is noticed early.
 
 import { lookup } from "node:dns/promises";
 import { createSshConfig, type SshConfig } from "./ssh-config.js";
@@ -6,7 +6,7 @@ import type { SshTarget } from "./target.js";
 
 export type KnowsHost = (host: string, configFile: string | null) => Promise<boolean>;
 
-/** No pattern that a person has thought of is about this one. */
+/** A name that no pattern of a user is meant for. */
 const STRANGER = "sshoalasksaboutastranger";
 
 export function createKnowsHost(homeDir: string): KnowsHost {
@@ -17,7 +17,7 @@ export function createKnowsHost(homeDir: string): KnowsHost {
       const stranger = await resolve(config, STRANGER, configFile);
       return isToldApart(target, stranger) || isFoundByOthers(target) || (await canLookUp(target.host));
     } catch {
-      // A configuration that ssh refuses is reported, with its place, when the machine is connected to.
+      // If ssh refuses the configuration, the connection reports it later, with its place.
       return true;
     }
   };
@@ -28,13 +28,13 @@ function resolve(config: SshConfig, host: string, configFile: string | null): Pr
   return config.resolve({ kind: "ssh", host, configFile, ...unsaid }, null);
 }
 
-/** The configuration says something of this host that it does not say of any other. */
+/** True if the configuration has something for this host that it does not have for other hosts. */
 function isToldApart(target: SshTarget, stranger: SshTarget): boolean {
   const ofStranger = JSON.stringify(stranger).replaceAll(STRANGER, target.alias);
   return JSON.stringify(target).toLowerCase() !== ofStranger.toLowerCase();
 }
 
-/** Its name means something on the way there, and perhaps not here. */
+/** The name may be known on the jump host and not on this computer. */
 function isFoundByOthers({ proxyJump, proxyCommand }: SshTarget): boolean {
   return proxyJump.length > 0 || proxyCommand !== null;
 }

@@ -1,4 +1,4 @@
-// From what `ssh -G` prints to a target: paths expanded, defaults filled in, and what ssh2 cannot do named.
+// Turns the output of `ssh -G` into a target: expands paths, fills in defaults, and names what ssh2 cannot do.
 
 import type { SshAddress } from "../connect-error.js";
 import { findOpensshReasons } from "../openssh/openssh-reasons.js";
@@ -7,7 +7,7 @@ import type { Settings } from "./settings.js";
 import type { HostKeyPolicy, SshTarget } from "./target.js";
 
 const CONNECT_TIMEOUT_S = 10;
-/** OpenSSH sends none by default; a machine that went to sleep would never be noticed. */
+/** OpenSSH sends no keepalives by default, and would never notice a machine that went to sleep. */
 const KEEPALIVE_S = 15;
 const KEEPALIVE_COUNT = 3;
 
@@ -22,20 +22,20 @@ export function parseSettings(text: string): Settings {
   return settings;
 }
 
-/** What else it takes to settle a target. */
+/** The other facts that a target depends on. */
 export interface Circumstances {
   readonly address: SshAddress;
-  /** As `ssh -G` has them without any configuration. */
+  /** The output of `ssh -G` without any configuration. */
   readonly defaults: Settings;
   readonly homeDir: string;
-  /** What OpenSSH takes for the home, whatever HOME says. */
+  /** The home that OpenSSH uses; it ignores HOME. */
   readonly accountHome: string;
   /** SSH_AUTH_SOCK. */
   readonly agentSocket: string | null;
   readonly localUser: string;
   readonly localHost: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Null: as the configuration says. */
+  /** Null: the ssh configuration decides. */
   readonly hostKeys: HostKeyPolicy | null;
 }
 
@@ -90,7 +90,7 @@ function readTokens(settings: Settings, circumstances: Circumstances): Tokens {
   };
 }
 
-/** A key that the machine file names: that one and no other. */
+/** If the machine file names a key, only that key is used. */
 function readIdentities(
   settings: Settings,
   { address, defaults }: Circumstances,
@@ -129,7 +129,7 @@ function orNone(said: string | null): string | null {
   return said === "none" ? null : said;
 }
 
-/** ssh prints them on one line and quotes none, so that only a space before a path ends another. */
+/** ssh prints them on one line without quotes, so a space separates two only if a path begins after it. */
 function readFiles(said: string | null): string[] {
   return (orNone(said) ?? "").split(/ (?=[/~%$])/).filter((file) => file !== "" && file !== "none");
 }

@@ -1,4 +1,4 @@
-// What an ssh configuration says of a host.
+// The settings of an ssh configuration for one host.
 
 /** Keywords in lower case, with their values in order. */
 export type Settings = ReadonlyMap<string, readonly string[]>;

@@ -1,5 +1,5 @@
-// The ssh configuration where there is no ssh program to ask: the user's own file, read by a library. It follows no
-// Include, and knows less of Match than OpenSSH does.
+// Reads the user's ssh configuration with a library if there is no ssh program. It does not follow Include, and
+// supports less of Match than OpenSSH.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ export async function loadSettingsWithoutSsh(
   const file = address.configFile ?? join(options.homeDir, ".ssh", "config");
   const text = address.configFile === null && !existsSync(file) ? "" : await load(file, address);
   if (/^\s*include\b/im.test(text)) {
-    options.onNote(`${file}: its Include is not followed, since there is no ssh program here`);
+    options.onNote(`${file}: its Include is ignored, because this computer has no ssh program`);
   }
   const { default: SSHConfig } = await import("ssh-config");
   const { host: Host, username: User } = address;

@@ -1,4 +1,4 @@
-// What the ssh configuration says of a machine, asked of OpenSSH itself: `ssh -G` settles Include, Match and wildcards.
+// Asks OpenSSH for a machine's ssh configuration: `ssh -G` resolves Include, Match and wildcards.
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -18,26 +18,26 @@ export interface ConfigOptions {
   readonly agentSocket: string | null;
   readonly hostKeys: HostKeyPolicy | null;
   readonly onNote: (message: string) => void;
-  /** `ssh`; tests name one that is not there. */
+  /** `ssh`; tests name a program that does not exist. */
   readonly program?: string;
 }
 
-/** `jump`: the hops that another host's ProxyJump leaves for this one; they replace its own. */
+/** `jump`: the remaining hops of another host's ProxyJump; they replace this host's own. */
 export type Resolve = (address: SshAddress, jump: string | null, signal?: AbortSignal) => Promise<SshTarget>;
 
 export interface SshConfig {
   /** Rejects with a ConnectError of kind `config`, or with the signal's reason. */
   readonly resolve: Resolve;
-  /** The system's ssh is there. */
+  /** True if the system's ssh exists. */
   hasSsh(): Promise<boolean>;
 }
 
-/** Match may run programs, and names may be looked up. */
+/** Long, because Match may run programs, and names may be looked up. */
 const ANSWER_WITHIN_MS = 20_000;
 
 const GSSAPI = "gssapiauthentication";
 
-/** Asks once for each way of naming a machine. */
+/** Asks once per way of naming a machine. */
 export function createSshConfig(options: ConfigOptions): SshConfig {
   const { program = "ssh" } = options;
   const asked = new Map<string, Promise<SshTarget>>();
@@ -72,7 +72,7 @@ export function createSshConfig(options: ConfigOptions): SshConfig {
   };
 }
 
-/** OpenSSH takes the account's home for ~/.ssh/config, whatever HOME says. */
+/** OpenSSH looks for ~/.ssh/config in the account's home and ignores HOME. */
 export function configWords({ configFile }: Pick<SshAddress, "configFile">, homeDir: string): string[] {
   if (configFile !== null) return ["-F", configFile];
   if (homeDir === readAccount().homeDir) return [];
@@ -88,13 +88,13 @@ function addressWords({ host, port, username }: SshAddress, jump: string | null)
   return [...words, "--", host];
 }
 
-/** Null: there is no ssh, or one that is not OpenSSH's. */
+/** Null: there is no ssh, or it is not OpenSSH's. */
 async function askDefaults(program: string): Promise<Settings | null> {
   const { stdout, problem } = await run(program, ["-F", "none", "--", "localhost"]);
   return problem === null ? parseSettings(stdout) : null;
 }
 
-/** Debian and Red Hat turn GSSAPI on by default: no user asked for it, and without a ticket it does nothing. */
+/** Debian and Red Hat turn GSSAPI on by default. The user did not ask for it, and without a ticket it does nothing. */
 async function askSystemGssapi(program: string): Promise<readonly string[] | undefined> {
   const { stdout } = await run(program, ["-F", "/etc/ssh/ssh_config", "--", "localhost"]);
   return parseSettings(stdout).get(GSSAPI);
@@ -111,12 +111,12 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
 function readAnswer({ line, stdout, problem }: Answer, { host }: SshAddress): Settings {
   if (problem === null) return parseSettings(stdout);
   throw new ConnectError("config", `${host}: ssh cannot use its configuration: ${problem}`, {
-    hint: `correct it, then see what ssh makes of it: ${line}`,
+    hint: `correct it, then check it with: ${line}`,
   });
 }
 
 interface Answer {
-  /** The command that was run, to paste. */
+  /** The command that was run, for pasting. */
   readonly line: string;
   readonly stdout: string;
   /** What ssh complained about; null: nothing. */
@@ -135,7 +135,7 @@ function run(program: string, words: readonly string[]): Promise<Answer> {
   });
 }
 
-/** Its last line only counts the others. */
+/** Skips the last line, which only counts the others. */
 function describe(stderr: string, error: { killed?: boolean; message: string }): string {
   if (error.killed) return `no answer within ${ANSWER_WITHIN_MS / 1000} s`;
   const lines = stderr

@@ -1,4 +1,4 @@
-// A machine as OpenSSH would connect to it: the address, with everything that the ssh configuration says of it settled.
+// A machine as OpenSSH would connect to it: its address with all settings of the ssh configuration.
 
 import { quoteIfNeeded } from "../quote.js";
 
@@ -9,47 +9,47 @@ export interface SshTarget {
   readonly host: string;
   readonly port: number;
   readonly username: string;
-  /** What known_hosts files have it under instead of its host name. */
+  /** Its name in known_hosts files, if that is not its host name. */
   readonly hostKeyAlias: string | null;
-  /** Absolute, in the order to offer them; those that do not exist are among them. */
+  /** Absolute paths, in the order in which they are offered; includes files that do not exist. */
   readonly identityFiles: readonly string[];
-  /** The files were chosen by a person: a machine file, or the configuration. */
+  /** A person chose the files, in a machine file or in the configuration. */
   readonly hasOwnIdentities: boolean;
-  /** Of the agent's keys, only those of the identity files. */
+  /** Only those keys of the agent are used that belong to identity files. */
   readonly identitiesOnly: boolean;
   /** Null: no agent. */
   readonly agentSocket: string | null;
-  /** Hops on the way there, nearest first, as written (`user@host:port`); the last is the one next to the machine. */
+  /** Jump hosts, nearest first, as written (`user@host:port`); the last is next to the machine. */
   readonly proxyJump: readonly string[];
   readonly proxyCommand: string | null;
-  /** New keys are written to the first. */
+  /** New keys are written to the first file. */
   readonly userKnownHosts: readonly string[];
   readonly globalKnownHosts: readonly string[];
-  /** Names of new hosts are written hashed. */
+  /** Names of new hosts are written as hashes. */
   readonly hashesKnownHosts: boolean;
   readonly hostKeys: HostKeyPolicy;
   readonly addressFamily: 0 | 4 | 6;
   readonly connectTimeoutMs: number;
   readonly keepaliveMs: number;
-  /** So many unanswered keepalives in a row: the link is lost. */
+  /** After this many unanswered keepalives in a row, the connection counts as lost. */
   readonly keepaliveCount: number;
-  /** Named by -F, absolute; null: the user's own, then the system's. */
+  /** The file named by -F, absolute; null: the user's own, then the system's. */
   readonly configFile: string | null;
-  /** What of the configuration ssh2 cannot do: "it has a ProxyCommand". */
+  /** What ssh2 cannot do for this configuration: "it has a ProxyCommand". */
   readonly needsOpenssh: readonly string[];
 }
 
-/** `strict`: only hosts that are known already. A key that changed is refused by both. */
+/** `strict`: only hosts that are already known. Both refuse a key that changed. */
 export type HostKeyPolicy = "strict" | "accept-new";
 
-/** `host:port`, with the alias people know it by, and the way there. */
+/** `host:port`, with the alias that people use, and the jump hosts. */
 export function describeTarget({ alias, host, port, proxyJump }: SshTarget): string {
   const at = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const name = alias === host ? at : `${alias} (${at})`;
-  return proxyJump.length === 0 ? name : `${name} by way of ${proxyJump.join(", ")}`;
+  return proxyJump.length === 0 ? name : `${name} via ${proxyJump.join(", ")}`;
 }
 
-/** The line with which people see for themselves. */
+/** The command with which people can try the connection themselves. */
 export function sshCommand(target: SshTarget): string {
   const { alias, port, username, configFile, identityFiles, hasOwnIdentities } = target;
   const words = ["ssh"];

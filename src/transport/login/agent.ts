@@ -1,4 +1,4 @@
-// The ssh agent: which keys it holds, and signing with one of them.
+// The ssh agent: lists its keys, and signs with one of them.
 
 import { connect } from "node:net";
 import ssh2, { type ParsedKey, type SigningRequestOptions } from "ssh2";
@@ -9,17 +9,20 @@ export interface AgentKey {
   readonly publicKey: Buffer;
   /** `ssh-ed25519`, `sk-ssh-ed25519@openssh.com`, `ssh-rsa-cert-v01@openssh.com`. */
   readonly type: string;
-  /** Null: ssh2 cannot use it, as with certificates and hardware keys. */
+  /** Null if ssh2 cannot use it, as with certificates and hardware keys. */
   readonly key: ParsedKey | null;
 }
 
-/** An agent forwarded over a link that has died takes connections and never answers. */
+/** An agent that is forwarded over a dead connection accepts connections but never answers. */
 const ANSWER_WITHIN_MS = 3000;
-/** As OpenSSH has it. */
+/** The same limit as in OpenSSH. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 const [REQUEST_IDENTITIES, IDENTITIES_ANSWER] = [11, 12];
 
-/** Empty when there is no agent behind the socket. ssh2 would leave out the keys that it cannot use. */
+/**
+ * Empty if there is no agent behind the socket. Asks the agent itself, because ssh2 would leave out keys that it cannot
+ * use.
+ */
 export function loadAgentKeys(socketPath: string): Promise<AgentKey[]> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
@@ -41,7 +44,7 @@ export function loadAgentKeys(socketPath: string): Promise<AgentKey[]> {
   });
 }
 
-/** A byte that says what it is, a count, then for each key two strings: the key and a comment. */
+/** The format: a byte for the type, a count, then two strings per key: the key and a comment. */
 export function parseIdentities(answer: Buffer): AgentKey[] {
   const keys: AgentKey[] = [];
   try {
@@ -55,7 +58,7 @@ export function parseIdentities(answer: Buffer): AgentKey[] {
       keys.push({ publicKey, type: keyType(publicKey), key: parsePublicKey(publicKey) });
     }
   } catch {
-    // It broke off: what was whole counts.
+    // The answer was cut off: complete keys count.
   }
   return keys;
 }

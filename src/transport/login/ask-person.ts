@@ -1,6 +1,6 @@
-// Asking the person at the terminal. Null in place of an Ask: no person is there, and nothing may wait for an answer.
+// Asks the person at the terminal. If an Ask is null, there is no person, and nothing may wait for an answer.
 
 export interface Ask {
-  /** What was typed, unseen; null: they would rather not say. Questions wait for each other. */
+  /** What the person typed, without echo; null if they gave no answer. Questions are asked one at a time. */
   passphrase(prompt: string): Promise<string | null>;
 }

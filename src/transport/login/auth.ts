@@ -1,4 +1,4 @@
-// Logging in with keys, as OpenSSH does it. Never a password: what only a person can answer is left to the system's ssh.
+// Logs in with keys, as OpenSSH does. Never with a password: questions that need a person are left to the system's ssh.
 
 import { readFile } from "node:fs/promises";
 import { describeTarget, type SshTarget } from "../config/target.js";
@@ -12,12 +12,12 @@ import type { KeyRing } from "./key-ring.js";
 import { describeUnusable, hintForUnusable } from "./login-words.js";
 
 export interface LoginOptions {
-  /** Null: no person is there to type a passphrase. */
+  /** Null: there is no person to type a passphrase. */
   readonly ask: Ask | null;
   readonly keys: KeyRing;
 }
 
-/** Throws a ConnectError when none of the keys that a person chose for the machine can be used. */
+/** Throws a ConnectError if none of the keys that a person chose for the machine can be used. */
 export async function loadLogin(target: SshTarget, { ask, keys }: LoginOptions): Promise<Login> {
   const { files, agentKeys } = await loadKeys(target);
   const { identitiesOnly, hasOwnIdentities, agentSocket } = target;
@@ -33,7 +33,7 @@ export async function loadLogin(target: SshTarget, { ask, keys }: LoginOptions):
   return new KeyLogin(target, { ...found, unusable, ask, keys });
 }
 
-/** Why ssh2 could not log in the way OpenSSH would, in words. */
+/** Why ssh2 could not log in as OpenSSH would, in words. */
 export async function loginNeedsOpenssh(
   target: SshTarget,
   { ask }: Pick<LoginOptions, "ask">,

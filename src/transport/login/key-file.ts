@@ -1,5 +1,5 @@
-// A key file: what can be done with it. The public half of a key behind a passphrase, which OpenSSH stores in the
-// clear, identifies the agent's key, and is what a server is offered before a passphrase is asked for.
+// Reads a key file and finds out how it can be used. OpenSSH stores the public half of a key with a passphrase
+// unencrypted. It identifies the agent's key, and is offered to a server before a passphrase is asked for.
 
 import { readFile } from "node:fs/promises";
 import ssh2, { type ParsedKey } from "ssh2";
@@ -40,7 +40,7 @@ export async function loadKeyFile(path: string): Promise<KeyFile> {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") return { kind: "unreadable", path, reason: message };
   }
-  // The key may be in the agent alone: what is left here is `id_ed25519.pub`.
+  // The private key may be only in the agent; then this computer just has `id_ed25519.pub`.
   const publicKey = await loadPublicHalf(`${path}.pub`);
   return publicKey === null ? { kind: "missing", path } : { kind: "public-half", path, publicKey };
 }
@@ -51,10 +51,10 @@ export function publicHalfOf(file: KeyFile): Buffer | null {
   return "publicKey" in file ? file.publicKey : null;
 }
 
-/** Null: ssh2 knows no keys of that type. */
+/** Null if ssh2 does not support keys of that type. */
 export function parsePublicKey(blob: Buffer): ParsedKey | null {
   const type = keyType(blob);
-  // It would take a certificate for its key.
+  // ssh2 would mistake a certificate for its key.
   if (!/^(ssh-(rsa|ed25519|dss)|ecdsa-sha2-nistp\d+)$/.test(type)) return null;
   const key = parseKey(`${type} ${blob.toString("base64")}`);
   return key instanceof Error ? null : key;
@@ -65,7 +65,7 @@ function parseKeyFile(path: string, text: string): KeyFile {
   if (publicKey !== null && keyType(publicKey).startsWith("sk-")) {
     return { kind: "foreign", path, why: "is a hardware key", publicKey };
   }
-  // ssh2 takes this one for any other cipher, and every passphrase for wrong.
+  // ssh2 mistakes this cipher for another one, and calls every passphrase wrong.
   if (cipher.startsWith("chacha20")) return { kind: "foreign", path, why: FORMAT, publicKey };
   const key = parseKey(text);
   if (key instanceof Error) {
@@ -81,7 +81,7 @@ function parseKeyFile(path: string, text: string): KeyFile {
   return parsePublicFile(path, text) ?? { kind: "public-half", path, publicKey: key.getPublicSSH() };
 }
 
-/** ssh2 answers with a list for OpenSSH's own format, which could hold several keys and never does. */
+/** For OpenSSH's own format ssh2 returns a list, which could have several keys but never does. */
 function parseKey(text: string, passphrase?: string): ParsedKey | Error {
   const parsed = ssh2.utils.parseKey(text, passphrase);
   return Array.isArray(parsed) ? (parsed[0] ?? new Error("holds no key")) : parsed;
@@ -91,7 +91,7 @@ function isPrivateKey(text: string): boolean {
   return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text.trimStart());
 }
 
-/** The older formats hold nothing to check a passphrase by: a wrong one can give a key, of which nothing fits. */
+/** The older formats have nothing to check a passphrase by: a wrong one can give a key that does not work. */
 function unlock(text: string, passphrase: string): ParsedKey | null {
   try {
     const key = parseKey(text, passphrase);
@@ -108,7 +108,7 @@ async function loadPublicHalf(path: string): Promise<Buffer | null> {
   return file === null ? null : file.publicKey;
 }
 
-/** The public half of a hardware key is one that ssh2 knows nothing of: only its base64 is looked at. */
+/** ssh2 does not know the public half of a hardware key, so only its base64 is read. */
 function parsePublicFile(path: string, text: string): (KeyFile & { kind: "public-half" }) | null {
   const [type = "", base64 = ""] = text.trim().split(/\s+/);
   const publicKey = Buffer.from(base64, "base64");
@@ -117,7 +117,7 @@ function parsePublicFile(path: string, text: string): (KeyFile & { kind: "public
   return { kind: "public-half", path, publicKey };
 }
 
-/** PROTOCOL.key of OpenSSH: magic, three strings (cipher, kdf, its options), a count, then the public key. */
+/** See PROTOCOL.key of OpenSSH: magic, three strings (cipher, kdf, its options), a count, then the public key. */
 function openSshHead(text: string): { cipher: string; publicKey: Buffer | null } {
   const body = /-----BEGIN OPENSSH PRIVATE KEY-----([\s\S]+?)-----END/.exec(text)?.[1];
   if (body === undefined) return { cipher: "", publicKey: null };

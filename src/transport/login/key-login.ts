@@ -1,5 +1,5 @@
-// One login under way: offers one key after the other on one connection, asks for a passphrase when the machine wants
-// just that key, and knows afterwards what became of each.
+// One login in progress: offers the keys one after the other on one connection, asks for a passphrase if the machine
+// wants that key, and keeps the outcome of each.
 
 import type { AnyAuthMethod, AuthHandlerMiddleware, ParsedKey, SigningRequestOptions } from "ssh2";
 import type { SshTarget } from "../config/target.js";
@@ -13,13 +13,13 @@ import { OneKeyAgent } from "./one-key-agent.js";
 export interface Login {
   /** ssh2's `authHandler`. */
   readonly next: AuthHandlerMiddleware;
-  /** What the machine let in, once it has: "the key /home/me/.ssh/id_ed25519". */
+  /** What the machine accepted, after the login: "the key /home/me/.ssh/id_ed25519". */
   accepted(): string;
-  /** Why it was not accepted. */
+  /** Why the login failed. */
   refusal(): Refusal;
-  /** A person is being asked: no time runs out meanwhile. */
+  /** True while a person is being asked: time limits do not count then. */
   isAsking(): boolean;
-  /** The machine also takes the answers of a person, and one is there for the system's ssh to ask. */
+  /** True if the machine also accepts answers of a person, and the system's ssh can ask one. */
   wantsPerson(): boolean;
 }
 
@@ -39,7 +39,7 @@ export class KeyLogin implements Login {
   readonly #attempts: readonly Attempt[];
   readonly #left: Attempt[];
   #hasKnocked = false;
-  /** What the machine says it takes; null: it has not said. */
+  /** The methods that the machine accepts; null: it has not listed them. */
   #takes: readonly string[] | null = null;
   #isAsking = false;
 
@@ -52,7 +52,7 @@ export class KeyLogin implements Login {
 
   readonly next: AuthHandlerMiddleware = (methodsLeft: readonly string[] | null, _isPartial, done) => {
     this.#takes = methodsLeft ?? this.#takes;
-    // False, which the types leave out, ends it.
+    // False, which the types lack, ends the login.
     void this.#choose().then((method) => done(method as AnyAuthMethod));
   };
 
@@ -80,19 +80,20 @@ export class KeyLogin implements Login {
 
   wantsPerson(): boolean {
     const outcomes = this.#attempts.map(({ outcome }) => outcome);
-    // Who has just declined to unlock a key is not asked for it once more, by another program.
+    // A person who just declined to unlock a key is not asked again by another program.
     if (this.#options.ask === null || outcomes.some(isStillLocked)) return false;
     return wantsAnswers(this.#takes, outcomes);
   }
 
   async #choose(): Promise<AnyAuthMethod | false> {
     const { username } = this.#target;
-    // The only key there is, if it is at hand, is offered at once: to ask first what the machine takes costs a round trip, and
-    // to ask later counts as a failure.
+    // A single unlocked key is offered at once: asking first which methods the machine accepts costs a round trip, and
+    // asking later counts as a failure.
     const [first, second] = this.#attempts;
     const isAtHand = first?.outcome === "not tried" && first.offer.by !== "passphrase" && !second;
     if (!this.#hasKnocked && !isAtHand) {
-      // As OpenSSH does: a machine may know people by their network alone; others answer with what they take.
+      // As OpenSSH does: a machine may accept users by their network alone; other machines answer with the methods they
+      // accept.
       this.#hasKnocked = true;
       return { type: "none", username };
     }

@@ -1,5 +1,5 @@
-// Which keys a server is offered, in OpenSSH's order: those of the identity files that the agent holds, then the agent's
-// others, then the remaining files. Never more than a server lets one try.
+// Chooses the keys that a server is offered, in OpenSSH's order: identity files whose keys the agent has, then other
+// keys of the agent, then the remaining files. Never more than a server allows.
 
 import type { ParsedKey } from "ssh2";
 import { fingerprint } from "../trust/known-hosts.js";
@@ -17,15 +17,15 @@ export type KeyOffer = { readonly what: string } & (
 
 export interface KeyOffers {
   readonly offers: readonly KeyOffer[];
-  /** Identity files that are of no use, those that are not there included. */
+  /** Identity files that cannot be used, including missing ones. */
   readonly unusable: readonly KeyFile[];
-  /** Of the agent's keys, how many there was no room for. */
+  /** How many of the agent's keys are beyond the limit. */
   readonly tooMany: number;
 }
 
 export interface KeyOfferOptions {
   readonly identitiesOnly: boolean;
-  /** A person is there to type a passphrase. */
+  /** True if a person can type a passphrase. */
   readonly canAsk: boolean;
 }
 
@@ -45,7 +45,7 @@ export function orderKeys(
   }
   const rest = files.filter((file) => !agentKeys.some((each) => publicHalfOf(file)?.equals(each.publicKey)));
   const fromFiles = rest.flatMap((file) => offerFile(file, canAsk));
-  // What a person named is never crowded out by what else the agent holds.
+  // Keys that a person named always fit; the agent's other keys get the remaining places.
   const room = Math.max(0, MAX_KEYS - named.length - fromFiles.length);
   const fromAgent = identitiesOnly ? [] : others.slice(0, room);
   return {

@@ -1,4 +1,5 @@
-// The keys that were unlocked in this command: a passphrase is asked for once, however many machines want the key.
+// Keeps the keys that were unlocked in this command: a passphrase is asked for once, even if many machines want the
+// key.
 
 import type { ParsedKey } from "ssh2";
 import type { Ask } from "./ask-person.js";
@@ -14,7 +15,7 @@ const TRIES = 3;
 export class KeyRing {
   readonly #asked = new Map<string, Promise<Unlocked>>();
 
-  /** Machines that connect at the same time wait for the same answer; no is an answer too. */
+  /** Machines that connect at the same time wait for the same answer; a refusal counts as an answer. */
   unlock(file: LockedKeyFile, ask: Ask): Promise<Unlocked> {
     const asked = this.#asked.get(file.path) ?? askFor(file, ask);
     this.#asked.set(file.path, asked);

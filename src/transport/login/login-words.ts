@@ -1,4 +1,4 @@
-// What became of the keys of a login, in words, and what to type next (pure).
+// Describes what happened to the keys of a login, and what to type next (pure).
 
 import type { SshTarget } from "../config/target.js";
 import { quoteIfNeeded } from "../quote.js";
@@ -7,7 +7,7 @@ import { MAX_KEYS } from "./key-offers.js";
 
 /** Why a key stays locked. */
 export type StillLocked = "no passphrase was given" | "the passphrase was wrong";
-/** "accepted", and yet the login failed: the machine wants something else besides. */
+/** "accepted", but the login failed: the machine wants something in addition. */
 export type KeyOutcome =
   | "not tried"
   | "refused"
@@ -16,9 +16,9 @@ export type KeyOutcome =
   | StillLocked;
 
 export interface Refusal {
-  /** "does not let me in; tried: …; the machine takes …" */
+  /** "does not let me in; tried: …; the machine accepts …" */
   readonly says: string;
-  /** What to type next; null: there is no cure that we know. */
+  /** What to type next; null: no fix is known. */
   readonly hint: string | null;
 }
 
@@ -26,11 +26,11 @@ export interface RefusalFacts {
   readonly target: SshTarget;
   readonly tried: readonly { readonly what: string; readonly outcome: KeyOutcome }[];
   readonly unusable: readonly KeyFile[];
-  /** Keys of the agent for which there was no room. */
+  /** Keys of the agent that are beyond the limit. */
   readonly tooMany: number;
-  /** Null: the machine has not said. */
+  /** Null: the machine has not listed them. */
   readonly takes: readonly string[] | null;
-  /** A person is there to be asked. */
+  /** True if there is a person to ask. */
   readonly canAsk: boolean;
 }
 
@@ -39,10 +39,10 @@ export function refusalOf(facts: RefusalFacts): Refusal {
   const each = [
     ...tried.map(({ what, outcome }) => `${what} (${OUTCOME_WORDS[outcome] ?? outcome})`),
     ...unusable.map((file) => `the key ${file.path} (${whyUnusable(file, target.agentSocket)})`),
-    ...(tooMany > 0 ? [`${tooMany} more of the agent (not tried, ${MAX_KEYS} keys are the most)`] : []),
+    ...(tooMany > 0 ? [`${tooMany} more of the agent (not tried: at most ${MAX_KEYS} keys)`] : []),
   ];
   const what = each.length === 0 ? NO_KEY : `; tried: ${each.join(", ")}`;
-  const taken = takes === null ? "" : `; the machine takes ${takes.join(", ")}`;
+  const taken = takes === null ? "" : `; the machine accepts ${takes.join(", ")}`;
   return { says: `does not let ${target.username} in${what}${taken}`, hint: hintOf(facts) };
 }
 
@@ -53,7 +53,7 @@ export function isStillLocked(outcome: KeyOutcome): outcome is StillLocked {
   return outcome === "no passphrase was given" || outcome === "the passphrase was wrong";
 }
 
-/** The login does not end with a key. */
+/** True if a key alone is not enough for the login. */
 export function wantsAnswers(takes: readonly string[] | null, outcomes: readonly KeyOutcome[]): boolean {
   return takes?.includes("keyboard-interactive") === true || outcomes.includes("accepted");
 }
@@ -63,7 +63,7 @@ function hintOf({ target, tried, unusable, tooMany, takes, canAsk }: RefusalFact
   const takesKeys = takes?.includes("publickey") !== false;
   const wanting = unusable.find(({ kind }) => kind === "locked") ?? unusable[0];
   if (!canAsk && (outcomes.includes("accepted") || (!takesKeys && wantsAnswers(takes, outcomes))))
-    return "its login asks questions: type the command on a terminal";
+    return "its login asks questions: run the command in a terminal";
   if (!takesKeys) return null;
   if (wanting !== undefined) return hintForUnusable(wanting, target.agentSocket);
   if (tooMany > 0) return NAME_THE_KEY;
@@ -77,9 +77,9 @@ function hintOf({ target, tried, unusable, tooMany, takes, canAsk }: RefusalFact
 const NAME_THE_KEY =
   "name the key: ssh_key_path in the machine file, or IdentityFile and IdentitiesOnly in the ssh configuration";
 
-/** Its MaxAuthTries are fewer than there are keys. */
+/** For a server whose MaxAuthTries is smaller than the number of keys. */
 export function hintAfterHangUp(keys: number): string {
-  return `it hung up after ${keys === 1 ? "1 key" : `${keys} keys`}; ${NAME_THE_KEY}`;
+  return `it closed the connection after ${keys === 1 ? "1 key" : `${keys} keys`}; ${NAME_THE_KEY}`;
 }
 
 /** "the key /home/me/.ssh/id_rsa has a passphrase, and there is no agent" */
@@ -92,7 +92,7 @@ export function describeUnusable(file: KeyFile, agentSocket: string | null): str
 function whyUnusable(file: KeyFile, agentSocket: string | null): string {
   switch (file.kind) {
     case "missing":
-      return "is not there";
+      return "does not exist";
     case "unreadable":
       return `cannot be read: ${file.reason}`;
     case "foreign":
@@ -120,9 +120,9 @@ export function hintForUnusable(file: KeyFile, agentSocket: string | null): stri
     case "missing":
       return "correct ssh_key_path in the machine file, or IdentityFile in the ssh configuration";
     case "unreadable":
-      return `see what OpenSSH says of it: ssh-keygen -y -f ${path}`;
+      return `check it with OpenSSH: ssh-keygen -y -f ${path}`;
     case "foreign":
-      return "leave the transport to be chosen, or write transport: openssh in the machine file";
+      return "remove transport: from the machine file, or set it to openssh";
     default: {
       const start = agentSocket === null ? 'eval "$(ssh-agent)"; ' : "";
       const add = `${start}ssh-add ${quoteIfNeeded(file.path.replace(/\.pub$/, ""))}`;

@@ -1,4 +1,4 @@
-// One key as an agent that holds nothing else: only to agents does ssh2 grant the time to think before they sign.
+// Wraps one key as an agent, because ssh2 waits for a slow signature only from an agent.
 
 import ssh2, {
   type IdentityCallback,

@@ -8,24 +8,24 @@ import { LOGIN_SHELL_WORDS } from "../script/bootstrap.js";
 import type { ExecEnd, Running } from "../session.js";
 import { type Held, userWords } from "./openssh-words.js";
 
-/** ssh's own exit code for whatever went wrong; also a script's, if it likes. */
+/** ssh's exit code for its own errors; a script can also end with it. */
 const FAILED = 255;
 
 export interface OpensshChannel {
   readonly running: Running;
-  /** Resolves once it is known whether the machine opened it: null, or what ssh said of it. */
+  /** Resolves once it is known whether the machine opened the channel: null, or ssh's reason. */
   readonly refusal: Promise<string | null>;
-  /** Nothing more comes through it. */
+  /** Resolves when nothing more arrives through it. */
   readonly closed: Promise<void>;
   lose(reason: string): void;
 }
 
 export interface ChannelOptions {
   readonly held: Held;
-  /** Where this ssh writes what it has to say: its stderr is the script's. */
+  /** The file for this ssh's own messages, because its stderr is the script's. */
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Asked when the connection is found gone. */
+  /** Called if the connection is found gone. */
   readonly whyGone: () => Promise<string>;
 }
 
@@ -68,7 +68,7 @@ interface Verdict {
   readonly refusal: string | null;
 }
 
-/** Once the connection is gone no exit code counts: some of the output may be missing. */
+/** Once the connection is gone, an exit code does not count, because output may be missing. */
 function lost(reason: string): Verdict {
   return { end: { kind: "lost", reason }, refusal: null };
 }
@@ -84,7 +84,7 @@ function judge(code: number | null, log: string): Verdict {
   return { end: { kind: "lost", reason: says }, refusal: says };
 }
 
-/** The process that holds it gives up its socket first of all when it ends. */
+/** The process that holds the connection closes its socket first when it ends. */
 function isHeld({ controlPath }: Held): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(controlPath, () => {

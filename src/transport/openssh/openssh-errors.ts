@@ -1,4 +1,4 @@
-// What the system's ssh said when it did not get there, in the words that we have for it, and what to type next (pure).
+// Explains why the system's ssh failed to connect, and what to type next (pure).
 
 import { describeTarget, type SshTarget, sshCommand } from "../config/target.js";
 import { ConnectError, type ConnectErrorKind } from "../connect-error.js";
@@ -8,7 +8,7 @@ import { explainSocket } from "../ssh2/ssh2-errors.js";
 import { acceptOnce } from "../trust/host-key-refusal.js";
 import { lastWords, type OpensshLog, parseOpensshLog, type TriedKey } from "./openssh-log.js";
 
-/** `lines`: all that `ssh -v` said. */
+/** `lines`: all lines of `ssh -v`. */
 export function explainOpenssh(lines: readonly string[], target: SshTarget): ConnectError {
   const log = parseOpensshLog(lines);
   for (const explain of EXPLANATIONS) {
@@ -18,7 +18,7 @@ export function explainOpenssh(lines: readonly string[], target: SshTarget): Con
   return fail("protocol", target, `the system's ssh failed: ${lastWords(lines)}`);
 }
 
-/** It was given up: the time for logging in was over. */
+/** The time for the login ran out. */
 export function tooSlow(target: SshTarget): ConnectError {
   return fail("silent", target, "does not finish the login");
 }
@@ -37,7 +37,7 @@ const EXPLANATIONS: readonly Explain[] = [
 
 function fail(kind: ConnectErrorKind, target: SshTarget, what: string, hint?: string): ConnectError {
   const message = `${describeTarget(target)}: ${what}`;
-  return new ConnectError(kind, message, { hint: hint ?? `see for yourself: ${sshCommand(target)}` });
+  return new ConnectError(kind, message, { hint: hint ?? `try it yourself: ${sshCommand(target)}` });
 }
 
 function find({ words }: OpensshLog, pattern: RegExp): string | null {
@@ -47,7 +47,7 @@ function find({ words }: OpensshLog, pattern: RegExp): string | null {
 function explainConfig(log: OpensshLog, target: SshTarget): ConnectError | null {
   if (find(log, /\bssh: (command )?not found$/) !== null) {
     const hint = "install it: apt install openssh-client, or dnf install openssh-clients";
-    return fail("config", target, "there is no ssh program here", hint);
+    return fail("config", target, "this computer has no ssh program", hint);
   }
   const isRefused = find(log, /: terminating, \d+ bad configuration options/) !== null;
   const words = find(
@@ -56,7 +56,7 @@ function explainConfig(log: OpensshLog, target: SshTarget): ConnectError | null 
   );
   if (words === null) return null;
   const see = ["ssh", "-G", ...(target.configFile === null ? [] : ["-F", target.configFile]), target.alias];
-  const hint = `correct it, then see what ssh makes of it: ${see.map(quoteIfNeeded).join(" ")}`;
+  const hint = `correct it, then check it with: ${see.map(quoteIfNeeded).join(" ")}`;
   return fail("config", target, `ssh cannot use its configuration: ${words}`, hint);
 }
 
@@ -71,15 +71,12 @@ function explainHostKey(log: OpensshLog, target: SshTarget): ConnectError | null
   }
   if (find(log, /REMOTE HOST IDENTIFICATION HAS CHANGED/) !== null) return explainChange(log, target);
   if (find(log, /^No .*key is known for /) !== null) {
-    const what = `is not a known host, and only those are trusted; its key is ${log.hostKey}`;
+    const what = `is not in known_hosts, and only known hosts are accepted; its key is ${log.hostKey}`;
     return refuse(what, `if that is its key: ${acceptOnce(target)}; or --host-keys accept-new`);
   }
   const words = log.words.filter((line) => !/^(Host key verification failed|@|Warning: Identity)/.test(line));
   const why = words.length === 0 ? "" : `: ${words.join("; ")}`;
-  return refuse(
-    `its host key ${log.hostKey} is not trusted${why}`,
-    `see for yourself: ${sshCommand(target)}`,
-  );
+  return refuse(`its host key ${log.hostKey} is not trusted${why}`, `try it yourself: ${sshCommand(target)}`);
 }
 
 function explainChange(log: OpensshLog, target: SshTarget): ConnectError {
@@ -90,7 +87,7 @@ function explainChange(log: OpensshLog, target: SshTarget): ConnectError {
   const asRoot = target.globalKnownHosts.includes(file) ? "sudo " : "";
   const forget = `${asRoot}ssh-keygen -R ${quote(entry)} -f ${quoteIfNeeded(file)}`;
   const what = `its host key is now ${log.hostKey}, not the one in ${file}:${line}`;
-  return fail("host-key", target, what, `if the machine was set up anew: ${forget}`);
+  return fail("host-key", target, what, `if the machine was reinstalled: ${forget}`);
 }
 
 function explainNetwork(log: OpensshLog, target: SshTarget): ConnectError | null {
@@ -125,7 +122,7 @@ function explainLogin(log: OpensshLog, target: SshTarget): ConnectError | null {
     tried.length === 0
       ? ": there is no key to log in with, neither in ~/.ssh nor in an agent"
       : `; tried: ${list}`;
-  const takes = log.takes.length === 0 ? "" : `; the machine takes ${log.takes.join(", ")}`;
+  const takes = log.takes.length === 0 ? "" : `; the machine accepts ${log.takes.join(", ")}`;
   const says = `does not let ${target.username} in${keys}${takes}`;
   return fail("auth", target, says, hintForKeys(tried, log, target));
 }
@@ -135,7 +132,7 @@ function describeOutcome({ path, outcome }: TriedKey, { agentSocket }: SshTarget
     case "refused":
       return "refused";
     case "missing":
-      return "is not there";
+      return "does not exist";
     case "unusable":
       return outcome.why;
     case "unsigned":
@@ -161,7 +158,7 @@ function hintForKeys(tried: readonly TriedKey[], log: OpensshLog, target: SshTar
     return "correct ssh_key_path in the machine file, or IdentityFile in the ssh configuration";
   }
   if (find(log, /are too open/) !== null) return `chmod 600 ${path}`;
-  if (wanting.outcome.kind === "unusable") return `see what OpenSSH says of it: ssh-keygen -y -f ${path}`;
+  if (wanting.outcome.kind === "unusable") return `check it with OpenSSH: ssh-keygen -y -f ${path}`;
   return `${target.agentSocket === null ? 'eval "$(ssh-agent)"; ' : ""}ssh-add ${path}`;
 }
 
@@ -176,8 +173,8 @@ function explainAgreement(log: OpensshLog, target: SshTarget): ConnectError | nu
 function explainSilence(log: OpensshLog, target: SshTarget): ConnectError | null {
   if (find(log, /timed out/i) === null) return null;
   if (log.hasGreeted) return tooSlow(target);
-  const who = target.proxyCommand === null ? "takes the connection and" : "its ProxyCommand";
-  return fail("silent", target, `${who} says nothing`);
+  const who = target.proxyCommand === null ? "accepts the connection but" : "its ProxyCommand";
+  return fail("silent", target, `${who} sends nothing`);
 }
 
 function explainHangUp(log: OpensshLog, target: SshTarget): ConnectError | null {
@@ -188,6 +185,6 @@ function explainHangUp(log: OpensshLog, target: SshTarget): ConnectError | null 
     return fail("dropped", target, "closed the connection before the login was done (too many at once?)");
   }
   const words = log.words.filter((line) => !isHangUp.test(line) && !line.startsWith("Warning: "));
-  const said = words.length === 0 ? "" : `, it said: ${words.join("; ")}`;
+  const said = words.length === 0 ? "" : `, it printed: ${words.join("; ")}`;
   return fail("refused", target, `its ProxyCommand ended before the login was done${said}`);
 }

@@ -1,4 +1,4 @@
-// The ssh process that holds the connection to one machine for all that use it.
+// The ssh process that holds the connection to one machine for all its users.
 
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -13,19 +13,19 @@ export interface HolderOptions {
   /** Private to this connection. */
   readonly dir: string;
   readonly controlPath: string;
-  /** Of ssh. */
+  /** The command line of ssh. */
   readonly words: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Hears what `ssh -v` says until the connection can be used. */
+  /** Gets the lines of `ssh -v` until the connection can be used. */
   readonly onLine: (line: string) => void;
 }
 
 export class OpensshHolder {
   /** Resolves when the connection can be used. */
   readonly ready: Promise<void>;
-  /** Resolves when ssh has ended, with its last words. */
+  /** Resolves when ssh has ended, with its last message. */
   readonly gone: Promise<string>;
-  /** All it said until the connection could be used. */
+  /** Everything it printed until the connection could be used. */
   readonly lines: string[] = [];
   readonly #keeper: Keeper;
   #reason: string | null = null;
@@ -40,14 +40,14 @@ export class OpensshHolder {
       if (isUsable) return keepWords(recent, line);
       if (this.lines.length < KEPT_LINES) this.lines.push(line);
       onLine(line);
-      // A ProxyCommand may be an ssh that says the same.
+      // A ProxyCommand may be an ssh that prints the same line.
       isUsable = isReady(line) && existsSync(controlPath);
       if (isUsable) ready.resolve();
     });
     this.gone = this.#keeper.ended.then(() => this.#reason ?? lastWords(isUsable ? recent : this.lines));
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Resolves when it has ended completely. */
   async end(reason: string): Promise<void> {
     this.#reason ??= reason;
     await this.#keeper.end();

@@ -1,4 +1,4 @@
-// Runs ssh so that it never outlives this process, even if that is killed, and reports its end.
+// Runs ssh so that it never outlives this process, even if this process is killed, and reports its end.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,8 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { deferred } from "../deferred.js";
 
 /**
- * ssh as a child of a shell that waits for its stdin to end, which it does whatever becomes of us, and then ends ssh
- * and removes `$1`. As stdin, which it does not read, ssh has a socket that no other process has: it shows when ssh ends.
+ * Runs ssh as a child of a shell. The shell waits for its stdin to end, which happens even if this process is killed;
+ * then it ends ssh and removes `$1`. ssh's own stdin is a socket that no other process has: it shows when ssh ends.
  */
 const SCRIPT = `dir=$1; shift
 "$@" <&3 3>&- &
@@ -24,7 +24,7 @@ const POLITE_END_MS = 2000;
 
 export interface Keeper {
   readonly stderr: Readable;
-  /** Resolves when ssh has ended, and said its last words. */
+  /** Resolves when ssh has ended and its last message was read. */
   readonly ended: Promise<void>;
   /** Ends ssh. Resolves when nothing is left. */
   end(): Promise<void>;
@@ -32,7 +32,7 @@ export interface Keeper {
 
 /** `dir`: removed when ssh has ended. */
 export function keepSsh(words: readonly string[], dir: string, env: NodeJS.ProcessEnv): Keeper {
-  // In a session of its own: Ctrl-C at the terminal does not reach it, and it cannot ask anything there.
+  // In its own session: Ctrl-C at the terminal does not reach it, and it cannot ask questions on the terminal.
   const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", dir, "ssh", ...words], {
     env,
     detached: true,
@@ -48,7 +48,7 @@ export function keepSsh(words: readonly string[], dir: string, env: NodeJS.Proce
   life.on("error", () => {}).resume();
   const silence = once(stderr, "close");
   const ended = once(life, "close").then(async () => {
-    // What it said last may still be on its way, or a ProxyCommand may keep stderr open for ever.
+    // Its last message may still arrive, or a ProxyCommand may keep stderr open for ever.
     await Promise.race([silence, sleep(LAST_WORDS_MS)]);
     stdin.end();
   });

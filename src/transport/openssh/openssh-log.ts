@@ -1,33 +1,33 @@
-// What `ssh -v` says while it connects, read line by line: the only place where it prints how it got in, or why not.
+// Parses the lines of `ssh -v`, the only place where ssh prints how it logged in, or why not.
 
-/** What became of one key. */
+/** What happened to one key. */
 export interface TriedKey {
   /** "the key /home/me/.ssh/id_rsa", "the agent's key SHA256:…" */
   readonly what: string;
-  /** Of its file; null: only the agent has it. */
+  /** The path of its file; null: only the agent has it. */
   readonly path: string | null;
   readonly outcome: KeyOutcome;
 }
 
 type KeyOutcome =
   | { readonly kind: "refused" }
-  /** The machine would accept it, but it was not signed: a passphrase was not given, or the agent did not want to. */
+  /** The machine would accept it, but it was not signed: a passphrase was missing, or the agent refused. */
   | { readonly kind: "unsigned"; readonly why: string | null }
   | { readonly kind: "unusable"; readonly why: string }
   | { readonly kind: "missing" };
 
 export interface OpensshLog {
-  /** Without those for debugging. */
+  /** Without debugging lines. */
   readonly words: readonly string[];
   /** `ssh-ed25519 SHA256:…` */
   readonly hostKey: string | null;
   readonly login: string | null;
   readonly tried: readonly TriedKey[];
-  /** What the machine lets people in with, as it said last. */
+  /** The methods that the machine accepts, as last listed. */
   readonly takes: readonly string[];
-  /** The server has said who it is. */
+  /** The server has sent its version. */
   readonly hasGreeted: boolean;
-  /** A key seen for the first time was accepted, and kept or not. */
+  /** A key that was seen for the first time was accepted, and stored or not. */
   readonly newHostKey: "kept" | "not kept" | null;
 }
 
@@ -45,17 +45,17 @@ export function parseOpensshLog(lines: readonly string[]): OpensshLog {
   };
 }
 
-/** From here on it is up to the server, and to people, how long it takes. */
+/** From here on the time depends on the server and on people. */
 export function isGreeting(line: string): boolean {
   return line.startsWith("debug1: Remote protocol version ");
 }
 
-/** Logged in, and other processes may use the connection. */
+/** Logged in; other processes may use the connection. */
 export function isReady(line: string): boolean {
   return line.startsWith("debug1: Entering interactive session.");
 }
 
-/** What ssh itself said last, for when it has ended. */
+/** The last message of ssh itself, for use after it has ended. */
 export function lastWords(lines: readonly string[]): string {
   const { words } = parseOpensshLog(lines);
   const telling = words.filter(
@@ -91,7 +91,7 @@ interface Key {
   readonly isFile: boolean;
 }
 
-/** `/home/me/.ssh/id_rsa RSA SHA256:… explicit agent`; of a key that only the agent has, the name is its comment. */
+/** `/home/me/.ssh/id_rsa RSA SHA256:… explicit agent`. For a key that only the agent has, the name is its comment. */
 function parseKey(line: string, intro: string): Key | null {
   const [start, rest] = [`debug1: ${intro}`, /^(.*) (\S+) ([A-Z0-9]+:\S+)((?: \w+)*)$/];
   if (!line.startsWith(start)) return null;
@@ -126,7 +126,7 @@ function parseOffers(lines: readonly string[]): TriedKey[] {
   });
 }
 
-/** A key and its certificate have one fingerprint. */
+/** A key and its certificate have the same fingerprint. */
 function isOf(line: string, key: Key): boolean {
   const other = parseKey(line, "Server accepts key: ");
   return other?.fingerprint === key.fingerprint && other.isCertificate === key.isCertificate;
@@ -163,7 +163,7 @@ function loadFailure(lines: readonly string[]): { path: string; why: string }[] 
 }
 
 const WHY_NOT_LOADED: readonly (readonly [RegExp, string])[] = [
-  [/bad permissions/, "others can read it"],
+  [/bad permissions/, "other accounts can read it"],
   [/incorrect passphrase/, "the passphrase was wrong"],
   [/error in libcrypto|invalid format/, "ssh cannot read it"],
 ];

@@ -1,5 +1,5 @@
-// What the system's ssh wants to know of a person while it logs in: a passphrase, a PIN, a one-time password. It runs
-// the program named by SSH_ASKPASS for that, which hands the question on to this process; so it needs no terminal.
+// Answers questions of the system's ssh during a login: a passphrase, a PIN, a one-time password. ssh runs the program
+// named by SSH_ASKPASS, which passes the question to this process, so ssh needs no terminal.
 
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
@@ -8,9 +8,9 @@ import type { Ask } from "../login/ask-person.js";
 import { quote } from "../quote.js";
 
 export interface Questions {
-  /** For the environment of ssh. */
+  /** Variables for the environment of ssh. */
   readonly env: Readonly<Record<string, string>>;
-  /** A person is being asked. */
+  /** True while a person is being asked. */
   isAsking(): boolean;
   close(): void;
 }
@@ -19,7 +19,7 @@ export interface QuestionOptions {
   /** Private to this user. */
   readonly dir: string;
   readonly ask: Ask;
-  /** What needs no answer: a hardware key that waits to be touched. */
+  /** Gets messages that need no answer: a hardware key waits to be touched. */
   readonly onNote: (message: string) => void;
 }
 
@@ -31,7 +31,7 @@ export async function answerQuestions({ dir, ask, onNote }: QuestionOptions): Pr
     let said = "";
     socket
       .setEncoding("utf8")
-      .on("error", () => {}) // it was killed: the answer is not wanted any more
+      .on("error", () => {}) // it was killed: the answer is no longer wanted
       .on("data", (chunk: string) => {
         said += chunk;
       })
@@ -64,10 +64,10 @@ async function answer(
   socket.end(given === null ? "" : `+${given}`);
 }
 
-/** The passphrases that people typed in this command: each key's is asked for once, however many machines want it. */
+/** Passphrases that were typed in this command: each is asked for once, even if many machines want the key. */
 const typed = new WeakMap<Ask, Map<string, Promise<string | null>>>();
 
-/** Of one login. */
+/** The answers of one login. */
 class Answers {
   pending = 0;
   readonly #ask: Ask;
@@ -88,7 +88,7 @@ class Answers {
     return given.catch(() => null).finally(() => this.pending--);
   }
 
-  /** The same question again means that the answer was wrong; another caller may have got a better one since. */
+  /** The same question again means that the answer was wrong. Another caller may have got a better one since. */
   #passphrase(question: string): Promise<string | null> {
     const wrong = this.#given.get(question);
     const known = this.#shared.get(question);

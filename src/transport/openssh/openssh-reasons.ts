@@ -1,4 +1,4 @@
-// What a configuration may ask for that ssh2 cannot do, in words.
+// Lists settings of a configuration that ssh2 does not support, in words.
 
 import type { Settings } from "../config/settings.js";
 

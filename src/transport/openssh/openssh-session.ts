@@ -1,4 +1,4 @@
-// A Session over the system's ssh: one process holds the connection, one more for each script uses it.
+// A Session over the system's ssh: one process holds the connection, and one more per script uses it.
 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,12 +13,12 @@ import { type OpensshChannel, openChannel } from "./openssh-channel.js";
 import type { OpensshHolder } from "./openssh-holder.js";
 import type { Held } from "./openssh-words.js";
 
-/** Stock sshd allows ten sessions on a connection, and counts one that ended for a moment longer. */
+/** Stock sshd allows ten sessions per connection, and counts an ended one for a moment longer. */
 const MAX_CHANNELS = 8;
 const OPEN_WITHIN_MS = 10_000;
 const FIRST_BACKOFF_MS = 20;
 const LAST_BACKOFF_MS = 320;
-/** After its socket was found gone. */
+/** How long to wait for the reason after the socket was found gone. */
 const GONE_WITHIN_MS = 1000;
 
 export interface OpensshSessionOptions {
@@ -67,7 +67,7 @@ export class OpensshSession implements Session, Held {
     await this.gone;
   }
 
-  /** Settles when the channel is closed, since it has its place among the MAX_CHANNELS until then. */
+  /** Settles when the channel is closed, because until then it counts as one of the MAX_CHANNELS. */
   async #openAndHold(script: string, onOpen: (running: Running) => void): Promise<void> {
     const deadline = performance.now() + OPEN_WITHIN_MS;
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, LAST_BACKOFF_MS)) {
@@ -79,7 +79,7 @@ export class OpensshSession implements Session, Held {
     }
   }
 
-  /** Null when it was opened, once it is closed; else why it was not. */
+  /** Null if it was opened, once it is closed; otherwise the reason why it was not. */
   async #tryOpen(script: string, onOpen: (running: Running) => void): Promise<string | null> {
     const { held, dir, env } = this.#options;
     const logFile = join(dir, `log.${this.#opened++}`);
@@ -111,7 +111,7 @@ export class OpensshSession implements Session, Held {
       ? "allows no further session on this connection (MaxSessions in its sshd_config)"
       : `does not run commands: ${says}`;
     return new ConnectError("no-session", `${describeTarget(target)}: ${what}`, {
-      hint: `see for yourself: ${sshCommand(target)} true`,
+      hint: `try it yourself: ${sshCommand(target)} true`,
     });
   }
 }

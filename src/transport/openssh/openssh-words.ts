@@ -1,18 +1,18 @@
-// The command lines of the system's ssh (pure): the one process that holds the connection, and those that use it.
+// The command lines of the system's ssh (pure): of the process that holds the connection, and of those that use it.
 
 import type { SshTarget } from "../config/target.js";
 import { quote } from "../quote.js";
 
-/** A connection that is held by a process of its own; others ask for their share of it at `controlPath`. */
+/** A connection that a separate process holds; other processes use it through `controlPath`. */
 export interface Held {
   readonly controlPath: string;
-  /** For people who look at processes; the connection is the one at `controlPath`. */
+  /** Shown in process lists; the connection is the one at `controlPath`. */
   readonly destination: string;
 }
 
 /**
- * Whatever the configuration says: no forwarding, no session of its own and no question but for what it takes to log
- * in. The machine is named as people name it, so that all of the configuration applies.
+ * Overrides the configuration: no forwarding, no session of its own, and no questions except for the login. The machine
+ * is named as the user names it, so that the whole configuration applies.
  */
 const ALWAYS = [
   "ControlPersist=no",
@@ -28,14 +28,14 @@ const ALWAYS = [
 
 export interface HolderOptions {
   readonly held: Held;
-  /** `-F file`, where that is needed. */
+  /** `-F file` if needed. */
   readonly configWords: readonly string[];
-  /** A person is there to answer questions. */
+  /** True if a person can answer questions. */
   readonly canAsk: boolean;
   readonly jump: Held | null;
 }
 
-/** -v, because only then it prints how it got in, or why not. */
+/** With -v, because only then ssh prints how it logged in, or why not. */
 export function holderWords(target: SshTarget, options: HolderOptions): string[] {
   const { held, configWords, canAsk, jump } = options;
   const settings = [
@@ -45,7 +45,7 @@ export function holderWords(target: SshTarget, options: HolderOptions): string[]
     ...(jump === null ? [] : [`ProxyCommand=${throughJump(jump)}`]),
   ];
   const master = ["-v", "-M", "-N", "-T", "-S", literal(held.controlPath)];
-  // Without any file OpenSSH would look for some in the account's home, whatever HOME says.
+  // Without any file, OpenSSH would look for keys in the account's home and ignore HOME.
   const keys = [...target.identityFiles.flatMap((file) => ["-i", literal(file)]), "-o", "IdentityFile=none"];
   const destination = ["-l", target.username, "-p", String(target.port), "--", target.alias];
   return [
@@ -63,7 +63,7 @@ function settingsOf(target: SshTarget): string[] {
     `ConnectTimeout=${seconds(target.connectTimeoutMs)}`,
     `ServerAliveInterval=${seconds(target.keepaliveMs)}`,
     `ServerAliveCountMax=${target.keepaliveCount}`,
-    // Its path is in the environment, where no character of it means anything.
+    // Its path is passed in the environment, where no character is special.
     `IdentityAgent=${target.agentSocket === null ? "none" : "SSH_AUTH_SOCK"}`,
     ...(target.identitiesOnly ? ["IdentitiesOnly=yes"] : []),
     ...files("UserKnownHostsFile", target.userKnownHosts),
@@ -80,15 +80,15 @@ function seconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
-/** To ssh, % begins what it fills in itself. */
+/** For ssh, % begins a token. */
 function literal(path: string): string {
   return path.replaceAll("%", "%%");
 }
 
 /**
- * One more user of a held connection. Reads no configuration: Match may run programs, and it would for each script.
- * When the connection is gone, or the machine allows no more sessions, ssh would make a connection of its own: the
- * ProxyCommand keeps it from that.
+ * For a further user of a held connection. It reads no configuration, because Match may run programs, once per script.
+ * If the connection is gone or the machine allows no more sessions, ssh would connect by itself; the ProxyCommand
+ * prevents that.
  */
 export function userWords({ controlPath }: Held): string[] {
   return ["-F", "none", "-S", literal(controlPath), "-T", "-o", "ProxyCommand=false"];

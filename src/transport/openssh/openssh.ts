@@ -1,6 +1,6 @@
-// A Session over the system's ssh, which can do all that the configuration may ask for: certificates, hardware keys, a
-// ProxyCommand, Kerberos. The connection is held by one process without a session of its own, so that jump hosts that
-// allow none will do, and all the sessions that a machine allows are left for scripts.
+// A Session over the system's ssh, which supports everything that a configuration may need: certificates, hardware
+// keys, a ProxyCommand, Kerberos. One process without a session holds the connection. So jump hosts that allow no
+// sessions work, and scripts can use all sessions that a machine allows.
 
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,18 +19,18 @@ import { OpensshSession } from "./openssh-session.js";
 import { holderWords } from "./openssh-words.js";
 
 export interface OpensshOptions {
-  /** Why by the system's ssh; null: it was asked for. */
+  /** Why the system's ssh is used; null: the user asked for it. */
   readonly why: string | null;
-  /** Null: no person can be asked. */
+  /** Null: there is no person to ask. */
   readonly ask: Ask | null;
-  /** Reports host keys seen for the first time. */
+  /** Reports host keys that are seen for the first time. */
   readonly onNote: (message: string) => void;
-  /** The session with the last hop before the target; null: it is reached as the configuration says. */
+  /** The session with the last hop before the target; null: the configuration decides how to reach it. */
   readonly jump: OpensshSession | null;
   readonly homeDir: string;
 }
 
-/** From the server's greeting until logged in; what a person takes to answer does not count. */
+/** From the server's greeting until the login; the time a person takes to answer does not count. */
 const LOGIN_WITHIN_MS = 20_000;
 
 /** Rejects with a ConnectError, or with the signal's reason. Makes exactly one connection. */
@@ -107,12 +107,12 @@ async function login(holder: OpensshHolder, timer: LoginTimer, target: SshTarget
   if (end === "too slow") throw tooSlow(target);
 }
 
-/** A socket's path has room for some 100 bytes, of which ssh needs 17 for itself while it makes one. */
+/** A socket's path may have about 100 bytes, and ssh needs 17 of them while it creates one. */
 function placeForSockets(temporary: string): string {
   return /^[\w./-]{1,60}$/.test(temporary) ? temporary : "/tmp";
 }
 
-/** ssh makes ~/.ssh, but only in the account's home. Where that is not possible it says so itself. */
+/** ssh creates ~/.ssh only in the account's home. If that is not possible, ssh reports it. */
 async function makePlaceForKnownHosts({ userKnownHosts, hostKeys }: SshTarget): Promise<void> {
   const [file] = userKnownHosts;
   if (file === undefined || hostKeys === "strict") return;
@@ -123,11 +123,11 @@ function noteNewHost(log: OpensshLog, target: SshTarget, onNote: (message: strin
   if (log.newHostKey === null) return;
   const [file = "/dev/null"] = target.userKnownHosts;
   const kept = log.newHostKey === "kept" ? "added to" : "could not be added to";
-  const place = file === "/dev/null" ? "not kept, there is no known_hosts file" : `${kept} ${file}`;
+  const place = file === "/dev/null" ? "not stored, because there is no known_hosts file" : `${kept} ${file}`;
   onNote(`new host ${entryOf(target)}, key ${log.hostKey}: ${place}`);
 }
 
-/** Runs from `start`, and starts over while a person is being asked. */
+/** Starts at `start`, and starts again while a person is being asked. */
 class LoginTimer {
   readonly over: Promise<void>;
   readonly #questions: Questions | null;

@@ -1,31 +1,31 @@
-// How a script reaches POSIX sh through a login shell that may be bash, zsh, fish, tcsh or anything else:
-// the login shell only ever sees the same fixed words; the script is the first line of stdin.
+// Passes a script to POSIX sh through a login shell that may be bash, zsh, fish, tcsh or any other. The login shell
+// always gets the same fixed words; the script is the first line of stdin.
 
 /**
- * `read` takes single bytes from a pipe, so what follows the line is left for the script. A line without its newline
- * is a script cut off by a lost link: `read` then fails and nothing runs. The words hold nothing that any shell would
- * expand within single quotes (a backslash would be one, in fish).
+ * `read` takes single bytes from a pipe, so the text after the line is left for the script. A line without its newline
+ * was cut off by a lost connection: then `read` fails and nothing runs. The words contain nothing that a shell would
+ * expand within single quotes (in fish, a backslash would be).
  */
 export const LOGIN_SHELL_WORDS = `exec sh -c 'IFS= read -r s&&eval "$(printf %b "\${s#?}")"'`;
 
-/** What the script's stdout begins with: whatever came before it is noise of the login shell's start-up files. */
+/** The first line of the script's stdout. Output before it comes from the login shell's start-up files. */
 export function startMarker(nonce: string): string {
   return `sshoal-begin-${nonce}\n`;
 }
 
-/** Exit code of a script that did not run since the home directory could not be entered. */
+/** The exit code of a script that did not run because the home directory could not be entered. */
 export const NO_HOME_EXIT_CODE = 125;
 
 /**
- * The line that carries `script`. It starts with `#`: should a start-up file have replaced the shell by another one
- * that reads its commands from stdin, the line is a comment to it. All on one line, so that sh counts lines right.
+ * The line that carries `script`. It starts with `#`: if a start-up file has replaced the shell by one that reads
+ * commands from stdin, the line is a comment. Everything is on one line, so that sh counts lines correctly.
  */
 export function scriptLine(script: string, nonce: string): string {
   const prefix = `unset s;echo ${startMarker(nonce).trimEnd()};cd -- "$HOME"||exit ${NO_HOME_EXIT_CODE};`;
   return `#${toPrintable(prefix + script)}\n`;
 }
 
-/** Printable ASCII for `printf %b`, so that no locale and no `read` can alter it. */
+/** Printable ASCII for `printf %b`, so that no locale and no `read` can change it. */
 function toPrintable(script: string): string {
   if (script.includes("\0")) throw new Error("a script cannot hold a NUL byte");
   let line = "";

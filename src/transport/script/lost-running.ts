@@ -1,4 +1,5 @@
-// A script that not begun since the link was gone: callers see the same `lost` as if it went a moment later.
+// A script that did not begin because the connection was gone. Callers see the same `lost` as if it was lost a moment
+// later.
 
 import { Readable, Writable } from "node:stream";
 import type { Running } from "../session.js";

@@ -1,4 +1,4 @@
-// One short question, one short answer: runs a script and gathers what it says, within bounds.
+// Runs a short script and gathers its output, within limits.
 
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -8,7 +8,7 @@ import type { ExecEnd, Running, Session } from "../session.js";
 export interface ScriptOptions {
   readonly stdin?: Buffer | string | Readable;
   readonly signal?: AbortSignal;
-  /** More than this on stdout is an error. */
+  /** A longer stdout is an error. */
   readonly maxBytes?: number;
 }
 
@@ -19,12 +19,12 @@ export interface Answer {
   readonly end: ExecEnd;
 }
 
-/** The machine's fault, as its hint says to those who catch it. */
+/** The machine's fault: its hint tells callers so. */
 class AnswerTooLong extends Error {
   readonly hint = null;
 
   constructor(maxBytes: number) {
-    super(`a script said more than the ${maxBytes} bytes it may`);
+    super(`a script printed more than the allowed ${maxBytes} bytes`);
     this.name = "AnswerTooLong";
   }
 }
@@ -32,7 +32,7 @@ class AnswerTooLong extends Error {
 const MAX_STDOUT_BYTES = 8 * 1024 * 1024;
 const KEPT_STDERR_BYTES = 64 * 1024;
 
-/** Rejects when aborted (with the signal's reason) and when stdout exceeds its bound; a lost link is an `end`. */
+/** Rejects if aborted (with the signal's reason) or if stdout exceeds its limit; a lost connection is an `end`. */
 export async function runScript(
   session: Session,
   script: string,
@@ -95,7 +95,7 @@ async function feed({ stdin }: Running, data: ScriptOptions["stdin"]): Promise<v
   data.once("error", (error) => {
     readError = error;
   });
-  // A script may end without having read everything; only a source that cannot be read is a failure.
+  // A script may end before it has read everything; only a source that cannot be read is a failure.
   await pipeline(data, stdin).catch(() => {
     if (readError !== undefined) throw readError;
   });

@@ -1,14 +1,14 @@
-// Shells that wait for their script: the words that start one are always the same, so it can be done ahead.
+// Shells that wait for their scripts. The words that start one are always the same, so it can be started in advance.
 
 import type { WrappedChannel } from "../ssh2/ssh2-channel.js";
 
 /** Each holds a channel, which ends with the connection. */
 export class SpareShells {
   readonly #open: () => Promise<WrappedChannel | null>;
-  /** Oldest first; those that are being opened too. */
+  /** Oldest first, including those that are being opened. */
   readonly #spares: Promise<WrappedChannel | null>[] = [];
 
-  /** `open` may fail, as where the server allows no further session: then there is one less. */
+  /** `open` may fail, for example if the server allows no further session: then there is one fewer. */
   constructor(open: () => Promise<WrappedChannel | null>) {
     this.#open = open;
   }
@@ -23,7 +23,7 @@ export class SpareShells {
       const channel = await spare;
       if (channel === null) continue;
       if (!channel.hasEnded()) return channel;
-      // Some servers log out who has nothing to say.
+      // Some servers log out idle shells.
       channel.running.close();
     }
     return null;

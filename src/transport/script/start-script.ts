@@ -1,5 +1,5 @@
-// From a bare channel with the fixed words running in it to a running script: sends the script, drops the noise of
-// start-up files from its stdout, and never takes a login shell that did something else for a success.
+// Turns a channel in which the fixed words run into a running script. Sends the script, and removes the output of
+// start-up files from its stdout. A login shell that did something else never counts as a success.
 
 import { randomBytes } from "node:crypto";
 import { type Readable, Transform, type TransformCallback } from "node:stream";
@@ -12,7 +12,7 @@ const KEPT_NOISE_BYTES = 4096;
 
 export function startScript(channel: Running, script: string): Running {
   const nonce = randomBytes(8).toString("hex");
-  channel.stdin.on("error", () => {}); // EPIPE: how the script ended says more
+  channel.stdin.on("error", () => {}); // EPIPE: the end of the script tells more
   channel.stdin.write(scriptLine(script, nonce));
   const stdout = new AfterMarker(startMarker(nonce));
   const stderr = new WithExplanation(stdout);
@@ -34,7 +34,7 @@ export function startScript(channel: Running, script: string): Running {
   };
 }
 
-/** A consumer that gives up on a stream must neither stall the script nor keep its channel from closing. */
+/** A consumer that stops reading must neither block the script nor keep its channel open. */
 function join(from: Readable, to: Transform): () => void {
   const cut = () => {
     from.unpipe(to);
@@ -47,15 +47,15 @@ function join(from: Readable, to: Transform): () => void {
   return cut;
 }
 
-/** "Success" without the script having begun: a forced command, or an account without a shell. */
+/** An exit code 0 although the script did not begin: a forced command, or an account without a shell. */
 function judge(end: ExecEnd, hasBegun: boolean): ExecEnd {
   return !hasBegun && end.kind === "exited" && end.code === 0 ? { kind: "exited", code: 127 } : end;
 }
 
-/** Passes on what follows the marker. */
+/** Passes on the text after the marker. */
 class AfterMarker extends Transform {
   hasBegun = false;
-  /** What was said before it: its beginning, and enough of its end to find a marker that comes in two pieces. */
+  /** The text before it: its beginning, and enough of its end to find a marker that arrives in two pieces. */
   noise: Buffer = Buffer.alloc(0);
   readonly #known = deferred<void>();
   /** Resolves once it is certain whether the script begins. */
@@ -102,7 +102,7 @@ function shorten(said: Buffer, tailBytes: number): Buffer {
   return Buffer.concat([said.subarray(0, KEPT_NOISE_BYTES), said.subarray(-tailBytes)]);
 }
 
-/** stderr, and at its end what the machine said on stdout instead of running the script. */
+/** stderr, and at its end what the machine printed on stdout instead of running the script. */
 class WithExplanation extends Transform {
   readonly #stdout: AfterMarker;
 
@@ -119,7 +119,7 @@ class WithExplanation extends Transform {
     void this.#stdout.isKnown.then(() => {
       const said = this.#stdout.noise.toString().trim();
       if (this.#stdout.hasBegun || said === "") done();
-      else done(null, Buffer.from(`the login shell did not start sh, it said: ${said}\n`));
+      else done(null, Buffer.from(`the login shell did not start sh, it printed: ${said}\n`));
     });
   }
 }

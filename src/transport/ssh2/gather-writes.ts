@@ -1,9 +1,6 @@
 import type { Duplex } from "node:stream";
 
-/**
- * ssh2 writes every packet in three parts. From now on what is written in one moment is handed on together: it costs the
- * system one call, and travels in one segment.
- */
+/** ssh2 writes every packet in three parts. This joins writes of the same moment into one system call and one segment. */
 export function gatherWrites(stream: Duplex): void {
   const write = stream.write;
   const handOn = () => stream.uncork();

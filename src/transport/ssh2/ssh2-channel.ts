@@ -1,5 +1,5 @@
-// An ssh2 channel as streams that behave like Node's own. ssh2's leave a pending write without its callback when the
-// machine closes first, and their `destroy` and `close` are not those that `pipeline` relies on.
+// An ssh2 channel as streams that behave like Node's own. ssh2's streams leave a pending write without its callback if
+// the machine closes first, and their `destroy` and `close` are not what `pipeline` expects.
 
 import { type Duplex, Writable } from "node:stream";
 import type { ClientChannel } from "ssh2";
@@ -7,23 +7,23 @@ import { deferred } from "../deferred.js";
 import { brokenPipe } from "../script/lost-running.js";
 import type { ExecEnd, Running } from "../session.js";
 
-/** Big writes: 64 KiB at a time gets half the speed of 1 MiB. */
+/** Large writes: 64 KiB at a time reach only half the speed of 1 MiB. */
 const WRITE_BYTES = 1024 * 1024;
 
 export interface WrappedChannel {
   readonly running: Running;
-  /** Nothing more comes through it. */
+  /** Resolves when nothing more arrives through it. */
   readonly closed: Promise<void>;
-  /** What ran in it has ended, though its last words may not have been read. */
+  /** True if its program has ended, though its last output may be unread. */
   hasEnded(): boolean;
   /**
-   * The link is gone. To be called before ssh2 closes the channel by itself: an exit status it may have heard is not to
-   * be trusted then, since some of the output may be missing.
+   * The connection is gone. Call it before ssh2 closes the channel by itself: an exit status does not count then,
+   * because output may be missing.
    */
   lose(reason: string): void;
 }
 
-/** `socket` is what ssh2 writes to. */
+/** `socket`: the stream that ssh2 writes to. */
 export function wrapChannel(channel: ClientChannel, socket: Duplex): WrappedChannel {
   const ended = deferred<ExecEnd>();
   const closed = deferred<void>();
@@ -60,7 +60,7 @@ export function wrapChannel(channel: ClientChannel, socket: Duplex): WrappedChan
 }
 
 function writeTo(channel: ClientChannel, socket: Duplex): Writable {
-  // ssh2 makes packets of 32 KiB and writes each by itself: together they cost the system one call.
+  // ssh2 makes packets of 32 KiB and writes each one separately; joined, they cost one system call.
   const write = (chunk: Buffer, done: (error?: Error | null) => void) => {
     socket.cork();
     channel.write(chunk, done);

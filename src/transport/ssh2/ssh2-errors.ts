@@ -1,4 +1,4 @@
-// What the network and ssh2 throw, in words, sorted by what can be done about it.
+// Explains errors of the network and of ssh2, sorted by what can be done about them.
 
 import { describeTarget, type SshTarget, sshCommand } from "../config/target.js";
 import { ConnectError, type ConnectErrorKind } from "../connect-error.js";
@@ -17,26 +17,26 @@ export function explainSocket(error: unknown, target: SshTarget): ConnectError {
 
 const SOCKET_ERRORS: Readonly<Record<string, readonly [ConnectErrorKind, string]>> = {
   ENOTFOUND: ["unknown-host", "no such host name"],
-  // The name server did not answer: a laptop without network, not a name that is wrong.
+  // The name server did not answer: a laptop without network, not a wrong name.
   EAI_AGAIN: ["unreachable", "its name cannot be looked up right now"],
   ECONNREFUSED: ["refused", "nothing listens on that port"],
   ETIMEDOUT: ["timed-out", "does not answer"],
-  EHOSTUNREACH: ["unreachable", "no way to that host"],
-  ENETUNREACH: ["unreachable", "no way to its network"],
+  EHOSTUNREACH: ["unreachable", "no route to that host"],
+  ENETUNREACH: ["unreachable", "no route to its network"],
   ECONNRESET: ["dropped", "dropped the connection"],
 };
 
-/** Node tries each address of a name; when all fail the error is a list of errors. */
+/** Node tries each address of a name; if all fail, the error is a list of errors. */
 function errorCode(error: unknown): string {
   const { code, errors } = error as { code?: string; errors?: { code?: string }[] };
   return code ?? errors?.[0]?.code ?? String(error);
 }
 
-/** What a jump host says when it cannot connect any further. */
+/** The error of a jump host that cannot connect to the next host. */
 export function explainForward(error: unknown, target: SshTarget): ConnectError {
   const { reason, message } = error as { reason?: unknown; message: string };
   if (reason === PROHIBITED) {
-    const says = `${describeTarget(target)}: ${target.proxyJump.at(-1)} does not pass connections on`;
+    const says = `${describeTarget(target)}: ${target.proxyJump.at(-1)} does not forward connections`;
     return new ConnectError("protocol", `${says} (AllowTcpForwarding in its sshd_config)`, {
       hint: seeForYourself(target),
       cause: error,
@@ -60,7 +60,7 @@ const FORWARD_ERRORS: readonly (readonly [RegExp, string])[] = [
 export interface HandshakeFacts {
   readonly target: SshTarget;
   readonly login: Login;
-  /** Keys were exchanged: what failed came later. */
+  /** Keys were exchanged: the failure came later. */
   readonly hasGreeted: boolean;
 }
 
@@ -83,7 +83,7 @@ export function explainHandshake(error: unknown, facts: HandshakeFacts): Connect
   if (level === "client-timeout") {
     return fail(
       "silent",
-      facts.hasGreeted ? "does not finish the login" : "takes the connection and says nothing",
+      facts.hasGreeted ? "does not finish the login" : "accepts the connection but sends nothing",
     );
   }
   if (level === "client-socket") return explainSocket(error, target);
@@ -103,5 +103,5 @@ function nameHint({ alias, host }: SshTarget): string {
 }
 
 function seeForYourself(target: SshTarget): string {
-  return `see for yourself: ${sshCommand(target)}`;
+  return `try it yourself: ${sshCommand(target)}`;
 }

@@ -1,4 +1,4 @@
-// A Session on an ssh2 client: as many channels as the server allows, each with the script running in it.
+// A Session on an ssh2 client: as many channels as the server allows, each running one script.
 
 import type { Duplex } from "node:stream";
 import pLimit, { type LimitFunction } from "p-limit";
@@ -14,8 +14,8 @@ import type { About, Running, Session } from "../session.js";
 import { type WrappedChannel, wrapChannel } from "./ssh2-channel.js";
 
 /**
- * Stock sshd allows ten sessions on a connection. It counts one that ended for a moment longer, and one that was closed
- * from this side until its script has ended.
+ * Stock sshd allows ten sessions per connection. It counts an ended one for a moment longer, and one that this side
+ * closed until its script has ended.
  */
 const MAX_CHANNELS = 8;
 const OPEN_WITHIN_MS = 10_000;
@@ -23,9 +23,9 @@ const FIRST_BACKOFF_MS = 20;
 const LAST_BACKOFF_MS = 320;
 const POLITE_CLOSE_MS = 1000;
 
-/** Made before the client connects, so that nothing it says is missed. Owns the client and its socket. */
+/** Made before the client connects, so that no event is missed. Owns the client and its socket. */
 export class Ssh2Session implements Session {
-  /** Known once logged in. */
+  /** Known after the login. */
   about: About = { transport: "ssh2", why: null, login: null, hostKey: null, via: [] };
   readonly gone: Promise<string>;
   readonly #client: Client;
@@ -55,7 +55,7 @@ export class Ssh2Session implements Session {
     });
   }
 
-  /** What people call the machine. */
+  /** The name that people use for the machine. */
   get alias(): string {
     return this.#target.alias;
   }
@@ -70,7 +70,7 @@ export class Ssh2Session implements Session {
     this.#spares.fill(count);
   }
 
-  /** A connection from the machine to another host. sshd does not count it among the sessions. */
+  /** A connection from the machine to another host. sshd does not count it as a session. */
   forward(host: string, port: number): Promise<Duplex> {
     return new Promise((resolve, reject) => {
       const open = (error: Error | undefined, channel: Duplex) => (error ? reject(error) : resolve(channel));
@@ -78,7 +78,10 @@ export class Ssh2Session implements Session {
     });
   }
 
-  /** Resolves when the message is sent, with all that was written before it: an answer would take one more round trip. */
+  /**
+   * Resolves when the message is sent, with everything written before it: waiting for an answer would take another
+   * round trip.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#sayGoodbye();
     return this.#closing;
@@ -86,7 +89,7 @@ export class Ssh2Session implements Session {
 
   async #sayGoodbye(): Promise<void> {
     this.#goneReason ??= "closed on this side";
-    // ssh2's own destroy() does nothing once end() was called.
+    // ssh2's own destroy() does nothing after end() was called.
     const timer = setTimeout(() => this.#socket.destroy(), POLITE_CLOSE_MS);
     void this.gone.then(() => clearTimeout(timer));
     const sent = deferred<void>();
@@ -95,7 +98,7 @@ export class Ssh2Session implements Session {
     await Promise.race([sent.promise, this.gone]);
   }
 
-  /** Null when the link is gone. A channel has its place among the MAX_CHANNELS until it is closed. */
+  /** Null if the connection is gone. A channel counts as one of the MAX_CHANNELS until it is closed. */
   #openInTurn(open: () => Promise<ClientChannel | null>): Promise<WrappedChannel | null> {
     const opened = deferred<WrappedChannel | null>();
     const openAndHold = async () => {
@@ -111,7 +114,7 @@ export class Ssh2Session implements Session {
     return opened.promise;
   }
 
-  /** Null when the link is gone. */
+  /** Null if the connection is gone. */
   async #open(): Promise<ClientChannel | null> {
     const deadline = performance.now() + OPEN_WITHIN_MS;
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(2 * backoffMs, LAST_BACKOFF_MS)) {
@@ -130,7 +133,7 @@ export class Ssh2Session implements Session {
       ? "allows no further session on this connection (MaxSessions in its sshd_config)"
       : `does not run commands: ${(error as Error).message}`;
     return new ConnectError("no-session", `${describeTarget(this.#target)}: ${what}`, {
-      hint: `see for yourself: ${sshCommand(this.#target)} true`,
+      hint: `try it yourself: ${sshCommand(this.#target)} true`,
       cause: error,
     });
   }
@@ -140,14 +143,14 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** ssh2's exec throws when the link is gone already, and calls back with everything else. */
+/** ssh2's exec throws if the connection is already gone, and calls back with every other error. */
 function openChannel(client: Client): Promise<ClientChannel> {
   return new Promise((resolve, reject) => {
     client.exec(LOGIN_SHELL_WORDS, (error, channel) => (error ? reject(error) : resolve(channel)));
   });
 }
 
-/** "Connect failed", which sshd answers with beyond MaxSessions. */
+/** "Connect failed" is sshd's answer beyond MaxSessions. */
 function isRefusedForNow(error: unknown): boolean {
   return (error as { reason?: unknown }).reason === 2;
 }

@@ -1,5 +1,5 @@
-// A Session over ssh2. What ssh2 leaves off by default is decided here: the host key is always checked, dead links are
-// noticed by keepalives, and Nagle's algorithm is off (with it every exec takes 40 ms more).
+// A Session over ssh2. Sets what ssh2 does not do by default: the host key is always checked, keepalives detect dead
+// connections, and Nagle's algorithm is off (it adds 40 ms to every exec).
 
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -19,17 +19,17 @@ import { explainForward, explainHandshake, explainSocket } from "./ssh2-errors.j
 import { Ssh2Session } from "./ssh2-session.js";
 
 export interface Ssh2Options {
-  /** Why by ssh2; null: it is the usual way. */
+  /** Why ssh2 is used; null: it is the default. */
   readonly why: string | null;
   readonly ask: Ask | null;
   readonly keys: KeyRing;
-  /** Reports host keys seen for the first time. */
+  /** Reports host keys that are seen for the first time. */
   readonly onNote: (message: string) => void;
   /** The session with the last hop before the target; null: it is reached directly. */
   readonly jump: Ssh2Session | null;
 }
 
-/** From the exchange of keys until logged in; what a person takes to answer does not count. */
+/** From the key exchange until the login; the time a person takes to answer does not count. */
 const LOGIN_WITHIN_MS = 20_000;
 
 /** Rejects with a ConnectError, or with the signal's reason. Makes exactly one connection. */
@@ -69,7 +69,7 @@ interface Opening {
 
 function openSocket(target: SshTarget): Opening {
   const { host, port, addressFamily: family, connectTimeoutMs } = target;
-  // Of a name with several addresses Node gives each a quarter of a second, too little for a link around the world.
+  // For a name with several addresses Node waits a quarter of a second per address, too little for a distant host.
   const autoSelectFamilyAttemptTimeout = connectTimeoutMs / 4;
   const socket = connectTcp({ host, port, family, noDelay: true, autoSelectFamilyAttemptTimeout });
   const { promise, resolve, reject } = deferred<Socket>();
@@ -125,7 +125,7 @@ async function shakeHands(client: Client, handshake: Handshake): Promise<string>
       timer.restart(LOGIN_WITHIN_MS);
     })
     .on("error", (error) => {
-      // ssh2 goes on with the next key when the agent, or one key, cannot sign.
+      // If the agent or one key cannot sign, ssh2 continues with the next key.
       if (error.level !== "agent" && !error.message.startsWith("Error signing")) reject(error);
     })
     .on("close", () => reject(new Error("Connection lost during the handshake")));

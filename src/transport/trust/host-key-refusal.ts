@@ -1,4 +1,4 @@
-// Why a machine's key was not trusted, and what to type next.
+// Explains why a machine's key is not trusted, and what to type next.
 
 import { describeTarget, type SshTarget } from "../config/target.js";
 import { ConnectError } from "../connect-error.js";
@@ -10,7 +10,7 @@ export function changedKey(target: SshTarget, key: Buffer, by: KnownKey, entry: 
   const message = `its host key is now ${describeKey(key)}, not the ${former} in ${by.file}:${by.line}`;
   const forget = `ssh-keygen -R ${quote(entry)} -f ${quoteIfNeeded(by.file)}`;
   const asRoot = target.globalKnownHosts.includes(by.file) ? "sudo " : "";
-  return refuse(target, message, `if the machine was set up anew: ${asRoot}${forget}`);
+  return refuse(target, message, `if the machine was reinstalled: ${asRoot}${forget}`);
 }
 
 export function revokedKey(target: SshTarget, key: Buffer, by: KnownKey): ConnectError {
@@ -19,11 +19,11 @@ export function revokedKey(target: SshTarget, key: Buffer, by: KnownKey): Connec
 }
 
 export function unknownHost(target: SshTarget, key: Buffer): ConnectError {
-  const message = `is not a known host, and only those are trusted; its key is ${describeKey(key)}`;
+  const message = `is not in known_hosts, and only known hosts are accepted; its key is ${describeKey(key)}`;
   return refuse(target, message, `if that is its key: ${acceptOnce(target)}; or --host-keys accept-new`);
 }
 
-/** ssh itself, since ssh-keyscan knows nothing of jump hosts and aliases. */
+/** Uses ssh itself, because ssh-keyscan does not support jump hosts and aliases. */
 export function acceptOnce({ alias, port, username, configFile }: SshTarget): string {
   const words: string[] = [];
   if (configFile !== null) words.push("-F", configFile);

@@ -1,4 +1,4 @@
-// The known_hosts files on this computer: what they say of a host, and adding a host seen for the first time.
+// Reads the known_hosts files of this computer, and adds hosts that are seen for the first time.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
@@ -24,9 +24,9 @@ import {
 export interface HostKeyCheck {
   /** For ssh2's `algorithms.serverHostKey`. */
   readonly algorithms: string[];
-  /** Throws a ConnectError unless the key is this host's, or the host is new and may be. */
+  /** Throws a ConnectError unless the key belongs to this host, or the host is new and new hosts are accepted. */
   check(key: Buffer): void;
-  /** Keeps and notes a new host. To be called once the host has proven that the key is its own. */
+  /** Stores and reports a new host. Call it once the host has proven that it owns the key. */
   remember(): Promise<void>;
   /** `ssh-ed25519 SHA256:…`; null: it has not shown one yet. */
   shown(): string | null;
@@ -52,7 +52,7 @@ export async function loadHostKeyCheck(target: SshTarget, { onNote }: HostKeyOpt
       if (verdict.kind === "changed") throw changedKey(target, key, verdict.by, entry);
       if (target.hostKeys === "strict") throw unknownHost(target, key);
       newKey = key;
-      // Keys are exchanged anew every now and then on one connection: from now on the host is known.
+      // Keys are exchanged again from time to time on one connection: from now on the host is known.
       known.push(...parseKnownHosts(formatKnownHost(entry, key), ownFile ?? ""));
     },
     async remember() {
@@ -71,15 +71,15 @@ export async function hostNeedsOpenssh(target: SshTarget): Promise<string[]> {
   const by = foreignKeyOf(await loadKnownKeys(target), entryOf(target));
   if (by === null) return [];
   const what = by.marker === "cert-authority" ? "a certificate authority" : "a hardware key";
-  return [`${by.file}:${by.line} knows it by ${what}`];
+  return [`${by.file}:${by.line} lists it with ${what}`];
 }
 
-/** What the host is filed under. An alias stands for itself, whatever the port. */
+/** The host's name in known_hosts. An alias is used without a port. */
 export function entryOf({ host, port, hostKeyAlias }: SshTarget): string {
   return hostKeyAlias === null ? hostEntry(host, port) : hostEntry(hostKeyAlias, 22);
 }
 
-/** As OpenSSH does: a host that is new at its port may show a key that it is known by without one. */
+/** As OpenSSH does: a host that is new at its port may show the key under which it is known without a port. */
 function judge(known: readonly KnownKey[], target: SshTarget, key: Buffer): Verdict {
   const verdict = checkHostKey(known, entryOf(target), key);
   if (verdict.kind !== "new" || target.hostKeyAlias !== null) return verdict;
@@ -120,19 +120,19 @@ interface NewHost {
 }
 
 /**
- * Returns what to report; null: another connection to the same host was first. A home that cannot be written to is
- * no reason to stop, as with ssh.
+ * Returns the report; null if another connection to the same host was first. As with ssh, a home that is not writable
+ * is no error.
  */
 async function keep(file: string | null, { entry, key, isHashed }: NewHost): Promise<string | null> {
-  if (file === null || file === "/dev/null") return "not kept, there is no known_hosts file";
+  if (file === null || file === "/dev/null") return "not stored, because there is no known_hosts file";
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    // From here on no other code of this process has a turn, so that of several connections only one adds the host.
+    // Synchronous from here on, so that only one of several connections adds the host.
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
     if (checkHostKey(parseKnownHosts(text, file), entry, key).kind === "trusted") return null;
     const separator = text === "" || text.endsWith("\n") ? "" : "\n";
     const line = formatKnownHost(isHashed ? hashEntry(entry) : entry, key);
-    // One write, so that several clients adding hosts at once keep their lines apart.
+    // One write, so that the lines of several clients do not mix.
     appendFileSync(file, separator + line, { mode: 0o600 });
     return `added to ${file}`;
   } catch (error) {

@@ -1,4 +1,4 @@
-// The text of known_hosts files (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"): which keys a host is known by.
+// Parses and writes known_hosts files (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
 
 import { createHash, createHmac, randomBytes } from "node:crypto";
 
@@ -13,7 +13,7 @@ export interface KnownKey {
   readonly key: string;
 }
 
-/** Lines that are no entries are passed over, as OpenSSH does. */
+/** Skips lines that are no entries, as OpenSSH does. */
 export function parseKnownHosts(text: string, file: string): KnownKey[] {
   return text.split("\n").flatMap((line, i) => parseLine(line, file, i + 1));
 }
@@ -40,7 +40,7 @@ function isKeyOf(type: string, base64: string): boolean {
   return key.length > 4 + type.length && keyType(key) === type;
 }
 
-/** What a host is filed under: `gpu1`, or `[gpu1]:2222` when the port is not 22. A HostKeyAlias stands for both. */
+/** A host's name in the file: `gpu1`, or `[gpu1]:2222` if the port is not 22. A HostKeyAlias replaces both. */
 export function hostEntry(host: string, port: number): string {
   return port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
 }
@@ -63,7 +63,7 @@ function digest(entry: string, salt: string): string {
 
 const SALT_BYTES = 20;
 
-/** `|1|salt|hash`, as HashKnownHosts has it: who can read the file still does not know which hosts are in it. */
+/** `|1|salt|hash`, as with HashKnownHosts: a reader of the file does not see which hosts are in it. */
 export function hashEntry(entry: string): string {
   const salt = randomBytes(SALT_BYTES).toString("base64");
   return `|1|${salt}|${digest(entry, salt)}`;
@@ -82,7 +82,7 @@ export type Verdict =
   | { readonly kind: "trusted" }
   | { readonly kind: "new" }
   | { readonly kind: "revoked"; readonly by: KnownKey }
-  /** The host is known by other keys: `by` is the line that says so. */
+  /** The host is known by other keys; `by` is the line of one of them. */
   | { readonly kind: "changed"; readonly by: KnownKey };
 
 /** `key` is the raw key as the server sent it. */
@@ -93,12 +93,12 @@ export function checkHostKey(known: readonly KnownKey[], entry: string, key: Buf
   if (revoked !== undefined) return { kind: "revoked", by: revoked };
   const usable = entries.filter((line) => line.marker === null && Object.hasOwn(SIGNATURES, line.type));
   if (usable.some((line) => line.key === offered)) return { kind: "trusted" };
-  // Known types are asked for first, so a host that shows another type has none of the keys it is known by.
+  // Known types are requested first, so a host that shows another type has none of its known keys.
   const by = usable.find((line) => line.type === keyType(key)) ?? usable[0];
   return by === undefined ? { kind: "new" } : { kind: "changed", by };
 }
 
-/** Key types that can be checked here, best first, and the signature algorithms each is asked for with. */
+/** Key types that ssh2 can check, best first, with the signature algorithms for each. */
 const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   "ssh-ed25519": ["ssh-ed25519"],
   "ecdsa-sha2-nistp256": ["ecdsa-sha2-nistp256"],
@@ -107,14 +107,14 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   "ssh-rsa": ["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa"],
 };
 
-/** Known, but by keys that can only be checked by OpenSSH: those of an authority, or of hardware. */
+/** Known only by keys that only OpenSSH can check: those of an authority, or of hardware. */
 export function foreignKeyOf(known: readonly KnownKey[], entry: string): KnownKey | null {
   const entries = known.filter((line) => line.marker !== "revoked" && matchesHost(line, entry));
   if (entries.some((line) => line.marker === null && Object.hasOwn(SIGNATURES, line.type))) return null;
   return entries.find((line) => line.marker === "cert-authority" || line.type.startsWith("sk-")) ?? null;
 }
 
-/** Signature algorithms to ask the server for: types the host is known by come first. */
+/** Signature algorithms to request from the server: the types that the host is known by come first. */
 export function signatureAlgorithms(known: readonly KnownKey[], entry: string): string[] {
   const entries = known.filter((line) => line.marker === null && matchesHost(line, entry));
   const types = Object.keys(SIGNATURES);
@@ -134,7 +134,7 @@ export function fingerprint(key: Buffer): string {
   return `SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/, "")}`;
 }
 
-/** `name`: a host's entry, or the hash of it. */
+/** `name`: a host's entry, or its hash. */
 export function formatKnownHost(name: string, key: Buffer): string {
   return `${name} ${keyType(key)} ${key.toString("base64")}\n`;
 }

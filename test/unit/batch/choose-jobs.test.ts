@@ -6,7 +6,7 @@ import { initialState } from "../../../src/plan/fold/initial-state.js";
 
 const POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-/** Names: a number is a line. */
+/** Names: a number means a line. */
 function aBatch(stem: string, ...names: (number | string)[]) {
   const jobs = names.map((name, index) => ({
     id: index + 1,
@@ -65,7 +65,7 @@ describe("words that name jobs", () => {
     [["prep*"], ["go.sh.prepare"]],
     [["go.sh.3-7"], ["go.sh.3-7"]],
     [["3"], ["go.sh.3"]],
-  ])("%j where jobs have names of their own", (words, found) => {
+  ])("%j for jobs with their own names", (words, found) => {
     expect(names([named], ...words)).toEqual(found);
   });
 
@@ -78,7 +78,7 @@ describe("words that name jobs", () => {
     ],
     [["*.1"], ["train.sh.1", "eval.sh.1"]],
     [["eval.sh"], ["eval.sh.1", "eval.sh.2"]],
-  ])("%j of two batches", (words, found) => {
+  ])("%j for two batches", (words, found) => {
     expect(names([one, two], ...words)).toEqual(found);
   });
 
@@ -108,37 +108,37 @@ test.each<[string[], JobChoice["states"], string[]]>([
 test.each<[string[], JobChoice["states"], string, string]>([
   [["2"], [], "there is no job 2 here", "did you mean train.sh.1 or train.sh.3 or train.sh.4?"],
   [["20-30"], [], "there is no job 20-30 here", "did you mean train.sh.12 or"],
-  [["7-3"], [], "7-3 is no range", "3-7"],
-  [["1,7-3"], [], "7-3 is no range", "3-7"],
+  [["7-3"], [], "7-3 is not a range", "3-7"],
+  [["1,7-3"], [], "7-3 is not a range", "3-7"],
   [[","], [], "there is no job , here", "there are train.sh.1"],
   [["3-"], [], "there is no job 3- here", "there are train.sh.1"],
   [[""], [], "there is no job  here", "there are train.sh.1"],
   [["tarin.sh.3"], [], "there is no job tarin.sh.3 here", "did you mean train.sh.3"],
   [["zzz*"], [], "there is no job zzz* here", "there are train.sh.1"],
   [["["], [], "there is no job [ here", "there are train.sh.1"],
-  [["[z-a]"], [], "[z-a]: what is in brackets is no range of letters", "[a-c]"],
+  [["[z-a]"], [], "[z-a]: the brackets have no valid range of letters", "[a-c]"],
   [["1", "99"], [], "there is no job 99 here", "did you mean train.sh.12 or"],
   [["4"], ["failed"], "no job of 4 is failed", "sshoal status"],
   [[], ["lost", "stopped"], "no job here is lost or stopped", "sshoal status"],
-])("%j in %j names none, and what to type instead is said", (words, states, message, hint) => {
+])("%j in %j matches no job, and the hint says what to type instead", (words, states, message, hint) => {
   expect(refusal([one], { words, states })).toEqual({ message, hint: expect.stringContaining(hint) });
 });
 
-test("a number that two batches have is refused with what tells them apart", () => {
+test("a number that two batches have is refused, and the error distinguishes them", () => {
   expect(refusal([one, two], { words: ["1"], states: [] })).toEqual({
-    message: "2 batches here have jobs that 1 may mean: which?",
+    message: "2 batches here have jobs that match 1: which one?",
     hint: "name the batch, too: train.sh 1, or eval.sh 1",
   });
 });
 
-test("of two batches that have a number, the only likely one is meant", () => {
+test("if two batches have a number, the only one that fits is meant", () => {
   const choice = { words: ["1"], states: [] };
   expect(
     chooseJobs([one, two], choice, ({ stem }) => stem === "eval.sh").map(({ here }) => here.stem),
   ).toEqual(["eval.sh"]);
 });
 
-test("a glob of many stars takes no time", () => {
+test("a glob with many stars is matched quickly", () => {
   const glob = `${"*".repeat(200)}x`;
   expect(refusal([aBatch(`${"a".repeat(200)}.sh`, 1)], { words: [glob], states: [] })).toMatchObject({
     message: `there is no job ${glob} here`,

@@ -41,11 +41,11 @@ describe.each(BOTH)("%s", (flag, resolve) => {
     expect(resolve([typed], work.dir)).toEqual([relative]);
   });
 
-  test("an absolute path inside is as good", () => {
+  test("an absolute path inside the directory also works", () => {
     expect(resolve([work.path("src"), work.dir], work.dir)).toEqual(["src", "."]);
   });
 
-  test("every mistake is named, each with its flag", () => {
+  test("every mistake is reported with its flag", () => {
     let message = "";
     try {
       resolve(["../x", "src", "/etc", "..", "src/../..", "new\nline"], work.dir);
@@ -56,12 +56,12 @@ describe.each(BOTH)("%s", (flag, resolve) => {
     const outside = `: it is outside the working directory ${work.dir}`;
     for (const bad of ["../x", "/etc", "..", "src/../.."])
       expect(message).toContain(`${flag} ${bad}${outside}`);
-    expect(message).toContain("its name holds a newline");
+    expect(message).toContain("its name contains a newline");
     expect(message).not.toContain(`${flag} src:`);
   });
 });
 
-test("what is to be copied there must be here; what comes back need not", async () => {
+test("a path to copy to the machine must exist; a path to copy back need not", async () => {
   await symlink("nowhere", work.path("dangling"));
   expect(() => resolveForward(["missing"], work.dir)).toThrow(
     "--copy-forward missing: there is no such file or directory",
@@ -69,18 +69,18 @@ test("what is to be copied there must be here; what comes back need not", async 
   expect(resolveBackwards(["missing", "deep/er"], work.dir)).toEqual(["missing", "deep/er"]);
 });
 
-test("elsewhere jobs get a copy of all of it, unless something else is asked for", () => {
+test("on other machines, jobs get a copy of everything unless a path is given", () => {
   expect(resolveCopying(ASKED, work.dir)).toEqual({ inPlace: null, copyForward: ["."], copyBack: ["."] });
 });
 
 describe("on this machine", () => {
   const here = { ...ASKED, machines: [] };
 
-  test("jobs run where the user is", () => {
+  test("jobs run in the user's directory", () => {
     expect(resolveCopying(here, work.dir)).toMatchObject({ inPlace: work.dir, copyForward: [] });
   });
 
-  test("they get copies when that is asked for", () => {
+  test("jobs get copies if a path is given", () => {
     const copying = resolveCopying({ ...here, copyForward: ["src"], copyBackwards: ["out"] }, work.dir);
     expect(copying).toEqual({ inPlace: null, copyForward: ["src"], copyBack: ["out"] });
   });
@@ -88,7 +88,7 @@ describe("on this machine", () => {
   test.each([
     ["--copy-backwards", { copyBackwards: ["out"] }],
     ["--copy-unchanged", { copiesUnchanged: true }],
-  ])("%s alone has no meaning", (flag, asked) => {
-    expect(() => resolveCopying({ ...here, ...asked }, work.dir)).toThrow(`${flag} has no meaning`);
+  ])("%s alone is refused", (flag, asked) => {
+    expect(() => resolveCopying({ ...here, ...asked }, work.dir)).toThrow(`${flag} has no effect`);
   });
 });

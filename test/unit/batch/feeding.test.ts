@@ -10,7 +10,7 @@ import type { BatchRun } from "../../../src/run/batch-run.js";
 import type { Arrival } from "../../../src/run/feed.js";
 import { until } from "../../rig/until.js";
 
-/** Whoever takes the jobs; none is begun before `begin` says so. */
+/** Takes the jobs; none begins before `begin` is called. */
 function aTaker(position: FeedPosition | null = null) {
   const told: News[] = [];
   const arrivals: Arrival[] = [];
@@ -36,7 +36,7 @@ function aTaker(position: FeedPosition | null = null) {
 
 const streamOf = (text: string) => linesOf(Readable.from([Buffer.from(text)]));
 
-test("commands are numbered by their first lines; the end is told", async () => {
+test("commands are numbered by their first lines, and the end is reported", async () => {
   const { run, told, arrivals } = aTaker();
   await feedRun(run, streamOf("\ufeffone\r\n# no job\n\nfor i in 1; do\n  two\ndone\nlast"), "stdin");
   expect(arrivals).toEqual([
@@ -47,13 +47,13 @@ test("commands are numbered by their first lines; the end is told", async () => 
   expect(told).toEqual([{ kind: "jobs-complete" }]);
 });
 
-test("lines count on from where somebody else has read to", async () => {
+test("line numbers continue from where an earlier reader stopped", async () => {
   const { run, arrivals } = aTaker({ file: "1:2", offset: 9, lines: 5, digest: "" });
   await feedRun(run, streamOf("one\ntwo\n"), "queue");
   expect(arrivals.map(({ line }) => line)).toEqual([6, 7]);
 });
 
-test("what bash refuses is pointed out, and the rest comes all the same", async () => {
+test("a line that bash refuses is reported, and the others still run", async () => {
   const { run, told, arrivals } = aTaker();
   await feedRun(run, streamOf("fi\necho fine\n"), "stdin");
   expect(arrivals.map(({ command }) => command)).toEqual(["fi", "echo fine"]);
@@ -64,7 +64,7 @@ test("what bash refuses is pointed out, and the rest comes all the same", async 
 });
 
 test.each(["cat <<END\nhalf", "echo half \\", "echo 'half", "for i in 1; do\n  half", "{ half", "half &&"])(
-  "%j at the end is no whole command, and what is run in its place fails",
+  "%j at the end is incomplete, and the job that runs in its place fails",
   async (text) => {
     const { run, told, arrivals } = aTaker();
     await feedRun(run, streamOf(`true\n${text}`), "stdin");
@@ -75,7 +75,7 @@ test.each(["cat <<END\nhalf", "echo half \\", "echo 'half", "for i in 1; do\n  h
   },
 );
 
-test("a source that breaks off has ended", async () => {
+test("a source that breaks off counts as ended", async () => {
   const { run, told, arrivals } = aTaker();
   const broken = new Readable({ read() {} });
   broken.push("one\ntwo without an end");
@@ -83,11 +83,11 @@ test("a source that breaks off has ended", async () => {
   await until("the first has come", () => arrivals.length === 1);
   broken.destroy(new Error("EIO"));
   await fed;
-  const message = "stdin cannot be read any more: EIO; no more jobs will come";
+  const message = "stdin can no longer be read: EIO; no more jobs will arrive";
   expect(told).toEqual([{ kind: "warning", message }, { kind: "jobs-complete" }]);
 });
 
-test("what the run itself does wrong is not laid at the source's door", async () => {
+test("an error of the run is not reported as an error of the source", async () => {
   const { run, told } = aTaker();
   const broken = {
     ...run,
@@ -99,7 +99,7 @@ test("what the run itself does wrong is not laid at the source's door", async ()
   expect(told).toEqual([]);
 });
 
-test("a pile that is larger than what can be begun soon stays where it is", async () => {
+test("if more jobs wait than can begin soon, the rest is not read yet", async () => {
   const { run, arrivals, begin } = aTaker();
   const lines = 50_000;
   const fed = feedRun(run, streamOf("echo a job\n".repeat(lines)), "stdin");

@@ -11,7 +11,7 @@ import { assigned, FAILURE, SUCCESS, someJobs } from "../report/builders.js";
 const HELD = { pid: 1, startedAt: "1", host: "here" };
 const SOME_POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-/** What a client that has left had recorded. */
+/** The record of a client that has left. */
 function aBatch(...events: RunEvent[]) {
   const jobs = someJobs(4);
   const state = initialState({ jobs, machines: ["one.yaml", "two.yaml"], policy: SOME_POLICY });
@@ -30,7 +30,7 @@ const handedOver = (machine: string, jobs: number[]): RunEvent => ({
   jobs,
 });
 
-test("the log of a machine tells what its last client could not know", () => {
+test("the log of a machine has what its last client could not know", () => {
   const batch = aBatch(assigned("one.yaml", [1, 2, 3]), handedOver("one.yaml", [1, 2, 3]));
   foldLog(
     batch,
@@ -76,7 +76,7 @@ test("the log of a machine tells what its last client could not know", () => {
   ]);
 });
 
-test("news of attempts that do not count any more changes nothing", () => {
+test("news of overtaken attempts changes nothing", () => {
   const batch = aBatch(
     assigned("one.yaml", [1]),
     { kind: "jobs-taken-back", at: 0, machine: "one.yaml", jobs: [1], begun: [] },
@@ -91,7 +91,7 @@ test("news of attempts that do not count any more changes nothing", () => {
   });
 });
 
-test("a job that was skipped was where it ran last, and attempts count its runs", () => {
+test("a skipped job is shown where it ran last, and attempts count its runs", () => {
   const batch = aBatch(
     assigned("one.yaml", [2]),
     { kind: "jobs-taken-back", at: 0, machine: "one.yaml", jobs: [2], begun: [] },
@@ -113,7 +113,7 @@ test("a job that was skipped was where it ran last, and attempts count its runs"
   expect(jobStatuses(batch, 0)[1]).toEqual(collected);
 });
 
-test("results that no record describes are skipped, and here", () => {
+test("results without a record are shown as skipped and local", () => {
   const batch = aBatch({ kind: "job-skipped", at: 0, job: 1, outcome: null });
   expect(jobStatuses(batch, 0)[0]).toMatchObject({
     state: "skipped",
@@ -123,11 +123,11 @@ test("results that no record describes are skipped, and here", () => {
   });
 });
 
-test("output is read from the machine only when nobody brings it here", () => {
+test("output is read from the machine only if no client brings it home", () => {
   const batch = { ...aBatch(assigned("one.yaml", [1, 2]), handedOver("one.yaml", [1])), holder: null };
   expect(machineToAsk(batch, 1)).toBe("one.yaml");
   expect(machineToAsk({ ...batch, holder: HELD }, 1)).toBe(null);
-  // Meant for the machine, but its client was killed before it was handed over.
+  // Assigned to the machine, but its client was killed before the hand-over.
   expect(machineToAsk(batch, 2)).toBe(null);
   expect(machineToAsk(batch, 3)).toBe(null);
 });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => work.remove());
 
-test("a growing file is shown piece by piece, whatever is in it", async () => {
+test("a growing file is shown piece by piece, with any bytes in it", async () => {
   const path = work.path("out");
   const cursor = newCursor();
   expect(await copyBeyond(path, cursor, write)).toBe(null);
@@ -30,7 +30,7 @@ test("a growing file is shown piece by piece, whatever is in it", async () => {
   expect(shown).toEqual(Buffer.concat([bytes, Buffer.from("more")]));
 });
 
-test("what was shown from elsewhere is not shown again", async () => {
+test("output that was already shown from the machine is not shown again", async () => {
   const path = await work.write("out", "first second");
   expect(await copyBeyond(path, { ...newCursor(), offset: 6 }, write)).toBe(6);
   expect(shown.toString()).toBe("second");
@@ -46,7 +46,7 @@ test("another attempt's file is shown from its beginning", async () => {
   expect(shown.toString()).toBe("a long first attemptsecond");
 });
 
-test("a reader that has left is told apart from a failure", async () => {
+test("a reader that has left is distinguished from a failure", async () => {
   const stream = new PassThrough();
   stream.on("error", () => {});
   stream.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));

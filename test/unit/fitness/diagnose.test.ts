@@ -13,7 +13,7 @@ function failed(...said: string[]): NonNullable<Findings["facts"]> {
   return { setup: { kind: "failed", code: 125, said } };
 }
 
-test("a machine in order: all is fine, and there is nothing to do", () => {
+test("a healthy machine: all checks are fine, and there is nothing to fix", () => {
   const checks = checksOf();
   expect(checks.filter(({ verdict, fix }) => verdict !== "ok" || fix !== null)).toEqual([]);
   expect(checks.map(({ check }) => check)).toEqual(
@@ -35,7 +35,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
   [
     "hops",
     { connection: { via: ["a", "b"] } },
-    { check: "reach", verdict: "ok", says: "connected by way of a, b in 0.1 s" },
+    { check: "reach", verdict: "ok", says: "connected via a, b in 0.1 s" },
   ],
   [
     "a host key that is new",
@@ -45,7 +45,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
   [
     "the system's ssh",
     { connection: { transport: "openssh", why: "the configuration has a ProxyCommand" } },
-    { check: "transport", verdict: "ok", says: /openssh.*since the configuration has a ProxyCommand/ },
+    { check: "transport", verdict: "ok", says: /openssh.*because the configuration has a ProxyCommand/ },
   ],
   [
     "a slow start",
@@ -88,7 +88,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
   [
     "no Linux",
     { facts: { system: "Darwin" } },
-    { check: "system", verdict: "bad", says: "it runs Darwin; jobs can run on Linux only", fix: /Linux/ },
+    { check: "system", verdict: "bad", says: "it runs Darwin; jobs run only on Linux", fix: /Linux/ },
   ],
   [
     "tools that are needed",
@@ -101,7 +101,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "tools of a system whose packages nobody knows",
+    "tools of a system with unknown packages",
     { facts: { missingTools: ["wc"], packageManager: null } },
     { check: "tools", verdict: "bad", says: "there is no wc", fix: "install on the machine: coreutils" },
   ],
@@ -121,7 +121,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "answers",
       verdict: "bad",
-      says: /^no answer while looking at the file system of \/nfs\/me/,
+      says: /^no answer while examining the file system of \/nfs\/me/,
       fix: /df/,
     },
   ],
@@ -132,7 +132,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "scratch",
       verdict: "bad",
       says: /^not safe: .tmp..sshoal belongs to another account$/,
-      fix: /scratch: with a directory that only you can write to/,
+      fix: /scratch: to a directory that only you can write to/,
     },
   ],
   [
@@ -172,7 +172,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "scratch",
       verdict: "warn",
       says: /on a file server \(nfs\)/,
-      fix: /scratch: with a local disk/,
+      fix: /scratch: to a local disk/,
     },
   ],
   [
@@ -181,7 +181,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     { check: "setup", verdict: "ok", says: "works; python is /venv/bin/python" },
   ],
   [
-    "setup of which only the last line works",
+    "setup with only its last line working",
     {
       facts: {
         setup: { kind: "worked", python: null, said: ["x: module: command not found"] },
@@ -191,7 +191,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "setup",
       verdict: "warn",
-      says: /but says: x: module: command not found$/,
+      says: /but prints: x: module: command not found$/,
       fix: "put before it in setup: . /etc/profile.d/lmod.sh",
     },
   ],
@@ -201,12 +201,12 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "setup",
       verdict: "bad",
-      says: "fails without a word (exit code 125)",
-      fix: "log in there and try: export A=1; false",
+      says: "fails without output (exit code 125)",
+      fix: "log in to it and try: export A=1; false",
     },
   ],
   [
-    "conda that was never told of",
+    "conda that is not on the PATH",
     {
       spec: SETUP,
       facts: { ...failed("conda: command not found"), condaDir: "/opt/conda" },
@@ -229,7 +229,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "a venv that is not there",
+    "a missing venv",
     {
       spec: SETUP,
       facts: failed("/home/me/venv/bin/activate: No such file or directory"),
@@ -251,8 +251,8 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "setup",
       verdict: "warn",
-      says: /it names venv of the working directory/,
-      fix: "run one job and see",
+      says: /it uses venv of the working directory/,
+      fix: "run one job to check",
     },
   ],
   [
@@ -262,7 +262,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
       check: "setup",
       verdict: "bad",
       says: "still running after 60 s",
-      fix: "log in there and try: conda activate torch",
+      fix: "log in to it and try: conda activate torch",
     },
   ],
   ["no card, none needed", {}, { check: "GPUs", verdict: "ok", says: /no NVIDIA driver.*none is needed$/ }],
@@ -292,7 +292,7 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "cards that are all sick",
+    "only unusable cards",
     { capacity: { gpus: gpus({ unusable: "needs a reset" }), gpuProblem: null }, need: NEEDS_GPU },
     { check: "GPUs", verdict: "bad", says: "0 of 1 can be used", fix: /nvidia-smi/ },
   ],
@@ -354,13 +354,13 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     {
       check: "GPUs",
       verdict: "ok",
-      says: "a MIG slice, each as a card of its own; a job sees one of them only",
+      says: "a MIG slice, each a separate card; a job sees only one of them",
     },
   ],
   [
     "exclusive mode",
     { capacity: { gpus: gpus({ isExclusive: true }, { isExclusive: true }), gpuProblem: null } },
-    { check: "GPUs", verdict: "ok", says: /Exclusive_Process on 0, 1: one job a card/ },
+    { check: "GPUs", verdict: "ok", says: /Exclusive_Process on 0, 1: one job per card/ },
   ],
   [
     "another CUDA order",
@@ -382,24 +382,24 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "logout that could not be tried",
+    "a logout test that could not run",
     { found: { outlivesLogout: null } },
-    { check: "logout", verdict: "warn", says: /could not be tried/, fix: /--detach/ },
+    { check: "logout", verdict: "warn", says: /^could not test/, fix: /--detach/ },
   ],
   [
     "this computer, where systemd kills at logout",
     { connection: { transport: "local" }, found: { outlivesLogout: null }, facts: { killsProcesses: true } },
-    { check: "logout", verdict: "warn", says: /^not tried; but systemd kills/, fix: /KillUserProcesses=no/ },
+    { check: "logout", verdict: "warn", says: /^not tried, but systemd kills/, fix: /KillUserProcesses=no/ },
   ],
   [
     "a clock a little off",
     { facts: { clockAheadMs: -30_000 } },
-    { check: "clock", verdict: "ok", says: "30 s behind ours" },
+    { check: "clock", verdict: "ok", says: "30 s behind this computer" },
   ],
   [
     "a clock far off",
     { facts: { clockAheadMs: 7_200_000 } },
-    { check: "clock", verdict: "warn", says: /^2 h ahead of ours/, fix: /set-ntp/ },
+    { check: "clock", verdict: "warn", says: /^2 h ahead of this computer/, fix: /set-ntp/ },
   ],
   [
     "no room",
@@ -412,12 +412,12 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
-    "no room that anything could be typed about",
+    "no room, and no option that would help",
     { spec: { maxJobs: 0 } },
     {
       check: "room",
       verdict: "bad",
-      says: "none now: its machine file says max_jobs: 0",
+      says: "none now: its machine file has max_jobs: 0",
       fix: /another machine/,
     },
   ],
@@ -439,12 +439,12 @@ function matches(text: string, wanted: string | RegExp): boolean {
   return typeof wanted === "string" ? text === wanted : wanted.test(text);
 }
 
-/** What is not fine comes with what to do about it; what is fine asks for nothing. */
+/** Every bad check has a fix; a good one has none. */
 function expectFixes(checks: readonly Check[]): void {
   for (const { verdict, fix } of checks) expect(fix === null).toBe(verdict === "ok");
 }
 
-test("a machine without a card is told so once", () => {
+test("a machine without a card reports that once", () => {
   const bad = checksOf({ need: NEEDS_GPU }).filter(({ verdict }) => verdict === "bad");
   expect(bad.map(({ check }) => check)).toEqual(["GPUs"]);
 });
@@ -461,7 +461,7 @@ test.each([
   expect(checks.find(({ check }) => check === "setup")).toMatchObject({ verdict });
 });
 
-test("this computer: nothing about ssh, its login shell or its clock", () => {
+test("this computer: no checks of ssh, login shell or clock", () => {
   const checks = checksOf({
     connection: { transport: "local" },
     found: { outlivesLogout: null, sessions: null },
@@ -469,7 +469,7 @@ test("this computer: nothing about ssh, its login shell or its clock", () => {
   expect(checks.map(({ check }) => check)).toEqual(["reach", "tools", "scratch", "GPUs", "room"]);
 });
 
-test("what hung before the disks were looked at is not a disk that cannot be written", () => {
+test("if the examination hung before the disks, they are not reported as not writable", () => {
   const checks = checksOf({
     facts: { stuckAt: "loginctl" },
     scratch: { dir: "", freeKb: null, filesystem: null },
@@ -477,13 +477,13 @@ test("what hung before the disks were looked at is not a disk that cannot be wri
   expect(checks.filter(({ verdict }) => verdict === "bad").map(({ check }) => check)).toEqual(["answers"]);
 });
 
-test("a machine out of reach has one check", () => {
+test("an unreachable machine has one check", () => {
   expect(
-    diagnoseFailure("reach", { reason: "a:22: nothing listens", hint: "see for yourself: ssh a" }),
+    diagnoseFailure("reach", { reason: "a:22: nothing listens", hint: "try it yourself: ssh a" }),
   ).toEqual({
     check: "reach",
     verdict: "bad",
     says: "a:22: nothing listens",
-    fix: "see for yourself: ssh a",
+    fix: "try it yourself: ssh a",
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BackOff } from "../../../src/fleet/back-off.js";
 
-test("the first session is asked for at once, and so is the next after one that was of use", () => {
+test("the first session is opened at once, and so is one after a useful session", () => {
   const backOff = new BackOff();
   expect([backOff.restMs(), backOff.isResting]).toEqual([0, false]);
   backOff.noteOpened();
@@ -9,7 +9,7 @@ test("the first session is asked for at once, and so is the next after one that 
   expect([backOff.restMs(), backOff.isResting]).toEqual([0, false]);
 });
 
-test("sessions of no use: the rest doubles, up to ten seconds", () => {
+test("after useless sessions the pause doubles, up to ten seconds", () => {
   const backOff = new BackOff();
   const rests = Array.from({ length: 9 }, () => {
     backOff.noteOpened();
@@ -18,7 +18,7 @@ test("sessions of no use: the rest doubles, up to ten seconds", () => {
   expect(rests).toEqual([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000]);
 });
 
-test("dropped sessions are in a row within a minute of each other, whatever use they were of", () => {
+test("dropped sessions within a minute of each other count as in a row, even useful ones", () => {
   const backOff = new BackOff();
   for (const now of [0, 59_000, 118_000]) {
     backOff.noteOpened();

@@ -27,7 +27,7 @@ function countingFleet() {
   return { fleet, opened };
 }
 
-test("one session for all, closed with the last", async () => {
+test("all borrowers share one session, which is closed with the last", async () => {
   const { fleet, opened } = countingFleet();
   const [one, two] = await Promise.all([fleet.borrow(SPEC, signal), fleet.borrow(SPEC, signal)]);
   expect(opened).toHaveLength(1);
@@ -39,7 +39,7 @@ test("one session for all, closed with the last", async () => {
   expect(opened[0]?.isClosed).toBe(true);
 });
 
-test("who returns a session ends what it began there, and nothing else", async () => {
+test("returning a session ends what was started through it, and nothing else", async () => {
   const { fleet } = countingFleet();
   const [one, two] = await Promise.all([fleet.borrow(SPEC, signal), fleet.borrow(SPEC, signal)]);
   const running = await one.session.exec("read x");
@@ -52,7 +52,7 @@ test("who returns a session ends what it began there, and nothing else", async (
   await two.session.close();
 });
 
-test("machines with other addresses have sessions of their own", async () => {
+test("machines with different addresses have separate sessions", async () => {
   const { fleet, opened } = countingFleet();
   const other = { address: { kind: "ssh", host: "b" } } as unknown as MachineSpec;
   const both = [await fleet.borrow(SPEC, signal), await fleet.borrow(other, signal)];
@@ -60,7 +60,7 @@ test("machines with other addresses have sessions of their own", async () => {
   for (const { session } of both) await session.close();
 });
 
-test("a session that one batch drops goes on for the others, and is lent no more", async () => {
+test("a session that one batch drops stays for the others, and is not lent again", async () => {
   const { fleet, opened } = countingFleet();
   const [one, two] = [new Link(SPEC, fleet), new Link(SPEC, fleet)];
   const lost: string[] = [];

@@ -1,4 +1,4 @@
-// Where an interactive bash begins a command: before each line it reads it says PS1, or PS2 if the command goes on.
+// Finds where an interactive bash begins a command: before each line it prints PS1, or PS2 if the command continues.
 
 import { spawnSync } from "node:child_process";
 

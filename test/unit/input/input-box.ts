@@ -1,4 +1,4 @@
-// A project and a home with files in them, and what is said about mistakes in these.
+// A project and a home with files in them, and the reports of mistakes in these.
 
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ export interface InputBox {
   readonly cwd: string;
   /** `home` below the root. */
   readonly homeDir: string;
-  /** The path is seen from the root; returns it, absolute. */
+  /** The path is relative to the root; returns it, absolute. */
   write(path: string, content: string | Uint8Array): Promise<string>;
   remove(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function errorOf(loading: Promise<unknown>): Promise<UserError> {
 }
 
 const isRoot = process.getuid?.() === 0;
-/** Root may read everything, so that for a while we are someone else. */
+/** Root may read everything, so this switches to another user for a while. */
 export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   if (isRoot) process.seteuid?.(65534);
   try {

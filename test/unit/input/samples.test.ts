@@ -9,7 +9,7 @@ import { commandsOf } from "../sweep/a-sweep.js";
 const source = { file: "m.yaml", name: "m.yaml", directory: "/d", homeDir: "/home/me", configFile: null };
 
 describe("the example batch", () => {
-  test("begins with the two jobs its readers know", async () => {
+  test("begins with its two well-known jobs", async () => {
     expect((await loadBatch("example/batch_script.sh")).jobs.slice(0, 2)).toEqual([
       { id: 1, line: 1, name: "example_batch_script.sh.1", command: 'echo "one job"' },
       {
@@ -21,7 +21,7 @@ describe("the example batch", () => {
     ]);
   });
 
-  test("has a comment that is no job", async () => {
+  test("has a comment that is not a job", async () => {
     expect((await loadBatch("example/batch_script.sh")).jobs.map(({ line }) => line)).toEqual([
       1, 2, 4, 5, 6, 7,
     ]);

@@ -4,7 +4,7 @@ import { editDistance, suggest } from "../../../src/input/suggest.js";
 
 const KEYS = ["username", "ip", "host", "port", "ssh_key_path", "gpus", "exclude_gpus", "max_jobs", "env"];
 
-describe("a mistyped word finds the one that was meant", () => {
+describe("a mistyped word finds the intended one", () => {
   test.each([
     ["usrname", "username"],
     ["Username", "username"],
@@ -46,7 +46,7 @@ describe("edit distance", () => {
     expect(editDistance(a, b)).toBe(distance);
   });
 
-  test("is the same both ways, zero only for equals, at most the longer length", () => {
+  test("is symmetric, zero only for equal words, and at most the longer length", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
         const distance = editDistance(a, b);

@@ -42,7 +42,7 @@ test("a key names its job and its attempt", () => {
   );
 });
 
-test("keys of format 1 are made and read as ever", () => {
+test("keys of format 1 are still made and read", () => {
   fc.assert(
     fc.property(anId, aNumber, (job, number) => {
       const key = attemptKey({ job, number, rank: null });
@@ -62,6 +62,6 @@ test.each([
   "5000000000001-1",
   "5000000000001-1-1-1",
   "5000000000001-1-1/x",
-])("%j is no key", (word) => {
+])("%j is not a key", (word) => {
   expect(isAttemptKey(word)).toBe(false);
 });

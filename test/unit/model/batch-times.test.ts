@@ -20,11 +20,11 @@ function stateAfter(...events: RunEvent[]): BatchState {
   return viewOf(["a.yaml"], events).state;
 }
 
-test("nothing is known until a job ended", () => {
+test("no estimate before a job has ended", () => {
   expect(timeLeftMs(stateAfter(started(someJobs(9)), TWO_SLOTS), 0)).toBeNull();
 });
 
-test("waiting jobs are reckoned at the mean, over all slots", () => {
+test("waiting jobs are estimated by the mean, over all slots", () => {
   const state = stateAfter(started(someJobs(11)), TWO_SLOTS, jobEnded(1, undefined, 4000));
   expect(timeLeftMs(state, 0)).toBe((10 * 4000) / 2);
 });
@@ -36,11 +36,11 @@ const ONE_RUNS = [
   { ...jobStarted(2, "a.yaml", 0, 9000), startedAt: 6000 } as RunEvent,
 ];
 
-test("a running job counts with what is left of it, from when it began", () => {
+test("a running job counts with its remaining time, from when it began", () => {
   expect(timeLeftMs(stateAfter(...ONE_RUNS), 9000)).toBe(1000);
 });
 
-test("nothing is known of a job that runs over the mean", () => {
+test("no estimate for a job that exceeds the mean", () => {
   expect(timeLeftMs(stateAfter(...ONE_RUNS), 15_000)).toBeNull();
 });
 
@@ -66,7 +66,7 @@ test("stopped and lost jobs do not change the mean", () => {
   expect(timeLeftMs(state, 0)).toBe(4000);
 });
 
-test("jobs that are being stopped are not waited for", () => {
+test("jobs that are being stopped do not count", () => {
   const stop: RunEvent = { kind: "interrupted", at: 9000, mode: "stop" };
   expect(timeLeftMs(stateAfter(...ONE_RUNS, stop), 9000)).toBeNull();
 });
@@ -76,7 +76,7 @@ const ran = (job: number, startedAt: number, endedAt: number, learnedAt: number)
   { ...jobEnded(job, undefined, endedAt - startedAt), at: learnedAt },
 ];
 
-test("while a client follows it, a batch takes as long as that", () => {
+test("while a client follows it, all time counts", () => {
   const state = stateAfter(started(someJobs(1), 1000), jobStarted(1, "a.yaml", 0, 2000));
   expect(elapsedMs(state, 61_000)).toBe(60_000);
 });
@@ -101,7 +101,7 @@ test("between two clients, no time counts if nothing ran", () => {
   expect(elapsedMs(stateAfter(...first, started(someJobs(2), 900_000)), 901_000)).toBe(5000 + 1000);
 });
 
-test("commands that come by stdin when those before are done are not added to them", () => {
+test("commands on stdin after the earlier ones are done start a new batch", () => {
   const first = [started([], 1000), ...ran(1, 2000, 5000, 5000)];
   expect(elapsedMs(stateAfter(...first, started([], 6000)), 9000)).toBe(3000);
 });
@@ -111,7 +111,7 @@ test("between two clients, all of the time counts if a machine had a job to run,
   expect(elapsedMs(stateAfter(...first, started(someJobs(1), 900_000)), 901_000)).toBe(900_000);
 });
 
-test("a job that ended before two clients came is counted once", () => {
+test("a job that ended before two clients started is counted once", () => {
   const first = [started(someJobs(1), 1000), jobStarted(1, "a.yaml", 0, 2000)];
   const later = [started(someJobs(1), 500_000), started(someJobs(1), 900_000)];
   const state = stateAfter(...first, ...later, ...ran(1, 2000, 61_000, 901_000));
@@ -123,7 +123,7 @@ test("when no client follows the batch, it lasts until its last job has ended", 
   expect(elapsedMs(state, null)).toBe(49_000);
 });
 
-test("a clock that was set back between two clients takes nothing away", () => {
+test("a clock that was set back between two clients subtracts nothing", () => {
   const first = [started(someJobs(2), 7_200_000), jobCollected(1, 7_260_000)];
   expect(elapsedMs(stateAfter(...first, started(someJobs(2), 1000)), 11_000)).toBe(60_000 + 10_000);
 });

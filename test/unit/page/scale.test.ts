@@ -8,14 +8,14 @@ function labels(...args: Parameters<typeof scaleFor>): string[] {
   return scaleFor(...args).ticks.map(({ label }) => label);
 }
 
-test("few values have a tick each, evenly spread where they grow by a factor", () => {
+test("few values have a tick each, evenly spread if they grow by a factor", () => {
   const sizes = scaleFor(["32", "16", "128", "64"], false);
   expect(sizes.ticks.map(({ label }) => label)).toEqual(["16", "32", "64", "128"]);
   expect(sizes.place("64")).toBeCloseTo(2 / 3);
   expect(scaleFor([10, 20, 30], false).place(20)).toBeCloseTo(0.5);
 });
 
-test("many values have round ticks, by magnitude where they differ much", () => {
+test("many values have round ticks, by magnitude if they differ much", () => {
   const many = Array.from({ length: 40 }, (_, index) => index / 39);
   expect(labels(many, true)).toEqual(["0", "0.2", "0.4", "0.6", "0.8", "1"]);
   expect(
@@ -26,7 +26,7 @@ test("many values have round ticks, by magnitude where they differ much", () => 
   ).toEqual(["1e-5", "0.0001", "0.001", "0.01", "0.1"]);
 });
 
-test("names are places of their own; what is no number has none among metrics", () => {
+test("names have a place each; among metrics a value that is no number has none", () => {
   const names = scaleFor(["sgd", "adam", "8", null], false);
   expect(names.ticks.map(({ label }) => label)).toEqual(["8", "adam", "sgd"]);
   expect([names.place("adam"), names.place(null), names.place("other")]).toEqual([0.5, null, null]);
@@ -34,7 +34,7 @@ test("names are places of their own; what is no number has none among metrics", 
   expect([metric.place(1), metric.place("nan"), metric.place(3)]).toEqual([0, null, 1]);
 });
 
-describe("whatever the values are", () => {
+describe("for any values", () => {
   const number = fc.double({ noNaN: true, noDefaultInfinity: true });
   test("each has a place, and ticks are few", () => {
     fc.assert(
@@ -51,7 +51,7 @@ describe("whatever the values are", () => {
   });
 });
 
-test("time is told in steps people count in", () => {
+test("times are at round steps", () => {
   expect(clockTicks(9_400, 5).map(({ label }) => label)).toEqual(["0s", "2s", "4s", "6s", "8s"]);
   expect(clockTicks(3_700_000, 7).map(({ label }) => label)).toEqual([
     "0s",

@@ -1,4 +1,4 @@
-// Any rule that `--halt` can be.
+// Any rule of `--halt`.
 
 import fc from "fast-check";
 import type { HaltRule } from "../../../src/model/halt-rule.js";

@@ -1,4 +1,4 @@
-// Machines, cards and requirements for tests: ordinary ones, but for what a test says.
+// Machines, cards and requirements for tests, with ordinary defaults.
 
 import type { GpuRequirement, Requirement } from "../../../src/model/job.js";
 import type { Capacity, CardHolder, Claim, Gpu, MachineSpec } from "../../../src/model/machine.js";
@@ -83,7 +83,7 @@ export function aNeed(facts: Partial<Requirement> = {}): Requirement {
   return { cpus: 1, memoryMb: 7000, gpu: null, reservesMachine: false, ...facts };
 }
 
-/** As the options are when nothing is said. */
+/** The defaults of the options. */
 export function aGpuNeed(facts: Partial<GpuRequirement> = {}): GpuRequirement {
   return { count: 1, memoryMb: 1000, utilization: 0.75, isReserved: true, ...facts };
 }

@@ -1,4 +1,4 @@
-// A run for the tests of what is known and what is done next: its state, told events in few words.
+// A run for tests of the state and the decisions, with short forms of events.
 
 import type { BatchSettings } from "../../../src/model/batch.js";
 import type { Fate } from "../../../src/model/batch-state.js";
@@ -19,24 +19,24 @@ export const LOST: Outcome = { kind: "lost", reason: "it went down with its mach
 
 export interface ARun {
   readonly state: RunState;
-  /** At what time the next event happens and decisions are made. */
+  /** The time of the next event and decision. */
   at: number;
   tell(...news: News[]): void;
-  /** Which verbs would be decided on now, of one kind or all. */
+  /** The verbs that would be decided now, of one kind or all. */
   decisions(kind?: DecisionKind): Decision[];
-  /** What would be decided that changes only what is known, of one kind or all. */
+  /** The news that would be decided now, of one kind or all. */
   news(kind?: News["kind"]): News[];
-  /** Begins every verb that is decided on, and returns it. */
+  /** Begins every verb that is decided, and returns it. */
   begin(): Decision[];
   settle(decision: Decision): void;
   isOver(): boolean;
-  /** Its fate, or where its current attempt is and what is true of it there. */
+  /** Its fate, or the stage of its current attempt with its machine. */
   job(line: number): Fate | Record<string, unknown> | undefined;
 }
 
 export interface RunFacts {
   readonly jobs: number;
-  /** Name to slots. All of them have answered. */
+  /** Name to slots. All machines have answered. */
   readonly machines: Readonly<Record<string, number>>;
   readonly policy?: Partial<Policy>;
   /** Machines whose spools an older version made: they get no jobs. */
@@ -57,7 +57,7 @@ export function aRun(facts: RunFacts): ARun {
   return run;
 }
 
-/** Nobody has been asked yet. */
+/** No machine has been asked yet. */
 export function aNewRun({ jobs, machines, policy, older = [] }: RunFacts): ARun {
   const all = Array.from({ length: jobs }, (_, n) => ({
     id: n + 1,
@@ -109,7 +109,7 @@ export function aNewRun({ jobs, machines, policy, older = [] }: RunFacts): ARun 
   return run;
 }
 
-/** Nothing that is decided depends on them. */
+/** No decision depends on them. */
 const SETTINGS = {
   requirement: { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false },
   timeoutSeconds: null,
@@ -180,7 +180,7 @@ export const failed = (machine: string): News => ({
 });
 export const interrupted = (mode: "drain" | "stop"): News => ({ kind: "interrupted", mode });
 
-/** Given, arrived and there, in one step. */
+/** Assigned, sent and queued, in one step. */
 export const given = (machine: string, ...jobs: number[]): News[] => [
   assigned(machine, ...jobs),
   handedOver(machine, ...jobs),

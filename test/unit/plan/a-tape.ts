@@ -1,4 +1,4 @@
-// Simulated runs for property tests: of which size they are, and what happens when.
+// Simulated runs for property tests: their sizes, and what happens when.
 
 import fc from "fast-check";
 import { aHaltRule } from "./a-halt-rule.js";
@@ -19,7 +19,7 @@ export function simulationFacts(most: { jobs: number; machines: number; canFail?
   });
 }
 
-/** One number for each choice. */
+/** One number per choice. */
 export class Tape {
   readonly #numbers: readonly number[];
   #at = 0;

@@ -1,4 +1,4 @@
-// What doctor finds on a machine that is in order, but for what a test says.
+// What doctor finds on a healthy machine, with the changes of a test.
 
 import { diagnose } from "../../../src/fitness/diagnose.js";
 import type { Check, Connection, Examination, HostFacts } from "../../../src/model/examination.js";

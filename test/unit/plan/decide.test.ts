@@ -22,14 +22,14 @@ import {
   takenBack,
 } from "./a-run.js";
 
-/** Of all that is decided about a machine. */
+/** Everything that is decided about a machine. */
 const linesFor = (decided: readonly (Decision | News)[], machine: string): readonly number[] =>
   decided.flatMap((each) =>
     "machine" in each && each.machine === machine && "jobs" in each ? (each.jobs as readonly number[]) : [],
   );
 
 describe("dealing", () => {
-  test("all of the jobs at once, by slots, early lines early everywhere", () => {
+  test("all jobs are dealt at once, by slots, early lines early on every machine", () => {
     const dealt = aRun({ jobs: 9, machines: { a: 2, b: 1 } }).news("jobs-assigned");
     expect(linesFor(dealt, "a")).toHaveLength(6);
     expect(linesFor(dealt, "b")).toHaveLength(3);
@@ -44,7 +44,7 @@ describe("dealing", () => {
     ]);
   });
 
-  test("fewer jobs than slots: nobody gets two while another has none", () => {
+  test("with fewer jobs than slots, no machine gets two while another has none", () => {
     const dealt = aRun({ jobs: 3, machines: { a: 8, b: 8, c: 8 } }).news("jobs-assigned");
     expect(["a", "b", "c"].map((machine) => linesFor(dealt, machine).length)).toEqual([1, 1, 1]);
   });
@@ -53,7 +53,7 @@ describe("dealing", () => {
     expect(linesFor(aRun({ jobs: 4, machines: { a: 0, b: 1 } }).news("jobs-assigned"), "a")).toEqual([]);
   });
 
-  test("whoever answers a moment later gets a share too; whoever takes long does not keep the others waiting", () => {
+  test("a machine that answers a little later also gets a share; a slow one does not delay the others", () => {
     const run = aNewRun({ jobs: 4, machines: { a: 1, b: 1 } });
     const connects = run.begin();
     expect(connects.map(({ kind, machine }) => `${kind} ${machine}`)).toEqual(["connect a", "connect b"]);
@@ -63,7 +63,7 @@ describe("dealing", () => {
     expect(linesFor(run.news("jobs-assigned"), "a")).toEqual([1, 2, 3, 4]);
   });
 
-  test("while others are waited for, slots do not stand idle: each gets one job, and the rest is dealt later", () => {
+  test("while other machines are awaited, slots are not idle: each gets one job, and the rest is dealt later", () => {
     const run = aNewRun({ jobs: 9, machines: { a: 2, b: 1, c: 1 } });
     run.begin();
     run.tell(ready("a", 2), ready("b", 1));
@@ -78,14 +78,14 @@ describe("dealing", () => {
     expect(["a", "b", "c"].flatMap((machine) => linesFor(rest, machine))).toHaveLength(6);
   });
 
-  test("one that failed to answer is not waited for", () => {
+  test("a machine that failed is not awaited", () => {
     const run = aNewRun({ jobs: 2, machines: { a: 1, b: 1 } });
     run.begin();
     run.tell(ready("a", 1), failed("b"));
     expect(linesFor(run.news("jobs-assigned"), "a")).toEqual([1, 2]);
   });
 
-  test("jobs that begin with another tree are handed over after those of the first", () => {
+  test("jobs with another tree are handed over after those with the first tree", () => {
     const run = aRun({ jobs: 5, machines: { a: 1 } });
     for (const id of [2, 4]) {
       const tracked = run.state.jobs.get(id);
@@ -100,7 +100,7 @@ describe("dealing", () => {
     expect(run.decisions("hand-over")).toEqual([{ kind: "hand-over", machine: "a", jobs: [2, 4] }]);
   });
 
-  test("never twice, and each time with the number of its attempt", () => {
+  test("no job is dealt twice, and each assignment has the number of its attempt", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     const dealt = run.news("jobs-assigned");
     expect(dealt).toEqual([{ kind: "jobs-assigned", machine: "a", jobs: [1, 2], attempts: [1, 1] }]);
@@ -111,7 +111,7 @@ describe("dealing", () => {
     expect(run.news("jobs-assigned")).toMatchObject([{ jobs: [2], attempts: [2] }]);
   });
 
-  test("not to a machine that is being given the last share", () => {
+  test("not to a machine to which jobs are being handed over", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(assigned("a", 1), takenBack("a", [2]));
     const [handOver] = run.begin();
@@ -120,7 +120,7 @@ describe("dealing", () => {
     expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [2] }]);
   });
 
-  test("of what is handed over once more it is said that it may be there", () => {
+  test("jobs that are handed over again are marked as possibly arrived", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(assigned("a", 1));
     const begun = run.begin();
@@ -131,7 +131,7 @@ describe("dealing", () => {
     ]);
   });
 
-  test("with nothing to run, nobody is bothered", () => {
+  test("with nothing to run, no machine is connected", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
     run.tell({ kind: "job-skipped", job: 1, outcome: null });
     expect(run.decisions()).toEqual([]);
@@ -139,8 +139,8 @@ describe("dealing", () => {
   });
 });
 
-describe("one of each verb at a time", () => {
-  test("what is under way is not begun again", () => {
+describe("one verb of each kind at a time", () => {
+  test("a verb in progress is not begun again", () => {
     const run = aRun({ jobs: 2, machines: { a: 2 } });
     run.tell(...given("a", 1, 2), ended("a", 1));
     const [collect] = run.begin();
@@ -152,7 +152,7 @@ describe("one of each verb at a time", () => {
     expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", jobs: [2] }]);
   });
 
-  test("short jobs come home together; the last ones, and those after a while, at once", () => {
+  test("results of short jobs are collected together; the last ones, and those after a while, at once", () => {
     const run = aRun({ jobs: 400, machines: { a: 2 } });
     const lines = Array.from({ length: 400 }, (_, n) => n + 1);
     run.tell(...given("a", ...lines), ended("a", 1));
@@ -172,7 +172,7 @@ describe("one of each verb at a time", () => {
     expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", jobs: [400] }]);
   });
 
-  test("a verb that settled without news is decided again", () => {
+  test("a verb that ended without news is decided again", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1));
     const [collect] = run.begin();
@@ -180,7 +180,7 @@ describe("one of each verb at a time", () => {
     expect(run.decisions("collect")).toEqual([collect]);
   });
 
-  test("many results come in parts", () => {
+  test("many results are collected in parts", () => {
     const jobs = 1200;
     const run = aRun({ jobs, machines: { a: 1 } });
     const lines = Array.from({ length: jobs }, (_, n) => n + 1);
@@ -191,7 +191,7 @@ describe("one of each verb at a time", () => {
 });
 
 describe("freeing", () => {
-  test("only what is collected, by the name of its attempt", () => {
+  test("only collected attempts, by their keys", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), takenBack("a", [1]), ...given("a", 1));
     run.tell(ended("a", 1, undefined, 2), ended("a", 2));
@@ -200,7 +200,7 @@ describe("freeing", () => {
     expect(run.decisions("free")).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-2"] }]);
   });
 
-  test("the last results go with all the rest", () => {
+  test("the last results are removed with the spool", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1));
     const [collect] = run.begin();
@@ -210,7 +210,7 @@ describe("freeing", () => {
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: true }]);
   });
 
-  test("where some results have to stay, the others are freed before that", () => {
+  test("if some results must stay, the others are freed first", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 1));
     run.tell({ kind: "job-stuck", job: 2, attempt: 1, machine: "a", reason: "a device" });
@@ -222,13 +222,13 @@ describe("freeing", () => {
 });
 
 describe("interrupts", () => {
-  test("what nobody has begun is taken back, what runs goes on", () => {
+  test("jobs that have not begun are taken back, running ones continue", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 } });
     run.tell(...given("a", 1, 2, 3), started("a", 1), interrupted("drain"));
     expect(run.decisions()).toEqual([{ kind: "take-back", machine: "a", jobs: [2, 3] }]);
   });
 
-  test("the second time what runs is stopped, once", () => {
+  test("the second time running jobs are stopped, once", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), started("a", 1), interrupted("stop"));
     const begun = run.begin();
@@ -237,7 +237,7 @@ describe("interrupts", () => {
     expect(run.decisions("stop")).toEqual([]);
   });
 
-  test("nothing more is assigned, and the run ends when what ran is home", () => {
+  test("nothing more is assigned, and the run ends when the running jobs are collected", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 } });
     run.tell(...given("a", 1), started("a", 1), interrupted("drain"));
     expect(run.news("jobs-assigned")).toEqual([]);
@@ -248,7 +248,7 @@ describe("interrupts", () => {
 });
 
 describe("finishing", () => {
-  test("only when nothing is left there, and the others have nothing that could come", () => {
+  test("only when the machine has nothing left, and no job could come from another", () => {
     const run = aRun({ jobs: 2, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1), ...given("b", 2), started("b", 2), ended("a", 1), collected("a", 1));
     const [free] = run.begin();
@@ -258,7 +258,7 @@ describe("finishing", () => {
     expect(run.begin().map(({ kind, machine }) => `${kind} ${machine}`)).toEqual(["finish a", "finish b"]);
   });
 
-  test("a machine that never had a job is left without cleaning", () => {
+  test("a machine that never had a job is not cleaned", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1), ended("a", 1), collected("a", 1));
     expect(run.decisions("finish")).toEqual([
@@ -267,14 +267,14 @@ describe("finishing", () => {
     ]);
   });
 
-  test("results that could not be taken are not cleaned away", () => {
+  test("results that could not be collected are not cleaned away", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1));
     run.tell({ kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" });
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
   });
 
-  test("results of which something is missing are neither freed nor cleaned away", () => {
+  test("results with missing paths are neither freed nor cleaned away", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 2));
     run.tell({ ...collected("a", 1), missing: ["closed/"] } as News);
@@ -284,7 +284,7 @@ describe("finishing", () => {
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
   });
 
-  test("the next client asks for what is missing, and frees it when it has come", () => {
+  test("the next client requests the missing paths, and frees the results when they have arrived", () => {
     const past = [...given("a", 1), ended("a", 1), { ...collected("a", 1), missing: ["x"] }];
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
     replay(
@@ -307,7 +307,7 @@ describe("finishing", () => {
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: true }]);
   });
 
-  test("the next client asks again for results that could not be taken, though the machine was done", () => {
+  test("the next client requests uncollected results again, even if the machine was done", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
     const past: News[] = [
       ...given("a", 1),
@@ -322,7 +322,7 @@ describe("finishing", () => {
     expect(run.decisions()).toEqual([{ kind: "connect", machine: "a", resumes: true }]);
   });
 
-  test("the run is over when everybody is done or has failed, and not while a verb is under way", () => {
+  test("the run is over when every machine is done or has failed, and not while a verb is in progress", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1), ended("a", 1), collected("a", 1), failed("b"));
     const [finish] = run.begin();
@@ -335,8 +335,8 @@ describe("finishing", () => {
   });
 });
 
-describe("a lost link", () => {
-  test("nothing but the way back is tried, once at a time, and what was under way is decided anew", () => {
+describe("a lost connection", () => {
+  test("only reconnecting is tried, once at a time, and verbs in progress are decided again", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), ended("a", 1));
     const [collect] = run.begin();
@@ -352,7 +352,7 @@ describe("a lost link", () => {
     expect(run.decisions()).toEqual([{ kind: "collect", machine: "a", jobs: [1] }]);
   });
 
-  test("away too long, others get what it had not begun; what it had begun stays its own", () => {
+  test("after too long, other machines get its waiting jobs; its begun jobs stay with it", () => {
     const run = aRun({ jobs: 3, machines: { a: 1, b: 1 }, policy: { reassignAfterMs: 1000 } });
     run.tell(...given("a", 1, 2), started("a", 1), ...given("b", 3), lost("a"));
     run.begin();
@@ -365,7 +365,7 @@ describe("a lost link", () => {
     expect(run.job(1)).toMatchObject({ kind: "running", machine: "a" });
   });
 
-  test("never, if that is wanted, and not when nobody else could take it", () => {
+  test("never, if that is configured, and not if no other machine could take the jobs", () => {
     const patient = aRun({ jobs: 1, machines: { a: 1, b: 1 }, policy: { reassignAfterMs: null } });
     patient.tell(...given("a", 1), lost("a"));
     patient.at = 1e12;
@@ -376,7 +376,7 @@ describe("a lost link", () => {
     expect(alone.news("jobs-reassigned")).toEqual([]);
   });
 
-  test("when it comes back it is asked for what others have got, which it may have begun", () => {
+  test("when it comes back, it is asked for jobs that others have, which it may have begun", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 }, policy: { reassignAfterMs: 1000 } });
     run.tell(
       ...given("a", 1),
@@ -386,7 +386,7 @@ describe("a lost link", () => {
     );
     run.tell(back("a"));
     expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [1] }]);
-    // It had: whichever result comes home first counts, and the other is kept beside.
+    // It had begun it: the first collected result counts, and the other gets another name.
     run.tell(takenBack("a", [], [1]), ended("a", 1), started("b", 1, 2));
     expect(linesFor(run.decisions("collect"), "a")).toEqual([1]);
     run.tell(collected("a", 1));
@@ -398,8 +398,8 @@ describe("a lost link", () => {
   });
 });
 
-describe("trying again", () => {
-  test("what went down with its machine, elsewhere if possible, and not for ever", () => {
+describe("retries", () => {
+  test("a lost job is retried, on another machine if possible, a limited number of times", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 }, policy: { retries: 1 } });
     run.tell(...given("a", 1), ended("a", 1, LOST), collected("a", 1, LOST));
     expect(run.decisions("retry")).toEqual([{ kind: "retry", machine: "a", jobs: [1] }]);
@@ -409,7 +409,7 @@ describe("trying again", () => {
     expect(run.decisions("retry")).toEqual([]);
   });
 
-  test("what failed only if that is wanted; what was stopped never", () => {
+  test("a failed job only if configured; a stopped one never", () => {
     for (const retriesFailures of [false, true]) {
       const run = aRun({ jobs: 2, machines: { a: 1 }, policy: { retriesFailures } });
       run.tell(...given("a", 1, 2), ended("a", 1, FAILURE), ended("a", 2, { kind: "stopped" }));
@@ -418,7 +418,7 @@ describe("trying again", () => {
     }
   });
 
-  test("alone, a machine gets its own failures again", () => {
+  test("a single machine gets its own failures again", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1, LOST), collected("a", 1, LOST));
     run.tell({ kind: "jobs-retried", machine: "a", jobs: [1] });
@@ -426,14 +426,14 @@ describe("trying again", () => {
   });
 });
 
-test("a job whose earlier results are stuck is not given again while its machine is asked to take it back", () => {
+test("a job with stuck results is not assigned again while its machine is asked to give it back", () => {
   const run = aRun({ jobs: 1, machines: { a: 1 } });
   run.tell(...given("a", 1), { kind: "job-replaced", job: 1 });
   const [takeBack] = run.begin();
   expect(takeBack).toEqual({ kind: "take-back", machine: "a", jobs: [1] });
   const stuck = { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" } as const;
   run.tell(ended("a", 1), stuck);
-  // The answer is about the first attempt.
+  // The answer concerns the first attempt.
   expect(run.news("jobs-assigned")).toEqual([]);
   run.tell(takenBack("a", [], [1]));
   run.settle(takeBack as Decision);
@@ -441,7 +441,7 @@ test("a job whose earlier results are stuck is not given again while its machine
 });
 
 describe("balancing", () => {
-  test("a machine that has run dry gets what another has not begun, the last of it first", () => {
+  test("a machine without work gets jobs that another has not begun, the last ones first", () => {
     const run = aRun({ jobs: 6, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1, 2, 3, 4, 5), ...given("b", 6), started("a", 1), ended("b", 6));
     run.decisions();
@@ -452,7 +452,7 @@ describe("balancing", () => {
     expect(linesFor(run.decisions("take-back"), "b")).toEqual([]);
   });
 
-  test("not at once: whoever has the jobs may be through with them sooner than they could be moved", () => {
+  test("not at once: the first machine may finish the jobs sooner than they could be moved", () => {
     const run = aRun({ jobs: 6, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1, 2, 3, 4, 5), ...given("b", 6), started("a", 1), ended("b", 6));
     expect(run.decisions("take-back")).toEqual([]);
@@ -461,7 +461,7 @@ describe("balancing", () => {
     expect(run.decisions("take-back")).toEqual([]);
   });
 
-  test("not while everybody has work, and not for one job that is about to begin", () => {
+  test("not while every machine has work, and not for one job that is about to begin", () => {
     const busy = aRun({ jobs: 4, machines: { a: 1, b: 1 } });
     busy.tell(...given("a", 1, 2, 3), ...given("b", 4), started("a", 1), started("b", 4));
     busy.decisions();
@@ -475,7 +475,7 @@ describe("balancing", () => {
   });
 });
 
-describe("jobs that come while the batch runs", () => {
+describe("jobs that arrive while the batch runs", () => {
   const late = { id: 1, line: 1, name: "stdin.1", command: "true" };
 
   function anOpenRun() {
@@ -484,7 +484,7 @@ describe("jobs that come while the batch runs", () => {
     return run;
   }
 
-  test("machines are connected to before the first has come, and stay when there is nothing to do", () => {
+  test("machines are connected before the first job arrives, and stay if there is nothing to do", () => {
     const run = anOpenRun();
     expect(run.begin()).toEqual([{ kind: "connect", machine: "a", resumes: false }]);
     run.tell(ready("a", 1));
@@ -493,7 +493,7 @@ describe("jobs that come while the batch runs", () => {
     expect(run.isOver()).toBe(false);
   });
 
-  test("one that comes is dealt at once; one that is known already is none", () => {
+  test("a new job is dealt at once; a known one is ignored", () => {
     const run = anOpenRun();
     run.tell(ready("a", 1), { kind: "jobs-added", jobs: [late], position: null });
     expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [1] }]);
@@ -501,29 +501,29 @@ describe("jobs that come while the batch runs", () => {
     expect(run.job(1)?.kind).toBe("assigned");
   });
 
-  test("a machine is finished with when no more will come", () => {
+  test("a machine is finished when no more jobs will arrive", () => {
     const run = anOpenRun();
     run.tell(ready("a", 1));
     run.tell({ kind: "jobs-complete" });
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: false }]);
   });
 
-  test("after Ctrl-C nothing more is taken, and what comes all the same is dropped", () => {
+  test("after Ctrl-C nothing more is read, and jobs that still arrive are dropped", () => {
     const run = anOpenRun();
     run.tell(ready("a", 1), interrupted("drain"), { kind: "jobs-added", jobs: [late], position: null });
     expect(run.job(1)?.kind).toBe("dropped");
     expect(run.decisions("finish")).toHaveLength(1);
   });
 
-  test("without any machine left it is over", () => {
+  test("without any machine left the run is over", () => {
     const run = anOpenRun();
     run.tell(failed("a"));
     expect(run.isOver()).toBe(true);
   });
 });
 
-describe("a spool that an older version made", () => {
-  test("gets nothing: what may not have arrived there is taken back", () => {
+describe("a spool of an older version", () => {
+  test("gets no jobs: jobs that may not have arrived are taken back", () => {
     const run = aNewRun({ jobs: 2, machines: { a: 1, old: 1 }, older: ["old"] });
     replay(run.state, [{ ...assigned("old", 1, 2), at: 0 } as RunEvent]);
     const [connect] = run.begin().filter(({ machine }) => machine === "old");
@@ -533,7 +533,7 @@ describe("a spool that an older version made", () => {
     expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "old", jobs: [1, 2] }]);
   });
 
-  test("keeps what waits while no other machine can take it, then gives it all", () => {
+  test("keeps its waiting jobs while no other machine can take them, then gives all back", () => {
     const run = aNewRun({ jobs: 3, machines: { a: 1, old: 1 }, older: ["old"] });
     replay(
       run.state,
@@ -548,7 +548,7 @@ describe("a spool that an older version made", () => {
     expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "old", jobs: [2, 3] }]);
   });
 
-  test("knows its attempts by the keys of its format", () => {
+  test("has attempts with the keys of its format", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1, old: 1 }, older: ["old"] });
     run.tell(...given("old", 1));
     expect(keyOn(run.state, "old", 1)).toBe("0000001-1");

@@ -25,14 +25,14 @@ import {
   takenBack,
 } from "./a-run.js";
 
-/** Ten jobs are on one machine. */
+/** Ten jobs on one machine. */
 function aHaltingRun(halt: string, policy: Partial<Policy> = {}, jobs = 10): ARun {
   const run = aRun({ jobs, machines: { a: 2 }, policy: { halt: parseHalt(halt), ...policy } });
   run.tell(runStarted(), ...given("a", ...Array.from({ length: jobs }, (_, n) => n + 1)));
   return run;
 }
 
-/** As the loop does: what is due is told. */
+/** As in the loop: emits the event if it is due. */
 function halt(run: ARun): News | null {
   const due = haltDue(run.state);
   if (due !== null) run.tell(due);
@@ -40,7 +40,7 @@ function halt(run: ARun): News | null {
 }
 
 describe("a rule is met", () => {
-  test("by as many failures as it says, and told once", () => {
+  test("by the given number of failures, and reported once", () => {
     const run = aHaltingRun("soon,fail=2");
     run.tell(started("a", 1), ended("a", 1, FAILURE), started("a", 2), ended("a", 2));
     expect(halt(run)).toBeNull();
@@ -55,14 +55,14 @@ describe("a rule is met", () => {
     expect(halt(run)).toBeNull();
   });
 
-  test("not by what the same log tells twice", () => {
+  test("not by an event that the log has twice", () => {
     const run = aHaltingRun("soon,fail=2");
     run.tell(started("a", 1), ended("a", 1, FAILURE), started("a", 1), ended("a", 1, FAILURE));
     run.tell(collected("a", 1, FAILURE));
     expect(halt(run)).toBeNull();
   });
 
-  test("by a job that is tried again only when it is given up", () => {
+  test("by a retried job only after its last try", () => {
     const run = aHaltingRun("soon,fail=1", { retries: 1, retriesFailures: true });
     run.tell(started("a", 1), ended("a", 1, FAILURE), collected("a", 1, FAILURE));
     expect(halt(run)).toBeNull();
@@ -71,7 +71,7 @@ describe("a rule is met", () => {
     expect(halt(run)).toMatchObject({ count: 1 });
   });
 
-  test("not by what ended before this run", () => {
+  test("not by jobs that ended before this run", () => {
     const before = [
       { ...assigned("a", 1, 2), at: 0 },
       { ...handedOver("a", 1, 2), at: 0 },
@@ -86,7 +86,7 @@ describe("a rule is met", () => {
     expect(halt(run)).toMatchObject({ count: 1 });
   });
 
-  test("by a share of the jobs that this run had to do", () => {
+  test("by a percentage of the jobs that this run had to do", () => {
     const run = aHaltingRun("soon,fail=50%");
     for (const line of [1, 2, 3, 4]) run.tell({ kind: "job-skipped", job: line, outcome: SUCCESS });
     for (const line of [5, 6]) run.tell(started("a", line), ended("a", line, FAILURE));
@@ -98,7 +98,7 @@ describe("a rule is met", () => {
 
 const anOutcome: fc.Arbitrary<Outcome> = fc.constantFrom(SUCCESS, FAILURE, LOST);
 
-test("property: a run halts at the job at which counting by hand says so", () => {
+test("property: a run halts at the same job as in a count by hand", () => {
   fc.assert(
     fc.property(aHaltRule, fc.array(anOutcome, { minLength: 1, maxLength: 30 }), (rule, outcomes) => {
       const jobs = outcomes.length;
@@ -119,7 +119,7 @@ test("property: a run halts at the job at which counting by hand says so", () =>
   );
 });
 
-test("property: what is met stays met when more have ended, and is not met later by a smaller rule", () => {
+test("property: a rule that is met stays met, and a smaller rule is met no later", () => {
   const amounts = fc.record({ rule: aHaltRule, count: fc.nat(200), more: fc.nat(50), jobs: fc.nat(300) });
   fc.assert(
     fc.property(amounts, ({ rule, count, more, jobs }) => {
@@ -131,7 +131,7 @@ test("property: what is met stays met when more have ended, and is not met later
 });
 
 describe("halting", () => {
-  test("soon: what nobody has begun comes back, what runs goes on", () => {
+  test("soon: jobs that have not begun are taken back, running ones continue", () => {
     const run = aHaltingRun("soon,fail=1", {}, 4);
     run.tell(started("a", 1), started("a", 2), ended("a", 1, FAILURE));
     halt(run);
@@ -141,14 +141,14 @@ describe("halting", () => {
     expect(run.job(3)).toEqual({ kind: "dropped" });
   });
 
-  test("now: what runs is stopped", () => {
+  test("now: running jobs are stopped", () => {
     const run = aHaltingRun("now,fail=1", {}, 4);
     run.tell(started("a", 1), started("a", 2), ended("a", 1, FAILURE));
     halt(run);
     expect(run.decisions("stop")).toEqual([{ kind: "stop", machine: "a", jobs: [2] }]);
   });
 
-  test("what is on no machine yet is not sent there", () => {
+  test("jobs on no machine are not sent", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 }, policy: { halt: parseHalt("soon,fail=1") } });
     run.tell(runStarted(), ...given("a", 1), assigned("a", 2, 3), started("a", 1), ended("a", 1, FAILURE));
     halt(run);
@@ -156,7 +156,7 @@ describe("halting", () => {
     expect(run.news("jobs-taken-back")).toEqual([takenBack("a", [2, 3])]);
   });
 
-  test("Ctrl-C does not bring running jobs back that `now` has stopped", () => {
+  test("Ctrl-C does not continue jobs that `now` has stopped", () => {
     const run = aHaltingRun("now,fail=1", {}, 2);
     run.tell(started("a", 1), started("a", 2), ended("a", 1, FAILURE));
     halt(run);
@@ -165,8 +165,8 @@ describe("halting", () => {
   });
 });
 
-describe("did it do what it was asked to?", () => {
-  /** Line 1 ended so, line 2 was running then, line 3 waiting. */
+describe("did the run do what its rule asked for?", () => {
+  /** Line 1 ended this way; line 2 was running then, line 3 waiting. */
   function haltedRun(rule: string, first: Outcome, second: Outcome): ARun {
     const run = aHaltingRun(rule, {}, 3);
     run.tell(started("a", 1), started("a", 2), ended("a", 1, first), collected("a", 1, first));
@@ -196,7 +196,7 @@ describe("did it do what it was asked to?", () => {
 });
 
 describe("a drain that is undone", () => {
-  test("what was taken back goes out again in order, and the run is as if it had never been", () => {
+  test("jobs that were taken back are handed out again in order, and the run is as before", () => {
     const run = aRun({ jobs: 4, machines: { a: 1 } });
     run.tell(...given("a", 1, 2, 3, 4), started("a", 1), interrupted("drain"), takenBack("a", [4, 2, 3], []));
     expect(run.job(2)).toEqual({ kind: "dropped" });
@@ -206,7 +206,7 @@ describe("a drain that is undone", () => {
     expect(run.state.interrupted).toBe("no");
   });
 
-  test("jobs that may still come are waited for again", () => {
+  test("jobs that may still arrive are awaited again", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.state.isMoreToCome = true;
     run.tell(...given("a", 1), interrupted("drain"), takenBack("a", [1], []));
@@ -215,7 +215,7 @@ describe("a drain that is undone", () => {
     expect(run.isOver()).toBe(false);
   });
 
-  test("jobs that are being stopped stay so", () => {
+  test("jobs that are being stopped stay stopped", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), interrupted("stop"), { kind: "continued", from: "drain" });
     expect(canContinue(run.state)).toBe(false);
@@ -224,7 +224,7 @@ describe("a drain that is undone", () => {
 });
 
 describe("a pause", () => {
-  test("what nobody has begun comes back, and goes out again in order", () => {
+  test("jobs that have not begun are taken back, and handed out again in order", () => {
     const run = aHaltingRun("never", {}, 5);
     run.tell(started("a", 1), { kind: "paused", pid: 1 });
     expect(run.begin()).toEqual([{ kind: "take-back", machine: "a", jobs: [2, 3, 4, 5] }]);
@@ -244,7 +244,7 @@ describe("a pause", () => {
     expect(run.isOver()).toBe(false);
   });
 
-  test("while jobs are on their way: what is there already is taken back at once", () => {
+  test("jobs that have arrived during a hand-over are taken back at once", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), assigned("a", 3), started("a", 1));
     expect(run.begin()).toEqual([{ kind: "hand-over", machine: "a", jobs: [3] }]);

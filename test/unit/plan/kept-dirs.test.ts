@@ -27,7 +27,7 @@ function aKeepingRun(facts: RunFacts): ARun {
   return run;
 }
 
-/** Given to a machine, begun there, and over. */
+/** Assigned to a machine, begun, and ended. */
 function failedOn(machine: string, job: number, attempt = 1): News[] {
   return [
     ...given(machine, job),
@@ -42,7 +42,7 @@ function dealtTo(run: ARun): string[] {
 }
 
 describe("where a job resumes", () => {
-  test("on the machine that has its directory, though another has less to do", () => {
+  test("on the machine that has its directory, even if another has less to do", () => {
     const run = aKeepingRun({ jobs: 4, machines: { a: 1, b: 1 } });
     run.tell(...failedOn("a", 1), ...given("a", 2, 3, 4), retried("a", 1));
     expect(dealtTo(run)).toEqual(["a"]);
@@ -54,7 +54,7 @@ describe("where a job resumes", () => {
     expect(dealtTo(run)).toEqual(["b"]);
   });
 
-  test("a machine out of reach is waited for as long as --reassign-after says", () => {
+  test("an unreachable machine is awaited for --reassign-after", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1, b: 1 } });
     run.tell(...failedOn("a", 1), lost("a"), retried("a", 1));
     run.at += 599_000;
@@ -64,13 +64,13 @@ describe("where a job resumes", () => {
     expect(dealtTo(run)).toEqual(["b"]);
   });
 
-  test("a machine that is drained is not waited for", () => {
+  test("a drained machine is not awaited", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1, b: 1 } });
     run.tell(...failedOn("a", 1), { kind: "machine-draining", machine: "a" }, retried("a", 1));
     expect(dealtTo(run)).toEqual(["b"]);
   });
 
-  test("balance takes other jobs from there, but not those whose directories are there", () => {
+  test("balancing moves other jobs from there, but not those with directories there", () => {
     const run = aKeepingRun({ jobs: 6, machines: { a: 1, b: 1 } });
     run.tell(...failedOn("a", 6), retried("a", 6));
     run.tell(...given("a", 1, 2, 3, 4, 5));
@@ -94,14 +94,14 @@ describe("how long a directory stays", () => {
     expect(run.isOver()).toBe(true);
   });
 
-  test("a directory that the machine does not have any more does not stay", () => {
+  test("a directory that the machine no longer has does not stay", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...failedOn("a", 1), { kind: "dirs-kept", machine: "a", jobs: [], bytes: 0 });
     run.tell({ kind: "machine-done", machine: "a" });
     expect(run.state.machines.get("a")?.hasSpool).toBe(false);
   });
 
-  test("a success frees it, on other machines too", () => {
+  test("a success frees it, also on other machines", () => {
     const run = aKeepingRun({ jobs: 2, machines: { a: 1, b: 1 } });
     run.tell(...failedOn("a", 1), retried("a", 1));
     run.tell({ kind: "jobs-assigned", machine: "b", jobs: [1], attempts: [2] });
@@ -109,7 +109,7 @@ describe("how long a directory stays", () => {
     expect(run.decisions("free")).toContainEqual({ kind: "free", machine: "a", keys: [KEY] });
   });
 
-  test("a later attempt that began has it all; one that never began has nothing", () => {
+  test("a later attempt that began has everything; one that never began has nothing", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1, b: 1 } });
     const tracked = () => run.state.jobs.get(1) as NonNullable<ReturnType<typeof run.state.jobs.get>>;
     run.tell(...failedOn("a", 1), retried("a", 1), assigned("a", 1));
@@ -128,7 +128,7 @@ describe("how long a directory stays", () => {
     expect(run.decisions("free")).toEqual([{ kind: "free", machine: "a", keys: [KEY] }]);
   });
 
-  test("a machine that has nothing but such directories is not connected to without need", () => {
+  test("a machine with only such directories is not connected without need", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...failedOn("a", 1), { kind: "machine-done", machine: "a" });
     Object.assign(run.state.machines.get("a") ?? {}, { phase: "new" });
@@ -140,7 +140,7 @@ describe("how long a directory stays", () => {
 });
 
 describe("the last collected copy", () => {
-  test("follows the results to where they move", () => {
+  test("moves with the results", () => {
     const run = aKeepingRun({ jobs: 1, machines: { a: 1 } });
     const copy = () => run.state.jobs.get(1)?.copy;
     run.tell(...failedOn("a", 1));

@@ -1,5 +1,5 @@
-// A client and its machines, simulated: decisions are carried out as the verbs would, late, in any order, or not at all
-// when a link is lost in the middle. What must never happen throws.
+// A simulated client with its machines. Decisions are carried out as the verbs would: late, in any order, or not at all
+// if a connection is lost. Throws if something happens that never must.
 
 import { parseAttemptKey } from "../../../src/model/attempt-key.js";
 import { isStoppable, standingOf } from "../../../src/model/batch-state.js";
@@ -27,7 +27,7 @@ type LogLine =
   | { readonly kind: "started"; readonly key: string }
   | { readonly kind: "ended"; readonly key: string; readonly outcome: Outcome };
 
-/** A machine, and the client's link to it. */
+/** A machine, and the client's connection to it. */
 interface Remote {
   readonly name: string;
   readonly slots: number;
@@ -59,12 +59,12 @@ const LOST: Outcome = { kind: "lost", reason: "reboot" };
 
 export interface SimulationFacts {
   readonly jobs: number;
-  /** Jobs that come while it runs. */
+  /** Jobs that arrive while it runs. */
   readonly late: number;
   readonly slots: readonly number[];
-  /** Every third job needs more, for which the first and the third machine have slots. */
+  /** Every third job needs more, and only the first and the third machine have slots for it. */
   readonly isMixed: boolean;
-  /** Machines may be left out, and results may be stuck: then not all jobs come home. */
+  /** Machines may be left out, and results may be stuck: then not all jobs are collected. */
   readonly canFail?: boolean;
   readonly policy: Policy;
 }
@@ -88,11 +88,11 @@ function aJob(line: number, isMixed: boolean): Job {
 
 const linesOf = (keys: readonly string[]) => keys.map((key) => parseAttemptKey(key).job);
 
-/** Sees what a reporter sees. */
+/** Gets what a reporter gets. */
 export interface Audience {
   /** A client begins, the first one or the next. */
   begin(run: Simulation): void;
-  /** After the event was applied. */
+  /** Called after the event was applied. */
   hear(event: RunEvent, isNews: boolean): void;
 }
 
@@ -102,23 +102,23 @@ export class Simulation {
   readonly #remotes: Map<string, Remote>;
   readonly #audience: Audience | undefined;
   readonly record: RunEvent[] = [];
-  /** Attempts whose results are in place here. */
+  /** Attempts whose results are in place. */
   readonly placed = new Set<string>();
-  /** Of these: something of them could not be taken, and is still there. */
+  /** Placed attempts of which a part could not be collected. */
   readonly #incomplete = new Set<string>();
-  /** How often each line was begun, and how often that was allowed. */
+  /** How often each line began, and how often that was allowed. */
   readonly #begun = new Map<number, number>();
   readonly #allowed = new Map<number, number>();
   readonly #trace: string[] = [];
   #inbox: (RunEvent | VerbNews)[] = [];
   #pending: Pending[] = [];
-  /** The number of the line that came last. */
+  /** The number of the last line that arrived. */
   #come = 0;
   #isCalm = false;
   state: RunState;
   now = 0;
 
-  /** `choose` answers with a number below the one it is given. */
+  /** `choose` returns a number below its argument. */
   constructor(facts: SimulationFacts, choose: (count: number) => number, audience?: Audience) {
     this.#facts = facts;
     this.#choose = choose;
@@ -148,7 +148,7 @@ export class Simulation {
     this.#open();
   }
 
-  /** Those that have come so far. */
+  /** The jobs that have arrived so far. */
   jobs(): Job[] {
     const added = this.record.flatMap((event) => (event.kind === "jobs-added" ? event.jobs : []));
     return [
@@ -168,7 +168,7 @@ export class Simulation {
     });
   }
 
-  /** As a client does when it begins: some users have removed results meanwhile, or changed a line. */
+  /** As at the start of a client: some users have removed results in the meantime, or changed a line. */
   #open(): void {
     this.#audience?.begin(this);
     this.#emit(runStarted(this.jobs()));
@@ -199,7 +199,7 @@ export class Simulation {
     this.#emit(news);
   }
 
-  /** The next line of whatever feeds the batch, or its end. */
+  /** The next line of the feed, or its end. */
   #feed(): void {
     const { jobs, late } = this.#facts;
     if (this.#come > jobs + late) return;
@@ -208,7 +208,7 @@ export class Simulation {
     else this.#emit({ kind: "jobs-added", jobs: [aJob(this.#come, this.#facts.isMixed)], position: null });
   }
 
-  /** One thing happens, whichever. */
+  /** One random step. */
   step(): void {
     const remotes = [...this.#remotes.values()];
     const remote = remotes[this.#choose(remotes.length)] as Remote;
@@ -234,7 +234,7 @@ export class Simulation {
     (actions[this.#choose(actions.length)] as () => void)();
   }
 
-  /** From now on nothing goes wrong any more: true if the run then comes to its end. */
+  /** From now on nothing fails: returns true if the run then ends. */
   comesToItsEnd(): boolean {
     this.#isCalm = true;
     this.#emit({ kind: "continued" });
@@ -253,12 +253,12 @@ export class Simulation {
     return false;
   }
 
-  /** Lines that ran somewhere. */
+  /** Lines that ran on some machine. */
   begunLines(): number[] {
     return [...this.#begun.keys()];
   }
 
-  /** What happened, for whoever has to understand it. */
+  /** The history, for people who debug a failure. */
   explain(): string {
     const jobs = [...this.state.jobs].map(([line, { fate }]) => `${line}: ${JSON.stringify(fate)}`);
     const machines = [...this.state.machines.values()].map((machine) =>
@@ -288,7 +288,7 @@ export class Simulation {
       const { link } = this.#remote(decision.machine);
       const keys = "jobs" in decision ? decision.jobs.map((line) => this.#key(decision.machine, line)) : [];
       const pending = { decision, keys, epoch: link.epoch };
-      // It needs no link.
+      // It needs no connection.
       if (decision.kind === "retry") {
         this.#perform(pending, this.#remote(decision.machine));
         this.#endVerb(decision);
@@ -328,7 +328,7 @@ export class Simulation {
     return this.#remotes.get(name) as Remote;
   }
 
-  /** A verb comes to its end, however it went. */
+  /** A verb ends, with or without success. */
   #finishOne(): void {
     if (this.#pending.length === 0) return;
     const [pending] = this.#pending.splice(this.#choose(this.#pending.length), 1) as [Pending];
@@ -421,7 +421,7 @@ export class Simulation {
     this.#tend(remote);
   }
 
-  /** Loops are started again: what ran when the machine went down is lost. */
+  /** Starts loops again: jobs that ran when the machine went down are lost. */
   #tend(remote: Remote): void {
     if (!remote.hasRebooted) return;
     remote.hasRebooted = false;
@@ -445,7 +445,7 @@ export class Simulation {
     this.#tend(remote);
   }
 
-  /** Those that had been taken back before they came do not get in. */
+  /** Jobs that were taken back before they arrived are not accepted. */
   #handOver(remote: Remote, keys: readonly string[]): void {
     const machine = remote.name;
     this.#arrive(remote, keys);
@@ -456,7 +456,7 @@ export class Simulation {
     if (taken.length > 0) this.#emit({ kind: "jobs-taken-back", machine, jobs: linesOf(taken), begun: [] });
   }
 
-  /** Some arrive all the same, and may be begun at once. The machine's word that none did is about this hand-over alone. */
+  /** Some jobs arrive anyway, and may begin at once. The machine's report that none did concerns only this hand-over. */
   #failHandOver(
     remote: Remote,
     { jobs: lines, again = [] }: Extract<Decision, { kind: "hand-over" }>,
@@ -479,7 +479,7 @@ export class Simulation {
     this.#emit({ kind: "jobs-handed-over", machine, jobs: linesOf(begun) });
   }
 
-  /** The keys that had been begun. */
+  /** The keys that had begun. */
   #tellTaken(remote: Remote, keys: readonly string[]): string[] {
     const taken = keys.filter((key) => this.#takeBack(remote, key));
     const begun = keys.filter((key) => !taken.includes(key));
@@ -602,7 +602,7 @@ export class Simulation {
     }
   }
 
-  /** The next line of a log that is followed; news that nobody waits for is dropped, as the client does. */
+  /** Delivers the next line of a followed log; drops news that the client does not await. */
   #deliver(remote: Remote): boolean {
     const { link, name } = remote;
     const line = remote.log[link.offset];
@@ -633,7 +633,7 @@ export class Simulation {
     return this.#facts.canFail === true && !this.#isCalm && this.#choose(onceIn) === 0;
   }
 
-  /** What is under way there may be done all the same, but nobody hears of it. */
+  /** A verb in progress may still take effect, but the client does not hear of it. */
   #dropLink(remote: Remote): void {
     const { link, name } = remote;
     for (const pending of this.#pending) {
@@ -657,7 +657,7 @@ export class Simulation {
     this.now += ms;
   }
 
-  /** It is killed, and the same command is typed again: what it knows is what its record says. */
+  /** The client is killed, and the same command is typed again: it knows only its record. */
   #restartClient(): void {
     this.#note("the client is killed");
     for (const remote of this.#remotes.values()) {

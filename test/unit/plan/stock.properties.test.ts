@@ -6,7 +6,7 @@ import { newStock, takeStock } from "../../../src/plan/stock.js";
 import { aTape, simulationFacts } from "./a-tape.js";
 import { Simulation } from "./simulated-run.js";
 
-test("what is decided from the machines that have changed is what a look at all of them would decide", () => {
+test("decisions from the changed machines are the same as decisions from all machines", () => {
   fc.assert(
     fc.property(simulationFacts({ jobs: 12, machines: 4, canFail: true }), aTape(300), (about, tape) => {
       const run = new Simulation(about, tape.choose);

@@ -18,15 +18,15 @@ const stopping = (...jobs: number[]): News => ({ kind: "jobs-stopping", jobs });
 const resumed = (...jobs: number[]): News => ({ kind: "jobs-resumed", jobs });
 const recorded = (...news: News[]) => news.map((each) => ({ ...each, at: 0 }) as RunEvent);
 
-describe("jobs that a user stops, while the others go on", () => {
-  test("one that waits with the client is stopped at once, and not dealt", () => {
+describe("jobs that a user stops, while the others continue", () => {
+  test("one that waits at the client is stopped at once, and not dealt", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(stopping(1));
     expect(run.job(1)).toEqual({ kind: "stopped" });
     expect(run.news("jobs-assigned")).toMatchObject([{ jobs: [2] }]);
   });
 
-  test("one that was not sent stays here, and the others are handed over", () => {
+  test("one that was not sent stays at the client, and the others are handed over", () => {
     const run = aRun({ jobs: 3, machines: { a: 1 } });
     run.tell(assigned("a", 1, 2, 3), stopping(1));
     expect(run.news("jobs-taken-back")).toEqual([
@@ -35,7 +35,7 @@ describe("jobs that a user stops, while the others go on", () => {
     expect(run.decisions("hand-over")).toMatchObject([{ jobs: [2, 3] }]);
   });
 
-  test("what is queued is taken back, what runs is stopped", () => {
+  test("queued jobs are taken back, running ones are stopped", () => {
     const run = aRun({ jobs: 4, machines: { a: 1 } });
     run.tell(...given("a", 1, 2, 3, 4), started("a", 1), stopping(1, 3));
     expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [3] }]);
@@ -45,15 +45,15 @@ describe("jobs that a user stops, while the others go on", () => {
     expect(countJobs(run.state)).toMatchObject({ stopped: 1, unfinished: 3 });
   });
 
-  test("one that is wanted again waits", () => {
+  test("one that is requested again waits", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(stopping(1), resumed(1));
     expect(run.news("jobs-assigned")).toMatchObject([{ jobs: [1] }]);
   });
 });
 
-describe("what the next client knows of it", () => {
-  test("stopped jobs are stopped, and what still runs is stopped when the machine answers", () => {
+describe("what the next client knows", () => {
+  test("stopped jobs stay stopped, and running ones are stopped when the machine answers", () => {
     const run = aNewRun({ jobs: 3, machines: { a: 1 } });
     replay(run.state, recorded(...given("a", 1, 2), started("a", 1), stopping(1, 2, 3)));
     expect(run.job(3)).toEqual({ kind: "stopped" });
@@ -62,14 +62,14 @@ describe("what the next client knows of it", () => {
     expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [2] }]);
   });
 
-  test("after a second Ctrl-C none of its jobs waits; those of a later run do", () => {
+  test("after a second Ctrl-C none of its jobs waits; jobs of a later run do", () => {
     const run = aNewRun({ jobs: 3, machines: { a: 1 } });
     const first = runStarted([...run.state.jobs.values()].slice(0, 2).map(({ job }) => job));
     replay(run.state, recorded(first, interrupted("stop")));
     expect([1, 2, 3].map((id) => run.job(id)?.kind)).toEqual(["stopped", "stopped", "waiting"]);
   });
 
-  test("a drain leaves what waits as it is", () => {
+  test("a drain does not change waiting jobs", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
     const jobs = [...run.state.jobs.values()].map(({ job }) => job);
     replay(run.state, recorded(runStarted(jobs), interrupted("drain")));

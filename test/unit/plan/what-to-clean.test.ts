@@ -34,7 +34,7 @@ test.each<[string, LeftBatch, Verdict]>([
   expect(judge([batch], [])).toEqual([verdict]);
 });
 
-test("a batch that a client here follows stays, though its link may be down at the moment", () => {
+test("a batch that a local client follows stays, even if its connection is down", () => {
   const followed = new Map([["b", "followed by process 12"]]);
   expect(judge([aBatch()], [], { followed })).toEqual([keep("followed by process 12")]);
   expect(judge([aBatch()], [], { followed, named: new Set(["b"]) })).toEqual([
@@ -42,7 +42,7 @@ test("a batch that a client here follows stays, though its link may be down at t
   ]);
 });
 
-test("a named batch goes with what it holds, but not alive; others then stay", () => {
+test("a named batch is removed with its results, unless it is in use; then the others stay", () => {
   const batches = [
     aBatch({ toCollect: 2 }),
     aBatch({ name: "alive", isAlive: true }),
@@ -56,8 +56,8 @@ test("a named batch goes with what it holds, but not alive; others then stay", (
 });
 
 test.each<[string, LeftTree, Verdict]>([
-  ["nobody uses", aTree(), { kind: "remove" }],
-  ["only a batch that goes uses", aTree({ usedBy: ["b"] }), { kind: "remove" }],
+  ["no batch uses", aTree(), { kind: "remove" }],
+  ["only a removed batch uses", aTree({ usedBy: ["b"] }), { kind: "remove" }],
   ["a batch uses", aTree({ usedBy: ["b", "c"] }), { kind: "keep", reason: "used by c" }],
   [
     "another machine's batch uses",
@@ -77,7 +77,7 @@ test.each<[string, LeftTree, Verdict]>([
   expect(judge(batches, [tree]).at(-1)).toEqual(verdict);
 });
 
-test("a batch that keeps directories for next attempts stays, and says of which jobs", () => {
+test("a batch that keeps directories for next attempts stays, and names their jobs", () => {
   const kept = ["t.1", "t.2", "t.3", "t.4", "t.5", "t.6"];
   expect(judge([aBatch({ kept: ["t.1"] }), aBatch({ kept })], [])).toEqual([
     { kind: "keep", reason: "a directory is kept until its job succeeds: t.1" },

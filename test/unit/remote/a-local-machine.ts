@@ -1,4 +1,4 @@
-// This computer as the machine, with a home of its own: real sh, real tar, no ssh.
+// This computer as the machine, with its own home: real sh, real tar, no ssh.
 
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export interface LocalMachine extends Workspace {
   /** Of the batch, relative to the home. */
   readonly spool: string;
   untilEvent(start: string): Promise<void>;
-  /** Fails if anything still runs there, then removes everything. */
+  /** Fails if any process still runs, then removes everything. */
   close(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ const SETTINGS: BatchSettings = {
   envNames: [],
 };
 
-/** One slot, no tree; `jobs`: key to what it runs. */
+/** One slot, no tree; `jobs`: key to command. */
 export function anOrder(
   { place }: LocalMachine,
   jobs: Readonly<Record<string, string>>,
@@ -88,7 +88,7 @@ export function anOrder(
   };
 }
 
-/** A PATH with the usual tools, but for some. */
+/** A PATH with the usual tools, except some. */
 export function pathWithout(box: Workspace, ...names: string[]): string {
   const dir = box.path("fewer-tools");
   mkdirSync(dir);

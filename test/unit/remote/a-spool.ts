@@ -1,4 +1,4 @@
-// A spool made by hand, as handing over leaves it, and slot loops that run on it under a chosen shell.
+// A spool made by hand, as after a hand-over, and slot loops that run on it under a chosen shell.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -18,19 +18,19 @@ import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 export const HOST = readFileSync("/proc/sys/kernel/hostname", "utf8").trim();
 export const BOOT_ID = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 
-/** Whether slots run without what makes them faster (fast.sh): the whole suite runs with it, and again without it. */
+/** True if slots run without fast.sh: the whole suite runs with it, and again without it. */
 export const HAS_PLAIN_SLOTS = process.env.SSHOAL_TEST_SLOTS === "plain";
 
-/** Of its own for each test file: jobs are found by the name of their batch, and others may run the same tests. */
+/** Different for each test file: jobs are found by the name of their batch, and other processes may run the same tests. */
 export const BATCH = `b-${randomBytes(3).toString("hex")}`;
 
-/** The words that run a script, and whether the tools it calls are busybox's too. */
+/** The words that run a script, and whether it uses busybox's tools only. */
 export interface Shell {
   readonly words: readonly [string, ...string[]];
   readonly hasOnlyBusybox?: boolean;
 }
 
-/** Those that slot.sh must run under, each by the name tests have. */
+/** The shells that slot.sh must run under, each with its name in tests. */
 export const SHELLS: [string, Shell][] = [
   ["dash", { words: ["dash"] }],
   ["bash", { words: ["bash"] }],
@@ -43,7 +43,7 @@ export interface Home extends Workspace {
   close(): Promise<void>;
 }
 
-/** An account of its own, where the waiting between two looks at something takes no time. */
+/** A separate account, in which sleeping takes no time. */
 export async function makeHome({ hasOnlyBusybox = false }: Shell): Promise<Home> {
   const home = await makeWorkspace({
     "bin/sleep": '#!/bin/sh\ncase $1 in 0.2 | 1 | 5) set -- 0.02 ;; esac\nexec /bin/sleep "$1"\n',
@@ -88,7 +88,7 @@ export interface Spool {
   readonly dir: string;
   read(path: string): Promise<string>;
   exists(path: string): boolean;
-  /** `need`: as a claim is written; left out: next to nothing. */
+  /** `need`: the text of a claim; absent: almost nothing. */
   slot(index: number, facts?: { need?: string; env?: string; room?: readonly string[] }): Promise<void>;
   job(
     key: string,
@@ -97,12 +97,12 @@ export interface Spool {
     facts?: { isLarge?: boolean; kind?: string; keep?: readonly string[]; maxOutput?: string },
   ): Promise<void>;
   start(index?: number, env?: Readonly<Record<string, string>>): Loop;
-  /** Starts the loop and waits for its end; it must have nothing to complain about. */
+  /** Starts the loop and waits for its end; it must not complain about anything. */
   run(index?: number, env?: Readonly<Record<string, string>>): Promise<void>;
   /** The lines of all event logs, one log after the other. */
   events(): Promise<string[]>;
   untilEvent(start: string): Promise<string>;
-  /** Everything below a job's work/, directories with a slash; none where there is no such directory. */
+  /** Everything below a job's work/, directories with a slash; empty if the directory does not exist. */
   results(key: string): Promise<string[]>;
 }
 
@@ -161,7 +161,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
       return { child, ended };
     },
     async run(index = 0, env = {}) {
-      // What it ends with says nothing: only that nobody killed it.
+      // Its exit code does not matter, except that no signal killed it.
       const { code, log } = await spool.start(index, env).ended;
       if (code === null || log !== "") throw new Error(`the loop ended with ${code} and printed: ${log}`);
     },
@@ -175,7 +175,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
 
 let loops = 0;
 
-/** Clients' logs first, then those of slots. */
+/** First the logs of clients, then those of slots. */
 export async function readEvents(spool: string): Promise<string[]> {
   const names = await readdir(spool);
   const slots = existsSync(join(spool, "slots")) ? await readdir(join(spool, "slots")) : [];
@@ -203,7 +203,7 @@ async function list(dir: string): Promise<string[]> {
     .toSorted();
 }
 
-/** What a process writes to say that it is there: its pid, its start time, this boot and this host. */
+/** What a process writes to identify itself: its pid, its start time, this boot and this host. */
 export function liveLine(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]} ${BOOT_ID}@${HOST}\n`;

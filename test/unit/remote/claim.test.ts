@@ -1,4 +1,5 @@
-// The claim of a slot has one writer and several readers. All of them read the same lines here, and give them one meaning.
+// The claim of a slot has one writer and several readers. All of them read the same lines here, and must agree on their
+// meaning.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,7 +15,7 @@ import { BOOT_ID, SHELLS as PROBE_SHELLS, ProbeBox } from "./probe-box.js";
 
 type Claimed = Omit<Claim, "batch" | "slot" | "residentMb">;
 
-/** `claim`: what the file's text means; null: it is no claim. */
+/** `claim`: the meaning of the text; null: it is no claim. */
 const GOLDEN: { what: string; text: string; claim: Claimed | null }[] = JSON.parse(
   readFileSync(new URL("claims.golden.json", import.meta.url), "utf8"),
 );
@@ -31,7 +32,7 @@ afterEach(() => files.remove());
 describe.each(SHELLS)("sh, under %s", (_, { words: [program, ...words], hasOnlyBusybox }) => {
   const shell = hasOnlyBusybox ? ["busybox", "sh"] : [program, ...words];
 
-  /** As a slot does, it calculates with what it has read. */
+  /** Calculates with the words it has read, as a slot does. */
   function read(script: string): string {
     const say = `printf '%s\\n' "$memory $cpus $gpu_memory $gpu_use $gpu $machine $cards"`;
     const call = `${script}\nread_claim claim && true $((memory + gpu_memory)) && ${say} || true`;
@@ -86,7 +87,7 @@ describe.each(SHELLS)("a slot of another batch, under %s", (_, shell) => {
   });
   afterEach(() => home.close());
 
-  /** Only a claim that reserves the machine keeps a slot that needs next to nothing from beginning, or one of its memory. */
+  /** Only a claim that reserves the machine or uses its memory can block a slot that needs almost nothing. */
   test.each(GOLDEN.filter(({ claim }) => claim === null || (!claim.reservesMachine && claim.memoryMb < 1e4)))(
     "$what: is no obstacle",
     async ({ text }) => {
@@ -99,7 +100,7 @@ describe.each(SHELLS)("a slot of another batch, under %s", (_, shell) => {
     },
   );
 
-  test("its own claim has all lines of what it needs, also of a later version", async () => {
+  test("its own claim has all lines of its need, also of a later version", async () => {
     const [{ text } = { text: "" }] = GOOD.filter(({ what }) => what.startsWith("named fields"));
     await spool.slot(0, { need: text.replace("7000", "1").trimEnd() });
     await spool.job(A, `cp "$HOME/${spool.dir.slice(home.dir.length + 1)}/slots/0/claim" "$HOME/claimed"`);
@@ -108,7 +109,7 @@ describe.each(SHELLS)("a slot of another batch, under %s", (_, shell) => {
   });
 });
 
-test("what is written is read as what was needed", () => {
+test("a written claim is read as the same need", () => {
   const slot = { index: 0, gpus: [aGpu({ uuid: "GPU-a" }), aGpu({ uuid: "GPU-b" })] };
   const need = aNeed({
     memoryMb: 6999.2,

@@ -33,7 +33,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     await home.close();
   });
 
-  /** The sleep that is to outlive its connection. */
+  /** The sleep that should outlive its connection. */
   function survivors(): number[] {
     return pidsWithHome(home.dir);
   }
@@ -55,7 +55,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     return { ...answer, lines, stdout, stderr };
   }
 
-  test("a directory that is not safe is told, and nothing is tried in it", async () => {
+  test("an unsafe directory is reported, and nothing is tried in it", async () => {
     await symlink(home.path("elsewhere"), home.path(".sshoal"));
     const { facts, lines } = run();
     expect(lines.at(-1)).toBe("done");
@@ -89,7 +89,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     expect(stdout.endsWith("left alone\n")).toBe(true);
   });
 
-  test("setup runs with the machine file's variables, as a job would, and leads to its Python", async () => {
+  test("setup runs with the machine file's variables, as for a job, and finds its Python", async () => {
     await home.write("venv/bin/python", "#!/bin/sh\n");
     const setup = ["echo noise", 'PATH=$VENV/bin:$PATH; echo "in $PWD" >&2; umask >&2'];
     const { facts } = run({ env: { VENV: home.path("venv") }, setup });
@@ -102,7 +102,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     });
   });
 
-  test("setup that fails: what it said, without our own word; nothing of it goes on", async () => {
+  test("setup that fails: its messages, without ours; none of its processes is left", async () => {
     const { facts, survivor } = run({ setup: ["sleep 1000 &", "no-such-tool --now"] });
     expect(facts.setup).toEqual({
       kind: "failed",
@@ -119,9 +119,9 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     await until("only the survivor is left", () => survivors().join() === survivor?.pid);
   });
 
-  test("a tool that hangs costs what comes after it, not the rest", async () => {
+  test("a tool that hangs costs the later facts, not the earlier ones", async () => {
     await home.write("bin/df", "#!/bin/sh\ntrue >~/hung\nexec /bin/sleep 1000\n");
-    // Time is over once it hangs.
+    // The time is over once it hangs.
     await home.write("bin/sleep", "#!/bin/sh\nuntil [ -e ~/hung ]; do /bin/sleep 0.02; done\n");
     const { facts, lines } = run({ setup: ["true"] }, { limits: { survivor_seconds: 0 } });
     expect(lines.at(-1)).toBe("done");
@@ -129,7 +129,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     killAll(pidsWithHome(home.dir));
   });
 
-  test("scratch that is not there yet: the nearest directory above it, and nothing is made", async () => {
+  test("a missing scratch directory: the nearest parent is examined, and nothing is created", async () => {
     await mkdir(home.path("disk"));
     const { facts } = run({ scratch: home.path("disk/me/deep") });
     expect(facts.scratch).toMatchObject({ dir: home.path("disk"), unwritable: null });
@@ -137,24 +137,24 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     expect(run({ scratch: "~/disk" }).facts.scratch.dir).toBe(home.path("disk"));
   });
 
-  test("scratch that cannot be written: in the words of whoever said so", async () => {
+  test("scratch that is not writable: with the tool's message", async () => {
     await home.write("file", "");
     expect(run({ scratch: home.path("file") }).facts.scratch.unwritable).toMatch(/not a directory/i);
     expect(run({ scratch: "/proc/nowhere" }).facts.scratch.unwritable).toMatch(/no such file|cannot|can't/i);
   });
 
-  test("what the setup of many people forgets is looked for", async () => {
+  test("programs that setups often forget to name are searched", async () => {
     await home.write("miniforge3/etc/profile.d/conda.sh", "");
     expect(run().facts.condaDir).toBe(home.path("miniforge3"));
   });
 
-  test("this computer: there is no connection to outlive", async () => {
+  test("this computer: no connection that could end", async () => {
     expect(run({ address: { kind: "local" } }).survivor).toBeNull();
     await until("no process is left", () => survivors().length === 0);
   });
 });
 
-test("what is missing is named", async () => {
+test("missing tools are named", async () => {
   const home = await makeHome({ words: ["dash"] });
   const path = pathWithout(home, "tar", "setsid", "find", "bash");
   const script = doctorScript(NONCE, aSpec({ address, setup: ["true"] }));

@@ -1,4 +1,4 @@
-// A spool on a shared file system shows processes of other hosts. Only those hosts know whether they live.
+// A spool on a shared file system also has processes of other hosts. Only those hosts know whether the processes live.
 
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { BOOT_ID, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type S
 const A = "0000001-1";
 const B = "0000002-1";
 
-/** With the pid and the start time of a process of this host, which it must not be taken for. */
+/** With the pid and the start time of a process of this host, with which it must not be confused. */
 const ELSEWHERE = liveLine(process.pid).replace(`${BOOT_ID}@${HOST}`, "another-boot@node7").trim();
 
 describe("a client", () => {
@@ -43,7 +43,7 @@ describe("a client", () => {
     expect([await loop(), hasClaim(A)]).toEqual([`${ELSEWHERE}\n`, false]);
   });
 
-  test("leaves a job alone that a slot of another host runs, and only marks it as stopped", async () => {
+  test("does not touch a job that a slot of another host runs, and only marks it as stopped", async () => {
     await handOver(machine.session, anOrder(machine, { [A]: "true" }));
     await machine.write(`${machine.spool}/jobs/${A}/claim`, "slot 0\n");
     await machine.write(`${machine.spool}/slots/0/job`, `${ELSEWHERE} ${A}\n`);
@@ -64,13 +64,13 @@ describe("a client", () => {
     });
   });
 
-  test("takes a batch whose holder was there before this host was started anew", async () => {
+  test("takes a batch whose holder is from before this host's reboot", async () => {
     await machine.write(`${machine.spool}/held-by`, "you@there:/x\n");
     await machine.write(`${machine.spool}/holder`, `${process.pid} 1 another-boot@${HOST}\n`);
     expect(await control.hold("me")).toMatchObject({ isOurs: true });
   });
 
-  test("removes no spool in which another host is at work", async () => {
+  test("removes no spool in which another host works", async () => {
     expect(await clean(machine.session, machine.place, never)).toEqual({ kind: "elsewhere", host: "node7" });
     await machine.write(`${machine.spool}/slots/0/loop`, "");
     await machine.write(`${machine.spool}/slots/0/job`, `${ELSEWHERE} ${A}\n`);
@@ -78,7 +78,7 @@ describe("a client", () => {
     expect(existsSync(machine.path(machine.spool, "slots/0/need"))).toBe(true);
   });
 
-  test("writes to a log of its own, beside one that a process of another host writes to", async () => {
+  test("writes to a separate log if a process of another host writes to the first", async () => {
     await machine.write(`${machine.spool}/writer.${HOST}.1`, `${ELSEWHERE}\n`);
     await control.drain();
     expect(await machine.read(`${machine.spool}/events.${HOST}.1`)).toBe("");
@@ -125,7 +125,7 @@ describe.each(SHELLS)("a slot, under %s", (_, shell) => {
     expect([await spool.read("slots/0/claim"), await spool.events()]).toEqual(["1 1 0 0 0 0 -\n", []]);
   });
 
-  test.each(["keeper", "job"])("waits for a job whose %s is another host's", async (trace) => {
+  test.each(["keeper", "job"])("waits for a job whose %s belongs to another host", async (trace) => {
     await spool.job(A, "true");
     await spool.job(B, "true");
     await home.write(`${place}/jobs/${A}/claim`, "slot 0\n");
@@ -142,7 +142,7 @@ describe.each(SHELLS)("a slot, under %s", (_, shell) => {
     expect(await spool.read(`jobs/${B}/exit`)).toBe("0\n");
   });
 
-  test("leaves a claim without a name alone, which a slot of another host may be making", async () => {
+  test("does not touch a claim without a name, which a slot of another host may be making", async () => {
     await spool.slot(1);
     await spool.job(A, "true");
     await home.write(`${place}/jobs/${A}/claim`, "");

@@ -1,5 +1,5 @@
-// The script of a hand-over, for real, with each of its steps going wrong: what it or the machine says about a job is true. A job
-// that is ours again never runs there, and one that is not runs once.
+// Runs the script of a hand-over with each of its steps failing: what it or the machine reports about a job must be
+// true. A job that is back at the client never runs on the machine, and any other one runs once.
 
 import { mkdirSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -37,7 +37,7 @@ async function close(): Promise<void> {
 beforeEach(open);
 afterEach(close);
 
-/** Each writes down that it ran. */
+/** Each notes that it ran. */
 const jobs = (...keys: string[]) => Object.fromEntries(keys.map((key) => [key, `echo ${key} >>"$HOME/ran"`]));
 const give = (...keys: string[]) => handOver(machine.session, anOrder(machine, jobs(...keys)));
 const askBack = (...keys: string[]) =>
@@ -49,16 +49,16 @@ async function giveAndWait(...keys: string[]): Promise<void> {
   for (const key of keys) await machine.untilEvent(`ended ${key}`);
 }
 
-/** By the end of a hand-over after it, every job that a slot could take has run. */
+/** After a further hand-over, every job that a slot could take has run. */
 async function runAll(): Promise<void> {
   await giveAndWait(LATER);
   await until("all is quiet", () => pidsWithHome(machine.dir).length === 0);
 }
 
-/** Each step in turn, on a machine of its own, until there is no such step. */
+/** Each step in turn, on a new machine, until there is no such step. */
 async function eachStep(turn: number, fault: Fault, attempt: (step: string) => Promise<void>): Promise<void> {
   for (let step = 1; step <= MOST_STEPS; step++) {
-    // The first hand-over there, where it is a later one that goes wrong.
+    // If a later hand-over fails, this is the first one.
     if (turn === 2) await giveAndWait(EARLIER);
     await faulty.arm(turn, step, fault);
     await attempt(`step ${step}, ${fault}`);
@@ -92,7 +92,7 @@ describe.each([
     });
   });
 
-  test("whichever step hangs: what was taken back meanwhile does not come late", async () => {
+  test("whichever step hangs: jobs that were taken back in the meantime do not arrive late", async () => {
     await eachStep(turn, "hangs", async (step) => {
       const late = give(A, B).catch(() => undefined);
       await until("it hangs, or is through", () => faulty.isHanging() || isThrough(late));
@@ -105,12 +105,12 @@ describe.each([
     });
   });
 
-  test("whichever step hangs: what was handed over again, done and freed meanwhile does not come late", async () => {
+  test("whichever step hangs: jobs that were handed over again, done and freed do not arrive late", async () => {
     await eachStep(turn, "hangs", async (step) => {
       const late = give(A, B).catch(() => undefined);
       await until("it hangs, or is through", () => faulty.isHanging() || isThrough(late));
       const again = giveAndWait(A, B);
-      // A hand-over that hangs while it puts jobs into place keeps another one waiting.
+      // A hand-over that hangs while it puts jobs into place blocks another one.
       await until(
         "that is through, or waits",
         () => isThrough(again) || faulty.steps(turn + 1).includes("flock"),
@@ -131,7 +131,7 @@ describe.each([
 const through = new WeakSet<Promise<unknown>>();
 const watched = new WeakSet<Promise<unknown>>();
 
-/** Whether a promise is settled, as far as was seen. */
+/** True if the promise is settled, as far as was seen. */
 function isThrough(promise: Promise<unknown>): boolean {
   const note = () => void through.add(promise);
   if (!watched.has(promise)) promise.then(note, note);

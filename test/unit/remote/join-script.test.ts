@@ -10,7 +10,7 @@ const parts = entries.filter((name) => name.includes("/"));
 const scripts = entries.filter((name) => !name.includes("/"));
 const joined = new Map(scripts.map((name) => [name, joinScript(new URL(name, runtime))]));
 
-test("every part is in a joined script, and no script asks for a part that a spool does not have", () => {
+test("every part is in a joined script, and no script needs a part that a spool does not have", () => {
   const texts = [...joined.values()];
   const unused = parts.filter((part) => {
     const text = readFileSync(new URL(part, runtime), "utf8");
@@ -21,7 +21,7 @@ test("every part is in a joined script, and no script asks for a part that a spo
 });
 
 describe.each(scripts)("%s", (name) => {
-  test("defines each function once: a part does not replace what another part says", () => {
+  test("defines each function once: no part replaces a function of another part", () => {
     const text = joined.get(name) ?? "";
     const functions = [...text.matchAll(/^(\w+)\(\) \{$/gm)].map(([, each = ""]) => each);
     expect(functions.filter((each, index) => functions.indexOf(each) < index)).toEqual([]);

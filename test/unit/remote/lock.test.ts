@@ -28,14 +28,14 @@ with_lock "$HOME/l" eval '${command}'`;
     return new Promise((resolve) => child.once("close", resolve));
   }
 
-  /** From now on each look at the lock waits for "go" instead of a second. */
+  /** From now on each check of the lock waits for "go" instead of a second. */
   async function holdUpLooks(): Promise<void> {
     const text = '#!/bin/sh\necho >>"$HOME/looked"\nuntil [ -e "$HOME/go" ]; do /bin/sleep 0.02; done\n';
     await home.write("bin/sleep", text);
     await chmod(home.path("bin/sleep"), 0o755);
   }
 
-  test("who waited for a holder that is gone writes its own start, not that of the holder", async () => {
+  test("after waiting for a dead holder, a process writes its own start, not that of the holder", async () => {
     await holdUpLooks();
     const holder = spawn("/bin/sleep", ["600"], { stdio: "ignore" });
     const isGone = new Promise((resolve) => holder.once("close", resolve));

@@ -1,4 +1,4 @@
-// Another account's hands in a directory that we would use: made first, linked, replaced, or open to every account.
+// Directories that another account could change: created first, linked, replaced, or open to every account.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
@@ -47,7 +47,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     await Promise.all([home.close(), disk.remove()]);
   });
 
-  /** What begins every script, and then `script`. */
+  /** The beginning of every script, and then `script`. */
   function run(scratch: Place["scratch"], script = 'echo "$base $root"') {
     const [file, ...words] = shell.words;
     const text = `${prelude({ batch: BATCH, scratch })}${script}`;
@@ -104,7 +104,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       },
     );
 
-    test("a link that leads nowhere", async () => {
+    test("a link to a missing file", async () => {
       await symlink(home.path("nowhere"), home.path(".sshoal"));
       expectRefusal(null, `${home.path(".sshoal")} is a symbolic link`);
     });
@@ -128,7 +128,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     });
   });
 
-  test("a directory like /tmp may be used, and directories that do not exist yet", async () => {
+  test("a directory like /tmp may be used, and so may directories that do not exist yet", async () => {
     await chmod(disk.dir, 0o1777);
     const script = 'make_own "$root" "$root/batches" && ls -ld "$root" "$root/batches"';
     for (const scratch of [disk.dir, disk.path("not/yet")]) {
@@ -138,7 +138,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     }
   });
 
-  test("the links on the way to a directory are followed once", async () => {
+  test("links on the way to a directory are followed once", async () => {
     await mkdir(disk.path("real/place"), { recursive: true });
     await symlink("real", disk.path("link"));
     expect(run(disk.path("link/place")).stdout).toBe(
@@ -149,12 +149,12 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     );
   });
 
-  test("with scratch: a ~/.sshoal that may not be used is left alone", async () => {
+  test("with scratch: an unsafe ~/.sshoal is not used", async () => {
     await symlink(disk.path("elsewhere"), home.path(".sshoal"));
     expect(run(disk.dir).stdout).toBe(`${disk.path(".sshoal")} ${disk.path(".sshoal")}\n`);
   });
 
-  test("what is ours and open to others is made private", async () => {
+  test("our directory that is open to others is made private", async () => {
     await mkdir(home.path(".sshoal/batches"), { recursive: true });
     await chmod(home.path(".sshoal"), 0o755);
     await chmod(home.path(".sshoal/batches"), 0o770);
@@ -223,17 +223,17 @@ describe.skipIf(!isRoot)("a spool that another account has made in our place", (
         }),
     ],
     ["cleaning up", (signal) => clean(machine.session, place, signal)],
-    ["looking for what is left", (signal) => findLeftOver(machine.session, disk.dir, signal)],
+    ["looking for leftovers", (signal) => findLeftOver(machine.session, disk.dir, signal)],
   ])("%s is refused, with the reason and what to do", async (_, verb) => {
     const before = execFileSync("find", [disk.dir]).toString();
     await expect(verb(never)).rejects.toMatchObject({
       message: expect.stringMatching(/not safe: \S+\/\.sshoal belongs to another account$/),
-      hint: expect.stringContaining("scratch: with a directory that only you can write to"),
+      hint: expect.stringContaining("scratch: to a directory that only you can write to"),
     });
     expect(execFileSync("find", [disk.dir]).toString()).toBe(before);
   });
 
-  test("a control channel ends, and runs nothing of it", async () => {
+  test("a control channel ends, and runs nothing from it", async () => {
     const control = await Control.open(machine.session, place);
     await expect(control.tend()).rejects.toThrow(/the control channel failed: not safe: /);
     expect(existsSync(disk.path("ran"))).toBe(false);
@@ -250,7 +250,7 @@ describe.skipIf(!isRoot)("a spool that another account has made in our place", (
     expect(seen).toEqual([]);
   });
 
-  test("one that a link of ours leads to is neither listed nor waited for", async () => {
+  test("one behind our own link is neither listed nor awaited", async () => {
     const other = `other-${"0".repeat(8)}@${HOST}`;
     await foreign(disk.path(".sshoal/batches", other));
     await mkdir(machine.path(".sshoal/batches"), { recursive: true });

@@ -22,7 +22,7 @@ function row(cells: {
 }
 
 describe("NVIDIA", () => {
-  test("a card; its name may hold commas", () => {
+  test("a card; its name may contain commas", () => {
     expect(parse("smi 1, GPU-1a-2b, 24576, 24000, 7, Default, [N/A], NVIDIA Tesla, odd").gpus).toEqual([
       {
         vendor: "nvidia",
@@ -93,7 +93,7 @@ describe("NVIDIA", () => {
   test("a Jetson that is listed but gives no row", () => {
     const uuid = "54b4fb2c-d9f0-5a8c-8c4f-1c2d3e4f5a6b";
     expect(parse(`smi-card GPU 0: Orin (nvgpu) (UUID: ${uuid})`).gpus).toMatchObject([
-      { uuid, unusable: "gives no answer" },
+      { uuid, unusable: "does not answer" },
     ]);
   });
 
@@ -113,11 +113,11 @@ describe("NVIDIA", () => {
     "0, GPU-0, 24576",
     "x, GPU-0, 24576, 24000, 0, Default, [N/A], NVIDIA A100",
     "0, 0000:01:00.0, 24576, 24000, 0, Default, [N/A], NVIDIA A100",
-  ])("what is not a row is the message: %s", (said) => {
+  ])("a line that is no row is the message: %s", (said) => {
     expect(parse(`smi ${said}`, "smi ")).toMatchObject({ gpus: [], gpuProblem: said });
   });
 
-  test("cards are kept beside a message about another one", () => {
+  test("cards are kept if there is a message about another one", () => {
     const said = "Unable to determine the device handle for GPU0000:0B:00.0: GPU is lost.";
     const found = parse(
       `smi ${said}`,
@@ -128,15 +128,15 @@ describe("NVIDIA", () => {
     expect(found).toMatchObject({ gpus: [{ index: 0, unusable: null }], gpuProblem: said });
   });
 
-  test("a card that is listed but says nothing about itself is shown, and not used", () => {
+  test("a card that is listed without a row is shown, and not used", () => {
     const found = parse("smi-card GPU 1: NVIDIA A100 (UUID: GPU-1)", row({ index: 0 }));
     expect(found.gpus).toMatchObject([
       { index: 0 },
-      { index: 1, uuid: "GPU-1", unusable: "gives no answer" },
+      { index: 1, uuid: "GPU-1", unusable: "does not answer" },
     ]);
   });
 
-  test("no tool at all, no answer in time", () => {
+  test("no tool at all, or no answer in time", () => {
     expect(parseProbe(["no-smi"]).gpuProblem).toBe("no NVIDIA driver (no nvidia-smi) and no AMD card");
     expect(parseProbe(["late 10"]).gpuProblem).toBe("no answer from the GPU tools within 10 s");
   });
@@ -198,7 +198,7 @@ describe("NVIDIA", () => {
     ["-1", []],
     ["NoDevFiles", []],
     ["all", []],
-  ])("CUDA_VISIBLE_DEVICES=%s over there is respected", (value, usable) => {
+  ])("CUDA_VISIBLE_DEVICES=%s on the machine is respected", (value, usable) => {
     const rows = [0, 1, 2].map((index) => row({ index }));
     const { gpus } = parse(`visible cuda ${value}`, ...rows);
     expect(gpus).toHaveLength(3);
@@ -344,7 +344,7 @@ describe("AMD", () => {
   test("a card that gives no answer in time is shown, keeps its number, and is not used", () => {
     expect(parseProbe(["amd-card renderD121 1", ...card(2, { id: "a7" }), "late 10"])).toMatchObject({
       gpus: [
-        { index: 0, uuid: "renderD121", unusable: "gives no answer" },
+        { index: 0, uuid: "renderD121", unusable: "does not answer" },
         { index: 1, uuid: "GPU-a7", unusable: null },
       ],
       gpuProblem: "no answer from the GPU tools within 10 s",

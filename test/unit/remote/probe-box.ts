@@ -1,4 +1,4 @@
-// Runs probe.sh for real, under each shell it must run under, on trees that stand for /proc and /sys.
+// Runs probe.sh under each shell it must run under, on directory trees that replace /proc and /sys.
 
 import { spawnSync } from "node:child_process";
 import { parseProbe } from "../../../src/remote/probe/parse-probe.js";
@@ -69,7 +69,7 @@ export class ProbeBox {
   }
 
   #settings({ proc = this.files.path("proc"), gpuSeconds = "60" }: Circumstances) {
-    // On a fixed tree there is nothing to wait for between the two looks.
+    // On a fixed tree there is no need to wait between the two readings.
     const apart = proc === "/proc" ? "20" : "0";
     return { proc, sys: this.files.path("sys"), gpu_seconds: gpuSeconds, apart };
   }

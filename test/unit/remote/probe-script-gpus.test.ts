@@ -23,7 +23,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     ["no driver", { gpus: [{}], failure: "no-driver" }, "couldn't communicate with the NVIDIA driver"],
     ["two versions", { gpus: [{}], failure: "mismatch" }, "Driver/library version mismatch"],
     ["no library", { gpus: [{}], failure: "no-library" }, "couldn't find libnvidia-ml.so"],
-  ])("%s: what the tool said", (_, state, said) => {
+  ])("%s: the tool's message", (_, state, said) => {
     box.withGpus(state);
     const { capacity } = box.run();
     expect(capacity.gpus).toEqual([]);
@@ -152,7 +152,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     expect(box.run().capacity.gpus).toMatchObject([{ utilization: 1, holders: [] }]);
   });
 
-  test("CUDA_VISIBLE_DEVICES as it is over there, also an empty one", () => {
+  test("CUDA_VISIBLE_DEVICES as it is on the machine, also an empty one", () => {
     box.withGpus({ gpus: [{}, {}] });
     expect(
       box.run({ env: { CUDA_VISIBLE_DEVICES: "1" } }).capacity.gpus.map(({ unusable }) => unusable),
@@ -174,8 +174,8 @@ describe.each(SHELLS)("under %s", (shell) => {
     await until("nothing is left of the tool", () => pidsWithHome(files.dir).length === 0);
   });
 
-  test("a tool that cannot be ended keeps nobody waiting", async () => {
-    // What holds the tool's output open cannot be reached by any signal to the tool.
+  test("a tool that cannot be ended does not block the probe", async () => {
+    // No signal to the tool reaches the process that holds its output open.
     await files.write("bin/nvidia-smi", "#!/bin/sh\nsetsid sleep 1000 &\n");
     try {
       expect(box.run({ gpuSeconds: "0.3" }).isComplete).toBe(true);
@@ -247,7 +247,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     expect(isComplete).toBe(true);
     expect(capacity.gpus).toMatchObject([
       { vendor: "nvidia", unusable: null },
-      { vendor: "amd", index: 0, unusable: "gives no answer" },
+      { vendor: "amd", index: 0, unusable: "does not answer" },
       { vendor: "amd", index: 1, uuid: "GPU-b7", unusable: null },
     ]);
     await until("no reader is left", () => pidsWithHome(files.dir).length === 0);

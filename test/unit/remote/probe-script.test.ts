@@ -35,7 +35,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     expect({ stderr, isComplete }).toEqual({ stderr: "", isComplete: true });
   });
 
-  test("the last look at the cores comes after the cards", async () => {
+  test("the last reading of the cores comes after the cards", async () => {
     await files.write("proc/self/cgroup", "0::/pod\n");
     await files.write("sys/fs/cgroup/pod/cpu.max", "400000 100000\n");
     await files.write("sys/fs/cgroup/pod/cpu.stat", "usage_usec 1000000\nuser_usec 1\n");
@@ -58,13 +58,13 @@ describe.each(SHELLS)("under %s", (shell) => {
   });
 
   test.each([
-    ["what is started there survives", { kills: "no" }, undefined],
-    ["it is killed, and there is no way out", { kills: "yes", systemdRun: "exit 1" }, "no-scope"],
-    ["it is killed, and so is the user's systemd", { kills: "yes", linger: "no" }, "no-linger"],
-    ["it is killed, unless it is in a scope", { kills: "yes" }, "scope"],
+    ["processes survive", { kills: "no" }, undefined],
+    ["processes are killed, and scopes do not work", { kills: "yes", systemdRun: "exit 1" }, "no-scope"],
+    ["processes are killed, and so is the user's systemd", { kills: "yes", linger: "no" }, "no-linger"],
+    ["processes are killed, unless they are in a scope", { kills: "yes" }, "scope"],
     ["the user is exempt", { kills: "yes", except: "root ann" }, undefined],
-    ["only others are meant", { kills: "yes", only: "bob" }, undefined],
-    ["the user is meant", { kills: "yes", only: "bob ann", linger: "no" }, "no-linger"],
+    ["only other users are affected", { kills: "yes", only: "bob" }, undefined],
+    ["the user is affected", { kills: "yes", only: "bob ann", linger: "no" }, "no-linger"],
     ["root is exempt", { kills: "yes", user: "root" }, undefined],
   ])("at logout: %s", async (_, facts, logout) => {
     const {
@@ -109,7 +109,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     expect(capacity.memory).toEqual({ totalMb: 1024, freeMb: 512 });
   });
 
-  test("limits of version 1, in a container that sees its outer path", async () => {
+  test("limits of version 1, in a container that sees its path outside", async () => {
     await files.write("proc/self/cgroup", "5:memory:/docker/1f\n4:cpu,cpuacct:/docker/1f\n0::/docker/1f\n");
     await files.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n");
     await files.write("sys/fs/cgroup/memory/memory.usage_in_bytes", "1073741824\n");
@@ -122,7 +122,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     expect(capacity.memory).toEqual({ totalMb: 2048, freeMb: 1536 });
   });
 
-  test("no quota, and a path outside of what is shown", async () => {
+  test("no quota, and a path outside of the namespace", async () => {
     await files.write("proc/self/cgroup", "4:cpu:/\n0::/../../x\n");
     await files.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
     await files.write("sys/fs/cgroup/memory.max", "1048576\n");
@@ -134,7 +134,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     ]);
   });
 
-  test("a machine of which nothing can be read still comes to its end", () => {
+  test("the probe of a machine on which nothing can be read still ends", () => {
     const { capacity, isComplete } = box.run({ proc: files.path("nothing") });
     expect(isComplete).toBe(true);
     expect(capacity).toMatchObject({
@@ -145,7 +145,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     });
   });
 
-  test("which shell jobs get: bash, and sh where there is none", async () => {
+  test("the shell of jobs: bash, or sh if there is none", async () => {
     expect(box.run().capacity.shell).toBe("bash");
     await mkdir(files.path("few"));
     for (const tool of ["sh", "sed", "sleep", "uname"])
@@ -158,7 +158,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     });
   });
 
-  test("noise before it, and what follows it on stdin, are left alone", async () => {
+  test("earlier output, and text after the script on stdin, do not matter", async () => {
     await files.write("bin/nvidia-smi", "#!/bin/sh\ncat\n");
     const before = "echo Welcome; printf 'in colour \\033[31m'";
     const { stdout, capacity, isComplete } = box.run({ before, after: "cat" });
@@ -225,8 +225,8 @@ describe.each(SHELLS)("under %s", (shell) => {
 
     test.each([
       ["without a job", "", 0],
-      ["whose job's pid belongs to another by now", `73 4000 ${BOOT_ID} 0000001-1\n`, 0],
-      ["whose job has left children behind", `79 4000 ${BOOT_ID} 0000001-1\n`, 100],
+      ["whose job's pid belongs to another process", `73 4000 ${BOOT_ID} 0000001-1\n`, 0],
+      ["whose job has left children", `79 4000 ${BOOT_ID} 0000001-1\n`, 100],
     ])("a slot %s", async (_, job, residentMb) => {
       await files.write("proc/80/stat", stat(80, "child", 79, 5005, 25600));
       await slot("s/batches/b/slots/3", { claim: "5 1 0 0 0 1 -\n", loop: `70 5000 ${BOOT_ID}\n`, job });
@@ -236,10 +236,10 @@ describe.each(SHELLS)("under %s", (shell) => {
     });
 
     test.each([
-      ["the machine was started anew", "70 5000 another-boot\n", "5 1 0 0 0 0 -\n"],
-      ["its pid belongs to another by now", `70 4999 ${BOOT_ID}\n`, "5 1 0 0 0 0 -\n"],
+      ["the machine was rebooted", "70 5000 another-boot\n", "5 1 0 0 0 0 -\n"],
+      ["its pid belongs to another process", `70 4999 ${BOOT_ID}\n`, "5 1 0 0 0 0 -\n"],
       ["it has ended", `99 5000 ${BOOT_ID}\n`, "5 1 0 0 0 0 -\n"],
-      ["it has ended and its parent did not look", `74 5004 ${BOOT_ID}\n`, "5 1 0 0 0 0 -\n"],
+      ["it is a zombie", `74 5004 ${BOOT_ID}\n`, "5 1 0 0 0 0 -\n"],
       ["its loop file makes no sense", "../../etc 1 x\n", "5 1 0 0 0 0 -\n"],
       ["it has claimed nothing yet", `70 5000 ${BOOT_ID}\n`, ""],
     ])("a slot does not count when %s", async (_, loop, claim) => {
@@ -248,7 +248,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     });
   });
 
-  test("a real process as a job: what it holds is seen", async () => {
+  test("a real process as a job: its memory is measured", async () => {
     const job = spawn("/bin/sleep", ["1000"], { detached: true, stdio: "ignore" });
     try {
       const line = readFileSync(`/proc/${job.pid}/stat`, "utf8");

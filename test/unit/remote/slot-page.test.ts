@@ -1,4 +1,5 @@
-// docs/slot.md names every file of a spool. Compared with a real spool while a batch uses it, and with the names in the scripts.
+// docs/slot.md names every file of a spool. Compares the page with a real spool while a batch uses it, and with the
+// names in the scripts.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +22,7 @@ const IS_STOPPED = "0000005-1";
 const NEVER_BEGINS = "0000006-1";
 const IS_TAKEN_BACK = "0000007-1";
 
-/** Those that a run does not always show: they are there for a moment, or only when something goes wrong. */
+/** Files that a run does not always show: they exist only for a moment, or only after a fault. */
 const RARE = [
   "jobs.lock.held",
   "incoming.<pid>/",
@@ -48,7 +49,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-/** What the first column of the tables of files names, with the directory that their heading names. */
+/** The names in the first column of the tables, each below the directory of its heading. */
 function readPage(page: string): Row[] {
   const tables = page.split("\n### ").slice(1);
   return tables.flatMap((table) => {
@@ -58,7 +59,7 @@ function readPage(page: string): Row[] {
   });
 }
 
-/** A directory stands for all that is in it, except for slots/ and jobs/, which have tables of their own. */
+/** A directory includes everything in it, except slots/ and jobs/, which have their own tables. */
 function toRow(name: string): Row {
   const isTable = name === "slots/" || name === "jobs/";
   const text = name.replaceAll(/[.]/g, "\\.").replaceAll(/<\w+>/g, "[^/]+");
@@ -75,7 +76,7 @@ async function list(): Promise<string[]> {
   });
 }
 
-test("a batch of jobs of all sorts leaves no file in a spool that the page does not name", async () => {
+test("a batch with jobs of all kinds leaves no file in a spool that the page does not name", async () => {
   const seen = new Set<string>();
   const watching = new AbortController();
   const watched = until("the batch is done", async () => {

@@ -1,4 +1,4 @@
-// Runs slot.sh for real, with jobs that remove, move or replace their own working directory. Later jobs must not notice.
+// Runs slot.sh with jobs that remove, move or replace their own working directory. Later jobs must not notice it.
 
 import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
@@ -36,7 +36,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     spool = await makeSpool(home, shell);
     await home.write(".sshoal/trees/t/in", "as sent");
     await home.write(".sshoal/trees/t/d/in", "as sent");
-    // With the same content and times as the tree: what is taken for an unchanged input would be deleted.
+    // With the same content and times as the tree: an entry that looks like an unchanged input would be deleted.
     execFileSync("cp", ["-a", home.path(".sshoal/trees/t"), home.path("precious")]);
   });
   afterEach(() => home.close());
@@ -50,9 +50,9 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
   ])("in %s,", (_, tree, isLarge) => {
     describe.each(DAMAGES)("a job %s:", (_, damage) => {
       test.each([
-        ["run by a fork, where there is one", `sh -c '${damage}; exit 3'`],
-        ["in a shell of its own", `${damage}; exit 3`],
-      ])("%s, it keeps its outcome, and the next ones get a directory as it was sent", async (_, line) => {
+        ["run by a fork, if there is one", `sh -c '${damage}; exit 3'`],
+        ["in its own shell", `${damage}; exit 3`],
+      ])("%s, it keeps its outcome, and the next jobs get a directory as it was sent", async (_, line) => {
         const look = "find . -type f | sort; pwd";
         await spool.job(A, line, tree, { isLarge });
         for (const key of [B, C]) await spool.job(key, `${look}; touch made-${key}`, tree, { isLarge });
@@ -68,7 +68,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     });
   });
 
-  test("what it made before it moved its directory is where it put it", async () => {
+  test("files that it made before it moved its directory are at the new place", async () => {
     await spool.job(A, 'echo result >made; mv "$PWD" "$HOME/moved"', "t");
     await spool.run();
     expect(await home.read("moved/made")).toBe("result\n");
@@ -77,14 +77,14 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     );
   });
 
-  test("a link in place of where its results go is not followed", async () => {
+  test("a link at the place of its results is not followed", async () => {
     await spool.job(A, `ln -s "$HOME/precious" ../../../jobs/${A}/work; echo result >made`, "t");
     await spool.run();
     expect(await spool.results(A)).toEqual(["made"]);
     expect(listBelow(home.path("precious"))).toEqual(["d/", "d/in", "in"]);
   });
 
-  test("the copy of an earlier loop that was replaced by a link is not followed", async () => {
+  test("an earlier loop's copy that was replaced by a link is not followed", async () => {
     await mkdir(join(spool.dir, "slots/0"), { recursive: true });
     symlinkSync(home.path("precious"), join(spool.dir, "slots/0/work"));
     await spool.job(A, "rm -rf d in; echo result >made", "t");
@@ -93,8 +93,8 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await spool.results(A)).toEqual(["made"]);
   });
 
-  test("a directory that cannot be removed is put aside: the tree is never copied into it", async () => {
-    // As one with a busy mount in it.
+  test("a directory that cannot be removed is moved aside: the tree is never copied into it", async () => {
+    // Like a directory with a busy mount in it.
     await home.write(
       "bin/rm",
       `#!/bin/sh\ncase "$*" in *slots/0/work) [ -d slots/0/work ] && exit 1 ;; esac\nexec /bin/rm "$@"\n`,
@@ -106,18 +106,21 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     for (const key of [A, B]) expect(await spool.read(`jobs/${key}/out`)).toBe("./d/in\n./in\n");
   });
 
-  test.skipIf(shell.hasOnlyBusybox)("who looks for results is killed: the job keeps them all", async () => {
-    await home.write("bin/du", "#!/bin/sh\nexit 1\n");
-    await home.write(
-      "bin/find",
-      `#!/bin/sh\ncase "$*" in *"-print -quit") kill -KILL $$ ;; esac\nexec /usr/bin/find "$@"\n`,
-    );
-    await spool.job(A, "echo result >made", "t");
-    await spool.start().ended; // the shell may print "Killed"
-    expect(await spool.results(A)).toEqual(["made"]);
-  });
+  test.skipIf(shell.hasOnlyBusybox)(
+    "if the search for results is killed, the job keeps all of them",
+    async () => {
+      await home.write("bin/du", "#!/bin/sh\nexit 1\n");
+      await home.write(
+        "bin/find",
+        `#!/bin/sh\ncase "$*" in *"-print -quit") kill -KILL $$ ;; esac\nexec /usr/bin/find "$@"\n`,
+      );
+      await spool.job(A, "echo result >made", "t");
+      await spool.start().ended; // the shell may print "Killed"
+      expect(await spool.results(A)).toEqual(["made"]);
+    },
+  );
 
-  test("results that cannot be put apart: the job fails, and says so", async () => {
+  test("results that cannot be put apart: the job fails, and its stderr has the reason", async () => {
     await home.write("bin/mv", `#!/bin/sh\ncase "$*" in *slots/0/work*) exit 1 ;; esac\nexec /bin/mv "$@"\n`);
     await spool.job(A, "echo result >made", "t");
     await spool.run();

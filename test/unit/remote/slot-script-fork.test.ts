@@ -1,4 +1,4 @@
-// Runs slot.sh for real, with jobs that a fork of its bash runs, and with the same jobs in shells of their own.
+// Runs slot.sh with jobs that a fork of its bash runs, and with the same jobs in their own shells.
 
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -10,9 +10,9 @@ import { HAS_PLAIN_SLOTS, type Home, makeHome, makeSpool, type Spool } from "./a
 const A = "0000001-1";
 const B = "0000002-1";
 const SHELL = { words: ["sh"] } as const;
-/** One plain command, until there is a file "go" in the spool. */
+/** One plain command that runs until there is a file "go" in the spool. */
 const WAITS = "sh -c 'until [ -e ../../../go ]; do sleep 0.01; done; exit 4'";
-/** Who its parent is: a fork, or a shell of the job's own. */
+/** Prints its parent: a fork, or the job's own shell. */
 const TELLS_PARENT = `sh -c 'tr "\\0" " " <"/proc/$PPID/cmdline"'`;
 
 let home: Home;
@@ -33,7 +33,7 @@ function pidIn(file: string): number {
   return Number(readFileSync(join(spool.dir, "slots/0", file), "utf8").split(" ")[0]);
 }
 
-/** Started is said a moment before; who it is, by the job itself. */
+/** The start is logged a moment before the job writes its own pid. */
 async function untilRunning(key: string): Promise<void> {
   const file = join(spool.dir, "slots/0/job");
   await until(
@@ -52,7 +52,7 @@ function stateOf(pid: number): string {
   return stat.charAt(stat.lastIndexOf(")") + 2);
 }
 
-test("plain commands are run by forks of one bash, if it is there, others in shells of their own", async () => {
+test("forks of one bash, if there is one, run plain commands; others get their own shells", async () => {
   await spool.job(A, TELLS_PARENT);
   await spool.job(B, `true; ${TELLS_PARENT}`);
   await spool.run();
@@ -60,7 +60,7 @@ test("plain commands are run by forks of one bash, if it is there, others in she
   expect(await spool.read(`jobs/${B}/out`)).toContain(`jobs/${B}/command`);
 });
 
-test("plain slots: each job has a shell of its own, and the slot neither fifos nor helpers", async () => {
+test("plain slots: each job has its own shell, and the slot has no fifos and no helpers", async () => {
   spool = await makeSpool(home, SHELL, { settings: { plain_slots: "yes" } });
   await spool.job(A, TELLS_PARENT);
   await spool.run();
@@ -71,20 +71,20 @@ test("plain slots: each job has a shell of its own, and the slot neither fifos n
 test.each([
   ["BASH_ENV", "/dev/null"],
   ["SHELLOPTS", "noglob"],
-])("where %s tells every bash something, each job has one of its own", async (name, value) => {
+])("if %s sets something for every bash, each job has its own bash", async (name, value) => {
   await spool.job(A, TELLS_PARENT);
   await spool.run(0, { [name]: value });
   expect(await spool.read(`jobs/${A}/out`)).toContain(`jobs/${A}/command`);
 });
 
-test("a function of the environment, where sh leaves it there, is a plain command as well", async () => {
+test("a function of the environment, if sh keeps it, is also a plain command", async () => {
   spool = await makeSpool(home, { words: ["bash"] });
   await spool.job(A, "greet you");
   await spool.run(0, { "BASH_FUNC_greet%%": '() {  echo "hello $1"; }' });
   expect(await spool.read(`jobs/${A}/out`)).toBe("hello you\n");
 });
 
-/** Whatever a job can see or leave, it is the same either way. */
+/** Everything that a job can see or leave is the same in both cases. */
 test.each([
   "echo -e 'a\\tb' \"c d\" ~ *",
   "printf '%s\\n' one > said 2>&1",
@@ -98,7 +98,7 @@ test.each([
   "false",
   "ls /nowhere",
   "cat < nowhere",
-])("a fork does as a shell of its own: %s", async (line) => {
+])("a fork behaves like a job's own shell: %s", async (line) => {
   await spool.job(A, line);
   await spool.job(B, `${line};`); // a list is not plain
   await spool.run();
@@ -107,7 +107,7 @@ test.each([
     return [...(await Promise.all(files)), ...(await spool.results(key))].map((text) =>
       text
         .replaceAll(key, "KEY")
-        // What it is called itself, whose child it is and how deep it is in shells is nobody's business.
+        // Its own name, its parent and its shell level may differ.
         .replace(/^(_|SHLVL|OLDPWD|PWD)=.*\n/gm, "")
         .replace(/pipe:\[\d+\]|\/proc\/\d+/g, "")
         .split("\n")
@@ -117,7 +117,7 @@ test.each([
   expect(await seen(A)).toEqual(await seen(B));
 });
 
-test("in place, a fork runs where the user is, and has a directory for results of its own", async () => {
+test("in place, a fork runs in the user's directory, and has its own directory for results", async () => {
   await home.write("mine/input", "here\n");
   spool = await makeSpool(home, SHELL, { settings: { in_place: home.path("mine") } });
   await spool.job(A, `sh -c 'cat input; touch "$SSHOAL_RESULTS/made"'`, "@");
@@ -128,7 +128,7 @@ test("in place, a fork runs where the user is, and has a directory for results o
   expect(await spool.read(`jobs/${B}/out`)).toContain(parentOfPlainCommand(B));
 });
 
-test("a job that is stopped has not ended, and goes on when it is continued", async () => {
+test("a job that is only suspended has not ended, and continues when it is resumed", async () => {
   await spool.job(A, WAITS);
   const loop = spool.start();
   await untilRunning(A);
@@ -142,20 +142,20 @@ test("a job that is stopped has not ended, and goes on when it is continued", as
   expect(await exitOf(A)).toBe("4\n");
 });
 
-test("what kills its own group takes nobody else along", async () => {
+test("a job that kills its own group kills no other process", async () => {
   await spool.job(A, "sh -c 'kill -KILL 0'");
   await spool.job(B, "true");
-  await spool.start().ended; // bash says "Killed"
+  await spool.start().ended; // bash prints "Killed"
   expect([await exitOf(A), await exitOf(B)]).toEqual(["137\n", "0\n"]);
 });
 
-test("a child it leaves behind ends with it, also one with a session of its own", async () => {
+test("a child that it leaves behind ends with it, even in its own session", async () => {
   await spool.job(A, `sh -c 'sleep 600 & setsid sleep 600 & echo $! >child'`);
-  await spool.run(); // home.close() looks that nothing is left
+  await spool.run(); // home.close() checks that nothing is left
   expect([await exitOf(A), await spool.results(A)]).toEqual(["0\n", ["child"]]);
 });
 
-test("too long: everything of it ends", async () => {
+test("too long: all its processes end", async () => {
   spool = await makeSpool(home, SHELL, { settings: { limit: 1 } });
   await spool.job(A, "sh -c 'setsid sleep 600 & exec sleep 600'");
   await spool.start().ended;
@@ -164,9 +164,9 @@ test("too long: everything of it ends", async () => {
 
 test.each([
   ["its keeper", () => [pidIn("keeper")]],
-  ["whoever forked it", () => [parentOf(pidIn("job"))]],
+  ["the process that forked it", () => [parentOf(pidIn("job"))]],
   ["both", () => [pidIn("keeper"), parentOf(pidIn("job"))]],
-])("%s is killed: the job goes on, its word counts, and the slot takes the next", async (_, whom) => {
+])("%s is killed: the job continues, its code counts, and the slot takes the next", async (_, whom) => {
   await spool.job(A, WAITS);
   await spool.job(B, TELLS_PARENT);
   const loop = spool.start();
@@ -179,7 +179,7 @@ test.each([
   expect(await spool.read(`jobs/${B}/out`)).toContain(parentOfPlainCommand(B));
 });
 
-test("everybody but the job is killed: a new loop waits for it, and its word counts", async () => {
+test("all processes but the job are killed: a new loop waits for it, and its code counts", async () => {
   await spool.job(A, WAITS);
   const killed = spool.start();
   await untilRunning(A);
@@ -192,7 +192,7 @@ test("everybody but the job is killed: a new loop waits for it, and its word cou
 });
 
 test("a job that was not written down before its keeper was gone does not run, and is lost", async () => {
-  // Between taking the job and its beginning: the fork is held until the keeper is gone.
+  // Between taking the job and its start: the fork is held until the keeper is gone.
   const begin = readFileSync(join(spool.dir, "begin.sh"), "utf8");
   const held = `kill -KILL "$SSHOAL_KEEPER"; while kill -0 "$SSHOAL_KEEPER"; do :; done 2>/dev/null\n`;
   await writeFile(join(spool.dir, "begin.sh"), `${held}${begin}`);

@@ -1,4 +1,4 @@
-// Runs slot.sh for real: nothing of a slot stays once there is nothing left for it to do.
+// Runs slot.sh: no process of a slot stays once it has nothing left to do.
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js
 const A = "0000001-1";
 const TOO_MUCH = "999999999 1 0 0 0 0 -";
 
-/** home.close() fails when a process is left. What sleeps for more than a second would be. */
+/** home.close() fails if a process is left. One that sleeps for more than a second would be left. */
 describe.each(SHELLS)("under %s", (_, shell) => {
   let home: Home;
   let spool: Spool;
@@ -75,7 +75,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     expect(spool.exists(`jobs/${A}/claim`)).toBe(false);
   });
 
-  test("the watch over a job's time ends with the job, also when its keeper was killed", async () => {
+  test("the watch over a job's time ends with the job, even if its keeper was killed", async () => {
     spool = await makeSpool(home, shell, { settings: { limit: 600 } });
     await spool.job(A, "until [ -e ../../../go ]; do sleep 0.01; done; exit 4");
     const loop = spool.start();
@@ -89,8 +89,8 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     expect(await spool.read(`jobs/${A}/exit`)).toBe("4\n");
   });
 
-  test("whoever waits for a job to begin, in order to stop it, ends when the job is collected and freed", async () => {
-    // Each look at the job waits to be called for.
+  test("a process that waits for a job's start, to stop it, ends when the job is collected and freed", async () => {
+    // Each check of the job waits for a call.
     await home.write(
       "bin/sleep",
       '#!/bin/sh\ntrue >"$HOME/asleep"; until rm "$HOME/wake" 2>/dev/null; do /bin/sleep 0.01; done\n',

@@ -1,4 +1,4 @@
-// Runs slot.sh for real: jobs whose directories stay (--keep-dir), and what the next attempt finds there.
+// Runs slot.sh: jobs whose directories stay (--keep-dir), and what the next attempt finds in them.
 
 import { existsSync, readlinkSync } from "node:fs";
 import { chmod, mkdir, rm, symlink } from "node:fs/promises";
@@ -28,7 +28,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     for (const [path, text] of Object.entries(files)) await home.write(`.sshoal/trees/${name}/${path}`, text);
   }
 
-  test("the next attempt begins with the newer tree, and over it what the last one made or changed", async () => {
+  test("the next attempt starts with the newer tree, and over it the files that the last one made or changed", async () => {
     await tree("old", { code: "1", settings: "1", "runs/readme": "1", "data/x": "1" });
     await tree("new", { code: "2", settings: "2", "runs/readme": "2", "data/x": "2" });
     const fails = "echo mine >settings; echo 7 >runs/step; mkdir deep; echo 7 >deep/.hidden; exit 1";
@@ -48,7 +48,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(spool.exists(`jobs/${SECOND}/making`)).toBe(false);
   });
 
-  test("what was put aside from the results, and a copy that was sent, are laid over too", async () => {
+  test("excluded results, and a copy that was sent, are also put over it", async () => {
     await tree("t", { code: "1" });
     await tree("copy", { "runs/step": "7\n", code: "changed\n" });
     await spool.job(FIRST, "exit 1", "t", { keep: [] });
@@ -63,7 +63,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await home.read(".sshoal/trees/copy/runs/step")).toBe("7\n");
   });
 
-  test("nothing is written through a link of the tree that the job had replaced", async () => {
+  test("no file is written through a link of the tree that the job had replaced", async () => {
     await mkdir(home.path(".sshoal/trees/t"), { recursive: true });
     await home.write("outside/file", "of the user\n");
     await symlink(home.path("outside/file"), home.path(".sshoal/trees/t/file"));
@@ -79,11 +79,11 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(readlinkSync(join(spool.dir, "jobs", SECOND, "work/link"))).toBe("elsewhere");
   });
 
-  test("an attempt that is killed while it takes over leaves all of it to the next one", async () => {
+  test("an attempt that is killed during the takeover leaves all files to the next one", async () => {
     await tree("t", { code: "1", "runs/readme": "1" });
     await spool.job(FIRST, "echo 7 >runs/step; echo 7 >state; exit 1", "t", { keep: [] });
     await spool.run();
-    // Stops at the second of the two moves that lay the directory over the tree.
+    // Stops at the second of the two moves that put the directory over the tree.
     await home.write(
       "bin/mv",
       `#!/bin/sh\ncase $* in *state*) touch "$HOME/stuck"; sleep 600 ;; esac\nexec /bin/mv "$@"\n`,
@@ -102,7 +102,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await spool.read(`jobs/${THIRD}/out`)).toBe("7\n7\n");
   });
 
-  test("a job that has run out of time, or was killed with its slot, leaves its directory", async () => {
+  test("a job that ran out of time, or was killed with its slot, leaves its directory", async () => {
     await tree("t", { code: "1" });
     await home.write(`${spool.dir.slice(home.dir.length + 1)}/jobs/${FIRST}/limit`, "1\n");
     await spool.job(FIRST, "echo 7 >step; sleep 600", "t", { keep: [] });

@@ -1,4 +1,5 @@
-// Processes of a slot are killed while a job runs. A killed job never counts as done. SSHOAL_ALL_KILLS=1 tries every case.
+// Processes of a slot are killed while a job runs. A killed job never counts as done. SSHOAL_ALL_KILLS=1 tries every
+// case.
 
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -12,7 +13,7 @@ import { HAS_PLAIN_SLOTS, type Home, makeHome, makeSpool, SHELLS, type Spool } f
 const A = "0000001-1";
 const sample = process.env.SSHOAL_ALL_KILLS ? allKillCases() : sampleKillCases();
 
-test("the sample has every shell, runner, signal and set of targets in it, with a reboot and without", () => {
+test("the sample has every shell, runner, signal and set of targets, with and without a reboot", () => {
   const features = (cases: typeof sample) =>
     new Set(
       cases.flatMap(({ shell, runner, signal, targets, hitsGroup, reboots }) => [
@@ -34,7 +35,7 @@ test("any processes of a slot are killed: the job is reported as it ended, or as
   expect(await runKillCases(cases, { atOnce: 3 })).toEqual([]);
 }, 3_600_000);
 
-describe.each(SHELLS)("the last word of a job without its keeper, under %s:", (_, shell) => {
+describe.each(SHELLS)("the exit code of a job without its keeper, under %s:", (_, shell) => {
   let home: Home;
   let spool: Spool;
 
@@ -47,7 +48,7 @@ describe.each(SHELLS)("the last word of a job without its keeper, under %s:", (_
   const pidIn = (name: string) =>
     Number(readFileSync(join(spool.dir, "slots/0", name), "utf8").split(" ")[0]);
 
-  /** The keeper is killed once the line has made "begun"; the line goes on once there is "go". */
+  /** The keeper is killed once the line has made "begun"; the line continues once there is "go". */
   async function endOf(line: string, hits: NodeJS.Signals | null = null): Promise<string> {
     await spool.job(
       A,
@@ -69,7 +70,7 @@ describe.each(SHELLS)("the last word of a job without its keeper, under %s:", (_
     ["exit in a function", "f() { exit 8; }; WAIT; f", "8"],
     ["set -e", "set -e; WAIT; false; true", "1"],
     [
-      "its last command is killed by what a sweep of all processes uses",
+      "its last command is killed by a signal that goes to all processes",
       "WAIT; sh -c 'kill -TERM $$'",
       "lost",
     ],
@@ -78,7 +79,7 @@ describe.each(SHELLS)("the last word of a job without its keeper, under %s:", (_
     expect(await endOf(line)).toBe(end);
   });
 
-  test("how long it took is known, if its loop saw it run", async () => {
+  test("its duration is known if its loop saw it run", async () => {
     await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
     await spool.job(A, "echo >../../../begun; until [ -e ../../../go ]; do /bin/sleep 0.01; done");
     const loop = spool.start();
@@ -93,23 +94,23 @@ describe.each(SHELLS)("the last word of a job without its keeper, under %s:", (_
     expect((await spool.events())[1]).toMatch(new RegExp(`^ended ${A} 0 0 1\\d{5}$`));
   });
 
-  test("its own trap runs, and decides how it ends", async () => {
+  test("its own trap runs, and decides its exit code", async () => {
     expect(await endOf("trap 'echo caught; exit 9' TERM; WAIT", "SIGTERM")).toBe("9");
     expect(await spool.read(`jobs/${A}/out`)).toBe("caught\n");
   });
 
-  test("a signal that it ignores does nothing to it", async () => {
+  test("a signal that it ignores does not affect it", async () => {
     expect(await endOf("trap '' TERM; WAIT; exit 6", "SIGTERM")).toBe("6");
   });
 
   test.each(["SIGUSR1", "SIGALRM", "SIGPIPE", "SIGTERM", "SIGHUP"] as const)(
-    "%s ends it: it has none",
+    "%s ends it: there is no exit code",
     async (signal) => {
       expect(await endOf("true; WAIT; exit 0", signal)).toBe("lost");
     },
   );
 
-  test("a line finds no trap for a signal that could end it", async () => {
+  test("a line has no trap for a signal that could end it", async () => {
     await spool.job(A, "trap | grep -vE 'EXIT|INT|QUIT'; true");
     await spool.run();
     expect(await spool.read(`jobs/${A}/out`)).toBe("");

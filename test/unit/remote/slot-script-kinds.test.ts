@@ -1,4 +1,4 @@
-// Runs slot.sh for real, on a spool whose jobs are of several kinds: who takes what, and who lets whom pass.
+// Runs slot.sh on a spool with jobs of several kinds: which slot takes which job, and which one goes first.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { attemptKey } from "../../../src/model/attempt-key.js";
@@ -7,7 +7,7 @@ import { BATCH, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spo
 
 const keyOf = (id: number) => attemptKey({ rank: 5_000_000_000_000 + id, job: id, number: 1 });
 const [A, B, C, D] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)];
-/** Cores of a job and of the machine, in thousandths; how many jobs at most. */
+/** Cores of a job and of the machine, in thousandths; the most jobs. */
 const LIGHT = "1000 9000 9";
 const SLOTS = `.sshoal/batches/${BATCH}@${HOST}/slots`;
 
@@ -24,7 +24,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
   const go = () => home.write("go", "");
   const waits = () => `until [ -e ${home.path("go")} ]; do sleep 0.2; done`;
 
-  test("a slot takes the jobs of its kind, and leaves the others", async () => {
+  test("a slot takes the jobs of its kind, and no others", async () => {
     await spool.slot(0, { room: ["-", LIGHT] });
     await spool.slot(1, { room: ["big", LIGHT] });
     await spool.job(A, "true");
@@ -36,7 +36,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     expect([A, B, C].map((key) => spool.exists(`jobs/${key}/exit`))).toEqual([true, true, false]);
   });
 
-  test("a slot that knows nothing of kinds leaves jobs alone that have one", async () => {
+  test("a slot without kinds does not take jobs that have one", async () => {
     await spool.job(A, "true", "-", { kind: "big" });
     await spool.job(B, "true");
     await spool.run(0);
@@ -68,9 +68,9 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       /^other jobs of the batch have the machine/,
     ],
   ];
-  // The arithmetic is the same everywhere.
+  // The arithmetic is the same in every shell.
   test.each(name === "dash" ? shortages : shortages.slice(1, 3))(
-    "two kinds never have more than there is: %s",
+    "two kinds never use more than there is: %s",
     async (_, need, room, otherRoom, reason) => {
       await spool.slot(0, { need: need.replace("1 -", "0 -"), room });
       await spool.slot(1, { need, room: otherRoom });
@@ -88,7 +88,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     },
   );
 
-  test("what there is room for runs at the same time", async () => {
+  test("jobs that fit run at the same time", async () => {
     await spool.slot(0, {
       need: "1 1 0 0 0 0 GPU-1",
       room: ["-", "3000 5000 9", "GPU-1 3000 600 8000 1200"],
@@ -105,7 +105,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await Promise.all(loops.map(({ ended }) => ended));
   });
 
-  test("a later job lets an earlier one of another kind pass, but not one that waits for something else", async () => {
+  test("a later job lets an earlier one of another kind go first, but not one that waits for something else", async () => {
     const card = (name: string) => `GPU-${name} 1000 100 8000 1200`;
     await spool.slot(0, { need: "1 1 9 0.1 1 0 GPU-1", room: ["-", LIGHT, card("1")] });
     await spool.slot(1, { need: "1 1 9 0.1 1 0 GPU-1", room: ["big", LIGHT, card("1")] });
@@ -127,7 +127,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     expect(await home.read("order")).toBe(`${D}\n${B}\n${C}\n`);
   });
 
-  test("a slot waits while an earlier job of another kind wants the same, but not for a later one", async () => {
+  test("a slot waits while an earlier job of another kind needs the same, but not for a later one", async () => {
     await spool.slot(0, { room: ["-", LIGHT] });
     await spool.slot(1, { room: ["big", LIGHT] });
     await home.write(`${SLOTS}/1/loop`, liveLine(process.pid));

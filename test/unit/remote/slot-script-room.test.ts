@@ -1,4 +1,4 @@
-// Runs slot.sh for real: when a slot may begin, and what it waits for otherwise.
+// Runs slot.sh: when a slot may begin, and what it waits for.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -45,7 +45,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await home.write(`.sshoal/batches/${batch}@${HOST}/slots/0/loop`, loop);
   }
 
-  /** A process that stands for a loop, and how to end it. */
+  /** A process that acts as a loop, with a function that ends it. */
   function startHolder(): { pid: number; end: () => Promise<void> } {
     const child = spawn("/bin/sleep", ["600"], { stdio: "ignore", detached: true });
     const ended = new Promise((resolve) => child.once("close", resolve));
@@ -93,7 +93,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     expect(existsSync(home.path("ran"))).toBe(false);
   });
 
-  test("the claim of a loop that was killed counts on while its job runs", async () => {
+  test("the claim of a loop that was killed still counts while its job runs", async () => {
     await spool.slot(0, { need: GPU_JOB });
     await spool.job(A, "until [ -e ../../../go ]; do sleep 0.01; done");
     const killed = spool.start();
@@ -112,14 +112,24 @@ describe.each(SHELLS)("under %s", (name, shell) => {
 
   const clashes: [string, string, string, string][] = [
     ["both reserve the card", GPU_JOB, "5 1 500 0.5 1 0 GPU-6,GPU-7", "GPU GPU-7 is taken by other@HOST"],
-    ["the other has the machine", "1 1 0 0 0 0 -", "1 1 0 0 0 1 -", "the machine is reserved by other@HOST"],
-    ["only the other reserves it", "1 1 9 0.1 0 0 GPU-7", GPU_JOB, "GPU GPU-7 is taken by other@HOST"],
+    [
+      "the other batch has the machine",
+      "1 1 0 0 0 0 -",
+      "1 1 0 0 0 1 -",
+      "the machine is reserved by other@HOST",
+    ],
+    ["only the other batch reserves it", "1 1 9 0.1 0 0 GPU-7", GPU_JOB, "GPU GPU-7 is taken by other@HOST"],
     ["only this one reserves it", GPU_JOB, "1 1 9 0.1 0 0 GPU-7", "GPU GPU-7 is taken by other@HOST"],
-    ["this one wants the machine", "1 1 0 0 0 1 -", "1 1 0 0 0 0 -", "the machine is reserved by other@HOST"],
+    [
+      "this batch needs the machine",
+      "1 1 0 0 0 1 -",
+      "1 1 0 0 0 0 -",
+      "the machine is reserved by other@HOST",
+    ],
   ];
-  // The arithmetic is the same everywhere: all of the cases under one shell, two under each.
+  // The arithmetic is the same in every shell: all cases run under one shell, two under each.
   test.each(name === "dash" ? clashes : clashes.slice(0, 2))(
-    "a slot waits for another batch's, and goes on when that is gone: %s",
+    "a slot waits for another batch's slot, and continues when that is gone: %s",
     async (_, need, held, reason) => {
       const { pid, end } = startHolder();
       await claimed(held, liveLine(pid));
@@ -128,7 +138,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     },
   );
 
-  test("claims that are no obstacle: of other cards, of none, and of those that are gone", async () => {
+  test("claims that do not block: of other cards, of none, and of dead loops", async () => {
     const live = liveLine(process.pid);
     await claimed("1 1 500 0.5 1 0 GPU-6", live, "another-card");
     await claimed("1 1 500 0.5 1 0 GPU-77,GPU-", live, "begins-alike");
@@ -147,7 +157,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     ]);
   });
 
-  test("while a job runs its slot's claim stands, and it is gone with the loop", async () => {
+  test("a slot's claim exists while a job runs, and is removed with the loop", async () => {
     await spool.slot(0, { need: GPU_JOB });
     await spool.job(A, "cat ../../../slots/0/claim");
     await spool.run();
@@ -173,7 +183,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     expect(await exitOf(A)).toBe("0\n");
   });
 
-  test.runIf(shell.hasOnlyBusybox)("without flock a file names who has the lock", async () => {
+  test.runIf(shell.hasOnlyBusybox)("without flock a file names the holder of the lock", async () => {
     const { pid, end } = startHolder();
     await home.write(`.sshoal/lock@${HOST}.held`, liveLine(pid));
     await spool.job(A, '[ -e "$HOME/released" ]');
@@ -201,7 +211,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     }
   }
 
-  test("two batches that want the same card take turns", async () => {
+  test("two batches that need the same card take turns", async () => {
     const other = await makeSpool(home, shell, { batch: "c" });
     for (const each of [spool, other]) {
       await each.slot(0, { need: GPU_JOB });
@@ -211,7 +221,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     expect([await exitOf(A), await other.read(`jobs/${A}/exit`)]).toEqual(["0\n", "0\n"]);
   });
 
-  test("more memory than there is: the slot waits, and says how much is missing", async () => {
+  test("more memory than there is: the slot waits, and reports how much is missing", async () => {
     await spool.slot(0, { need: "999999999 1 0 0 0 0 -" });
     await spool.slot(1);
     await expectsToWait(/^memory: 999999999 MB wanted, \d+ MB free$/, () => spool.run(1));
@@ -239,7 +249,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     await expectsToWait(/^memory: \d+ MB wanted, \d+ MB free$/, end);
   });
 
-  test("too little of the card's memory is free: the slot waits until there is more", async () => {
+  test("if too little of the card's memory is free, the slot waits until there is more", async () => {
     const state = home.path("nvidia-smi.state");
     saveGpus(state, { gpus: [{}, { memoryFree: 999 }] });
     await spool.slot(0, { need: GPU_JOB, env: "check_cards=1" });

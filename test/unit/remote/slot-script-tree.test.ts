@@ -1,5 +1,5 @@
-// Runs slot.sh for real: the directory a job begins in, and what of it is left as results. The tools do that rather
-// than the shell, so that GNU's and busybox's are enough.
+// Runs slot.sh: the directory a job starts in, and which of its files are results. The tools matter here, not the
+// shell, so GNU's and busybox's are enough.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readlinkSync, statSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     for (const [path, text] of Object.entries(files)) await home.write(`.sshoal/trees/t/${path}`, text);
   }
 
-  test("each job begins in its own copy of the tree, and cannot change that of others", async () => {
+  test("each job starts in its own copy of the tree, and cannot change the copies of others", async () => {
     await tree({ "in.txt": "as sent\n", "run.sh": "#!/bin/sh\ncat in.txt\n", "deep/er/x": "x" });
     for (const key of [A, B]) await spool.job(key, "./run.sh; echo changed >in.txt; rm deep/er/x", "t");
     await spool.run();
@@ -45,7 +45,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await home.read(".sshoal/trees/t/deep/er/x")).toBe("x");
   });
 
-  test("what has ended is told before the next job's copy is made, however long that takes", async () => {
+  test("a job's end is reported before the next job's copy is made, even if that takes long", async () => {
     await tree({ "in.txt": "1" });
     await home.write(
       "bin/cp",
@@ -62,14 +62,14 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await spool.read(`jobs/${B}/out`)).toBe("1");
   });
 
-  test("without a tree it is empty, and all that appears there is a result", async () => {
+  test("without a tree it is empty, and every new file is a result", async () => {
     await spool.job(A, "find . | wc -l; touch made");
     await spool.run();
     expect((await spool.read(`jobs/${A}/out`)).trim()).toBe("1");
     expect(await spool.results(A)).toEqual(["made"]);
   });
 
-  test("what changed or is new stays, what is as it was sent goes", async () => {
+  test("changed and new files stay, unchanged ones are removed", async () => {
     await tree({ same: "1", changed: "1", "d/same": "1", "d/changed": "1", "e/f/same": "1", gone: "1" });
     await spool.job(A, "echo 2 >changed; echo 2 >>d/changed; echo >new; mkdir -p n/m; rm gone", "t");
     await spool.run();
@@ -85,14 +85,14 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(results).not.toContain("a/");
   });
 
-  test("a result that kept its size and was given its old time back is still a result", async () => {
+  test("a result with its old size and a reset time is still a result", async () => {
     await tree({ cache: "1", same: "1" });
     await spool.job(A, "cp -p cache old; printf 2 >cache; touch -r old cache; rm old", "t");
     await spool.run();
     expect(await spool.results(A)).toEqual(["cache"]);
   });
 
-  test("links: those sent go, those made stay, wherever they lead", async () => {
+  test("links: those that were sent are removed, new ones stay, wherever they lead", async () => {
     await tree({ file: "1", "d/x": "1" });
     await symlink("file", home.path(".sshoal/trees/t/sent"));
     await symlink("nowhere", home.path(".sshoal/trees/t/dangling"));
@@ -107,7 +107,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(readlinkSync(join(spool.dir, "jobs", A, "work/made"))).toBe("nowhere");
   });
 
-  test("odd names: spaces, newlines, leading dashes, globs, quotes", async () => {
+  test("unusual names: spaces, newlines, leading dashes, globs, quotes", async () => {
     const odd = ["a b", "new\nline", "-rf", "*", "it's", '"', "$HOME", "é", "\\", "d ir\n/-x"];
     await tree(
       Object.fromEntries(odd.flatMap((name) => [name, `changed/${name}`]).map((name) => [name, "1"])),
@@ -123,7 +123,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await spool.read(`jobs/${A}/err`)).toBe("");
   });
 
-  test("what may not be written in the tree is still copied, and pruned", async () => {
+  test("read-only files of the tree are still copied, and removed", async () => {
     await tree({ "ro/file": "1", "ro/sub/x": "1" });
     await chmod(home.path(".sshoal/trees/t/ro/file"), 0o444);
     await chmod(home.path(".sshoal/trees/t/ro"), 0o555);
@@ -133,7 +133,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await spool.results(A)).toEqual([]);
   });
 
-  test("unchanged inputs come back too when that is asked for", async () => {
+  test("unchanged inputs are also collected if requested", async () => {
     spool = await makeSpool(home, shell, { settings: { copy_unchanged: 1 } });
     await tree({ same: "1", "d/same": "1" });
     await spool.job(A, "echo >new", "t");
@@ -141,10 +141,10 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     expect(await spool.results(A)).toEqual(["d/", "d/same", "new", "same"]);
   });
 
-  describe("jobs that follow each other in a slot", () => {
+  describe("consecutive jobs of a slot", () => {
     const C = "0000003-1";
 
-    test("a job that changes nothing leaves no results, and its copy to the next one", async () => {
+    test("a job that changes nothing leaves no results, and passes its copy to the next one", async () => {
       await tree({ in: "1", "d/in": "1" });
       for (const key of [A, B, C]) await spool.job(key, "cat in d/in; stat -c %i . in d/in", "t");
       await spool.run();
@@ -154,7 +154,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
       for (const key of [A, B, C]) expect(await spool.results(key)).toEqual([]);
     });
 
-    test("of a large tree what was left alone is passed on, and what was changed is as it was sent again", async () => {
+    test("in a large tree, unchanged entries are passed on, and changed ones are restored", async () => {
       await tree({
         same: "1",
         changed: "1",
@@ -180,7 +180,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
       }
     });
 
-    test("what a job hides from the next one, it does not get", async () => {
+    test("entries that a job hides are restored for the next one", async () => {
       await tree({ in: "1", "d/in": "1" });
       const spoil = "printf 2 >in; touch -r d/in in; chmod 500 d; chmod 500 .";
       for (const key of [A, B]) await spool.job(key, `cat in; ${spoil}`, "t", { isLarge: true });
@@ -211,7 +211,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
     });
 
     test.skipIf(shell.hasOnlyBusybox || HAS_PLAIN_SLOTS)(
-      "whether a job changed anything is told by no new process",
+      "no new process is needed to see whether a job changed anything",
       async () => {
         await tree({ in: "1" });
         await home.write("bin/find", '#!/bin/sh\necho "$*" >>"$HOME/found"\nexec /usr/bin/find "$@"\n');
@@ -222,24 +222,29 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
       },
     );
 
-    test.skipIf(shell.hasOnlyBusybox)("who tells that is killed: changes are seen all the same", async () => {
-      await tree({ in: "1" });
-      // A child of a child of the loop. Plain slots have none.
-      const killDu =
-        'children() { cat /proc/$1/task/$1/children; }; read -r loop _ <../loop; for p in $(children $loop); do for q in $(children $p); do read -r name </proc/$q/comm; [ "$name" != du ] || { kill -KILL "$q" && echo >"$HOME/killed"; }; done; done';
-      await spool.job(A, `${killDu}; stat -c %i .`, "t");
-      await spool.job(B, "stat -c %i .; chmod 600 in", "t");
-      await spool.job(C, "stat -c '%i %a' . in", "t");
-      await chmod(home.path(".sshoal/trees/t/in"), 0o644);
-      await spool.start().ended; // the shell may say "Killed"
-      expect(existsSync(home.path("killed"))).toBe(!HAS_PLAIN_SLOTS);
-      const [first, second, third] = await Promise.all([A, B, C].map((key) => spool.read(`jobs/${key}/out`)));
-      expect(second).toBe(first);
-      expect(third).toMatch(/ 644\n$/);
-      expect(await spool.results(B)).toEqual(["in"]);
-    });
+    test.skipIf(shell.hasOnlyBusybox)(
+      "if the process that sees changes is killed, they are still seen",
+      async () => {
+        await tree({ in: "1" });
+        // A grandchild of the loop. Plain slots have none.
+        const killDu =
+          'children() { cat /proc/$1/task/$1/children; }; read -r loop _ <../loop; for p in $(children $loop); do for q in $(children $p); do read -r name </proc/$q/comm; [ "$name" != du ] || { kill -KILL "$q" && echo >"$HOME/killed"; }; done; done';
+        await spool.job(A, `${killDu}; stat -c %i .`, "t");
+        await spool.job(B, "stat -c %i .; chmod 600 in", "t");
+        await spool.job(C, "stat -c '%i %a' . in", "t");
+        await chmod(home.path(".sshoal/trees/t/in"), 0o644);
+        await spool.start().ended; // the shell may print "Killed"
+        expect(existsSync(home.path("killed"))).toBe(!HAS_PLAIN_SLOTS);
+        const [first, second, third] = await Promise.all(
+          [A, B, C].map((key) => spool.read(`jobs/${key}/out`)),
+        );
+        expect(second).toBe(first);
+        expect(third).toMatch(/ 644\n$/);
+        expect(await spool.results(B)).toEqual(["in"]);
+      },
+    );
 
-    test("whoever put results apart was killed before the inputs were out of them: that is done again", async () => {
+    test("if the removal of inputs from results was killed, it is done again", async () => {
       await tree({ same: "1", "d/same": "1" });
       await spool.job(A, "true", "t");
       const slot = `.sshoal/batches/${BATCH}@${HOST}/slots/0`;
@@ -258,7 +263,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
       expect(await spool.results(A)).toEqual(["made"]);
     });
 
-    test("another tree: the next job gets that one, and nothing of the first", async () => {
+    test("with another tree, the next job gets that one, and nothing of the first", async () => {
       await tree({ old: "1" });
       await home.write(".sshoal/trees/u/new", "2");
       await spool.job(A, "ls", "t");
@@ -269,7 +274,7 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
       expect(said.map((each) => each.trim())).toEqual(["old", "new", "0"]);
     });
 
-    test("a copy that was not finished when everything was killed is made anew", async () => {
+    test("a copy that was not finished when everything was killed is made again", async () => {
       await tree({ in: "whole" });
       await home.write(`.sshoal/batches/${BATCH}@${HOST}/slots/0/work/in`, "wh");
       await home.write(`.sshoal/batches/${BATCH}@${HOST}/slots/0/copied`, "");
@@ -278,16 +283,16 @@ describe.each(SHELLS.filter(([name]) => name !== "bash"))("under %s", (_, shell)
       expect(await spool.read(`jobs/${A}/out`)).toBe("whole");
     });
 
-    test("a clock that is set back behind the copy hides no result", async () => {
+    test("a clock that is set back to before the copy hides no result", async () => {
       await tree({ in: "1", other: "1" });
-      // To the slot the same: its stamp is of a time that comes yet.
+      // For the slot this is the same: its stamp is in the future.
       await spool.job(A, "printf 2 >in; touch -d '+1 hour' ../fresh || touch -d 2037-01-01 ../fresh", "t");
       await spool.run();
       expect(await spool.results(A)).toEqual(["in"]);
     });
   });
 
-  test("no tree where one was promised: the job fails, and its err says why", async () => {
+  test("if the promised tree is missing, the job fails, and its stderr has the reason", async () => {
     await mkdir(home.path(".sshoal/trees/t"), { recursive: true });
     await spool.job(A, "echo ran >>../ran", "t");
     await rm(home.path(".sshoal/trees/t"), { recursive: true });

@@ -1,4 +1,4 @@
-// Runs slot.sh for real, alone, under each shell it must run under, and looks at the files it leaves.
+// Runs slot.sh alone, under each shell it must run under, and checks the files it leaves.
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -38,7 +38,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
   const exitOf = (key: string) => spool.read(`jobs/${key}/exit`);
 
   describe("one job", () => {
-    test("its streams, its exit code and the log of what happened", async () => {
+    test("its streams, its exit code and the event log", async () => {
       await spool.job(A, "echo said; echo wrong >&2; exit 3");
       await spool.run();
       expect(await spool.read(`jobs/${A}/out`)).toBe("said\n");
@@ -51,13 +51,13 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       ]);
     });
 
-    test("what reads its stdin finds it empty", async () => {
+    test("a job that reads its stdin finds it empty", async () => {
       await spool.job(A, "cat; echo $? >got; read -r line || echo end >>got");
       await spool.run();
       expect(await spool.read(`jobs/${A}/work/got`)).toBe("0\nend\n");
     });
 
-    test("it sees the slot's environment, and has a session of its own", async () => {
+    test("it has the slot's environment and its own session", async () => {
       await spool.slot(0, { env: "export CUDA_VISIBLE_DEVICES=3\ncheck_cards=" });
       await spool.job(
         A,
@@ -68,14 +68,14 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect([env, session]).toEqual([`3 0 ${BATCH}/${A}.`, pid]);
     });
 
-    test("it is killed: the code says by what", async () => {
+    test("if it is killed, the code shows the signal", async () => {
       await spool.job(A, "kill -KILL $$");
-      await spool.start().ended; // bash says "Killed"
+      await spool.start().ended; // bash prints "Killed"
       expect(await exitOf(A)).toBe("137\n");
       expect((await spool.events())[1]).toMatch(new RegExp(`^ended ${A} 0 137 `));
     });
 
-    test("a child it leaves behind in the background ends with it", async () => {
+    test("a background child that it leaves behind ends with it", async () => {
       await spool.job(A, "sleep 600 & echo $! >child");
       await spool.job(B, `[ ! -e /proc/$(cat ../../../jobs/${A}/work/child)/exe ]`);
       await spool.run();
@@ -83,14 +83,14 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect(isGone(await spool.read(`jobs/${A}/work/child`))).toBe(true);
     });
 
-    test("a child that has left for a session of its own ends too, however short the job was", async () => {
+    test("a child in its own session also ends, even after a short job", async () => {
       await spool.job(A, "setsid sh -c 'echo $$ >child; sleep 600' & until [ -s child ]; do :; done");
       await spool.run();
       expect(await exitOf(A)).toBe("0\n");
       expect(isGone(await spool.read(`jobs/${A}/work/child`))).toBe(true);
     });
 
-    test("a child that is deaf to the polite signal ends too, with its own children", async () => {
+    test("a child that ignores TERM also ends, with its own children", async () => {
       await spool.job(
         A,
         `sh -c 'trap "" TERM; sleep 600 & echo >ready; wait' & until [ -e ready ]; do :; done`,
@@ -99,7 +99,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect(await exitOf(A)).toBe("0\n");
     });
 
-    test("it has run too long: everything of it ends, and the exit says so", async () => {
+    test("if it runs too long, all its processes end, and `exit` shows it", async () => {
       spool = await makeSpool(home, shell, { settings: { limit: 1 } });
       await spool.job(A, "setsid sleep 600 & sleep 600; echo survived");
       await spool.start().ended;
@@ -108,7 +108,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect((await spool.events()).at(-2)).toMatch(new RegExp(`^ended ${A} 0 timed-out `));
     });
 
-    test("with time to spare nothing of the watch remains", async () => {
+    test("if it ends in time, no process of the watch remains", async () => {
       spool = await makeSpool(home, shell, { settings: { limit: 600 } });
       for (const key of many(10)) await spool.job(key, "true");
       await spool.start().ended;
@@ -116,15 +116,15 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     });
   });
 
-  describe("who runs what", () => {
-    test("jobs run in the order of their names, whatever becomes of each", async () => {
+  describe("which slot runs what", () => {
+    test("jobs run in the order of their names, however each ends", async () => {
       for (const key of [C, A, B]) await spool.job(key, `echo ${key} >>"$HOME/log"; [ ${key} != ${A} ]`);
       await spool.run();
       expect(await home.read("log")).toBe(`${A}\n${B}\n${C}\n`);
       expect([await exitOf(A), await exitOf(B), await exitOf(C)]).toEqual(["1\n", "0\n", "0\n"]);
     });
 
-    test("a second loop on the same slot leaves; the first goes on, also with what comes late", async () => {
+    test("a second loop on the same slot exits; the first continues, also with jobs that arrive late", async () => {
       await spool.job(A, "until [ -e ../../../go ]; do sleep 0.01; done");
       const first = spool.start();
       await spool.untilEvent(`started ${A}`);
@@ -146,7 +146,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       for (const key of keys) expect(await exitOf(key)).toBe("0\n");
     });
 
-    test("neither what the client has taken back nor what has not arrived in whole is run", async () => {
+    test("neither a job that the client has taken back nor an incomplete one is run", async () => {
       await spool.job(A, 'echo ran >"$HOME/log"');
       await writeFile(join(spool.dir, "jobs", A, "claim"), "client\n");
       await spool.job(B, "true");
@@ -192,7 +192,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect(spool.exists(`jobs/${B}/claim`)).toBe(false);
     });
 
-    test("a new loop begins nothing while the keeper of an earlier one is there", async () => {
+    test("a new loop begins no job while an earlier loop's keeper is alive", async () => {
       await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
       const keeper = spawn("/bin/sleep", ["600"], { stdio: "ignore" });
       await writeFile(join(spool.dir, "slots/0/keeper"), liveLine(keeper.pid as number));
@@ -207,7 +207,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect(await exitOf(A)).toBe("0\n");
     });
 
-    test("what a loop did not get to begin takes nothing from the job that runs", async () => {
+    test("a job that a loop could not begin does not affect the running job", async () => {
       await spool.job(B, "echo >made; until [ -e ../../../go ]; do sleep 0.01; done");
       const killed = spool.start();
       await spool.untilEvent(`started ${B}`);
@@ -229,27 +229,24 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       return existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[0]) : 0;
     }
 
-    test.each(["loop", "keeper"])(
-      "nothing is begun before the %s could write down who it is",
-      async (name) => {
-        await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
-        await spool.job(A, "true");
-        // As on a full disk: it cannot be written.
-        await mkdir(join(spool.dir, "slots/0", name));
-        const loop = spool.start();
-        await until("it waits, or does not", () => spool.exists(`jobs/${A}/exit`) || hasSlept(3));
-        expect(spool.exists(`jobs/${A}/claim`)).toBe(false);
-        await rm(join(spool.dir, "slots/0", name), { recursive: true });
-        await loop.ended;
-        expect(await exitOf(A)).toBe("0\n");
-      },
-    );
+    test.each(["loop", "keeper"])("no job begins before the %s could write down its pid", async (name) => {
+      await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
+      await spool.job(A, "true");
+      // As on a full disk: it cannot be written.
+      await mkdir(join(spool.dir, "slots/0", name));
+      const loop = spool.start();
+      await until("it waits, or does not", () => spool.exists(`jobs/${A}/exit`) || hasSlept(3));
+      expect(spool.exists(`jobs/${A}/claim`)).toBe(false);
+      await rm(join(spool.dir, "slots/0", name), { recursive: true });
+      await loop.ended;
+      expect(await exitOf(A)).toBe("0\n");
+    });
 
     function hasSlept(times: number): boolean {
       return existsSync(home.path("slept")) && readFileSync(home.path("slept"), "utf8").length >= times;
     }
 
-    test("a job that has an end is not begun, whoever was too slow to claim it", async () => {
+    test("a job that has an end does not begin, even for a slot that was slow to claim it", async () => {
       await spool.job(A, 'echo ran >"$HOME/log"');
       await writeFile(join(spool.dir, "jobs", A, "exit"), "lost\n");
       await spool.run();
@@ -257,12 +254,12 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect(await exitOf(A)).toBe("lost\n");
     });
 
-    test("a claim whose taker was only slow to write its name stays that taker's", async () => {
+    test("a claim whose process was only slow to write its name stays that process's", async () => {
       await spool.slot(1);
       await spool.job(A, "true");
       await writeFile(join(spool.dir, "jobs", A, "claim"), "");
       await writeFile(join(spool.dir, "slots/0/job"), `1 1 ${BOOT_ID} ${A}\n`);
-      // The name comes while the loop waits for it a second time.
+      // The name is written while the loop waits for it a second time.
       await home.write(
         "bin/sleep",
         `#!/bin/sh\n[ ! -s ${spool.dir}/jobs/${A}/claim ] || echo slot 1 >${spool.dir}/jobs/${A}/claim\n`,
@@ -271,7 +268,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect(spool.exists(`jobs/${A}/exit`)).toBe(false);
     });
 
-    test("what ran when the machine went down is lost, and said to be", async () => {
+    test("a job that ran when the machine went down is lost, and reported as lost", async () => {
       await spool.job(A, "true");
       await spool.job(B, "true");
       await writeFile(join(spool.dir, "jobs", A, "claim"), "slot 0\n");
@@ -282,7 +279,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       expect((await spool.events())[0]).toMatch(new RegExp(`^ended ${A} 0 lost `));
     });
 
-    test("the end of a job is reported although the job after it has no command", async () => {
+    test("the end of a job is reported even if the next job has no command", async () => {
       await spool.job(A, "true");
       await spool.job(B, "true");
       await writeFile(join(spool.dir, "jobs", B, "command"), "");
@@ -294,7 +291,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
       ]);
     });
 
-    test("without flock, slots still take turns, past a lock whose holder is gone", async () => {
+    test("without flock, slots still take turns, also after the holder of a lock has died", async () => {
       const PATH = await pathWithout(home, "flock");
       await home.write(`.sshoal/lock@${HOST}.held`, `9999999 1 ${BOOT_ID}\n`);
       for (const key of many(4)) await spool.job(key, `echo ${key} >>"$HOME/log"`);
@@ -310,7 +307,7 @@ function isGone(pid: string): boolean {
   return !existsSync(stat) || readFileSync(stat, "utf8").includes(") Z ");
 }
 
-/** The same tools, but for one. */
+/** The same tools, except one. */
 async function pathWithout(home: Home, name: string): Promise<string> {
   await mkdir(home.path("without"));
   for (const dir of (home.env.PATH ?? "").split(":")) {

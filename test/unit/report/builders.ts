@@ -1,4 +1,4 @@
-// Events and views for the tests of report/, with only the facts that matter to a test spelled out.
+// Events and views for the tests of report/, with defaults for facts that do not matter to a test.
 
 import type { BatchSettings } from "../../../src/model/batch.js";
 import { newMachine } from "../../../src/model/batch-state.js";
@@ -30,7 +30,7 @@ export function aGpu(index: number): Gpu {
   return anyGpu({ index, name: "RTX 4090", memoryTotalMb: 24564 });
 }
 
-/** One slot for each list of cards. */
+/** One slot per list of cards. */
 export function slotsWith(...gpus: number[][]): Slot[] {
   return gpus.map((indices, index) => ({ index, gpus: indices.map(aGpu) }));
 }
@@ -42,7 +42,7 @@ export function someJobs(count: number, changes: Partial<Job> = {}): Job[] {
   });
 }
 
-/** Nothing that a report shows. */
+/** Reports show none of these. */
 export const SETTINGS: BatchSettings = {
   requirement: { cpus: 1, memoryMb: 7000, gpu: null, reservesMachine: false },
   timeoutSeconds: null,
@@ -121,7 +121,7 @@ export const jobCollected = (job: number, at = 0, machine = "a.yaml"): RunEvent 
   bytes: 10,
 });
 
-/** Applies events as a client does, and shows each together with what it has led to. Answers which of them were news. */
+/** Applies events as a client does, and reports each with its result. Returns which of them were news. */
 export type Tell = (...events: RunEvent[]) => boolean[];
 
 export function teller(show: Reporter["show"]): Tell {
@@ -137,7 +137,7 @@ export function teller(show: Reporter["show"]): Tell {
 
 const POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
 
-/** Tests leave out what goes without saying: that there is such a machine, and that it was given the job. */
+/** Adds what tests leave out: that the machine exists, and that it was given the job. */
 function prepare(state: RunState, event: RunEvent): void {
   if (!("machine" in event)) return;
   const { machine } = event;
@@ -152,7 +152,7 @@ function give(state: RunState, machine: string, line: number, attempt: number): 
   apply(state, { kind: "jobs-assigned", at: 0, machine, jobs: [line], attempts: [attempt] });
 }
 
-/** Of a batch whose jobs printed nothing. */
+/** For a batch whose jobs printed nothing. */
 export const SOURCES: Omit<Sources, "machines"> = {
   devicesOf: () => ({}),
   lastWordsOf: () => "",

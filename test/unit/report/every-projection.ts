@@ -1,4 +1,4 @@
-// Every way of showing a run, fed like a client feeds its reporter, and compared with what the run itself has counted.
+// Every reporter, fed as a client feeds it, and compared with the counts of the run itself.
 
 import { expect } from "vitest";
 import { jobStatuses } from "../../../src/batch/job-status.js";
@@ -25,10 +25,10 @@ import { spansOf } from "../../../src/results/spans.js";
 import { SOURCES, textSink } from "./builders.js";
 import { Screen } from "./screen.js";
 
-/** How many jobs a text, or a list, says are in which state. */
+/** How many jobs a text or a list shows in which state. */
 type Said = Readonly<Record<string, number>>;
 
-/** One client's. */
+/** For one client. */
 export class EveryProjection {
   readonly #state: BatchState;
   readonly #view: ViewState = newView([], SOURCES);
@@ -64,7 +64,7 @@ export class EveryProjection {
     this.#compareLiveView();
   }
 
-  /** The client ends here, however it does. */
+  /** The client ends here, in any way. */
   close(): void {
     for (const reporter of this.#reporters) reporter.close();
     this.#compareSummaries();
@@ -78,7 +78,7 @@ export class EveryProjection {
     const [bar = "", counts = ""] = frameLines(this.#view, { columns: 200, rows: 50, now: 0, look });
     const own = ownCounts(this.#state);
     const { running = 0, waiting = 0, "to collect": ended = 0, ...over } = said(counts);
-    // Of unknown fate, since their machine was left out: lost, and unfinished for a run.
+    // Their fate is unknown because their machine was left out: lost, and unfinished for a run.
     const { unknown } = this.#state.tally;
     const lost = own.lost + unknown;
     expect({ ...NONE, ...over, unfinished: running + waiting + ended + unknown }).toEqual({ ...own, lost });
@@ -95,7 +95,7 @@ export class EveryProjection {
     else expect({ ...NONE, ...said(summaryIn(simpleEnd.text)) }).toEqual(own);
   }
 
-  /** The last that was said of a job is true. */
+  /** The last line about a job is true. */
   #comparePlainLines(): void {
     for (const { job, fate } of this.#state.jobs.values()) {
       const about = this.#sinks.plain.text.split("\n").filter((line) => line.split(/[ ;]+/)[1] === job.name);
@@ -115,13 +115,13 @@ function summaryIn(text: string): string {
   return SUMMARY.exec(text)?.[0] ?? "";
 }
 
-/** "4 succeeded, 1 skipped (1 of them failed before)": what is in brackets is counted already. */
+/** "4 succeeded, 1 skipped (1 of them failed before)": the number in brackets is already counted. */
 function said(text: string): Said {
   const parts = text.replace(/\(.*?\)|\d+ of them incomplete/g, "").matchAll(/(\d+) (to collect|[a-z]+)/g);
   return Object.fromEntries([...parts].map(([, amount, word = ""]) => [word, Number(amount)]));
 }
 
-/** As reports have it: those that were skipped are not counted a second time by how they ended. */
+/** As in reports: skipped jobs are not counted a second time by their outcome. */
 function ownCounts(state: BatchState): Counts {
   const counts: Record<keyof Counts, number> = { ...countJobs(state) };
   for (const { fate } of state.jobs.values()) if (fate.kind === "skipped") counts[endingOf(fate.outcome)]--;
@@ -133,7 +133,7 @@ function endingOf(outcome: Outcome | null): "succeeded" | "failed" | "stopped" |
   return outcome.kind === "stopped" || outcome.kind === "lost" ? outcome.kind : "failed";
 }
 
-/** Of jobs whose results are here, or that were stopped before they began; the others are unfinished for a run. */
+/** Jobs whose results are collected, or that were stopped before they began; the others are unfinished for a run. */
 function compareStatus(state: BatchState): void {
   const statuses = statusesOf(state);
   const here = statuses.filter(
@@ -169,7 +169,7 @@ function statusesOf(state: BatchState): JobStatus[] {
   return jobStatuses({ jobs: [...state.jobs.values()].map(({ job }) => job), state, stuck: new Map() }, 0);
 }
 
-/** Without those that are none, but always how many succeeded. */
+/** Without zero counts, except the number of succeeded jobs. */
 function inWords(items: readonly { readonly state: JobWord }[]): Said {
   const counts = JOB_WORDS.map((word) => [word, items.filter(({ state }) => state === word).length] as const);
   return Object.fromEntries(counts.filter(([word, amount]) => amount > 0 || word === "succeeded"));

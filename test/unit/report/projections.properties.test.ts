@@ -8,7 +8,7 @@ import { aTape, simulationFacts } from "../plan/a-tape.js";
 import { type Audience, Simulation } from "../plan/simulated-run.js";
 import { EveryProjection } from "./every-projection.js";
 
-/** Each client has reporters of its own. */
+/** Each client has its own reporters. */
 class Onlookers implements Audience {
   #shown: EveryProjection | null = null;
 
@@ -27,7 +27,7 @@ class Onlookers implements Audience {
   }
 }
 
-test("whatever happens, and however often the client is killed: all that is shown agrees with the run", () => {
+test("after any events and any number of killed clients, all reports agree with the run", () => {
   fc.assert(
     fc.property(simulationFacts({ jobs: 6, machines: 3, canFail: true }), aTape(400), (facts, tape) => {
       const onlookers = new Onlookers();
@@ -35,14 +35,14 @@ test("whatever happens, and however often the client is killed: all that is show
       while (!tape.isOver) run.step();
       expect(run.comesToItsEnd()).toBe(true);
       onlookers.close();
-      // A machine that was left out is asked again by the next client.
+      // The next client asks a machine again that was left out.
       if (run.state.tally.unknown === 0) expect(recordedWords(run)).toEqual(wordsOf(run.state));
     }),
     { numRuns: 100, endOnFailure: true },
   );
 });
 
-/** What `sshoal status` makes of the record, which is all it has. */
+/** What `sshoal status` derives from the record alone. */
 function recordedWords(run: Simulation): string[] {
   const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
   const state = initialState({ jobs: run.jobs(), machines: [...run.state.machines.keys()], policy });

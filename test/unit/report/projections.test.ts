@@ -30,10 +30,10 @@ const LATE = [takenBack("a", [], [2]), ended("a", 2, LOST), collected("a", 2, LO
 const OTHERS = done("b", 2, 2);
 
 test.each([
-  ["while others run it", [...LATE, ...OTHERS]],
-  ["after others did it", [...OTHERS, ...LATE]],
+  ["while another machine runs it", [...LATE, ...OTHERS]],
+  ["after another machine ran it", [...OTHERS, ...LATE]],
 ])(
-  "a machine that comes back with a lost job that others did: the summary agrees with the run (%s)",
+  "a machine comes back with a lost job that another one ran: the summary agrees with the run (%s)",
   (_, end) => {
     const { state } = aNewRun({ jobs: 4, machines: { a: 1, b: 1 } });
     const stdout = textSink();

@@ -1,21 +1,21 @@
-// A terminal as far as the live view needs one: it obeys the few sequences that redraw in place, wraps at its
-// width, keeps the cursor off what has scrolled away, rewraps its lines when its width changes, and brings lines back
-// that have scrolled away when it is made higher.
+// A simulated terminal for the live view. It obeys the few sequences that redraw in place, wraps at its width, and
+// keeps the cursor off lines that have scrolled away. It rewraps its lines when its width changes, and shows scrolled
+// lines again when it is made higher.
 
 import { Writable } from "node:stream";
 
 interface Row {
   text: string;
-  /** The line above went on here, for want of columns. */
+  /** The line above continues here because of the width. */
   isWrapped: boolean;
 }
 
 export class Screen extends Writable {
   writes = 0;
-  /** All of it, with what moves the cursor. */
+  /** Everything that was written, including cursor movements. */
   written = "";
   #rows: Row[] = [newRow()];
-  /** The first one that has not scrolled away. */
+  /** The first line that has not scrolled away. */
   #top = 0;
   #row = 0;
   #column = 0;
@@ -34,12 +34,12 @@ export class Screen extends Writable {
     done();
   }
 
-  /** Everything above the cursor, scrolled off or not. */
+  /** Everything above the cursor, including scrolled lines. */
   get lines(): string[] {
     return this.#rows.slice(0, this.#row).map(({ text }) => text.trimEnd());
   }
 
-  /** What stands in the row where the cursor rests. */
+  /** The text in the cursor's row. */
   get cursorLine(): string {
     return this.#current().text.trimEnd();
   }

@@ -1,4 +1,4 @@
-// Rows of results for tests, with only the facts that matter to a test spelled out.
+// Rows of results for tests, with defaults for facts that do not matter to a test.
 
 import type { ResultRow, ResultTable } from "../../../src/model/result.js";
 import { columnsOf } from "../../../src/results/columns.js";

@@ -4,7 +4,7 @@ import { columnsOf, findColumn } from "../../../src/results/columns.js";
 import { sortRows } from "../../../src/results/sort-rows.js";
 import { aRow } from "./a-row.js";
 
-test("parameters come before metrics, and no two columns have one name", () => {
+test("parameters come before metrics, and column names are unique", () => {
   const rows = [
     aRow({ parameters: { lr: "0.1" }, metrics: { acc: 1, lr: 0.1 } }),
     aRow({ parameters: { state: "x" }, metrics: { "lr (metric)": 2, state: 3 } }),
@@ -36,12 +36,12 @@ test("a job whose line has moved is shown by the number of its name, not by its 
   expect(column && cellOf(aRow({ job: 5, name: "train.sh.2", line: 2 }), column)).toBe(2);
 });
 
-test("jobs that each make up names are no table: what is left out is counted", () => {
+test("if each job invents names, the columns are limited and the rest is counted", () => {
   const rows = Array.from({ length: 103 }, (_, index) => aRow({ metrics: { [`m${index}`]: index } }));
   expect(columnsOf(rows)).toMatchObject({ columns: { length: 107 }, leftOut: 3 });
 });
 
-test("a column that is not there is told, with those that are", () => {
+test("an unknown column is an error that lists the known ones", () => {
   const { columns } = columnsOf([aRow({ parameters: { lr: "1" }, metrics: { acc: 1, loss: 2 } })]);
   expect(() => findColumn(columns, "accuracy")).toThrow(
     expect.objectContaining({
@@ -57,7 +57,7 @@ test("a column that is not there is told, with those that are", () => {
   );
 });
 
-test("numbers are sorted as numbers, whichever way; texts come after them, and nothing last", () => {
+test("numbers are sorted as numbers, in both directions; texts come after them, and empty cells last", () => {
   const values = ["10", "9", "nan", null, "1e-3", "b", "-1"];
   const rows = values.map((lr, index) =>
     aRow({ job: index + 1, ...(lr !== null && { parameters: { lr } }), metrics: { acc: index % 2 } }),

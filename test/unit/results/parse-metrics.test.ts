@@ -6,7 +6,7 @@ function metrics(left: Partial<Left>): Record<string, number | string> {
   return Object.fromEntries(parseMetrics({ tail: "", isCut: false, file: null, ...left }));
 }
 
-describe("a line of ours", () => {
+describe("a `sshoal:` line", () => {
   test.each([
     ["sshoal: acc=0.91 loss=0.2\n", { acc: 0.91, loss: 0.2 }],
     ["sshoal: acc=.5, loss=1e-3; n=7", { acc: 0.5, loss: 0.001, n: 7 }],
@@ -24,7 +24,7 @@ describe("a line of ours", () => {
     expect(metrics({ tail })).toEqual(expected);
   });
 
-  test("half a line at the beginning of a tail is none", () => {
+  test("an incomplete line at the start of a tail is ignored", () => {
     expect(metrics({ tail: "sshoal: acc=1\nsshoal: loss=2\n", isCut: true })).toEqual({ loss: 2 });
   });
 });
@@ -59,7 +59,7 @@ describe("JSON on the last line", () => {
   });
 });
 
-test("of one name, our line comes before the last line's JSON, and that before metrics.json", () => {
+test("for one name, the `sshoal:` line takes precedence over JSON on the last line, and that over metrics.json", () => {
   const file = '{"a": 1, "b": 1, "c": 1}\n';
   const tail = 'sshoal: a=3\n{"a": 2, "b": 2}\n';
   expect(metrics({ file, tail })).toEqual({ a: 3, b: 2, c: 1 });
@@ -67,8 +67,8 @@ test("of one name, our line comes before the last line's JSON, and that before m
   expect(metrics({ file: '"text"', tail: "" })).toEqual({});
 });
 
-describe("what a job says is made harmless", () => {
-  test("names and texts have no control characters, and an end", () => {
+describe("text of a job is made safe", () => {
+  test("names and texts have no control characters, and a limited length", () => {
     const file = JSON.stringify({
       "a\u001b[31m\n\u202eb": 1,
       "\u0007 ": 2,
@@ -80,7 +80,7 @@ describe("what a job says is made harmless", () => {
     });
   });
 
-  test("names that mean something to JavaScript are names", () => {
+  test("names that are special in JavaScript are just names", () => {
     const file = '{"__proto__": 1, "constructor": 2, "toString": {"x": 3}}';
     expect([...parseMetrics({ tail: "", isCut: false, file })]).toEqual([
       ["__proto__", 1],
@@ -89,13 +89,13 @@ describe("what a job says is made harmless", () => {
     ]);
   });
 
-  test("a hundred names are enough", () => {
+  test("at most a hundred names are kept", () => {
     const many = Array.from({ length: 500 }, (_, index) => `m${index}=${index}`).join(" ");
     expect(Object.keys(metrics({ tail: `sshoal: ${many} m3=x` }))).toHaveLength(100);
     expect(metrics({ tail: `sshoal: ${many} m3=x` }).m3).toBe("x");
   });
 
-  test("text that is made to take long takes no time", () => {
+  test("text that is made to be slow is parsed quickly", () => {
     const size = 1 << 18;
     for (const tail of [
       '{"'.repeat(size / 2),
@@ -106,7 +106,7 @@ describe("what a job says is made harmless", () => {
     }
   });
 
-  test("whatever it is, numbers are finite and texts are short", () => {
+  test("for any text, numbers are finite and texts are short", () => {
     const text = fc.oneof(fc.string({ unit: "binary" }), fc.json());
     fc.assert(
       fc.property(text, text, fc.boolean(), (tail, file, isCut) => {

@@ -19,18 +19,18 @@ function timesOf(...attempts: Attempt[]) {
   return [...spans.values()].map(({ job, start, end, state }) => [job, start, end, state]);
 }
 
-test("what was followed is where it was seen", () => {
+test("a followed attempt is placed where it was seen", () => {
   expect(timesOf(anEnded(1, 100, 200, 100), anEnded(2, 205, 305, 100))).toEqual([
     [1, 100, 200, "succeeded"],
     [2, 205, 305, "succeeded"],
   ]);
 });
 
-test("an end that was learned late does not make a job longer than it was", () => {
+test("an end that was learned late does not make a job longer", () => {
   expect(timesOf(anEnded(1, 100, 90_000, 500))).toEqual([[1, 100, 600, "succeeded"]]);
 });
 
-test("jobs that ran while nobody looked come one after the other, before they were heard of", () => {
+test("jobs that ran without a client are placed one after the other, before the client learned of them", () => {
   const at = 50_000;
   expect(
     timesOf(anEnded(1, at, at, 1000), anEnded(2, at + 1, at + 1, 2000), anEnded(3, at + 2, at + 9000, 8998)),
@@ -41,7 +41,7 @@ test("jobs that ran while nobody looked come one after the other, before they we
   ]);
 });
 
-test("what runs has lasted until now, if it is known since when, and if it counts", () => {
+test("a running attempt lasts until now, if its start is known and it counts", () => {
   const running = { kind: "running", slot: 0, isStopping: false } as const;
   const since = { ...running, startedAt: 900_000 };
   expect(timesOf(anAttempt(1, since))).toEqual([[1, 900_000, NOW, "running"]]);
@@ -49,13 +49,13 @@ test("what runs has lasted until now, if it is known since when, and if it count
   expect(timesOf(anAttempt(1, since, false))).toEqual([]);
 });
 
-test("of what was heard of at once, first attempts come first, in the order of their jobs", () => {
+test("of attempts learned of at once, first attempts come first, in the order of their jobs", () => {
   const retried = { ...anEnded(1, 50_000, 50_000, 10), number: 2 };
   const attempts = [retried, anEnded(3, 50_000, 50_000, 10), anEnded(2, 50_000, 50_000, 10)];
   expect(timesOf(...attempts).map(([line]) => line)).toEqual([2, 3, 1]);
 });
 
-test("how an attempt ended is told in the words for jobs", () => {
+test("an attempt's end has the same words as a job's", () => {
   const about = { kind: "ended", slot: 0, startedAt: 1, endedAt: 2, durationMs: 1 } as const;
   const states = [{ kind: "stopped" }, { kind: "lost", reason: "reboot" }, { kind: "timed-out" }] as const;
   expect(
@@ -63,7 +63,7 @@ test("how an attempt ended is told in the words for jobs", () => {
   ).toEqual([["stopped"], ["lost"], ["failed"]]);
 });
 
-test("a slot never has two jobs at a time, and each lasts as long as its machine says", () => {
+test("a slot never has two jobs at a time, and each has its machine's duration", () => {
   const seat = fc.record({ gap: fc.nat(5000), late: fc.nat(100_000), durationMs: fc.nat(10_000) });
   fc.assert(
     fc.property(fc.array(seat, { maxLength: 20 }), (drawn) => {

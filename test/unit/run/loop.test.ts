@@ -4,7 +4,7 @@ import { countJobs } from "../../../src/plan/run-state.js";
 import { makeLoop } from "../../../src/run/loop.js";
 import { aNewRun, failed, ready } from "../plan/a-run.js";
 
-test("what comes while events are written is taken in before anything is decided", async () => {
+test("events that arrive while events are written are applied before the next decision", async () => {
   const { state } = aNewRun({ jobs: 1, machines: { a: 1 } });
   const recorded: RunEvent[] = [];
   const loop = makeLoop({

@@ -1,5 +1,5 @@
-// A record of each released format: a batch that was finished, went on with more lines, and was left when its client
-// was killed. Whatever changes, it must load.
+// A record of each released format: a batch that was finished, resumed with more lines, and left when its client was
+// killed. It must always load.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -14,10 +14,10 @@ import { makeWorkspace } from "../../rig/workspace.js";
 
 const path = fileURLToPath(new URL("../../records/v1.jsonl", import.meta.url));
 
-/** What an address has had since. */
+/** Fields that addresses have got since. */
 const NOT_YET = { keyPath: "/home/me/.ssh/id_ed25519", configFile: null, transport: null };
 
-test("version 1 loads, line by line, and tells where the batch stood", () => {
+test("version 1 loads, line by line, and gives the state of the batch", () => {
   const events = loadRecord(path);
   expect(events).toHaveLength(readFileSync(path, "utf8").trimEnd().split("\n").length);
 
@@ -81,7 +81,7 @@ test("every kind of event of version 1 loads, under the names of version 2", () 
   expect(ofKind("job-ended")).toMatchObject({ job: 2, attempt: 1 });
 });
 
-test("a machine that has something of version 1 has it in a spool apart, and gets jobs beside it", () => {
+test("a machine with something of version 1 has it in a separate spool, and still gets jobs", () => {
   const events = loadRecord(path);
   const past = readPast(events);
   const older = past?.machines.get("one.yaml (older spool)");
@@ -92,7 +92,7 @@ test("a machine that has something of version 1 has it in a spool apart, and get
   });
 });
 
-test("where nothing of version 1 is left, the machines are as they were", async () => {
+test("if nothing of version 1 is left, the machines do not change", async () => {
   const work = await makeWorkspace();
   const lines = readFileSync(path, "utf8").split("\n");
   const end = lines.findIndex((line) => line.includes('"kind":"run-ended"'));

@@ -33,7 +33,7 @@ async function dialled(path: string): Promise<JsonChannel> {
   return channel;
 }
 
-test("the socket and its directory are for one account alone, and the socket is removed in the end", async () => {
+test("only one account can use the socket and its directory, and the socket is removed in the end", async () => {
   const listening = await listen(work.path("s"));
   const path = listening?.path ?? "";
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -42,7 +42,7 @@ test("the socket and its directory are for one account alone, and the socket is 
   expect(existsSync(path)).toBe(false);
 });
 
-test("a directory that others can enter, a link, a file and a long path are passed over", async () => {
+test("a directory that others can enter, a link, a file and a long path are skipped", async () => {
   mkdirSync(work.path("open"));
   chmodSync(work.path("open"), 0o755);
   mkdirSync(work.path("own"), { mode: 0o700 });
@@ -54,7 +54,7 @@ test("a directory that others can enter, a link, a file and a long path are pass
   expect((await listen(...unfit, work.path("own")))?.path).toContain(work.path("own"));
 });
 
-test("messages go both ways, whole, however they are cut", async () => {
+test("messages go both ways, whole, for any cut", async () => {
   const listening = await listen(work.path("s"));
   const socket = connect(listening?.path ?? "");
   await until("a client is there", () => channels.length === 1);
@@ -76,7 +76,7 @@ test("messages go both ways, whole, however they are cut", async () => {
   await other.end();
 });
 
-test("one message tells of every job of a large batch", async () => {
+test("one message can describe every job of a large batch", async () => {
   const listening = await listen(work.path("s"));
   const asker = await dialled(listening?.path ?? "");
   const heard: Message[] = [];
@@ -93,7 +93,7 @@ test.each([
   ["no JSON", "hello\n"],
   ["JSON, but no object", "[1]\n"],
   ["a line that does not end", "x".repeat(65 << 20)],
-])("what is %s ends the channel, and nothing else", async (_, text) => {
+])("%s ends the channel, and nothing else", async (_, text) => {
   const listening = await listen(work.path("s"));
   const socket = connect(listening?.path ?? "").on("error", () => {});
   await until("a client is there", () => channels.length === 1);
@@ -105,7 +105,7 @@ test.each([
   await next.end();
 });
 
-test("a reader that takes nothing is dropped, and the sender waits for none", async () => {
+test("a reader that reads nothing is disconnected, and the sender does not wait", async () => {
   const listening = await listen(work.path("s"));
   const socket: Socket = connect(listening?.path ?? "").on("error", () => {});
   await until("a client is there", () => channels.length === 1);
@@ -115,13 +115,13 @@ test("a reader that takes nothing is dropped, and the sender waits for none", as
   socket.destroy();
 });
 
-test("a socket that a killed process left is removed, one that is in use is not", async () => {
+test("the socket of a killed process is removed, one in use is not", async () => {
   const first = await listen(work.path("s"));
   const stale = join(work.path("s"), "4194999-abcdef.sock");
   const left = createServer().listen(stale);
   await until("it is there", () => existsSync(stale));
   writeFileSync(work.path("s/note"), "");
-  // Closing in good order would remove it.
+  // Closing normally would remove it.
   renameSync(stale, work.path("kept"));
   left.close();
   renameSync(work.path("kept"), stale);
@@ -131,13 +131,13 @@ test("a socket that a killed process left is removed, one that is in use is not"
   expect(existsSync(work.path("s/note"))).toBe(true);
 });
 
-test("nothing that is not a socket of ours is dialled", async () => {
+test("only a socket of this account is connected", async () => {
   expect(await dial(work.path("none"))).toBeNull();
   writeFileSync(work.path("file"), "");
   expect(await dial(work.path("file"))).toBeNull();
 });
 
-test("the socket of a process that is just starting stays, though nothing listens there yet", async () => {
+test("the socket of a starting process stays, although no process listens on it yet", async () => {
   await listen(work.path("s"));
   const starting = join(work.path("s"), `${process.pid}-abcdef.sock`);
   const left = createServer().listen(starting);

@@ -20,7 +20,7 @@ function sweepOf(all: readonly (readonly string[])[], over: Parameters<typeof aS
 }
 
 describe("a grid", () => {
-  test("is every combination, the last parameter fastest", () => {
+  test("has every combination, the last parameter fastest", () => {
     fc.assert(
       fc.property(lists, (all) => {
         expect(commandsOf(sweepOf(all))).toEqual(gridOf(all));
@@ -28,7 +28,7 @@ describe("a grid", () => {
     );
   });
 
-  test("shuffled is the same set, in an order that the seed decides", () => {
+  test("shuffled has the same combinations, in an order that depends on the seed", () => {
     fc.assert(
       fc.property(lists, fc.maxSafeNat(), (all, seed) => {
         const shuffled = sweepOf(all, { samplingMode: "shuffled_grid", seed });
@@ -45,7 +45,7 @@ describe("a grid", () => {
     expect(orders[0]).not.toEqual(gridOf(many));
   });
 
-  test("sampled is exactly so many different ones of it; more than there are is an error", () => {
+  test("sampled has exactly this many different ones; more than there are is an error", () => {
     fc.assert(
       fc.property(lists, fc.integer({ min: 1, max: 300 }), fc.maxSafeNat(), (all, samples, seed) => {
         const grid = gridOf(all);
@@ -61,7 +61,7 @@ describe("a grid", () => {
     );
   });
 
-  test("sampled in the order of the grid is its beginning", () => {
+  test("sampled in the grid's order is its beginning", () => {
     const sweep = sweepOf(
       [
         ["1", "2"],
@@ -87,7 +87,7 @@ describe("rules", () => {
     ["1", "2", "3"],
   ];
 
-  test("leave combinations out, before samples are counted", () => {
+  test("remove combinations, before samples are counted", () => {
     const rejecting = sweepOf(pools, { reject: [aRule("a == b")] });
     expect(commandsOf(rejecting)).toEqual(["1 2", "1 3", "2 1", "2 3", "3 1", "3 2"]);
     expect(commandsOf(sweepOf(pools, { when: [aRule("a == b")] }))).toEqual(["1 1", "2 2", "3 3"]);
@@ -97,13 +97,13 @@ describe("rules", () => {
     );
   });
 
-  test("that leave nothing are an error", () => {
+  test("that allow nothing are an error", () => {
     expect(() => commandsOf(sweepOf(pools, { when: [aRule("a > 3")] }))).toThrow(
       "the rules leave out all 9 combinations",
     );
   });
 
-  test("hold for what is drawn, too; if that never comes about, it ends with an error", () => {
+  test("also apply to drawn values; if none is ever allowed, it is an error", () => {
     const drawn = { samples: 20, when: [aRule("a > 0.9")] };
     const commands = commandsOf(aSweep("{a}", [["a=uniform:0..1"]], drawn));
     expect(commands.every((each) => Number(each) > 0.9)).toBe(true);
@@ -115,10 +115,10 @@ describe("rules", () => {
   });
 });
 
-describe("what is drawn at random", () => {
+describe("values drawn at random", () => {
   const mixed = [["lr=log:1e-5..1e-1"], ["n=int:1..10"], ["opt", "sgd", "adam"]];
 
-  test("goes with lists, is distinct, and the same for a seed", () => {
+  test("combine with lists, are distinct, and are the same for a seed", () => {
     const sweep = aSweep("{lr} {n} {opt}", mixed, { samples: 200, seed: 5 });
     const commands = commandsOf(sweep);
     expect(new Set(commands).size).toBe(200);
@@ -129,19 +129,19 @@ describe("what is drawn at random", () => {
     expect(commandsOf({ ...sweep, seed: 6 })).not.toEqual(commands);
   });
 
-  test("whole numbers run out", () => {
+  test("of whole numbers can run out", () => {
     const sweep = aSweep("{n}", [["n=int:1..5"]], { samples: 5 });
     expect(commandsOf(sweep).sort()).toEqual(["1", "2", "3", "4", "5"]);
     expect(() => commandsOf({ ...sweep, samples: 6 })).toThrow("but there are 5 combinations");
   });
 
-  test("numbers run out where there are but two between the ends", () => {
+  test("can run out if there are only two between the ends", () => {
     expect(() => commandsOf(aSweep("{a}", [["a=uniform:0..5e-324"]], { samples: 3 }))).toThrow(
       "3 samples were asked for, but after 2 of them 20000 tries brought no other",
     );
   });
 
-  test("needs a number of samples, and no grid", () => {
+  test("need a number of samples, and no grid", () => {
     const sweep = aSweep("{n}", [["n=int:1..5"]]);
     expect(() => commandsOf(sweep)).toThrow("n is drawn at random: how many samples?");
     expect(() => commandsOf({ ...sweep, samples: 2, samplingMode: "grid" })).toThrow(

@@ -33,11 +33,11 @@ describe("bash reads a value as it was typed", () => {
     ["within JSON", `'{"v": "{v}"}'`, (v: string) => `{"v": "${v}"}`],
     ["within doubled braces", "{{{v}}}", (v: string) => `{${v}}`],
     ["after an escaped quote", '\\"{v}', (v: string) => `"${v}`],
-    ["as what stands in for an unset variable", "${unset:-{v}}", (v: string) => v],
+    ["as the default of an unset variable", "${unset:-{v}}", (v: string) => v],
   ])("%s", (_, place, expected) => {
     fc.assert(
       fc.property(value, (text) => {
-        // Empty, it is no word where it stands in for a variable.
+        // If it is empty, it is no word as a variable's default.
         fc.pre(text !== "");
         const [line = ""] = commandsOf(aSweep(`printf '%s\\0' ${place} end`, [["v", text]]));
         expect(argvOf(line)).toEqual([expected(text), "end"]);
@@ -46,7 +46,7 @@ describe("bash reads a value as it was typed", () => {
     );
   });
 
-  test("several at once, empty ones too", () => {
+  test("several at once, also empty ones", () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const parameters = [
@@ -62,17 +62,17 @@ describe("bash reads a value as it was typed", () => {
 });
 
 describe("a value", () => {
-  test("that is plain is printed as it was typed", () => {
+  test("that is plain is printed as typed", () => {
     const plain = ["1e-4", "0.10", "-1", "007", "a/b.c", "x:y@z", "50%", "64,32"];
     expect(commandsOf(aSweep("t {v}", [["v", ...plain]]))).toEqual(plain.map((text) => `t ${text}`));
   });
 
-  test("marked !r is pasted as it is; without quotes, so is every one", () => {
+  test("with !r is inserted unchanged; without quoting, every value is", () => {
     expect(commandsOf(aSweep("t {v!r} {v}", [["v", "~/a b"]]))).toEqual(["t ~/a b '~/a b'"]);
     expect(commandsOf(aSweep("t {v}", [["v", "~/a b"]]), { quotes: false })).toEqual(["t ~/a b"]);
   });
 
-  test("between bash's braces, a comma does not part it", () => {
+  test("between bash's braces is not split by a comma", () => {
     expect(commandsOf(aSweep("echo {x,{v}}", [["v", "a,b", "c"]]))).toEqual(["echo {x,'a,b'}", "echo {x,c}"]);
     expect(commandsOf(aSweep("echo {1..{v}}", [["v", "3"]]))).toEqual(["echo {1..3}"]);
   });
@@ -88,13 +88,13 @@ describe("a value", () => {
   });
 });
 
-describe("what every command is given", () => {
-  test("{i} is its line, from 1, also when shuffled", () => {
+describe("built-in parameters", () => {
+  test("{i} is its line, from 1, also if shuffled", () => {
     const sweep = aSweep("{i} {v}", [["v", "a", "b", "c"]], { samplingMode: "shuffled_grid" });
     expect(commandsOf(sweep).map((line) => line.split(" ")[0])).toEqual(["1", "2", "3"]);
   });
 
-  test("{seed} is another one for each, and the same for a seed", () => {
+  test("{seed} is different for each command, and the same for a seed", () => {
     const sweep = aSweep("{seed} {v!r}", [["v", "a", "b", "c"]], { seed: 9 });
     const seeds = commandsOf(sweep).map((line) => line.split(" ")[0]);
     expect(new Set(seeds).size).toBe(3);
@@ -102,7 +102,7 @@ describe("what every command is given", () => {
     expect(commandsOf({ ...sweep, seed: 10 })).not.toEqual(commandsOf(sweep));
   });
 
-  test("a parameter of that name comes first", () => {
+  test("a user's parameter of that name takes precedence", () => {
     expect(
       commandsOf(
         aSweep("{i} {seed}", [

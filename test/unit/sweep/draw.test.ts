@@ -12,22 +12,22 @@ function drawMany(distribution: Distribution, count = 4000): string[] {
 const share = (numbers: number[], isIn: (number: number) => boolean) =>
   numbers.filter(isIn).length / numbers.length;
 
-describe("what is drawn", () => {
-  test("log: every decade as often as the others", () => {
+describe("the distribution", () => {
+  test("log: every decade is equally likely", () => {
     const numbers = drawMany({ kind: "log", low: 1e-4, high: 1 }).map(Number);
     for (const decade of [1e-4, 1e-3, 1e-2, 1e-1]) {
       expect(share(numbers, (each) => each >= decade && each < decade * 10)).toBeCloseTo(0.25, 1);
     }
   });
 
-  test("uniform: every part of the range as often as the others", () => {
+  test("uniform: every part of the range is equally likely", () => {
     const numbers = drawMany({ kind: "uniform", low: -1, high: 3 }).map(Number);
     for (const start of [-1, 0, 1, 2]) {
       expect(share(numbers, (each) => each >= start && each < start + 1)).toBeCloseTo(0.25, 1);
     }
   });
 
-  test("int: whole numbers, both ends among them", () => {
+  test("int: whole numbers, including both ends", () => {
     expect([...new Set(drawMany({ kind: "int", low: -1, high: 2 }))].sort()).toEqual(["-1", "0", "1", "2"]);
   });
 
@@ -41,7 +41,7 @@ describe("what is drawn", () => {
 
 const finite = fc.double({ min: -1e9, max: 1e9, noNaN: true });
 
-test("numbers are short, read back as they are, and stay in their range", () => {
+test("numbers are short, read back exactly, and stay in their range", () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), finite, finite, fc.constantFrom("uniform", "log"), (seed, a, b, kind) => {
       const [low, high] =
@@ -60,7 +60,7 @@ test("numbers are short, read back as they are, and stay in their range", () => 
   }
 });
 
-test("rounding leads out of no end of the range", () => {
+test("rounding never leaves the range", () => {
   for (const kind of ["uniform", "log"] as const) {
     const range = { kind, low: 0.60000041, high: 0.99999991 };
     expect(draw(range, () => 0)).toBe("0.60000041");
@@ -68,7 +68,7 @@ test("rounding leads out of no end of the range", () => {
   }
 });
 
-test("a narrow range far from zero is told apart all the same", () => {
+test("values of a narrow range far from zero are distinct", () => {
   expect(new Set(drawMany({ kind: "uniform", low: 1e6, high: 1e6 + 1 }, 500)).size).toBeGreaterThan(490);
   expect(new Set(drawMany({ kind: "normal", mean: 1e6, deviation: 1 }, 500)).size).toBeGreaterThan(490);
 });

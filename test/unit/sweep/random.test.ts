@@ -6,7 +6,7 @@ function take(count: number, next: () => number): number[] {
   return Array.from({ length: count }, () => next());
 }
 
-test("xoshiro128** gives the numbers that its authors' program gives", () => {
+test("xoshiro128** gives the numbers of its authors' program", () => {
   expect(take(10, xoshiro128([1, 2, 3, 4]))).toEqual([
     11520, 0, 5927040, 70819200, 2031721883, 1637235492, 1287239034, 3734860849, 3729100597, 4258142804,
   ]);
@@ -49,7 +49,7 @@ test("fractions are spread over 0 to 1", () => {
   for (const count of tenths) expect(Math.abs(count - 1000)).toBeLessThan(150);
 });
 
-test("below: every number is as likely", () => {
+test("below: all numbers are equally likely", () => {
   const random = seededRandom(4);
   const counts = [0, 0, 0];
   for (let round = 0; round < 9000; round += 1) {
@@ -59,7 +59,7 @@ test("below: every number is as likely", () => {
   for (const count of counts) expect(Math.abs(count - 3000)).toBeLessThan(200);
 });
 
-test("shuffling loses and adds nothing, and each order comes up", () => {
+test("shuffling loses and adds nothing, and each order occurs", () => {
   const random = seededRandom(5);
   const orders = new Map<string, number>();
   for (let round = 0; round < 6000; round += 1) {

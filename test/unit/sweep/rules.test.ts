@@ -45,7 +45,7 @@ test.each([
   expect(holds(text)).toBe(expected);
 });
 
-test("a combination must meet every when, and none of reject", () => {
+test("a combination must meet every when, and no reject", () => {
   const [yes, no] = [aRule("a == 1"), aRule("a == 2")];
   expect(isWanted({ when: [], reject: [] }, VALUES)).toBe(true);
   expect(isWanted({ when: [yes, no], reject: [] }, VALUES)).toBe(false);
@@ -53,7 +53,7 @@ test("a combination must meet every when, and none of reject", () => {
   expect(isWanted({ when: [yes], reject: [no, yes] }, VALUES)).toBe(false);
 });
 
-test("a number and a text have no order", () => {
+test("a number and a text cannot be ordered", () => {
   expect(() => holds("c < model")).toThrow(
     's.yaml:1:1: "c < model" asks whether 10 < vit, but 10 is a number and vit is not',
   );

@@ -1,4 +1,4 @@
-// The audit of the torture test must be able to fail: each kind of problem is planted, and found.
+// The audit of the torture test must be able to fail: each kind of problem is planted, and must be found.
 
 import { describe, expect, test } from "vitest";
 import type { JsonEvent } from "../../rig/batch.js";
@@ -32,7 +32,7 @@ const LOST = { kind: "lost", reason: "the machine was rebooted" };
 const EMPTY = { out: "", files: {} };
 const MADE = { out: "", files: { "made.txt": "made by 5000000000001-1-1\n" } };
 
-/** A round in which all is well. */
+/** A round without problems. */
 function evidence(over: Partial<Evidence> = {}): Evidence {
   return {
     jobs: JOBS,
@@ -70,7 +70,7 @@ const RETRIED: Partial<Evidence> = {
   ]),
 };
 
-test("a round in which every job ended as meant has no problems", () => {
+test("a round in which every job ended as expected has no problems", () => {
   expect(problems({})).toEqual([]);
 });
 
@@ -79,13 +79,13 @@ test("a lost attempt that is reported, kept and retried is no problem", () => {
 });
 
 describe("lost:", () => {
-  test("a job that no report knows", () => {
+  test("a job without a report", () => {
     const counts = { succeeded: 0, failed: 2, stopped: 0, lost: 0, unfinished: 1 };
     const found = problems({ statuses: [status(2, SEVEN), status(3, LATE)], counts });
     expect(found).toEqual(["lost: line 1: is not reported at all"]);
   });
 
-  test("a result that is not there", () => {
+  test("a missing result", () => {
     const found = problems({ results: new Map([...evidence().results].slice(1)) });
     expect(found).toEqual(["lost: line 1: has no result in job_results"]);
   });
@@ -117,32 +117,32 @@ describe("twice:", () => {
     expect(found).toEqual(["twice: line 1: attempt 1 began 2 times on one.yaml"]);
   });
 
-  test("an attempt that another machine began, and no report mentions", () => {
+  test("an attempt that another machine began, without a report", () => {
     const found = problems({ ...RETRIED, record: RETRIED.record?.slice(1) ?? [] });
     expect(found).toEqual(["twice: line 1: attempt 1 ran on one.yaml, and is not reported"]);
   });
 
-  test("two attempts of which only one left something", () => {
+  test("two attempts, but only one left results", () => {
     const results = new Map([...(RETRIED.results ?? [])].filter(([name]) => !name.includes("old")));
     const found = problems({ ...RETRIED, results });
     expect(found).toEqual(["twice: line 1: 2 attempts ran, 0 earlier results are kept"]);
   });
 
-  test("a lost attempt that ran on beside the next one", () => {
+  test("a lost attempt that continued beside the next one", () => {
     const entries = [...(RETRIED.entries ?? []), ...ledger(["done 1-1 10.05"])];
     const found = problems({ ...RETRIED, entries });
     expect(found).toEqual(["twice: line 1: lost attempt 1 ran on beside attempt 2"]);
   });
 });
 
-test("killed as succeeded: a success without the job's own last word", () => {
+test("killed as succeeded: a success without the job's own end", () => {
   const found = problems({ entries: ledger(LEDGER.filter((line) => !line.startsWith("done 1"))) });
   expect(found).toEqual([
     "killed-as-succeeded: line 1: attempt 1 is reported as exited 0, but did not come to its end",
   ]);
 });
 
-test("stranded: a job that is reported as not finished", () => {
+test("stranded: a job that is reported as unfinished", () => {
   const statuses = [
     status(1, null, { state: "succeeded", collected: false }),
     status(2, SEVEN),

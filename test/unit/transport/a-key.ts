@@ -4,7 +4,10 @@ import { join } from "node:path";
 import ssh2, { type ParsedKey } from "ssh2";
 import { makeKey } from "../../rig/sshd.js";
 
-/** By ssh-keygen: of the ed25519 keys that ssh2 makes, one in 256 lacks a leading zero, and is then no key to itself. */
+/**
+ * Made by ssh-keygen: one in 256 of the ed25519 keys that ssh2 makes lacks a leading zero, and ssh2 itself cannot read
+ * it.
+ */
 export function aKey(): ParsedKey {
   const dir = mkdtempSync(join(tmpdir(), "sshoal-key-"));
   try {

@@ -1,4 +1,4 @@
-// An SshTarget as plain as can be; a test names what matters to it.
+// A plain SshTarget; a test sets what matters to it.
 
 import type { SshTarget } from "../../../src/transport/config/target.js";
 

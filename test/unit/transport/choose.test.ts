@@ -12,24 +12,24 @@ test.each<[string, "ssh2" | "openssh" | null, Stop[], Choice]>([
   ["nothing special", null, [plain], { transport: "ssh2", why: null }],
   ["plain hops", null, [{ alias: "jump", reasons: [] }, plain], { transport: "ssh2", why: null }],
   [
-    "what ssh2 cannot do",
+    "something ssh2 cannot do",
     null,
     [proxied],
     { transport: "openssh", why: "the configuration has a ProxyCommand; its key has a certificate" },
   ],
   [
-    "what ssh2 cannot do at a hop",
+    "something ssh2 cannot do at a jump host",
     null,
     [certified, plain],
-    { transport: "openssh", why: "on the way, at jump, the agent holds a certificate" },
+    { transport: "openssh", why: "at the jump host jump, the agent holds a certificate" },
   ],
+  ["the machine file decides", "ssh2", [proxied], { transport: "ssh2", why: "set in the machine file" }],
   [
-    "the machine file's word counts",
-    "ssh2",
-    [proxied],
-    { transport: "ssh2", why: "the machine file says so" },
+    "the machine file decides for openssh",
+    "openssh",
+    [plain],
+    { transport: "openssh", why: "set in the machine file" },
   ],
-  ["either way", "openssh", [plain], { transport: "openssh", why: "the machine file says so" }],
 ])("%s", (_, wish, stops, choice) => {
   expect(choose(wish, stops)).toEqual(choice);
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Deferred, deferred } from "../../../src/transport/deferred.js";
 import { Gate } from "../../../src/transport/gate.js";
 
-/** So many that pass the same door, each until it is told to leave. */
+/** This many connections to the same place, each until it is released. */
 function crowd(gate: Gate, count: number, door = "a", signal?: AbortSignal) {
   const inside: number[] = [];
   const stays: Deferred<void>[] = [];
@@ -23,7 +23,7 @@ function crowd(gate: Gate, count: number, door = "a", signal?: AbortSignal) {
   return { inside, stays, passing };
 }
 
-test("six are let in, the others follow in the order of asking", async () => {
+test("six are let in, the others follow in order", async () => {
   const { inside, stays, passing } = crowd(new Gate(), 8);
   await settle();
   expect(inside).toEqual([0, 1, 2, 3, 4, 5]);
@@ -39,7 +39,7 @@ test("six are let in, the others follow in the order of asking", async () => {
   await Promise.all(passing.slice(1));
 });
 
-test("one door does not hold up another", async () => {
+test("one place does not block another", async () => {
   const gate = new Gate();
   crowd(gate, 8, "a");
   const other = crowd(gate, 1, "b");
@@ -47,7 +47,7 @@ test("one door does not hold up another", async () => {
   expect(other.inside).toEqual([0]);
 });
 
-test("who gives up waiting leaves no gap", async () => {
+test("giving up while waiting leaves no gap", async () => {
   const gate = new Gate();
   const first = crowd(gate, 6);
   const abort = new AbortController();
@@ -61,24 +61,27 @@ test("who gives up waiting leaves no gap", async () => {
   expect([second.inside, third.inside]).toEqual([[], [0]]);
 });
 
-test.each([0, 1, 2, 3, 4, 5])("who gives up about when it is their turn passes it on (%i)", async (steps) => {
-  const gate = new Gate();
-  const first = crowd(gate, 6);
-  await settle();
-  const abort = new AbortController();
-  const second = crowd(gate, 1, "a", abort.signal);
-  const third = crowd(gate, 1);
-  first.stays[0]?.resolve();
-  // How many promises lie between leaving and the next one's turn is no business of ours: each moment is tried.
-  for (let i = 0; i < steps; i++) await Promise.resolve();
-  abort.abort(new Error("changed my mind"));
-  second.stays[0]?.resolve();
-  await Promise.allSettled(second.passing);
-  await settle();
-  expect(third.inside).toEqual([0]);
-});
+test.each([0, 1, 2, 3, 4, 5])(
+  "giving up about when its turn comes passes the turn on (%i)",
+  async (steps) => {
+    const gate = new Gate();
+    const first = crowd(gate, 6);
+    await settle();
+    const abort = new AbortController();
+    const second = crowd(gate, 1, "a", abort.signal);
+    const third = crowd(gate, 1);
+    first.stays[0]?.resolve();
+    // How many promises lie between leaving and the next turn does not matter: each moment is tried.
+    for (let i = 0; i < steps; i++) await Promise.resolve();
+    abort.abort(new Error("changed my mind"));
+    second.stays[0]?.resolve();
+    await Promise.allSettled(second.passing);
+    await settle();
+    expect(third.inside).toEqual([0]);
+  },
+);
 
-test("who comes with an aborted signal is not let in", async () => {
+test("an aborted signal is not let in", async () => {
   const signal = AbortSignal.abort(new Error("too late"));
   const { inside, passing } = crowd(new Gate(), 1, "a", signal);
   await expect(passing[0]).rejects.toThrow("too late");

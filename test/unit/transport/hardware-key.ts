@@ -25,7 +25,7 @@ export function aHardwareKey(): { privateText: string; publicText: string; publi
   };
 }
 
-/** Each with its length before it. */
+/** Each after its length. */
 function join(strings: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(
     strings.flatMap((string) => {

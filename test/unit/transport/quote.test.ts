@@ -11,7 +11,7 @@ const words = fc.array(
   { minLength: 1, maxLength: 20 },
 );
 
-test.each([[["sh"]], [["busybox", "ash"]]])("%s prints back exactly the words that were quoted", (shell) => {
+test.each([[["sh"]], [["busybox", "ash"]]])("%s prints exactly the words that were quoted", (shell) => {
   const [program = "", ...args] = shell;
   fc.assert(
     fc.property(words, (list) => {
@@ -34,7 +34,7 @@ test("sh`` makes one word of each value, and one of each element of a list", () 
   expect(sh`plain`).toBe("plain");
 });
 
-test("for people, plain words stay as they are", () => {
+test("for people, plain words are not quoted", () => {
   expect(quoteIfNeeded("/home/me/.ssh/id_rsa")).toBe("/home/me/.ssh/id_rsa");
   expect(quoteIfNeeded("/home/my key")).toBe("'/home/my key'");
 });

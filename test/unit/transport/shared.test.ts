@@ -8,7 +8,7 @@ function connection() {
   return { gone: gone.promise, die: gone.resolve, close: vi.fn(async () => gone.resolve("closed")) };
 }
 
-test("one connection for all, closed with the last of them", async () => {
+test("all users share one connection, which is closed with the last of them", async () => {
   const shared = new Shared();
   const jump = connection();
   const open = vi.fn(async () => jump);
@@ -22,7 +22,7 @@ test("one connection for all, closed with the last of them", async () => {
   expect(jump.close).toHaveBeenCalledTimes(1);
 });
 
-test("after the last has left, and after it died, it is opened anew", async () => {
+test("after the last user has left, or after it died, it is opened again", async () => {
   const shared = new Shared();
   const made = [connection(), connection(), connection()];
   const open = vi.fn(async () => made[open.mock.calls.length - 1] ?? connection());
@@ -32,13 +32,13 @@ test("after the last has left, and after it died, it is opened anew", async () =
   await made[1]?.gone;
   const third = await shared.lease("jump", open);
   expect(open).toHaveBeenCalledTimes(3);
-  // The dead one's user leaving does not close the new one.
+  // The user of the dead one does not close the new one.
   await second.release();
   expect(made[2]?.close).not.toHaveBeenCalled();
   await third.release();
 });
 
-test("one that gives up waiting leaves it to the others; with the last, opening is given up too", async () => {
+test("a user that stops waiting leaves it to the others; with the last one, opening is aborted, too", async () => {
   const shared = new Shared<ReturnType<typeof connection>>();
   const opened = deferred<ReturnType<typeof connection>>();
   const signals: AbortSignal[] = [];
@@ -54,7 +54,7 @@ test("one that gives up waiting leaves it to the others; with the last, opening 
   second.abort(new Error("stopped"));
   await expect(waiting[1]).rejects.toThrow("stopped");
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
-  // One that came about all the same is closed.
+  // One that was opened anyway is closed.
   const late = connection();
   opened.resolve(late);
   await late.gone;

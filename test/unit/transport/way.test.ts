@@ -28,7 +28,7 @@ test.each<[string, string, string[]]>([
   ["no hop", "", ["me@gpu1:22"]],
   ["one hop", "Host gpu1\n ProxyJump a", ["me@a:22", "me@gpu1:22"]],
   [
-    "several, each with what the configuration says of it",
+    "several, each with its own configuration",
     "Host gpu1\n ProxyJump a,bob@b:2222\nHost a\n HostName 10.0.0.1\n Port 23",
     ["me@10.0.0.1:23", "bob@b:2222", "me@gpu1:22"],
   ],
@@ -39,7 +39,7 @@ test.each<[string, string, string[]]>([
   ],
   ["an address of version 6", "Host gpu1\n ProxyJump bob@[::1]:2222", ["bob@::1:2222", "me@gpu1:22"]],
   [
-    "the first one's own hop counts, and that one's too",
+    "the first one's own jump host counts, and that one's too",
     "Host gpu1\n ProxyJump a,b\nHost a\n ProxyJump c\nHost c\n ProxyJump d",
     ["me@d:22", "me@c:22", "me@a:22", "me@b:22", "me@gpu1:22"],
   ],
@@ -50,7 +50,7 @@ test.each<[string, string, string[]]>([
   ],
   ["a hop for all but itself", "Host a\n ProxyJump none\nHost *\n ProxyJump a", ["me@a:22", "me@gpu1:22"]],
   [
-    "one computer by way of itself, as another user",
+    "one computer via itself, as another user",
     "Match originalhost gpu1 user bob\n ProxyJump none\nHost gpu1\n ProxyJump bob@gpu1",
     ["bob@gpu1:22", "me@gpu1:22"],
   ],
@@ -58,7 +58,7 @@ test.each<[string, string, string[]]>([
   expect(await stops(text)).toEqual(expected);
 });
 
-test("the key and the user of the machine are not its hops'", async () => {
+test("the key and the user of the machine do not apply to its jump hosts", async () => {
   const configFile = await home.write("own", "Host gpu1\n ProxyJump a\n");
   const own = { port: 2222, username: "alice", keyPath: "/keys/own", transport: null };
   const { before } = await findWay({ kind: "ssh", host: "gpu1", ...own, configFile }, config.resolve);
@@ -67,17 +67,17 @@ test("the key and the user of the machine are not its hops'", async () => {
 });
 
 test.each([
-  ["Host gpu1\n ProxyJump a\nHost a\n ProxyJump gpu1", "gpu1: the way there goes in circles: gpu1, a, gpu1"],
+  ["Host gpu1\n ProxyJump a\nHost a\n ProxyJump gpu1", "gpu1: its jump hosts form a circle: gpu1, a, gpu1"],
   [
     "Host gpu1\n ProxyJump a\nHost a\n ProxyJump b\nHost b\n ProxyJump a",
-    "gpu1: the way there goes in circles: gpu1, a, b, a",
+    "gpu1: its jump hosts form a circle: gpu1, a, b, a",
   ],
-])("a way in circles is said to be one", async (text, message) => {
+])("a circle of jump hosts is reported", async (text, message) => {
   await expect(stops(text)).rejects.toMatchObject({ kind: "config", isRetryable: false, message });
 });
 
-test("a way that makes up new names without end is given up", async () => {
+test("a configuration that generates new names without end is refused", async () => {
   const error = await stops("ProxyJump x%n").catch((reason) => reason);
   expect(error).toMatchObject({ kind: "config" });
-  expect(error.message).toMatch(/goes in circles: gpu1, xgpu1, xxgpu1, /);
+  expect(error.message).toMatch(/form a circle: gpu1, xgpu1, xxgpu1, /);
 });

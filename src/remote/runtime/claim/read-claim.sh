@@ -1,6 +1,6 @@
 # Reads the claim of a slot, for slots and for the probe. docs/slot.md describes its format.
 
-# read_claim FILE: sets $memory, $cpus, $gpu_memory, $gpu_use, $gpu, $machine and $cards. Fails for what is no whole claim.
+# read_claim FILE: sets $memory, $cpus, $gpu_memory, $gpu_use, $gpu, $machine and $cards. Fails for an incomplete claim.
 read_claim() {
   { read -r memory cpus gpu_memory gpu_use gpu machine cards _ <"$1"; } 2>/dev/null || return 1
   is_amount "$memory" && is_amount "$gpu_memory" && is_fraction "$cpus" && is_fraction "$gpu_use" || return 1
@@ -8,7 +8,8 @@ read_claim() {
   cards=${cards:--}
 }
 
-# At most nine digits: shells calculate with it. A zero in front would make it octal, and bash would run what an index says.
+# At most nine digits, because shells calculate with it. A leading zero would make it octal, and bash would execute the
+# index of an array.
 is_amount() {
   case $1 in '' | *[!0-9]* | 0?* | ??????????*) return 1 ;; esac
 }

@@ -1,11 +1,12 @@
 # Removes jobs whose results are safe on the client.
 
-# free KEY…: their results are safe elsewhere. The log remembers that they were here, or they stay, emptied.
+# free KEY…: their results are safe on the client. The log records that they were here; if it cannot, they stay,
+# emptied.
 free() {
   [ $# -gt 0 ] || return 0
   log_freed "$@" || { empty "$@" && log_freed "$@"; } || return 1
   with_lock jobs.lock set_aside "$@"
-  # Also what a call that was cut off has left.
+  # Also removes what an interrupted call left.
   rm -rf removing/* 2>/dev/null || { chmod -R u+rwx removing; rm -rf removing/*; }
 }
 
@@ -15,7 +16,8 @@ log_freed() {
   done
 }
 
-# On a full disk the results make room for the log. The claim stays: no slot takes the job, and no hand-over brings it again.
+# On a full disk, removing the results makes room for the log. The claim stays: no slot takes the job, and no hand-over
+# brings it again.
 empty() {
   for key; do
     rm -rf "jobs/$key/work" "jobs/$key/out" "jobs/$key/err" 2>/dev/null ||
@@ -23,7 +25,7 @@ empty() {
   done
 }
 
-# One rename takes a job out of the slots' sight: of one that is half removed a slot might see the command, but not the claim.
+# One rename hides a job from slots. In a half-removed job, a slot might see the command but not the claim.
 set_aside() {
   [ -d removing ] || mkdir removing
   (cd jobs && exec mv "$@" ../removing/) 2>/dev/null

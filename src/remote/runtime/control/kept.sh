@@ -1,7 +1,7 @@
 # Directories that stay for the next attempts of their jobs.
 
-# find_kept KEY…: prints "kept" for attempts whose directories are here, and "unable" if an older version made the slots of this
-# spool, which would not use them.
+# find_kept KEY…: prints "kept" for attempts whose directories are here. Prints "unable" if an older version made the
+# slots of this spool, because they would not use the directories.
 find_kept() {
   grep -q make_kept_work slot.sh || echo unable
   for key; do
@@ -9,7 +9,7 @@ find_kept() {
   done
 }
 
-# note_kept KEY…: what they left is safe on the client, too. Prints each that has something, and how many kB.
+# note_kept KEY…: the client has a copy of these results, too. Prints each key that has files, and their size in kB.
 note_kept() {
   for key; do
     [ ! -d "jobs/$key" ] || true >"jobs/$key/collected"

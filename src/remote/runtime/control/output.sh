@@ -15,7 +15,7 @@ output() {
   [ -n "$files" ] || return 0
   look=$((1 - ${look:-0}))
   { true >"looked.$$.$look"; } 2>/dev/null
-  # One fork tells the sizes of them all, so that silent jobs cost nothing. Its last line is the total.
+  # One fork prints the sizes of all files, so that silent jobs cost nothing. Its last line is the total.
   # shellcheck disable=SC2086
   wc -c $files /dev/null | while read -r size file; do
     # shellcheck disable=SC2086
@@ -96,7 +96,7 @@ send() {
   [ "$length" -gt 0 ] || return 0
   key=${1#jobs/}
   echo "data ${key%/*} ${key#*/} $from $length"
-  # A job may empty its output at this moment: so many bytes have been announced, and so many have to come. All three are
-  # started by this shell, which ends if one of them cannot be.
+  # A job may empty its output at this moment, but the announced number of bytes must be sent. This shell starts all
+  # three processes, and ends if it cannot start one of them.
   tail -c "+$((from + 1))" "$1" 2>/dev/null | cat - /dev/zero 2>/dev/null | head -c "$length"
 }

@@ -1,7 +1,7 @@
 # Starts loops for slots that have work and no loop.
 
-# tend: starts the loops of slots that have something to do and none that does it. Prints these slots, and what each said last.
-# Also prints the slots whose loops are elsewhere, which are left alone.
+# tend: starts loops for slots that have something to do and no loop. Prints these slots, each with its last message.
+# Also prints the slots whose loops run on other hosts, which are not touched.
 tend() {
   unfinished=''
   for place in slots/*; do
@@ -19,7 +19,7 @@ tend_slot() {
   ! has_use_for "${place#slots/}" || revive
 }
 
-# Once for all slots: there may be many jobs.
+# Once for all slots, because there may be many jobs.
 list_unfinished() {
   unfinished=' '
   for dir in jobs/*; do
@@ -42,7 +42,7 @@ has_use_for() {
     if { read -r _ taker <"$dir/claim"; } 2>/dev/null; then
       [ "$taker" != "$1" ] || return 0
     elif [ -e "$dir/claim" ]; then
-      # The process that made a claim without a name may be gone.
+      # A process that made a claim without a name may be gone.
       is_shared || return 0
     elif [ ! -e drain ] && is_for "$1" "$dir"; then
       return 0

@@ -1,7 +1,7 @@
 # Removes a batch or a tree that no process uses.
 
-# remove_batch NAME FORCE: unless it is used or, without FORCE 1, has anything to collect. Looks again: the list that the
-# client has may be old.
+# remove_batch NAME FORCE: does nothing if it is used or, without FORCE 1, has anything to collect. Checks again,
+# because the client's list may be old.
 remove_batch() {
   name=$1 force=$2
   each_root remove_batch_here
@@ -20,7 +20,8 @@ may_remove_batch() {
   [ "$force" = 1 ] || [ $((ended + waiting + running + kept)) = 0 ]
 }
 
-# remove_tree NAME MIN_AGE: unless a batch has it or MIN_AGE seconds have not gone by: it may be about to be used.
+# remove_tree NAME MIN_AGE: does nothing if a batch uses it, or if it is younger than MIN_AGE seconds and may be about
+# to be used.
 remove_tree() {
   name=$1 min_age=$2
   each_root remove_tree_here
@@ -33,15 +34,15 @@ remove_tree_here() {
 }
 
 may_remove_tree() {
-  # Half a tree, named for the process that is receiving it.
+  # An incomplete tree, named for the process that receives it.
   case $name in incoming.*) [ ! -d "$proc/${name##*.}" ] || return 1 ;; esac
   age_of "$dir"
   [ "$age" != - ] && [ "$age" -ge "$min_age" ] || return 1
   ! any_uses "$name" "$at"/batches/* "$base"/batches/*
 }
 
-# remove WHAT TEST: $dir, under the lock that slots begin under, so that none begins in what is about to go. It is
-# moved away in one step and then deleted, so that no process finds half of it.
+# remove WHAT TEST: removes $dir, under the lock under which slots begin, so that none begins in it. It is moved away in
+# one step and then deleted, so that no process finds half of it.
 remove() {
   aside=$at/removing.$$
   if ! with_lock "$lock" set_aside "$2"; then
@@ -56,21 +57,21 @@ remove() {
   fi
 }
 
-# Fails when it may not go. A directory that is closed even to its owner cannot be moved.
+# Fails if it must stay. A directory without permissions for its owner cannot be moved.
 set_aside() {
   [ ! -e "$aside" ] && "$1" || return 1
   mv "$dir" "$aside" 2>/dev/null || { chmod u+rwx "$dir" && mv "$dir" "$aside"; } || true
 }
 
-# Should it stay in part, and be moved back, no slot may take a half removed job of it for a waiting one.
-# Of files no mode is changed: other trees have them too.
+# If a part stays and is moved back, no slot may mistake a half-removed job for a waiting one. The modes of files stay,
+# because other trees share the files.
 discard() {
   [ ! -e "$aside/slot.sh" ] || [ ! -d "$aside/jobs" ] || mv "$aside/jobs" "$aside/gone" || return 1
   rm -rf "$aside" 2>/dev/null ||
     { find "$aside" -type d ! -perm -700 -exec chmod u+rwx {} \; 2>/dev/null && rm -rf "$aside"; }
 }
 
-# What a removal that was cut off has left, perhaps one by an earlier process of our number.
+# Removes what an interrupted removal left, perhaps by an earlier process with our pid.
 discard_old() {
   for aside in "$at"/removing.*; do
     [ -d "$aside" ] || continue

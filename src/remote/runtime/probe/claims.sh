@@ -1,19 +1,18 @@
-# Prints what live slots of this user have claimed, and how much memory their jobs hold.
+# Prints the claims of this user's live slots, and how much memory their jobs hold.
 
-# What live slots have claimed, and how much memory their jobs already hold.
 tell_claims() {
   line_of "$proc/sys/kernel/random/boot_id" || return
   boot_id=$line
   resident=
   for base; do
     for claim in "$base"/batches/*/slots/*/claim; do
-      # A link may lead to where another account has made a directory since.
+      # A link may lead to a directory that another account has made since.
       [ -s "$claim" ] && [ -O "${claim%/claim}" ] && tell_claim "${claim%/claim}"
     done
   done
   [ -n "$resident" ] || return
   tell_page_size
-  # One sed for all of them: `read` takes byte by byte, 1.8 s for 3000 processes instead of 0.05.
+  # One sed for all of them: `read` reads byte by byte, which takes 1.8 s for 3000 processes instead of 0.05.
   sed -n "$resident" "$proc"/[0-9]*/stat 2>/dev/null
 }
 
@@ -29,8 +28,8 @@ tell_claim() {
     '' | *[!0-9]*) session=- ;;
     *) has_started "$session" "$job_started" || is_gone "$session" || session=- ;;
   esac
-  # Of /proc/*/stat after the last ")": the 3rd word is the group, the 4th the session, the 22nd the resident pages. A job
-  # leads its session, or a group in that of its slot.
+  # In /proc/*/stat after the last ")": the 3rd word is the group, the 4th the session, the 22nd the resident pages. A
+  # job leads its session, or a group in its slot's session.
   [ "$session" = - ] || resident="$resident
 s/^.*) [^ ]* [^ ]* [^ ]* $session \([^ ]* \)\{17\}\([0-9]*\) .*/$nonce rss $session \2/p
 t
@@ -40,7 +39,7 @@ t"
   say claim "$pid ${1##*/} $session $memory $cpus $gpu_memory $gpu_use $gpu $machine $cards ${batch##*/}"
 }
 
-# A pid is a name only together with its start time. The 2nd field of stat may hold spaces and brackets.
+# A pid identifies a process only together with its start time. The 2nd field of stat may contain spaces and brackets.
 has_started() {
   case $1 in '' | *[!0-9]*) return 1 ;; esac
   line_of "$proc/$1/stat" || return
@@ -54,7 +53,7 @@ is_gone() {
   ! [ -e "$proc/$1" ]
 }
 
-# Not 4 kB everywhere, and getconf is not everywhere either.
+# The page size is not always 4 kB, and getconf does not exist everywhere.
 tell_page_size() {
   { while read -r key value _; do
     [ "$key" = KernelPageSize: ] && say pagesize "$value" && break

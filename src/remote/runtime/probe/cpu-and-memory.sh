@@ -1,6 +1,6 @@
 # Prints how busy the cores are, how much memory is free, and the limits of cgroups.
 
-# Said twice, at the beginning and at the end: the difference is how busy the machine is now.
+# Printed twice, at the start and at the end: the difference shows the current load.
 tell_cpu_use() {
   now=
   line_of "$proc/uptime" && to_hundredths "${line%% *}" && say uptime "$line"
@@ -8,7 +8,7 @@ tell_cpu_use() {
   each_cgroup cpu tell_cpu_limit
 }
 
-# "12.34" to 1234, in $now. The 1 before the fraction keeps 08 from being read as octal.
+# Converts "12.34" to 1234, in $now. The 1 before the fraction prevents 08 from being read as octal.
 to_hundredths() {
   case $1 in *[!0-9.]* | *.*.* | *.) return 1 ;; *.[0-9][0-9]) now=$((${1%.*} * 100 + 1${1#*.} - 100)) ;; esac
 }
@@ -19,11 +19,11 @@ sleep_the_rest() {
   [ -n "$begun_at" ] && left=$((apart - now + begun_at))
   [ "$left" -gt 0 ] || return
   [ "$left" -gt 9 ] || left=0$left
-  # Some builds of busybox sleep whole seconds only.
+  # Some builds of busybox sleep only whole seconds.
   sleep "0.$left" 2>/dev/null || sleep 1
 }
 
-# each_cgroup CONTROLLER FUNCTION: calls FUNCTION VERSION DIR for the own cgroup and each ancestor of it.
+# each_cgroup CONTROLLER FUNCTION: calls FUNCTION VERSION DIR for the own cgroup and each of its ancestors.
 each_cgroup() {
   [ -r "$proc/self/cgroup" ] || return
   while IFS=: read -r _ names own; do
@@ -37,10 +37,10 @@ each_cgroup() {
   done <"$proc/self/cgroup"
 }
 
-# A container may see the path it has outside, which is not there inside: what is not there has no limits to read.
+# A container may see its path outside, which does not exist inside: a missing directory has no limits to read.
 each_level() {
   path=${3%/}
-  # The own cgroup is outside of what this namespace shows, or the path is odd: the root of what is shown, then.
+  # The own cgroup is outside of this namespace, or the path is unusual: then the root of the namespace is used.
   case $path in /..* | [!/]*) path= ;; esac
   while :; do
     "$4" "$1" "$2$path"

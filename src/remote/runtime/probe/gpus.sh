@@ -1,7 +1,7 @@
 # Prints the GPUs, and ends tools that hang.
 
-# A wedged driver makes its tools hang so that not even KILL ends them, and then `timeout` waits as well. So the tools
-# write into a pipe beside a watchdog, and the reader of the pipe stops after the first word of either.
+# A broken driver can make its tools hang so that not even KILL ends them, and then `timeout` waits as well. So the
+# tools write into a pipe beside a watchdog, and the reader of the pipe stops at the first word of either.
 tell_gpus() {
   [ -n "${CUDA_VISIBLE_DEVICES+set}" ] && say visible cuda "$CUDA_VISIBLE_DEVICES"
   [ -n "${ROCR_VISIBLE_DEVICES+set}" ] && say visible rocr "$ROCR_VISIBLE_DEVICES"
@@ -16,7 +16,7 @@ tell_gpus() {
 }
 
 watchdog() {
-  # In this order, and with KILL: else a quick tool could leave the sleeper behind.
+  # In this order, and with KILL: otherwise a quick tool could leave the sleeper behind.
   trap 'kill -KILL $!; exit' TERM
   sleep "$gpu_seconds" &
   wait $! && echo "$nonce late"
@@ -66,7 +66,8 @@ ask_cards() {
   ask "--query-gpu=$fields" --format=csv,noheader,nounits "$@"
 }
 
-# Sets $answer. Errors are often on stdout, so both streams are the answer. Prints the pid of the tool, which may have to be ended.
+# Sets $answer. Errors are often on stdout, so the answer has both streams. Prints the pid of the tool, which may have
+# to be ended.
 ask() {
   # shellcheck disable=SC2016
   answer=$(sh -c 'echo "$0 tool $$" >&3; exec nvidia-smi "$@" 2>&1 3>&-' "$nonce" "$@")

@@ -1,6 +1,6 @@
 # Claims room on the machine for the slot, beside the claims of all batches of this user.
 
-# What the jobs of this slot need: as it is read from a claim, and all of its lines, which become the claim.
+# Reads what the jobs of this slot need: the words of a claim, and all lines, which become the claim.
 read_need() {
   need=
   while IFS= read -r line; do need="$need$line
@@ -14,7 +14,7 @@ may_claim() {
   true
 }
 
-# Other batches see the claim long before a job uses its memory. It is checked and made under one lock.
+# Other batches see the claim long before a job uses its memory. Checking and claiming happen under one lock.
 claim_room() {
   [ -s "$mine/claim" ] && return 0
   may_claim || return 1
@@ -31,20 +31,20 @@ claim_room() {
   fi
 }
 
-# A part of one would count as ours, and as none to other slots.
+# An incomplete claim would count for this slot, but not for other slots.
 write_claim() {
   printf '%s' "$need" >"$mine/claim" || { true >"$mine/claim" && return 1; }
 }
 
 holds_claim() {
-  # A link may lead to where another account has made a directory since.
+  # A link may lead to a directory that another account has made since.
   [ -s "$1/claim" ] && [ -O "$1" ] && ! [ "$1" -ef "$mine" ] && is_live "$1/loop" || return 1
   read_claim "$1/claim" || return 1
   { read -r session _ session_boot _ <"$1/job"; } 2>/dev/null && [ "${session_boot%@"$host"}" = "$boot_id" ] && sessions="$sessions $session "
   return 0
 }
 
-# Sets $reason when the claim just read leaves no room for ours.
+# Sets $reason if the claim that was just read leaves no room for ours.
 clashes() {
   holder=${other#"$base/batches/"}
   reason="the machine is reserved by ${holder%%/*}"
@@ -69,7 +69,7 @@ has_memory() {
   done <"$proc/meminfo"
 }
 
-# Prints the memory that the jobs of those claims already use, so that it does not count as claimed and as used.
+# Prints the memory that the jobs of those claims already use, so that it does not count twice.
 resident_mb() {
   pages=0
   set -f
@@ -77,13 +77,14 @@ resident_mb() {
     { read -r stat_line <"$proc/$pid/stat"; } 2>/dev/null || continue
     # shellcheck disable=SC2086
     set -- ${stat_line##*) }
-    # A job leads its session, or its group in that of its slot.
+    # A job leads its session, or its group in its slot's session.
     case $sessions in *" $3 "* | *" $4 "*) pages=$((pages + ${22})) ;; esac
   done
   echo $((pages * $(getconf PAGESIZE 2>/dev/null || echo 4096) / 1048576))
 }
 
-# Looks again when a job starts; at memory at most every second, at the cards at most every ten, because that can take a second.
+# Checks again when a job starts: memory at most every second, the cards at most every ten, because that can take a
+# second.
 has_room_now() {
   uptime_now
   if [ -z "$looked_at" ] || [ $((now - looked_at)) -ge 100 ]; then

@@ -7,13 +7,13 @@ begin() {
   start_output_watch
 }
 
-# Fails with the exit code of the job, and sets $job to its pid.
+# Returns the exit code of the job, and sets $job to its pid.
 run_command() {
   run_in_own_shell
 }
 
-# Runs in the foreground, where dash needs no fork of itself; begin.sh writes down the pid. All three streams are redirected:
-# a process that reads one of them would otherwise wait for the job's children too.
+# Runs in the foreground, where dash does not need to fork itself; begin.sh writes the pid. All three streams are
+# redirected: otherwise a process that reads one of them would also wait for the job's children.
 run_in_own_shell() {
   work=$spool/$mine/work kept=$spool/$mine/work
   [ "$tree" != @ ] || work=$in_place kept=$spool/$dir/work
@@ -41,14 +41,15 @@ as_in_spool() {
   export LC_ALL=C
 }
 
-# Sets $job to the pid that the job's shell wrote down. It may have been unable to.
+# Sets $job to the pid that the job's shell wrote, if it could write it.
 learn_job() {
   job='' whose=''
   { read -r job _ _ whose <"$mine/job"; } 2>/dev/null
   [ "$whose" = "$key" ] || job=$nobody
 }
 
-# For processes that may outlive the keeper: pipes of fast.sh, whose readers wait until no process holds them.
+# For processes that may outlive the keeper: closes the pipes of fast.sh, whose readers wait until no process holds
+# them.
 close_pipes() {
   exec 5>&- 6<&- 7>&- 8<&-
 }

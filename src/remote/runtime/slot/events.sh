@@ -4,13 +4,14 @@ say() {
   printf '%s\n' "$1" >>"$mine/events"
 }
 
-# A loop that was killed on a full disk may have left a part of a line.
+# A loop that was killed on a full disk may have left an incomplete line.
 end_torn_line() {
   [ ! -s "$mine/events" ] || [ -z "$(tail -c 1 "$mine/events")" ] || say ''
 }
 
-# Writes the lines in $untold. The end of a job that succeeded waits for the start of the next one: to the client, each write costs as
-# much as a short job. A failure is written at once: if the disk is full, the next job could take the last of it.
+# Writes the lines in $untold. The end of a successful job waits for the start of the next one, because each write costs
+# the client as much as a short job. A failure is written at once: if the disk is nearly full, the next job could use
+# the rest of it.
 tell() {
   [ -n "$untold" ] || return 0
   until say "$untold"; do
@@ -20,7 +21,8 @@ tell() {
   untold=
 }
 
-# With the uptime in hundredths of a second, and the boot: the client learns how long ago that is without a clock that may be wrong.
+# With the uptime in hundredths of a second and the boot id: so the client computes the start time without the machine's
+# wall clock, which may be wrong.
 tell_start() {
   untold="${untold:+$untold
 }started $key $slot $begun ${boot_id%%-*}"

@@ -1,4 +1,4 @@
-# What a slot does on a full disk: it must still write how its job ended. So it keeps 8 kB to remove then.
+# Handles a full disk: a slot must still write how its job ended. So it keeps a file of 8 kB, which it removes then.
 
 load_ballast() {
   [ -s "$mine/ballast" ] || printf '%8192s' '' >"$mine/ballast"
@@ -18,14 +18,14 @@ sleep_on() {
   sleep 1
 }
 
-# The job's own message about it may not have been written.
+# The job's own error message may not have been written.
 tell_full_disk() {
   is_disk_full || return 0
   throw_ballast
   echo "sshoal: the disk is full here: $PWD" >>"$dir/err"
 }
 
-# Less than four digits are less than a MB.
+# Fewer than four digits means less than a MB.
 is_disk_full() {
   free_kb=$(df -Pk . 2>/dev/null | tail -n 1 | { read -r _ _ _ free _; echo "$free"; })
   case $free_kb in '' | *[!0-9]* | ????*) return 1 ;; esac

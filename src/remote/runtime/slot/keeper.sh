@@ -4,20 +4,20 @@ keep() {
   read -r keeper _ <"$proc/self/stat"
   start_of "$keeper"
   keeper_line="$keeper $started $here"
-  # Before it takes a job: from here on another loop waits for this keeper.
+  # Written before it takes a job: from here on another loop waits for this keeper.
   until echo "$keeper_line" >"$mine/keeper"; do make_room; done
   find_ancestors
-  # Made here, because the job would make it under another umask.
+  # Created here, because the job would create it with another umask.
   true >>"$mine/job"
   copied=
   { read -r copied <"$mine/copied"; } 2>/dev/null
   work_through
   tell
-  # However the last job ended: the keeper was not killed.
+  # 0 for any end of the last job: the keeper was not killed.
   exit 0
 }
 
-# Keys sort in the order in which jobs start. Jobs that arrive meanwhile are found on the next pass.
+# Keys sort in the order in which jobs start. Jobs that arrive in the meantime are found on the next pass.
 work_through() {
   for each in jobs/*; do
     is_waiting "$each" || continue
@@ -33,12 +33,12 @@ work_through() {
   done
 }
 
-# A keeper without a loop takes no job: if it were killed too, no process would report the job.
+# A keeper without a loop takes no job: if the keeper were killed too, no process would report the job.
 has_loop() {
   kill -0 $$ 2>/dev/null
 }
 
-# Creating the claim is taking the job: of two slots, or a slot and a client that takes back, one succeeds.
+# Creating the claim takes the job. Of two slots, or a slot and a client that takes back, only one succeeds.
 take() {
   set -C
   { true >"$dir/claim"; } 2>/dev/null
@@ -46,11 +46,11 @@ take() {
   set +C
   [ "$taken" = 0 ] || return 1
   if echo "slot $slot" >"$dir/claim"; then
-    # If this took too long, another loop has taken the job over and called it lost.
+    # If this took too long, another loop has taken the job over and reported it as lost.
     [ ! -e "$dir/exit" ]
     return
   fi
-  # On a full disk a file can be made, but not written: the claim is withdrawn.
+  # On a full disk a file can be created, but not written: the claim is withdrawn.
   rm -f "$dir/claim"
   wait_for_disk
   return 1
@@ -58,7 +58,7 @@ take() {
 
 run_job() {
   job='' watchdog='' is_put_back=''
-  # After a power failure, a command that was handed over a moment before may be empty.
+  # After a power failure, a command that was handed over just before may be empty.
   if ! name_tree; then
     end_with lost 0
     return
@@ -77,8 +77,8 @@ run_job() {
   wind_up "$code" $((now - begun))0 "$key"
 }
 
-# wind_up CODE MILLISECONDS OWNER: keeps the results of the job at hand and writes how it ended. OWNER is the key of the job that
-# work/ belongs to.
+# wind_up CODE MILLISECONDS OWNER: keeps the results of the current job and writes how it ended. OWNER is the key of the
+# job that work/ belongs to.
 wind_up() {
   code=$1
   [ -e "$dir/timed-out" ] && code=timed-out
@@ -94,9 +94,9 @@ wind_up() {
 end_with() {
   cut_output
   [ "$1" = 0 ] || tell_full_disk
-  # Valid only with its newline, so a torn write is no exit code.
+  # Valid only with its newline, so an incomplete write is no exit code.
   until echo "$1" >"$dir/exit"; do make_room; done
-  # When a job cannot begin, the end of the job before it is not reported yet.
+  # If a job cannot begin, the end of the job before it is not reported yet.
   untold="${untold:+$untold
 }ended $key $slot $1 $2"
   [ "$1" = 0 ] || tell

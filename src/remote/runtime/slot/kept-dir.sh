@@ -1,5 +1,6 @@
-# Makes the directory of a job with a file "keep" (--keep-dir). It is the job's own from the start, so that no end of the job, its
-# keeper or the machine parts them. What earlier attempts left is laid over a copy of the tree.
+# Makes the directory of a job with a file "keep" (--keep-dir). It belongs to the job from the start, so that it stays
+# with the job however the job, its keeper or the machine ends. The files of earlier attempts are put over a copy of the
+# tree.
 
 make_kept_work() {
   tell
@@ -20,14 +21,15 @@ copy_start() {
   if [ "$tree" = - ]; then mkdir "$dir/making/work"; else copy "$tree" "$dir/making/work"; fi
 }
 
-# Before anything is moved: a full disk then leaves all as it was.
+# Runs before anything is moved, so that a full disk changes nothing.
 copy_trees() {
   while read -r what name; do
     [ "$what" != tree ] || copy "$root/trees/$name" "$dir/making/$name" || return 1
   done <"$dir/keep"
 }
 
-# If this is killed halfway, some of what an attempt left is with this job, the rest where it was: the next attempt gets both.
+# If this is killed halfway, some files of an attempt are with this job, and the rest is where it was. The next attempt
+# gets both.
 lay_over_layers() {
   while read -r what name; do
     case $what in
@@ -43,7 +45,7 @@ lay_over_layers() {
   remove "$dir/making"
 }
 
-# lay_over FROM TO: moves all that is in FROM to TO, in place of what has the same name there. Directories are joined. In a
+# lay_over FROM TO: moves everything in FROM to TO, and replaces entries of the same name. Directories are merged. In a
 # subshell, because it calls itself.
 lay_over() (
   from=$1 to=$2

@@ -1,5 +1,5 @@
-# Ends the processes that a job left behind. Shared here: $orphans and $suspects, lists of pids and of files in /proc; $has_range,
-# whether the pids of the job's children lie between $job and $last_pid.
+# Ends the processes that a job left behind. Shared in this file: $orphans and $suspects, lists of pids and of files in
+# /proc; $has_range, whether the pids of the job's children are between $job and $last_pid.
 
 # The next job must find its card free.
 end_leftovers() {
@@ -9,12 +9,14 @@ end_leftovers() {
   [ -z "$job" ] || ! has_leftovers || { end_tree "$job" "$attempt" && uptime_now; }
 }
 
-# To look at all processes takes longer than a short job. So after a job of less than ten seconds, only orphans are looked at.
+# Checking all processes takes longer than a short job. So after a job of less than ten seconds, only orphans are
+# checked.
 has_leftovers() {
   kill -0 "-$job" 2>/dev/null && return 0
   find_orphans
   read -r _ _ _ _ last_pid <"$proc/loadavg"
-  # The kernel gives pids in turn: those of the job's children lie between its own and the last one given, unless they wrapped.
+  # The kernel gives pids in order: those of the job's children are between its own and the last one given, unless the
+  # numbers wrapped.
   has_range=yes
   if [ $((now - begun)) -ge 200 ] || [ "$last_pid" -lt "$job" ]; then has_range=; fi
   if [ $((now - begun)) -ge 1000 ] || [ -z "$ancestors$has_range" ]; then
@@ -27,10 +29,10 @@ has_leftovers() {
   [ -n "$suspects" ] && [ -n "$(marked_among "SSHOAL_ATTEMPT=$attempt" $suspects)" ]
 }
 
-# An orphan becomes a child of one of the keeper's ancestors, or of process 1. $ancestors is empty where the kernel does not list
-# children.
+# An orphan becomes a child of one of the keeper's ancestors, or of process 1. $ancestors is empty if the kernel does
+# not list children.
 find_ancestors() {
-  # Twice, because the process that started the loop may end meanwhile.
+  # Twice, because the process that started the loop may end in the meantime.
   climb || climb || ancestors=
 }
 

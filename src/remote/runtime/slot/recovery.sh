@@ -6,14 +6,14 @@ recover() {
   last=
   { read -r _ _ _ last <"$mine/job"; } 2>/dev/null
   see_to_begun
-  # The keeper of an earlier loop may have taken another job at the moment that one was killed.
+  # The keeper of an earlier loop may have taken another job just when its loop was killed.
   if is_kept; then
     while is_kept; do sleep 1; done
     see_to_begun
   fi
   choose_job "jobs/$last"
   [ ! -s "$dir/exit" ] || tell_end
-  # It is unknown what has changed in work/ meanwhile: the next job gets a new copy.
+  # The changes in work/ since then are unknown, so the next job gets a new copy.
   note_copied ''
 }
 
@@ -30,27 +30,27 @@ see_to_begun() {
   done
 }
 
-# Looks twice: the keeper could be writing its file at this moment.
+# Checks twice, because the keeper could be writing its file at this moment.
 is_kept() {
   [ -s "$mine/keeper" ] && { ! is_dead "$mine/keeper" || { sleep 0.1 && ! is_dead "$mine/keeper"; }; }
 }
 
-# A claim without a name was being made when its taker was killed. No process runs the job: it is lost.
+# A claim without a name was being made when its process was killed. No process runs the job: it is lost.
 take_over() {
   [ -e "$dir/claim" ] && [ ! -s "$dir/claim" ] && echo "slot $slot" >"$dir/claim"
 }
 
-# Fails if the taker was only slow and has written its name since.
+# Fails if that process was only slow and has written its name since.
 is_taken_over() {
   read -r claimed <"$dir/claim" && [ "$claimed" = "slot $slot" ]
 }
 
-# see_to_end CLAIM: waits until the job at hand is gone, then writes how it ended: by its last word, or as lost. CLAIM says whether
-# its taker had written its name.
+# see_to_end CLAIM: waits until the current job is gone, then writes how it ended: by its file "code", or as lost. CLAIM
+# is "named" if the process that took it had written its name.
 see_to_end() {
   took=0 is_seen=
   while [ ! -s "$dir/exit" ] && is_under_way "$1"; do is_seen=yes && sleep 1; done
-  # One that was gone at the first look may have ended long ago: how long it took is unknown.
+  # A job that was gone at the first check may have ended long ago, so its duration is unknown.
   [ -z "$is_seen" ] || find_age
   if [ -s "$dir/exit" ]; then
     tell_end
@@ -67,15 +67,15 @@ see_to_end() {
   tell
 }
 
-# Sets $took to the milliseconds since the job at hand began, if that was written, and in this boot.
+# Sets $took to the milliseconds since the current job began, if the start was logged in this boot.
 find_age() {
   begun=$(sed -n "s/^started $key $slot \([0-9]*\) ${boot_id%%-*}\$/\1/p" "$mine/events")
   uptime_now
   [ -z "$begun" ] || took=$((now - begun))0
 }
 
-# Sets $code. A word without its newline was torn. The four codes are those of the signals that a sweep over all processes
-# uses: it may have hit the job's last command before the keeper.
+# Sets $code. A line without its newline is incomplete. The four codes are those of the signals that are sent to all
+# processes at once: such a signal may have ended the job's last command before the keeper.
 read_last_word() {
   code='' whose=''
   { read -r whose code <"$mine/code"; } 2>/dev/null && [ "$whose" = "$attempt" ] || code=
@@ -83,11 +83,11 @@ read_last_word() {
 }
 
 is_under_way() {
-  # A keeper that is alive has the job that its slot has claimed, perhaps only since this moment.
+  # A live keeper has the job that its slot has claimed, perhaps only since this moment.
   ! is_dead "$mine/keeper" && { [ "$live_job" = "$key" ] || [ "$1" = named ]; } && return 0
   is_running "$key"
   [ $? = 1 ] || return 0
-  # It may have begun a moment ago, and not be written down yet.
+  # It may have just begun, and not be written yet.
   [ "$live_job" != "$key" ] && [ -n "$(marked "$attempt")" ]
 }
 

@@ -1,7 +1,7 @@
-# Puts apart what a job changed or made: its results.
+# Separates the results of a job, the files that it changed or made, from its inputs.
 
-# keep_results OWNER: moves work/ to the job at hand, unless it belongs to another job, and removes unchanged inputs from it. If this
-# is killed halfway, recovery does it again before another job runs here.
+# keep_results OWNER: moves work/ to the current job, unless it belongs to another job, and removes unchanged inputs
+# from it. If this is killed halfway, recovery does it again before another job runs in this slot.
 keep_results() {
   is_directory "$dir/work" || ! is_there "$dir/work" || rm -f "$dir/work"
   name_tree && [ "$tree" != @ ] && [ "$1" = "$key" ] || return 0
@@ -19,9 +19,9 @@ keep_results() {
   return 0
 }
 
-# The job has removed its directory, moved it, or put something else in its place.
+# The job has removed its directory, moved it, or replaced it.
 miss_work() {
-  # None was made for a job that was killed before, or stopped.
+  # A job that was killed or stopped before its start has no directory.
   [ "$copied" = "$boot_id whole $tree" ] || return 0
   note_copied ''
   rm -f "$mine/work"
@@ -43,12 +43,12 @@ is_as_copied() {
   can_tell && finds_no_change
 }
 
-# A find that was killed prints nothing either, so its status counts too.
+# A find that was killed also prints nothing, so its status counts too.
 finds_no_change() {
   found=$(find "$mine/work" -cnewer "$mine/fresh" -print -quit 2>&1) && [ -z "$found" ]
 }
 
-# Not every find knows -cnewer; without it, contents are compared.
+# Not every find has -cnewer; without it, contents are compared.
 can_tell() {
   if [ -z "$find_tells" ]; then
     find_tells=no
@@ -57,13 +57,13 @@ can_tell() {
   [ "$find_tells" = yes ]
 }
 
-# If the clock was set back behind "fresh", changed files would look old.
+# If the clock was set back to before "fresh", changed files would look old.
 has_clock_jumped() {
   true >"$mine/now"
   [ "$mine/fresh" -nt "$mine/now" ]
 }
 
-# Of a large tree, each entry at the top that has nothing new in it goes on to the next job, by a rename.
+# In a large tree, each top entry without changes is passed on to the next job by a rename.
 pass_on() {
   remove "$mine/changed"
   mkdir "$mine/changed" "$mine/work" || return
@@ -81,9 +81,9 @@ pass_on() {
   note_copied "$boot_id part $tree"
 }
 
-# Unchanged inputs are no results. They are known by their ctime, which no program can set back, or by content where find cannot
-# compare ctimes. Only files that are also in the tree, and as old as there, are removed, in case the clock was set back.
-# A directory without write permission gets it first: no file could be removed from it otherwise.
+# Unchanged inputs are no results. They are recognised by their ctime, which no program can set back, or by content if
+# find cannot compare ctimes. Only files that are also in the tree with the same age are removed, in case the clock was
+# set back. A directory without write permission gets it first, because no file could be removed from it otherwise.
 # shellcheck disable=SC2016 # the inner shell expands it
 drop_inputs() {
   cd "$dir/work" || return

@@ -10,10 +10,10 @@ start_watchdog() {
 
 # watch SECONDS
 watch() {
-  # Not by redirections of the call: dash would keep copies open.
+  # Not by redirections of the call, because dash would keep copies open.
   close_pipes
-  # Set before the sleeper starts, or a quick job would leave it behind; until then $! is an earlier process. KILL, because a
-  # child that has not reached its exec yet can lose any other signal.
+  # Set before the sleeper starts, or a quick job would leave it behind; until then $! is an earlier process. KILL,
+  # because a child that has not reached its exec yet can lose any other signal.
   earlier=$!
   trap '[ "$!" = "$earlier" ] || kill -KILL "$!"; exit' TERM
   SSHOAL_WATCH=$attempt sleep "$1" &
@@ -22,7 +22,7 @@ watch() {
   end_tree "$live_pid" "$attempt"
 }
 
-# Ends the watch that a killed keeper left: without its sleeper, the watch ends by itself.
+# Ends the watchdog that a killed keeper left: without its sleeper, it ends by itself.
 end_watch() {
   # shellcheck disable=SC2046
   kill $(marked "$attempt" SSHOAL_WATCH) 2>/dev/null

@@ -1,4 +1,4 @@
-# Waits for room, and reports for what.
+# Waits for room, and reports the reason.
 
 wait_for_room() {
   tell
@@ -7,7 +7,7 @@ wait_for_room() {
   doze
 }
 
-# Five seconds, or until no job waits: after the batch is removed, the loop ends within a second.
+# Sleeps five seconds, or until no job waits. After the batch is removed, the loop ends within a second.
 doze() {
   for second in 1 2 3 4 5; do
     sleep 1

@@ -1,7 +1,7 @@
 # Makes the directory that a job runs in: a copy of its tree.
 
-# Sets $tree from the first line of the command; "-": the job begins in an empty directory; "@": it runs in place, in the user's
-# own directory, which is never changed here.
+# Sets $tree from the first line of the command; "-": the job begins in an empty directory; "@": it runs in place, in
+# the user's own directory, which slots never change.
 name_tree() {
   [ "$named" != "$dir" ] || return 0
   named=''
@@ -11,7 +11,8 @@ name_tree() {
   [ -n "$tree" ] && named=$dir
 }
 
-# Jobs that leave work/ unchanged pass it on to the next one. "copied" says which tree work/ is a copy of, and whether it is whole.
+# A job that leaves work/ unchanged passes it on to the next one. "copied" names the tree that work/ is a copy of, and
+# whether it is whole.
 has_work_copy() {
   [ ! -e "$dir/keep" ] || return 1
   [ "$tree" = @ ] || { [ "$copied" = "$boot_id whole $tree" ] && is_directory "$mine/work" && is_open "$mine/work"; }
@@ -43,13 +44,13 @@ make_work() {
   [ "$tree" = - ] || remember_copy
 }
 
-# For is_as_copied, which compares with what is here now.
+# For is_as_copied, which compares work/ with its current state.
 remember_copy() {
   wait_for_clock
 }
 
-# File times move in steps of up to 10 ms, and changes by the job must be later than "fresh". Gives up after five looks, because
-# not every [ compares more than whole seconds.
+# File times advance in steps of up to 10 ms, and changes by the job must be later than "fresh". Gives up after five
+# checks, because some versions of [ compare only whole seconds.
 wait_for_clock() {
   for try in 1 2 3 4 5; do
     true >"$mine/now"
@@ -63,7 +64,7 @@ note_copied() {
   echo "$1" 2>/dev/null >"$mine/copied"
 }
 
-# A directory that cannot be removed is put aside, or the tree would be copied into it.
+# A directory that cannot be removed is moved aside, because otherwise the tree would be copied into it.
 clear_work() {
   remove "$mine/work" || mv "$mine/work" "$mine/aside.$key"
 }
@@ -72,7 +73,7 @@ remove() {
   ! is_there "$1" || rm -rf "$1" 2>/dev/null || { is_directory "$1" && chmod -R u+rwx "$1" && rm -rf "$1"; }
 }
 
-# copy_tree MADE: MADE is "" or what is in work/ already, as in "copied".
+# copy_tree MADE: MADE is "" or describes what work/ already has, as in "copied".
 copy_tree() {
   made=$1
   if [ "$tree" = - ]; then
@@ -88,7 +89,7 @@ copy_tree() {
   fi
 }
 
-# Shares blocks with the tree where the file system can. A cp that does not know the option has copied nothing.
+# Shares blocks with the tree if the file system can. A cp without the option has copied nothing.
 copy() {
   complaint=$(cp -a --reflink=auto "$@" 2>&1) && return 0
   if cp --reflink=auto --version >/dev/null 2>&1; then
@@ -102,7 +103,7 @@ is_there() {
   [ -e "$1" ] || [ -h "$1" ]
 }
 
-# Before any of it has run: another slot or machine may have more room. The claim is removed last.
+# Called before any of it has run: another slot or machine may have more room. The claim is removed last.
 put_back() {
   rm -f "$mine/ballast" "$dir/err" "$dir/claim" && is_put_back=yes
 }

@@ -22,13 +22,13 @@ afterEach(async () => {
   await work.remove();
 });
 
-/** A client that follows jobs.sh, and does this with each that asks. */
+/** A client that follows jobs.sh, and calls this for each process that asks. */
 async function follower(serve: (channel: JsonChannel) => void): Promise<void> {
   listening = await listenIn([work.path("s")], serve);
   takeLock(work.path("job_results/.sshoal/jobs.sh.lock"), listening?.path ?? null);
 }
 
-test("a follower that goes away during a request is named, and what to type", async () => {
+test("if the follower ends during a request, the error names it and what to type", async () => {
   await follower((channel) => {
     channel.send({ kind: "hello", protocol: 1 });
     channel.listen(() => void channel.end());
@@ -38,11 +38,11 @@ test("a follower that goes away during a request is named, and what to type", as
   expect(error).toBeInstanceOf(UserError);
   expect((error as UserError).message).toBe(`process ${process.pid}, which followed the batch, is gone`);
   expect((error as UserError).hint).toBe(
-    "sshoal status shows what became of the batch; then type the same command again",
+    "see its state with sshoal status, then type the same command again",
   );
 });
 
-test("what it refuses is an error, with its hint", async () => {
+test("a refusal is an error with the follower's hint", async () => {
   await follower((channel) => {
     channel.send({ kind: "hello", protocol: 1 });
     channel.listen(() => channel.send({ kind: "refused", message: "no", hint: "try this" }));
@@ -57,14 +57,14 @@ test("what it refuses is an error, with its hint", async () => {
 });
 
 test.each([{ kind: "hello", protocol: 2 }, { kind: "done" }])(
-  "a follower that begins with %j cannot be asked",
+  "a follower whose first message is %j cannot be asked",
   async (hello) => {
     await follower((channel) => channel.send(hello));
     expect(await reachFollower(results, "jobs.sh")).toBeNull();
   },
 );
 
-test("nor can one on another computer, one that is gone, or one without a socket", async () => {
+test("a follower on another computer, a dead one, or one without a socket cannot be asked", async () => {
   const lock = "job_results/.sshoal/jobs.sh.lock";
   expect(await reachFollower(results, "jobs.sh")).toBeNull();
   await follower(() => {});

@@ -25,7 +25,7 @@ test.each([
   { kind: "reread", program: "sshoal", argv: "run", env: {} },
   { kind: "reread", program: "sshoal", argv: [], env: { SEED: 1 } },
   { kind: "reread", program: "sshoal", argv: [], env: null },
-])("%j is none", (request) => {
+])("%j is not a request", (request) => {
   expect(parseRequest(request)).toBeNull();
 });
 
@@ -35,7 +35,7 @@ test.each([
   { kind: "watching", recordBytes: 1, recent: [] },
   { kind: "event", event: null },
   { kind: "later" },
-])("%j is no answer", (answer) => {
+])("%j is not an answer", (answer) => {
   expect(parseAnswer(answer)).toBeNull();
 });
 

@@ -32,11 +32,11 @@ test.each([
   "1.h",
   "99999999999d",
   "∞s",
-])("%j is none", (text) => {
+])("%j is not a duration", (text) => {
   expect(parseDuration(text)).toBeNull();
 });
 
-test("parts add up", () => {
+test("the parts are added", () => {
   const part = fc.nat(500);
   fc.assert(
     fc.property(part, part, part, part, (d, h, m, s) => {

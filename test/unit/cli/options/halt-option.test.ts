@@ -8,7 +8,7 @@ test.each([
   ["now,fail=10%", "now,fail=10%"],
   ["now,success=1", "now,success=1"],
   ["soon,done=100%", "soon,done=100%"],
-  // What GNU parallel keeps for old scripts.
+  // Old forms that GNU parallel still accepts.
   ["1", "soon,fail=1"],
   ["2", "now,fail=1"],
   ["-1", "soon,success=1"],
@@ -19,24 +19,24 @@ test.each([
   expect(rule && formatHaltRule(rule)).toBe(meant);
 });
 
-test.each(["never", "0"])("--halt %s is no rule", (typed) => {
+test.each(["never", "0"])("--halt %s is refused", (typed) => {
   expect(parseHalt(typed)).toBeNull();
 });
 
-describe("mistakes say what to type", () => {
+describe("an error says what to type", () => {
   test.each([
-    ["later,fail=1", 'no rule that is known: "later,fail=1"'],
-    ["soon", 'no rule that is known: "soon"'],
-    ["soon,fail", 'no rule that is known: "soon,fail"'],
-    ["soon,fail=", 'no rule that is known: "soon,fail="'],
-    ["soon,fail=-1", 'no rule that is known: "soon,fail=-1"'],
-    ["soon,fail=1.5%", 'no rule that is known: "soon,fail=1.5%"'],
-    ["now, fail=1", 'no rule that is known: "now, fail=1"'],
-    ["3", 'no rule that is known: "3"'],
-    ["", 'no rule that is known: ""'],
-    ["soon,fail=0", "none would end it before it begins"],
-    ["now,done=0%", "none would end it before it begins"],
-    ["now,fail=101%", "there are no more than 100%"],
+    ["later,fail=1", 'unknown rule "later,fail=1"'],
+    ["soon", 'unknown rule "soon"'],
+    ["soon,fail", 'unknown rule "soon,fail"'],
+    ["soon,fail=", 'unknown rule "soon,fail="'],
+    ["soon,fail=-1", 'unknown rule "soon,fail=-1"'],
+    ["soon,fail=1.5%", 'unknown rule "soon,fail=1.5%"'],
+    ["now, fail=1", 'unknown rule "now, fail=1"'],
+    ["3", 'unknown rule "3"'],
+    ["", 'unknown rule ""'],
+    ["soon,fail=0", "0 would end the batch before it begins"],
+    ["now,done=0%", "0 would end the batch before it begins"],
+    ["now,fail=101%", "at most 100%"],
   ])("--halt %s", (typed, message) => {
     const error = thrownBy(() => parseHalt(typed));
     expect(error.message).toContain(message);

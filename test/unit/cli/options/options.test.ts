@@ -28,7 +28,7 @@ function errorOf(...argv: string[]): UserError {
   throw new Error("it was accepted");
 }
 
-test("what is not said is as people know it from ml-scheduler", () => {
+test("the defaults are those of ml-scheduler", () => {
   expect(run()).toEqual({
     script: "jobs.sh",
     follows: false,
@@ -138,7 +138,7 @@ describe("lists", () => {
     });
   });
 
-  test("the script may come after them, behind another option", () => {
+  test("the script may follow them, after another option", () => {
     const invocation = parse(["--machines", "a.yaml", "b.yaml", "--num-cpus", "2", "jobs.sh"]);
     expect(invocation).toMatchObject({ options: { script: "jobs.sh", machines: ["a.yaml", "b.yaml"] } });
   });
@@ -147,7 +147,7 @@ describe("lists", () => {
     ["--machines", ["--machines", "a.yaml", "b.yml", "jobs.sh"]],
     ["--copy-forward", ["--machines", "a.yaml", "--copy-forward", "src", "jobs.sh"]],
     ["--copy-backwards", ["--copy-backwards", "out", "jobs.sh"]],
-  ])("%s that has swallowed the script says so", (flag, argv) => {
+  ])("if %s has swallowed the script, the error says so", (flag, argv) => {
     const error = errorOf(...argv);
     expect(error.message).toBe(`which script? ${flag} has taken "jobs.sh" too`);
     expect(error.hint).toContain("put the script first: execute_batch jobs.sh");
@@ -166,7 +166,7 @@ describe("lists", () => {
 });
 
 describe("--env", () => {
-  test("repeated, the last one of a name counts; a name alone passes on what this shell has", () => {
+  test("for a repeated name the last value counts; a name alone takes the value of this shell", () => {
     expect(run("--env", "A=1", "--env", "TOKEN", "--env=A=2", "--env", "EMPTY=").env).toEqual({
       A: "2",
       TOKEN: "secret",
@@ -174,11 +174,11 @@ describe("--env", () => {
     });
   });
 
-  test("newlines and all are part of the value", () => {
+  test("newlines are part of the value", () => {
     expect(run("--env", "A=x\ny z").env).toEqual({ A: "x\ny z" });
   });
 
-  test("a name that is not set here", () => {
+  test("a name that is not set in this shell", () => {
     const error = errorOf("jobs.sh", "--env", "MISSING");
     expect(error.message).toBe("--env MISSING: this shell has no MISSING to pass on");
     expect(error.hint).toContain("MISSING=");
@@ -194,7 +194,7 @@ describe("--env", () => {
   );
 });
 
-describe("bad values are named, with one that works", () => {
+describe("bad values are reported, with a good one", () => {
   test.each([
     ["--num-cpus", "two"],
     ["--num-cpus", "-1"],
@@ -232,22 +232,22 @@ describe("bad values are named, with one that works", () => {
     }
   });
 
-  test("--rerun tells its choices", () => {
+  test("--rerun lists its choices", () => {
     expect(errorOf("jobs.sh", "--rerun", "some").message).toMatch(/changed.*failed.*all/);
   });
 
-  test("a value that is missing", () => {
+  test("a missing value", () => {
     expect(errorOf("jobs.sh", "--timeout").message).toContain("--timeout");
     expect(errorOf("jobs.sh", "--machines").message).toContain("--machines");
   });
 });
 
-describe("words that nobody knows", () => {
+describe("unknown words", () => {
   test.each([
     ["--machnies", "--machines"],
     ["--gpu-memory-requried", "--gpu-memory-required"],
     ["--dryrun", "--dry-run"],
-  ])("%s: the nearest one is offered", (typed, meant) => {
+  ])("%s: the nearest known word is suggested", (typed, meant) => {
     const error = errorOf("jobs.sh", typed);
     expect(error.message).toBe(`unknown option '${typed}'`);
     expect(error.hint).toBe(`did you mean ${meant}?`);
@@ -262,7 +262,7 @@ describe("words that nobody knows", () => {
   });
 });
 
-describe("what is answered at once", () => {
+describe("requests that are answered at once", () => {
   function printed(program: "execute_batch" | "sshoal", ...argv: string[]): string {
     const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
     expect(parseOptions({ program, argv, env: {} })).toEqual({ command: "answered" });
@@ -292,7 +292,7 @@ describe("what is answered at once", () => {
 describe("sshoal", () => {
   const sshoal = (...argv: string[]) => parseOptions({ program: "sshoal", argv, env: {} });
 
-  test("run is execute_batch", () => {
+  test("run is the same as execute_batch", () => {
     const argv = ["jobs.sh", "--machines", "a.yaml", "--reserve"];
     expect(sshoal("run", ...argv)).toEqual({ ...parse(argv), revise: expect.any(Function) });
   });
@@ -443,18 +443,18 @@ describe("sshoal", () => {
     [["stop", "b"]],
     [["retry", "--failed"]],
     [["drain", "a"]],
-  ])("%j takes --host-keys", (argv) => {
+  ])("%j accepts --host-keys", (argv) => {
     expect(sshoal(...argv, "--host-keys", "strict")).toMatchObject({ options: { hostKeys: "strict" } });
     expect(() => sshoal(...argv, "--host-keys", "no")).toThrow(/Allowed choices are strict, accept-new/);
   });
 
   test.each([[["run", "jobs.sh"]], [["probe"]], [["clean"]], [["attach", "b"]]])(
-    "%j takes -F with --machines, and not without",
+    "%j accepts -F with --machines, and not without",
     (argv) => {
       expect(sshoal(...argv, "--machines", "gpu1", "-F", "lab.conf")).toMatchObject({
         options: { machines: ["gpu1"], configFile: "lab.conf" },
       });
-      expect(() => sshoal(...argv, "-F", "lab.conf")).toThrow("-F has no meaning without --machines");
+      expect(() => sshoal(...argv, "-F", "lab.conf")).toThrow("-F has no effect without --machines");
     },
   );
 
@@ -489,14 +489,14 @@ describe("--gpus", () => {
   });
 
   test.each([
-    ["words of several", ["0,1", "2,3"], { count: 2, listed: [0, 1, 2, 3] }],
+    ["words with several cards", ["0,1", "2,3"], { count: 2, listed: [0, 1, 2, 3] }],
     ["a UUID", ["GPU-1a2b,1"], { count: 1, listed: ["GPU-1a2b", 1] }],
-    ["words, dealt out otherwise", ["0,1", "2,3", "--gpus-per-job", "4"], { count: 4 }],
+    ["words, grouped in another way", ["0,1", "2,3", "--gpus-per-job", "4"], { count: 4 }],
   ])("%s", (_, argv, expected) => {
     expect(gpuOf(...argv)).toMatchObject(expected);
   });
 
-  test("what is not said is not asked of the machine", () => {
+  test("no GPU need is derived from options that were not given", () => {
     const { requirement } = run("--gpus", "0", "1");
     expect(requirement).toMatchObject({ memoryMb: 0, gpu: { memoryMb: 0, isReserved: true } });
     const said = run("--gpus", "0", "--memory-required", "5", "--gpu-memory-required", "6").requirement;
@@ -512,7 +512,7 @@ describe("--gpus", () => {
     [["0,1", "2"], "--gpus 0,1 2: jobs would get 2 or 1 cards"],
     [["0", "jobs.txt"], 'got "jobs.txt"'],
     [[","], 'got ","'],
-    [["0", "1", "2", "--gpus-per-job", "2"], "cannot be dealt out 2 to a job"],
+    [["0", "1", "2", "--gpus-per-job", "2"], "cannot be split into groups of 2"],
     [["0", "--no-gpu-required"], "--gpus and --no-gpu-required contradict each other"],
     [["0", "--reserve"], "--gpus and --reserve contradict each other"],
   ])("%j is refused", (argv, message) => {

@@ -21,7 +21,7 @@ async function errorOf(text: string): Promise<string> {
 }
 
 describe("options at the top of the file", () => {
-  test("are for all jobs", async () => {
+  test("apply to all jobs", async () => {
     const { options, jobs } = await read(
       "#!/bin/bash\n#@ --gpu-memory-required 8000 --machines a b\n#@ --retries 5 --copy-forward src\n\necho a\n",
     );
@@ -34,7 +34,7 @@ describe("options at the top of the file", () => {
     expect(jobs).toEqual([{ id: 5, line: 5, name: "jobs.sh.5", command: "echo a" }]);
   });
 
-  test("may list cards, which are not for a job that wants none, or all of a machine", async () => {
+  test("may list cards, which do not apply to a job that needs none or a whole machine", async () => {
     const { options, jobs } = await read(
       "#@ --gpus 0,1\n\ntrue\n#@ --no-gpu-required\ntrue\n#@ --reserve\ntrue\n",
     );
@@ -52,7 +52,7 @@ describe("options at the top of the file", () => {
     expect(options.requirement.cpus).toBe(3);
   });
 
-  test("give way to the command line, but for variables, which come together", async () => {
+  test("are overridden by the command line, except variables, which are merged", async () => {
     const text =
       "#@ --num-cpus 3 --memory-required 1 --env A=file --env B='file it' --no-gpu-required\n\necho a\n";
     const { options } = await read(text, "--num-cpus", "2", "--env", "A=typed");
@@ -62,7 +62,7 @@ describe("options at the top of the file", () => {
 });
 
 describe("options right above a job", () => {
-  test("are for that job alone, and come before all others", async () => {
+  test("apply to that job only, and take precedence over all others", async () => {
     const { options, jobs, jobEnv } = await read(
       "echo a\n#@ --gpu-memory-required 8000\n#@ --timeout 1h --env TOKEN --env C=3\necho b\necho c\n",
       "--gpu-memory-required",
@@ -107,18 +107,18 @@ describe("options right above a job", () => {
     expect(jobs[1]?.requirement).toBe(undefined);
   });
 
-  test("that say what all jobs need are no difference", async () => {
+  test("with the same requirement as all jobs make no difference", async () => {
     const { jobs } = await read("#@ --num-cpus 1\necho a\n");
     expect(jobs[0]).toEqual({ id: 2, line: 2, name: "jobs.sh.2", command: "echo a" });
   });
 
-  test("that say what it needs of a GPU: it needs one, whatever the others do", async () => {
+  test("with GPU options make the job need a GPU, whatever the other jobs need", async () => {
     const { jobs } = await read("#@ --gpu-memory-required 9\necho a\necho b\n", "--no-gpu-required");
     expect(jobs[0]?.requirement?.gpu?.memoryMb).toBe(9);
   });
 });
 
-test("every mistake is told, with its line and what may be said there", async () => {
+test("every mistake is reported with its line and the allowed options", async () => {
   const message = await errorOf(
     [
       "#@ --json",
@@ -147,7 +147,7 @@ test("every mistake is told, with its line and what may be said there", async ()
   expect(message).toMatch(/"8000" is no option/);
 });
 
-test("options with no job right below are a mistake, once there was a job", async () => {
+test("options without a job right below are a mistake after the first job", async () => {
   expect(await errorOf("echo a\n#@ --num-cpus 2\n\necho b\n")).toMatch(
     /^jobs\.sh:2: there is no job right below these options \(put them right above/,
   );

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { drained } from "../../../../src/cli/terminal/drained.js";
 
-/** A reader that takes what it is given when it is told to. */
+/** A reader that reads only when it is called. */
 function aSlowReader(): { stream: Writable; read: () => void } {
   let take = () => {};
   const stream = new Writable({
@@ -16,13 +16,13 @@ function aSlowReader(): { stream: Writable; read: () => void } {
 
 const never = new AbortController().signal;
 
-test("there is room: nobody waits", async () => {
+test("if there is room, the write does not wait", async () => {
   const { stream } = aSlowReader();
   stream.write("short");
   await drained([stream], never);
 });
 
-test("a slow reader is waited for", async () => {
+test("the write waits for a slow reader", async () => {
   const { stream, read } = aSlowReader();
   stream.write("longer than its buffer");
   let isDrained = false;
@@ -35,7 +35,7 @@ test("a slow reader is waited for", async () => {
   await waiting;
 });
 
-test("a reader that leaves is not waited for, nor one for longer than we stay", async () => {
+test("the write waits neither for a reader that leaves, nor after the signal", async () => {
   const left = aSlowReader().stream;
   left.on("error", () => {});
   left.write("longer than its buffer");

@@ -4,17 +4,20 @@ import { farewellLines } from "../../../../src/cli/terminal/farewell.js";
 const NOTHING = { running: 0, stopping: 0, queued: 0, unsent: 0, ended: 0 };
 
 test.each([
-  [{ running: 3 }, ["3 jobs run on without you; sshoal attach follows them"]],
-  [{ running: 1 }, ["1 job runs on without you; sshoal attach follows it"]],
+  [{ running: 3 }, ["3 jobs continue without you; sshoal attach follows them"]],
+  [{ running: 1 }, ["1 job continues without you; sshoal attach follows it"]],
   [
     { running: 6, queued: 11 },
-    ["6 jobs run on without you; sshoal attach follows them", "11 more wait on the machines and begin there"],
+    [
+      "6 jobs continue without you; sshoal attach follows them",
+      "11 more wait on the machines and begin there",
+    ],
   ],
   [{ queued: 2 }, ["2 jobs wait on the machines and begin without you; sshoal attach follows them"]],
   [
     { running: 1, unsent: 4 },
     [
-      "1 job runs on without you; sshoal attach follows it",
+      "1 job continues without you; sshoal attach follows it",
       "4 jobs wait for you: the same command resumes the batch",
     ],
   ],

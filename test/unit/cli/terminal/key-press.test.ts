@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { parseKeys, press } from "../../../../src/cli/terminal/key-press.js";
 
-describe("keys in what a terminal sends", () => {
+describe("keys in the bytes of a terminal", () => {
   test.each([
     ["d", ["d"]],
     ["qs", ["q", "s"]],
     ["\x1b", ["\x1b"]],
     ["\x1b[D", []],
     ["\x1b[1;5C\x1bOPd", ["d"]],
-    // Alt and a letter is not that letter.
+    // Alt with a letter is not that letter.
     ["\x1bd", []],
   ])("%j", (text, keys) => expect(parseKeys(text)).toEqual(keys));
 });
@@ -33,7 +33,7 @@ describe("what a key does", () => {
     ["s", "leave", "drain", "hint", "stop"],
     ["\x03", "leave", "no", "hint", "interrupt"],
     ["\x1a", "hint", "stop", "hint", "suspend"],
-    // Nothing is stopped by a letter that was not asked for.
+    // A letter stops nothing unless the question was asked.
     ["s", "hint", "no", "hint", null],
     ["r", "hint", "no", "hint", null],
     ["c", "hint", "no", "hint", null],

@@ -10,7 +10,7 @@ function printing(options: Partial<Printing> = {}) {
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 
-test("stdout is as it is, and stderr has a heading on a line of its own", async () => {
+test("stdout is printed unchanged, and stderr has a heading on its own line", async () => {
   const { printer, text } = printing();
   const [out, err] = [printer.sinkFor("a.1", "out", true), printer.sinkFor("a.1", "err", true)];
   await out.write(bytes("\x00\xff no end"));
@@ -20,7 +20,7 @@ test("stdout is as it is, and stderr has a heading on a line of its own", async 
   expect(text()).toBe("\x00\xff no end\n==> stderr <==\noops\n");
 });
 
-test("without stderr there is no heading, and a stream alone has none either", async () => {
+test("without stderr, or with one stream alone, there is no heading", async () => {
   const { printer, text } = printing();
   const [out, err] = [printer.sinkFor("a.1", "out", true), printer.sinkFor("a.1", "err", true)];
   await out.write(bytes("fine\n"));
@@ -29,7 +29,7 @@ test("without stderr there is no heading, and a stream alone has none either", a
   expect(text()).toBe("fine\nonly this\n");
 });
 
-test("of several jobs each has its name, also one that printed nothing", async () => {
+test("with several jobs each has its name, even one that printed nothing", async () => {
   const { printer, text } = printing({ names: true });
   for (const name of ["a.1", "a.2\x1b[2J"]) await printer.sinkFor(name, "out", true).settle();
   await printer.sinkFor("a.2", "err", true).write(bytes("oops\n"));
@@ -37,7 +37,7 @@ test("of several jobs each has its name, also one that printed nothing", async (
   expect(text()).not.toContain("\x1b");
 });
 
-test("followed streams come in whole lines, and the rest at the end", async () => {
+test("followed streams are printed in whole lines, and the rest at the end", async () => {
   const { printer, text } = printing({ follows: true });
   const [out, err] = [printer.sinkFor("a.1", "out", true), printer.sinkFor("a.1", "err", true)];
   await out.write(bytes("one\ntw"));
@@ -51,7 +51,7 @@ test("followed streams come in whole lines, and the rest at the end", async () =
   expect(text()).toBe("one\n10%\rtwo\n\r\n20%\rthree");
 });
 
-test("followed lines of several jobs have names, and end", async () => {
+test("followed lines of several jobs have the jobs' names", async () => {
   const { printer, text } = printing({ follows: true, names: true });
   const [one, two] = [printer.sinkFor("a.1", "out", false), printer.sinkFor("a.2", "err", false)];
   await one.write(bytes("one\ntwo\nthr"));
@@ -60,7 +60,7 @@ test("followed lines of several jobs have names, and end", async () => {
   expect(text()).toBe("a.1: one\na.1: two\na.2: x\na.1: thr\n");
 });
 
-test("a line without an end does not grow for ever", async () => {
+test("a line without an end does not grow without limit", async () => {
   const { printer, text } = printing({ follows: true });
   const sink = printer.sinkFor("a.1", "out", true);
   for (let part = 0; part < 5; part++) await sink.write(Buffer.alloc(40_000, "x"));
@@ -72,7 +72,7 @@ test.each([
   [1, "no end", "no endlate\n"],
   [2, "three\nno end", "three\nno endlate\n"],
   [9, "one\ntwo\nthree\nno end", "one\ntwo\nthree\nno endlate\n"],
-])("--tail %d: the last lines of what there is, then all that comes", async (tail, first, then) => {
+])("--tail %d: the last existing lines, then everything new", async (tail, first, then) => {
   const { printer, text } = printing({ tail, follows: true });
   const sink = printer.sinkFor("a.1", "out", false);
   for (const part of ["one\ntw", "o\nthree\nno", " end"]) await sink.write(bytes(part));

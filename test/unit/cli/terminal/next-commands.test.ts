@@ -6,7 +6,7 @@ const JOBS = someJobs(9);
 const [some = null] = JOBS;
 const WELL = { failed: [], hasStopped: false, isUnfinished: false, some };
 
-test("after failures: the output of the first, and to try them again", () => {
+test("after failures: the command for the output of the first one, and the command to retry", () => {
   expect(nextCommands({ ...WELL, failed: JOBS.slice(6) }, true)).toEqual([
     "sshoal logs 7",
     "sshoal retry --failed",
@@ -14,7 +14,7 @@ test("after failures: the output of the first, and to try them again", () => {
   ]);
 });
 
-test("among several batches each command names its own", () => {
+test("with several batches, each command names its batch", () => {
   const jobs = someJobs(1, { name: "my batch.sh.1" });
   const closing = { failed: jobs, hasStopped: true, isUnfinished: true, some: jobs[0] ?? null };
   expect(nextCommands(closing, false)).toEqual([
@@ -26,7 +26,7 @@ test("among several batches each command names its own", () => {
   ]);
 });
 
-test("jobs that wait are gone on with, stopped ones are run again", () => {
+test("for waiting jobs the command resumes, for stopped ones it runs them again", () => {
   expect(nextCommands({ ...WELL, isUnfinished: true }, true)).toEqual(["sshoal attach", "sshoal results"]);
   const stopped = nextCommands({ ...WELL, hasStopped: true }, true);
   expect(stopped).toEqual(["sshoal retry --state stopped", "sshoal results"]);

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createPrompt, UnseenLine } from "../../../../src/cli/terminal/prompt.js";
 
-describe("what is typed", () => {
+describe("the typed line", () => {
   function typed(...chunks: (string | number[])[]): string | null | undefined {
     const line = new UnseenLine();
     for (const chunk of chunks) line.type(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
@@ -11,7 +11,7 @@ describe("what is typed", () => {
 
   test.each([
     ["a line", ["open sesame\r"], "open sesame"],
-    ["piece by piece", ["o", "pen", "\n"], "open"],
+    ["typed in pieces", ["o", "pen", "\n"], "open"],
     ["a letter in two pieces", [[0xc3], [0xa9, 0x0d]], "é"],
     ["not done yet", ["open"], undefined],
     ["erased", ["opem\x7fn\r"], "open"],
@@ -49,12 +49,12 @@ function open(parts: { stdinIsTTY?: boolean; stderrIsTTY?: boolean } = {}) {
   return { ask, stdin, log };
 }
 
-test("in a pipe there is nobody to ask", () => {
+test("in a pipe there is no person to ask", () => {
   expect(open({ stdinIsTTY: false }).ask).toBeNull();
   expect(open({ stderrIsTTY: false }).ask).toBeNull();
 });
 
-test("one question after the other, with the view out of the way and the terminal set right again", async () => {
+test("questions are asked one at a time; the view is hidden, and the terminal is restored", async () => {
   const { ask, stdin, log } = open();
   const [first, second] = [ask?.passphrase("one? "), ask?.passphrase("two? ")];
   stdin.write("1\r");
@@ -68,14 +68,14 @@ test("one question after the other, with the view out of the way and the termina
   expect(stdin.listenerCount("data")).toBe(0);
 });
 
-test("a terminal that goes away is no answer", async () => {
+test("a terminal that closes gives no answer", async () => {
   const { ask, stdin } = open();
   const answer = ask?.passphrase("one? ");
   stdin.end();
   expect(await answer).toBeNull();
 });
 
-test("a terminal that fails gives the view back, and the next question has its turn", async () => {
+test("after a terminal error the view is shown again, and the next question is asked", async () => {
   const { ask, stdin, log } = open();
   const fail = () => {
     throw new Error("EIO");
@@ -95,7 +95,7 @@ test.each([
   ["\r", false],
   ["n\r", false],
   ["\x03", false],
-])("a question of yes or no, answered by %j: %s; what is typed is seen", async (keys, expected) => {
+])("a yes-or-no question, answered by %j: %s; the typed text is visible", async (keys, expected) => {
   const { ask, stdin, log } = open();
   const answer = ask?.confirm("send? ");
   stdin.write(keys);

@@ -19,14 +19,14 @@ async function errorOf(content: string | Uint8Array, bash = "bash"): Promise<Use
   throw new Error("expected a UserError");
 }
 
-test("a job knows its line, its name and its command", async () => {
+test("a job has its line, its name and its command", async () => {
   expect((await parseBatch("echo one\necho two\n", "./dir/run.sh", bashAt("bash"))).jobs).toEqual([
     { id: 1, line: 1, name: "dir_run.sh.1", command: "echo one" },
     { id: 2, line: 2, name: "dir_run.sh.2", command: "echo two" },
   ]);
 });
 
-describe("one job a line, numbered as in the file", () => {
+describe("one job per line, numbered as in the file", () => {
   test.each([
     ["no newline at the end", "a\nb", { 1: "a", 2: "b" }],
     ["blank lines are no jobs", "\na\n\n  \t\nb\n", { 2: "a", 5: "b" }],
@@ -37,7 +37,7 @@ describe("one job a line, numbered as in the file", () => {
     ["a byte order mark", "\uFEFFa\n", { 1: "a" }],
     ["a byte order mark before a comment", "\uFEFF# x\na\n", { 2: "a" }],
     ["indentation and trailing blanks are kept", "  a b  \n", { 1: "  a b  " }],
-    ["bash syntax is left alone", "a && b | c > 'd e' &\n", { 1: "a && b | c > 'd e' &" }],
+    ["bash syntax is kept", "a && b | c > 'd e' &\n", { 1: "a && b | c > 'd e' &" }],
     ["letters of any alphabet", "echo größe 実験\n", { 1: "echo größe 実験" }],
     ["other line separators are text", "a\u2028b\u0085c\vd\n", { 1: "a\u2028b\u0085c\vd" }],
     ["an escaped backslash at the end", "echo a\\\\\nb\n", { 1: "echo a\\\\", 2: "b" }],
@@ -79,10 +79,10 @@ describe("one job a line, numbered as in the file", () => {
   });
 });
 
-describe("what is no batch is refused, with what to do", () => {
+describe("a file that is not a batch is refused, with a hint", () => {
   test.each<[string, string | Uint8Array, RegExp, RegExp]>([
-    ["an empty file", "", /^dir\/run\.sh: there is no job in it$/, /one command a line/],
-    ["only a byte order mark", "\uFEFF", /no job/, /one command a line/],
+    ["an empty file", "", /^dir\/run\.sh: there is no job in it$/, /one command per line/],
+    ["only a byte order mark", "\uFEFF", /no job/, /one command per line/],
     ["only comments and blanks", "#!/bin/sh\n\n# x\n", /no job/, /lines that begin with #/],
     ["a NUL byte", "echo a\necho \0\n", /^dir\/run\.sh:2: is binary/, /text file/],
     [
@@ -106,7 +106,7 @@ describe("what is no batch is refused, with what to do", () => {
     expect(error.exitCode).toBe(ExitCode.BadInput);
   });
 
-  test("what bash does not take: every mistake, in bash's own words", async () => {
+  test("a file that bash refuses: every mistake, in bash's own words", async () => {
     const { message } = await errorOf("echo a)\necho fine\nfor x in 1 2; do\n  echo\n  fi\ndone\necho 'x\n");
     expect(message.split("\n")).toEqual([
       "dir/run.sh:1: syntax error near unexpected token `)' (bash -n dir/run.sh)",
@@ -129,7 +129,7 @@ describe("what is no batch is refused, with what to do", () => {
     expect((await errorOf(content)).message).toMatch(message);
   });
 
-  test("without bash, what only bash can decide", async () => {
+  test("without bash, a line that only bash can judge is an error", async () => {
     const { message } = await errorOf("echo a\nfor x in 1; do echo; done\n", "no-such-bash");
     expect(message).toMatch(
       /^dir\/run\.sh:2: only bash can decide .* no bash on this computer \(install bash/,

@@ -31,13 +31,13 @@ test("scripts in directories above, below and at the root do not share a name", 
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("paths too long for a file name stay apart, and end as the path ends", () => {
+test("paths that are too long get different names, which end as the paths end", () => {
   const [first, second] = ["x", "y"].map((start) => formatJobStem(`${start}${"/deep".repeat(90)}/run.sh`));
   expect(first).not.toBe(second);
   expect(first).toMatch(/_run\.sh$/);
 });
 
-test("whatever the path, the name of a job is a safe file name", () => {
+test("for any path, the name of a job is a safe file name", () => {
   const anyPath = fc.oneof(
     fc.string({ unit: "binary", maxLength: 400 }),
     fc

@@ -7,7 +7,7 @@ import { commandStarts } from "../an-interactive-bash.js";
 
 const bash = bashAt("bash");
 
-// Scripts of commands that do nothing, made of everything that can go over several lines.
+// Scripts of commands that do nothing, with everything that can span several lines.
 
 const word = fc.constantFrom(
   ..."a 'b' \"c\" $x $((1+2)) $((1<<2)) a#b \\' \\\\ {1,2} done fi esac } in [[ $'it\\'s' `:`".split(" "),
@@ -102,7 +102,7 @@ const { command } = fc.letrec<{ command: string; list: string; compound: string 
     .map(([one, other, shape]) => shape(one, other)),
 }));
 
-/** What ends a here-document must stand alone. */
+/** The end of a here-document must be alone on its line. */
 function withComment(text: string, why: string): string {
   return text.includes("<<") ? text : text + why;
 }
@@ -117,7 +117,7 @@ const script = fc
   )
   .map((parts) => parts.join("\n"));
 
-test("any script that bash takes is cut where bash cuts it", { timeout: 120_000 }, async () => {
+test("any script that bash accepts is cut where bash cuts it", { timeout: 120_000 }, async () => {
   let compared = 0;
   await fc.assert(
     fc.asyncProperty(script, fc.nat(), async (text, at) => {
@@ -125,7 +125,7 @@ test("any script that bash takes is cut where bash cuts it", { timeout: 120_000 
       const lines = text.split("\n");
       const middle = at % (lines.length + 1);
       const splitter = new JobSplitter(bash);
-      // Lines may come in any portions.
+      // Lines may arrive in any portions.
       const pieces = [
         ...(await splitter.add(lines.slice(0, middle))),
         ...(await splitter.add(lines.slice(middle))),
@@ -148,7 +148,7 @@ test("any script that bash takes is cut where bash cuts it", { timeout: 120_000 
   expect(compared).toBe(100);
 });
 
-test("what a quick look takes for a whole command, bash does too", async () => {
+test("if a quick look accepts a line as a whole command, bash does too", async () => {
   const bit = fc.constantFrom(
     ..."a b 1 for in do done { } ! [[ ]] time x=1 x= a[ ] ( ) | || && & ; ;; < > << <<< >& <& &> >> 2> $ $x $( $' # ' \" ` \\ - ~ * = esac fi if".split(
       " ",
@@ -164,7 +164,7 @@ test("what a quick look takes for a whole command, bash does too", async () => {
   await fc.assert(
     fc.asyncProperty(line.filter(isPlainCommand), async (text) => {
       expect(await bash(text)).toEqual({ kind: "taken", heredocs: [] });
-      // Were it not whole, the bracket would be a part of it, and not the mistake.
+      // If the command were incomplete, the bracket would belong to it and not be the mistake.
       expect(await bash(`${text}\n)`)).toMatchObject({ kind: "refused" });
     }),
     { numRuns: 300 },

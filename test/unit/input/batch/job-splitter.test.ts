@@ -31,7 +31,7 @@ function counting(): { ask: AskBash; asked: () => number } {
   };
 }
 
-describe("one command over several lines is one job, numbered by its first", () => {
+describe("a command over several lines is one job, numbered by its first line", () => {
   test.each([
     ["a trailing backslash", "python a.py \\\n  --lr 3 \\\n  --x"],
     ["a trailing backslash in a word", "python a.py --l\\\nr 3"],
@@ -90,8 +90,8 @@ describe("one command over several lines is one job, numbered by its first", () 
   });
 });
 
-describe("as lines come", () => {
-  test("a job is given out with its last line, and what is held is told", async () => {
+describe("line by line", () => {
+  test("a job is returned with its last line, and incomplete lines are reported", async () => {
     const splitter = new JobSplitter(bashAt("bash"));
     expect(await splitter.add(["a", 'echo "b'])).toMatchObject([{ line: 1, command: "a" }]);
     expect(splitter.held).toEqual({ line: 2, text: 'echo "b', waitsFor: 'a matching "' });
@@ -112,7 +112,7 @@ describe("as lines come", () => {
     expect(splitter.held?.waitsFor).toBe(waitsFor);
   });
 
-  test("a mistake is a job of its own, and the lines after it go on", async () => {
+  test("a mistake is a separate job, and the following lines are read on", async () => {
     expect(await split("a\necho )\nb\n{\nx\n;;\ny\n}\nc\ncat <<E\nx")).toMatchObject(
       [
         { line: 1, mistake: null },
@@ -127,7 +127,7 @@ describe("as lines come", () => {
     );
   });
 
-  test("patience with one job ends", async () => {
+  test("bash is not asked without end about one job", async () => {
     const splitter = new JobSplitter(bashAt("bash"), 3);
     const [piece] = await splitter.add(["echo '", "''", "''", "''", "a"]);
     expect(piece).toMatchObject({ line: 1, mistake: { kind: "open", line: 1 } });
@@ -150,7 +150,7 @@ function asMatching<T extends { mistake: null | { says?: RegExp } }>(piece: T) {
     : { ...piece, mistake: { ...piece.mistake, says: expect.stringMatching(says) } };
 }
 
-describe("bash is asked seldom", () => {
+describe("how often bash is asked", () => {
   test("never about plain lines", async () => {
     const { ask, asked } = counting();
     const lines = Array.from(
@@ -161,7 +161,7 @@ describe("bash is asked seldom", () => {
     expect(asked()).toBe(0);
   });
 
-  test("once about many lines that are not so plain", async () => {
+  test("once for many lines that are not plain", async () => {
     const { ask, asked } = counting();
     const lines = Array.from({ length: 200 }, (_, n) =>
       n % 3 === 0 ? `echo $(seq ${n})` : n % 3 === 1 ? `for i in ${n}; do a; done` : "\n# c",
@@ -174,14 +174,14 @@ describe("bash is asked seldom", () => {
     ["a here-document", `cat <<EOF\n${'it\'s "here"\n'.repeat(1000)}EOF\n`],
     ["quotes", `python -c '\n${'print("a")\n'.repeat(1000)}'\n`],
     ["a loop", `for x in 1 2; do\n${"echo $x | cat\n".repeat(1000)}done\n`],
-  ])("a few times about %s of a thousand lines", async (_, text) => {
+  ])("a few times for %s of a thousand lines", async (_, text) => {
     const { ask, asked } = counting();
     expect(await split(text, ask)).toHaveLength(1);
     expect(asked()).toBeLessThan(8);
   });
 });
 
-test("options belong to the job right below, or to none", async () => {
+test("options belong to the job right below, or to no job", async () => {
   expect(await split("#!/bin/bash\n#@ --a\n#@--b\n\n  #@ --c\nx\n# y\n#@ --d")).toMatchObject([
     {
       kind: "options",

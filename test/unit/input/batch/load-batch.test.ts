@@ -13,14 +13,14 @@ beforeEach(async () => {
 });
 afterEach(() => box.remove());
 
-test("names the jobs for the path as it was typed", async () => {
+test("jobs are named for the path as typed", async () => {
   const path = await box.write("project/run.sh", "echo a\n");
   expect((await loadBatch(path)).jobs).toEqual([
     { id: 1, line: 1, name: `${path.replaceAll("/", "_")}.1`, command: "echo a" },
   ]);
 });
 
-test("a script that is not there: the nearest one is offered", async () => {
+test("a missing script: the nearest one is suggested", async () => {
   await box.write("project/batch_script.sh", "a");
   const path = join(cwd, "batch_scirpt.sh");
   const error = await errorOf(loadBatch(path));
@@ -28,7 +28,7 @@ test("a script that is not there: the nearest one is offered", async () => {
   expect(error.hint).toBe(`did you mean ${join(cwd, "batch_script.sh")}?`);
 });
 
-test("a script that is not there, and nothing like it", async () => {
+test("a missing script, and none with a similar name", async () => {
   const error = await errorOf(loadBatch(join(cwd, "x.sh")));
   expect(error.hint).toBe(`check the path with ls ${cwd}`);
 });
@@ -38,7 +38,7 @@ test("a script below a file", async () => {
   expect((await errorOf(loadBatch(`${path}/x.sh`))).message).toMatch(/no such script$/);
 });
 
-test("a link that leads nowhere is not offered instead of itself", async () => {
+test("a link to a missing file is not suggested instead of itself", async () => {
   await symlink("gone", join(cwd, "run.sh"));
   expect((await errorOf(loadBatch(join(cwd, "run.sh")))).hint).toMatch(/^check the path/);
 });
@@ -49,7 +49,7 @@ test("a directory", async () => {
   expect(error.hint).toBe("name the script in it");
 });
 
-test("a script that may not be read", async () => {
+test("a script that cannot be read", async () => {
   const path = await box.write("project/run.sh", "a");
   await chmod(path, 0);
   const error = await asOrdinaryUser(() => errorOf(loadBatch(path)));

@@ -54,7 +54,7 @@ function untilSeen({ seen }: Follower, ...lines: string[]): Promise<unknown> {
   ).then(() => expect(seen).toEqual(lines));
 }
 
-test("what is there, and what is appended; a line counts when it has ended", async () => {
+test("existing lines and appended ones; a line counts when it has ended", async () => {
   await writeFile(path, "one\ntw");
   const follower = follow();
   await untilSeen(follower, "one");
@@ -62,7 +62,7 @@ test("what is there, and what is appended; a line counts when it has ended", asy
   await untilSeen(follower, "one", "two", "three");
 });
 
-test("rotated: the old file to its end, then the new one from its beginning", async () => {
+test("after rotation, the old file is read to its end, then the new one from its start", async () => {
   await writeFile(path, "one\n");
   const follower = follow();
   await untilSeen(follower, "one");
@@ -74,7 +74,7 @@ test("rotated: the old file to its end, then the new one from its beginning", as
   await untilSeen(follower, "one", "two", "three without an end", "four", "five");
 });
 
-test("gone for a while: what has the name next is read", async () => {
+test("after the file was missing for a while, the next file of that name is read", async () => {
   await writeFile(path, "one\n");
   const follower = follow();
   await untilSeen(follower, "one");
@@ -89,7 +89,7 @@ test.each([
   ["shorter", "new\n"],
   ["as long", "xxx\nxxx\n"],
   ["longer", "a new line\nand another\n"],
-])("emptied and written anew, %s than before: read from its beginning", async (_, text) => {
+])("emptied and rewritten, %s than before: it is read from its start", async (_, text) => {
   await writeFile(path, "one\ntwo\n");
   const follower = follow();
   await untilSeen(follower, "one", "two");
@@ -97,7 +97,7 @@ test.each([
   await untilSeen(follower, "one", "two", ...text.trimEnd().split("\n"));
 });
 
-test("emptied while half a line stood there: that half is not lost", async () => {
+test("if it is emptied after half a line, that half is not lost", async () => {
   await writeFile(path, "one\nhalf");
   const follower = follow();
   await untilSeen(follower, "one");
@@ -105,7 +105,7 @@ test("emptied while half a line stood there: that half is not lost", async () =>
   await untilSeen(follower, "one", "half");
 });
 
-test("who goes on later reads what came meanwhile, and nothing twice", async () => {
+test("resuming later reads the new lines, and none twice", async () => {
   await writeFile(path, "one\ntwo\n");
   const first = follow();
   await untilSeen(first, "one", "two");
@@ -116,7 +116,7 @@ test("who goes on later reads what came meanwhile, and nothing twice", async () 
   expect(second.position?.lines).toBe(3);
 });
 
-test("who goes on later finds the rest of a file that was rotated meanwhile, by whatever name", async () => {
+test("resuming later finds the rest of a rotated file under its new name", async () => {
   await writeFile(path, "one\n");
   const first = follow();
   await untilSeen(first, "one");
@@ -129,7 +129,7 @@ test("who goes on later finds the rest of a file that was rotated meanwhile, by 
   expect(second.position?.lines).toBe(3);
 });
 
-test("who goes on later begins at the beginning of a file that was emptied meanwhile", async () => {
+test("resuming later reads a file that was emptied from its start", async () => {
   await writeFile(path, "one\ntwo\n");
   const first = follow();
   await untilSeen(first, "one", "two");
@@ -138,7 +138,7 @@ test("who goes on later begins at the beginning of a file that was emptied meanw
   await untilSeen(follow(first.position), "three, which is longer");
 });
 
-test("many lines at once, longer than what is read in one go", async () => {
+test("many lines at once, longer than one read", async () => {
   const lines = Array.from({ length: 5000 }, (_, index) => `${index} ${"x".repeat(index % 90)}é`);
   await writeFile(path, `${lines.join("\n")}\n${"y".repeat(200_000)}\n`);
   const follower = follow();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LineCutter } from "../../../../src/input/feed/line-cutter.js";
 
-test("however the bytes come, the lines are the same, and each ends where the next begins", () => {
+test("the lines are the same however the bytes arrive, and each ends where the next begins", () => {
   const pieces = fc.array(fc.string({ unit: fc.constantFrom("a", "é", "\n", "🐟") }));
   fc.assert(
     fc.property(pieces, fc.integer({ min: 1, max: 5 }), (texts, size) => {

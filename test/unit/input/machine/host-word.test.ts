@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isDoubtful, parseHostWord } from "../../../../src/input/machine/host-word.js";
 import { parseAliases } from "../../../../src/input/machine/ssh-aliases.js";
 
-describe("what is typed for a machine", () => {
+describe("words that name a machine", () => {
   test.each<[string, string, number | null, string | null]>([
     ["gpu1", "gpu1", null, null],
     ["GPU_1.lab-2", "GPU_1.lab-2", null, null],
@@ -62,11 +62,11 @@ describe("what is typed for a machine", () => {
     "a'b",
     "*",
     "gpu?",
-  ])("%j is no host", (word) => {
+  ])("%j is not a host", (word) => {
     expect(parseHostWord(word)).toBeNull();
   });
 
-  test("nothing that comes out could be taken for an option or for shell syntax", () => {
+  test("no result can be mistaken for an option or shell syntax", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (word) => {
         const { host = "", username = null } = parseHostWord(word) ?? {};
@@ -88,7 +88,7 @@ test.each([
   expect(host !== null && isDoubtful(host)).toBe(expected);
 });
 
-test("the aliases that a configuration has, without its patterns", () => {
+test("the aliases of a configuration, without its patterns", () => {
   const text = [
     "# Host comment",
     "Host gpu1 gpu2 # the lab's",
@@ -97,7 +97,7 @@ test("the aliases that a configuration has, without its patterns", () => {
     "HOST = equals",
     "Host * gpu? !gpu3 gpu1",
     "HostKeyAlias no",
-    "Match host nobody",
+    "Match host other",
   ].join("\r\n");
   expect(parseAliases(text)).toEqual(["gpu1", "gpu2", "quoted", "equals"]);
 });

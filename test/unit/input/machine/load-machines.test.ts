@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => box.remove());
 
-/** What ssh would know, beside the aliases in the configuration. */
+/** Hosts that ssh knows besides the aliases in the configuration. */
 const KNOWN = ["known"];
 
 function loadWith(configFile: string | null, ...names: string[]) {
@@ -49,7 +49,7 @@ describe("finding machine files", () => {
     expect(await load(name)).toMatchObject([{ address: { host: "found" } }]);
   });
 
-  test("the nearer place wins", async () => {
+  test("the nearer place takes precedence", async () => {
     await box.write("home/.local/var/m1.yaml", "ip: home\n");
     await box.write("project/machines/m1.yaml", "ip: machines\n");
     expect(await load("m1")).toMatchObject([{ address: { host: "machines" } }]);
@@ -57,7 +57,7 @@ describe("finding machine files", () => {
     expect(await load("m1")).toMatchObject([{ address: { host: "here" } }]);
   });
 
-  test("a directory of that name is passed over", async () => {
+  test("a directory of that name is skipped", async () => {
     await box.write("project/machines/machines.yaml", "ip: found\n");
     expect(await load("machines")).toMatchObject([{ name: "machines.yaml" }]);
   });
@@ -73,7 +73,7 @@ describe("finding machine files", () => {
     ]);
   });
 
-  test("not found: says where it looked, and what is there", async () => {
+  test("not found: the error says where it looked, and which files exist", async () => {
     await box.write("project/machines/titan1.yaml", "ip: a\n");
     await box.write("project/machines/readme.md", "");
     expect(await mistakesOf("titna1", "x.yaml")).toEqual([
@@ -84,7 +84,7 @@ describe("finding machine files", () => {
     ]);
   });
 
-  test("not found: a path's own directory is where others are offered from", async () => {
+  test("not found: files of the path's own directory are suggested", async () => {
     await box.write("else/titan1.yaml", "ip: a\n");
     const [mistake] = await mistakesOf(join(root, "else/titan2"));
     expect(mistake).toMatch(/\(did you mean ROOT\/else\/titan1\.yaml\?\)$/);
@@ -94,7 +94,7 @@ describe("finding machine files", () => {
     expect(await mistakesOf("")).toEqual(["--machines: a name is empty (is a variable unset?)"]);
   });
 
-  test("a machine file that may not be read", async () => {
+  test("a machine file that cannot be read", async () => {
     await chmod(await box.write("project/m1.yaml", "ip: a\n"), 0);
     const mistakes = await asOrdinaryUser(() => mistakesOf("m1"));
     expect(mistakes).toEqual(["m1.yaml: the machine file cannot be read (ls -l m1.yaml)"]);
@@ -111,7 +111,7 @@ describe("finding machine files", () => {
 describe("hosts, named as people name them to ssh", () => {
   const unsaid = { port: null, username: null, keyPath: null, configFile: null, transport: null };
 
-  test("a host that ssh knows: called as typed, without limits", async () => {
+  test("a host that ssh knows: named as typed, without limits", async () => {
     expect(await load("known")).toEqual([
       { ...localMachine(), name: "known", address: { kind: "ssh", host: "known", ...unsaid } },
     ]);
@@ -124,26 +124,26 @@ describe("hosts, named as people name them to ssh", () => {
     ["192.0.2.1:22", { host: "192.0.2.1", port: 22 }],
     ["[fe80::1]:2222", { host: "fe80::1", port: 2222 }],
     ["ssh://ada@gpu1:2222", { host: "gpu1", username: "ada", port: 2222 }],
-  ])("%s can be nothing else, and nobody is asked", async (name, address) => {
+  ])("%s can only be a host, and ssh is not asked", async (name, address) => {
     expect(await load(name)).toMatchObject([{ name, file: null, address: { ...unsaid, ...address } }]);
   });
 
-  test("an alias that is written in the configuration needs no look-up", async () => {
+  test("an alias in the configuration needs no look-up", async () => {
     await box.write("home/.ssh/config", "Host gpu1 gpu2\n  User ada\n");
     expect(await load("gpu2")).toMatchObject([{ name: "gpu2", address: { host: "gpu2", ...unsaid } }]);
   });
 
-  test("a machine file of that name comes first", async () => {
+  test("a machine file of that name takes precedence", async () => {
     await box.write("project/machines/known.yaml", "host: elsewhere\n");
     expect(await load("known")).toMatchObject([{ name: "known.yaml", address: { host: "elsewhere" } }]);
   });
 
-  test("a directory of that name is no hindrance", async () => {
+  test("a directory of that name does not matter", async () => {
     await mkdir(join(cwd, "known"));
     expect(await load("known")).toMatchObject([{ address: { host: "known" } }]);
   });
 
-  test("the nearest alias is offered", async () => {
+  test("the nearest alias is suggested", async () => {
     await box.write("home/.ssh/config", "Host titan1 *.lab\nHost=saturn\n");
     expect(await mistakesOf("titna1", "jupiter")).toEqual([
       expect.stringMatching(
@@ -153,10 +153,8 @@ describe("hosts, named as people name them to ssh", () => {
     ]);
   });
 
-  test("with nothing to offer, ssh itself can be asked", async () => {
-    expect(await mistakesOf("jupiter")).toEqual([
-      expect.stringMatching(/ \(see what it is with ssh jupiter\)$/),
-    ]);
+  test("without a suggestion, the hint is to try ssh", async () => {
+    expect(await mistakesOf("jupiter")).toEqual([expect.stringMatching(/ \(check it with: ssh jupiter\)$/)]);
   });
 
   test.each(["ada@", "gpu1:0", "gpu1:70000", "gpu 1", "-oProxyCommand=x", "a$(x)", "ada@gpu1:", "ssh://"])(
@@ -168,7 +166,7 @@ describe("hosts, named as people name them to ssh", () => {
     },
   );
 
-  test("what looks like a path is one", async () => {
+  test("a word that looks like a path is a path", async () => {
     for (const name of ["lab/known", "./known", "known.yaml", "known.yml"])
       expect(await mistakesOf(name)).toEqual([expect.stringContaining(": there is no such machine file; ")]);
   });
@@ -179,14 +177,14 @@ describe("hosts, named as people name them to ssh", () => {
     ]);
   });
 
-  test("a file that is called like a host goes by its path", async () => {
+  test("a file with the name of a host is named by its path", async () => {
     await box.write("project/lab/known", "ip: a\n");
     expect((await load("lab/known", "known")).map(({ name }) => name)).toEqual(["lab/known", "known"]);
   });
 });
 
 describe("another ssh configuration", () => {
-  test("goes with every machine, as an absolute path", async () => {
+  test("applies to every machine, as an absolute path", async () => {
     const configFile = await box.write("project/lab.conf", "Host gpu1\n");
     await box.write("project/a.yaml", "host: gpu1\n");
     expect(await loadWith("lab.conf", "a", "gpu1")).toMatchObject([
@@ -200,13 +198,13 @@ describe("another ssh configuration", () => {
     expect(await loadWith("~/lab.conf", "known")).toMatchObject([{ address: { configFile } }]);
   });
 
-  test("none, as for ssh", async () => {
+  test("none, as in ssh", async () => {
     await box.write("home/.ssh/config", "Host gpu1\n");
     expect(await loadWith("none", "known")).toMatchObject([{ address: { configFile: "/dev/null" } }]);
     await expect(loadWith("none", "gpu1")).rejects.toThrow("no host that ssh knows");
   });
 
-  test("that is not there, may not be read or is a directory is told with all the rest", async () => {
+  test("that is missing, unreadable or a directory is reported with all other mistakes", async () => {
     await chmod(await box.write("project/locked.conf", ""), 0);
     const said = async (file: string) =>
       asOrdinaryUser(async () =>
@@ -248,10 +246,10 @@ describe("naming machines", () => {
     expect(await mistakesOf("m.yaml", second)).toEqual([mistake]);
   });
 
-  test("a file's name that cannot name a machine", async () => {
+  test("a file name that cannot name a machine", async () => {
     await box.write("project/my machine.yaml", "ip: a\n");
     expect(await mistakesOf("my machine")).toEqual([
-      'my machine.yaml:1:1: a machine cannot be called "my machine.yaml": no spaces, no dash in front (rename the file)',
+      'my machine.yaml:1:1: a machine cannot be called "my machine.yaml": no spaces, no leading dash (rename the file)',
     ]);
   });
 });
@@ -270,20 +268,20 @@ describe("key files", () => {
     ]);
   });
 
-  test("a key that is not there, that is a directory, that may not be read", async () => {
+  test("a key that is missing, a directory, or unreadable", async () => {
     await chmod(await box.write("home/.ssh/locked", "key"), 0);
     await box.write("project/a.yaml", "ip: a\nssh_key_path: ~/.ssh/gone\n");
     await box.write("project/b.yaml", "ip: b\nssh_key_path: ~/.ssh\n");
     await box.write("project/c.yaml", "ip: c\n\nssh_key_path: ~/.ssh/locked\n");
     expect(await asOrdinaryUser(() => mistakesOf("a", "b", "c"))).toEqual([
-      "a.yaml:2:15: ssh_key_path ROOT/home/.ssh/gone does not exist (ls ROOT/home/.ssh shows what is there)",
+      "a.yaml:2:15: ssh_key_path ROOT/home/.ssh/gone does not exist (list the directory: ls ROOT/home/.ssh)",
       "b.yaml:2:15: ssh_key_path ROOT/home/.ssh is a directory (name the key file in it)",
       "c.yaml:3:15: ssh_key_path ROOT/home/.ssh/locked cannot be read (ls -l ROOT/home/.ssh/locked)",
     ]);
   });
 });
 
-test("all the mistakes of all the files come at once", async () => {
+test("all mistakes of all files are reported at once", async () => {
   await box.write("project/a.yaml", "usrname: x\nssh_key_path: gone\n");
   await box.write("project/b.yaml", "ip: b\n\tport: 2\n");
   await box.write("project/c.yaml", "ip: c\n");
@@ -302,7 +300,7 @@ test("no names, no machines", async () => {
   expect(await load()).toEqual([]);
 });
 
-test("with no machine named, it is this one, with nothing held back", () => {
+test("if no machine is named, it is this computer, without limits", () => {
   expect(localMachine()).toEqual({
     name: "localhost",
     address: { kind: "local" },

@@ -29,7 +29,7 @@ function problemsOf(content: string | Uint8Array, source: Partial<MachineSource>
   });
 }
 
-describe("what a file says", () => {
+describe("what a file sets", () => {
   test("an address alone is enough", () => {
     expect(specOf("ip: 192.0.2.1\n")).toEqual({
       name: "m.yaml",
@@ -54,7 +54,7 @@ describe("what a file says", () => {
     });
   });
 
-  test("every key has its place", () => {
+  test("every key is read", () => {
     const text = `
 username: ben
 host: gpu1.example.org
@@ -102,7 +102,7 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
     ["quotes", "'ip': \"a\"\nport: '23'\n"],
     ["comments", "# m\nip: a # here\nport: 23\n"],
     ["an old YAML version", "%YAML 1.1\n---\nip: a\nport: 23\n"],
-    ["an anchor nobody refers to", "ip: &x a\nport: 23\n"],
+    ["an anchor without an alias", "ip: &x a\nport: 23\n"],
   ])("%s", (_, text) => {
     expect(specOf(text).address).toMatchObject({ host: "a", port: 23 });
   });
@@ -112,7 +112,7 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
     expect(spec).toMatchObject({ address: { kind: "local" }, maxJobs: 2, scratch: "/data" });
   });
 
-  test("the ssh configuration goes with it", () => {
+  test("the ssh configuration is passed on", () => {
     const { spec } = parseMachine("host: gpu1\n", { ...SOURCE, configFile: "/lab.conf" });
     expect(spec?.address).toMatchObject({ host: "gpu1", configFile: "/lab.conf" });
   });
@@ -166,7 +166,7 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
     expect(specOf(`ip: a\nenv:\n  X: ${written}\n`).env).toEqual({ X: value });
   });
 
-  test("a variable may be called as an object's own property", () => {
+  test("a variable may have the name of an object's own property", () => {
     const { env } = specOf("ip: a\nenv:\n  __proto__: x\n  constructor: y\n");
     expect(Object.entries(env)).toEqual([
       ["__proto__", "x"],
@@ -174,7 +174,7 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
     ]);
   });
 
-  test("any text survives in the environment, as YAML can quote it", () => {
+  test("any text is kept in the environment, as YAML can quote it", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (value) => {
         fc.pre(!value.includes("\0"));
@@ -198,13 +198,13 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
   });
 });
 
-describe("what is wrong with a file, and where", () => {
+describe("mistakes of a file, and their places", () => {
   test.each<[string, string, string[]]>([
-    ["an empty file", "", ["1:1: nothing is written in it (write at least ip: and the machine's address)"]],
+    ["an empty file", "", ["1:1: the file has no content (write at least ip: and the machine's address)"]],
     [
       "only comments",
       "# x\n",
-      ["1:1: nothing is written in it (write at least ip: and the machine's address)"],
+      ["1:1: the file has no content (write at least ip: and the machine's address)"],
     ],
     [
       "a list",
@@ -249,7 +249,7 @@ describe("what is wrong with a file, and where", () => {
     [
       "two documents",
       "ip: a\n---\nip: b\n",
-      ["2:1: a second document begins here (write one machine a file)"],
+      ["2:1: a second document begins here (write one machine per file)"],
     ],
     [
       "a colon in a value",
@@ -289,17 +289,17 @@ describe("what is wrong with a file, and where", () => {
     expect(problemsOf(text)).toEqual(problems);
   });
 
-  test("nesting without end", () => {
+  test("nesting without limit", () => {
     expect(problemsOf(`ip: ${"[".repeat(60_000)}`)).toEqual([expect.stringMatching(/nested too deeply/)]);
   });
 
-  test("nesting that the parser can follow", () => {
+  test("nesting that the parser can handle", () => {
     expect(problemsOf(`ip: ${"[".repeat(300)}${"]".repeat(300)}`)).toEqual([
       "1:5: ip must be text, got a list",
     ]);
   });
 
-  test("a bomb of aliases is not set off", () => {
+  test("many nested aliases are refused, not expanded", () => {
     const level = (name: string, of: string) => `${name}: &${name} [${Array(9).fill(of).join(", ")}]\n`;
     const bomb = level("a", "x") + level("b", "*a") + level("c", "*b") + level("d", "*c") + level("e", "*d");
     expect(problemsOf(bomb)).toHaveLength(4);
@@ -352,11 +352,17 @@ describe("what is wrong with a file, and where", () => {
     ["transport:", "2:11: transport must be text, got nothing"],
     ["env: [A=1]", "2:6: env must hold lines of the form NAME: value, got a list"],
     ["env:", "2:5: env must hold lines of the form NAME: value, got nothing"],
-    ["env: {1A: x}", '2:7: a name in env must be letters, digits and _, with no digit in front, got "1A"'],
-    ["env: {A-B: x}", '2:7: a name in env must be letters, digits and _, with no digit in front, got "A-B"'],
+    [
+      "env: {1A: x}",
+      '2:7: a name in env must have letters, digits and _, and must not begin with a digit, got "1A"',
+    ],
+    [
+      "env: {A-B: x}",
+      '2:7: a name in env must have letters, digits and _, and must not begin with a digit, got "A-B"',
+    ],
     [
       "env: {'A=$(x)': x}",
-      '2:7: a name in env must be letters, digits and _, with no digit in front, got "A=$(x)"',
+      '2:7: a name in env must have letters, digits and _, and must not begin with a digit, got "A=$(x)"',
     ],
     ["env: {A: }", "2:10: env A must be text, got nothing"],
     ["env: {A: [x]}", "2:10: env A must be text, got a list"],
@@ -391,11 +397,11 @@ describe("what is wrong with a file, and where", () => {
     ["a$(x)", '1:5: ip must be an address or a host name, got "a$(x)"'],
     [
       "ben@a",
-      '1:5: ip must be an address or a host name, got "ben@a" (put what is before the @ into username:)',
+      '1:5: ip must be an address or a host name, got "ben@a" (move the part before the @ to username:)',
     ],
     [
       "a:2222",
-      '1:5: ip must be an address or a host name, got "a:2222" (put what is after the colon into port:)',
+      '1:5: ip must be an address or a host name, got "a:2222" (move the part after the colon to port:)',
     ],
     ["'[::1]'", '1:5: ip must be an address or a host name, got "[::1]" (leave out the brackets)'],
     ["[::1]", "1:5: ip must be text, got a list"],
@@ -408,7 +414,7 @@ describe("what is wrong with a file, and where", () => {
     expect(problemsOf("ip: a\n", { name })).toEqual([expect.stringMatching(/^1:1: .*\(rename the file\)$/)]);
   });
 
-  test("all of it at once, in the order of the file", () => {
+  test("all mistakes at once, in the order of the file", () => {
     const text =
       "port: x\nusrname: b\nip: -a\ngpus: [q, 1, z]\nkeep_free:\n  memory: 1\n  memory: 2\nmax_jobs: 0\n";
     expect(problemsOf(text).map((problem) => problem.split(": ")[0])).toEqual([
@@ -422,24 +428,24 @@ describe("what is wrong with a file, and where", () => {
     ]);
   });
 
-  test("a value that may be a secret is not repeated", () => {
+  test("a value that may be secret is not printed", () => {
     expect(problemsOf('ip: a\nenv:\n  TOKEN: "hunter2\\0"\n')).toEqual([
       "3:10: env TOKEN must not hold a NUL character",
     ]);
   });
 
-  test("long values are cut short", () => {
+  test("long values are cut", () => {
     expect(problemsOf(`ip: a\nport: ${"9".repeat(5000)}\n`)[0]?.length).toBeLessThan(150);
   });
 
-  test("the key file is still named when something else is wrong", () => {
+  test("the key file is still returned if something else is wrong", () => {
     expect(parseMachine("port: x\nssh_key_path: ~/k\n", SOURCE).key).toEqual({
       path: "/home/me/k",
       where: "machines/m.yaml:2:15",
     });
   });
 
-  test("whatever the text, there is a machine or a problem, never a crash", () => {
+  test("any text gives a machine or a problem, never a crash", () => {
     const fragment = fc.constantFrom(
       "ip: a",
       "port:",

@@ -8,7 +8,7 @@ import {
   nameMachines,
 } from "../../../../src/input/machine/machine-places.js";
 
-describe("where a machine file is looked for, in order", () => {
+describe("where a machine file is searched, in order", () => {
   test("a bare name: as given and with both endings, in three places", () => {
     expect(candidatePaths("m1", "/home/me")).toEqual([
       "m1",
@@ -34,7 +34,7 @@ describe("where a machine file is looked for, in order", () => {
     expect(candidatePaths(name, "/home/me")).toEqual(paths);
   });
 
-  test("is told in few words", () => {
+  test("is described in a few words", () => {
     expect(describeSearch("m1", "/h")).toBe("m1, m1.yaml, m1.yml in ., machines, /h/.local/var");
     expect(describeSearch("/x/m1.yaml", "/h")).toBe("/x/m1.yaml");
   });
@@ -52,13 +52,13 @@ test.each([
   expect(looksLikeMachineFile(path)).toBe(expected);
 });
 
-describe("machines are called as their files are", () => {
+describe("machines have the names of their files", () => {
   test.each([
     ["different names", ["a.yaml", "machines/b.yaml"], ["a.yaml", "b.yaml"]],
     ["the same name in two places", ["x/a.yaml", "y/a.yaml", "y/b.yaml"], ["x/a.yaml", "y/a.yaml", "b.yaml"]],
     ["one of them here", ["a.yaml", "machines/a.yaml"], ["a.yaml", "machines/a.yaml"]],
-    ["a name of an object's own", ["constructor", "x/toString"], ["constructor", "toString"]],
-    ["that of a host", ["lab/gpu1", "gpu1.yaml"], ["lab/gpu1", "gpu1.yaml"]],
+    ["the name of an object's property", ["constructor", "x/toString"], ["constructor", "toString"]],
+    ["the name of a host", ["lab/gpu1", "gpu1.yaml"], ["lab/gpu1", "gpu1.yaml"]],
     ["none", [], []],
   ])("%s", (_, paths, names) => {
     expect(nameMachines(paths, ["gpu1"])).toEqual(names);
@@ -77,7 +77,7 @@ describe("what to type instead", () => {
     expect(hintAtExisting(name, existing, ["uranus"])).toBe(hint);
   });
 
-  test("with nothing anywhere", () => {
+  test("without any machine file or alias", () => {
     expect(hintAtExisting("m1", [], [])).toBeNull();
   });
 });

@@ -23,8 +23,8 @@ function problemsOf(text: string): string[] {
   });
 }
 
-describe("what a file says", () => {
-  test("a grid, in the order of the file, numbers as they are written", () => {
+describe("what a file sets", () => {
+  test("a grid, in the order of the file, with numbers as written", () => {
     const sweep = sweepOf("command: t {lr} {bs}\ngrid:\n  lr: [1e-4, 0.10]\n  bs: [32, 064]\n");
     expect(commandsOf(sweep)).toEqual(["t 1e-4 32", "t 1e-4 064", "t 0.10 32", "t 0.10 064"]);
   });
@@ -33,7 +33,7 @@ describe("what a file says", () => {
     expect(commandsOf(sweepOf("command: t {a}\ngrid: {a: no}\n"))).toEqual(["t no"]);
   });
 
-  test("a list of parameters that go together, crossed with a grid", () => {
+  test("a list of parameters that vary together, crossed with a grid", () => {
     const sweep = sweepOf(`
 command: t {model} {depth} {bs}
 list:
@@ -57,7 +57,7 @@ grid:
     expect(commandsOf(sweepOf(several))).toEqual(["t 1 2", "t 1 3", "t 2 1"]);
   });
 
-  test("a parameter may be there for rules alone", () => {
+  test("a parameter may be used by rules only", () => {
     const text = "command: t {n}\nlist: [{n: 1, size: big}, {n: 2, size: small}]\nreject: size == 'big'\n";
     expect(commandsOf(sweepOf(text))).toEqual(["t 2"]);
   });
@@ -75,8 +75,8 @@ grid:
   });
 });
 
-describe("what is wrong with a file", () => {
-  test("all of it at once, each with its place", () => {
+describe("mistakes of a file", () => {
+  test("all at once, each with its place", () => {
     const text = `comand: t {lr}
 grid:
   lr: [1, 1]
@@ -104,7 +104,7 @@ sampling_mode: shuffled
       "7:7: each of grid m must be text, got a mapping",
       "9:7: lr gets its values in two places (keep one)",
       '10:7: random wd: "lgo:1..2" is no distribution, did you mean "log:1..2"?',
-      '11:7: "=" is no word of rules, did you mean "=="?',
+      '11:7: "=" is not allowed in a rule, did you mean "=="?',
       "13:5: batch is no parameter (a text goes in quotes: 'batch')",
       "14:5: each of reject must be text, got a list",
       '15:12: n_samples must be a whole number from 1 to 999999, got "0"',
@@ -114,9 +114,9 @@ sampling_mode: shuffled
   });
 
   test.each([
-    ["", ["1:1: nothing is written in it (write at least command: and grid:)"]],
+    ["", ["1:1: the file has no content (write at least command: and grid:)"]],
     ["- a\n", ["1:1: expected lines of the form key: value (write at least command: and grid:)"]],
-    ["a: 1\n---\nb: 1\n", ["2:1: a second document begins here (write one sweep a file)"]],
+    ["a: 1\n---\nb: 1\n", ["2:1: a second document begins here (write one sweep per file)"]],
     ["command: t {i}\n", ["1:1: there are no parameters (write grid:, random: or list:)"]],
     [
       "command: t {sb} {lr:.2f}\ngrid:\n  bs: [1]\n  lr: [1]\n",
@@ -145,7 +145,7 @@ sampling_mode: shuffled
       "command: t {a} {b}\nlist:\n  - {a: 1, b: 2}\n  - {a: 1}\n  - {a: 1, b: 2}\n  - {a: 1, b: 3, c: 4}\n  - x\n",
       [
         "4:5: b is missing here (every entry names the same parameters)",
-        "5:5: the entry is there twice (keep one)",
+        "5:5: the entry is repeated (keep one)",
         "6:5: the first entry has no c (every entry names the same parameters)",
         '7:5: each of list must be of the form {name: value, name: value}, got "x"',
       ],

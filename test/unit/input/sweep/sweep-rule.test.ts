@@ -4,12 +4,12 @@ import { parseRule } from "../../../../src/input/sweep/sweep-rule.js";
 
 test.each([
   ["", "the rule is empty (such as pool0 == pool1)"],
-  ["pool0 = pool1", '"=" is no word of rules, did you mean "=="?'],
-  ["a == 1 && b == 2", '"&&" is no word of rules, did you mean "and"?'],
-  ["a == 1 || b == 2", '"||" is no word of rules, did you mean "or"?'],
-  ["!a == 1", '"!" is no word of rules, did you mean "not"?'],
-  ["a + 1 == 2", '"+" is no word of rules (write comparisons, joined by and, or, not)'],
-  ["a == 1x", '"1x" is no word of rules (write comparisons, joined by and, or, not)'],
+  ["pool0 = pool1", '"=" is not allowed in a rule, did you mean "=="?'],
+  ["a == 1 && b == 2", '"&&" is not allowed in a rule, did you mean "and"?'],
+  ["a == 1 || b == 2", '"||" is not allowed in a rule, did you mean "or"?'],
+  ["!a == 1", '"!" is not allowed in a rule, did you mean "not"?'],
+  ["a + 1 == 2", '"+" is not allowed in a rule (write comparisons, joined by and, or, not)'],
+  ["a == 1x", '"1x" is not allowed in a rule (write comparisons, joined by and, or, not)'],
   ["a == 'x", "the text that begins with ' does not end"],
   ["a", "expected a comparison at the end (such as a == 'true')"],
   ["a and b == 1", "expected a comparison before and (such as a == 'true')"],
@@ -33,7 +33,7 @@ test("the names in it", () => {
   expect("names" in parsed && [...parsed.names]).toEqual(["pool-0", "pool.1", "lr"]);
 });
 
-test("any text is a rule or a mistake, never our bug", () => {
+test("any text is a rule or a mistake, never a bug of ours", () => {
   const words = fc.constantFrom("a", "==", "<", "and", "or", "not", "(", ")", "1", "'x'", "=", "-", " ");
   fc.assert(
     fc.property(

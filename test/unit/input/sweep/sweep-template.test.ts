@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isName, parseTemplate } from "../../../../src/input/sweep/sweep-template.js";
 
-/** Places as <name>, so that one sees what became of the rest. */
+/** Shows placeholders as <name>, and the rest of the text. */
 function read(text: string): string {
   return parseTemplate(text)
     .template.map((piece) =>
@@ -13,7 +13,7 @@ function read(text: string): string {
     .join("");
 }
 
-describe("places for values", () => {
+describe("placeholders", () => {
   test.each([
     ["--lr {lr} --bs {bs}", "--lr <lr> --bs <bs>"],
     ["{a}{b}", "<a><b>"],
@@ -25,7 +25,7 @@ describe("places for values", () => {
   ])("%s", (text, expected) => expect(read(text)).toBe(expected));
 });
 
-describe("braces themselves", () => {
+describe("literal braces", () => {
   test.each([
     ["{{lr}}", "{lr}"],
     ["{{{lr}}}", "{<lr>}"],
@@ -36,7 +36,7 @@ describe("braces themselves", () => {
   ])("%s", (text, expected) => expect(read(text)).toBe(expected));
 });
 
-describe("what is bash's stays as it is", () => {
+describe("braces of bash are kept", () => {
   test.each([
     "${HOME} ${x:-${y}} ${#a} \"${a[@]}\" '${b}'",
     "{1..3} {a..c} {a,b} {x,{y,z}} {a,}",
@@ -49,7 +49,7 @@ describe("what is bash's stays as it is", () => {
     "${a}${b}}",
   ])("%s", (text) => expect(read(text)).toBe(text));
 
-  test("whatever has no two braces in a row, and no place", () => {
+  test("any text without two braces in a row and without a placeholder is kept", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("{", "}", "$", " ", "'", '"', "\\", ",", "1") }),
@@ -62,7 +62,7 @@ describe("what is bash's stays as it is", () => {
   });
 });
 
-test("what only looks like a place is pointed out", () => {
+test("text that only looks like a placeholder is reported", () => {
   expect(parseTemplate("{lr:.3f} {lr!s} {a:b,c}").malformed).toEqual([
     { text: "{lr:.3f}", name: "lr" },
     { text: "{lr!s}", name: "lr" },

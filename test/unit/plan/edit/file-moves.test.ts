@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ENDINGS, planFiles, type Renaming } from "../../../../src/plan/edit/file-moves.js";
 
-/** What is in the directory afterwards: the name each entry had before, by its new one. */
+/** The directory afterwards: the old name of each entry, by its new one. */
 function renamed(renaming: Renaming): Record<string, string> {
   const { moves, files } = planFiles(renaming);
   const targets = new Map(files);
@@ -15,7 +15,7 @@ function renamed(renaming: Renaming): Record<string, string> {
 const filesOf = (...names: string[]) => names.flatMap((name) => ENDINGS.map((ending) => name + ending));
 const owners = (...names: string[]) => new Set(names);
 
-test("a cycle of names is followed", () => {
+test("names that move in a cycle", () => {
   const moves = [
     { job: 1, from: "s.1", to: "s.2" },
     { job: 2, from: "s.2", to: "s.1" },
@@ -32,7 +32,7 @@ test("a cycle of names is followed", () => {
   });
 });
 
-test("what is kept beside moves along, to a free number", () => {
+test("entries beside a result move with it, to a free number", () => {
   const moves = [{ job: 1, from: "s.1", to: "s.2" }];
   const there = ["s.1.old-1", "s.1.old-1.again-2.out", "s.1.out.old-1", "s.2.old-1.out", "s.1.again-2"];
   expect(renamed({ moves, aside: [], owners: owners("s.1"), there })).toEqual({
@@ -43,7 +43,7 @@ test("what is kept beside moves along, to a free number", () => {
   });
 });
 
-test("results of a gone command move aside, and what was aside stays", () => {
+test("results of a gone command move aside, and older ones stay", () => {
   const aside = [{ job: 2, name: "s.2" }];
   const there = filesOf("s.2", "s.2.old-1");
   const { moves } = planFiles({ moves: [], aside, owners: owners("s.2"), there });
@@ -70,7 +70,7 @@ test("results that no record knows make room", () => {
   });
 });
 
-test("a gone job that still runs keeps the name it got, whatever moves beside it", () => {
+test("a gone job that still runs keeps its new name, whatever moves", () => {
   const moves = [{ job: 1, from: "s.1", to: "s.2" }];
   const there = ["s.1.old-1.out", "s.1.old-2.out"];
   expect(renamed({ moves, aside: [], owners: owners("s.1", "s.1.old-1"), there })).toEqual({
@@ -78,7 +78,7 @@ test("a gone job that still runs keeps the name it got, whatever moves beside it
   });
 });
 
-test("no name has two files, whatever is there and wherever jobs move", () => {
+test("no two entries get one name, for any entries and moves", () => {
   const line = fc.integer({ min: 1, max: 4 });
   const suffix = fc.constantFrom(
     "",

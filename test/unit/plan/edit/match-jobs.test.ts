@@ -25,23 +25,23 @@ function match(past: readonly PastJob[], given: readonly Job[], by: "command" | 
 const idsOf = (jobs: readonly Job[]) => jobs.map(({ id }) => id);
 
 describe("by command", () => {
-  test("a job keeps its id wherever its line moves, and starts in the order of the file", () => {
+  test("a job keeps its id when its line moves, and starts in the order of the file", () => {
     const { jobs, gone, added } = match(pastOf(["A", "B", "C"]), jobsOf(["NEW", "A", "C", "B"]));
     expect(idsOf(jobs)).toEqual([4, 1, 3, 2]);
     expect(jobs.map(({ order, id }) => order ?? id)).toEqual([1, 2, 3, 4]);
     expect([gone, [...added]]).toEqual([[], [4]]);
   });
 
-  test("of equal commands the first is the first", () => {
+  test("equal commands are matched in order", () => {
     expect(idsOf(match(pastOf(["X", "A", "X"]), jobsOf(["A", "X", "X", "X"])).jobs)).toEqual([2, 1, 3, 4]);
   });
 
-  test("of more equal commands than are given, those that are furthest stay", () => {
+  test("if there were more equal commands before, those with the most progress stay", () => {
     const { jobs, gone } = match(pastOf(["X", "X", "X"], [1, 3, 3]), jobsOf(["X", "X"]));
     expect([idsOf(jobs), gone]).toEqual([[2, 3], [1]]);
   });
 
-  test("a name of its own tells equal commands apart; without it, results follow the command", () => {
+  test("a label distinguishes equal commands; without it, results follow the command", () => {
     const named = (job: Job, label: string) => ({ ...job, name: `jobs.sh.${label}`, label });
     const past = pastOf(["X", "X"]).map((each, index) => ({
       ...each,
@@ -54,24 +54,24 @@ describe("by command", () => {
     expect(idsOf(match(pastOf(["X", "X"]), given).jobs)).toEqual([1, 2, 3]);
   });
 
-  test("a command that is appended has its line for an id where that is free", () => {
+  test("an appended command gets its line as id, if that is free", () => {
     const given = [...jobsOf(["A", "B"]), { id: 9, line: 9, name: "jobs.sh.9", command: "C" }];
     expect(match(pastOf(["A", "B"]), given).jobs[2]).toEqual(given[2]);
   });
 
-  test("what a job was tried with counts, not what its line said later", () => {
+  test("the command of the last attempt counts, not the later text of its line", () => {
     const [first] = pastOf(["B2"]) as [PastJob];
     const { gone, added } = match([{ ...first, command: "B" }], jobsOf(["B2"]));
     expect([gone, [...added]]).toEqual([[1], [2]]);
   });
 });
 
-test("by name, a job is the same whatever its command is", () => {
+test("by name, a job stays the same with any command", () => {
   const { jobs, gone } = match(pastOf(["A", "B", "C"]), jobsOf(["A", "B2"]), "name");
   expect([idsOf(jobs), gone]).toEqual([[1, 2], [3]]);
 });
 
-test("each past job is one of the given ones or gone, and as many are kept as can be", () => {
+test("each past job is matched or gone, and as many as possible are kept", () => {
   const commands = fc.array(fc.constantFrom("A", "B", "C", "D"), { maxLength: 12 });
   fc.assert(
     fc.property(commands, commands, fc.array(fc.nat(3), { maxLength: 12 }), (before, after, progress) => {

@@ -19,7 +19,7 @@ import {
 const NONE = { succeeded: 0, failed: 0, stopped: 0, lost: 0, unfinished: 0, skipped: 0 };
 const TWO = { a: 1, b: 1 };
 
-describe("the way of one job", () => {
+describe("the stages of a job", () => {
   test("waiting, queued, running, ended, collected", () => {
     const run = aRun({ jobs: 1, machines: TWO });
     expect(run.job(1)).toEqual({ kind: "waiting" });
@@ -43,13 +43,13 @@ describe("the way of one job", () => {
     expect(run.job(1)).toEqual({ kind: "collected", machine: "a", ...ending, ...there });
   });
 
-  test("a quick one may end before anybody hears that it started", () => {
+  test("a quick job may end before its start is reported", () => {
     const run = aRun({ jobs: 1, machines: TWO });
     run.tell(...given("a", 1), ended("a", 1));
     expect(run.job(1)).toMatchObject({ kind: "ended", machine: "a", slot: null, outcome: SUCCESS });
   });
 
-  test("news that comes again changes nothing", () => {
+  test("repeated news changes nothing", () => {
     const run = aRun({ jobs: 1, machines: TWO });
     run.tell(...given("a", 1), started("a", 1), ended("a", 1), started("a", 1), ended("a", 1, FAILURE));
     expect(run.job(1)).toMatchObject({ kind: "ended", machine: "a", outcome: SUCCESS });
@@ -58,13 +58,13 @@ describe("the way of one job", () => {
     expect(countJobs(run.state)).toMatchObject({ succeeded: 1, failed: 0, unfinished: 0 });
   });
 
-  test("what is collected before it is known to have ended stays where it is", () => {
+  test("a job that is collected before its end is known stays collected", () => {
     const run = aRun({ jobs: 1, machines: TWO });
     run.tell(...given("a", 1), started("a", 1), collected("a", 1));
     expect(run.job(1)).toMatchObject({ kind: "running" });
   });
 
-  test("each assignment is a new attempt, and news of an old one is not taken for the new one's", () => {
+  test("each assignment is a new attempt, and news of an old one does not change the new one", () => {
     const run = aRun({ jobs: 1, machines: TWO });
     run.tell(...given("a", 1), takenBack("a", [1]), ...given("b", 1));
     expect(run.state.jobs.get(1)?.lastNumber).toBe(2);
@@ -74,26 +74,26 @@ describe("the way of one job", () => {
     expect(run.job(1)).toMatchObject({ kind: "ended", machine: "b" });
   });
 
-  test("lines that are not in the batch are nobody's", () => {
+  test("lines that are not in the batch are ignored", () => {
     const run = aRun({ jobs: 1, machines: TWO });
     run.tell(...given("a", 7), started("a", 7), ended("a", 7), collected("a", 7));
     expect([...run.state.jobs.keys()]).toEqual([1]);
   });
 
-  test("of a machine that is not in the run nobody knows anything: that is our bug", () => {
+  test("an event of an unknown machine is a bug of ours", () => {
     expect(() => aRun({ jobs: 1, machines: TWO }).tell(assigned("c", 1))).toThrow("no machine c");
   });
 });
 
 describe("taking back", () => {
-  test("what nobody had begun waits again, the others stay", () => {
+  test("jobs that had not begun wait again, the others stay", () => {
     const run = aRun({ jobs: 3, machines: TWO });
     run.tell(...given("a", 1, 2, 3), takenBack("a", [2, 3], [1]));
     expect([...run.state.waiting]).toEqual([2, 3]);
     expect(run.job(1)).toMatchObject({ kind: "running", machine: "a", slot: null });
   });
 
-  test("an answer that comes late takes nothing from whoever has the job now", () => {
+  test("a late answer does not take the job from its new machine", () => {
     const run = aRun({ jobs: 1, machines: TWO });
     run.tell(...given("a", 1), takenBack("a", [1]), ...given("b", 1), takenBack("a", [1]));
     expect(run.job(1)).toEqual({ kind: "queued", machine: "b" });
@@ -101,7 +101,7 @@ describe("taking back", () => {
 });
 
 describe("a machine that fails", () => {
-  test("of what it had, nobody knows; what was done is done", () => {
+  test("the fate of its jobs is unknown; finished jobs stay finished", () => {
     const run = aRun({ jobs: 5, machines: TWO });
     run.tell(...given("a", 1, 2, 3, 4), started("a", 2), ended("a", 3), ended("a", 4), collected("a", 4));
     run.tell(failed("a"));
@@ -111,7 +111,7 @@ describe("a machine that fails", () => {
     expect(countJobs(run.state)).toEqual({ ...NONE, succeeded: 1, unfinished: 4 });
   });
 
-  test("what it could not take is free for others, and it gets no more", () => {
+  test("jobs that it could not accept go to other machines, and it gets no more", () => {
     const run = aRun({ jobs: 2, machines: TWO });
     run.tell(assigned("a", 1, 2), handedOver("a", 1));
     run.tell({ kind: "machine-refused", machine: "a", jobs: [2], reason: "full", hint: null });
@@ -120,7 +120,7 @@ describe("a machine that fails", () => {
     expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", jobs: [2] }]);
   });
 
-  test("what was refused the second time, since it had been there all along, is as it was", () => {
+  test("a job that is refused because it was there already does not change", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1), ended("a", 1), collected("a", 1), ...given("a", 2), started("a", 2));
     run.tell({ kind: "machine-refused", machine: "a", jobs: [1, 2], reason: "full", hint: null });
@@ -130,7 +130,7 @@ describe("a machine that fails", () => {
 });
 
 describe("an interrupt", () => {
-  test("drops what waits, and what is taken back after it", () => {
+  test("drops waiting jobs, and jobs that are taken back after it", () => {
     const run = aRun({ jobs: 3, machines: TWO });
     run.tell(...given("a", 1, 2), started("a", 1), interrupted("drain"), takenBack("a", [2]));
     expect([run.job(2), run.job(3)]).toEqual([{ kind: "dropped" }, { kind: "dropped" }]);
@@ -139,7 +139,7 @@ describe("an interrupt", () => {
     expect(countJobs(run.state)).toEqual({ ...NONE, succeeded: 1, unfinished: 2 });
   });
 
-  test("what failed or was lost is not tried again after it", () => {
+  test("failed or lost jobs are not retried after it", () => {
     const run = aRun({ jobs: 1, machines: TWO });
     run.tell(...given("a", 1), interrupted("drain"), ended("a", 1, LOST), collected("a", 1, LOST));
     expect(run.decisions("retry")).toEqual([]);
@@ -148,7 +148,7 @@ describe("an interrupt", () => {
 });
 
 describe("counting", () => {
-  test("results from before count as what they are, and without a record as done", () => {
+  test("results from before count by their outcome, and without a record as done", () => {
     const run = aRun({ jobs: 6, machines: TWO });
     run.tell(
       { kind: "job-skipped", job: 1, outcome: SUCCESS },
@@ -162,7 +162,7 @@ describe("counting", () => {
     expect([...run.state.waiting]).toEqual([4]);
   });
 
-  test("only an exit code of 0 is success; what was stopped or lost has not failed", () => {
+  test("only exit code 0 is success; stopped and lost jobs have not failed", () => {
     const run = aRun({ jobs: 4, machines: TWO, policy: { retries: 0 } });
     const outcomes = [
       LOST,

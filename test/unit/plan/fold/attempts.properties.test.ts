@@ -7,7 +7,7 @@ import type { RunState } from "../../../../src/plan/run-state.js";
 import { aTape, simulationFacts } from "../a-tape.js";
 import { Simulation } from "../simulated-run.js";
 
-test("whatever happens: each index of a machine is what a look at all attempts gives, and so are the counts", () => {
+test("after any events, each index of a machine and the counts match a scan of all attempts", () => {
   fc.assert(
     fc.property(simulationFacts({ jobs: 6, machines: 3, canFail: true }), aTape(600), (facts, tape) => {
       const run = new Simulation(facts, tape.choose);

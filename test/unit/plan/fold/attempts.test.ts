@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { keyOn, machineOf } from "../../../../src/plan/run-state.js";
 import { aRun, collected, ended, FAILURE, given } from "../a-run.js";
 
-test("results that are freed take nothing from a later attempt on the same machine", () => {
+test("freeing results does not affect a later attempt on the same machine", () => {
   const run = aRun({ jobs: 2, machines: { a: 1 }, policy: { retriesFailures: true } });
   run.tell(...given("a", 1, 2), ended("a", 1, FAILURE), collected("a", 1, FAILURE));
   run.tell({ kind: "jobs-retried", machine: "a", jobs: [1] }, ...given("a", 1));

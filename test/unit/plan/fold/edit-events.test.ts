@@ -27,14 +27,14 @@ function edited(edit: Partial<ScriptEdit>, jobs: Parameters<typeof runStarted>[0
 const GONE_1 = { moves: [{ job: 1, from: "jobs.sh.1", to: "jobs.sh.1.old-1" }], gone: [1] };
 
 describe("a job whose command is gone", () => {
-  test("is no part of the run any more if nothing of it is on a machine", () => {
+  test("leaves the run if no machine has anything of it", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(edited({ gone: [1] }));
     expect([...run.state.jobs.keys()]).toEqual([2]);
     expect(run.news("jobs-assigned")).toMatchObject([{ jobs: [2] }]);
   });
 
-  test("is taken back if it waits on a machine, and then is no part of the run", () => {
+  test("is taken back if it waits on a machine, and then leaves the run", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), edited(GONE_1));
     expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [1] }]);
@@ -44,7 +44,7 @@ describe("a job whose command is gone", () => {
     expect(run.news("jobs-assigned")).toEqual([]);
   });
 
-  test("is followed to its end if it turns out to have begun, under its new name", () => {
+  test("is followed to its end if it has begun, under its new name", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), edited(GONE_1), takenBack("a", [], [1]), ended("a", 1));
     expect(run.decisions("collect")).toEqual([{ kind: "collect", machine: "a", jobs: [1] }]);
@@ -55,14 +55,14 @@ describe("a job whose command is gone", () => {
     expect(run.state.jobs.size).toBe(0);
   });
 
-  test("is not tried again when it fails", () => {
+  test("is not retried when it fails", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 }, policy: { retriesFailures: true } });
     run.tell(...given("a", 1), started("a", 1), edited(GONE_1));
     run.tell(ended("a", 1, FAILURE), collected("a", 1, FAILURE));
     expect(run.decisions("retry")).toEqual([]);
   });
 
-  test("is the job it was when its command comes back before it was taken back", () => {
+  test("is the same job if its command comes back before it was taken back", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...given("a", 1), edited(GONE_1));
     run.tell(edited({ moves: [{ job: 1, from: "jobs.sh.1.old-1", to: "jobs.sh.1" }] }));
@@ -83,7 +83,7 @@ describe("a job that is another version of a line", () => {
     expect(run.news("jobs-assigned")).toMatchObject([{ jobs: [2] }]);
   });
 
-  test("starts beside an earlier version that had begun", () => {
+  test("starts beside an earlier version that has begun", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1), edit, takenBack("a", [], [1]));
     expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", jobs: [2] }]);
@@ -106,14 +106,14 @@ describe("the next client", () => {
   const edit = edited({ moves: [{ job: 1, from: "jobs.sh.1", to: "jobs.sh.3" }] }, [moved]);
   const record = (...news: News[]) => news.map((each) => ({ ...each, at: 0 }) as RunEvent);
 
-  test("calls an attempt as it was called when it was handed over", () => {
+  test("uses the key that the attempt had at the hand-over", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
     replay(run.state, record(runStarted([job]), ...given("a", 1), edit));
     expect(run.state.jobs.get(1)?.attempts[0]?.rank).toBe(5_000_000_000_001);
     expect(run.state.jobs.get(1)?.job.name).toBe("jobs.sh.3");
   });
 
-  test("knows whether results are still to be moved", () => {
+  test("knows whether results must still be moved", () => {
     const events = record(runStarted([job]), ...given("a", 1), edit);
     expect(readPast(events)?.unmoved?.moves).toHaveLength(1);
     expect(readPast([...events, ...record({ kind: "results-moved" })])?.unmoved).toBeNull();

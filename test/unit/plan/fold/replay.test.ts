@@ -18,7 +18,7 @@ import {
   takenBack,
 } from "../a-run.js";
 
-test("results that could not be taken are tried again by the next client", () => {
+test("results that could not be collected are tried again by the next client", () => {
   const run = aNewRun({ jobs: 1, machines: { a: 1 } });
   const stuck = { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" } as const;
   const record = [...given("a", 1), ended("a", 1), stuck, { kind: "machine-done", machine: "a" } as const];
@@ -36,13 +36,13 @@ describe("a job whose earlier results are stuck on the only machine", () => {
   const stuck: News = { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" };
   const record = [...given("a", 1), { kind: "job-replaced", job: 1 } as const, ended("a", 1), stuck];
 
-  test("is given to it again", () => {
+  test("is assigned to it again", () => {
     const run = aRun({ jobs: 1, machines: { a: 1 } });
     run.tell(...record);
     expect(run.news("jobs-assigned")).toMatchObject([{ machine: "a", jobs: [1], attempts: [2] }]);
   });
 
-  test("has the later results once the next client took them", () => {
+  test("has the later results once the next client has collected them", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
     const again: News = { kind: "jobs-assigned", machine: "a", jobs: [1], attempts: [2] };
     replay(run.state, recorded(...record, again, handedOver("a", 1)));
@@ -51,7 +51,7 @@ describe("a job whose earlier results are stuck on the only machine", () => {
   });
 });
 
-test("stuck results that a later client took are not asked for by a third one", () => {
+test("stuck results that a later client collected are not requested by a third one", () => {
   const run = aNewRun({ jobs: 1, machines: { a: 1 } });
   const stuck: News = { kind: "job-stuck", job: 1, attempt: 1, machine: "a", reason: "a device" };
   replay(
@@ -89,7 +89,7 @@ test("what was queued of a command that changed is taken back by the next client
 });
 
 describe("a line that is no longer in the batch file", () => {
-  test("is forgotten when its results are here, and they are freed all the same", () => {
+  test("is forgotten when its results are collected, and they are still freed", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), ended("a", 1), collected("a", 1));
     forgetJobs(run.state, [1]);
@@ -99,7 +99,7 @@ describe("a line that is no longer in the batch file", () => {
     expect(run.decisions()).toEqual([]);
   });
 
-  test("is not tried again", () => {
+  test("is not retried", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 }, policy: { retriesFailures: true } });
     run.tell(...given("a", 1, 2), ended("a", 1, FAILURE), collected("a", 1, FAILURE));
     forgetJobs(run.state, [1]);
@@ -113,7 +113,7 @@ describe("a line that is no longer in the batch file", () => {
     expect([...run.state.jobs.keys()]).toEqual([1, 2]);
   });
 
-  test("is not given to others when the machine that has it was given up, but followed there", () => {
+  test("is not given to other machines if its machine was given up, but followed there", () => {
     const run = aRun({ jobs: 1, machines: { a: 1, b: 1 } });
     run.tell(...given("a", 1), lost("a"), { kind: "jobs-reassigned", machine: "a", jobs: [1] });
     forgetJobs(run.state, [1]);

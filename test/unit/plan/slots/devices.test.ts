@@ -6,19 +6,19 @@ import { aGpuNeed, aNeed, gpus } from "../a-machine.js";
 const slotWith = (cards: readonly Gpu[]) => ({ index: 0, gpus: cards });
 const need = aNeed({ gpu: aGpuNeed() });
 
-test("whole cards go by index, in the order nvidia-smi counts them", () => {
+test("whole cards are named by index, in nvidia-smi's order", () => {
   expect(deviceEnv(slotWith(gpus({ index: 3 }, { index: 1 })), need)).toEqual({
     CUDA_VISIBLE_DEVICES: "1,3",
     CUDA_DEVICE_ORDER: "PCI_BUS_ID",
   });
 });
 
-test("a MIG slice goes by its UUID", () => {
+test("a MIG slice is named by its UUID", () => {
   const env = deviceEnv(slotWith(gpus({ index: 0, isMig: true, uuid: "MIG-1" })), need);
   expect(env).toEqual({ CUDA_VISIBLE_DEVICES: "MIG-1", CUDA_DEVICE_ORDER: "PCI_BUS_ID" });
 });
 
-test("AMD cards go by ROCm's variable alone", () => {
+test("AMD cards are named by ROCm's variable only", () => {
   expect(deviceEnv(slotWith(gpus({ index: 2, vendor: "amd" })), need)).toEqual({ ROCR_VISIBLE_DEVICES: "2" });
 });
 

@@ -28,20 +28,20 @@ test("cores", () => {
   ]);
 });
 
-test("what is unknown is said to be unknown", () => {
+test("unknown values are reported as unknown", () => {
   expect(explained({ cpus: null, memory: null }, {})).toEqual([
-    "a.yaml: memory: how much is free could not be read, so no job is put there",
-    "a.yaml: cores: how many are free could not be read, so no job is put there",
+    "a.yaml: memory: cannot read how much is free, so the machine gets no job",
+    "a.yaml: cores: cannot read how many are free, so the machine gets no job",
   ]);
 });
 
-test("no card at all: what the driver said, and the option for jobs without one", () => {
+test("no card at all: the driver's message, and the option for jobs without a card", () => {
   expect(explained({ gpuProblem: "Driver/library version mismatch" }, { gpu: aGpuNeed() })).toEqual([
     "a.yaml: GPU: a job needs one, none was found: Driver/library version mismatch (jobs that use no GPU: --no-gpu-required)",
   ]);
 });
 
-test("each card that will not do says why, those with the same reason together", () => {
+test("each unsuitable card has its reason, and cards with the same reason share a line", () => {
   const cards = gpus(
     { memoryFreeMb: 812 },
     { unusable: "needs a reset" },
@@ -54,37 +54,37 @@ test("each card that will not do says why, those with the same reason together",
   expect(explained({ gpus: cards, claims }, { gpu: aGpuNeed({ memoryMb: 3000 }) })).toEqual([
     "a.yaml: GPU 0: memory: a job needs 3000 MB, 812 MB are free: 2188 MB short (lower --gpu-memory-required, now 3000)",
     "a.yaml: GPU 1, 4: not used: it needs a reset",
-    "a.yaml: GPU 2: its free memory cannot be read, so no job is put there",
-    "a.yaml: GPU 3: 60 % in use, a job is reckoned to use 75 %, together at most 120 % (lower --gpu-utilization, now 0.75)",
+    "a.yaml: GPU 2: its free memory cannot be read, so it gets no job",
+    "a.yaml: GPU 3: 60 % in use, a job uses about 75 %, the limit is 120 % (lower --gpu-utilization, now 0.75)",
     "a.yaml: GPU 5: taken by the batch other",
   ]);
 });
 
-test("several cards for a job: how many would do", () => {
+test("several cards per job: how many are suitable", () => {
   expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed({ count: 2 }) })).toEqual([
-    "a.yaml: GPU: a job needs 2, 1 would do (lower --gpus-per-job, now 2)",
+    "a.yaml: GPU: a job needs 2, suitable: 1 (lower --gpus-per-job, now 2)",
   ]);
 });
 
-test("limits of the machine file are named as they are written there", () => {
+test("limits of the machine file are named as written there", () => {
   expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed() }, { excludeGpus: [0] })).toEqual([
     "a.yaml: GPU 0: left out by gpus or exclude_gpus in its machine file",
   ]);
   const keepFree = { memoryMb: 0, cpus: 0, gpus: 1 };
   expect(explained({ gpus: gpus({}) }, { gpu: aGpuNeed() }, { keepFree })).toEqual([
-    "a.yaml: GPU 0: left to people by keep_free in its machine file",
+    "a.yaml: GPU 0: reserved for people by keep_free in its machine file",
   ]);
   expect(explained({ claims: [aClaim()] }, {}, { maxJobs: 1 })).toEqual([
-    "a.yaml: its machine file says max_jobs: 1, and other batches have 1 there",
+    "a.yaml: its machine file has max_jobs: 1, and other batches use 1",
   ]);
 });
 
 test("the whole machine", () => {
   expect(explained({ claims: [aClaim({ batch: "b", reservesMachine: true })] }, {})).toEqual([
-    "a.yaml: all of it is reserved by the batch b",
+    "a.yaml: the whole machine is reserved by the batch b",
   ]);
   expect(explained({ claims: [aClaim({ batch: "b" })] }, { reservesMachine: true })).toEqual([
-    "a.yaml: --reserve needs all of it, but the batch b has jobs there",
+    "a.yaml: --reserve needs the whole machine, but the batch b has jobs on it",
   ]);
 });
 

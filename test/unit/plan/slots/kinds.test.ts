@@ -36,7 +36,7 @@ const cardsOf = (slots: readonly Slot[], requirement?: Requirement) =>
     .map((slot) => slot.gpus.map(({ index }) => index).join());
 
 describe("slots for several kinds", () => {
-  test("each kind has those it would have alone, one after the other", () => {
+  test("each kind has the slots it would have alone, one after the other", () => {
     const { slots, short } = plan([undefined, BIG, undefined, BIG]);
     expect(slots.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4]);
     expect(cardsOf(slots)).toEqual(["0", "1", "2"]);
@@ -44,7 +44,7 @@ describe("slots for several kinds", () => {
     expect(short).toEqual([]);
   });
 
-  test("they know what there is for all of them together", () => {
+  test("they know the room of all of them together", () => {
     const claims = [
       aClaim({ cpus: 1, residentMb: 1, gpuUuids: ["GPU-1"], gpuUtilization: 0.2, gpuMemoryMb: 1000 }),
     ];
@@ -63,24 +63,24 @@ describe("slots for several kinds", () => {
     expect(slots.at(-1)?.room?.cards).toEqual([]);
   });
 
-  test("one kind for all, and nothing is said of sharing", () => {
+  test("with one kind for all, slots have no shared room", () => {
     expect(plan([undefined, undefined]).slots.every(({ room }) => room === undefined)).toBe(true);
   });
 
-  test("a kind without room is told apart, the others have theirs", () => {
+  test("a kind without room is listed, the others have their slots", () => {
     const huge = aNeed({ gpu: aGpuNeed({ memoryMb: 90_000 }) });
     const { slots, short } = plan([undefined, huge]);
     expect(cardsOf(slots)).toEqual(["0", "1", "2"]);
     expect(short).toMatchObject([{ kind: kindOf(huge), requirement: huge, plan: { slots: [] } }]);
   });
 
-  test("the cards that are kept for people are the same for all kinds", () => {
+  test("the same cards are kept for people for all kinds", () => {
     const { slots } = plan([undefined, BIG], { keepFree: { memoryMb: 0, cpus: 0, gpus: 1 } });
     const used = new Set(slots.flatMap((slot) => slot.gpus.map(({ index }) => index)));
     expect(used.size).toBe(2);
   });
 
-  test("what an earlier client planned stays, and gets company", () => {
+  test("slots of an earlier client stay, and new ones are added", () => {
     const past = plan([undefined]).slots.slice(0, 1);
     const { slots } = plan([undefined, BIG], {}, [...past]);
     expect(cardsOf(slots)).toEqual(["0"]);
@@ -118,7 +118,7 @@ function dealt(state: RunState): Record<string, readonly number[]> {
 }
 
 describe("dealing", () => {
-  test("a job goes only where there is a slot of its kind", () => {
+  test("a job goes only to a machine with a slot of its kind", () => {
     const jobs = [1, 2, 3, 4, 5, 6].map((line) => aJob(line, line % 2 === 0 ? BIG : undefined));
     const state = aRunOf(jobs, { a: slotsFor(undefined, undefined), b: slotsFor(undefined, BIG) });
     const hands = dealt(state);
@@ -127,14 +127,14 @@ describe("dealing", () => {
     expect([...(hands.a ?? []), ...(hands.b ?? [])].sort()).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test("once everybody has answered, jobs without any slot are not waited for", () => {
+  test("once every machine has answered, jobs without any slot are dropped", () => {
     const state = aRunOf([aJob(1), aJob(2, BIG)], { a: slotsFor(undefined) });
     expect(state.jobs.get(2)?.fate).toEqual({ kind: "dropped" });
     expect(dealt(state)).toEqual({ a: [1] });
     expect(isOver(state, 0)).toBe(false);
   });
 
-  test("while somebody has not answered, they are", () => {
+  test("while a machine has not answered, they are kept", () => {
     const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
     const state = initialState({ jobs: [aJob(1, BIG)], machines: ["a", "b"], policy });
     for (const connect of decided(state).verbs)
@@ -145,7 +145,7 @@ describe("dealing", () => {
     expect(state.jobs.get(1)?.fate).toEqual({ kind: "dropped" });
   });
 
-  test("a machine that has run dry is not given what it could not take", () => {
+  test("a machine without work does not get jobs that it has no slot for", () => {
     const jobs = Array.from({ length: 8 }, (_, index) => aJob(index + 1, BIG));
     const state = aRunOf(jobs, { a: slotsFor(BIG), b: slotsFor(undefined) });
     const ids = jobs.map(({ id }) => id);
@@ -154,7 +154,7 @@ describe("dealing", () => {
     expect(decided(state)).toEqual({ news: [], verbs: [] });
   });
 
-  test("a machine that is drained keeps what nobody else could take", () => {
+  test("a drained machine keeps the jobs that no other machine could take", () => {
     const state = aRunOf([aJob(1), aJob(2, BIG)], { a: slotsFor(undefined, BIG), b: slotsFor(undefined) });
     apply(state, { kind: "jobs-assigned", machine: "a", jobs: [1, 2], at: 0 });
     apply(state, { kind: "jobs-handed-over", machine: "a", jobs: [1, 2], at: 0 });
@@ -163,14 +163,14 @@ describe("dealing", () => {
   });
 });
 
-describe("how busy the cores are", () => {
+describe("the load of the cores", () => {
   const asks = (cpus: number, mostJobs: number, spec: Partial<MachineSpec> = {}, own?: Requirement) =>
     mustKnowCpuUse(
       { spec: aSpec(spec), requirement: aNeed({ cpus }), kinds: kindsOf([aJob(1), aJob(2, own)]) },
       mostJobs,
     );
 
-  test("does not matter to jobs that fit however busy they are", () => {
+  test("does not matter to jobs that fit at any load", () => {
     expect(asks(1, 2)).toBe(false);
     expect(asks(0.1, Number.POSITIVE_INFINITY, { maxJobs: 20 })).toBe(false);
     const room = aCapacity({ cpus: { total: 8, free: 0 } });
@@ -179,8 +179,8 @@ describe("how busy the cores are", () => {
   });
 
   test.each<[string, boolean]>([
-    ["jobs that are more than may overload them", asks(1, 3)],
-    ["jobs whose number nobody knows", asks(1, Number.POSITIVE_INFINITY)],
+    ["more jobs than may overload them", asks(1, 3)],
+    ["an unknown number of jobs", asks(1, Number.POSITIVE_INFINITY)],
     ["cores that are kept for people", asks(1, 2, { keepFree: { memoryMb: 0, cpus: 1, gpus: 0 } })],
     ["one job that needs more than the others", asks(1, 2, {}, aNeed({ cpus: 2 }))],
   ])("matters to %s", (_, answer) => {

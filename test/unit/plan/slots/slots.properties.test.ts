@@ -112,10 +112,11 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-// Jobs of several shared cards are left out: there, choosing well is a puzzle, and the plan only promises to be safe.
+// Without jobs on several shared cards: an optimal choice is a hard problem there, and the plan only promises to be
+// safe.
 const simpleNeed = requirement.filter(({ gpu }) => gpu === null || gpu.count === 1 || gpu.isReserved);
 
-test("a machine with more to give never has fewer slots", () => {
+test("a machine with more room never has fewer slots", () => {
   const more = fc.record({
     memoryMb: megabytes,
     cpus: fc.integer({ min: 0, max: 8 }),

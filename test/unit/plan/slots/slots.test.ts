@@ -11,18 +11,18 @@ describe("memory and cores", () => {
     expect(plan.shortages).toEqual([{ kind: "memory", neededMb: 7000, freeMb: 0 }]);
   });
 
-  test("two cores more than there are free may be used", () => {
+  test("two more cores than are free may be used", () => {
     const plan = planFor({ cpus: { total: 8, free: 4.5 } }, { memoryMb: 1, cpus: 1 });
     expect(plan.slots).toHaveLength(6);
     expect(plan.shortages).toEqual([{ kind: "cpus", needed: 1, free: -1.5 }]);
   });
 
-  test("what could not be read is not zero and not plenty: no slots, and both are said", () => {
+  test("unknown values are neither zero nor plenty: no slots, and both are reported", () => {
     const plan = planFor({ memory: null, cpus: null }, {});
     expect(plan).toEqual({ slots: [], shortages: [{ kind: "memory-unknown" }, { kind: "cpus-unknown" }] });
   });
 
-  test("what people keep is not used", () => {
+  test("the part that is kept for people is not used", () => {
     const keepFree = { memoryMb: 8000, cpus: 3, gpus: 0 };
     const plan = planFor(
       { memory: { totalMb: null, freeMb: 22_000 }, cpus: { total: 4, free: 4 } },
@@ -34,19 +34,19 @@ describe("memory and cores", () => {
     expect(few.slots).toHaveLength(3);
   });
 
-  test("a job that needs nothing does not fill a machine without end", () => {
+  test("a job that needs nothing does not get slots without limit", () => {
     const plan = planFor({}, { memoryMb: 0, cpus: 0 });
     expect(plan.shortages).toEqual([{ kind: "too-many", limit: plan.slots.length }]);
   });
 
-  test("max_jobs counts the slots of other batches too", () => {
+  test("max_jobs also counts the slots of other batches", () => {
     expect(planFor({}, {}, { maxJobs: 3 }).slots).toHaveLength(3);
     const plan = planFor({ claims: [aClaim(), aClaim()] }, {}, { maxJobs: 3 });
     expect(plan.slots).toHaveLength(1);
     expect(plan.shortages).toEqual([{ kind: "max-jobs", maxJobs: 3, claimed: 2 }]);
   });
 
-  test("all limits that are short are named, not only the first", () => {
+  test("all limits that are reached are named, not only the first", () => {
     const plan = planFor({ memory: { totalMb: 9, freeMb: 9 }, cpus: { total: 1, free: 0 } }, { cpus: 4 });
     expect(plan.shortages.map(({ kind }) => kind)).toEqual(["memory", "cpus"]);
   });
@@ -65,20 +65,20 @@ describe("claims of other batches", () => {
   });
 
   test.each([
-    ["a claim without a job yet is taken beside what is busy", { total: 16, free: 8 }, 0, 4 + 2],
-    ["a running job's cores are part of what is busy", { total: 16, free: 8 }, 100, 8 + 2],
-    ["a running job that idles now will want its cores", { total: 16, free: 16 }, 100, 12 + 2],
+    ["a claim without a job counts in addition to the load", { total: 16, free: 8 }, 0, 4 + 2],
+    ["a running job's cores are part of the load", { total: 16, free: 8 }, 100, 8 + 2],
+    ["an idle running job keeps its cores", { total: 16, free: 16 }, 100, 12 + 2],
   ])("%s", (_, cpus, residentMb, slots) => {
     const claims = [aClaim({ cpus: 4, residentMb })];
     expect(planFor({ cpus, claims }, { memoryMb: 1 }).slots).toHaveLength(slots);
   });
 
-  test("a machine that another batch reserved has no slots", () => {
+  test("a machine that another batch has reserved has no slots", () => {
     const plan = planFor({ claims: [aClaim(), aClaim({ batch: "big", reservesMachine: true })] }, {});
     expect(plan).toEqual({ slots: [], shortages: [{ kind: "machine-claimed", batch: "big" }] });
   });
 
-  test("a reserved card is not available, whatever it measures", () => {
+  test("a reserved card is not available, whatever its load", () => {
     const claims = [aClaim({ gpuUuids: ["GPU-0"], reservesGpu: true })];
     const plan = planFor(
       { gpus: gpus({}, {}), claims },
@@ -87,7 +87,7 @@ describe("claims of other batches", () => {
     expect(cardsOfSlots(plan)).toEqual([[1]]);
   });
 
-  test("a shared card gives what other batches leave of it", () => {
+  test("a shared card has what other batches leave of it", () => {
     const claims = [aClaim({ gpuUuids: ["GPU-0"], gpuMemoryMb: 20_000, gpuUtilization: 0.5 })];
     const shared = { isReserved: false, utilization: 0.3, memoryMb: 2000 };
     expect(planFor({ gpus: gpus({}), claims }, { gpu: aGpuNeed(shared) }).slots).toHaveLength(2);
@@ -131,7 +131,7 @@ describe("cards", () => {
     expect(plan.slots).toHaveLength(slots);
   });
 
-  test("other people's work on a card is fine as long as enough is left", () => {
+  test("other people's work on a card is fine if enough room is left", () => {
     const cards = gpus(
       { utilization: 0.45, memoryFreeMb: 1000 },
       { utilization: 0.46 },
@@ -182,7 +182,7 @@ describe("cards", () => {
     ]);
   });
 
-  test("an exclusive card takes one job, and only when nobody is on it", () => {
+  test("an exclusive card takes one job, and only if no process is on it", () => {
     const cards = gpus({}, { utilization: 0.01 }, { utilization: null }, {}).map((gpu) => ({
       ...gpu,
       isExclusive: true,
@@ -192,14 +192,14 @@ describe("cards", () => {
     expect(cardsOfSlots(plan)).toEqual([[0]]);
   });
 
-  test("an unusable card is left out and says why", () => {
+  test("an unusable card is left out, with its reason", () => {
     const plan = planFor({ gpus: gpus({ unusable: "needs a reset" }) }, { gpu: aGpuNeed() });
     expect(plan.shortages).toMatchObject([
       { refused: [{ why: { kind: "unusable", reason: "needs a reset" } }] },
     ]);
   });
 
-  test("gpus allows, exclude_gpus forbids, keep_free leaves the best ones to people", () => {
+  test("gpus allows, exclude_gpus forbids, keep_free leaves the best cards to people", () => {
     const cards = gpus({ utilization: 0.2 }, {}, {}, {});
     expect(cardsOfSlots(planFor({ gpus: cards }, { gpu: aGpuNeed() }, { gpus: [0, 2, 9] }))).toEqual([
       [2],
@@ -213,7 +213,7 @@ describe("cards", () => {
     expect(cardsOfSlots(planFor({ gpus: cards }, { gpu: aGpuNeed() }, { keepFree }))).toEqual([[1], [0]]);
   });
 
-  test("a job of several cards gets different ones of one maker", () => {
+  test("a job on several cards gets different ones of one vendor", () => {
     const cards = gpus({}, { vendor: "amd", uuid: "a" }, {}, { vendor: "amd", uuid: "b" }, {});
     expect(cardsOfSlots(planFor({ gpus: cards }, { gpu: aGpuNeed({ count: 2 }) }))).toEqual([
       [0, 2],
@@ -224,7 +224,7 @@ describe("cards", () => {
     ]);
   });
 
-  test("a MIG slice serves a job of one card only", () => {
+  test("a MIG slice serves only a job on one card", () => {
     const slices = gpus({ index: 0, uuid: "MIG-1", isMig: true }, { index: 0, uuid: "MIG-2", isMig: true });
     expect(planFor({ gpus: slices }, { gpu: aGpuNeed() }).slots).toHaveLength(2);
     expect(planFor({ gpus: slices }, { gpu: aGpuNeed({ count: 2 }) }).slots).toEqual([]);
@@ -257,7 +257,7 @@ describe("cards", () => {
     expect(planFor({ gpus: cards, memory, claims }, need).slots).toHaveLength(1);
   });
 
-  test("cards are not looked at for jobs that need none", () => {
+  test("cards do not matter to jobs that need none", () => {
     const plan = planFor({ gpus: gpus({}), cpus: { total: 1, free: 0 } }, { gpu: null });
     expect(cardsOfSlots(plan)).toEqual([[], []]);
   });

@@ -8,7 +8,7 @@ function facts(...lines: string[]) {
   return parseDoctor(lines, times).facts;
 }
 
-test("nothing said: all of it is unknown, nothing is bad", () => {
+test("without any line everything is unknown, and nothing is bad", () => {
   expect(parseDoctor([], times)).toEqual({
     facts: {
       system: "",
@@ -36,12 +36,12 @@ test.each([
   ["999999", -1],
   ["1000004", 0],
   ["1000065", 60_000],
-  // It has whole seconds only: this may be 999939.999.
+  // It has only whole seconds: this may be 999939.999.
   ["999939", -60_001],
   ["soon", null],
   ["-5", null],
   ["99999999999999", null],
-])("a clock that says %s is %s ms ahead", (said, ahead) => {
+])("a clock that reads %s is %s ms ahead", (said, ahead) => {
   expect(facts(`time ${said}`).clockAheadMs).toBe(ahead);
 });
 
@@ -57,16 +57,16 @@ test.each(["UNKNOWN (0x19830326)", "unknown", ""])('a file system that is "%s" i
   expect(facts(`home-filesystem ${type}`).homeFilesystem).toBeNull();
 });
 
-test("a directory that cannot be written is not taken for a good one for lack of words", () => {
+test("a directory that is not writable is not called good if the message is missing", () => {
   expect(facts("unwritable ").scratch.unwritable).toBe("no reason was given");
 });
 
-test("free space that is no number is not known", () => {
+test("free space that is no number is unknown", () => {
   expect(facts("free-kb -").scratch.freeKb).toBeNull();
   expect(facts("free-kb 1024").scratch.freeKb).toBe(1024);
 });
 
-test("setup: its end decides, whatever it said", () => {
+test("setup: its exit code decides, not its messages", () => {
   expect(facts("setup-said oh no").setup).toBeNull();
   expect(facts("setup-code x").setup).toBeNull();
   expect(facts("setup-code 0", "setup-said a \u001b[2Jb", "setup-said ").setup).toEqual({
@@ -88,12 +88,12 @@ test("setup: its end decides, whatever it said", () => {
   expect(facts("setup-late 60", "setup-code 137").setup).toEqual({ kind: "too-long", seconds: 60 });
 });
 
-test("what it was at when its time was over", () => {
+test("the step at which its time ran out", () => {
   expect(facts("at tools", "at the file system of /nfs", "late").stuckAt).toBe("the file system of /nfs");
   expect(facts("at tools", "at setup").stuckAt).toBeNull();
 });
 
-test("a survivor is a pid only with its start time and the boot id, since it is put into a command", () => {
+test("a survivor needs a valid pid, start time and boot id, because they are put into a command", () => {
   const boot = "5b1f9a52-0000-4000-8000-000000000000";
   expect(parseDoctor([`survivor 42 777 ${boot}`], times).survivor).toEqual({
     pid: "42",
@@ -111,7 +111,7 @@ test("a survivor is a pid only with its start time and the boot id, since it is 
     expect(parseDoctor([`survivor ${line}`], times).survivor).toBeNull();
 });
 
-test("whatever a machine says, no control character gets through and nothing is thrown", () => {
+test("for any output of a machine, no control character is passed on and nothing is thrown", () => {
   const keys = [
     "system",
     "user",

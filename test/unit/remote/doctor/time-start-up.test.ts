@@ -7,7 +7,7 @@ import { connectLocal } from "../../../../src/transport/local.js";
 import { startScript } from "../../../../src/transport/script/start-script.js";
 import type { ExecEnd, Session } from "../../../../src/transport/session.js";
 
-/** A session whose login shell is played by hand. */
+/** A session whose login shell is simulated. */
 async function play() {
   const local = await connectLocal();
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -24,7 +24,7 @@ async function play() {
   return { session, stdout, stderr, finish, isClosed: () => isClosed };
 }
 
-test("what start-up files print, on both streams", async () => {
+test("output of start-up files, on both streams", async () => {
   const { session, stdout, stderr, finish } = await play();
   const startUp = timeStartUp(session);
   stdout.write("Welcome\n");
@@ -33,18 +33,18 @@ test("what start-up files print, on both streams", async () => {
   expect(await startUp).toEqual({ tookMs: expect.any(Number), noise: "Welcome\n\ncareful" });
 });
 
-test("a quiet one has nothing to say", async () => {
+test("without output the noise is empty", async () => {
   const session = await connectLocal();
   expect((await timeStartUp(session)).noise).toBe("");
   await session.close();
 });
 
-test("start-up files that hang are an error, and their channel is let go", async () => {
+test("start-up files that hang are an error, and their channel is closed", async () => {
   const { session, isClosed } = await play();
   const failure = await timeStartUp(session, 10).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(RemoteError);
   expect(failure).toMatchObject({
-    message: "its login shell runs nothing within 0.01 s",
+    message: "its login shell ran nothing within 0.01 s",
     hint: expect.any(String),
   });
   expect(isClosed()).toBe(true);

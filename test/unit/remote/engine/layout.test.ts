@@ -5,7 +5,7 @@ import { type Place, prelude } from "../../../../src/remote/engine/layout.js";
 
 const HOST = readFileSync("/proc/sys/kernel/hostname", "utf8").trim();
 
-/** What the variables are over there, under that HOME. */
+/** The values of the variables on the machine, with that HOME. */
 function run(place: Place, HOME = "/home/a b") {
   const script = `${prelude(place)}printf '%s\\n' "$base" "$root" "$spool" "$(umask)"`;
   const { stdout, stderr } = spawnSync("sh", ["-c", script], {
@@ -17,7 +17,7 @@ function run(place: Place, HOME = "/home/a b") {
   return { base, root, spool, umask };
 }
 
-test("everything lives below one root in the home directory, and is private", () => {
+test("everything is below one root in the home directory, and is private", () => {
   expect(run({ batch: "jobs.sh-1", scratch: null })).toEqual({
     base: "/home/a b/.sshoal",
     root: "/home/a b/.sshoal",
@@ -26,7 +26,7 @@ test("everything lives below one root in the home directory, and is private", ()
   });
 });
 
-describe("scratch: is where our files are, while batches still meet in the home directory", () => {
+describe("with scratch: our files are there, while batches still share the home directory", () => {
   test.each([
     ["/data", "/data/.sshoal"],
     ["/data/", "/data/.sshoal"],
@@ -47,7 +47,7 @@ describe("scratch: is where our files are, while batches still meet in the home 
   });
 });
 
-test("whatever is in a batch's name, it is one word", () => {
+test("any name of a batch is one word", () => {
   const batch = `it's "a" $(batch) \`x\` *`;
   expect(run({ batch, scratch: null }).spool).toBe(`/home/a b/.sshoal/batches/${batch}@${HOST}`);
 });

@@ -9,11 +9,11 @@ async function read(...chunks: readonly string[]): Promise<string[]> {
   return lines;
 }
 
-test("lines are cut wherever chunks are, and the last one needs no end", async () => {
+test("lines are cut correctly for any chunks, and the last one needs no end", async () => {
   expect(await read("one\ntw", "o\n", "\nthr", "ee")).toEqual(["one", "two", "", "three"]);
 });
 
-test("a line that is too long is refused, with the name of what sent it", async () => {
+test("a line that is too long is refused, with the name of its sender", async () => {
   const chunks = Array.from({ length: 100 }, () => "x".repeat(1000));
   await expect(read("one\n", ...chunks)).rejects.toThrow("it sent a line of more than 64 kB");
 });

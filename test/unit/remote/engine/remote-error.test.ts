@@ -10,7 +10,7 @@ test.each([
     "staging failed: tar: a: Cannot open: Permission denied",
   ],
   ["tar: short read\ntar: Error is not recoverable: exiting now\n", "staging failed: tar: short read"],
-])("the last thing that was said is the reason: %j", (stderr, message) => {
+])("the last message is the reason: %j", (stderr, message) => {
   expect(remoteErrorFrom("staging", stderr).message).toBe(message);
 });
 
@@ -22,7 +22,7 @@ test.each([
   ["mkdir: Read-only file system", /you may write to/],
   ["there is no tar on the machine", /sshoal doctor/],
   ["not safe: /tmp/.sshoal belongs to another account", /only you can write to/],
-])("what can be done about it: %s", (stderr, hint) => {
+])("the hint for: %s", (stderr, hint) => {
   expect(remoteErrorFrom("staging", `before\n${stderr}\nafter`).hint).toMatch(hint);
 });
 
@@ -31,7 +31,7 @@ test.each([
   "sh: fork: retry: Resource temporarily unavailable",
   "sh: can't fork: Resource temporarily unavailable",
   "setpriv: failed to execute /bin/sh: Resource temporarily unavailable",
-])("a machine at its process limit may do it later: %s", (stderr) => {
+])("a machine at its process limit may succeed later: %s", (stderr) => {
   expect(remoteErrorFrom("staging", stderr)).toMatchObject({
     isRetryable: true,
     hint: expect.stringContaining("ulimit -u"),
@@ -39,6 +39,6 @@ test.each([
   expect(remoteErrorFrom("staging", "tar: no").isRetryable).toBe(false);
 });
 
-test("otherwise no advice is better than a wrong one", () => {
+test("otherwise there is no hint", () => {
   expect(remoteErrorFrom("staging", "tar: unexpected end of file").hint).toBeNull();
 });

@@ -16,7 +16,7 @@ function parse(...lines: string[]) {
 }
 
 describe("cores", () => {
-  test("busy is what was not idle between the two looks", () => {
+  test("the load is the time that was not idle between the two readings", () => {
     expect(parse().cpus).toEqual({ total: 8, free: 6 });
   });
 
@@ -48,7 +48,7 @@ describe("cores", () => {
     expect(parseProbe([...HOST, first, ...END, last]).cpus).toEqual(cpus);
   });
 
-  test("the tightest cgroup counts", () => {
+  test("the smallest limit of all cgroups counts", () => {
     const looks = ["cpulimit 0 us 400000 100000 /a/b", "cpulimit 0 us 200000 100000 /a"];
     expect(parseProbe([...HOST, ...looks, ...END, ...looks]).cpus).toEqual({ total: 2, free: 2 });
   });
@@ -66,7 +66,7 @@ describe("memory", () => {
   const [GB4, GB2, GB1, HALF_GB] = [4, 2, 1, 0.5].map((gb) => gb * 2 ** 30);
   const info = (...lines: string[]) => parseProbe(lines.map((line) => `meminfo ${line}`)).memory;
 
-  test("MemAvailable is what is free", () => {
+  test("MemAvailable is the free memory", () => {
     expect(parse().memory).toEqual({ totalMb: 32000, freeMb: 20000 });
   });
 
@@ -101,14 +101,14 @@ describe("memory", () => {
     expect(parse(...lines).memory).toEqual({ totalMb: 2048, freeMb: 1024 });
   });
 
-  test("a limit beyond all memory is none; a cgroup over its limit has nothing", () => {
+  test("a limit beyond all memory does not count; a cgroup over its limit has nothing free", () => {
     expect(parse("memlimit 9223372036854771712 5 0 /").memory?.totalMb).toBe(32000);
     expect(parse(`memlimit ${GB1} ${GB2} 0 /`).memory?.freeMb).toBe(0);
   });
 });
 
 describe("claims", () => {
-  test("a claim, with what its job holds already", () => {
+  test("a claim, with the memory that its job already holds", () => {
     const lines = ["pagesize 64", "rss 77 16", "rss 77 8", "rss 78 999"];
     expect(parse("claim 70 2 77 7000 1.5 1000 0.75 1 0 GPU-a,GPU-b my batch@box", ...lines).claims).toEqual([
       {
@@ -126,7 +126,7 @@ describe("claims", () => {
     ]);
   });
 
-  test("one slot seen through two roots is one claim", () => {
+  test("one slot below two roots is one claim", () => {
     const line = "claim 70 2 - 7000 1 0 0 0 1 - b@box";
     expect(parse(line, line, line.replace("70", "71")).claims).toHaveLength(2);
   });
@@ -141,11 +141,11 @@ describe("claims", () => {
   });
 });
 
-test("text that comes from a machine cannot carry control characters", () => {
+test("text from a machine has no control characters", () => {
   expect(parseProbe(["hostname a\u001b[31mb\r"]).hostname).toBe("a [31mb");
 });
 
-test("nothing at all is a machine of which nothing is known", () => {
+test("without any line nothing is known about the machine", () => {
   expect(parseProbe([])).toEqual({
     hostname: "",
     identity: "",

@@ -20,7 +20,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** Answers every script with the same words. */
+/** Answers every script with the same output. */
 function scripted(stdout: string, stderr = "", end: ExecEnd = { kind: "exited", code: 0 }): Session {
   return {
     about: { transport: "local", why: null, login: null, hostKey: null, via: [] },
@@ -49,7 +49,7 @@ test("reads this computer, with the cards it is given", async () => {
   }
 });
 
-test("the claims of the own batch are left out", async () => {
+test("the claims of the own batch are ignored", async () => {
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
   const loops = { mine: process.pid, other: process.ppid };
   for (const [batch, pid] of Object.entries(loops)) {
@@ -85,7 +85,7 @@ test.each<[string, Session, string]>([
     'it said "[1mThis account is locked."',
   ],
   ["a lost link", scripted("", "", { kind: "lost", reason: "timed out" }), "could not be read: timed out"],
-])("an answer without its end is an error that quotes what there is: %s", async (_, session, message) => {
+])("an answer without its end is an error that quotes the messages: %s", async (_, session, message) => {
   const failure = await probe(session, { bases: [] }, never).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(RemoteError);
   expect((failure as RemoteError).message).toContain(message);
@@ -96,7 +96,7 @@ test("an abort is passed on", async () => {
   await expect(probe(scripted(""), { bases: [] }, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
-test("each root is one word over there", () => {
+test("each root is one word on the machine", () => {
   const script = probeScript("n", ["~", "~/a b", "/it's $HOME", "~/a b"]);
   expect(script.split("\n")).toContain(`set -- "$HOME" "$HOME"/'a b' '/it'\\''s $HOME'`);
 });

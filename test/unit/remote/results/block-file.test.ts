@@ -31,7 +31,7 @@ async function writeBlocks(name: string, size: number, blocks: readonly Buffer[]
 test.each([
   ["small enough for the cache", 3 * BLOCK_BYTES],
   ["large", LARGE],
-])("a file that is %s holds its blocks in order, and a last one of any length", async (_, size) => {
+])("a file that is %s has its blocks in order, and a last one of any length", async (_, size) => {
   const blocks = takeBlocks();
   for (const block of blocks) randomBytes(BLOCK_BYTES).copy(block);
   const last = randomBytes(4097);
@@ -42,7 +42,7 @@ test.each([
   putBack(blocks);
 });
 
-test("memory that the disk does not take directly is written all the same, and what follows it", async () => {
+test("memory that cannot be written directly is still written, and so is what follows", async () => {
   const odd = randomBytes(BLOCK_BYTES + 1).subarray(1);
   const blocks = takeBlocks();
   await writeBlocks("file", LARGE, [blocks[0], odd, blocks[1]]);
@@ -50,7 +50,7 @@ test("memory that the disk does not take directly is written all the same, and w
   putBack(blocks);
 });
 
-test("the disk takes blocks as they lie in memory, without the cache", async (context) => {
+test("blocks are written from memory without the cache", async (context) => {
   await box.write("file", "");
   const flags = constants.O_WRONLY | (constants.O_DIRECT ?? 0);
   const direct = await open(box.path("file"), flags).catch(() => null);
@@ -61,12 +61,9 @@ test("the disk takes blocks as they lie in memory, without the cache", async (co
   putBack(blocks);
 });
 
-test.each([3 * BLOCK_BYTES, LARGE])(
-  "nothing is written over a file, nor through a link (%d)",
-  async (size) => {
-    await symlink(box.path("outside/mine"), box.path("link"));
-    for (const name of ["outside/mine", "link"]) expect(() => createFile(box.path(name))).toThrow(/EEXIST/);
-    await expect(BlockFile.open(box.path("link"), size)).rejects.toThrow(/ELOOP/);
-    expect(await readFile(box.path("outside/mine"), "utf8")).toBe("mine");
-  },
-);
+test.each([3 * BLOCK_BYTES, LARGE])("no file is overwritten, and no link followed (%d)", async (size) => {
+  await symlink(box.path("outside/mine"), box.path("link"));
+  for (const name of ["outside/mine", "link"]) expect(() => createFile(box.path(name))).toThrow(/EEXIST/);
+  await expect(BlockFile.open(box.path("link"), size)).rejects.toThrow(/ELOOP/);
+  expect(await readFile(box.path("outside/mine"), "utf8")).toBe("mine");
+});

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const jobPath = (key: string, ...parts: string[]) => machine.path(machine.spool, "jobs", key, ...parts);
 
-/** A job that has ended: `files` are its results. */
+/** A job that has ended, with `files` as its results. */
 async function ended(key: string, files: Readonly<Record<string, string>> = {}, exit = "0"): Promise<void> {
   const dir = `${machine.spool}/jobs/${key}`;
   await mkdir(jobPath(key, "work"), { recursive: true });
@@ -54,7 +54,7 @@ function bring(keys: readonly string[], facts: Partial<Collection> = {}) {
   });
 }
 
-/** Files that have come, and links with their targets. */
+/** Files that have arrived, and links with their targets. */
 function arrived(): string[] {
   return entriesBelow(here.dir)
     .filter((entry) => !entry.isDirectory())
@@ -75,7 +75,7 @@ async function errorOf(collecting: Promise<unknown>): Promise<RemoteError> {
   return error as RemoteError;
 }
 
-test("what a job left, its streams and how it ended; nothing else, and nothing goes over there", async () => {
+test("a job's results, streams and outcome; nothing else, and nothing is removed on the machine", async () => {
   await ended(A, { "model.bin": "weights", "logs/1.txt": "log" }, "3");
   const { outcomes, written, leftOut } = await bring([A]);
   expect(arrived()).toEqual(["out", "work/logs/1.txt", "work/model.bin"].map((name) => `${A}/${name}`));
@@ -85,7 +85,7 @@ test("what a job left, its streams and how it ended; nothing else, and nothing g
   expect(readFileSync(jobPath(A, "work/model.bin"), "utf8")).toBe("weights");
 });
 
-test("many jobs come in one stream", async () => {
+test("many jobs arrive in one stream", async () => {
   const keys = Array.from({ length: 200 }, (_, line) => `${String(line + 1).padStart(7, "0")}-1`);
   await Promise.all(keys.map((key, n) => ended(key, { result: `${n}` }, n % 2 === 0 ? "0" : "timed-out")));
   const exec = vi.spyOn(machine.session, "exec");
@@ -97,14 +97,14 @@ test("many jobs come in one stream", async () => {
     expect(readFileSync(here.path(key, "work/result"), "utf8")).toBe(`${n}`);
 });
 
-test("only the jobs and the streams that were asked for", async () => {
+test("only the requested jobs and streams", async () => {
   await Promise.all([ended(A), ended(B)]);
   await machine.write(`${machine.spool}/jobs/${B}/err`, "wrong\n");
   await bring([], { jobs: [{ key: B, streams: ["err"] }] });
   expect(arrived()).toEqual([`${B}/err`]);
 });
 
-test("of each job its own part of the results, where it has one", async () => {
+test("each job's own part of the results, if it has one", async () => {
   await Promise.all([A, B].map((key) => ended(key, { "out/x": "1", "it's": "2" })));
   const jobs = [
     { key: A, streams: [], copyBack: ["it's", "none"] },
@@ -114,7 +114,7 @@ test("of each job its own part of the results, where it has one", async () => {
   expect(arrived()).toEqual([`${A}/work/it's`, `${B}/work/out/x`]);
 });
 
-test("a part of the results, whether it is there or not", async () => {
+test("a part of the results, whether it exists or not", async () => {
   await ended(A, { "out put/x": "1", "it's": "2", other: "3", "deep/er/y": "4", "-rf": "5" });
   await bring([A], {
     copyBack: ["out put", "it's", "missing", "deep/er", "-rf", "*"],
@@ -125,13 +125,13 @@ test("a part of the results, whether it is there or not", async () => {
   );
 });
 
-test("parts within one another come once", async () => {
+test("parts within one another arrive once", async () => {
   await ended(A, { "d/x": "1", y: "2" });
   await bring([A], { copyBack: ["d", ".", "d/x", "d"], jobs: [{ key: A, streams: [] }] });
   expect(arrived()).toEqual(["work/d/x", "work/y"].map((name) => `${A}/${name}`));
 });
 
-test("names and kinds of every sort", async () => {
+test("names and types of every kind", async () => {
   const names = ["a b", "new\nline", "-rf", "é日", "\\", "*", `${"deep/".repeat(25)}${"n".repeat(110)}`];
   await ended(A, Object.fromEntries(names.map((name) => [name, name])));
   await mkdir(jobPath(A, "work/empty"));
@@ -144,7 +144,7 @@ test("names and kinds of every sort", async () => {
   expect(readdirSync(here.path(A, "work"))).toContain("empty");
 });
 
-test("links that lead out of the results are left out by name", async () => {
+test("links that lead out of the results are left out, and named", async () => {
   await ended(A, { x: "1" });
   await symlink("/etc/passwd", jobPath(A, "work/passwd"));
   await symlink(jobPath(A, "work/x"), jobPath(A, "work/absolute"));
@@ -155,7 +155,7 @@ test("links that lead out of the results are left out by name", async () => {
   ]);
 });
 
-test("what not even its owner may read comes nevertheless", async () => {
+test("files that not even their owner may read are still collected", async () => {
   await ended(A, { "closed/file": "1", "closed/too/file": "3", secret: "2" });
   for (const path of ["secret", "closed/too", "closed"]) await chmod(jobPath(A, "work", path), 0);
   if (process.getuid?.() === 0) await beOrdinaryOverThere();
@@ -166,9 +166,9 @@ test("what not even its owner may read comes nevertheless", async () => {
 });
 
 describe.runIf(process.getuid?.() === 0).each(["/usr/bin/", "busybox "])(
-  "what belongs to another user, with %star and find",
+  "files of another user, with %star and find",
   (tools) => {
-    /** root's, in the results of an account that is not root. */
+    /** Root's files, in the results of an account that is not root. */
     async function aClosedResult(): Promise<void> {
       await ended(A, { "a/ours": "1", "a/secret": "2", "closed/x": "3", "odd\nname/y": "4" });
       await beOrdinaryOverThere(tools);
@@ -180,16 +180,16 @@ describe.runIf(process.getuid?.() === 0).each(["/usr/bin/", "busybox "])(
 
     const rest = (only: readonly string[]) => bring([], { jobs: [{ key: A, streams: [], only }] });
 
-    test("the rest comes, and what cannot be read is named", async () => {
+    test("the rest arrives, and unreadable paths are named", async () => {
       await aClosedResult();
       const { missing, outcomes } = await bring([A]);
       expect(arrived()).toEqual([`${A}/out`, `${A}/work/a/ours`]);
-      // A name with a newline cannot be asked for, and its directory has one as well.
+      // A name with a newline cannot be requested, and neither can its directory, which also has one.
       expect([...missing]).toEqual([[A, ["./"]]]);
       expect(outcomes.get(A)).toEqual({ kind: "exited", code: 0 });
     });
 
-    test("later only what was missing is asked for, and comes as far as it can be read by then", async () => {
+    test("later only the missing paths are requested, and arrive as far as they are readable then", async () => {
       await aClosedResult();
       await chmod(jobPath(A, "work/a/secret"), 0o644);
       const { missing } = await rest(["a/secret", "closed/", "closed/x", "gone", "gone/too"]);
@@ -197,7 +197,7 @@ describe.runIf(process.getuid?.() === 0).each(["/usr/bin/", "busybox "])(
       expect([...missing]).toEqual([[A, ["closed/"]]]);
     });
 
-    test("all of it comes at last", async () => {
+    test("finally everything arrives", async () => {
       await aClosedResult();
       await chmod(jobPath(A, "work/closed"), 0o755);
       const { missing } = await rest(["closed/", "a/ours"]);
@@ -207,7 +207,7 @@ describe.runIf(process.getuid?.() === 0).each(["/usr/bin/", "busybox "])(
   },
 );
 
-/** To root nothing is closed: there, the tools that read are run as somebody else, to whom it all belongs. */
+/** For root everything is readable: so the tools that read are run as another user, who owns it all. */
 async function beOrdinaryOverThere(tools = "/usr/bin/"): Promise<void> {
   for (const tool of ["find", "tar"]) {
     const asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
@@ -227,24 +227,24 @@ test("a job that removed its own directory has no results, and still ended", asy
 test("a job that has not ended is not collected", async () => {
   await ended(A);
   await rm(jobPath(A, "exit"));
-  expect((await errorOf(bring([A]))).message).toBe(`it does not say how attempt ${A} ended`);
+  expect((await errorOf(bring([A]))).message).toBe(`the machine did not report how attempt ${A} ended`);
 });
 
-test("a torn word about how it ended is none", async () => {
+test("an incomplete `exit` does not count", async () => {
   await ended(A, {}, "time");
   await errorOf(bring([A]));
 });
 
-test("no spool over there", async () => {
+test("no spool on the machine", async () => {
   expect((await errorOf(bring([A]))).message).toMatch(/^collecting results failed: .*cd/);
 });
 
-test("a job that another client has fetched: that is the reason", async () => {
+test("a job that another client has collected: that is the reason", async () => {
   await ended(A);
-  expect((await errorOf(bring([B]))).message).toContain("they are not there any more: another computer");
+  expect((await errorOf(bring([B]))).message).toContain("they are no longer there: another computer");
 });
 
-test("a job that is not there among some that are", async () => {
+test("a missing job among existing ones", async () => {
   await ended(A);
   await errorOf(bring([A, B]));
 });

@@ -5,7 +5,7 @@ const many = (count: number, name: (n: number) => string) => Array.from({ length
 
 test.each([
   ["files and directories, each once", ["b", "a/", "a/", "b"], ["a/", "b"]],
-  ["a directory stands for what is in it", ["a/b/c", "a/", "a/d/", "ab"], ["a/", "ab"]],
+  ["a directory includes its content", ["a/b/c", "a/", "a/d/", "ab"], ["a/", "ab"]],
   ["a directory that is named twice", ["a", "a/"], ["a/"]],
   ["all of it", ["x", "./", "a/b"], ["./"]],
   ["bytes that are no UTF-8", ["a/b\uFFFD/c", "a/d"], ["a/"]],

@@ -18,10 +18,10 @@ test.each([
   [["/a/*.ckpt"], ["1/work/a/x.ckpt"]],
   [["**/cache/*"], ["1/work/a/cache/x.ckpt"]],
   [["1", "work"], []],
-])("%j of the results of two jobs", (exclude, expected) => {
+])("%j in the results of two jobs", (exclude, expected) => {
   expect(findExcluded(NAMES, exclude)).toEqual(expected);
 });
 
-test("a name that is not of a job's results is never one of them", () => {
+test("a name outside of a job's results is never excluded", () => {
   expect(findExcluded(["x.ckpt", "1/out", "/etc/x.ckpt", "1/work/"], ["*"])).toEqual([]);
 });

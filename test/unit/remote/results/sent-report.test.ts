@@ -9,26 +9,26 @@ test.each([
   ["words alone", "tar: gone\n"],
   ["no end", "\0sent 0\0"],
   ["an end without a beginning", "\0end\0"],
-])("%s is no report", (_, text) => {
+])("%s is not a report", (_, text) => {
   expect(parseSentReport(text)).toBeNull();
 });
 
-test("an archive that is whole, whatever start-up files had to say", () => {
+test("a whole archive, after any output of start-up files", () => {
   expect(parseSentReport(report("Welcome", 0))).toEqual({ unread: [], partial: [] });
 });
 
-test("an archive without what cannot be read, in any name that a file can have", () => {
+test("an archive without unreadable files, with any name that a file can have", () => {
   const names = ["k/work/a\nsent 0\nend", "k/work/closed/", "k/work/: Cannot open: x"];
   expect(parseSentReport(report("", 2, ...names))).toEqual({ unread: names, partial: [] });
 });
 
-test("a failure of tar's that no name explains", () => {
+test("a failure of tar that no name explains", () => {
   expect(parseSentReport(report("tar: out of memory\n", 2))).toBeNull();
   expect(parseSentReport(report("", 1))).toBeNull();
 });
 
 test.each(["tar: k/work/log: file changed as we read it", "tar: k/work/log: File removed before we read it"])(
-  "what changes meanwhile is taken as it is: %s",
+  "files that change in the meantime are accepted: %s",
   (line) => {
     expect(parseSentReport(report(`${line}\n`, 1))).toEqual({ unread: [], partial: [] });
   },
@@ -45,7 +45,7 @@ describe("names in tar's own words", () => {
     expect(parseSentReport(report(`${line}\n`, 2))).toEqual({ unread: [name], partial: [] });
   });
 
-  test("files that were filled up with zeros", () => {
+  test("files that were filled with zeros", () => {
     const said = [
       "tar: k/work/a: Read error at byte 0, while reading 5 bytes: Input/output error",
       "tar: k/work/b: File shrank by 12 bytes; padding with zeros",

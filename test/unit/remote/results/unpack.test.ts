@@ -69,7 +69,7 @@ function unpackBytes(bytes: Buffer, pieceBytes = 65_536) {
   });
 }
 
-/** All below a directory, links with their targets. */
+/** Everything below a directory, links with their targets. */
 function look(below: string): string[] {
   return entriesBelow(below)
     .map((each) => {
@@ -91,7 +91,7 @@ async function expectRejected(unpacking: Promise<unknown>): Promise<void> {
   expect(openBelow(box.dir)).toEqual([]);
 }
 
-/** Files this process still has open: whoever removes the directory next would meet them. */
+/** Files that this process still has open: they would disturb the removal of the directory. */
 function openBelow(below: string): string[] {
   return readdirSync("/proc/self/fd").flatMap((fd) => {
     try {
@@ -103,7 +103,7 @@ function openBelow(below: string): string[] {
   });
 }
 
-describe("archives that lead elsewhere", () => {
+describe("archives that lead outside", () => {
   test.each<[string, () => Buffer[]]>([
     ["an absolute path", () => [file(join(box.dir, "outside/evil"))]],
     ["an absolute path after a good file", () => [file("k/a"), file("/k/a")]],
@@ -112,9 +112,9 @@ describe("archives that lead elsewhere", () => {
     ["up at the start", () => [file("../outside/evil")]],
     ["nothing but a dot", () => [dir("./")]],
     ["an empty part", () => [file("k//a")]],
-    ["a job nobody asked for", () => [file("m/work/a")]],
-    ["a name that only begins like one that was asked for", () => [file("kk/work/a")]],
-    ["a hard link to what is outside", () => [entry("Link", "k/work/h", { link: "/etc/passwd" })]],
+    ["a job that was not requested", () => [file("m/work/a")]],
+    ["a name that only begins like a requested one", () => [file("kk/work/a")]],
+    ["a hard link to a file outside", () => [entry("Link", "k/work/h", { link: "/etc/passwd" })]],
     ["a hard link up and out", () => [entry("Link", "k/work/h", { link: "k/../../outside/mine" })]],
     ["our own file twice", () => [file("k/out"), file("k/out", "2")]],
     ["our own directory as a file", () => [file("k/work"), file("k/work/a")]],
@@ -123,7 +123,7 @@ describe("archives that lead elsewhere", () => {
     await expectRejected(unpackAll(...entries()));
   });
 
-  test("a file through a link that leads outside is inside, and the link is not there", async () => {
+  test("a file through a link that leads outside is put inside, and the link is not made", async () => {
     const { leftOut } = await unpackAll(symbolic("k/work/d", "../../../outside"), file("k/work/d/x"));
     expect(leftOut).toEqual(["k/work/d (a link to ../../../outside, outside the results)"]);
     expect(look(box.dir)).toEqual(
@@ -134,7 +134,7 @@ describe("archives that lead elsewhere", () => {
     );
   });
 
-  test("a link beneath a link is not made where the first one leads", async () => {
+  test("a link below a link is not made at the target of the first one", async () => {
     // Made through the first one, which leads to k/work, the second would lead out of the results.
     const links = [symbolic("k/work/1/2/up", "../.."), symbolic("k/work/1/2/up/out", "../../..")];
     for (const [n, entries] of [links, links.toReversed()].entries()) {
@@ -152,7 +152,7 @@ describe("archives that lead elsewhere", () => {
     ["out of the results into the job's own files", "../exit"],
     ["up behind the name of another link", "1/2/up/../../.."],
     ["empty", ""],
-  ])("a link that leads outside is left out, and said to be: %s", async (_, target) => {
+  ])("a link that leads outside is left out and reported: %s", async (_, target) => {
     const entries = [
       file("k/work/a"),
       symbolic("k/work/1/2/up", "../.."),
@@ -186,7 +186,7 @@ describe("archives that lead elsewhere", () => {
   });
 });
 
-describe("names that this disk does not take", () => {
+describe("names that the local disk refuses", () => {
   const NOTE = "k/work/sshoal-renamed.txt";
 
   test.each<[string, Buffer[], string[]]>([
@@ -202,7 +202,7 @@ describe("names that this disk does not take", () => {
     ["a file through a link", [symbolic("k/work/d", "e"), file("k/work/d/x")], ["d/", "d/x", "d~2 -> e"]],
     ["a directory where a link is", [symbolic("k/work/d", "e"), dir("k/work/d")], ["d/", "d~2 -> e"]],
     ["a link where a file is", [file("k/work/d"), symbolic("k/work/d", "e")], ["d", "d~2 -> e"]],
-  ])("%s: it gets another one, and that is noted", async (_, entries, expected) => {
+  ])("%s: it gets another name, which is noted", async (_, entries, expected) => {
     const { renamed, untaken } = await unpackAll(...entries);
     const names = [...expected.map((name) => `k/work/${name}`), NOTE];
     expect(look(into)).toEqual(["k/", "k/work/", ...names].toSorted());
@@ -210,18 +210,18 @@ describe("names that this disk does not take", () => {
     expect(readFileSync(join(into, NOTE), "utf8")).toMatch(/^[ad]~[23]\t"[ad]"\n$/);
   });
 
-  test("a hard link to what did not come stays there", async () => {
+  test("a hard link to a missing file stays on the machine", async () => {
     const { untaken } = await unpackAll(entry("Link", "k/work/h", { link: "k/work/a" }), file("k/work/b"));
     expect([untaken, look(into)]).toEqual([["k/work/h"], ["k/", "k/work/", "k/work/b"]]);
   });
 
-  test("a hard link to one of two files of a name stays there: it may be the other", async () => {
+  test("a hard link to one of two files with the same name stays on the machine: it may mean the other", async () => {
     const link = entry("Link", "k/work/h", { link: "k/work/a" });
     const { untaken } = await unpackAll(file("k/work/a"), file("k/work/a", "2"), link);
     expect(untaken).toEqual(["k/work/h"]);
   });
 
-  test("a link in a directory that was moved up does not lead outside by that", async () => {
+  test("a link in a renamed directory does not lead outside because of that", async () => {
     const deep = `k/work/${`${"d".repeat(250)}/`.repeat(17)}x`;
     const tar = ["tar", "--format=pax", "-cf", "-"];
     const bytes = await anArchive(tar, async (make) => {
@@ -234,7 +234,7 @@ describe("names that this disk does not take", () => {
     ]);
   });
 
-  /** Made by a shell that goes down one directory at a time: no path is too long for it. */
+  /** Made by a shell that goes down one directory at a time, for which no path is too long. */
   async function anArchive(
     [program = "", ...args]: readonly string[],
     fill: (make: (path: string, script: string) => Promise<void>) => Promise<void>,
@@ -297,7 +297,7 @@ describe("names that this disk does not take", () => {
   });
 });
 
-test("pipes and devices are left out, and said to be", async () => {
+test("pipes and devices are left out and reported", async () => {
   const kinds = ["FIFO", "CharacterDevice", "BlockDevice"] as const;
   const { leftOut } = await unpackAll(
     ...kinds.map((kind) => entry(kind, `k/work/${kind}`)),
@@ -307,14 +307,14 @@ test("pipes and devices are left out, and said to be", async () => {
   expect(look(into)).toEqual(["k/", "k/work/", "k/work/a"]);
 });
 
-test("files keep the bits of their owner alone, and can be read", async () => {
+test("files keep only the owner's bits, and can be read", async () => {
   const modes = { a: 0o6755, b: 0o644, c: 0o600, d: 0o466, e: 0o077 };
   await unpackAll(...Object.entries(modes).map(([name, mode]) => entry("File", `k/${name}`, { mode })));
   const found = Object.keys(modes).map((name) => lstatSync(join(into, "k", name)).mode & 0o7777);
   expect(found).toEqual([0o700, 0o600, 0o600, 0o400, 0o400]);
 });
 
-test("the results of each job are counted, without our own files beside them", async () => {
+test("the results of each job are counted, without our own files", async () => {
   const { written } = await unpackAll(
     dir("k/work"),
     file("k/work/a", "12"),
@@ -325,7 +325,7 @@ test("the results of each job are counted, without our own files beside them", a
   expect(Object.fromEntries(written)).toEqual({ k: { files: 2, bytes: 3 }, l: { files: 1, bytes: 1 } });
 });
 
-describe("archives that are not whole", () => {
+describe("incomplete archives", () => {
   const whole = () =>
     Buffer.concat([
       dir("k/work"),
@@ -336,7 +336,7 @@ describe("archives that are not whole", () => {
       END,
     ]);
 
-  test("cut at any block they are rejected, before the mark of the end", async () => {
+  test("cut at any block before the end mark, they are rejected", async () => {
     const bytes = whole();
     for (let cut = 0; cut <= bytes.length - 1024; cut += 512) {
       into = box.path(`into-${cut}`);
@@ -345,7 +345,7 @@ describe("archives that are not whole", () => {
     }
   });
 
-  test("cut within a block they are rejected, too", async () => {
+  test("cut within a block, they are also rejected", async () => {
     const bytes = whole();
     for (const cut of [1, 100, 511, 513, 1025, 2000, bytes.length - 1025]) {
       into = box.path(`into-${cut}`);
@@ -360,12 +360,12 @@ describe("archives that are not whole", () => {
     await expectRejected(unpackBytes(bytes));
   });
 
-  test("noise is no archive", async () => {
+  test("random bytes are not an archive", async () => {
     await expectRejected(unpackBytes(Buffer.from("Welcome to the machine\n".repeat(100))));
     await expectRejected(unpackBytes(Buffer.alloc(0)));
   });
 
-  test("the link is lost in the middle of a file", async () => {
+  test("the connection is lost in the middle of a file", async () => {
     const stream = new Readable({ read() {} });
     const unpacking = unpack(stream, into, { allows: () => true, keeps: () => false });
     stream.push(whole().subarray(0, 1500));
@@ -373,7 +373,7 @@ describe("archives that are not whole", () => {
     await expectRejected(unpacking);
   });
 
-  test("the link is lost with an error", async () => {
+  test("the connection is lost with an error", async () => {
     const stream = new Readable({ read() {} });
     const unpacking = unpack(stream, into, { allows: () => true, keeps: () => false });
     stream.push(whole().subarray(0, 1500));
@@ -384,7 +384,7 @@ describe("archives that are not whole", () => {
 });
 
 test.each([65_536, 60_001, 5_000_000])(
-  "a large file that comes in pieces of %d bytes",
+  "a large file that arrives in pieces of %d bytes",
   async (pieceBytes) => {
     const text = randomBytes(10_000_003).toString("hex");
     const { written } = await unpackBytes(Buffer.concat([file("k/work/large", text), END]), pieceBytes);
@@ -401,7 +401,7 @@ describe.each([
   const make = () =>
     execFileSync(program, [...args, "k", "l"], { cwd: box.path("there"), maxBuffer: 1 << 24 });
 
-  test("all that a job may leave comes out as it was", async () => {
+  test("everything that a job may leave is unpacked unchanged", async () => {
     const long = `${"deep/".repeat(30)}${"n".repeat(120)}`;
     const texts = {
       "k/work/a b": "1",
@@ -433,7 +433,7 @@ describe.each([
     expect(readFileSync(join(into, "l/work/large")).equals(Buffer.alloc(3_000_000, "z"))).toBe(true);
   });
 
-  test("wherever the stream is cut into pieces", async () => {
+  test("the result is the same for any cut of the stream", async () => {
     await box.write("there/k/work/a", "x".repeat(700));
     await box.write("there/l/work/b", "");
     const bytes = make();

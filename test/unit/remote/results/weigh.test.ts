@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-test("what is to come counts, as large as it is to tar, and nothing else", async () => {
+test("only the files to come count, with their size in tar", async () => {
   for (const name of ["work/model/wanted", "work/other", "out"]) {
     await machine.write(`${machine.spool}/jobs/${KEY}/${name}`, "");
     await truncate(machine.path(machine.spool, "jobs", KEY, name), 50e6);

@@ -1,4 +1,4 @@
-// The end of a batch, for real: its spool goes, and of the trees only those that nobody uses.
+// Runs the end of a batch: its spool is removed, and those trees that no batch uses.
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -30,7 +30,7 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
     await home.close();
   });
 
-  /** By a letter; last used so long ago. */
+  /** Named by a letter; last used this long ago. */
   async function aTree(letter: string, ageSeconds: number, bytes = 10): Promise<void> {
     await machine.write(`.sshoal/trees/${nameOf(letter)}/data`, Buffer.alloc(bytes, letter));
     const when = Date.now() / 1000 - ageSeconds;
@@ -42,7 +42,7 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
   const cleanUp = (limits = { trees: 20, bytes: HUGE }) =>
     clean(machine.session, machine.place, never, limits);
 
-  test("the spool goes, and trees that were not used for a week", async () => {
+  test("the spool is removed, and trees that were unused for a week", async () => {
     await aTree("a", DAY);
     await aTree("b", 9 * DAY);
     await aTree("c", 9 * DAY);
@@ -53,7 +53,7 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
     expect(readdirSync(machine.path(".sshoal")).filter((name) => name.startsWith("removing"))).toEqual([]);
   });
 
-  test("beyond a number, the oldest that nobody uses go; one of just now stays", async () => {
+  test("beyond a number of trees, the oldest unused ones are removed; a new one stays", async () => {
     for (const [age, letter] of ["a", "b", "c", "d", "e"].entries()) await aTree(letter, 3600 * (age + 1));
     await aTree("f", 0);
     await machine.write(".sshoal/batches/other@elsewhere/trees", `${nameOf("e")}\n`);
@@ -63,7 +63,7 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
     expect(trees()).toEqual(["e", "f"]);
   });
 
-  test("beyond a size, too; what two trees share counts once", async () => {
+  test("also beyond a total size; files that two trees share count once", async () => {
     await aTree("a", 3600, 1_000_000);
     await aTree("b", 7200, 1);
     await link(
@@ -80,7 +80,7 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
     expect(trees()).toEqual(["a", "b"]);
   });
 
-  test("a tree that goes leaves the modes of files alone that others have too", async () => {
+  test("removing a tree does not change the modes of files that other trees share", async () => {
     await aTree("a", DAY);
     await aTree("b", 9 * DAY);
     const shared = machine.path(".sshoal/trees", nameOf("a"), "data");
@@ -96,11 +96,11 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
   });
 });
 
-test("a slot that is still there while the spool is removed begins nothing", async () => {
+test("a slot that still runs while the spool is removed begins no job", async () => {
   const [, dash] = SHELLS[0] as (typeof SHELLS)[number];
   const home = await makeHome(dash);
   const spool = await makeSpool(home, dash);
-  // Between two looks the slot sleeps for as long as there is no such file, and its card is full.
+  // Between two checks the slot sleeps until this file exists, and its card is full.
   const wake = `[ -e '${home.path("wake")}' ]`;
   await home.write("bin/sleep", `#!/bin/sh\n[ "$1" != 5 ] || until ${wake}; do /bin/sleep 0.02; done\n`);
   await home.write("bin/nvidia-smi", `#!/bin/sh\nif ${wake}; then echo 9999; else echo 0; fi\n`);

@@ -11,7 +11,7 @@ async function read(chunks: readonly Buffer[]): Promise<ControlItem[]> {
   return items;
 }
 
-/** Pieces of one announcement joined again: where they were cut is not what matters. */
+/** Joins the pieces of one announcement: where they were cut does not matter. */
 function join(items: readonly ControlItem[]): ControlItem[] {
   const joined: ControlItem[] = [];
   for (const item of items) {
@@ -64,7 +64,7 @@ function encode(items: readonly ControlItem[]): Buffer {
   );
 }
 
-test("lines and output are told apart wherever the bytes are cut into pieces", async () => {
+test("lines and output are separated correctly for any cut of the bytes", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(item, { maxLength: 12 }),
@@ -94,11 +94,11 @@ test("a long announcement is passed on as it arrives, each piece with its own of
   ]);
 });
 
-test("a line that the end of the stream cut off is none", async () => {
+test("a line that the end of the stream cut off is dropped", async () => {
   expect(await read([Buffer.from("ready\nend ")])).toEqual([{ kind: "line", text: "ready" }]);
 });
 
-test("a line that has no end is refused before it fills memory", async () => {
+test("a line without an end is refused before it fills memory", async () => {
   async function* endless() {
     for (;;) yield Buffer.alloc(1 << 16, "x");
   }

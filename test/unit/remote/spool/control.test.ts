@@ -1,4 +1,4 @@
-// The control channel with its real other end, on jobs that a real slot runs where they must run.
+// The control channel with its real script, on jobs that a real slot runs if they must run.
 
 import { existsSync, readdirSync } from "node:fs";
 import { appendFile, readFile, rename, symlink, utimes } from "node:fs/promises";
@@ -29,7 +29,7 @@ afterEach(async () => {
   await machine.close();
 });
 
-/** Jobs nobody runs: there is no slot. */
+/** Jobs that never run, because there is no slot. */
 async function waiting(...keys: string[]): Promise<void> {
   const jobs = Object.fromEntries(keys.map((key) => [key, "true"]));
   await handOver(machine.session, anOrder(machine, jobs, { slots: [] }));
@@ -59,7 +59,7 @@ describe("output", () => {
 
   const textOf = (found: readonly OutputPiece[]) => Buffer.concat(found.map(({ bytes }) => bytes)).toString();
 
-  test("what lies beyond each position, after what is before it, and nothing of streams that are not there", async () => {
+  test("the bytes after each position, with some before it, and nothing for missing streams", async () => {
     await waiting(A, B);
     await write(`jobs/${A}/out`, "0123456789");
     await write(`jobs/${A}/err`, "old");
@@ -75,7 +75,7 @@ describe("output", () => {
     expect([found[0]?.stream, found[0]?.offset, textOf(found)]).toEqual(["err", 0, "old and new"]);
   });
 
-  test("any bytes at all, also such as look like the protocol", async () => {
+  test("any bytes, even if they look like the protocol", async () => {
     await waiting(A, B);
     const bytes = Buffer.concat([
       Buffer.from(Array.from({ length: 256 }, (_, n) => n)),
@@ -90,7 +90,7 @@ describe("output", () => {
     expect(textOf(found.filter(({ key }) => key === B))).toBe("without a line end");
   });
 
-  test("much output comes in bounded parts, and all of it in the end", async () => {
+  test("much output arrives in limited parts, and completely in the end", async () => {
     await waiting(A, B);
     const bytes = Buffer.alloc(10_000_000, "0123456789abcdefg\n");
     await write(`jobs/${A}/out`, bytes);
@@ -110,7 +110,7 @@ describe("output", () => {
     expect(Buffer.concat(whole).equals(bytes)).toBe(true);
   });
 
-  test("at most 4096 bytes before a position come once more; where nothing is new, after a write or if asked for", async () => {
+  test("at most 4096 bytes before a position are sent again; without new bytes only after a write or on request", async () => {
     await waiting(A, B);
     const bytes = Buffer.alloc(10_000, "0123456789");
     await write(`jobs/${A}/out`, bytes);
@@ -188,7 +188,7 @@ describe("output", () => {
   test("output that is emptied between measuring and sending holds nothing up", async () => {
     await waiting(A);
     await write(`jobs/${A}/out`, "0123456789");
-    // The job empties it when its size has been announced.
+    // The job empties it after its size was announced.
     const path = machine.path(machine.spool, `jobs/${A}/out`);
     await machine.write("bin/tail", `#!/bin/sh\n: >'${path}'\nexec /usr/bin/tail "$@"\n`);
     vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
@@ -199,7 +199,7 @@ describe("output", () => {
     await control.tend();
   });
 
-  test("whoever cannot take it fails alone: the channel goes on", async () => {
+  test("if the receiver of output fails, only that request fails, and the channel stays open", async () => {
     await waiting(A);
     await write(`jobs/${A}/out`, Buffer.alloc(300_000, "x"));
     const refuse = async () => {
@@ -211,7 +211,7 @@ describe("output", () => {
     expect(textOf(await pieces([A, "out", 299_999]))).toBe("x".repeat(4097));
   });
 
-  test("requests that come while others are under way are answered in order", async () => {
+  test("requests during other requests are answered in order", async () => {
     await waiting(A, B, C);
     await write(`jobs/${A}/out`, Buffer.alloc(1_000_000, "x"));
     const [look, taken, found] = await Promise.all([
@@ -224,7 +224,7 @@ describe("output", () => {
 });
 
 describe("taking back", () => {
-  test("what nobody has begun is ours again, and no slot takes it", async () => {
+  test("a job that has not begun is taken back, and no slot takes it", async () => {
     await waiting(A, B, C);
     await write(`jobs/${B}/claim`, "slot 0\n");
     expect(await control.takeBack([A, B])).toEqual({ taken: [A], begun: [B] });
@@ -234,7 +234,7 @@ describe("taking back", () => {
     expect(exists(`jobs/${A}/exit`)).toBe(false);
   });
 
-  test("asked again, since the link was lost before the answer, it is still ours", async () => {
+  test("requested again after a lost answer, it is still taken back", async () => {
     await waiting(A);
     expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
     control.close();
@@ -242,7 +242,7 @@ describe("taking back", () => {
     expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
   });
 
-  test("whoever comes later is told what was taken back", async () => {
+  test("a later client learns what was taken back", async () => {
     await waiting(A, B, C);
     expect(await control.returned()).toEqual([]);
     await control.takeBack([A, C]);
@@ -252,7 +252,7 @@ describe("taking back", () => {
     expect(await control.returned()).toEqual([A, C]);
   });
 
-  test("what never arrived is ours, and is not run when it comes late", async () => {
+  test("a job that never arrived is taken back, and does not run when it arrives late", async () => {
     await waiting(B);
     expect(await control.takeBack([A])).toEqual({ taken: [A], begun: [] });
     await handOver(machine.session, anOrder(machine, { [A]: 'touch "$HOME/ran"' }));
@@ -261,14 +261,14 @@ describe("taking back", () => {
     expect([exists(`jobs/${A}/exit`), existsSync(machine.path("ran"))]).toEqual([false, false]);
   });
 
-  test("what was collected and freed is not ours again", async () => {
+  test("a collected and freed job is not taken back", async () => {
     await running({ [A]: "true" });
     await machine.untilEvent("idle 0");
     await control.free([A]);
     expect(await control.takeBack([A])).toEqual({ taken: [], begun: [A] });
   });
 
-  test("what was stopped meanwhile is not ours again", async () => {
+  test("a job that was stopped in the meantime is not taken back", async () => {
     await waiting(A);
     await control.stop([A]);
     expect(await control.takeBack([A])).toEqual({ taken: [], begun: [A] });
@@ -276,7 +276,7 @@ describe("taking back", () => {
 });
 
 describe("stopping", () => {
-  test("ends all that came from a job, also what left its session, and only that job", async () => {
+  test("ends all processes of a job, even those that left its session, and only those", async () => {
     const note = (key: string) => `echo $$ >>"$HOME/pids-${key}"`;
     const wait = (key: string) => `${note(key)}; until [ -e "$HOME/go" ]; do sleep 0.02; done`;
     const slots = [0, 1].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
@@ -306,7 +306,7 @@ describe("stopping", () => {
     return existsSync(`/proc/${pid}/exe`);
   }
 
-  test("what has not begun ends at once, and is never run", async () => {
+  test("a job that has not begun ends at once, and never runs", async () => {
     await waiting(A);
     await control.stop([A]);
     await machine.untilEvent(`ended ${A} 0 stopped`);
@@ -316,7 +316,7 @@ describe("stopping", () => {
     expect(exists(`jobs/${A}/out`)).toBe(false);
   });
 
-  test("what was stopped by a client that was killed meanwhile ends when it is stopped again", async () => {
+  test("a job whose stopping client was killed ends when it is stopped again", async () => {
     await waiting(A);
     await write(`jobs/${A}/claim`, "stop\n");
     await control.stop([A]);
@@ -325,7 +325,7 @@ describe("stopping", () => {
     expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
   });
 
-  test("what was stopped by a client that was killed meanwhile ends when slots are tended", async () => {
+  test("a job whose stopping client was killed ends when slots are tended", async () => {
     await waiting(A, B);
     await write("slots/0/env", "");
     await control.takeBack([B]);
@@ -335,7 +335,7 @@ describe("stopping", () => {
     expect(await read(`jobs/${A}/exit`)).toBe("stopped\n");
   });
 
-  test("a pid that is another process by now is left alone", async () => {
+  test("a pid that belongs to another process by now is not signalled", async () => {
     await waiting(A);
     await write(`jobs/${A}/claim`, "slot 0\n");
     await write(`jobs/${A}/exit`, "0\n");
@@ -345,7 +345,7 @@ describe("stopping", () => {
   });
 });
 
-test("freeing removes a job, whatever it left, and the log remembers it", async () => {
+test("freeing removes a job with all its files, and the log records it", async () => {
   await running({ [A]: "mkdir -p ro/sub; touch ro/sub/x; chmod 500 ro ro/sub", [B]: "true" });
   await machine.untilEvent("idle 0");
   await control.free([A]);
@@ -354,7 +354,7 @@ test("freeing removes a job, whatever it left, and the log remembers it", async 
   await control.free([A]); // a link can drop after the work was done
 });
 
-test("a job that is being removed is never taken for a waiting one", async () => {
+test("a job that is being removed is never mistaken for a waiting one", async () => {
   await running({ [A]: 'echo ran >>"$HOME/log"' });
   await machine.untilEvent("idle 0");
   control.close();
@@ -373,7 +373,7 @@ test("a job that is being removed is never taken for a waiting one", async () =>
   expect(readdirSync(machine.path(machine.spool, "removing"))).toEqual([]);
 });
 
-test("what a removal that was cut off has left goes with the next", async () => {
+test("the rest of an interrupted removal is removed with the next", async () => {
   await running({ [A]: "true", [B]: "true" });
   await machine.untilEvent("idle 0");
   await write(`removing/${C}/work/x`, "");
@@ -414,7 +414,7 @@ test("a job whose removal cannot be logged is emptied, and keeps its claim", asy
   expect(exists(`jobs/${A}`)).toBe(false);
 });
 
-test("one client at a time holds the batch, and another one when that is gone", async () => {
+test("one client at a time holds the batch, and another one after that is gone", async () => {
   await waiting(A);
   const mine = await control.hold("me@here:/work dir");
   expect(mine).toEqual({ isOurs: true, pid: expect.any(Number) });
@@ -429,10 +429,10 @@ test("one client at a time holds the batch, and another one when that is gone", 
   control.close();
   other.close();
   control = await Control.open(machine.session, machine.place);
-  await until("nobody holds it any more", async () => (await control.hold("you@there:/x")).isOurs);
+  await until("no client holds it", async () => (await control.hold("you@there:/x")).isOurs);
 });
 
-test("halting is told to whoever holds the batch", async () => {
+test("halting is sent to the client that holds the batch", async () => {
   await waiting(A);
   await control.halt();
   expect((await events()).join()).not.toContain("halting");
@@ -441,7 +441,7 @@ test("halting is told to whoever holds the batch", async () => {
   expect(await events()).toContain(`halting ${pid}`);
 });
 
-test("draining: what runs ends, what waits is left", async () => {
+test("draining: running jobs end, waiting jobs stay", async () => {
   await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done', [B]: "true" });
   await machine.untilEvent(`started ${A}`);
   await control.drain();
@@ -455,7 +455,7 @@ test("a slot whose loop is gone gets a new one", async () => {
   await machine.untilEvent(`started ${A}`);
   const killed = await read("slots/0/loop");
   process.kill(Number(killed.split(" ")[0]), "SIGKILL");
-  // Dying takes a moment, in which it still counts as there.
+  // Dying takes a moment, in which it still counts as alive.
   await until("there is a new loop", async () => {
     await control.tend();
     return (await read("slots/0/loop")) !== killed;
@@ -466,9 +466,9 @@ test("a slot whose loop is gone gets a new one", async () => {
   await machine.untilEvent("idle 0");
 });
 
-/** As when the machine, or a client's shell over there, stops in the moment in which it takes a job. */
-describe.each(["", "slot 0\n"])("a job whose taker left no trace but a claim of %j", (claim) => {
-  test.each(["", "drain"])("is lost, and known to be, once slots are tended %s", async (drain) => {
+/** As if the machine, or a client's shell on it, stops while it takes a job. */
+describe.each(["", "slot 0\n"])("a job whose taker left only a claim of %j", (claim) => {
+  test.each(["", "drain"])("is reported as lost once slots are tended %s", async (drain) => {
     await running({ [A]: 'until [ -e "$HOME/go" ]; do sleep 0.02; done', [B]: "true" });
     await machine.untilEvent(`started ${A}`);
     await write(`jobs/${B}/claim`, claim);
@@ -486,7 +486,7 @@ describe.each(["", "slot 0\n"])("a job whose taker left no trace but a claim of 
   });
 });
 
-test("slots that could not be kept going are named, with what they said last", async () => {
+test("slots that could not be kept running are named, with their last messages", async () => {
   await waiting(A);
   await write("slots/0/env", "");
   await write("slot.sh", "echo first\necho slot.sh: 7: Cannot fork >&2\nexit 2\n");
@@ -495,7 +495,7 @@ test("slots that could not be kept going are named, with what they said last", a
   expect((await control.tend()).dead).toEqual(new Map([[0, "slot.sh: 7: Cannot fork"]]));
 });
 
-test("output that was announced and cannot be sent ends the channel: nothing else is taken for it", async () => {
+test("announced output that cannot be sent ends the channel: nothing else is mistaken for it", async () => {
   vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
   await machine.write("bin/head", "#!/bin/sh\nexit 1\n");
   await waiting(A);
@@ -556,7 +556,7 @@ describe("ends", () => {
 });
 
 describe("when the channel is gone", () => {
-  test("what is asked is rejected, before and after", async () => {
+  test("requests are rejected, before and after", async () => {
     await waiting(A);
     const pending = control.takeBack([A]);
     await machine.session.close();
@@ -569,14 +569,14 @@ describe("when the channel is gone", () => {
     );
   });
 
-  test("no spool over there", async () => {
+  test("no spool on the machine", async () => {
     control = await Control.open(machine.session, machine.place);
     await expect(control.free([A])).rejects.toBeInstanceOf(RemoteError);
   });
 });
 
 describe("directories for next attempts", () => {
-  test("which attempts have one, with what is not collected of it, and how much that is", async () => {
+  test("which attempts have one, including uncollected files, and their sizes", async () => {
     await waiting(A, B, C);
     await write(`jobs/${A}/work/checkpoint`, Buffer.alloc(40_000, "x"));
     await write(`jobs/${B}/aside/1.1/checkpoint`, "7");
@@ -587,7 +587,7 @@ describe("directories for next attempts", () => {
     expect(exists(`jobs/${A}/collected`)).toBe(true);
   });
 
-  test("slots of an older version could not go on in them", async () => {
+  test("slots of an older version could not continue in them", async () => {
     await waiting(A);
     await write(`jobs/${A}/work/checkpoint`, "7");
     await write("slot.sh", (await read("slot.sh")).replaceAll("make_kept_work", "unknown"));

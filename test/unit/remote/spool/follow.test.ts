@@ -32,7 +32,7 @@ function start(known: Readonly<Record<string, KnownLog>> = {}) {
 
 const log = (text: string, name = "events") => appendFile(machine.path(machine.spool, name), text);
 
-/** The tools that this computer has, and those of busybox. */
+/** The tools of this computer, and those of busybox. */
 const TOOLS: [string, () => Promise<void>][] = [
   ["the usual tools", async () => {}],
   [
@@ -49,7 +49,7 @@ const TOOLS: [string, () => Promise<void>][] = [
 describe.each(TOOLS)("with %s", (_, prepare) => {
   beforeEach(prepare);
 
-  test("tells what is in each log and what comes, and counts the lines of each", async () => {
+  test("passes on the lines of each log and new ones, and counts them", async () => {
     await machine.write(`${machine.spool}/slots/0/events`, "idle 0\n");
     await machine.write(`${machine.spool}/slots/12/events`, "");
     await machine.write(`${machine.spool}/events.a.host.1`, "opened 1\n");
@@ -77,7 +77,7 @@ describe.each(TOOLS)("with %s", (_, prepare) => {
     await ended;
   });
 
-  test("leaves out what is known of each log, lines that are no events as well", async () => {
+  test("skips the known lines of each log, including lines that are no events", async () => {
     await machine.write(`${machine.spool}/events.h.1`, "idle 9\nfreed 0000");
     await machine.write(`${machine.spool}/slots/0/events`, "idle 0\nsomething né\n\nidle 1\n");
     await machine.write(`${machine.spool}/slots/1/events`, "idle 2\nidle 3\n");
@@ -103,9 +103,9 @@ describe.each(TOOLS)("with %s", (_, prepare) => {
 
   test.each([
     ["is shorter", "idle 0\n"],
-    ["is as long, of other lines", "idle 0\nidle 1\nidle 3\nidle 4\n"],
+    ["is as long, with other lines", "idle 0\nidle 1\nidle 3\nidle 4\n"],
     ["is empty", ""],
-  ])("ends where a log %s than is known", async (_how, text) => {
+  ])("ends if a log %s than is known", async (_how, text) => {
     await machine.write(`${machine.spool}/slots/0/events`, text);
     await machine.write(`${machine.spool}/slots/1/events`, "idle 9\n");
     const { seen, ended } = start({ "slots/0/events": { lines: 3, end: "idle '2'" } });
@@ -129,7 +129,7 @@ test("the one log of a spool of format 1", async () => {
   await ended;
 });
 
-test("a line that is too long is left out and reported once; an event appended to it counts", async () => {
+test("a line that is too long is skipped and reported once; an event appended to it counts", async () => {
   const junk = "x".repeat(3 << 20);
   const text = `idle 0\n${junk}ended 0000001-1 0 0 12\nidle 1\n`;
   await machine.write(`${machine.spool}/events`, text);
@@ -146,7 +146,7 @@ test("a line that is too long is left out and reported once; an event appended t
   await ended;
 });
 
-test("leaves nothing running behind, also when it was told to stop before it began", async () => {
+test("leaves no process, even if it was stopped before it began", async () => {
   await machine.write(`${machine.spool}/events`, "");
   const first = start();
   await until("tail is there", () => pidsWithHome(machine.dir).some((pid) => nameOf(pid) === "tail"));
@@ -158,7 +158,7 @@ test("leaves nothing running behind, also when it was told to stop before it beg
   await until("nothing is left", () => pidsWithHome(machine.dir).length === 0);
 });
 
-test("ends when tail is killed, and leaves nothing running behind", async () => {
+test("ends when tail is killed, and leaves no process", async () => {
   await machine.write(`${machine.spool}/events`, "idle 0\n");
   const { seen, ended } = start();
   await until("it follows", () => seen.length === 1);
@@ -166,7 +166,7 @@ test("ends when tail is killed, and leaves nothing running behind", async () => 
   await ended;
 });
 
-test("ends where there is no tail, with the reason", async () => {
+test("ends if there is no tail, with the reason", async () => {
   vi.stubEnv("PATH", pathWithout(machine, "tail"));
   onTestFinished(() => void vi.unstubAllEnvs());
   await machine.write(`${machine.spool}/events`, "idle 0\n");

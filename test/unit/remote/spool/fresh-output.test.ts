@@ -10,9 +10,9 @@ test.each([
   ["what follows the overlap", 1, "bcdef", 3, "abc", "def"],
   ["nothing of a piece that is known", 0, "ab", 3, "abc", ""],
   ["nothing of a piece that comes too early", 5, "fgh", 3, "abc", ""],
-  ["null where the overlap differs", 0, "abX", 3, "abc", null],
-  ["null where it differs at its beginning", 0, "Xbcdef", 3, "abc", null],
-  ["null where what is here is shorter than it should be", 0, "abcdef", 4, "abc", null],
+  ["null if the overlap differs", 0, "abX", 3, "abc", null],
+  ["null if it differs at its beginning", 0, "Xbcdef", 3, "abc", null],
+  ["null if the local bytes are shorter than they should be", 0, "abcdef", 4, "abc", null],
 ])("%s", (_, offset, text, position, known, expected) => {
   expect(fresh(offset, text, position, known)).toBe(expected);
 });

@@ -46,7 +46,7 @@ async function giveAndWait(
   await machine.untilEvent("idle 0");
 }
 
-test("jobs that were handed over run, with nobody there", async () => {
+test("jobs that were handed over run without a client", async () => {
   await give({ [A]: "echo one", [B]: "echo two; exit 5" });
   await machine.session.close();
   await machine.untilEvent(`ended ${B} 0 5`);
@@ -54,7 +54,7 @@ test("jobs that were handed over run, with nobody there", async () => {
   expect([await read(`jobs/${A}/exit`), await read(`jobs/${B}/exit`)]).toEqual(["0\n", "5\n"]);
 });
 
-test("where a logout ends what it started, slots start in scopes; if that fails, without", async () => {
+test("if a logout ends processes, slots start in scopes; if that fails, without", async () => {
   await machine.write(
     "bin/systemd-run",
     '#!/bin/sh\necho "$*" >>"$HOME/scopes"\n[ -e "$HOME/works" ] || exit 1\nshift 3\nexec "$@"\n',
@@ -69,7 +69,7 @@ test("where a logout ends what it started, slots start in scopes; if that fails,
   expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
 });
 
-test("plain slots run each job in a shell of its own, and make no fifos", async () => {
+test("plain slots run each job in its own shell, and make no fifos", async () => {
   const settings = { copiesUnchanged: false, timeoutSeconds: null, inPlace: null, hasPlainSlots: true };
   await giveAndWait({ [A]: "true" }, { settings });
   expect(existsSync(machine.path(machine.spool, "slots/0/run"))).toBe(false);
@@ -84,7 +84,7 @@ test("it returns while its jobs run", async () => {
   await machine.untilEvent(`ended ${A} 0 0`);
 });
 
-test("the same handed over twice runs once", async () => {
+test("the same jobs handed over twice run once", async () => {
   const jobs = { [A]: 'echo ran >>"$HOME/log"' };
   await giveAndWait(jobs);
   await giveAndWait(jobs);
@@ -92,7 +92,7 @@ test("the same handed over twice runs once", async () => {
   expect(readdirSync(machine.path(machine.spool)).filter((name) => name.startsWith("incoming"))).toEqual([]);
 });
 
-test("where the spool was removed meanwhile, further jobs are refused, and no half of one is made", async () => {
+test("if the spool was removed in the meantime, further jobs are refused, and no part of it is created", async () => {
   await giveAndWait({ [A]: "true" });
   await rm(machine.path(machine.spool), { recursive: true });
   await expect(give({ [B]: "true" }, { isFurnished: true })).rejects.toThrow(
@@ -101,7 +101,7 @@ test("where the spool was removed meanwhile, further jobs are refused, and no ha
   expect(exists("")).toBe(false);
 });
 
-test("a job that came and was freed meanwhile does not come again", async () => {
+test("a job that arrived and was freed in the meantime does not arrive again", async () => {
   const jobs = { [A]: 'echo ran >>"$HOME/log"' };
   await giveAndWait(jobs);
   await appendFile(machine.path(machine.spool, `events.${HOST}.2`), `freed ${A}\n`);
@@ -123,14 +123,14 @@ test("jobs that a killed hand-over left under the same name do not get in", asyn
   expect(readdirSync(machine.path(machine.spool, "jobs"))).toEqual([A]);
 });
 
-test("a spool that was removed is not made again by a hand-over that brings jobs alone", async () => {
+test("a removed spool is not created again by a hand-over that brings only jobs", async () => {
   await giveAndWait({ [A]: "true" });
   await rm(machine.path(machine.spool), { recursive: true });
   await expect(give({ [B]: "true" }, { isFurnished: true })).rejects.toBeInstanceOf(NothingArrived);
   expect(exists(".")).toBe(false);
 });
 
-test("what was taken back before it came is told, and stays away", async () => {
+test("a job that was taken back before it arrived is reported, and is not accepted", async () => {
   const { place, session } = machine;
   expect(await takeBack(session, { place, keys: [A], signal: never })).toEqual({ taken: [A], begun: [] });
   expect(await give({ [A]: 'touch "$HOME/ran"', [B]: "true" })).toEqual({ missing: [], taken: [A] });
@@ -139,7 +139,7 @@ test("what was taken back before it came is told, and stays away", async () => {
   expect(existsSync(machine.path("ran"))).toBe(false);
 });
 
-test("what comes later joins what is there", async () => {
+test("later jobs are added to the existing ones", async () => {
   await giveAndWait({ [A]: "echo one" });
   await giveAndWait({ [B]: "echo two" });
   expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
@@ -156,7 +156,7 @@ test("several slots, each with its environment", async () => {
   expect(said).toEqual(["it's slot 0\n", "it's slot 1\n"]);
 });
 
-test("jobs begin in the tree, and a limit counts", async () => {
+test("jobs start in the tree, and a time limit applies", async () => {
   const work = await makeWorkspace({ "a/x.txt": "from here\n" });
   try {
     const tree = await scanTree(work.dir, ["."]);
@@ -174,7 +174,7 @@ test("jobs begin in the tree, and a limit counts", async () => {
   }
 });
 
-describe("what a job finds is what its user has elsewhere", () => {
+describe("a job has the settings of its user's login", () => {
   test.each([
     ["a locale", { LC_ALL: "C.UTF-8" }, "LC_ALL=C.UTF-8"],
     ["no locale", { LC_ALL: undefined }, "none"],
@@ -184,7 +184,7 @@ describe("what a job finds is what its user has elsewhere", () => {
     expect(await read(`jobs/${A}/out`)).toBe(`${expected}\n`);
   });
 
-  test("the mask of new files", async () => {
+  test("the umask", async () => {
     const before = process.umask(0o027);
     try {
       await giveAndWait({ [A]: "umask" });
@@ -228,7 +228,7 @@ describe("the claim of a slot", () => {
   });
 });
 
-test("with scratch: the files are there, and batches still meet in the home directory", async () => {
+test("with scratch: the files are there, and batches still share the home directory", async () => {
   const place = { batch: BATCH, scratch: machine.path("fast disk") };
   await give({ [A]: "echo ran" }, { place });
   const spool = `fast disk/.sshoal/batches/${BATCH}@${HOST}`;
@@ -237,34 +237,37 @@ test("with scratch: the files are there, and batches still meet in the home dire
   expect(realpathSync(machine.path(machine.spool))).toBe(machine.path(spool));
 });
 
-describe("what goes wrong", () => {
+describe("faults", () => {
   async function errorOf(work: Promise<unknown>): Promise<RemoteError> {
     const error = await work.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(RemoteError);
     return error as RemoteError;
   }
 
-  test.each(["tar", "setsid", "find", "xargs"])("no %s over there: it is named", async (tool) => {
-    vi.stubEnv("PATH", pathWithout(machine, tool));
-    const { message } = await errorOf(give({ [A]: "true" }));
-    expect(message).toMatch(/^handing over failed: /);
-    expect(message).toContain(tool);
-  });
+  test.each(["tar", "setsid", "find", "xargs"])(
+    "if %s is missing on the machine, the error names it",
+    async (tool) => {
+      vi.stubEnv("PATH", pathWithout(machine, tool));
+      const { message } = await errorOf(give({ [A]: "true" }));
+      expect(message).toMatch(/^handing over failed: /);
+      expect(message).toContain(tool);
+    },
+  );
 
-  test("a place that may not be written to: the hint is another one", async () => {
+  test("a directory that is not writable: the hint suggests another one", async () => {
     const { hint } = await errorOf(
       give({ [A]: "true" }, { place: { batch: BATCH, scratch: "/sys/kernel" } }),
     );
     expect(hint).toContain("scratch:");
   });
 
-  test("a link that is lost on the way: nothing runs of what came in part", async () => {
+  test("a connection that is lost on the way: none of the incomplete jobs runs", async () => {
     const cut: Session = {
       ...machine.session,
       async exec(script) {
         const running = await machine.session.exec(script);
         const stdin = new PassThrough();
-        // Whole entries, without the last: to tar that is an archive.
+        // Whole entries without the last one, which tar accepts as an archive.
         stdin.on("data", (chunk: Buffer) => running.stdin.end(chunk.subarray(0, chunk.length - 1024 - 512)));
         return { ...running, stdin };
       },
@@ -284,7 +287,7 @@ describe("the loops of slots", () => {
   const slots = [0, 1, 2, 3].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
   const WAIT = 'until [ -e "$HOME/go" ]; do sleep 0.02; done';
 
-  test("no more are started than there are jobs; later jobs have the next ones", async () => {
+  test("at most as many are started as there are jobs; later jobs start the next ones", async () => {
     await give({ [A]: WAIT }, { slots });
     await machine.untilEvent(`started ${A}`);
     await give({ [B]: WAIT, "0000003-1": WAIT }, { slots, isFurnished: true });
@@ -295,7 +298,7 @@ describe("the loops of slots", () => {
     for (const slot of [0, 1, 2]) await machine.untilEvent(`idle ${slot}`);
   });
 
-  test("where all are at work, the next one that is done takes what came", async () => {
+  test("if all are busy, the next one that is free takes the new jobs", async () => {
     await give({ [A]: WAIT }, { slots: slots.slice(0, 1) });
     await machine.untilEvent(`started ${A}`);
     await give({ [B]: "echo second" }, { slots: slots.slice(0, 1), isFurnished: true });
@@ -305,7 +308,7 @@ describe("the loops of slots", () => {
 });
 
 describe("a spool of another version", () => {
-  test("of the same format keeps its scripts: loops may be running them", async () => {
+  test("of the same format keeps its scripts, because loops may be running them", async () => {
     await giveAndWait({ [A]: "echo one" });
     const theirs = `${await read("slot.sh")}# of another version\n`;
     await machine.write(`${machine.spool}/slot.sh`, theirs);
@@ -329,7 +332,7 @@ describe("a spool of another version", () => {
     expect(await read("slot.sh")).toBe("exit 1\n");
   });
 
-  test("its format is told; that of a newer one is refused with what to type", async () => {
+  test("its format is returned; that of a newer one is refused with what to type", async () => {
     const format = () => readSpoolFormat(machine.session, machine.place, never);
     expect(await format()).toBe(null);
     await machine.write(`${machine.spool}/trees`, "-\n");

@@ -1,4 +1,4 @@
-// The scripts are run by the shells that may meet them.
+// The scripts are run by all shells that may run them.
 
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ describe.each([["bash"], ["dash"], ["busybox"]])("under %s", (shell) => {
     return { stdout, stderr, status };
   }
 
-  test("the line as it was written, with what tells it who it is", () => {
+  test("the line as it was written, with variables that identify the job", () => {
     expect(run('echo "$SSHOAL_JOB $SSHOAL_BATCH $SSHOAL_MACHINE $PYTHONUNBUFFERED"; exit 3')).toEqual({
       stdout: "jobs.sh.1 b-1 my machine.yaml 1\n",
       stderr: "",
@@ -31,19 +31,19 @@ describe.each([["bash"], ["dash"], ["busybox"]])("under %s", (shell) => {
     });
   });
 
-  test("values arrive whatever is in them", () => {
+  test("values with any characters are kept", () => {
     const value = `it's "$HOME" \`x\` \\n\n* é`;
     expect(run('printf %s "$VALUE"', { env: { VALUE: value } }).stdout).toBe(value);
   });
 
-  test("what the command line sets wins over the machine's, which wins over ours", () => {
+  test("the command line takes precedence over the machine file, which takes precedence over sshoal", () => {
     const machineEnv = { PYTHONUNBUFFERED: "0", A: "machine", B: "machine" };
     expect(run("echo $PYTHONUNBUFFERED $A $B", { machineEnv, env: { B: "command" } }).stdout).toBe(
       "0 machine command\n",
     );
   });
 
-  test("what tells a job who it is cannot be set to something else", () => {
+  test("the variables that identify a job cannot be overridden", () => {
     expect(run("echo $SSHOAL_JOB", { env: { SSHOAL_JOB: "another" } }).stdout).toBe("jobs.sh.1\n");
   });
 
@@ -56,18 +56,18 @@ describe.each([["bash"], ["dash"], ["busybox"]])("under %s", (shell) => {
     expect(run(command, { setup: ["true"] })).toMatchObject({ stdout, status: 0 });
   });
 
-  test("setup comes first, in the same shell", () => {
+  test("setup runs first, in the same shell", () => {
     const setup = ["cd /tmp", "where=$PWD", "greet() { echo hello; }"];
     expect(run("greet; echo $where; pwd", { setup }).stdout).toBe("hello\n/tmp\n/tmp\n");
   });
 
-  test("a setup that fails keeps the job from running, and says so", () => {
+  test("if the setup fails, the job does not run, and stderr has the reason", () => {
     const { stdout, stderr, status } = run("echo ran", { setup: ["true", "false"] });
     expect([stdout, status]).toEqual(["", 125]);
     expect(stderr).toContain("sshoal: the setup of my machine.yaml failed");
   });
 
-  test("a comment at the end of setup or of the line swallows nothing", () => {
+  test("a comment at the end of setup or of the line hides nothing", () => {
     expect(run("echo ran # here", { setup: ["true # there"] }).stdout).toBe("ran\n");
   });
 });

@@ -1,4 +1,4 @@
-// The removal runs for real, on a home made by hand: what it must not touch matters more than what it removes.
+// Runs the removal on a home made by hand: what it must not touch matters more than what it removes.
 
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, symlink, utimes } from "node:fs/promises";
@@ -30,7 +30,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** `files`: below the spool, to their text. */
+/** `files`: path below the spool to text. */
 async function aSpool(batch: string, files: Record<string, string> = {}, root = ".sshoal"): Promise<string> {
   const dir = `${root}/batches/${batch}@${HOST}`;
   await mkdir(home.path(dir, "jobs"), { recursive: true });
@@ -59,7 +59,7 @@ const job = (key: string, files: Record<string, string>) =>
     Object.entries({ command: "true\n", ...files }).map(([name, text]) => [`jobs/${key}/${name}`, text]),
   );
 
-test("nothing is left where nothing ever was", async () => {
+test("nothing is found if there never was anything", async () => {
   expect(await findLeftOver(session, null, signal)).toEqual({ batches: [], trees: [] });
   expect(await findLeftOver(session, home.path("no such scratch"), signal)).toEqual({
     batches: [],
@@ -69,7 +69,7 @@ test("nothing is left where nothing ever was", async () => {
   expect(existsSync(home.path(".sshoal"))).toBe(false);
 });
 
-test("tells what each batch holds, and which trees it uses", async () => {
+test("lists what each batch has, and which trees it uses", async () => {
   const dead = "1 1 0";
   await aSpool(DONE, { trees: `${HASH}\n\n${HASH}\n` });
   await aSpool(HELD, {
@@ -99,9 +99,9 @@ test("tells what each batch holds, and which trees it uses", async () => {
 
 test.each<[string, Record<string, string>, boolean]>([
   ["a slot", { "slots/0/loop": liveLine(process.pid) }, true],
-  ["somebody who hands over", { [`incoming.${process.pid}/x`]: "" }, true],
+  ["a client that hands over", { [`incoming.${process.pid}/x`]: "" }, true],
   ["a slot of an earlier boot", { "slots/0/loop": `${process.pid} 1 another-boot\n` }, false],
-])("whether %s is at work there", async (_, files, isAlive) => {
+])("whether %s counts as active", async (_, files, isAlive) => {
   const dir = await aSpool(DONE, files);
   const { batches } = await findLeftOver(session, null, signal);
   expect(batches).toMatchObject([{ isAlive }]);
@@ -111,7 +111,7 @@ test.each<[string, Record<string, string>, boolean]>([
   expect(existsSync(dir)).toBe(isAlive);
 });
 
-test("a client that is connected keeps a batch alive, though no job is left in it", async () => {
+test("a connected client keeps a batch alive, even without jobs", async () => {
   const dir = await aSpool(DONE);
   const client = await session.exec(`cd '${dir}' && echo here && read -r _`);
   await new Promise((resolve) => client.stdout.once("data", resolve));
@@ -123,7 +123,7 @@ test("a client that is connected keeps a batch alive, though no job is left in i
   expect(await remove([{ name: DONE, isForced: false }])).toEqual({ [`batch ${DONE}`]: "removed" });
 });
 
-test("what is to be collected goes only when that was said, and trees with the last batch that has them", async () => {
+test("uncollected results are removed only on request, and trees with the last batch that uses them", async () => {
   const dir = await aSpool(HELD, { trees: `${HASH}\n`, ...job("0000001-1", { exit: "0\n" }) });
   const tree = await aTree(HASH, 5000);
   await chmod(join(tree, "data.txt"), 0o400);
@@ -141,7 +141,7 @@ test("what is to be collected goes only when that was said, and trees with the l
   expect(await findLeftOver(session, null, signal)).toEqual({ batches: [], trees: [] });
 });
 
-test("a tree that was staged a moment ago stays, and so does one that is arriving", async () => {
+test("a tree that was just staged stays, and so does one that is arriving", async () => {
   const half = `incoming.${process.pid}`;
   await mkdir(home.path(".sshoal/batches"), { recursive: true });
   const dirs = [await aTree(HASH, 5), await aTree(half, 5000), await aTree("incoming.4194999", 5000)];
@@ -154,7 +154,7 @@ test("a tree that was staged a moment ago stays, and so does one that is arrivin
   expect(dirs.map((dir) => existsSync(dir))).toEqual([true, true, false]);
 });
 
-test("batches below scratch directories are found by their links, and go with them", async () => {
+test("batches below scratch directories are found by their links, and removed with them", async () => {
   const scratch = "big disk/.sshoal";
   const dir = await aSpool(DONE, { trees: `${HASH}\n` }, scratch);
   await aTree(HASH, 5000, scratch);
@@ -174,7 +174,7 @@ test("batches below scratch directories are found by their links, and go with th
   await expect(symlink(home.dir, link)).resolves.toBe(undefined); // its place is free
 });
 
-test("links that lead elsewhere, other machines' batches and names that are not ours are left alone", async () => {
+test("links that lead elsewhere, other machines' batches and foreign names are not touched", async () => {
   const precious = await home.write("precious/file", "");
   await mkdir(home.path(".sshoal/batches"), { recursive: true });
   await symlink(home.path("precious"), home.path(`.sshoal/batches/${DONE}@${HOST}`));
@@ -201,14 +201,14 @@ test("links that lead elsewhere, other machines' batches and names that are not 
 });
 
 test.each(["../../etc", "a b-00000001", "$(id)-00000001", "", "x"])(
-  "%j is refused before it gets anywhere near a shell",
+  "%j is refused before a shell sees it",
   async (name) => {
     await expect(remove([{ name, isForced: true }])).rejects.toThrow("no batch is called");
     await expect(remove([], [{ name, minAgeSeconds: 0 }])).rejects.toThrow("no tree is called");
   },
 );
 
-test("what a removal that was cut off has left goes with the next one", async () => {
+test("the rest of an interrupted removal is removed with the next one", async () => {
   await home.write(".sshoal/removing.4194999/data.txt", "");
   await home.write(`.sshoal/removing.${process.pid}/data.txt`, "");
   expect(await remove([])).toEqual({});
@@ -216,7 +216,7 @@ test("what a removal that was cut off has left goes with the next one", async ()
   expect(existsSync(home.path(`.sshoal/removing.${process.pid}`))).toBe(true);
 });
 
-test("the same where that process had the number of ours", async () => {
+test("also if that process had our pid", async () => {
   const left = '"$HOME/.sshoal/removing.$$"';
   const prepared: Session = {
     ...session,
@@ -231,7 +231,7 @@ test("the same where that process had the number of ours", async () => {
   expect(readdirSync(home.path(".sshoal")).filter((name) => name.startsWith("removing"))).toEqual([]);
 });
 
-test("what could be removed in part only has no job that a slot could begin again", async () => {
+test("a partly removed batch has no job that a slot could begin again", async () => {
   const ended = job("0000001-1", { claim: "slot 0\n", exit: "0\n" });
   const dir = await aSpool(HELD, { "slot.sh": "", ...ended });
   await home.write("bin/rm", '#!/bin/sh\nfind "$2" -path "*-*/claim" -exec /bin/rm {} +\nexit 1\n');
@@ -241,12 +241,12 @@ test("what could be removed in part only has no job that a slot could begin agai
   expect(existsSync(join(dir, "jobs"))).toBe(false);
 });
 
-test("lines that a machine should not say count for nothing", () => {
+test("lines that a machine should not print are ignored", () => {
   const lines = ["batch 1 0 0 0 0 ../x-00000001", "batch 1 2 0 0 0 a-00000001", "tree 1 1 ..", "uses", ""];
   expect(parseLeftOver(lines)).toEqual({ batches: [], trees: [] });
 });
 
-test("an event log is read whole, also when a full disk left its last line open", async () => {
+test("an event log is read whole, even if a full disk left its last line incomplete", async () => {
   const place = { batch: DONE, scratch: null };
   expect(await readLog(session, place, signal)).toBe(null);
   await aSpool(DONE, { events: "started 0000001-1 0\nnonsense\nended 0000001-1 0 3 20\nstart" });
@@ -256,13 +256,13 @@ test("an event log is read whole, also when a full disk left its last line open"
   ]);
 });
 
-test("directories that are kept for a next attempt are named, and only go by force", async () => {
+test("directories that are kept for a next attempt are listed, and removed only by force", async () => {
   const command = "#tree - 0 0 1\n. begin\nexport SSHOAL_JOB='train.sh.3'\ntrue\n";
   const kept = { command, exit: "1\n", claim: "slot 0\n", collected: "", "work/checkpoint": "7" };
   await aSpool(DONE, {
     trees: "",
     ...job("0000003-1", kept),
-    // What it had is with a later attempt.
+    // Its files are with a later attempt.
     ...job("0000003-0", { exit: "1\n", collected: "" }),
   });
   const { batches } = await findLeftOver(session, null, signal);

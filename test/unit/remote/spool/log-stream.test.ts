@@ -5,7 +5,7 @@ import type { SpoolEvent } from "../../../../src/remote/spool/spool-event.js";
 
 const NAMES = ["events.host.1", "slots/0/events", "slots/1/events"];
 
-/** What tail prints: a header before each piece of another log than that before it. */
+/** What tail prints: a header before each piece of a different log. */
 function printed(pieces: readonly (readonly [string, string])[]): string {
   let text = "";
   for (const [index, [name, piece]] of pieces.entries()) {
@@ -15,7 +15,7 @@ function printed(pieces: readonly (readonly [string, string])[]): string {
   return text;
 }
 
-/** Cuts at any byte, also within a line and within a header. */
+/** Cuts at any byte, even within a line or a header. */
 function cut(text: string, at: readonly number[]): Buffer[] {
   const bytes = Buffer.from(text);
   const places = [0, ...at.map((place) => place % (bytes.length + 1)), bytes.length].toSorted(
@@ -24,7 +24,7 @@ function cut(text: string, at: readonly number[]): Buffer[] {
   return places.slice(1).map((place, index) => bytes.subarray(places[index], place));
 }
 
-test("each log's lines come whole and in order, however the logs and the stream are cut", () => {
+test("each log's lines are whole and in order, for any cut of the logs and the stream", () => {
   const line = fc.constantFrom("idle 7", "waiting 3 no room", "freed 0000012-1", "", "torn", "opened 2");
   const log = fc.array(line, { maxLength: 6 });
   fc.assert(
@@ -51,7 +51,7 @@ test("each log's lines come whole and in order, however the logs and the stream 
         for (const [index, lines] of logs.entries())
           expect(known.get(NAMES[index] ?? "")?.lines ?? 0).toBe(lines.length);
         const whole = logs.flat();
-        // A line that is cut just behind its newline's place is told twice, first as far as it had come.
+        // A line that is cut right before its newline is passed on twice, first as far as it had arrived.
         for (const each of new Set(
           whole.filter((text) => text.startsWith("idle") || text.startsWith("freed")),
         ))
@@ -69,7 +69,7 @@ function textOf(event: SpoolEvent): string {
   return event.kind === "freed" ? `freed ${event.key}` : "";
 }
 
-test("a line of which a part has come goes on behind the next header of its log", () => {
+test("an incomplete line continues after the next header of its log", () => {
   const seen: SpoolEvent[] = [];
   const stream = new LogStream(new Map(), (event) => seen.push(event));
   const text = printed([

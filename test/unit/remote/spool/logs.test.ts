@@ -1,4 +1,4 @@
-// Every slot and every control channel has an event log of its own. Several of them at work at the same time lose no line.
+// Every slot and every control channel has its own event log. Several of them at the same time lose no line.
 
 import { readdirSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -46,7 +46,7 @@ test("eight slots and four control channels: each log has one writer, and no lin
     const log = (await readLog(machine.session, machine.place, never)) ?? [];
     return log.filter(({ kind }) => kind === "ended").length === quick.length;
   });
-  // All at once, each with jobs of its own: those that have ended, and those that wait or run.
+  // All at once, each with its own jobs: ended ones, and waiting or running ones.
   await Promise.all(
     controls.flatMap((control, which) => [
       control.free(quick.slice(which * 16, which * 16 + 16)),
@@ -77,7 +77,7 @@ test("eight slots and four control channels: each log has one writer, and no lin
   }
 });
 
-test("a log whose writer is gone is written to by the next one, on a line of its own", async () => {
+test("a log whose writer is gone is used by the next writer, on a new line", async () => {
   await handOver(machine.session, anOrder(machine, {}));
   await machine.write(`${machine.spool}/events.${HOST}.1`, "freed 500000");
   await openControls(2);
@@ -95,7 +95,7 @@ test("a log whose writer is gone is written to by the next one, on a line of its
   expect((await linesOf(`events.${HOST}.1`)).slice(1).every((line) => line === "draining 1")).toBe(true);
 });
 
-test("drains are counted, whichever log they are in", async () => {
+test("drains are counted over all logs", async () => {
   await handOver(machine.session, anOrder(machine, {}));
   await openControls(2);
   await controls[0]?.drain();
@@ -109,7 +109,7 @@ test("drains are counted, whichever log they are in", async () => {
   expect(found.toSorted()).toEqual(["draining 1", "draining 2", "draining 2", "opened 1"]);
 });
 
-test("a spool of format 1 keeps its one log, which is read and written to as ever", async () => {
+test("a spool of format 1 keeps its single log, which is still read and written", async () => {
   await handOver(machine.session, anOrder(machine, { [keyOf(1)]: "true" }, { slots: [] }));
   for (const name of readdirSync(spool(".")).filter((each) => each.startsWith("events.")))
     await machine.session.exec(`rm "$HOME/${machine.spool}/${name}"`).then(({ ended }) => ended);

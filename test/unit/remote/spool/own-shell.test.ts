@@ -11,7 +11,7 @@ test.each([
   "  sleep 1\t",
   "cat <input >output",
   "printf '%s\n' 'of\nseveral lines'",
-])("one plain command does not: %j", (line) => {
+])("a plain command does not need it: %j", (line) => {
   expect(needsOwnShell(line)).toBe(false);
 });
 
@@ -41,7 +41,7 @@ test.each([
   expect(needsOwnShell(line)).toBe(true);
 });
 
-test("what bash does by itself, to itself, needs it; what only says something does not", () => {
+test("builtins that change the shell need it; those that only print do not", () => {
   const own = execFileSync("bash", ["-c", "compgen -b; compgen -k"], { encoding: "utf8" });
   const names = [...new Set(own.split("\n").filter(Boolean))];
   expect(names.length).toBeGreaterThan(70);
@@ -54,7 +54,7 @@ test("what bash does by itself, to itself, needs it; what only says something do
   ]);
 });
 
-test("a line of any length is told at once", () => {
+test("a line of any length is judged quickly", () => {
   expect(needsOwnShell(`a${" '".repeat(20_000)}`)).toBe(false);
   expect(needsOwnShell(`a ${"-".repeat(200_000)}(`)).toBe(true);
   expect(needsOwnShell(`a ${"2 ".repeat(100_000)}(`)).toBe(true);

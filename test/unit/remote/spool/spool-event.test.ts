@@ -28,8 +28,8 @@ test.each<[string, SpoolEvent]>([
 test.each([
   ["nothing", ""],
   ["of a later version", `paused ${key} 1`],
-  ["torn before its end", `ended ${key} 0 0`],
-  ["torn in the middle of a word", "started 00000"],
+  ["cut before its end", `ended ${key} 0 0`],
+  ["cut in the middle of a word", "started 00000"],
   ["two run into one", `ended ${key} 0 0 12started ${key} 0`],
   ["with a path for a key", "freed ../../etc"],
   ["with a key that would name another file", "started 0000001-1/x 0"],
@@ -37,7 +37,7 @@ test.each([
   ["with a negative duration", `ended ${key} 0 0 -10`],
   ["with an exit code that is none", `ended ${key} 0 maybe 10`],
   ["with the name of a property", `constructor ${key} 0`],
-])("a line that is no event of ours: %s", (_, line) => {
+])("a line that is not an event: %s", (_, line) => {
   expect(parseSpoolEvent(line)).toBeNull();
 });
 

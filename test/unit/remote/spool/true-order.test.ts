@@ -24,7 +24,7 @@ function told(events: readonly SpoolEvent[]): string[] {
   );
 }
 
-test("logs that come one after the other are told in the order in which their jobs began and ended", () => {
+test("logs that arrive one after the other are passed on in the order in which their jobs began and ended", () => {
   const slot0 = [started(1, 0, 1000), ended(1, 0, 500), started(4, 0, 1510), ended(4, 0, 90)];
   const slot1 = [started(2, 1, 1010), ended(2, 1, 100), started(3, 1, 1120)];
   expect(told([...slot0, ...slot1])).toEqual([
@@ -38,7 +38,7 @@ test("logs that come one after the other are told in the order in which their jo
   ]);
 });
 
-test("jobs that began in the same hundredth of a second are told in the order of the batch", () => {
+test("jobs that began in the same hundredth of a second are passed on in the order of the batch", () => {
   const logs = [started(1, 0, 1000), started(11, 10, 1000), started(2, 1, 1000), started(3, 2, 990)];
   expect(told(logs)).toEqual(["started 3", "started 1", "started 2", "started 11"]);
 });
@@ -50,7 +50,7 @@ test("without times, as in spools of 0.2, everything stays in the order of its l
   expect(order.toSorted()).toEqual(["ended 2", "started 1", "started 2"]);
 });
 
-test("why a slot waited is told only while it waits", () => {
+test("why a slot waited is passed on only while it waits", () => {
   const events = [waits(0, "memory"), started(1, 0, 10), waits(1, "memory"), waits(1, "GPU 1")];
   expect(inTrueOrder(events)).toEqual([waits(1, "GPU 1"), started(1, 0, 10)]);
 });

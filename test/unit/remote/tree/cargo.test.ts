@@ -1,4 +1,4 @@
-// The archive that several machines get at once: what is in it, how often it is read, and that a change stops it.
+// The archive for several machines at once: its content, how often files are read, and that a change stops it.
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -40,7 +40,7 @@ test("content of any size, and the mark at the end", async () => {
   expect(readFileSync(box.path("into/large")).equals(content)).toBe(true);
 });
 
-test.each(["gzip", "busybox gzip"])("in zipped pieces that %s takes for one file", async (words) => {
+test.each(["gzip", "busybox gzip"])("in zipped pieces that %s reads as one file", async (words) => {
   await box.write("large", Buffer.alloc(3_500_001, "0123456789"));
   const cargo = await aCargo();
   const pieces: Buffer[] = [];
@@ -53,7 +53,7 @@ test.each(["gzip", "busybox gzip"])("in zipped pieces that %s takes for one file
   expect(stdout.equals(await gather(cargo))).toBe(true);
 });
 
-test("machines that keep up with each other share what was read; one that comes late gets the same", async () => {
+test("machines at the same position share what was read; a late one gets the same", async () => {
   await box.write("small", "1");
   await box.write("large", Buffer.alloc(LARGE, "x"));
   const cargo = await aCargo();
@@ -73,7 +73,7 @@ test.each([
   ["a small one", 5],
   ["an empty one", 0],
   ["a large one", LARGE],
-])("what was appended to a file since it was scanned is not sent: %s", async (_, bytes) => {
+])("bytes appended to a file after the scan are not sent: %s", async (_, bytes) => {
   const content = Buffer.alloc(bytes, "x");
   await box.write("file", content);
   const before = await gather(await aCargo());
@@ -82,7 +82,7 @@ test.each([
   expect((await gather(cargo)).equals(before)).toBe(true);
 });
 
-describe("a file that changed since it was scanned stops it, by name", () => {
+describe("a file that changed after the scan stops it, by name", () => {
   test.each<[string, () => Promise<unknown>]>([
     ["it shrank", () => writeFile(box.path("file"), "1")],
     ["it is another of the same length", () => writeFile(box.path("file"), "54321")],
@@ -93,7 +93,7 @@ describe("a file that changed since it was scanned stops it, by name", () => {
     await expect(gather(cargo)).rejects.toThrow("file changed while it was being copied");
   });
 
-  test("a large one, for whoever is first and for whoever comes late", async () => {
+  test("a large one, for the first machine and for a late one", async () => {
     await box.write("large", Buffer.alloc(LARGE, "x"));
     const changed = await aCargo();
     const unchanged = await aCargo();

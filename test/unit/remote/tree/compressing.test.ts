@@ -19,24 +19,24 @@ afterEach(async () => {
 
 const isWorthIt = async () => shrinks(work.dir, (await scanTree(work.dir, ["."])).entries);
 
-test("much text shrinks, little is not worth a look", async () => {
+test("much text is compressible, little text is not checked", async () => {
   await work.write("log", "the same line again\n".repeat(500_000));
   expect(await isWorthIt()).toBe(false);
   await work.write("more", "the same line again\n".repeat(500_000));
   expect(await isWorthIt()).toBe(true);
 });
 
-test("what is random, or packed already, does not, whatever small files are beside it", async () => {
+test("random or compressed data is not, even with small files beside it", async () => {
   for (let n = 0; n < 20; n++) await work.write(`a${n}`, "text\n".repeat(100));
   await work.write("packed", randomBytes(20_000_000));
   expect(await isWorthIt()).toBe(false);
 });
 
-test("no link at all is not slow", async () => {
+test("a lost connection does not count as slow", async () => {
   expect(await isSlow(machine.session, never)).toBe(false);
 });
 
-test("a machine that opens no further session is not asked", async () => {
+test("a machine that opens no further session is not measured", async () => {
   const session = { ...machine.session, exec: () => Promise.reject(new Error("no further session")) };
   expect(await isSlow(session, never)).toBe(false);
 });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([work.remove(), cache.remove()]));
 
-/** As if files were not of this moment any more. */
+/** As if the files were older than this moment. */
 async function scan(now = Date.now() + LATER) {
   const digests = new DigestMemory(cache.dir, work.dir, now);
   const tree = await scanTree(work.dir, ["."], { digests });
@@ -27,7 +27,7 @@ async function scan(now = Date.now() + LATER) {
 
 const fresh = async () => (await scanTree(work.dir, ["."])).hash;
 
-/** Whoever believes what is remembered believes this, too. */
+/** Falsifies the memory, to see whether it is used. */
 async function forge(): Promise<void> {
   const [file = ""] = listBelow(cache.path("digests"));
   const rows = JSON.parse(await cache.read(`digests/${file}`)) as [string, string, string][];
@@ -38,7 +38,7 @@ async function forge(): Promise<void> {
   );
 }
 
-test("what has not changed is not read again", async () => {
+test("an unchanged file is not read again", async () => {
   await scan();
   await forge();
   const { entries } = await scan();
@@ -72,7 +72,7 @@ test.each([
       await writeFile(work.path("a.txt"), "one\nmore\n");
     },
   ],
-])("another content is seen: %s", async (_, change) => {
+])("changed content is noticed: %s", async (_, change) => {
   const before = await fresh();
   await change();
   const { hash } = await scan();
@@ -80,12 +80,12 @@ test.each([
   expect(hash).not.toBe(before);
 });
 
-test("a file of this moment is read again: it may change once more within a tick of the clock", async () => {
+test("a file of this moment is read again, because it may change once more within a clock tick", async () => {
   await scan(Date.now());
   expect(listBelow(cache.dir)).toEqual([]);
 });
 
-test("what is damaged, or not there, is as good as nothing", async () => {
+test("a damaged or missing memory counts as empty", async () => {
   await scan();
   const [file = ""] = listBelow(cache.path("digests"));
   for (const damage of ["", "[", '{"a":1}', '[["a.txt","x"]]', '[["a.txt","x","y"]]', "[1]", "null"]) {
@@ -94,7 +94,7 @@ test("what is damaged, or not there, is as good as nothing", async () => {
   }
 });
 
-test("several trees of a directory share what was read", async () => {
+test("several trees of a directory share the memory", async () => {
   const digests = new DigestMemory(cache.dir, work.dir, Date.now() + LATER);
   await scanTree(work.dir, ["deep"], { digests });
   await scanTree(work.dir, ["a.txt", "deep"], { digests });

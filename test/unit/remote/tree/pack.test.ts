@@ -1,4 +1,4 @@
-// What pack() emits is extracted by the tools that will meet it: GNU tar and busybox's.
+// The output of pack() is extracted by the tools that machines have: GNU tar and busybox's.
 
 import { spawnSync } from "node:child_process";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -21,7 +21,7 @@ async function archive(entries: readonly PackEntry[]): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Path to what is there: a link's target, a directory's or a file's mode, a file's content. */
+/** Path to its description: a link's target, a directory's or a file's mode, a file's content. */
 function look(dir: string, below = ""): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of readdirSync(join(dir, below))) {
@@ -69,7 +69,7 @@ const leaf = fc.oneof(
   fc.record({ kind: fc.constant("link" as const), target: name }),
   fc.record({ kind: fc.constant("empty" as const) }),
 );
-/** Names in a directory and in one below it, with all parents listed first, as a scanned tree has them. */
+/** Names in a directory and in one below it, with all parents listed first, as in a scanned tree. */
 const tree = fc
   .record({
     dirs: fc.uniqueArray(name, { maxLength: 3 }),
@@ -98,14 +98,14 @@ describe.each([["tar"], ["busybox tar"]])("extracted by %s", (words) => {
   function extract(bytes: Buffer): string {
     const into = box.path(`into-${runs++}`);
     mkdirSync(into);
-    // As stage.sh does: busybox's tar takes the umask off every mode.
+    // As in stage.sh: busybox's tar subtracts the umask from every mode.
     const call = ["-c", 'umask 0; exec "$@"', "sh", ...words.split(" "), "-xpof", "-", "-C", into];
     const { status, stderr } = spawnSync("sh", call, { input: bytes });
     expect(status, stderr.toString()).toBe(0);
     return into;
   }
 
-  test("everything comes out as it went in", async () => {
+  test("everything is extracted unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(tree, async (entries) => {
         expect(look(extract(await archive(entries)))).toEqual(expected(entries));
@@ -130,7 +130,7 @@ describe.each([["tar"], ["busybox tar"]])("extracted by %s", (words) => {
     expect(found).toMatchObject(expected(entries));
   });
 
-  test("times survive to the second, also those before 1970", async () => {
+  test("times are kept to the second, even before 1970", async () => {
     const times = [new Date(0), new Date(1_700_000_000_987), new Date(-86_400_000)];
     const into = extract(await archive(times.map((mtime, n) => ({ ...aFile(`f${n}`, "1"), mtime }))));
     const seconds = times.map((_, n) => Math.floor(lstatSync(join(into, `f${n}`)).mtimeMs / 1000));
@@ -138,7 +138,7 @@ describe.each([["tar"], ["busybox tar"]])("extracted by %s", (words) => {
   });
 });
 
-test("bits beyond the nine of a mode do not travel", async () => {
+test("mode bits beyond the nine usual ones are not sent", async () => {
   const bytes = await archive([aFile("f", "", 0o6755)]);
   expect(bytes.subarray(100, 107).toString()).toMatch(/^0*755 ?$/);
 });

@@ -16,7 +16,7 @@ afterEach(() => box.remove());
 const shaOf = ({ entries }: Tree, path: string) =>
   entries.flatMap((entry) => (entry.path === path && entry.type === "File" ? [entry.sha256] : []))[0];
 
-test("the file that failed is read again; its name is told, and the tree has another", async () => {
+test("the file that failed is read again and named, and the tree gets another hash", async () => {
   await writeFile(box.path("a"), "changed");
   const next = await rereadTree(tree, "a");
   expect(next.warnings).toEqual(["a changed while it was copied: jobs get it as it is now"]);
@@ -27,7 +27,7 @@ test("the file that failed is read again; its name is told, and the tree has ano
   expect(next.bytes).toBe(tree.bytes + 2);
 });
 
-test("others that changed are found with it: removed, shorter, or written anew to the same length", async () => {
+test("other changed files are found as well: removed, shorter, or rewritten with the same length", async () => {
   await writeFile(box.path("a"), "other");
   await utimes(box.path("a"), 1e9, 1e9);
   await writeFile(box.path("b"), "1");
@@ -41,7 +41,7 @@ test("others that changed are found with it: removed, shorter, or written anew t
   expect(next.entries.map(({ path }) => path)).toEqual(["a", "b", "d"]);
 });
 
-test("one that only grew stays as it was, and what came since does not come along", async () => {
+test("a file that only grew stays as it was, without the new bytes", async () => {
   await appendFile(box.path("a"), "more");
   await writeFile(box.path("b"), "x");
   await box.write("new", "");
@@ -50,7 +50,7 @@ test("one that only grew stays as it was, and what came since does not come alon
   expect(next.entries.map(({ path }) => path)).toEqual(["a", "b", "d", "d/c"]);
 });
 
-test("one that changes a second time is left out", async () => {
+test("a file that changes a second time is left out", async () => {
   await writeFile(box.path("a"), "second");
   const second = await rereadTree(tree, "a");
   await writeFile(box.path("a"), "third");
@@ -59,7 +59,7 @@ test("one that changes a second time is left out", async () => {
   expect(third.entries.map(({ path }) => path)).toEqual(["b", "d", "d/c"]);
 });
 
-test("a file that is a directory by now is left out", async () => {
+test("a file that has become a directory is left out", async () => {
   await rm(box.path("a"));
   await mkdir(box.path("a"));
   const next = await rereadTree(tree, "a");

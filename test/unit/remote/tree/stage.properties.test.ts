@@ -1,4 +1,4 @@
-// What stands over there, sent whole or made out of an earlier tree, is what tar itself would have made of it.
+// A staged tree, sent whole or made from an earlier one, is the same as if tar itself had made it.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -37,7 +37,7 @@ const thing: fc.Arbitrary<Thing> = fc.oneof(
   fc.record({ kind: fc.constant("link" as const), target: name }),
   fc.record({ kind: fc.constant("directory" as const), mode: fc.constantFrom(0o755, 0o700, 0o750) }),
 );
-/** Where something is put: a name in one of few places, so that edits meet what is there. */
+/** Puts a name in one of a few places, so that edits meet existing entries. */
 const put = fc.record({ own: name, where: fc.nat(), thing });
 const puts = fc.array(put, { minLength: 1, maxLength: 12 });
 
@@ -56,7 +56,7 @@ function remove(model: Map<string, Thing>, path: string): void {
   for (const other of model.keys()) if (other === path || other.startsWith(`${path}/`)) model.delete(other);
 }
 
-/** Additions replace what has the name; then some of all go. */
+/** Additions replace entries of the same name; then some entries are removed. */
 function edit(
   before: Model,
   { added, removed }: { added: Parameters<typeof fill>[1]; removed: number[] },
@@ -69,7 +69,7 @@ function edit(
   return model;
 }
 
-/** The same thing has the same time stamp, as what is not touched has. */
+/** The same entry has the same time stamp, as an untouched entry has. */
 async function build(dir: string, model: Model): Promise<void> {
   const when = (of: unknown) => 1e9 + (Number.parseInt(sha(JSON.stringify(of)).slice(0, 7), 16) % 5e8);
   for (const [path, what] of [...model].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -95,7 +95,7 @@ async function build(dir: string, model: Model): Promise<void> {
 
 const sha = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
 
-/** As `find`, `stat` and `sha256sum` would tell it. */
+/** As `find`, `stat` and `sha256sum` would show it. */
 function look(dir: string, hasDirectoryTimes: boolean, below = ""): Record<string, string> {
   const found: Record<string, string> = {};
   for (const own of readdirSync(join(dir, below))) {
@@ -149,7 +149,7 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
     return look(into, !shell.hasOnlyBusybox);
   }
 
-  test("a tree, and the tree that edits make of it", async () => {
+  test("a tree, and the tree that results from edits", async () => {
     const edits = fc.record({
       added: fc.array(put, { maxLength: 3 }),
       removed: fc.array(fc.nat(), { maxLength: 2 }),
@@ -158,7 +158,7 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
       fc.asyncProperty(puts, edits, async (additions, change) => {
         const before = fill(new Map(), additions);
         const after = edit(before, change);
-        // So much that stays that an edit is worth sending alone.
+        // So many unchanged bytes that sending only the edit pays.
         const stays: Thing = { kind: "file", content: `stays ${rounds}`, hole: 2 << 20, mode: 0o644 };
         const dir = box.path(`${rounds++}`);
         await build(join(dir, "before"), new Map([...before, ["stays here", stays]]));
@@ -170,7 +170,7 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
         const { there, sentBytes } = await staged({ ...second, earlier });
         expect(there).toEqual(byTar(join(dir, "after")));
         if (first.hash !== second.hash) expect(sentBytes).toBeLessThan(second.bytes);
-        // The earlier one is what it was.
+        // The earlier tree has not changed.
         expect(look(machine.path(".sshoal/trees", first.hash), false)).toEqual(
           look(join(dir, "before"), false),
         );

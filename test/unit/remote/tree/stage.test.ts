@@ -40,10 +40,10 @@ async function errorOf(staging: Promise<unknown>): Promise<RemoteError> {
   return error as RemoteError;
 }
 
-/** What stands in the root for trees; incoming ones included. */
+/** The entries of the directory for trees, including incoming ones. */
 const trees = () => readdirSync(machine.path(".sshoal/trees"));
 
-test("sent once, then there", async () => {
+test("sent once, then present", async () => {
   const order = await options();
   expect(await stage(machine.session, order)).toBe(true);
   expect(trees()).toEqual([order.tree.hash]);
@@ -53,18 +53,18 @@ test("sent once, then there", async () => {
   expect(trees()).toEqual([order.tree.hash]);
 });
 
-test("a tiny one goes with the question; where it is, it was sent in vain, and that is all", async () => {
+test("a tiny tree is sent with the question, in vain if the machine has it", async () => {
   const told: number[] = [];
   const order = await options({ isTiny: true, onProgress: (sent) => told.push(sent) });
   expect(await stage(machine.session, order)).toBe(true);
   expect(await machine.read(`.sshoal/trees/${order.tree.hash}/d/run.sh`)).toBe("#!/bin/sh\n");
   expect(told).toEqual([0, order.tree.bytes]);
-  // Whether the machine is through before all is written is a matter of luck.
+  // Whether the machine finishes before everything is written is random.
   for (let round = 0; round < 20; round++) expect(await stage(machine.session, order)).toBe(false);
   expect(told).toHaveLength(2);
 });
 
-test("nothing is made over there before the word to go ahead, also if it never comes", async () => {
+test("nothing is created on the machine before the go-ahead, even if it never comes", async () => {
   const order = await options();
   let goAhead = () => {};
   const said = new Promise<void>((resolve) => {
@@ -87,14 +87,14 @@ test("nothing is made over there before the word to go ahead, also if it never c
   expect(trees()).toEqual([order.tree.hash]);
 });
 
-test("other content stands beside it", async () => {
+test("other content is put beside it", async () => {
   await stage(machine.session, await options());
   await work.write("a.txt", "2");
   expect(await stage(machine.session, await options())).toBe(true);
   expect(trees()).toHaveLength(2);
 });
 
-test("a directory keeps its time, also where another name sorts between it and what is in it", async () => {
+test("a directory keeps its time, even if another name sorts between it and its content", async () => {
   await work.write("d x/file", "2");
   for (const dir of ["d", "d x"]) await utimes(work.path(dir), 1e9, 1e9);
   const order = await options();
@@ -103,7 +103,7 @@ test("a directory keeps its time, also where another name sorts between it and w
   expect([timeOf("d"), timeOf("d x")]).toEqual([1e12, 1e12]);
 });
 
-describe("made out of an earlier tree", () => {
+describe("made from an earlier tree", () => {
   let before: Tree;
 
   beforeEach(async () => {
@@ -115,7 +115,7 @@ describe("made out of an earlier tree", () => {
     await rm(work.path("d/old\nname"));
   });
 
-  /** What the working directory is now, and how many bytes of files it took to have it there. */
+  /** The current working directory on the machine, and how many file bytes were sent for it. */
   async function stageNow(): Promise<{ dir: string; sentBytes: number }> {
     const earlier = [{ hash: before.hash, load: async () => before.entries }];
     const tree = { ...(await scanTree(work.dir, ["."])), earlier };
@@ -127,7 +127,7 @@ describe("made out of an earlier tree", () => {
     return { dir: machine.path(".sshoal/trees", tree.hash), sentBytes };
   }
 
-  test("an edit alone is sent, and the earlier tree stays as it was", async () => {
+  test("only an edit is sent, and the earlier tree does not change", async () => {
     const { dir, sentBytes } = await stageNow();
     expect(sentBytes).toBe("edited".length);
     expect(readdirSync(dir, { recursive: true }).toSorted()).toEqual(["a.txt", "d", "d/run.sh", "data"]);
@@ -144,14 +144,14 @@ describe("made out of an earlier tree", () => {
     expect(Date.now() - statSync(dir).mtimeMs).toBeLessThan(600_000);
   });
 
-  test("where the earlier one is not what it was, everything is sent", async () => {
+  test("if the earlier tree has changed, everything is sent", async () => {
     await rm(machine.path(".sshoal/trees", before.hash, "data"));
     const { dir, sentBytes } = await stageNow();
     expect(sentBytes).toBeGreaterThan(100_000);
     expect(readdirSync(dir, { recursive: true }).toSorted()).toEqual(["a.txt", "d", "d/run.sh", "data"]);
   });
 
-  test("where there are no hard links, everything is sent", async () => {
+  test("without hard links, everything is sent", async () => {
     await machine.write("bin/cp", "#!/bin/sh\necho no such links >&2\nexit 1\n");
     vi.stubEnv("PATH", `${machine.path("bin")}:${process.env.PATH}`);
     const { dir, sentBytes } = await stageNow();
@@ -159,7 +159,7 @@ describe("made out of an earlier tree", () => {
     expect(readdirSync(dir, { recursive: true }).toSorted()).toEqual(["a.txt", "d", "d/run.sh", "data"]);
   });
 
-  test("where it is gone, and when little is the same, everything is sent", async () => {
+  test("if it is gone, or little is the same, everything is sent", async () => {
     await work.write("data", Buffer.alloc(100_000, 1));
     expect((await stageNow()).sentBytes).toBeGreaterThan(100_000);
     await work.write("data", Buffer.alloc(100_000, 2));
@@ -167,7 +167,7 @@ describe("made out of an earlier tree", () => {
     expect((await stageNow()).sentBytes).toBeGreaterThan(100_000);
   });
 
-  test("a stream that ends early makes no tree of it, wherever it is cut", async () => {
+  test("a stream that ends early makes no tree from it, wherever it is cut", async () => {
     const earlier = [{ hash: before.hash, load: async () => before.entries }];
     const order = await options({ tree: { ...(await scanTree(work.dir, ["."])), earlier } });
     for (const cut of [0, 20, 70, 90, 100, 512, 1024, 1536, 2048]) {
@@ -177,7 +177,7 @@ describe("made out of an earlier tree", () => {
   });
 });
 
-test("progress is told up to the last byte", async () => {
+test("progress is reported up to the last byte", async () => {
   await work.write("large", Buffer.alloc(3_000_000));
   const told: number[] = [];
   const order = await options({ onProgress: (bytes) => told.push(bytes) });
@@ -186,13 +186,13 @@ test("progress is told up to the last byte", async () => {
   expect(told).toEqual(told.toSorted((a, b) => a - b));
 });
 
-test("two that stage the same at once both have it", async () => {
+test("two clients that stage the same tree at once both succeed", async () => {
   const order = await options();
   await Promise.all([stage(machine.session, order), stage(machine.session, order)]);
   expect(trees()).toEqual([order.tree.hash]);
 });
 
-test("a file that changed since it was scanned is named, and nothing of the tree stands", async () => {
+test("a file that changed after the scan is named, and no part of the tree is put in place", async () => {
   const order = await options();
   await writeFile(work.path("a.txt"), "2");
   const error = await stage(machine.session, order).catch((reason: unknown) => reason);
@@ -206,7 +206,7 @@ test("a stream that ends early makes no tree, wherever it is cut", async () => {
   await work.write("b.txt", "x".repeat(600));
   const order = await options();
   const whole = await sentBytes(order);
-  // The order before the archive is no whole block.
+  // The order before the archive is not a whole block.
   for (let cut = 0; cut < whole - 1024; cut += 256) {
     await errorOf(stage(cutAfter(machine.session, cut), order));
     expect(existsSync(machine.path(".sshoal/trees", order.tree.hash))).toBe(false);
@@ -230,7 +230,7 @@ async function sentBytes(order: StageOptions): Promise<number> {
   return bytes;
 }
 
-/** A link that is lost after so many bytes: over there the stream just ends. */
+/** A connection that is lost after this many bytes: on the machine the stream just ends. */
 function cutAfter(session: Session, bytes: number): Session {
   return {
     ...session,
@@ -249,21 +249,21 @@ function cutAfter(session: Session, bytes: number): Session {
   };
 }
 
-test("without tar over there, the error says so", async () => {
+test("if tar is missing on the machine, the error names it", async () => {
   vi.stubEnv("PATH", pathWithout(machine, "tar"));
   expect((await errorOf(stage(machine.session, await options()))).message).toBe(
     "copying the working directory failed: there is no tar on the machine",
   );
 });
 
-test("a place that may not be written to: the hint is another one", async () => {
+test("a directory that is not writable: the hint suggests another one", async () => {
   const place = { ...machine.place, scratch: "/sys/kernel" }; // closed even to root
   const error = await errorOf(stage(machine.session, await options({ place })));
   expect(error.message).toMatch(/^copying the working directory failed: mkdir: /);
   expect(error.hint).toContain("scratch:");
 });
 
-test("tools over there speak a language we read, whatever their user's is", async () => {
+test("tools on the machine use the C locale, whatever the user's locale is", async () => {
   await machine.write(
     "bin/mkdir",
     '#!/bin/sh\n[ "$LC_ALL" = C ] && echo Permission denied >&2 || echo Non >&2\nexit 1\n',
@@ -275,7 +275,7 @@ test("tools over there speak a language we read, whatever their user's is", asyn
   }
 });
 
-test("an abort that comes before, or while it is sent, is passed on", async () => {
+test("an abort before or during sending is passed on", async () => {
   const reason = new Error("stopped");
   await expect(stage(machine.session, await options({ signal: AbortSignal.abort(reason) }))).rejects.toBe(
     reason,
@@ -285,7 +285,7 @@ test("an abort that comes before, or while it is sent, is passed on", async () =
   const order = await options({ signal: aborting.signal, onProgress: () => aborting.abort(reason) });
   await expect(stage(machine.session, order)).rejects.toBe(reason);
   await until(
-    "nothing is left over there",
+    "nothing is left on the machine",
     () => !existsSync(machine.path(".sshoal/trees")) || trees().length === 0,
   );
 });

@@ -32,7 +32,7 @@ async function remember(text: string): Promise<string> {
   return tree.hash;
 }
 
-test("the latest come first, of this directory alone, and only few are kept", async () => {
+test("the latest come first, only those of this directory, and only a few are kept", async () => {
   const hashes: string[] = [];
   for (let n = 0; n < 8; n++) hashes.unshift(await remember(`${n}`));
   const recalled = await recallTrees(cache.dir, work.dir);
@@ -40,7 +40,7 @@ test("the latest come first, of this directory alone, and only few are kept", as
   expect(await recallTrees(cache.dir, cache.dir)).toEqual([]);
 });
 
-test("a list tells what the tree was; it is nobody else's business", async () => {
+test("a list describes the tree, and only its owner may read it", async () => {
   await remember("1");
   const [recalled] = await recallTrees(cache.dir, work.dir);
   expect(await recalled?.load()).toMatchObject([
@@ -54,14 +54,14 @@ test.each([
   ["not JSON", "oops"],
   ["of another kind", '{"a":1}'],
   ["another list", '[["File","d/a.txt",420,"00"]]'],
-])("a list that is %s is as good as none", async (_, text) => {
+])("a list that is %s is ignored", async (_, text) => {
   await remember("1");
   for (const file of lists()) await writeFile(file, text);
   const [recalled] = await recallTrees(cache.dir, work.dir);
   expect(await recalled?.load()).toBeNull();
 });
 
-test("where nothing can be kept, nothing is, without a word", async () => {
+test("if nothing can be stored, nothing is, without an error", async () => {
   const tree = await scanTree(work.dir, ["."]);
   const noDirectory = await cache.write("a-file", "");
   await rememberTree(noDirectory, tree);

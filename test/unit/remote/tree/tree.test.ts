@@ -25,7 +25,7 @@ const scan = (...paths: string[]) => scanTree(box.dir, paths.length === 0 ? ["."
 const pathsOf = ({ entries }: Tree) => entries.map(({ path }) => path);
 
 const isRoot = process.getuid?.() === 0;
-/** Root may read everything, so that for a while we are someone else. */
+/** Root may read everything, so this switches to another user for a while. */
 async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   if (isRoot) process.seteuid?.(65534);
   try {
@@ -35,8 +35,8 @@ async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe("what travels", () => {
-  test("a read-only directory is open to its owner in the copy, and a file keeps its mode", async () => {
+describe("what is sent", () => {
+  test("a read-only directory is writable for its owner in the copy, and a file keeps its mode", async () => {
     await write({ "closed/data": "1" });
     await chmod(box.path("closed/data"), 0o444);
     await chmod(box.path("closed"), 0o555);
@@ -46,7 +46,7 @@ describe("what travels", () => {
     ]);
   });
 
-  test("files, directories, empty ones too, and how many bytes that is", async () => {
+  test("files, directories, also empty ones, and their size", async () => {
     await write({ "b.txt": "12", "a/c.txt": "345", "a/run.sh": "#!/bin/sh\n" });
     await mkdir(box.path("a/empty"));
     const tree = await scan();
@@ -60,11 +60,11 @@ describe("what travels", () => {
     expect([tree.bytes, tree.leftOut]).toEqual([15, []]);
   });
 
-  test("nothing at all has no name", async () => {
+  test("an empty tree has no hash", async () => {
     expect(await scan()).toMatchObject({ hash: "", entries: [], bytes: 0 });
   });
 
-  test("a directory comes before what is in it, whatever sorts between", async () => {
+  test("a directory comes before its content, whatever sorts between", async () => {
     await write({ "a/x": "", "a-b": "", "a.c/y": "", "a b": "" });
     const paths = pathsOf(await scan());
     for (const path of paths) {
@@ -73,7 +73,7 @@ describe("what travels", () => {
     }
   });
 
-  test("results and the history of git stay here, at any depth the latter", async () => {
+  test("results and git's history are not sent, the latter at any depth", async () => {
     await write({ "job_results/x/y": "", ".git/HEAD": "", "sub/.git/HEAD": "", "sub/job_results/kept": "" });
     const { leftOut, ...tree } = await scan();
     expect(pathsOf({ ...tree, leftOut })).toEqual(["sub", "sub/job_results", "sub/job_results/kept"]);
@@ -100,7 +100,7 @@ describe("what travels", () => {
     expect(pathsOf(await scan()).toSorted()).toEqual(names.toSorted());
   });
 
-  test("links travel as links, wherever they lead, and are not followed", async () => {
+  test("links are sent as links, wherever they lead, and are not followed", async () => {
     await write({ "d/x": "1" });
     await symlink("nowhere", box.path("dangling"));
     await symlink(".", box.path("d/cycle"));
@@ -112,7 +112,7 @@ describe("what travels", () => {
     ]);
   });
 
-  test("pipes and sockets are left out, and said to be", async () => {
+  test("pipes and sockets are left out and reported", async () => {
     execFileSync("mkfifo", [box.path("pipe")]);
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(box.path("socket"), resolve));
@@ -127,7 +127,7 @@ describe("what travels", () => {
 });
 
 describe("the ignore file", () => {
-  test("leaves out what its rules say, itself not; a later rule takes back an earlier one", async () => {
+  test("leaves out what its rules name, but not itself; a later rule overrides an earlier one", async () => {
     await write({ ".sshoalignore": "*.log\n# a comment\n/data/\nbuild\n!keep.log\n\n" });
     await write({
       "a.log": "",
@@ -142,7 +142,7 @@ describe("the ignore file", () => {
     expect(tree.leftOut).toEqual(["a.log", "data", "sub/b.log", "sub/build"]);
   });
 
-  test("a nested one counts for its own directory and below, before those above it", async () => {
+  test("a nested one applies to its directory and below, and takes precedence over those above", async () => {
     await write({ ".sshoalignore": "*.log\n", "a/.sshoalignore": "!keep.log\n/x\n" });
     await write({ "a/keep.log": "", "a/b/keep.log": "", "a/other.log": "", "keep.log": "" });
     await write({ "a/x": "", "a/b/x": "", x: "" });
@@ -160,22 +160,22 @@ describe("the ignore file", () => {
     expect(tree.leftOut).toEqual(["a/other.log", "a/x", "keep.log"]);
   });
 
-  test("no rule brings along what never travels", async () => {
+  test("no rule includes what is never sent", async () => {
     await write({ ".sshoalignore": "!.git\n!/job_results\n", ".git/HEAD": "", "job_results/x": "" });
     expect((await scan()).leftOut).toEqual([".git", "job_results"]);
   });
 
-  test("the case of letters counts", async () => {
+  test("rules are case-sensitive", async () => {
     await write({ ".sshoalignore": "Data\n", "data/x": "", "Data/x": "" });
     expect(pathsOf(await scan())).toEqual([".sshoalignore", "data", "data/x"]);
   });
 
-  test("a rule for directories spares a file of that name", async () => {
+  test("a rule for directories does not apply to a file of that name", async () => {
     await write({ ".sshoalignore": "cache/\n", cache: "a file" });
     expect(pathsOf(await scan())).toContain("cache");
   });
 
-  test("what is left out need not be readable", async () => {
+  test("a path that is left out need not be readable", async () => {
     await write({ ".sshoalignore": "secret\n", "secret/x": "" });
     await chmod(box.path("secret"), 0);
     expect((await asOrdinaryUser(() => scan())).leftOut).toEqual(["secret"]);
@@ -195,7 +195,7 @@ describe("a part of the working directory", () => {
     ]);
   });
 
-  test("named twice, or within one another, they travel once and are left out once", async () => {
+  test("named twice, or within one another, they are sent once and left out once", async () => {
     await write({ "src/x.log": "", ".sshoalignore": "*.log" });
     const once = await scan("src");
     const twice = await scan("src", "src/", "./src/deep", "src/x.log");
@@ -209,14 +209,14 @@ describe("a part of the working directory", () => {
     expect((await scan("src")).hash).toBe(before.hash);
   });
 
-  test("a path through a link is a mistake: over there the link would lead elsewhere", async () => {
+  test("a path through a link is a mistake: on the machine the link would lead elsewhere", async () => {
     await symlink("src", box.path("alias"));
     const error = await scan("alias/deep").catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UserError);
     expect((error as UserError).message).toContain("alias");
   });
 
-  test("what is not there is a mistake", async () => {
+  test("a missing path is a mistake", async () => {
     await expect(scan("missing")).rejects.toThrow(/^missing: cannot be read for copying/);
   });
 });
@@ -245,7 +245,7 @@ describe("the hash", () => {
     ["mode bits", true, () => chmod(box.path("y"), 0o755)],
     ["a new empty directory", true, () => mkdir(box.path("z"))],
     ["a new empty file", true, () => writeFile(box.path("z"), "")],
-    ["one less", true, () => rm(box.path("y"))],
+    ["one file fewer", true, () => rm(box.path("y"))],
     [
       "a file that became a link",
       true,
@@ -258,7 +258,7 @@ describe("the hash", () => {
     expect(await expectHash(change)).toEqual({ toChange: changes });
   });
 
-  test("is the same wherever the directory is", async () => {
+  test("is the same for a directory at any path", async () => {
     const other = await makeWorkspace({ "a/x": "1", y: "2" });
     try {
       expect((await scanTree(other.dir, ["."])).hash).toBe((await scan()).hash);
@@ -268,7 +268,7 @@ describe("the hash", () => {
   });
 });
 
-test("everything that cannot be read is named at once, with what to do", async () => {
+test("all unreadable paths are reported at once, with a hint", async () => {
   await write({ good: "1", bad: "2", "dir/x": "3" });
   await chmod(box.path("bad"), 0);
   await chmod(box.path("dir"), 0);
@@ -279,12 +279,12 @@ test("everything that cannot be read is named at once, with what to do", async (
   expect(error.message.split("\n").toSorted()).toEqual(
     ["bad", "dir"].map(
       (name) =>
-        `${name}: cannot be read for copying: EACCES (make it readable, or leave it out by a line in .sshoalignore)`,
+        `${name}: cannot be read for copying: EACCES (make it readable, or exclude it with a line in .sshoalignore)`,
     ),
   );
 });
 
-test("what is removed while the directory is read is left out, and named", async () => {
+test("a file that is removed while the directory is read is left out and named", async () => {
   const gone = Array.from({ length: 30 }, (_, at) => `gone-${at}`);
   for (const name of gone) await box.write(name, "1");
   // Their holes take a while to read, wherever the directory lists them.

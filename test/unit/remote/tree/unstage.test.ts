@@ -18,7 +18,7 @@ const takeBack = () => {
   return unstage(machine.session, { place: machine.place, tree, signal: never });
 };
 
-test("nothing is left of a tree, and nothing of ours where there was nothing else", async () => {
+test("the tree is removed, and our directories if they are empty", async () => {
   await takeBack();
   expect(existsSync(machine.path(".sshoal"))).toBe(false);
 });

@@ -181,12 +181,12 @@ function printed(events: readonly RunEvent[]): string[] {
   return stdout.text.split("\n").slice(0, -1);
 }
 
-test("every kind is in the document, with exactly the line that is printed as its example", () => {
+test("every kind is in the document, with exactly the printed line as its example", () => {
   for (const kind of Object.keys(EVERY_KIND)) expect(DOCUMENT).toContain(`### ${kind}\n`);
   for (const line of printed(Object.values(EVERY_KIND))) expect(DOCUMENT).toContain(`\n    ${line}\n`);
 });
 
-test("the document knows no kinds that do not exist", () => {
+test("the document has no kinds that do not exist", () => {
   const documented = [...DOCUMENT.matchAll(/^### (.+)$/gm)].map(([, kind]) => kind);
   expect(documented.sort()).toEqual(Object.keys(EVERY_KIND).sort());
 });
@@ -195,7 +195,7 @@ test.each(NEVER_PRINTED)("%s is not printed", (kind) => {
   expect(printed([started(someJobs(1)), EVERY_KIND[kind]])).toHaveLength(1);
 });
 
-test("events of a job carry its id and name, and which run of it they are about", () => {
+test("events of a job have its id and name, and the number of its run", () => {
   const [, line] = printed([started(someJobs(1)), jobStarted(1, "a.yaml", 0)]);
   expect(JSON.parse(line ?? "")).toEqual({
     v: 2,
@@ -210,7 +210,7 @@ test("events of a job carry its id and name, and which run of it they are about"
   });
 });
 
-test("a line is one line and harmless to a terminal, and says the same", () => {
+test("an event is one line, safe for a terminal, with the same meaning", () => {
   const message = "a\nb\x1b[2J\x7f\x9b31m";
   const [line] = printed([{ kind: "warning", at: 0, message }]);
   expect(line).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);

@@ -36,7 +36,7 @@ function linesOf(text: string): string[] {
   return text.split("\n").slice(0, -1);
 }
 
-test("the lines people grep for, letter by letter", () => {
+test("the lines people grep for, exactly", () => {
   const commands = ['echo "one job"', 'echo "jobs will tell you if they fail" && exit 1', "true"];
   const jobs = commands.map((command, index) => ({
     id: index + 1,
@@ -71,7 +71,7 @@ test("the lines people grep for, letter by letter", () => {
   expect(err).toEqual([]);
 });
 
-test("the limits wait for every machine, and keep the order in which machines were given", () => {
+test("the limits wait for every machine, and keep the order in which machines were named", () => {
   const machines = ["a.yaml", "b.yaml", "c.yaml"];
   const first = [ready("c.yaml", slotsWith([], [])), unreachable("b.yaml")];
   expect(shown(first, { machines }).out).toEqual([]);
@@ -112,7 +112,7 @@ test.each([
   expect(shown(events, { devicesOf: () => devices }).out).toEqual([line]);
 });
 
-test("of a command over several lines, the first and an ellipsis", () => {
+test("for a command over several lines, the first line and an ellipsis", () => {
   const jobs = ["for x in 1; do\n  a\ndone", "a \\\n  b"].map((command, index) => ({
     id: index + 1,
     line: index + 1,
@@ -123,11 +123,11 @@ test("of a command over several lines, the first and an ellipsis", () => {
   expect(shown(events).out).toEqual(["started: jobs.sh.1;  for x in 1; do …", "finished: jobs.sh.2; a …"]);
 });
 
-test("finished is said when the results are there, not before", () => {
+test("finished is printed when the results are collected, not before", () => {
   expect(shown([started(someJobs(1)), jobEnded(1)]).out).toEqual([]);
 });
 
-test("what a slot tells again after a lost link is not said again", () => {
+test("repeated events after a lost connection are not printed again", () => {
   const twice = [jobStarted(1, "a.yaml", 0), jobStarted(1, "a.yaml", 0)];
   const ends = [jobEnded(1), jobEnded(1), jobCollected(1), jobCollected(1)];
   expect(shown([started(someJobs(1)), ...twice, ...ends]).out).toEqual([
@@ -162,14 +162,14 @@ test("warnings and hints go to stderr", () => {
     "WARNING: the link to a.yaml is lost: no answer for 30 s",
     "the link to a.yaml is back",
     "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)",
-    "stopping running jobs, collecting what they have",
+    "stopping running jobs, collecting their results",
     "1 job failed: --halt soon,fail=1 lets running jobs finish",
-    "paused: no new jobs, running ones go on; kill -USR2 4711 resumes",
+    "paused: no new jobs, running ones continue; kill -USR2 4711 resumes",
     "resumed: waiting jobs begin again",
   ]);
 });
 
-test("what jobs print goes to the stream that they printed it on", () => {
+test("output of jobs goes to the stream on which they printed it", () => {
   const said = { kind: "job-output", at: 0, job: 1, attempt: 1 } as const;
   const { out, err } = shown([
     started(someJobs(1)),
@@ -184,12 +184,12 @@ test.each([
   [[], "copying 120 files, 12.3 MB"],
   [[".git", "data"], "copying 120 files, 12.3 MB; left out: .git, data"],
   [["a", "b", "c", "d", "e", "f\n", "g"], "copying 120 files, 12.3 MB; left out: a, b, c, d, e and 2 more"],
-])("what travels is said in one line (%#)", (leftOut, line) => {
+])("what is sent is printed in one line (%#)", (leftOut, line) => {
   const event: RunEvent = { kind: "tree-read", at: 0, files: 120, bytes: 12_345_678, leftOut };
   expect(shown([event])).toEqual({ out: [], err: [line] });
 });
 
-test("a copy that takes long is told now and then, with its rate and what is left of it", () => {
+test("a long copy is reported from time to time, with its rate and the time left", () => {
   const sent = (at: number, megabytes: number, machine = "a.yaml"): RunEvent => ({
     kind: "staging",
     at,
@@ -208,7 +208,7 @@ test("a copy that takes long is told now and then, with its rate and what is lef
   ]);
 });
 
-test("results that take long to come home are told likewise", () => {
+test("a long collection is reported in the same way", () => {
   const got = (at: number, megabytes: number): RunEvent => ({
     kind: "collecting",
     at,
@@ -221,7 +221,7 @@ test("results that take long to come home are told likewise", () => {
   ]);
 });
 
-test("details are for the verbose", () => {
+test("details are printed with --verbose", () => {
   const events: RunEvent[] = [
     { kind: "staging", at: 0, machine: "a.yaml", sentBytes: 0, totalBytes: 12_345_678 },
     { kind: "staging", at: 0, machine: "a.yaml", sentBytes: 12_345_678, totalBytes: 12_345_678 },
@@ -244,7 +244,7 @@ test("details are for the verbose", () => {
 
 const MINUTE = 60_000;
 
-test("why jobs wait is said once per change, not for every slot and every megabyte", () => {
+test("why jobs wait is printed once per change, not for every slot and every megabyte", () => {
   const waits = (at: number, slot: number, reason: string): RunEvent => ({
     kind: "slot-waiting",
     at,
@@ -268,7 +268,7 @@ test("why jobs wait is said once per change, not for every slot and every megaby
   expect(shown(events, { isVerbose: true }).err).toHaveLength(5);
 });
 
-test("nothing of what scripts and machines say reaches the terminal as a control character", () => {
+test("no control character of a script or machine reaches the terminal", () => {
   const evil = "\x1b[2Ja\nfinished: b\x9b";
   const { out, err } = shown(
     [
@@ -302,7 +302,7 @@ test("the summary closes the run, once", () => {
   ]);
 });
 
-test("a job that was stopped or lost is named so, and not as failed", () => {
+test("a stopped or lost job is shown as such, not as failed", () => {
   const { out } = shown([
     started(someJobs(2)),
     jobEnded(1, { kind: "stopped" }),
@@ -313,11 +313,11 @@ test("a job that was stopped or lost is named so, and not as failed", () => {
   expect(out).toEqual(["stopped: batch.sh.1; echo 1", "lost: batch.sh.2; echo 2"]);
 });
 
-test("a machine without bash is told of, once", () => {
+test("a machine without bash is reported, once", () => {
   const told = (shell: "bash" | "sh") => {
     const about = { kind: "machine-ready", machine: "a.yaml", slots: slotsWith([0]), at: 0 } as const;
     return shown([started(someJobs(1)), { ...about, capacity: { ...CAPACITY, shell } }]).err;
   };
-  expect(told("sh")).toEqual(["WARNING: a.yaml has no bash: jobs run under sh there"]);
+  expect(told("sh")).toEqual(["WARNING: a.yaml has no bash: jobs run under sh"]);
   expect(told("bash")).toEqual([]);
 });

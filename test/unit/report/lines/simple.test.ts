@@ -35,7 +35,7 @@ function show(commands: readonly string[], events: readonly RunEvent[]) {
   return text;
 }
 
-test("a line for each command that begins, with its card; nothing else when all is well", () => {
+test("a line for each command that begins, with its card; nothing else if all succeed", () => {
   const { stdout, stderr } = show(
     ["python train.py", "for i in 1 2; do\n  echo $i\ndone", "printf '\\a\u001b[2J'"],
     [1, 2, 3].flatMap((line) => [jobStarted(line, "a.yaml", line % 2), jobEnded(line), jobCollected(line)]),
@@ -49,7 +49,7 @@ test("a line for each command that begins, with its card; nothing else when all 
   expect(stderr).toBe("");
 });
 
-test("what commands print is as they print it, where they print it", () => {
+test("output of commands is unchanged, on the same stream", () => {
   const about = { kind: "job-output", at: 0, job: 1, attempt: 1 } as const;
   const { stdout, stderr } = show(
     ["true"],
@@ -62,7 +62,7 @@ test("what commands print is as they print it, where they print it", () => {
   expect(stderr.split("\n")[0]).toBe("bad");
 });
 
-test("what failed is told at the end, and warnings at once", () => {
+test("failures are reported at the end, and warnings at once", () => {
   const { stderr } = show(
     ["false"],
     [unreachable("b.yaml"), jobStarted(1, "a.yaml", 0), jobEnded(1, FAILURE), jobCollected(1)],

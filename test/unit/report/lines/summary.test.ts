@@ -53,7 +53,7 @@ test("counts, wall time, and how each failed job ended, with the last line of it
   ]);
 });
 
-test("jobs that were stopped or lost are told apart from those that failed, also without Unicode", () => {
+test("stopped and lost jobs are distinguished from failed ones, also without Unicode", () => {
   const view = viewOf(
     [],
     [
@@ -75,7 +75,7 @@ test("jobs that were stopped or lost are told apart from those that failed, also
   ]);
 });
 
-test("a job that needed more memory than its card has is said to", () => {
+test("a job that ran out of GPU memory is marked", () => {
   const said = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has 24 GiB";
   const events = [started(someJobs(1)), jobEnded(1, FAILURE), jobCollected(1)];
   const view = viewOf(["a.yaml"], events, { lastWordsOf: () => said });
@@ -84,12 +84,12 @@ test("a job that needed more memory than its card has is said to", () => {
   );
 });
 
-test("jobs that are skipped though they failed are pointed out", () => {
+test("skipped jobs that failed before are marked", () => {
   const view = viewOf([], [started(someJobs(1)), { kind: "job-skipped", at: 0, job: 1, outcome: FAILURE }]);
   expect(summaryLines(view)[0]).toBe("0 succeeded, 0 failed, 1 skipped (1 of them failed before) in 0s");
 });
 
-test("unfinished jobs are told apart", () => {
+test("unfinished jobs are listed separately", () => {
   const view = viewOf(
     ["a.yaml"],
     [started(someJobs(5)), jobStarted(1, "a.yaml", 0), jobStarted(2, "a.yaml", 1), jobEnded(2)],
@@ -104,7 +104,7 @@ test("unfinished jobs are told apart", () => {
   ]);
 });
 
-test("next commands that do not fit in one row have a row each", () => {
+test("next commands that do not fit into one row have a row each", () => {
   const view = viewOf(["a.yaml"], [started(someJobs(2)), jobStarted(1, "a.yaml", 0)]);
   expect(summaryLines(view, { columns: 20 }).slice(-2)).toEqual(["Next: attach", "      results"]);
 });
@@ -114,12 +114,12 @@ test("jobs of a machine that was left out are lost", () => {
   expect(summaryLines(view)).toEqual([
     "0 succeeded, 0 failed, 1 unfinished in 0s",
     "unfinished jobs:",
-    "  1 lost: their machine was left out, or has them no more",
+    "  1 lost: their machine was left out, or no longer has them",
     "Next: attach · results",
   ]);
 });
 
-test("no more than twenty failed jobs are listed", () => {
+test("at most twenty failed jobs are listed", () => {
   const view = viewOf(
     [],
     [started(someJobs(51)), ...someJobs(51).flatMap(({ id }) => [jobEnded(id, FAILURE), jobCollected(id)])],
@@ -130,21 +130,21 @@ test("no more than twenty failed jobs are listed", () => {
   expect(summaryLines(view, { useUnicode: false }).at(-2)).toBe("... and 31 more: sshoal status lists them");
 });
 
-test("lines fit 80 columns where the names allow it", () => {
-  const reason = "the machine rebooted while the job was running, at a time that nobody can tell any more";
+test("lines fit 80 columns if the names allow it", () => {
+  const reason = "the machine rebooted while the job was running, at an unknown time";
   const view = viewOf([], [started(someJobs(1)), jobEnded(1, { kind: "lost", reason }), jobCollected(1)]);
   expect(summaryLines(view)[1]).toBe(
-    "? 1  lost  a.yaml  1s  the machine rebooted while the job was running, at a tim…",
+    "? 1  lost  a.yaml  1s  the machine rebooted while the job was running, at an un…",
   );
 });
 
-test("a very long name keeps how its job ended", () => {
+test("a very long name does not hide how its job ended", () => {
   const name = `${"long".repeat(30)}.1`;
   const view = viewOf([], [started(someJobs(1, { name })), jobEnded(1, FAILURE), jobCollected(1)]);
   expect(summaryLines(view)[1]).toBe("✗ 1  exit 1  a.yaml  1s");
 });
 
-test("names cannot smuggle escape sequences", () => {
+test("names cannot contain escape sequences", () => {
   const view = viewOf(
     [],
     [started(someJobs(1, { name: "\x1b[2Jx.1" })), jobEnded(1, FAILURE), jobCollected(1)],
@@ -152,11 +152,11 @@ test("names cannot smuggle escape sequences", () => {
   expect(summaryLines(view).join("")).not.toContain("\x1b");
 });
 
-test("a run that never began has nothing to sum up", () => {
+test("a run that never began has no summary", () => {
   expect(summaryLines(viewOf(["a.yaml"], []))).toEqual([]);
 });
 
-test("results of which something is still on a machine are named, with what to do about it", () => {
+test("results with a part still on a machine are named, with what to do", () => {
   const missing = ["a", "b/", "c", "d"];
   const incomplete = [{ job: 1, attempt: 1, machine: "a.yaml", missing }];
   const view = viewOf(
@@ -166,7 +166,7 @@ test("results of which something is still on a machine are named, with what to d
   expect(summaryLines(view)).toEqual([
     "1 succeeded, 0 failed in 0s",
     "incomplete results:",
-    "  job_results/batch.sh.1  without what a.yaml keeps: a, b/, c and 1 more",
-    "  make these files readable there, then type the same command again",
+    "  job_results/batch.sh.1  incomplete, still on a.yaml: a, b/, c and 1 more",
+    "  make these files readable on the machine, then type the same command again",
   ]);
 });

@@ -16,6 +16,6 @@ test.each([
   expect(teeLines("j.1", text)).toEqual(lines);
 });
 
-test("a line is shown whole, however long", () => {
+test("a line of any length is shown whole", () => {
   expect(teeLines("j.1", `${"ä".repeat(5000)}\n`)).toEqual([`j.1: ${"ä".repeat(5000)}`]);
 });

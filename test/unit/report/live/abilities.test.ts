@@ -9,7 +9,7 @@ test("a usual terminal can do everything", () => {
   expect(abilitiesOf({ ...TERMINAL, env: ENV })).toEqual(abilities);
 });
 
-test("NO_COLOR takes the colours away, but only when it says something", () => {
+test("NO_COLOR removes colours, but only if it is not empty", () => {
   expect(abilitiesOf({ ...TERMINAL, env: { ...ENV, NO_COLOR: "1" } }).useColour).toBe(false);
   expect(abilitiesOf({ ...TERMINAL, env: { ...ENV, NO_COLOR: "" } }).useColour).toBe(true);
 });

@@ -49,7 +49,7 @@ const EVENTS: RunEvent[] = [
 ];
 const BUSY = viewOf(MACHINES, EVENTS);
 
-test("how fast a machine gets its copy, and how long it will take", () => {
+test("the rate of a machine's copy, and its remaining time", () => {
   const sent = (at: number, sentBytes: number): RunEvent => ({
     kind: "staging",
     at,
@@ -64,7 +64,7 @@ test("how fast a machine gets its copy, and how long it will take", () => {
   expect(frame(view, 80, 24)).toContain("big.yaml  staging 5.0 MB of 50.0 MB, 10%, 2.5 MB/s, ~20s left");
 });
 
-test("how fast large results come home, beside what the machine does meanwhile, until they are here", () => {
+test("the rate of a large collection, beside the machine's state, until it is done", () => {
   const got = (at: number, receivedBytes: number): RunEvent => ({
     kind: "collecting",
     at,
@@ -128,14 +128,14 @@ test("40 columns", () => {
   ]);
 });
 
-test("without Unicode there is nothing but ASCII, even where lines are cut", () => {
+test("without Unicode everything is ASCII, even in cut lines", () => {
   const look = lookOf({ useColour: false, useUnicode: false });
   const lines = frame(BUSY, 36, 8, { look });
   expect(lines.join("")).toMatch(/^[\x20-\x7e]*$/);
   expect(lines[0]).toBe("batch.sh  2/10, 1m05s, ~45s left");
 });
 
-test("colours change nothing but colours", () => {
+test("colours change only colours", () => {
   const look = lookOf({ useColour: true, useUnicode: true });
   const lines = frame(BUSY, 80, 24, { look });
   expect(lines.join("")).toContain("\x1b[31m");
@@ -152,16 +152,16 @@ test("machines are shown before the jobs are known", () => {
 
 test.each([
   ["drain", "stopping: no new jobs; running jobs finish (Ctrl-C again stops them)"],
-  ["stop", "stopping running jobs, collecting what they have"],
+  ["stop", "stopping running jobs, collecting their results"],
 ] as const)("while interrupted (%s) the last line says what happens", (mode, text) => {
   const view = viewOf(["a.yaml"], [started(someJobs(1)), { kind: "interrupted", at: 0, mode }]);
   expect(frame(view, 80, 24).at(-1)).toBe(text);
 });
 
-test("a rule of --halt that is met, or a pause, is said in the last line", () => {
+test("a --halt rule that is met, or a pause, is shown in the last line", () => {
   const halted: RunEvent = { kind: "halted", at: 0, when: "now", why: "done", count: 4, rule: "now,done=4" };
   const events: RunEvent[] = [started(someJobs(1)), { kind: "paused", at: 0, pid: 4711 }];
-  const paused = "paused: no new jobs, running ones go on; kill -USR2 4711 resumes";
+  const paused = "paused: no new jobs, running ones continue; kill -USR2 4711 resumes";
   expect(frame(viewOf(["a.yaml"], events), 80, 24).at(-1)).toBe(paused);
   const resumed: RunEvent[] = [...events, { kind: "continued", at: 0 }];
   expect(frame(viewOf(["a.yaml"], resumed), 80, 24).at(-1)).toMatch(/^Ctrl-C: /);
@@ -170,7 +170,7 @@ test("a rule of --halt that is met, or a pause, is said in the last line", () =>
   );
 });
 
-test("a slot that waits for a card says why, and a machine without room says so", () => {
+test("a slot that waits for a card shows why, and a machine without room shows that", () => {
   const view = viewOf(
     ["a.yaml", "b.yaml"],
     [
@@ -185,7 +185,7 @@ test("a slot that waits for a card says why, and a machine without room says so"
   ]);
 });
 
-test("a lost link, and a machine that has nothing left to do", () => {
+test("a lost connection, and a machine that has nothing left to do", () => {
   const { view, tell } = aView(
     ["a.yaml", "b.yaml"],
     [
@@ -204,7 +204,7 @@ test("a lost link, and a machine that has nothing left to do", () => {
   expect(frame(view, 80, 24).slice(0, 2)).toEqual(["a.yaml  0/1 busy", "b.yaml  0/1 busy"]);
 });
 
-test("a machine that is drained says that it takes no more jobs, until it is opened", () => {
+test("a drained machine shows that it takes no more jobs, until it is opened", () => {
   const { view, tell } = aView(
     ["a.yaml"],
     [started(someJobs(1)), ready("a.yaml", slotsWith([0])), jobStarted(1, "a.yaml", 0, 60_000)],
@@ -215,16 +215,16 @@ test("a machine that is drained says that it takes no more jobs, until it is ope
   expect(frame(view, 80, 24)).toContain("a.yaml  1/1 busy");
 });
 
-test("a machine that does not answer is pointed out before the link counts as lost", () => {
+test("a machine that does not answer is marked before its connection counts as lost", () => {
   const { view, tell } = aView(
     ["a.yaml"],
     [started(someJobs(1)), ready("a.yaml", slotsWith([0])), jobStarted(1, "a.yaml", 0, 60_000)],
   );
   tell({ kind: "machine-quiet", at: 62_000, machine: "a.yaml", since: 58_000 });
-  expect(frame(view, 80, 24)).toContain("a.yaml  no answer for 7s; its job runs on");
+  expect(frame(view, 80, 24)).toContain("a.yaml  no answer for 7s; its job continues");
   expect(frame(view, 80, 24)).toContain("● 1  a.yaml:0      5s  echo 1      last seen 7s ago");
   tell({ kind: "machine-lost", at: 63_000, machine: "a.yaml", reason: "reset" });
-  expect(frame(view, 80, 24)).toContain("a.yaml  unreachable for 7s, trying again; its job runs on: reset");
+  expect(frame(view, 80, 24)).toContain("a.yaml  unreachable for 7s, trying again; its job continues: reset");
   tell({ kind: "machine-quiet", at: 64_000, machine: "a.yaml", since: null });
   tell({ kind: "machine-back", at: 64_000, machine: "a.yaml" });
   expect(frame(view, 80, 24)).toContain("a.yaml  1/1 busy");
@@ -240,7 +240,7 @@ describe("when not everything fits", () => {
     ),
   ]);
 
-  test("both lists end in how many more there are", () => {
+  test("both lists end with the number of further entries", () => {
     const lines = frame(crowd, 80, 24);
     expect(lines).toHaveLength(23);
     expect(lines).toContain("… 12 more machines");
@@ -248,7 +248,7 @@ describe("when not everything fits", () => {
     expect(lines.at(-1)).toBe("Ctrl-C: no new jobs, running ones finish");
   });
 
-  test("few machines leave their lines to the jobs", () => {
+  test("if there are few machines, the jobs get their lines", () => {
     const view = viewOf(
       ["a.yaml"],
       [
@@ -292,7 +292,7 @@ describe("lines never exceed the columns", () => {
   });
 });
 
-test("once every open job is with a machine, closing the window is said to be safe", () => {
+test("once every open job is on a machine, the view says that closing the window is safe", () => {
   const { view, tell } = aView(["a.yaml"], [started(someJobs(2)), ready("a.yaml", slotsWith([], []))]);
   expect(frame(view, 80, 24).at(-1)).toBe("Ctrl-C: no new jobs, running ones finish");
   tell({ kind: "jobs-handed-over", at: 0, machine: "a.yaml", jobs: [1, 2] });

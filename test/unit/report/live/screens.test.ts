@@ -1,4 +1,4 @@
-// Whole screens of one sweep: 30 jobs on three machines, with failures, a silent job and a machine out of reach.
+// Whole screens of one sweep: 30 jobs on three machines, with failures, a silent job and an unreachable machine.
 
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
@@ -87,14 +87,14 @@ function screen(
   return frameLines(view, { columns, rows, now: NOW, look: lookOf({ useColour, useUnicode }) });
 }
 
-test("80 by 24: every job by its parameters, with where it runs, how long, and what it said last", () => {
+test("80 by 24: every job by its parameters, with its place, time and last output", () => {
   expect(screen(80, 24)).toEqual([
     "sweep.sh  ━━━━━━━━━━━━━━━╳╳╍╍╍╍╍╍╍╍───────────────  13/30 · 20m00s · ~5m left",
     "11 succeeded · 2 failed · 6 running · 11 waiting",
     "",
     "gpu1  4/4 busy",
     "gpu2  1/2 busy  waits: needs 16.0 GB, card 1 has 14.2 GB free",
-    "cpu1  unreachable for 1m20s, trying again; its job runs on: no answer",
+    "cpu1  unreachable for 1m20s, trying again; its job continues: no answer",
     "",
     "✗  7  gpu2:0     42s  exit 1          KeyError: 'pos_embed'",
     "✗ 12  gpu2:0   3m58s  GPU memory      Tried to allocate 2.50 GiB",
@@ -113,14 +113,14 @@ test("80 by 24: every job by its parameters, with where it runs, how long, and w
   ]);
 });
 
-test("140 by 40: also how far each job is, parameters that do not vary, and the last that succeeded", () => {
+test("140 by 40: also the progress of each job, parameters that do not vary, and the last successes", () => {
   expect(screen(140, 40)).toEqual([
     "sweep.sh  ━━━━━━━━━━━━━━━━━━━━━━╳╳╳╳╍╍╍╍╍╍╍╍╍╍╍╍──────────────────────  13/30 · 20m00s · ~5m left",
     "11 succeeded · 2 failed · 6 running · 11 waiting",
     "",
     "gpu1  4/4 busy  8 cores  63 GB",
     "gpu2  1/2 busy  8 cores  63 GB  waits: needs 16.0 GB, card 1 has 14.2 GB free",
-    "cpu1  unreachable for 1m20s, trying again; its job runs on: no answer",
+    "cpu1  unreachable for 1m20s, trying again; its job continues: no answer",
     "",
     "✗  7  gpu2:0     42s        exit 1                    KeyError: 'pos_embed'",
     "✗ 12  gpu2:0   3m58s        GPU memory                Tried to allocate 2.50 GiB",
@@ -151,7 +151,7 @@ test("60 by 24: the last lines are cut", () => {
     "",
     "gpu1  4/4 busy",
     "gpu2  1/2 busy  waits: needs 16.0 GB, card 1 has 14.2 GB fr…",
-    "cpu1  unreachable for 1m20s, trying again; its job runs on:…",
+    "cpu1  unreachable for 1m20s, trying again; its job continue…",
     "",
     "✗  7  gpu2:0     42s  exit 1          KeyError: 'pos_embed'",
     "✗ 12  gpu2:0   3m58s  GPU memory      Tried to allocate 2.5…",
@@ -196,7 +196,7 @@ test("without Unicode, in ASCII signs", () => {
     "",
     "gpu1  4/4 busy",
     "gpu2  1/2 busy  waits: needs 16.0 GB, card 1 has 14.2 GB free",
-    "cpu1  unreachable for 1m20s, trying again; its job runs on: no answer",
+    "cpu1  unreachable for 1m20s, trying again; its job continues: no answer",
     "",
     "x  7  gpu2:0     42s  exit 1          KeyError: 'pos_embed'",
     "x 12  gpu2:0   3m58s  GPU memory      Tried to allocate 2.50 GiB",
@@ -215,7 +215,7 @@ test("without Unicode, in ASCII signs", () => {
   ]);
 });
 
-test("NO_COLOR: the same signs and words, and no escape sequence", () => {
+test("NO_COLOR: the same signs and words, without escape sequences", () => {
   const plain = screen(140, 40);
   expect(plain.join("")).not.toContain("\x1b");
   const coloured = screen(140, 40, { useColour: true });
@@ -233,7 +233,7 @@ test("many failures: the newest are listed, the others counted, and the running 
     "",
     "gpu1  4/4 busy",
     "gpu2  1/2 busy  waits: needs 16.0 GB, card 1 has 14.2 GB free",
-    "cpu1  unreachable for 1m20s, trying again; its job runs on: no answer",
+    "cpu1  unreachable for 1m20s, trying again; its job continues: no answer",
     "",
     "✗ 7 more failed",
     "✗  8  gpu2:0      1s  exit 1",

@@ -47,7 +47,7 @@ test("the view is redrawn in place", () => {
   expect(screen.lines).toEqual(before.map((line) => line.replace("0s  1", "0s  1           halfway")));
 });
 
-test("what jobs print is left standing above the view, at once if it is much", () => {
+test("output of jobs is printed above the view, at once if it is much", () => {
   const { screen, tell } = openBusy(80, 24);
   const view = screen.lines;
   const print = (text: string) =>
@@ -62,7 +62,7 @@ test("what jobs print is left standing above the view, at once if it is much", (
   expect(screen.lines.join("\n")).toContain("batch.sh.1: 4998\nbatch.sh.1: 4999\n");
 });
 
-test("a warning wider than the terminal leaves nothing of what stood there before", () => {
+test("a warning wider than the terminal leaves no rest of the earlier text", () => {
   const { screen, tell } = openBusy(40, 24);
   const view = screen.lines;
   tell({ kind: "warning", at: 0, message: `${"x".repeat(60)} end` });
@@ -70,13 +70,13 @@ test("a warning wider than the terminal leaves nothing of what stood there befor
   expect(screen.lines).toEqual([`WARNING: ${"x".repeat(31)}`, `${"x".repeat(29)} end`, ...view]);
 });
 
-test("elapsed times go on while nothing happens", () => {
+test("elapsed times are updated while nothing happens", () => {
   const { screen } = openBusy(80, 24);
   vi.advanceTimersByTime(5000);
   expect(screen.lines).toContain("● 1  a.yaml:0      5s  1");
 });
 
-test("only lines that have changed are drawn again", () => {
+test("only changed lines are drawn again", () => {
   const { screen, tell } = openBusy(80, 24);
   const before = screen.written;
   tell(jobSaid(1, "halfway"));
@@ -86,7 +86,7 @@ test("only lines that have changed are drawn again", () => {
   expect(drawn).not.toContain("a.yaml  1/2 busy");
 });
 
-test("a flood of events is drawn no more than five times a second", () => {
+test("many events are drawn at most five times per second", () => {
   const { screen, tell } = openBusy(80, 24);
   const before = screen.writes;
   for (let step = 0; step < 10_000; step += 1) {
@@ -96,7 +96,7 @@ test("a flood of events is drawn no more than five times a second", () => {
   expect(screen.writes - before).toBeLessThanOrEqual(5);
 });
 
-test("warnings are left standing above the view, and failures are listed in it", () => {
+test("warnings are printed above the view, and failures are listed in it", () => {
   const { screen, tell } = openBusy(80, 24);
   tell(unreachable("b.yaml"));
   tell(jobEnded(1, FAILURE));
@@ -112,7 +112,7 @@ test("warnings are left standing above the view, and failures are listed in it",
   expect(screen.lines.filter((line) => line === HINT)).toHaveLength(1);
 });
 
-test("while somebody is asked nothing is drawn, and what happened meanwhile is shown afterwards", () => {
+test("while a person is asked, nothing is drawn; events of that time are shown afterwards", () => {
   const { screen, reporter, tell } = openBusy(80, 24);
   reporter.suspend();
   reporter.suspend();
@@ -132,7 +132,7 @@ test("while somebody is asked nothing is drawn, and what happened meanwhile is s
   expect(screen.lines.filter((line) => line === HINT)).toHaveLength(1);
 });
 
-test("a view that is closed while somebody is asked still says how it ended, and draws no more", () => {
+test("a view that is closed while a person is asked still prints its summary, and draws no more", () => {
   const { screen, reporter } = openBusy(80, 24);
   reporter.suspend();
   reporter.close();
@@ -142,7 +142,7 @@ test("a view that is closed while somebody is asked still says how it ended, and
   expect(screen.writes).toBe(writes);
 });
 
-test("whatever comes and goes, the screen shows what a fresh one would show", () => {
+test("after any events, the screen is the same as a freshly drawn one", () => {
   const events: RunEvent[] = [...BUSY, jobStarted(2, "a.yaml", 1), jobSaid(1, "hello")];
   events.push(jobEnded(1), jobCollected(1), ready("b.yaml", slotsWith([0])), jobStarted(3, "b.yaml", 0));
   events.push(
@@ -172,7 +172,7 @@ describe("a change of size", () => {
     ["much narrower", 12, 60],
     ["wider", 200, 40],
     ["lower", 80, 12],
-  ])("%s: drawn anew at once, with nothing left of the old view", (_, columns, rows) => {
+  ])("%s: drawn again at once, without a rest of the old view", (_, columns, rows) => {
     const { screen } = open(80, 40, events);
     screen.resize(columns, rows);
     const fresh = open(columns, rows, events);
@@ -180,7 +180,7 @@ describe("a change of size", () => {
     expect(screen.lines).toHaveLength(fresh.screen.lines.length);
   });
 
-  test("lower and higher again, in steps and while times go on: once more as it was", () => {
+  test("lower and higher again, in steps and while times change: the view is restored", () => {
     const { screen } = open(80, 40, events);
     const before = screen.lines;
     for (const [columns, rows] of [
@@ -207,7 +207,7 @@ test("the ^C that the terminal echoes does not stay", () => {
   expect(screen.cursorLine).toBe("");
 });
 
-test("closing leaves the summary and nothing of the view", () => {
+test("closing leaves the summary and no part of the view", () => {
   const { screen, reporter, tell } = openBusy(80, 24);
   tell(jobEnded(1, FAILURE));
   tell(jobCollected(1, 61_000));

@@ -20,7 +20,7 @@ import {
 
 const ONE_SLOT = ready("a.yaml", slotsWith([0]));
 
-test("a job is counted once, wherever it is on its way", () => {
+test("a job is counted once, at any stage", () => {
   const { view, tell } = aView(["a.yaml"], [started(someJobs(1))]);
   expect(view.state.tally).toEqual({ ...newTally(), waiting: 1 });
   tell(jobStarted(1, "a.yaml", 0));
@@ -39,7 +39,7 @@ test("a slot is busy from the start of a job to its end", () => {
   expect(runningJobs(view)).toEqual([]);
 });
 
-test("running jobs are in the order of the batch, whenever they began", () => {
+test("running jobs are in the order of the batch, not of their starts", () => {
   const starts = [
     jobStarted(1, "a.yaml", 0, 30),
     jobStarted(2, "b.yaml", 0, 20),
@@ -57,7 +57,7 @@ test("a slot no longer waits when it starts a job", () => {
   expect(view.machines.get("a.yaml")?.held.size).toBe(0);
 });
 
-test("what was told before is no news", () => {
+test("repeated events are no news", () => {
   const { view, tell } = aView(["a.yaml"], [started(someJobs(1)), ONE_SLOT]);
   expect(tell(jobStarted(1, "a.yaml", 0, 100), jobStarted(1, "a.yaml", 0, 900))).toEqual([true, false]);
   expect(runningJobs(view)).toMatchObject([{ startedAt: 100 }]);
@@ -68,14 +68,14 @@ test("what was told before is no news", () => {
   expect(view.state.life.durations.count).toBe(1);
 });
 
-test("a slot's old log, told from its beginning, changes nothing", () => {
+test("a slot's old log, read from its start, changes nothing", () => {
   const log = [jobStarted(1, "a.yaml", 0), jobEnded(1), jobStarted(2, "a.yaml", 0)];
   const { view, tell } = aView(["a.yaml"], [started(someJobs(2)), ONE_SLOT, ...log]);
   expect(tell(...log)).toEqual([false, false, false]);
   expect(view.state.tally).toMatchObject({ ended: 1, running: 1 });
 });
 
-test("another attempt takes the place of the one before, whose news no longer count", () => {
+test("another attempt replaces the one before, whose events no longer count", () => {
   const events = [started(someJobs(1)), assigned("a.yaml", [1]), jobStarted(1, "a.yaml", 0)];
   const { view, tell } = aView(["a.yaml", "b.yaml"], events);
   tell(assigned("b.yaml", [1]));
@@ -85,7 +85,7 @@ test("another attempt takes the place of the one before, whose news no longer co
   expect(view.state.tally).toMatchObject({ waiting: 0, running: 1 });
 });
 
-test("of what a machine had when it was left out nobody knows", () => {
+test("the fate of jobs on a machine that was left out is unknown", () => {
   const view = viewOf(
     ["a.yaml"],
     [
@@ -103,14 +103,14 @@ test("of what a machine had when it was left out nobody knows", () => {
   expect(runningJobs(view)).toEqual([]);
 });
 
-test("the last line of a running job is made fit to show, with when it came", () => {
+test("the last line of a running job is made safe to print, with its time", () => {
   const { view, tell } = aView(["a.yaml"], [started(someJobs(1)), jobStarted(1, "a.yaml", 0)]);
   expect(runningJobs(view)).toMatchObject([{ said: null }]);
   tell(jobSaid(1, "10%\r\x1b[32m20%\x1b[0m"));
   expect(runningJobs(view)).toMatchObject([{ said: { text: "20%", at: 0 } }]);
 });
 
-test("events of jobs nobody announced are no news", () => {
+test("events of unknown jobs are no news", () => {
   const { view, tell } = aView([], [started(someJobs(1))]);
   expect(tell(jobStarted(7, "a.yaml", 0))).toEqual([false]);
   expect(runningJobs(view)).toEqual([]);

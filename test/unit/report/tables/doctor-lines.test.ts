@@ -8,8 +8,8 @@ const checks: Check[] = [
   {
     check: "login shell",
     verdict: "warn",
-    says: "bash takes 3.1 s to start, and so does every question to the machine",
-    fix: "begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there",
+    says: "bash takes 3.1 s to start, and every request to the machine waits for it",
+    fix: "begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, to skip slow commands without a terminal",
   },
   {
     check: "tools",
@@ -24,33 +24,33 @@ const machines: DiagnosedMachine[] = [
 ];
 const canvas = { columns: 60, useColour: false, useUnicode: true };
 
-test("a mark for each check, aligned over all machines; a fix is in one piece, to be copied", () => {
+test("a mark for each check, aligned over all machines; a fix is not wrapped, so that it can be copied", () => {
   expect(formatDoctor(machines, canvas)).toBe(`\
 a.yaml: fit
   ✓ reach        connected in 0.1 s
 gpu1: not fit
   ✓ reach        connected in 0.1 s
-  ! login shell  bash takes 3.1 s to start, and so does
-                 every question to the machine
-    fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there
+  ! login shell  bash takes 3.1 s to start, and every
+                 request to the machine waits for it
+    fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, to skip slow commands without a terminal
   ✗ tools        there is no tar
     fix: on the machine: sudo apt-get install tar
 `);
 });
 
-test("words instead of signs where there is no unicode", () => {
+test("words instead of signs without Unicode", () => {
   expect(formatDoctor(machines.slice(1), { ...canvas, columns: 80, useUnicode: false })).toBe(`\
 gpu1: not fit
   ok   reach        connected in 0.1 s
-  warn login shell  bash takes 3.1 s to start, and so does every question to the
-                    machine
-       fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, so that only people wait for what is slow there
+  warn login shell  bash takes 3.1 s to start, and every request to the machine
+                    waits for it
+       fix: begin ~/.bashrc with: case $- in *i*) ;; *) return ;; esac, to skip slow commands without a terminal
   BAD  tools        there is no tar
        fix: on the machine: sudo apt-get install tar
 `);
 });
 
-test("colours are for the verdicts alone, and only where they are wanted", () => {
+test("only verdicts are coloured, and only if wanted", () => {
   const painted = formatDoctor(machines, { ...canvas, useColour: true });
   expect(painted).toContain("gpu1: \u001b[31mnot fit\u001b[39m\n");
   expect(painted).toContain("  \u001b[31m✗\u001b[39m tools        there is no tar\n");
@@ -58,7 +58,7 @@ test("colours are for the verdicts alone, and only where they are wanted", () =>
 });
 
 test.each([40, 60, 80, 200])(
-  "%i columns are kept to, but for fixes, and nothing moves the cursor",
+  "%i columns are never exceeded, except by fixes, and nothing moves the cursor",
   (columns) => {
     const odd: Check = {
       check: "setup",

@@ -28,7 +28,7 @@ const machines: CleanedMachine[] = [
   { kind: "failed", machine: "off.yaml", reason: "connection refused", hint: "is sshd running?" },
 ];
 
-test("for each machine what is there, how much, and what became of it", () => {
+test("for each machine what it has, its size, and what happened to it", () => {
   expect(formatLeftOver(machines)).toBe(`\
 one.yaml
   batch  jobs.sh-1a2b3c4d   12.3 MB  kept: in use, 2 running, 30 waiting, 1 to
@@ -36,7 +36,7 @@ one.yaml
   batch  other.sh-00000000   4.1 kB  removed
   tree   0123456789ab        1.2 GB  removed, 3d03h old
 two.yaml
-  nothing is left there
+  nothing is left on it
 off.yaml
   connection refused
   is sshd running?
@@ -44,7 +44,7 @@ total: 1.2 GB; removed 1.2 GB
 `);
 });
 
-test("a dry run tells what would go", () => {
+test("a dry run shows what would be removed", () => {
   const rows = [aRow({ end: "would be removed" }), aRow({ what: "tree", end: "kept", reason: "used by b" })];
   expect(formatLeftOver([{ kind: "looked", machine: "one.yaml", rows }])).toBe(`\
 one.yaml

@@ -34,7 +34,7 @@ const machines: ProbedMachine[] = [
   },
 ];
 
-test("a row for each machine, a line for each card, and why there is no room", () => {
+test("a row per machine, a line per card, and why there is no room", () => {
   expect(formatProbeTable(machines)).toBe(`\
 machine    slots  cores free  memory free
 lab1.yaml  2      14.3 of 16  5120 of 64000 MB
@@ -79,26 +79,26 @@ test.each([40, 60, 80, 200])("%i columns are never exceeded, and nothing moves t
   expect(text).not.toMatch(/[\u001b\r]/);
 });
 
-test("what is to be typed next is whole, on one line, whatever the width", () => {
-  const hint = `if the machine was set up anew: ssh-keygen -R gpu1 -f /home/${"a".repeat(90)}/known_hosts`;
+test("a hint to type is on one line at any width", () => {
+  const hint = `if the machine was reinstalled: ssh-keygen -R gpu1 -f /home/${"a".repeat(90)}/known_hosts`;
   const text = formatProbeTable([{ kind: "failed", machine: "a", reason: "its host key is new", hint }], 40);
   expect(text.split("\n")).toContain(`  ${hint}`);
 });
 
-test("what the driver said is shown once", () => {
+test("the driver's message is shown once", () => {
   const capacity = aCapacity({ gpus: gpus({}), gpuProblem: "one card is lost" });
   const text = formatProbeTable([{ kind: "probed", machine: "a", slots: 1, notes: [], capacity }]);
   expect(text.match(/one card is lost/g)).toHaveLength(1);
 });
 
-test("no bash is said", () => {
+test("a missing bash is shown", () => {
   const capacity = aCapacity({ shell: "sh" });
   const text = formatProbeTable([
     { kind: "probed", machine: "a", slots: 1, notes: ["cores: few"], capacity },
   ]);
-  expect(text).toContain("\n  no bash: jobs run under sh there\n  cores: few\n");
+  expect(text).toContain("\n  no bash: jobs run under sh\n  cores: few\n");
 });
 
-test("no machines: the headings", () => {
+test("without machines there are only the headings", () => {
   expect(formatProbeTable([])).toBe("machine  slots  cores free  memory free\n");
 });

@@ -4,7 +4,7 @@ import { csvCell, formatCsv } from "../../../../src/report/tables/results-csv.js
 import { printable } from "../../../../src/report/text/printable.js";
 import { aRow, aTable } from "../../results/a-row.js";
 
-test("a row is a line, with the names of the columns first", () => {
+test("one line per row, with the names of the columns first", () => {
   const table = aTable(
     aRow({ parameters: { name: 'a, "b"' }, metrics: { acc: 0.5 }, command: "echo 'a\nb'" }),
     aRow({ job: 2, state: "running", durationMs: null }),
@@ -16,7 +16,7 @@ test("a row is a line, with the names of the columns first", () => {
   );
 });
 
-describe("a spreadsheet works nothing out", () => {
+describe("a spreadsheet evaluates nothing", () => {
   test.each([
     ["=1+1", "'=1+1"],
     ["@SUM(A1)", "'@SUM(A1)"],
@@ -31,7 +31,7 @@ describe("a spreadsheet works nothing out", () => {
   });
 });
 
-test("whatever a cell holds, it is read back", () => {
+test("any cell is read back unchanged", () => {
   const cell = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.string({ unit: fc.constantFrom('"', ",", "\n", "\r", " ", "=", "'", "\t", "a", ";") }),
@@ -48,7 +48,7 @@ test("whatever a cell holds, it is read back", () => {
   );
 });
 
-/** As RFC 4180 has it, of one line. */
+/** One line, as in RFC 4180. */
 function parseCsvLine(line: string): string[] {
   const cells: string[] = [];
   const cell = /"((?:[^"]|"")*)"(?:,|$)|([^",]*)(?:,|$)/y;

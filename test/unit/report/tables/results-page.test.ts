@@ -4,7 +4,7 @@ import { aRow, aTable } from "../../results/a-row.js";
 
 const EVIL = "</script><script>alert(1)</script>$& %STYLE%";
 
-test("data cannot leave its element, and reads back as it was", () => {
+test("data cannot end its element, and reads back unchanged", () => {
   const html =
     "<title>%TITLE%</title><style>%STYLE%</style><script id=data>%DATA%</script><script>%SCRIPT%</script>";
   const table = {
@@ -24,7 +24,7 @@ test("data cannot leave its element, and reads back as it was", () => {
 
 test("only this script and this style are allowed", () => {
   const data = pageData(aTable(aRow()), [], 1);
-  // As `printf %s 'b {}' | openssl dgst -sha256 -binary | base64` has it.
+  // The output of `printf %s 'b {}' | openssl dgst -sha256 -binary | base64`.
   const page = formatPage({ html: "%STYLE_HASH% %SCRIPT_HASH%", style: "b {}", script: "" }, data);
   expect(page).toBe(
     "sha256-zy87ZYlZV4kMyp51wB+3ABJeEclAGRFupKDmlDS9DAw= sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",

@@ -4,7 +4,7 @@ import { resultLines } from "../../../../src/report/tables/results-table.js";
 import { findColumn } from "../../../../src/results/columns.js";
 import { aRow, aTable } from "../../results/a-row.js";
 
-test("one line a job, numbers to the right", () => {
+test("one line per job, numbers aligned right", () => {
   const table = aTable(
     aRow({ parameters: { lr: "0.1", opt: "adam" }, metrics: { acc: 0.9123456789 } }),
     aRow({
@@ -32,7 +32,7 @@ test("one line a job, numbers to the right", () => {
   ]);
 });
 
-test("a script's jobs are known by their commands, which get what room is left", () => {
+test("a script's jobs are shown by their commands, which get the remaining room", () => {
   const rows = [aRow({ command: `echo ${"x".repeat(100)}`, attempt: 2 })];
   const lines = resultLines(aTable(...rows), null, 70);
   expect(lines).toEqual([
@@ -42,12 +42,12 @@ test("a script's jobs are known by their commands, which get what room is left",
   ]);
 });
 
-test("of a command with several lines the first is shown", () => {
+test("for a command with several lines, the first one is shown", () => {
   const lines = resultLines(aTable(aRow({ command: "for i in 1 2; do\n  echo $i\ndone" })), null);
   expect(lines.at(-1)).toMatch(/ {2}for i in 1 2; do …$/);
 });
 
-test("what there is no room for is named; metrics, and what it is sorted by, come first", () => {
+test("columns without room are named; metrics and the sorted column come first", () => {
   const wide: ResultTable = aTable(
     aRow({
       parameters: { first: "p".repeat(30), second: "2" },
@@ -67,7 +67,7 @@ test("what there is no room for is named; metrics, and what it is sorted by, com
   expect(resultLines(wide, findColumn(wide.columns, "first"), 44)[1]).toMatch(/^job {2}first/);
 });
 
-test("nothing a job said moves the cursor", () => {
+test("output of a job does not move the cursor", () => {
   const table = aTable(aRow({ parameters: { a: "\u001b[2J" }, metrics: { "b\u0007": "\u009b1m" } }));
   expect(resultLines(table, null).join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
 });

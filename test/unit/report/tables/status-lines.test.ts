@@ -96,7 +96,7 @@ test("jobs that wait for the same reason share a row; what a slot says is put in
   ]);
 });
 
-test("jobs whose results are still on the machine are over, and to be collected", () => {
+test("jobs with results still on the machine have ended, and are to be collected", () => {
   const ended = [
     aJob(1, { state: "succeeded", machine: "one.yaml", outcome: SUCCESS }),
     aJob(2, {
@@ -115,7 +115,7 @@ test("jobs whose results are still on the machine are over, and to be collected"
   ]);
 });
 
-test("a batch whose results are all here needs no client; results without a record count as skipped", () => {
+test("a batch with all results collected needs no client; results without a record count as skipped", () => {
   const jobs = [done(1), aJob(2, { state: "skipped", isHere: true })];
   expect(linesOf({ jobs })).toEqual([
     "jobs.sh  succeeded  took 1m05s  in ~/vit  (jobs.sh-1a2b3c4d)",
@@ -177,7 +177,7 @@ test.each([40, 80, 120])("%i columns are never exceeded, and nothing moves the c
   expect(lines.join("\n")).not.toMatch(/[\u001b\r\u009b]/);
 });
 
-test("--json: the document's example is exactly what is printed, and harmless to a terminal", () => {
+test("--json: the document's example is exactly the printed line, and safe for a terminal", () => {
   const status = aStatus({
     batch: "train.sh-4f1d2c9a",
     jobs: [
@@ -193,7 +193,7 @@ test("--json: the document's example is exactly what is printed, and harmless to
   expect(JSON.parse(hostile)).not.toHaveProperty("lastLine");
 });
 
-test("results that could not be taken, whole or in part, are listed with the reason or the names", () => {
+test("results that could not be collected, wholly or partly, are listed with the reason or the names", () => {
   const at = { machine: "one.yaml", slot: 0, attempt: 1, outcome: SUCCESS };
   const jobs = [
     aJob(1, { state: "succeeded", isHere: false, ...at, reason: "tar failed" }),

@@ -19,8 +19,8 @@ test.each([
 
 describe("fitWidth", () => {
   test.each([
-    ["what fits is kept", "abcde", 5, "abcde"],
-    ["what does not is cut", "abcdef", 5, "abcd…"],
+    ["a text that fits is kept", "abcde", 5, "abcde"],
+    ["a longer text is cut", "abcdef", 5, "abcd…"],
     ["a wide character is not cut in half", "日本語", 4, "日…"],
     ["a wide text that just fits", "日本", 4, "日本"],
     ["no room at all", "abc", 0, ""],
@@ -37,7 +37,7 @@ describe("fitWidth", () => {
     expect(fitWidth("日".repeat(5_000_000), 80)).toBe(`${"日".repeat(39)}…`);
   });
 
-  test("a letter under a heap of accents", () => {
+  test("a letter with very many accents", () => {
     expect(textWidth(fitWidth(`abc${"\u0301".repeat(10_000)}`, 5))).toBeLessThanOrEqual(5);
   });
 });

@@ -17,7 +17,7 @@ test.each([
   ["it was emptied, and has less now", "one\ntwo\n", "three\n", 0, "one\ntwo\nthree\n"],
   ["it was emptied, and has more now", "one\n", "three\nfour\n", 0, "one\nthree\nfour\n"],
   ["it was emptied before, and that was noticed", "one\ntwo\n", "two\nthree\n", 4, "one\ntwo\nthree\n"],
-  ["it was emptied before, and nothing has come since", "one\n", "two\n", 4, "one\ntwo\n"],
+  ["it was emptied before, and nothing has arrived since", "one\n", "two\n", 4, "one\ntwo\n"],
   ["it was emptied once more", "one\ntwo\n", "three\n", 4, "one\ntwo\nthree\n"],
   ["it was emptied, and nothing was printed since", "one\n", "", 0, "one\n"],
   ["much of it", LONG, `${LONG}end`, 0, `${LONG}end`],
@@ -30,7 +30,7 @@ test.each([
     joinOutput(box.path("here"), box.path("arrived"), kept);
     expect(await box.read("arrived")).toBe(expected);
     if (again) return;
-    // After a crash the same archive may come again, to where the output is in place already.
+    // After a crash the same archive may arrive again when the output is already in place.
     await box.write("here", expected);
     await box.write("arrived", arrived);
   }

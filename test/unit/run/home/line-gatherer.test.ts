@@ -4,7 +4,7 @@ import { LineGatherer } from "../../../../src/run/home/line-gatherer.js";
 
 const KB = 1024;
 
-test("property: however bytes are cut, nothing is lost or doubled, and only the last line may have no newline", () => {
+test("property: for any cut of the bytes nothing is lost or repeated, and only the last line may lack a newline", () => {
   const text = fc.array(fc.constantFrom("\n", "a", "ä", "漢", "\r", "word "), { maxLength: 60 });
   fc.assert(
     fc.property(text, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), (letters, steps) => {
@@ -23,7 +23,7 @@ test("property: however bytes are cut, nothing is lost or doubled, and only the 
   );
 });
 
-test("a line that does not end comes in parts, without tearing a letter", () => {
+test("a line without an end is passed on in parts, without splitting a letter", () => {
   const lines = new LineGatherer();
   const bytes = Buffer.from("漢".repeat(100 * KB));
   let told = "";
@@ -43,6 +43,6 @@ test("a progress bar that is drawn for ever is one line: its last state", () => 
   expect(line.split("\r").at(-2)).toBe("step 19999 of 20000");
 });
 
-test("it goes on with a line that was begun before", () => {
+test("it continues a line that was begun before", () => {
   expect(new LineGatherer(Buffer.from("hel")).take(Buffer.from("lo\n"))).toBe("hello\n");
 });

@@ -15,14 +15,14 @@ beforeEach(async () => {
 });
 afterEach(() => work.remove());
 
-/** A process that has ended: whatever it held is free. */
+/** The pid of a process that has ended: its lock is free. */
 async function deadPid(): Promise<number> {
   const child = spawn("true");
   await new Promise((resolve) => child.once("close", resolve));
   return child.pid as number;
 }
 
-test("who holds it is told to whoever comes second, and nobody when it was let go", () => {
+test("a second client learns the holder, and no holder after it was released", () => {
   const letGo = takeLock(path);
   expect(() => takeLock(path)).toThrow(`another client follows this batch: process ${process.pid}`);
   expect(readHolder(path)).toMatchObject({ pid: process.pid, host: hostname() });
@@ -32,7 +32,7 @@ test("who holds it is told to whoever comes second, and nobody when it was let g
   expect(readdirSync(work.dir)).toEqual([]);
 });
 
-test("one that a killed client left is free, whoever has its pid by now", async () => {
+test("the lock of a killed client is free, even if its pid is reused", async () => {
   const [gone, reused] = [await deadPid(), process.pid];
   for (const pid of [gone, reused]) {
     writeFileSync(path, JSON.stringify({ pid, startedAt: "1", host: hostname() }));
@@ -41,14 +41,14 @@ test("one that a killed client left is free, whoever has its pid by now", async 
   expect(readdirSync(work.dir)).toEqual([]);
 });
 
-test("one that is empty or torn is free", () => {
+test("an empty or incomplete lock is free", () => {
   for (const text of ["", '{"pid":', "null"]) {
     writeFileSync(path, text);
     takeLock(path)();
   }
 });
 
-test("one of another computer holds: whether its client lives is not known here", () => {
+test("the lock of another computer holds, because its client cannot be checked", () => {
   writeFileSync(path, JSON.stringify({ pid: 1, startedAt: "1", host: "elsewhere" }));
   const error = catchError(() => takeLock(path));
   expect(error.message).toBe("another client follows this batch: process 1 on elsewhere");

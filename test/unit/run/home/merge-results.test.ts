@@ -15,7 +15,7 @@ afterEach(() => box.remove());
 
 const merge = () => mergeResults(box.path("from"), box.path("to"));
 
-test("what is new goes where it belongs, into directories that are there and new ones", async () => {
+test("new files are moved into existing and new directories", async () => {
   await box.write("to/a/old", "old");
   for (const path of ["a/new", "b/c/new", "top"]) await box.write(`from/${path}`, path);
   await symlink("new", box.path("from/a/link"));
@@ -33,7 +33,7 @@ test("what is new goes where it belongs, into directories that are there and new
   expect(readlinkSync(box.path("to/a/link"))).toBe("new");
 });
 
-test("what is there with the same content stays alone, however often it comes", async () => {
+test("an existing file with the same content stays single, however often it arrives", async () => {
   await box.write("to/a", "same");
   await symlink("a", box.path("to/link"));
   for (const _ of [1, 2]) {
@@ -44,7 +44,7 @@ test("what is there with the same content stays alone, however often it comes", 
   expect(listBelow(box.path("to"))).toEqual(["a", "link"]);
 });
 
-test("nothing is written over what is there, be it of another kind", async () => {
+test("no existing entry is overwritten, even if it is of another type", async () => {
   await box.write("to/a", "mine");
   await box.write("to/a.again-2", "mine too");
   await box.write("to/b/file", "mine");

@@ -32,7 +32,7 @@ const read = (ending: string) => work.read(`job_results/${JOB}${ending}`);
 const offsetOf = (stream: "out" | "err", key = FIRST) =>
   outputs.positions([key]).find((position) => position.stream === stream)?.offset;
 
-test("both streams are there from the start, and grow as pieces come", async () => {
+test("both streams exist from the start, and grow as pieces arrive", async () => {
   await outputs.begin(FIRST, JOB);
   expect([await read(".out"), await read(".err")]).toEqual(["", ""]);
   await out(0, "one ");
@@ -42,7 +42,7 @@ test("both streams are there from the start, and grow as pieces come", async () 
   expect([offsetOf("out"), offsetOf("err")]).toEqual([7, 5]);
 });
 
-test("a piece that comes again, or too early, changes nothing", async () => {
+test("a piece that arrives again or too early changes nothing", async () => {
   await outputs.begin(FIRST, JOB);
   await out(0, "one ");
   await out(0, "one ");
@@ -50,14 +50,14 @@ test("a piece that comes again, or too early, changes nothing", async () => {
   expect([await read(".out"), offsetOf("out")]).toEqual(["one ", 4]);
 });
 
-test("of a piece that is known in part, the rest is added", async () => {
+test("of a partly known piece, the rest is added", async () => {
   await outputs.begin(FIRST, JOB);
   await out(0, "one ");
   expect(await out(2, "e two")).toBe(true);
   expect([await read(".out"), offsetOf("out")]).toEqual(["one two", 7]);
 });
 
-test("a piece that does not follow what is here is not written; after a restart what is there now is added", async () => {
+test("a piece that does not continue the local file is not written; after a restart the new output is added", async () => {
   await outputs.begin(FIRST, JOB);
   await out(0, "before");
   expect(await out(2, "afterwards")).toBe(false);
@@ -68,7 +68,7 @@ test("a piece that does not follow what is here is not written; after a restart 
   expect([await read(".out"), offsetOf("out")]).toEqual(["beforeafterwards", 10]);
 });
 
-test("a later client knows where the machine's file begins in what is here", async () => {
+test("a later client knows where the machine's file begins in the local one", async () => {
   await work.write(`job_results/${JOB}.out`, "beforeafter");
   outputs = new OutputFiles(results, new Set(["7 1"]), { kept: new Map([["7 1 out", 6]]) });
   await outputs.begin(FIRST, JOB);
@@ -112,7 +112,7 @@ test("pieces of jobs that have not begun, or have ended, are dropped", async () 
   expect(outputs.positions([FIRST])).toEqual([]);
 });
 
-test("binary output is as it was", async () => {
+test("binary output is unchanged", async () => {
   await outputs.begin(FIRST, JOB);
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n));
   await outputs.write({ kind: "output", key: FIRST, stream: "out", offset: 0, bytes });
@@ -120,7 +120,7 @@ test("binary output is as it was", async () => {
   expect((await readFile(work.path(`job_results/${JOB}.out`))).equals(bytes)).toBe(true);
 });
 
-test("streams of which nothing is here can come with the archive", async () => {
+test("streams without local bytes can arrive with the archive", async () => {
   expect(outputs.untouched(FIRST)).toEqual(["out", "err"]);
   await outputs.begin(FIRST, JOB);
   expect(outputs.untouched(FIRST)).toEqual(["out", "err"]);
@@ -128,7 +128,7 @@ test("streams of which nothing is here can come with the archive", async () => {
   expect(outputs.untouched(FIRST)).toEqual(["out"]);
 });
 
-test("an attempt that an earlier client has followed goes on where that left off", async () => {
+test("an attempt that an earlier client followed continues where that client stopped", async () => {
   await work.write(`job_results/${JOB}.out`, "so far");
   outputs = new OutputFiles(results, new Set(["7 1"]));
   await outputs.begin(FIRST, JOB);
@@ -137,7 +137,7 @@ test("an attempt that an earlier client has followed goes on where that left off
   expect(await read(".out")).toBe("so far and on");
 });
 
-test("what another attempt left moves aside, each time", async () => {
+test("output of another attempt moves aside, each time", async () => {
   for (const text of ["first", "second"]) {
     await work.write(`job_results/${JOB}.out`, text);
     outputs = new OutputFiles(results, new Set(["7 1"]));
@@ -151,7 +151,7 @@ test("what another attempt left moves aside, each time", async () => {
   ]);
 });
 
-test("nothing grows where a result is in place", async () => {
+test("no output grows if a result is in place", async () => {
   await work.write(`job_results/${JOB}/x`, "a result");
   await work.write(`job_results/${JOB}.out`, "its output");
   await outputs.begin(FIRST, JOB);
@@ -169,7 +169,7 @@ test("two attempts of one job do not write into one file", async () => {
   expect(outputs.untouched(SECOND)).toEqual(["out", "err"]);
 });
 
-test("when another attempt is the one that counts, what grew moves aside for it", async () => {
+test("if another attempt counts, the grown output moves aside for it", async () => {
   await outputs.begin(FIRST, JOB);
   await out(0, "first");
   await outputs.begin(SECOND, JOB);

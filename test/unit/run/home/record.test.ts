@@ -29,21 +29,21 @@ function append(...events: RunEvent[]): void {
   record.close();
 }
 
-test("what was appended is loaded, in order", () => {
+test("appended events are loaded, in order", () => {
   append(...EVENTS);
   expect(loadRecord(path)).toEqual(EVENTS);
 });
 
-test("without a file there is no past", () => {
+test("without a file there are no events", () => {
   expect(loadRecord(path)).toEqual([]);
 });
 
-test("a later client appends to what is there", () => {
+test("a later client appends to the record", () => {
   for (const event of EVENTS) append(event);
   expect(loadRecord(path)).toEqual(EVENTS);
 });
 
-test("it is there before close, for whoever looks after a kill", () => {
+test("it is on disk before close, for a client after a kill", () => {
   const record = new RunRecord(path);
   record.append([EVENTS[0] as RunEvent]);
   record.sync();
@@ -51,7 +51,7 @@ test("it is there before close, for whoever looks after a kill", () => {
   record.close();
 });
 
-test("what is only for the eye is not kept", () => {
+test("events that are only for display are not kept", () => {
   append({ kind: "job-said", at: 1, job: 1, text: "epoch 1" }, { kind: "staged", at: 2, machine: "a.yaml" });
   expect(readFileSync(path, "utf8")).toBe("");
 });
@@ -68,7 +68,7 @@ test("only its owner may read it", () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("cut at any byte it loads up to its last whole line, and goes on from there", () => {
+test("cut at any byte it loads up to its last whole line, and continues from there", () => {
   append(...EVENTS);
   const whole = readFileSync(path);
   const next: RunEvent = { kind: "interrupted", at: 9, mode: "drain" };
@@ -89,7 +89,7 @@ test("a line that cannot be read does not hide the others", () => {
   expect(loadRecord(path)).toEqual(EVENTS.slice(0, 2));
 });
 
-test("an event that could not be appended leaves nothing of itself behind", () => {
+test("an event that could not be appended leaves nothing in the file", () => {
   append(EVENTS[0] as RunEvent);
   const record = new RunRecord(path);
   const cyclic = { ...EVENTS[1], jobs: [] as unknown[] };
@@ -100,7 +100,7 @@ test("an event that could not be appended leaves nothing of itself behind", () =
   expect(loadRecord(path)).toEqual([EVENTS[0], EVENTS[2]]);
 });
 
-test("what users change about a job is recorded: the next client must know which attempt is overtaken", () => {
+test("a user's changes to a job are recorded: the next client must know which attempt is overtaken", () => {
   const changes: RunEvent[] = [
     { kind: "job-replaced", at: 1, job: 1 },
     { kind: "job-reopened", at: 2, job: 2 },
@@ -109,7 +109,7 @@ test("what users change about a job is recorded: the next client must know which
   expect(loadRecord(path)).toEqual(changes);
 });
 
-test("a record of a newer sshoal is refused, and stays as it is", () => {
+test("a record of a newer sshoal is refused, and does not change", () => {
   append(...EVENTS);
   const later = ['{"v":3,"kind":"run-started","sshoal":"9.1.0"}', '{"v":3,"kind":"run-ended"}'];
   writeFileSync(path, `${readFileSync(path, "utf8")}${later.join("\n")}\n`);
@@ -124,7 +124,7 @@ test("a record of a newer sshoal is refused, and stays as it is", () => {
   expect(readFileSync(path, "utf8")).toBe(before);
 });
 
-test("its last line may be torn also where the rest is refused", () => {
+test("its last line may be incomplete even if the rest is refused", () => {
   writeFileSync(path, '{"v":3,"kind":"run-ended"}\n{"v":3,"ki');
   expect(() => loadRecord(path)).toThrow(`${path}:1: made by a sshoal, which is newer than this one`);
 });

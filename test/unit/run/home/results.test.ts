@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => work.remove());
 
-/** An archive that has brought these files of one job. */
+/** An archive with these files of one job. */
 async function arrived(files: Readonly<Record<string, string>>): Promise<string> {
   const { dir } = await results.makeIncoming("b");
   const key = join(dir, "0000001-1");
@@ -54,20 +54,20 @@ describe("putting results into place", () => {
     ]).toEqual([[], "", ""]);
   });
 
-  test("streams that have grown here already stay as they are", async () => {
+  test("streams that have already grown locally do not change", async () => {
     await work.write(`job_results/${JOB}.out`, "grown here");
     results.place(JOB, await arrived({ err: "from the archive" }), false);
     expect([await read(`${JOB}.out`), await read(`${JOB}.err`)]).toEqual(["grown here", "from the archive"]);
   });
 
-  test("a result that is there is never overwritten, by no file of it", async () => {
+  test("no file of an existing result is ever overwritten", async () => {
     results.place(JOB, await arrived({ out: "1", "work/x": "1" }), false);
     const again = await arrived({ "work/x": "2" });
     expect(() => results.place(JOB, again, false)).toThrow();
     expect([await read(`${JOB}.out`), await read(`${JOB}/x`)]).toEqual(["1", "1"]);
   });
 
-  test("what does not count is kept beside, as often as it comes, streams and all", async () => {
+  test("a result that does not count gets another name, however often it arrives, with its streams", async () => {
     results.place(JOB, await arrived({ out: "1", "work/x": "1" }), false);
     for (const n of ["2", "3"]) results.place(JOB, await arrived({ out: n, "work/x": n }), true);
     for (const [name, n] of [
@@ -97,19 +97,19 @@ describe("making room for another attempt", () => {
     }
   });
 
-  test("a number of which only a stream is taken is not used again", async () => {
-    await work.write(`job_results/${JOB}.old-1.out`, "somebody's");
+  test("a number that only a stream uses is not used again", async () => {
+    await work.write(`job_results/${JOB}.old-1.out`, "another's");
     results.place(JOB, await arrived({ out: "mine" }), false);
     results.moveAside(JOB);
-    expect([await read(`${JOB}.old-1.out`), await read(`${JOB}.old-2.out`)]).toEqual(["somebody's", "mine"]);
+    expect([await read(`${JOB}.old-1.out`), await read(`${JOB}.old-2.out`)]).toEqual(["another's", "mine"]);
   });
 
-  test("of nothing, nothing moves", async () => {
+  test("without results nothing moves", async () => {
     results.moveAside(JOB);
     expect(await visible()).toEqual([]);
   });
 
-  test("other jobs whose names begin alike stay", async () => {
+  test("other jobs with a similar name stay", async () => {
     results.place(`${JOB}0`, await arrived({ out: "ten" }), false);
     results.place(JOB, await arrived({ out: "one" }), false);
     results.moveAside(JOB);
@@ -118,11 +118,11 @@ describe("making room for another attempt", () => {
 });
 
 describe("our own directory", () => {
-  test("is private, and apart from what people look at", () => {
+  test("is private, and separate from the results", () => {
     expect(statSync(work.path("job_results/.sshoal")).mode & 0o777).toBe(0o700);
   });
 
-  test("incoming archives have a place each, which can be removed alone", async () => {
+  test("each incoming archive has its own directory, which can be removed alone", async () => {
     const [first, second] = await Promise.all([results.makeIncoming("b"), results.makeIncoming("b")]);
     expect(first.dir).not.toBe(second.dir);
     await first.remove();
@@ -130,7 +130,7 @@ describe("our own directory", () => {
     expect([existsSync(first.dir), existsSync(second.dir)]).toEqual([false, true]);
   });
 
-  test("what a killed client had begun to receive goes, that of other batches stays", async () => {
+  test("a killed client's incoming archives are removed, those of other batches stay", async () => {
     const [mine, other] = await Promise.all([results.makeIncoming("b"), results.makeIncoming("c")]);
     results.removeIncoming("b");
     expect([existsSync(mine.dir), existsSync(other.dir)]).toEqual([false, true]);
@@ -143,7 +143,7 @@ describe("our own directory", () => {
   });
 });
 
-test("a working directory that cannot be written to is the user's to mend", async () => {
+test("a working directory that is not writable is an error that the user can fix", async () => {
   const isRoot = process.getuid?.() === 0;
   const closed = await makeWorkspace();
   await chmod(closed.dir, 0o555);

@@ -33,7 +33,7 @@ function filesAfter(...begun: string[]): OutputFiles {
 const write = (outputs: OutputFiles, offset: number, text: string, key = FIRST) =>
   outputs.write({ kind: "output", key, stream: "out", offset, bytes: Buffer.from(text) });
 
-/** An archive brought this, and it is put into place. */
+/** An archive with this output, which is put into place. */
 async function arrive(outputs: OutputFiles, out: string | null, key = FIRST): Promise<void> {
   const incoming = work.path("incoming");
   await work.write("incoming/exit", "0\n");
@@ -43,7 +43,7 @@ async function arrive(outputs: OutputFiles, out: string | null, key = FIRST): Pr
   await outputs.tellRest(key, true);
 }
 
-test("lines are told as they become whole, the last one at the end", async () => {
+test("lines are printed when they are complete, the last one at the end", async () => {
   const outputs = filesAfter();
   await outputs.begin(FIRST, JOB);
   await write(outputs, 0, "one\ntw");
@@ -55,7 +55,7 @@ test("lines are told as they become whole, the last one at the end", async () =>
   expect(told.slice(2)).toEqual(["7-1 out three"]);
 });
 
-test("what came only with the results is told once", async () => {
+test("output that arrives only with the results is printed once", async () => {
   const outputs = filesAfter();
   await arrive(outputs, "one\ntwo");
   expect(told).toEqual(["7-1 out one\n", "7-1 out two"]);
@@ -63,7 +63,7 @@ test("what came only with the results is told once", async () => {
   expect(told).toHaveLength(2);
 });
 
-test("a piece that comes again is not told again", async () => {
+test("a piece that arrives again is not printed again", async () => {
   const outputs = filesAfter();
   await outputs.begin(FIRST, JOB);
   await write(outputs, 0, "one\n");
@@ -73,7 +73,7 @@ test("a piece that comes again is not told again", async () => {
   expect(told.join("")).toBe("7-1 out one\n7-1 out two\n");
 });
 
-test("a later client tells what an earlier one had not fetched, from the beginning of its line", async () => {
+test("a later client prints what an earlier one had not fetched, from the start of its line", async () => {
   await writeFile(results.streamPath(JOB, "out"), "told before\nhel");
   const outputs = filesAfter("7 1");
   await outputs.begin(FIRST, JOB);
@@ -82,13 +82,13 @@ test("a later client tells what an earlier one had not fetched, from the beginni
   expect(told).toEqual(["7-1 out hello\n"]);
 });
 
-test("the same if the rest comes with the results", async () => {
+test("also if the rest arrives with the results", async () => {
   await writeFile(results.streamPath(JOB, "out"), "told before\nhel");
   await arrive(filesAfter("7 1"), "told before\nhello\n");
   expect(told).toEqual(["7-1 out hello\n"]);
 });
 
-test("what is put into place at a second try, since the disk was full, is told all the same", async () => {
+test("output that is put into place at a second try, after a full disk, is still printed", async () => {
   const outputs = filesAfter();
   await outputs.end(FIRST, JOB);
   await appendFile(results.streamPath(JOB, "out"), "one\n");
@@ -96,7 +96,7 @@ test("what is put into place at a second try, since the disk was full, is told a
   expect(told).toEqual(["7-1 out one\n"]);
 });
 
-test("another attempt that comes home first is told as itself, and takes no line of the other along", async () => {
+test("another attempt that is collected first is printed separately, without lines of the other", async () => {
   const outputs = filesAfter();
   await outputs.begin(FIRST, JOB);
   await write(outputs, 0, "first\nand mo");
@@ -104,7 +104,7 @@ test("another attempt that comes home first is told as itself, and takes no line
   expect(told).toEqual(["7-1 out first\n", "7-1 out and mo", "7-2 out second\n"]);
 });
 
-test("a reader that stands still is waited for, until the run is left", async () => {
+test("a stalled reader is awaited until the run is left", async () => {
   let isWaiting = false;
   tee = new Tee((_, signal) => {
     isWaiting = true;
@@ -114,7 +114,7 @@ test("a reader that stands still is waited for, until the run is left", async ()
   await outputs.begin(FIRST, JOB);
   await write(outputs, 0, "one\n");
   await until("it is shown", () => isWaiting);
-  // Pieces are taken meanwhile: nothing over there waits for the reader.
+  // Pieces are accepted in the meantime: the machine does not wait for the reader.
   for (let n = 0; n < 100; n++) await write(outputs, 4 + 4 * n, "two\n");
   const arriving = arrive(outputs, null);
   tee.stop();

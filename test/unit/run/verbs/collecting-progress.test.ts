@@ -8,14 +8,14 @@ function aTeller(weigh: () => Promise<number>) {
   return { tell, told };
 }
 
-test("what is small is not weighed, and nothing is told of it", async () => {
+test("a small collection is not measured, and not reported", async () => {
   const weigh = vi.fn(async () => 4e6);
   const { tell, told } = aTeller(weigh);
   for (const bytes of [1e6, 2e6, 4e6]) tell(bytes);
   expect([weigh.mock.calls, told]).toEqual([[], []]);
 });
 
-test("what is large is weighed once, and then told of now and then", async () => {
+test("a large collection is measured once, and then reported from time to time", async () => {
   const weigh = vi.fn(async () => 100e6);
   const { tell, told } = aTeller(weigh);
   tell(10e6);
@@ -25,7 +25,7 @@ test("what is large is weighed once, and then told of now and then", async () =>
   expect(told).toEqual([{ kind: "collecting", machine: "a", receivedBytes: 11e6, totalBytes: 100e6 }]);
 });
 
-test("more than was weighed is never told", async () => {
+test("never more than the measured size is reported", async () => {
   const { tell, told } = aTeller(async () => 9e6);
   tell(10e6);
   await Promise.resolve();
@@ -33,7 +33,7 @@ test("more than was weighed is never told", async () => {
   expect(told).toEqual([{ kind: "collecting", machine: "a", receivedBytes: 11e6, totalBytes: 11e6 }]);
 });
 
-test("where it cannot be weighed nothing is told", async () => {
+test("if it cannot be measured, nothing is reported", async () => {
   const { tell, told } = aTeller(() => Promise.reject(new Error("no further session")));
   tell(10e6);
   await Promise.resolve();

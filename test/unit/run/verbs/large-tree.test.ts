@@ -13,11 +13,11 @@ function entries(sizes: Readonly<Record<string, number>>): Tree["entries"] {
   }));
 }
 
-test("up to a gigabyte nothing is said", () => {
+test("up to a gigabyte there is no warning", () => {
   expect(warnOfSize({ entries: entries({ a: 1e9 }) }, 1e9)).toBeNull();
 });
 
-test("beyond it the five largest are named, a directory by what makes it large, and the line that leaves one out", () => {
+test("above that the five largest entries are named, a directory by what makes it large, with the line that excludes one", () => {
   const tree = {
     entries: entries({
       "in/data/it's": 2e9,
@@ -31,17 +31,17 @@ test("beyond it the five largest are named, a directory by what makes it large, 
     }),
   };
   expect(warnOfSize(tree, 3.2e9)).toBe(
-    "3.2 GB travel to each machine that lacks them; the largest: in/data/it's (2.0 GB), many (1.2 GB), c (5 MB), " +
-      "d (4 MB), e (3 MB); to leave something here: echo '/in/data/it'\\''s' >>.sshoalignore",
+    "3.2 GB will be sent to each machine that lacks them; the largest: in/data/it's (2.0 GB), many (1.2 GB), c (5 MB), " +
+      "d (4 MB), e (3 MB); to exclude something: echo '/in/data/it'\\''s' >>.sshoalignore",
   );
 });
 
-test("what is not large is not named", () => {
+test("small entries are not named", () => {
   expect(warnOfSize({ entries: entries({ a: 2e9, b: 46 }) }, 2e9)).toContain(
-    "the largest: a (2.0 GB); to leave",
+    "the largest: a (2.0 GB); to exclude",
   );
 });
 
-test("what is there already does not count", () => {
+test("files that machines already have do not count", () => {
   expect(warnOfSize({ entries: entries({ a: 5e9 }) }, 1000)).toBeNull();
 });

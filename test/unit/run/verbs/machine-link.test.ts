@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-test("a log that is made later is followed as well, and nothing is told twice", async () => {
+test("a log that is created later is followed as well, and no event is passed on twice", async () => {
   const log = (name: string, text: string) => machine.write(`${machine.spool}/${name}`, text);
   await log("slots/0/events", "idle 0\n");
   await log("events.host.1", "");

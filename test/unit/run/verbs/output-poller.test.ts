@@ -14,7 +14,7 @@ import { makeWorkspace } from "../../../rig/workspace.js";
 const RUNS = "0000001-1";
 const HAS_ENDED = "0000002-1";
 
-test("a job that ended before it was asked for costs no file and no question", async () => {
+test("a job that ended before it was polled costs no file and no request", async () => {
   const work = await makeWorkspace();
   const results = new Results(work.dir);
   await results.prepare();

@@ -1,4 +1,4 @@
-// What has arrived of a hand-over that failed, asked of a machine that cannot always answer.
+// Which jobs of a failed hand-over have arrived, asked of a machine that cannot always answer.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Fleet } from "../../../../src/fleet/fleet.js";
@@ -27,7 +27,7 @@ const known = {
 const error = new RemoteError("handing over failed");
 const emit = (news: News) => void told.push(news);
 
-/** So many scripts fail there before one does not, as at a process limit. */
+/** This many scripts fail before one succeeds, as at a process limit. */
 async function linkThatFails(times: number): Promise<MachineLink> {
   let left = times;
   const session: Session = {
@@ -51,7 +51,7 @@ test("the machine is asked again until it answers, and that is reported once", a
   expect(told).toEqual([{ kind: "warning", message: expect.stringContaining("no more processes") }]);
 });
 
-test("a machine that answers at once is not worth a word", async () => {
+test("a machine that answers at once is not reported", async () => {
   const found = await settleDoubt(known, await linkThatFails(0), { jobs: [1, 2], error, emit });
   expect(found).toEqual({ taken: [1, 2], begun: [] });
   expect(told).toEqual([]);

@@ -1,4 +1,4 @@
-// A machine's logs reach the client in any order: only the lines of one log keep theirs.
+// A machine's logs reach the client in any order: only the lines within one log are ordered.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ const SLOTS = 3;
 const CLIENTS = 2;
 const HOLDER = 77;
 
-/** Who runs a job, and how it comes to its end. */
+/** Which slot runs a job, and how it ends. */
 const course = fc.record({
   by: fc.nat(SLOTS + CLIENTS - 1),
   code: fc.constantFrom("0", "1", "137", "lost", "stopped", "timed-out"),
@@ -33,7 +33,7 @@ function keyOf(id: number): string {
   return attemptKey({ rank: rankOf({ id, line: id, name: "", command: "" }), job: id, number: 1 });
 }
 
-/** One log for each slot, then one for each client. `drains`: the clients that drain and open, in turn. */
+/** One log per slot, then one per client. `drains`: the clients that drain and open, in turn. */
 function logsOf(courses: readonly Course[], drains: readonly number[]): string[][] {
   const logs: string[][] = Array.from({ length: SLOTS + CLIENTS }, () => []);
   const say = (writer: number, line: string) => logs[writer]?.push(line);
@@ -43,7 +43,7 @@ function logsOf(courses: readonly Course[], drains: readonly number[]): string[]
     else {
       say(by, `waiting ${by} memory`);
       say(by, `started ${key} ${by}`);
-      // What a slot has after a job that is not over is that of a later loop.
+      // Lines of a slot after a job without an end are from a later loop.
       if (isOver) say(by, `ended ${key} ${by} ${code} 12`);
     }
     if (isFreed && isOver) say(SLOTS + (index % CLIENTS), `freed ${key}`);
@@ -61,7 +61,7 @@ function interleave(logs: readonly string[][], picks: readonly number[]): string
   return [...lines, ...left.flat()];
 }
 
-/** What a run knows once it has heard all of it. */
+/** The state of a run after all lines. */
 function hear(lines: readonly string[]) {
   const run = aRun({ jobs: JOBS, machines: { a: SLOTS } });
   const ids = Array.from({ length: JOBS }, (_, index) => index + 1);
@@ -93,7 +93,7 @@ function hear(lines: readonly string[]) {
 
 const never = () => new Promise<never>(() => {});
 
-test("the state is the same, in whichever order the lines of several logs come", () => {
+test("the state is the same for any order of the logs' lines", () => {
   fc.assert(
     fc.property(
       fc.array(course, { minLength: JOBS, maxLength: JOBS }),

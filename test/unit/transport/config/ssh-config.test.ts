@@ -36,11 +36,11 @@ function anAddress(over: Partial<SshAddress> = {}): SshAddress {
 
 const NO_PROGRAM = { program: "/no/such/ssh" };
 
-/** The defaults are asked for once by each. */
+/** Each asks for the defaults once. */
 const configs = new Map<object, SshConfig>();
 let files = 0;
 
-/** What `text` as a configuration makes of an address. */
+/** The target for an address with `text` as the configuration. */
 async function resolve(
   text: string,
   over: Partial<SshAddress> = {},
@@ -56,7 +56,7 @@ describe.each([
   ["asked of ssh", {}],
   ["without an ssh program", NO_PROGRAM],
 ])("%s", (_, options) => {
-  test("a name that the configuration does not know", async () => {
+  test("a name that is not in the configuration", async () => {
     const target = await resolve("", {}, options);
     expect(target).toMatchObject({
       alias: "gpu1",
@@ -121,7 +121,7 @@ describe.each([
     ["no key files", "IdentityFile none", { identityFiles: [], hasOwnIdentities: true }],
     ["several known_hosts", 'UserKnownHostsFile /a/b "/c d/e"', { userKnownHosts: ["/a/b", "/c d/e"] }],
     ["a known_hosts that keeps nothing", "UserKnownHostsFile /dev/null", { userKnownHosts: ["/dev/null"] }],
-    ["names that nobody can read", "HashKnownHosts yes", { hashesKnownHosts: true }],
+    ["hashed names", "HashKnownHosts yes", { hashesKnownHosts: true }],
     ["no known_hosts", "GlobalKnownHostsFile none", { globalKnownHosts: [] }],
   ])("%s", async (_name, text, target) => {
     expect(await resolve(text, {}, options)).toMatchObject(target);
@@ -150,7 +150,7 @@ describe.each([
     expect(hasOwnIdentities).toBe(true);
   });
 
-  test("what the address says goes before the configuration", async () => {
+  test("the address takes precedence over the configuration", async () => {
     const over = { port: 2300, username: "alice", keyPath: "/keys/own" };
     const text = "Port 23\nUser bob\nIdentityFile /keys/other";
     expect(await resolve(text, over, options)).toMatchObject({
@@ -162,7 +162,7 @@ describe.each([
     });
   });
 
-  test("a policy for host keys goes before the configuration", async () => {
+  test("a policy for host keys takes precedence over the configuration", async () => {
     const over = { ...options, hostKeys: "strict" as const };
     expect((await resolve("StrictHostKeyChecking no", {}, over)).hostKeys).toBe("strict");
   });
@@ -173,7 +173,7 @@ describe.each([
     expect(target).toMatchObject({ port: 24, configFile });
   });
 
-  test("a file that is not there", async () => {
+  test("a missing file", async () => {
     const asked = resolve("", { configFile: home.path("missing") }, options);
     await expect(asked).rejects.toMatchObject({
       kind: "config",
@@ -182,7 +182,7 @@ describe.each([
     });
   });
 
-  test("somebody else's hops count instead of its own", async () => {
+  test("another host's remaining hops replace its own", async () => {
     await home.write(".ssh/config", "ProxyJump own");
     const target = await configOf(options).resolve(anAddress(), "a,b");
     expect(target.proxyJump).toEqual(["a", "b"]);
@@ -225,14 +225,14 @@ describe.each([
   });
 });
 
-describe("what only ssh itself knows", () => {
+describe("settings that only ssh itself resolves", () => {
   test("Include, and Match exec", async () => {
     const other = await home.write("more.conf", "Host gpu1\n Port 2200\n");
     const text = `Include ${other}\nMatch exec "test %n = gpu1"\n User bob\nMatch exec false\n User eve\n`;
     expect(await resolve(text)).toMatchObject({ port: 2200, username: "bob" });
   });
 
-  test("mistakes come with their places, and a line to see them again", async () => {
+  test("mistakes have their places, and a command that shows them again", async () => {
     const file = await home.write(".ssh/config", "Host gpu1\n  Prot 22\n  Port abc\n");
     const error = await configOf()
       .resolve(anAddress({ port: 23 }), null)
@@ -263,7 +263,7 @@ describe("what only ssh itself knows", () => {
     expect(existsSync(made)).toBe(false);
   });
 
-  test("it is asked once for each way of naming a machine", async () => {
+  test("ssh is asked once per way of naming a machine", async () => {
     const log = home.path("asked");
     await home.write(".ssh/config", `Match exec "echo %n %p >> ${log}"\n Port 23\n`);
     const config = configOf();
@@ -273,7 +273,7 @@ describe("what only ssh itself knows", () => {
     expect((await home.read("asked")).trim().split("\n").sort()).toEqual(["gpu1 22", "gpu2 22"]);
   });
 
-  test("waiting for it can be aborted, which spoils nothing", async () => {
+  test("waiting for it can be aborted without side effects", async () => {
     const go = home.path("go");
     await home.write(".ssh/config", `Match exec "while ! [ -e ${go} ]; do sleep 0.05; done"\n Port 23\n`);
     const config = configOf();
@@ -287,23 +287,23 @@ describe("what only ssh itself knows", () => {
 });
 
 describe("without an ssh program", () => {
-  test("it is known not to be there", async () => {
+  test("its absence is known", async () => {
     expect(await configOf(NO_PROGRAM).hasSsh()).toBe(false);
     expect(await configOf().hasSsh()).toBe(true);
   });
 
-  test("what an Include would have said is pointed out", async () => {
+  test("an ignored Include is reported", async () => {
     await home.write(".ssh/config", "Include more.conf\nPort 23\n");
     const target = await configOf(NO_PROGRAM).resolve(anAddress(), null);
     expect(target).toMatchObject({ port: 23, configFile: null });
     expect(notes).toEqual([
-      `${home.path(".ssh/config")}: its Include is not followed, since there is no ssh program here`,
+      `${home.path(".ssh/config")}: its Include is ignored, because this computer has no ssh program`,
     ]);
   });
 });
 
 describe("GSSAPI", () => {
-  /** An ssh that knows nothing else. */
+  /** An ssh that answers only this. */
   const sshSaying = (everywhere: string, here: string) =>
     home.write(
       "ssh-of-gssapi",
@@ -317,9 +317,9 @@ esac
     );
 
   test.each([
-    ["turned on for everybody is nobody's wish", "yes", "yes", []],
-    ["turned on for a machine is", "no", "yes", ["the configuration turns GSSAPIAuthentication on"]],
-    ["turned off is what ssh2 does", "yes", "no", []],
+    ["turned on for all hosts does not count", "yes", "yes", []],
+    ["turned on for one machine counts", "no", "yes", ["the configuration turns GSSAPIAuthentication on"]],
+    ["turned off is fine for ssh2", "yes", "no", []],
   ])("%s", async (_, everywhere, here, reasons) => {
     const config = configOf({ program: await sshSaying(everywhere, here) });
     const target = await config.resolve(anAddress(), null);

@@ -24,7 +24,7 @@ function make(name: string, type: string): string {
   return path;
 }
 
-test("its keys are listed in its order, a certificate among them as one that ssh2 cannot use", async () => {
+test("its keys are listed in its order, with a certificate as one that ssh2 cannot use", async () => {
   agent.clear();
   const [ca, rsa, ecdsa] = [make("ca", "ed25519"), make("rsa", "rsa"), make("ecdsa", "ecdsa")];
   agent.add(ecdsa);
@@ -41,7 +41,7 @@ test("its keys are listed in its order, a certificate among them as one that ssh
   );
 });
 
-test("it signs with a key it holds, and the signature holds", async () => {
+test("it signs with one of its keys, and the signature is valid", async () => {
   agent.add(make("signer", "ed25519"));
   const key = (await loadAgentKeys(agent.socket)).find(({ type }) => type === "ssh-ed25519")?.key;
   if (!key) throw new Error("not held");
@@ -52,7 +52,7 @@ test("it signs with a key it holds, and the signature holds", async () => {
   expect(await loadAgentKeys(agent.socket)).toEqual([]);
 });
 
-test("no agent, or one that hangs up or talks nonsense, holds nothing", async () => {
+test("a missing agent, or one that closes the connection or sends nonsense, has no keys", async () => {
   expect(await loadAgentKeys(join(dir, "nothing-there"))).toEqual([]);
   const answers = {
     hangup: Buffer.alloc(0),
@@ -67,7 +67,7 @@ test("no agent, or one that hangs up or talks nonsense, holds nothing", async ()
   }
 });
 
-test("an answer that breaks off counts as far as it goes", () => {
+test("of an incomplete answer, the complete part counts", () => {
   const key = Buffer.concat([Buffer.from([0, 0, 0, 3]), Buffer.from("abc")]);
   const entry = Buffer.concat([Buffer.from([0, 0, 0, 7]), key, Buffer.from([0, 0, 0, 0])]);
   const answer = Buffer.concat([Buffer.from([12, 0, 0, 0, 2]), entry, entry.subarray(0, 9)]);

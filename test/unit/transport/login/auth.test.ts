@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const SOMEBODY: Ask = { passphrase: async () => null };
+const PERSON: Ask = { passphrase: async () => null };
 
 function make(options: { format?: string; passphrase?: string } = {}): string {
   const { format = "RFC4716", passphrase = "" } = options;
@@ -48,7 +48,7 @@ function needs(parts: Partial<SshTarget>, ask: Ask | null = null): Promise<strin
   return loginNeedsOpenssh(aTarget(parts), { ask });
 }
 
-describe("what only OpenSSH can log in with", () => {
+describe("logins that only OpenSSH can do", () => {
   test("a certificate beside an identity file", async () => {
     const [plain, certified] = [make(), make()];
     certify(certified);
@@ -56,19 +56,19 @@ describe("what only OpenSSH can log in with", () => {
     expect(await needs({ identityFiles: [plain, certified] })).toEqual([
       `the key ${certified} has a certificate`,
     ]);
-    // The key itself may be in the agent alone.
+    // The key itself may be only in the agent.
     rmSync(certified);
     expect(await needs({ identityFiles: [certified] })).toHaveLength(1);
     writeFileSync(`${certified}-cert.pub`, "nonsense\n");
     expect(await needs({ identityFiles: [certified] })).toEqual([]);
   });
 
-  test("a hardware key, also one that is named beside others", async () => {
+  test("a hardware key, even if named beside others", async () => {
     const path = hardwareKey();
     expect(await needs({ identityFiles: [make(), path] })).toEqual([`the key ${path} is a hardware key`]);
   });
 
-  test("a format that ssh2 cannot read, unless the agent holds the key", async () => {
+  test("a format that ssh2 cannot read, unless the agent has the key", async () => {
     const path = make({ format: "PKCS8" });
     const reason = `the key ${path} is in a format that only OpenSSH reads`;
     expect(await needs({ identityFiles: [path], agentSocket: agent.socket })).toEqual([reason]);
@@ -76,7 +76,7 @@ describe("what only OpenSSH can log in with", () => {
     expect(await needs({ identityFiles: [path], agentSocket: agent.socket })).toEqual([]);
   });
 
-  test("an agent that holds a certificate, unless only the identity files count", async () => {
+  test("an agent with a certificate, unless only the identity files count", async () => {
     const path = make();
     certify(path);
     agent.add(path);
@@ -85,25 +85,25 @@ describe("what only OpenSSH can log in with", () => {
     expect(await needs({ ...parts, identitiesOnly: true })).toEqual([]);
   });
 
-  test("nothing to offer, and somebody who could be asked", async () => {
+  test("no key to offer, and a person to ask", async () => {
     const gone = join(dir, "gone");
     expect(await needs({ identityFiles: [gone] })).toEqual([]);
-    expect(await needs({ identityFiles: [gone] }, SOMEBODY)).toEqual([
+    expect(await needs({ identityFiles: [gone] }, PERSON)).toEqual([
       "there is no key to log in with, and it may ask for something else",
     ]);
-    expect(await needs({ identityFiles: [make({ passphrase: "secret" })] }, SOMEBODY)).toEqual([]);
+    expect(await needs({ identityFiles: [make({ passphrase: "secret" })] }, PERSON)).toEqual([]);
     agent.add(make());
-    expect(await needs({ identityFiles: [gone], agentSocket: agent.socket }, SOMEBODY)).toEqual([]);
+    expect(await needs({ identityFiles: [gone], agentSocket: agent.socket }, PERSON)).toEqual([]);
   });
 });
 
-describe("a key that a person chose and that cannot be used is said before anything is connected", () => {
+describe("a key that a person chose but that cannot be used is reported before connecting", () => {
   function load(path: string, parts: Partial<SshTarget> = {}, ask: Ask | null = null) {
     const own = { identityFiles: [path], hasOwnIdentities: true, identitiesOnly: true, ...parts };
     return loadLogin(aTarget(own), { ask, keys: new KeyRing() });
   }
 
-  test("it is not there", async () => {
+  test("it does not exist", async () => {
     const path = join(dir, "gone");
     await expect(load(path)).rejects.toMatchObject({
       kind: "key-file",
@@ -112,7 +112,7 @@ describe("a key that a person chose and that cannot be used is said before anyth
     });
   });
 
-  test("it has a passphrase: with no agent, with one that does not hold it, and with somebody to ask", async () => {
+  test("it has a passphrase: without an agent, with one that does not have it, and with a person to ask", async () => {
     const path = make({ passphrase: "secret" });
     await expect(load(path)).rejects.toMatchObject({
       message: `gpu1:22: the key ${path} has a passphrase, and there is no agent`,
@@ -122,21 +122,21 @@ describe("a key that a person chose and that cannot be used is said before anyth
       message: `gpu1:22: the key ${path} has a passphrase, and the agent does not hold it`,
       hint: `ssh-add ${path}`,
     });
-    await expect(load(path, {}, SOMEBODY)).resolves.toBeDefined();
+    await expect(load(path, {}, PERSON)).resolves.toBeDefined();
     agent.add(path, "secret");
     await expect(load(path, { agentSocket: agent.socket })).resolves.toBeDefined();
   });
 
-  test("it is no key", async () => {
+  test("it is not a key", async () => {
     const path = join(dir, "garbage");
     writeFileSync(path, "not a key\n");
     await expect(load(path)).rejects.toMatchObject({
       kind: "key-file",
-      hint: `see what OpenSSH says of it: ssh-keygen -y -f ${path}`,
+      hint: `check it with OpenSSH: ssh-keygen -y -f ${path}`,
     });
   });
 
-  test("but one of several that can be used is enough, and the usual files need not be there", async () => {
+  test("but one usable key of several is enough, and the default files need not exist", async () => {
     const gone = join(dir, "gone");
     await expect(load(gone, { identityFiles: [gone, make()] })).resolves.toBeDefined();
     await expect(load(gone, { hasOwnIdentities: false, identitiesOnly: false })).resolves.toBeDefined();

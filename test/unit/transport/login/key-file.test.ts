@@ -47,7 +47,7 @@ test.each(READABLE)("$type $bits in $format without a passphrase is usable", asy
   expect(publicHalfOf(file)?.toString("base64")).toBe(publicKey);
 });
 
-test.each(READABLE)("$type $bits in $format with one opens with the right one alone", async (kind) => {
+test.each(READABLE)("$type $bits in $format with one opens only with the right one", async (kind) => {
   const { path, publicKey } = make({ ...kind, passphrase: "open sesame" });
   const file = await loadKeyFile(path);
   if (file.kind !== "locked") throw new Error(`is ${file.kind}`);
@@ -59,7 +59,7 @@ test.each(READABLE)("$type $bits in $format with one opens with the right one al
   expect(parsePublicKey(Buffer.from(publicKey, "base64"))?.verify("text", signature)).toBe(true);
 });
 
-test("an older key without a .pub file takes no wrong passphrase either", async () => {
+test("an older key without a .pub file also refuses a wrong passphrase", async () => {
   const { path } = make({ type: "rsa", format: "PEM", passphrase: "open sesame" });
   rmSync(`${path}.pub`);
   const file = await loadKeyFile(path);
@@ -69,7 +69,7 @@ test("an older key without a .pub file takes no wrong passphrase either", async 
   expect(file.unlock("open sesame")).not.toBeNull();
 });
 
-test("OpenSSH's own format tells its public half without a .pub file", async () => {
+test("OpenSSH's own format shows its public half without a .pub file", async () => {
   const { path, publicKey } = make({ type: "ed25519", passphrase: "open sesame" });
   rmSync(`${path}.pub`);
   expect(publicHalfOf(await loadKeyFile(path))?.toString("base64")).toBe(publicKey);
@@ -80,19 +80,19 @@ test.each([
   { type: "rsa", format: "PKCS8", passphrase: "open sesame" },
   { type: "ecdsa", format: "PKCS8" },
   { type: "ed25519", passphrase: "open sesame", cipher: "chacha20-poly1305@openssh.com" },
-])("what only OpenSSH reads is told apart, and its public half is known: %o", async (kind) => {
+])("a format that only OpenSSH reads is recognised, with its public half: %o", async (kind) => {
   const { path, publicKey } = make(kind);
   const file = await loadKeyFile(path);
   expect(file).toMatchObject({ kind: "foreign", why: "is in a format that only OpenSSH reads" });
   expect(publicHalfOf(file)?.toString("base64")).toBe(publicKey);
 });
 
-test("so is a hardware key, and its public half", async () => {
+test("so is a hardware key, with its public half", async () => {
   const { privateText, publicText } = aHardwareKey();
   const path = join(dir, "id_ed25519_sk");
   writeFileSync(path, privateText, { mode: 0o600 });
   writeFileSync(`${path}.pub`, publicText);
-  // It is one to OpenSSH as well.
+  // OpenSSH accepts it as well.
   expect(execFileSync("ssh-keygen", ["-lf", path], { encoding: "utf8" })).toContain("(ED25519-SK)");
   expect(await loadKeyFile(path)).toMatchObject({ kind: "foreign", why: "is a hardware key" });
   const half = await loadKeyFile(`${path}.pub`);
@@ -100,7 +100,7 @@ test("so is a hardware key, and its public half", async () => {
   expect(publicHalfOf(half)?.toString("base64")).toBe(publicText.split(" ")[1]);
 });
 
-test("a public key names a key of the agent, by its own file or beside where the private one was", async () => {
+test("a public key names a key of the agent, by its own file or beside the missing private one", async () => {
   const { path, publicKey } = make({ type: "ed25519" });
   const half = await loadKeyFile(`${path}.pub`);
   expect(half).toMatchObject({ kind: "public-half", path: `${path}.pub` });
@@ -109,7 +109,7 @@ test("a public key names a key of the agent, by its own file or beside where the
   expect(await loadKeyFile(path)).toMatchObject({ kind: "public-half", path });
 });
 
-test("what is no key, or not there, is said", async () => {
+test("a file that is no key, or is missing, is reported", async () => {
   const path = join(dir, "garbage");
   const broken = [
     "",

@@ -31,7 +31,7 @@ function whats(files: KeyFile[], agent: AgentKey[], options = USUAL): string[] {
   return orderKeys(files, agent, options).offers.map(({ what }) => what);
 }
 
-test("as OpenSSH: files that the agent holds, its other keys, the remaining files", () => {
+test("as in OpenSSH: files whose keys the agent has, its other keys, the remaining files", () => {
   const files = [usable(1), locked(2), usable(3)];
   expect(whats(files, [held(4), held(3), held(2)])).toEqual([
     byAgent(3),
@@ -41,13 +41,13 @@ test("as OpenSSH: files that the agent holds, its other keys, the remaining file
   ]);
 });
 
-test("only the files' keys where the configuration says so", () => {
+test("only the files' keys if the configuration says so", () => {
   const found = orderKeys([usable(1), usable(2)], [held(4), held(2)], { ...USUAL, identitiesOnly: true });
   expect(found.offers.map(({ what }) => what)).toEqual([byAgent(2), "the key /k1"]);
   expect(found.tooMany).toBe(0);
 });
 
-test("never more than six, and the files' keys are not crowded out", () => {
+test("never more than six, and the files' keys always fit", () => {
   const agent = [5, 6, 7, 8, 9, 10, 11, 0].map(held);
   const found = orderKeys([usable(1), usable(0)], agent, USUAL);
   expect(found.offers.map(({ what }) => what)).toEqual([
@@ -60,7 +60,7 @@ test("never more than six, and the files' keys are not crowded out", () => {
   expect(whats(files, [held(9)])).toEqual([0, 1, 2, 3, 4, 5].map((index) => `the key /k${index}`));
 });
 
-test("a locked key is offered only where somebody can be asked", () => {
+test("a locked key is offered only if a person can be asked", () => {
   const files = [locked(1), locked(2, null)];
   expect(orderKeys(files, [], USUAL)).toMatchObject({ offers: [], unusable: files });
   const found = orderKeys(files, [], { ...USUAL, canAsk: true });
@@ -76,7 +76,7 @@ test("one key under two names is offered once", () => {
   expect(whats([usable(1), twice, usable(1)], [])).toEqual(["the key /k1"]);
 });
 
-test("what cannot be used is told apart, and what ssh2 does not know in the agent is passed over", () => {
+test("unusable files are listed, and agent keys that ssh2 does not know are skipped", () => {
   const half: KeyFile = { kind: "public-half", path: "/half", publicKey: key(1).getPublicSSH() };
   const gone: KeyFile = { kind: "missing", path: "/gone" };
   const hardware: AgentKey = { publicKey: Buffer.from("sk"), type: "sk-ssh-ed25519@openssh.com", key: null };

@@ -10,7 +10,7 @@ function locked(path: string): LockedKeyFile {
   return { kind: "locked", path, publicKey: null, unlock: (said) => (said === "right" ? KEY : null) };
 }
 
-/** Somebody who answers with these, one after the other. */
+/** A person who gives these answers, one after the other. */
 function person(...answers: (string | null)[]) {
   const asked: string[] = [];
   const ask: Ask = {
@@ -22,7 +22,7 @@ function person(...answers: (string | null)[]) {
   return { ask, asked };
 }
 
-test("a passphrase is asked for once, also by machines that connect at the same time", async () => {
+test("a passphrase is asked for once, even by machines that connect at the same time", async () => {
   const { ask, asked } = person("right");
   const ring = new KeyRing();
   const all = await Promise.all([1, 2, 3].map(() => ring.unlock(locked("/k"), ask)));
@@ -31,14 +31,14 @@ test("a passphrase is asked for once, also by machines that connect at the same 
   expect(asked).toEqual(["Enter passphrase for key '/k': "]);
 });
 
-test("each key has its own", async () => {
+test("each key has its own passphrase", async () => {
   const { ask, asked } = person("right", "right");
   const ring = new KeyRing();
   await Promise.all([ring.unlock(locked("/a"), ask), ring.unlock(locked("/b"), ask)]);
   expect(asked).toHaveLength(2);
 });
 
-test("a wrong one is said, and there are three tries", async () => {
+test("a wrong one is reported, and there are three tries", async () => {
   const second = person("wrong", "right");
   expect((await new KeyRing().unlock(locked("/k"), second.ask)).kind).toBe("unlocked");
   expect(second.asked[1]).toBe("Wrong passphrase. Enter passphrase for key '/k': ");
@@ -50,7 +50,7 @@ test("a wrong one is said, and there are three tries", async () => {
   expect(never.asked).toHaveLength(3);
 });
 
-test.each([null, ""])("who answers %j is not asked again", async (answer) => {
+test.each([null, ""])("after the answer %j, the person is not asked again", async (answer) => {
   const { ask, asked } = person(answer, "right");
   const ring = new KeyRing();
   const declined = { kind: "locked", why: "no passphrase was given" };

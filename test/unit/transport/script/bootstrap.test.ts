@@ -12,7 +12,7 @@ import {
 } from "../../../../src/transport/script/bootstrap.js";
 
 const LOGIN_SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "fish", "tcsh"];
-/** What `sh` is over there. */
+/** What `sh` is on the machine. */
 const SHELLS = { dash: "/bin/dash", bash: "/bin/bash", busybox: "/bin/busybox", ksh: "/bin/ksh" };
 const NONCE = "0123456789abcdef";
 
@@ -44,7 +44,7 @@ const every = LOGIN_SHELLS.flatMap((loginShell) =>
 );
 
 test.each(every)(
-  "$loginShell hands the script to $shell, and binary data after it arrives unharmed",
+  "$loginShell passes the script to $shell, and binary data after it arrives unchanged",
   (over) => {
     const data = randomBytes(1 << 20);
     const text = `'"\\\\ \\n $x \`y\` ! % %s é 你 \t|  `;
@@ -76,13 +76,13 @@ test.each(Object.keys(SHELLS))("a script that was cut off does not run in %s", (
   }
 });
 
-test.each(LOGIN_SHELLS)("the exit code comes through %s", (loginShell) => {
+test.each(LOGIN_SHELLS)("the exit code is passed on by %s", (loginShell) => {
   expect(run(scriptLine("exit 7", NONCE), { loginShell }).status).toBe(7);
   expect(run(scriptLine("false", NONCE), { loginShell }).status).toBe(1);
   expect(run(scriptLine("kill -TERM $$", NONCE), { loginShell }).signal).toBe("SIGTERM");
 });
 
-test.each(LOGIN_SHELLS)("to %s reading commands from stdin, the line is a comment", (loginShell) => {
+test.each(LOGIN_SHELLS)("for %s that reads commands from stdin, the line is a comment", (loginShell) => {
   const { stdout, stderr } = spawnSync(loginShell, [], {
     input: scriptLine("echo it-ran; echo it-ran >&2", NONCE),
     env: { PATH: process.env.PATH, HOME: dir },
@@ -95,17 +95,17 @@ test.each(Object.keys(SHELLS))("spaces at the end of a script count in %s", (she
   expect(stdout.toString()).toBe(`${startMarker(NONCE)}<a >`);
 });
 
-test("the line numbers sh reports are those of the script", () => {
+test("the line numbers that sh reports are those of the script", () => {
   const { stderr } = run(scriptLine("true\ntrue\n/no/such/thing", NONCE), { shell: "bash" });
   expect(stderr.toString()).toContain("line 3:");
 });
 
-test("the script finds none of our variables, not even when they were exported", () => {
+test("the script sees none of our variables, even if they were exported", () => {
   const { stdout } = run(scriptLine('echo "<$s>"', NONCE), { env: { s: "exported", IFS: "c" } });
   expect(stdout.toString()).toBe(`${startMarker(NONCE)}<>\n`);
 });
 
-test("a home directory that is not there is said, and the script does not run", () => {
+test("a missing home directory is reported, and the script does not run", () => {
   const { stdout, stderr, status } = run(scriptLine("echo ran", NONCE), { env: { HOME: "/no/such/home" } });
   expect(stdout.toString()).toBe(startMarker(NONCE));
   expect(stderr.toString()).toContain("/no/such/home");

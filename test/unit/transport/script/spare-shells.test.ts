@@ -7,7 +7,7 @@ function aChannel({ hasEnded = false } = {}): WrappedChannel {
   return { running, closed: Promise.resolve(), hasEnded: () => hasEnded, lose: () => {} };
 }
 
-test("as many as were asked for, each taken once, the oldest first", async () => {
+test("as many as requested, each used once, the oldest first", async () => {
   const channels = [aChannel(), aChannel(), aChannel()];
   const open = vi.fn(async () => channels.shift() ?? null);
   const [first, second] = channels;
@@ -19,7 +19,7 @@ test("as many as were asked for, each taken once, the oldest first", async () =>
   expect([await spares.take(), await spares.take(), await spares.take()]).toEqual([first, second, null]);
 });
 
-test("one that has ended is closed, and the next is taken", async () => {
+test("one that has ended is closed, and the next is used", async () => {
   const [ended, waiting] = [aChannel({ hasEnded: true }), aChannel()];
   const channels = [ended, waiting];
   const spares = new SpareShells(async () => channels.shift() ?? null);
@@ -28,7 +28,7 @@ test("one that has ended is closed, and the next is taken", async () => {
   expect(ended.running.close).toHaveBeenCalledOnce();
 });
 
-test("where none can be opened there is none", async () => {
+test("if none can be opened, there is none", async () => {
   const spares = new SpareShells(() => Promise.reject(new Error("open failed")));
   spares.fill(2);
   expect(await spares.take()).toBeNull();

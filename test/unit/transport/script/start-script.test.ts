@@ -4,7 +4,7 @@ import { deferred } from "../../../../src/transport/deferred.js";
 import { startScript } from "../../../../src/transport/script/start-script.js";
 import type { ExecEnd } from "../../../../src/transport/session.js";
 
-/** A channel played by hand; `marker` is what the script would print first. */
+/** A simulated channel; `marker` is what the script would print first. */
 function play() {
   const end = deferred<ExecEnd>();
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -24,7 +24,7 @@ async function text(stream: Readable): Promise<string> {
   return all;
 }
 
-test("what comes before the marker is dropped, wherever the pieces are cut", async () => {
+test("output before the marker is dropped, for any cut of the pieces", async () => {
   const { marker: sample } = play();
   for (let cut = 0; cut <= sample.length; cut++) {
     const { running, marker, stdout, finish } = play();
@@ -37,7 +37,7 @@ test("what comes before the marker is dropped, wherever the pieces are cut", asy
   }
 });
 
-test("what came before the marker can be asked for, but is no part of any stream", async () => {
+test("output before the marker can be requested, but is in no stream", async () => {
   const { running, marker, stdout, stderr, finish } = play();
   stdout.write(`Welcome\n${"!".repeat(5000)}${marker}answer`);
   stderr.write("careful\n");
@@ -47,7 +47,7 @@ test("what came before the marker can be asked for, but is no part of any stream
   expect(running.noise).toHaveLength(4096);
 });
 
-test("endless noise does not fill the memory, and the marker is still found behind it", async () => {
+test("endless output does not fill the memory, and the marker is still found after it", async () => {
   const { running, marker, stdout, finish } = play();
   for (let i = 0; i < 1000; i++) stdout.write("x".repeat(10_000));
   stdout.write(`${marker}answer`);
@@ -55,26 +55,26 @@ test("endless noise does not fill the memory, and the marker is still found behi
   expect(await text(running.stdout)).toBe("answer");
 });
 
-test("without the marker a success is a failure, and stderr says what was said instead", async () => {
+test("without the marker a success is a failure, and stderr has the other output", async () => {
   const { running, stdout, stderr, finish } = play();
   stderr.write("before\n");
   stdout.write("Account expired.\n");
   finish(0);
   expect(await Promise.all([text(running.stdout), text(running.stderr), running.ended])).toEqual([
     "",
-    "before\nthe login shell did not start sh, it said: Account expired.\n",
+    "before\nthe login shell did not start sh, it printed: Account expired.\n",
     { kind: "exited", code: 127 },
   ]);
 });
 
-test("without the marker a failure stays what it was", async () => {
+test("without the marker a failure stays the same", async () => {
   const { running, finish } = play();
   finish(5);
   expect(await running.ended).toEqual({ kind: "exited", code: 5 });
   expect(await text(running.stderr)).toBe("");
 });
 
-test("a consumer that gives up on stdout does not stall the script", async () => {
+test("a consumer that stops reading stdout does not block the script", async () => {
   const { running, marker, stdout, finish } = play();
   stdout.write(marker);
   running.stdout.destroy();

@@ -2,7 +2,7 @@ import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import { gatherWrites } from "../../../../src/transport/ssh2/gather-writes.js";
 
-/** What it was handed at once, call by call. */
+/** What it got at once, call by call. */
 function gathering() {
   const calls: string[] = [];
   const stream = new Duplex({
@@ -21,7 +21,7 @@ function gathering() {
   return { calls, stream, moment };
 }
 
-test("what is written in one moment is handed on together, in order", async () => {
+test("writes of one moment are passed on together, in order", async () => {
   const { calls, stream, moment } = gathering();
   for (const part of ["length", "packet", "tag"]) stream.write(part);
   expect(calls).toEqual([]);
@@ -31,7 +31,7 @@ test("what is written in one moment is handed on together, in order", async () =
   expect(calls).toEqual(["length+packet+tag", "next"]);
 });
 
-test("what was written before the end comes before it", async () => {
+test("writes before the end come before it", async () => {
   const { calls, stream, moment } = gathering();
   stream.write("good");
   stream.write("bye");
@@ -41,7 +41,7 @@ test("what was written before the end comes before it", async () => {
   expect(stream.writableFinished).toBe(true);
 });
 
-test("who corks it decides when", async () => {
+test("the caller can cork it", async () => {
   const { calls, stream, moment } = gathering();
   stream.cork();
   stream.write("a");

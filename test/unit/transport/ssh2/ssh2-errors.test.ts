@@ -32,7 +32,7 @@ test.each<[string, ConnectErrorKind, boolean]>([
   expect(error.message).toMatch(/^gpu1:2222: /);
 });
 
-test("a name without an address of the family that is asked for", () => {
+test("a name without an address of the requested family", () => {
   const error = explainSocket({ code: "ENOTFOUND" }, aTarget({ addressFamily: 6 }));
   expect(error.message).toBe("gpu1:22: no such host name with an IPv6 address");
 });
@@ -68,7 +68,7 @@ test.each<[string, object, Login, string | null]>([
     { ...login, wantsPerson: () => true },
     "it asks for more than a key",
   ],
-])("whether the system's ssh may do better: %s", (_, error, how, reason) => {
+])("whether the system's ssh may succeed: %s", (_, error, how, reason) => {
   expect(explainHandshake(error, { target, login: how, hasGreeted: false }).opensshReason).toBe(reason);
 });
 
@@ -79,7 +79,7 @@ test.each<[object, ConnectErrorKind, string]>([
     "timed-out",
     "does not answer",
   ],
-  [{ reason: 2, message: "(SSH) Channel open failure: No route to host" }, "unreachable", "no way to that"],
+  [{ reason: 2, message: "(SSH) Channel open failure: No route to host" }, "unreachable", "no route to that"],
   [
     { reason: 2, message: "(SSH) Channel open failure: Name or service not known" },
     "unknown-host",
@@ -88,16 +88,16 @@ test.each<[object, ConnectErrorKind, string]>([
   [{ reason: 2, message: "(SSH) Channel open failure: open failed" }, "dropped", "dropped"],
   [{ reason: 1, message: "(SSH) Channel open failure: open failed" }, "protocol", "AllowTcpForwarding"],
   [{ message: "Not connected" }, "dropped", "dropped the connection"],
-])("a jump host that says %o", (error, kind, words) => {
+])("a jump host's error %o", (error, kind, words) => {
   const explained = explainForward(error, behind);
   expect(explained.kind).toBe(kind);
-  expect(explained.message).toMatch(/^gpu1 \(10\.0\.0\.5:22\) by way of bob@jump: /);
+  expect(explained.message).toMatch(/^gpu1 \(10\.0\.0\.5:22\) via bob@jump: /);
   expect(explained.message).toContain(words);
 });
 
-test("the hint is a line to paste", () => {
+test("the hint is a command to paste", () => {
   const facts = { target, login, hasGreeted: true };
   const error = explainHandshake({ level: "client-authentication", message: "" }, facts);
   expect(error.message).toBe(`gpu1:2222: ${refused.says}`);
-  expect(error.hint).toBe("see for yourself: ssh -p 2222 -i '/home/me/my key' me@gpu1");
+  expect(error.hint).toBe("try it yourself: ssh -p 2222 -i '/home/me/my key' me@gpu1");
 });

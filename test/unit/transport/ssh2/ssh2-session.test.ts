@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A client whose exec does what it is told. */
+/** A client with this exec. */
 function session(exec: (done: (error: Error) => void) => void) {
   const client = Object.assign(new EventEmitter(), {
     exec: vi.fn((_command: string, done: (error: Error) => void) => exec(done)),
@@ -20,7 +20,7 @@ function session(exec: (done: (error: Error) => void) => void) {
   return { client, socket, session: made };
 }
 
-test("a server that never has room for another session is asked for 10 seconds, then it is said", async () => {
+test("a server without room for another session is asked for 10 seconds, then it is an error", async () => {
   vi.useFakeTimers();
   const full = Object.assign(new Error("open failed"), { reason: 2 });
   const { client, session: full1 } = session((done) => done(full));
@@ -40,7 +40,7 @@ test("a server that starts no command is not asked again on this connection, but
   expect(client.exec).toHaveBeenCalledTimes(1);
 });
 
-test("exec on a link that is gone is lost, whether ssh2 throws or calls back", async () => {
+test("exec on a lost connection is lost, whether ssh2 throws or calls back", async () => {
   const throwing = session(() => {
     throw new Error("Not connected");
   });
@@ -59,7 +59,7 @@ test("exec on a link that is gone is lost, whether ssh2 throws or calls back", a
   expect(await calling.session.gone).toBe("read ECONNRESET");
 });
 
-test("closing waits until the machine has been told, not for its answer", async () => {
+test("closing waits until the message is sent, not for an answer", async () => {
   const { client, socket, session: closing } = session(() => {});
   const events = new EventEmitter();
   const end = vi.fn();
@@ -79,7 +79,7 @@ test("closing waits until the machine has been told, not for its answer", async 
   expect(await closing.gone).toBe("closed on this side");
 });
 
-test("a machine that takes nothing in is given up when closing", async () => {
+test("closing gives up on a machine that accepts no data", async () => {
   vi.useFakeTimers();
   const { client, socket, session: stuck } = session(() => {});
   Object.assign(client, { end: () => {} });

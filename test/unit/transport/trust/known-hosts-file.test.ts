@@ -50,7 +50,7 @@ function refusalOf(act: () => void): ConnectError {
 }
 
 describe("a new host", () => {
-  test("is kept only once it has proven its key, and only once", async () => {
+  test("is stored only after it has proven its key, and only once", async () => {
     const hostKeys = await load();
     expect(hostKeys.shown()).toBeNull();
     hostKeys.check(key("a"));
@@ -70,12 +70,12 @@ describe("a new host", () => {
     expect(() => hostKeys.check(key("b"))).toThrow(ConnectError);
   });
 
-  test("is refused when only known ones are trusted, with its key and what to type", async () => {
+  test("is refused if only known hosts are accepted, with its key and what to type", async () => {
     const hostKeys = await load({ alias: "big", port: 2222, hostKeys: "strict", configFile: "/my config" });
     const error = refusalOf(() => hostKeys.check(key("a")));
     expect(error).toMatchObject({ kind: "host-key", isRetryable: false });
     expect(error.message).toBe(
-      `big (GPU1:2222): is not a known host, and only those are trusted; its key is ${describeKey(key("a"))}`,
+      `big (GPU1:2222): is not in known_hosts, and only known hosts are accepted; its key is ${describeKey(key("a"))}`,
     );
     expect(error.hint).toBe(
       "if that is its key: ssh -o StrictHostKeyChecking=accept-new -F '/my config' -p 2222 me@big true; or --host-keys accept-new",
@@ -84,14 +84,14 @@ describe("a new host", () => {
     await expect(readFile(own)).rejects.toThrow("ENOENT");
   });
 
-  test.each([["/dev/null"], []])("has no file to be kept in: %s", async (...userKnownHosts) => {
+  test.each([["/dev/null"], []])("has no file to be stored in: %s", async (...userKnownHosts) => {
     const hostKeys = await load({ userKnownHosts });
     hostKeys.check(key("a"));
     await hostKeys.remember();
-    expect(notes[0]).toMatch(/: not kept, there is no known_hosts file$/);
+    expect(notes[0]).toMatch(/: not stored, because there is no known_hosts file$/);
   });
 
-  test("goes to the first of several files, which are all read", async () => {
+  test("is stored in the first of several files, which are all read", async () => {
     const second = await write("second", line("gpu2", key("b")));
     const first = await load({ userKnownHosts: [own, second] });
     first.check(key("a"));
@@ -102,7 +102,7 @@ describe("a new host", () => {
     expect(await readFile(second, "utf8")).toBe(line("gpu2", key("b")));
   });
 
-  test("with a HostKeyAlias is kept and found under that, whatever its port", async () => {
+  test("with a HostKeyAlias is stored and found under that, with any port", async () => {
     const parts = { hostKeyAlias: "Farm", port: 2222 };
     const hostKeys = await load(parts);
     hostKeys.check(key("a"));
@@ -115,7 +115,7 @@ describe("a new host", () => {
 });
 
 describe("a host at another port", () => {
-  test("may show a key that it is known by at the usual one", async () => {
+  test("may show the key under which it is known at the usual port", async () => {
     const file = await write("known", line("gpu1", key("a")));
     const hostKeys = await load({ port: 2222, userKnownHosts: [file], hostKeys: "strict" });
     expect(() => hostKeys.check(key("a"))).not.toThrow();
@@ -131,19 +131,19 @@ describe("a host at another port", () => {
     expect(await readFile(file, "utf8")).toBe(line("gpu1", key("a")) + line("[gpu1]:2222", key("b")));
   });
 
-  test("shows no key that is revoked for it", async () => {
+  test("must not show a key that is revoked for it", async () => {
     const file = await write("known", `@revoked ${line("gpu1", key("a"))}`);
     const hostKeys = await load({ port: 2222, userKnownHosts: [file] });
     expect(refusalOf(() => hostKeys.check(key("a"))).message).toContain(`is revoked by ${file}:1`);
   });
 
-  test("is asked for the types it is known by at the usual one", async () => {
+  test("is asked for the types that it is known by at the usual port", async () => {
     const file = await write("known", line("gpu1", key("a", "ecdsa-sha2-nistp384")));
     expect((await load({ port: 2222, userKnownHosts: [file] })).algorithms[0]).toBe("ecdsa-sha2-nistp384");
   });
 });
 
-test("a changed key is refused with both fingerprints, the place, and the line that mends it", async () => {
+test("a changed key is refused with both fingerprints, the place, and the command that fixes it", async () => {
   const file = await write("known", `# mine\n${line("gpu1", key("a"))}`);
   const [ofUser, ofSystem] = [
     await load({ userKnownHosts: [file] }),
@@ -154,20 +154,20 @@ test("a changed key is refused with both fingerprints, the place, and the line t
   expect(error.message).toBe(
     `GPU1:22: its host key is now ${describeKey(key("b"))}, not the ${describeKey(key("a"))} in ${file}:2`,
   );
-  expect(error.hint).toBe(`if the machine was set up anew: ssh-keygen -R 'gpu1' -f ${file}`);
-  // Only root can mend the system's.
+  expect(error.hint).toBe(`if the machine was reinstalled: ssh-keygen -R 'gpu1' -f ${file}`);
+  // Only root can fix the system's file.
   expect(refusalOf(() => ofSystem.check(key("b"))).hint).toContain(": sudo ssh-keygen -R ");
 });
 
-test("a known_hosts that cannot be read lets nobody in", async () => {
+test("if known_hosts cannot be read, every host is refused", async () => {
   await mkdir(own, { recursive: true });
   await expect(load()).rejects.toMatchObject({ kind: "host-key", isRetryable: false });
 });
 
-test("an authority for the host calls for OpenSSH, and is named", async () => {
+test("an authority for the host needs OpenSSH, and is named", async () => {
   const file = await write("known", `@cert-authority ${line("*.lab", key("ca"))}`);
   const needs = (host: string, port = 22) =>
     hostNeedsOpenssh(aTarget({ host, port, userKnownHosts: [file] }));
-  expect(await needs("gpu1.lab")).toEqual([`${file}:1 knows it by a certificate authority`]);
+  expect(await needs("gpu1.lab")).toEqual([`${file}:1 lists it with a certificate authority`]);
   expect(await needs("gpu1.home")).toEqual([]);
 });

@@ -38,7 +38,7 @@ function check(text: string, entry: string, name: keyof typeof keys) {
   return checkHostKey(parseKnownHosts(text, "known_hosts"), entry, raw(name));
 }
 
-/** The line numbers ssh-keygen -F finds. */
+/** The line numbers that ssh-keygen -F finds. */
 function keygenFinds(file: string, entry: string): number[] {
   const { stdout } = spawnSync("ssh-keygen", ["-F", entry, "-f", file], { encoding: "utf8" });
   return [...stdout.matchAll(/found: line (\d+)/g)].map((match) => Number(match[1]));
@@ -92,8 +92,8 @@ describe("agrees with ssh-keygen -F", () => {
     }
   });
 
-  test("whatever the patterns", () => {
-    // Few letters, so that patterns and hosts meet often.
+  test("for any patterns", () => {
+    // Few letters, so that patterns and hosts match often.
     const name = fc.stringMatching(/^[abA.]{1,4}$/);
     const pattern = fc.stringMatching(/^!?[abA.*?]{1,4}$/);
     const host = fc.oneof(pattern, pattern.map(bracket), fc.constantFrom("*", "10.0.0.?", "!*", "[*]:*"));
@@ -124,7 +124,7 @@ test.each(["a", "rsa", "ecdsa"] as const)("the fingerprint is the one ssh-keygen
   expect(printed.split(" ")[1]).toBe(fingerprint(raw(name)));
 });
 
-test("comments, blank lines and lines that are no entries are passed over", () => {
+test("comments, blank lines and other lines that are no entries are skipped", () => {
   const lines = [
     `# gpu1 ${keys.a}`,
     "",
@@ -141,28 +141,28 @@ test("comments, blank lines and lines that are no entries are passed over", () =
   expect(check(text, "gpu1", "a")).toEqual({ kind: "trusted" });
 });
 
-test("a host that no line names is new", () => {
+test("a host without a line is new", () => {
   expect(check(`gpu1 ${keys.a}\n`, "gpu2", "a")).toEqual({ kind: "new" });
   expect(check(`gpu1 ${keys.a}\n`, "[gpu1]:2222", "a")).toEqual({ kind: "new" });
   expect(check(`@cert-authority gpu1 ${keys.a}\n`, "gpu1", "b")).toEqual({ kind: "new" });
 });
 
-test("any of several keys will do", () => {
+test("any of several keys is accepted", () => {
   const text = `gpu1 ${keys.rsa}\ngpu1 ${keys.a}\ngpu1 ${keys.b}\n`;
   expect(check(text, "gpu1", "a").kind).toBe("trusted");
   expect(check(text, "gpu1", "b").kind).toBe("trusted");
 });
 
-test("another key of the same type is a change, and the line that says so is named", () => {
+test("another key of the same type is a change, and the line of the old key is named", () => {
   const verdict = check(`gpu1 ${keys.rsa}\ngpu1 ${keys.a}\n`, "gpu1", "b");
   expect(verdict).toMatchObject({ kind: "changed", by: { file: "known_hosts", line: 2 } });
 });
 
-test("a key of a type the host was never known by is a change too", () => {
+test("a key of a new type is also a change", () => {
   expect(check(`gpu1 ${keys.rsa}\n`, "gpu1", "a")).toMatchObject({ kind: "changed", by: { line: 1 } });
 });
 
-test("known only by a type that cannot be asked for: new", () => {
+test("known only by a type that cannot be requested: new", () => {
   expect(check("gpu1 ssh-dss AAAAB3NzaC1kc3MAAAAA\n", "gpu1", "a")).toEqual({ kind: "new" });
 });
 
@@ -172,7 +172,7 @@ test("a revoked key is refused, even when another line trusts it", () => {
   expect(check(`@revoked * ${keys.b}\n`, "gpu1", "a")).toEqual({ kind: "new" });
 });
 
-test("an authority, or a hardware key, calls for OpenSSH unless a plain key is known too", () => {
+test("an authority or a hardware key needs OpenSSH, unless a plain key is known, too", () => {
   const authority = `@cert-authority *.lab ${keys.a}\n`;
   const foreign = (text: string, entry: string) => foreignKeyOf(parseKnownHosts(text, "f"), entry)?.line;
   expect(foreign(authority, "gpu1.lab")).toBe(1);
@@ -183,7 +183,7 @@ test("an authority, or a hardware key, calls for OpenSSH unless a plain key is k
   expect(foreign(`gpu1 ${keys.a}\n`, "gpu1")).toBeUndefined();
 });
 
-test("types the host is known by are asked for first", () => {
+test("types that the host is known by are requested first", () => {
   const known = parseKnownHosts(`gpu1 ${keys.rsa}\ngpu2 ${keys.ecdsa}\n@revoked gpu1 ${keys.ecdsa}\n`, "f");
   expect(signatureAlgorithms(known, "gpu1").slice(0, 4)).toEqual([
     "rsa-sha2-512",
