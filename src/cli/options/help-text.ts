@@ -9,6 +9,9 @@ export const EXIT_CODES =
 const SIGNALS =
   "INT (Ctrl-C) starts no new jobs, and stops running ones the second time; USR1 pauses, USR2 resumes; TERM and HUP end the client, and jobs go on.";
 
+const DEFAULTS =
+  "configuration files set them (see sshoal config). The opposite of an option undoes one: --no-tee, --gpu-required, --no-machines.";
+
 /** `root`: sshoal itself. */
 export function describeRootHelp(root: Command): Command {
   withNote(root, "Exit codes", EXIT_CODES);
@@ -23,6 +26,7 @@ export function describeRootHelp(root: Command): Command {
 /** `command`: `run` of sshoal, or execute_batch. */
 export function describeRunHelp(command: Command): Command {
   const typed = command.name() === "run" ? "sshoal run" : command.name();
+  withNote(command, "Defaults", DEFAULTS);
   withNote(command, "Signals", SIGNALS);
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [
