@@ -128,7 +128,7 @@ describe.concurrent("sshoal doctor", () => {
     const relying = await examine([await host.machineFile("setup: . ./activate")]);
     expect(relying.code).toBe(0);
     expect(named(relying.checks, "setup")).toMatchObject([
-      { verdict: "warn", says: expect.stringContaining("it names activate of the working directory") },
+      { verdict: "warn", says: expect.stringContaining("it uses activate of the working directory") },
     ]);
   });
 

@@ -140,7 +140,7 @@ describe.skipIf(!isRoot)("on this computer", () => {
     const disk = await mountDisk(seen.path("disk"), "size=2m");
     await writeFile(join(disk, "jobs.sh"), "head -c 5000000 /dev/zero > big.bin\n");
     const command = spawnCommand(await argsFor(host), { cwd: disk });
-    await command.until(({ stderr }) => stderr().includes("results cannot be written here"));
+    await command.until(({ stderr }) => stderr().includes("cannot write results on this computer"));
     expect(command.stderr()).toMatch(/WARNING: cannot write results on this computer: ENOSPC.*; retrying\n/);
     expect(listBelow(join(host.homeDir, ".sshoal/batches"))).toContainEqual(
       expect.stringMatching(/\/jobs\/[^/]+\/work\/big\.bin$/),
@@ -160,7 +160,7 @@ describe.skipIf(!isRoot)("on this computer", () => {
     // Less than all of it fits.
     await until("it is full", async () => ((await stat(out).catch(() => null))?.size ?? 0) > 1_000_000);
     await seen.write("go", "");
-    await command.until(({ stderr }) => stderr().includes("results cannot be written here"));
+    await command.until(({ stderr }) => stderr().includes("cannot write results on this computer"));
     execFileSync("mount", ["-o", "remount,size=50m", disk]);
     const { code, stdout, stderr } = await command.ended;
     expect(code, stdout + stderr).toBe(0);

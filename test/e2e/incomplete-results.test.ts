@@ -88,7 +88,7 @@ describe.runIf(IS_ROOT)("files that another user left, as containers do", () => 
       expect(first.code, first.stdout + first.stderr).toBe(1);
       expect(first.stdout).toContain("1 succeeded, 0 failed in");
       expect(first.stdout).toMatch(
-        /incomplete results:\n {2}job_results\/jobs\.sh\.1 .* box\.yaml .*closed\/, secret\.bin\n/,
+        /incomplete results:\n {2}job_results\/jobs\.sh\.1 .* box\.yaml: .*closed\/, secret\.bin\n/,
       );
       expect(first.stderr).toMatch(
         /WARNING: some results of jobs.sh.1 could not be collected and stay on box\.yaml: closed\/, secret\.bin\n/,
@@ -206,7 +206,7 @@ describe("a machine whose tar", () => {
     const first = await again();
     expect(first.code, first.stdout + first.stderr).toBe(1);
     expect(results()).toEqual([]);
-    expect(first.stdout).toContain("keeps: made.txt");
+    expect(first.stdout).toContain("incomplete, still on box.yaml: made.txt");
     await rm(join(host.binDir, "tar"));
     expect((await again()).code).toBe(0);
     expect(results()).toEqual(["made.txt"]);

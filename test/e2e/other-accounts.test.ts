@@ -66,7 +66,9 @@ describe.skipIf(!isRoot)("another account has made .sshoal in a directory like /
   test("probe shows no slots, but the reason", async () => {
     const args = ["probe", "--machines", await box.machineFile(`scratch: ${shared.dir}`), ...LIGHT_NO_GPU];
     const { code, stdout } = await runCommand(args, { cwd: work.dir, program: "sshoal" });
-    expect(stdout).toMatch(/^box\.yaml +none\n.*not safe: \S+\/\.sshoal\s+belongs to\s+another\s+account\n/m);
+    expect(stdout).toMatch(
+      /^box\.yaml +none\n.*not safe: \S+\/\.sshoal\s+belongs\s+to\s+another\s+account\n/m,
+    );
     expect(stdout).toContain(HINT);
     expect(code).toBe(3);
   });
