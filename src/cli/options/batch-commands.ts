@@ -157,7 +157,7 @@ function describeLogs(choose: Choose): Command {
       command: "logs",
       options: {
         ...resolveSsh(raw),
-        jobs: requireJobs(chosenJobs(words, raw), "sshoal logs"),
+        jobs: requireJobs(chosenJobs(words, raw), "sshoal logs", "failed"),
         streams: raw.out === raw.err ? ["out", "err"] : raw.err ? ["err"] : ["out"],
         follows: raw.follow ?? false,
         tail: raw.tail ?? null,

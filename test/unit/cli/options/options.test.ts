@@ -498,6 +498,8 @@ describe("sshoal", () => {
   test.each([
     [["help", "statsu"], "unknown command 'statsu'", "did you mean status?"],
     [["help", "xxxxxxxx"], "unknown command 'xxxxxxxx'", "sshoal --help"],
+    [["stop"], "which jobs?", "sshoal stop 7, sshoal stop train.sh, or sshoal stop --state running"],
+    [["logs"], "which jobs?", "sshoal logs 7, sshoal logs train.sh, or sshoal logs --state failed"],
     [["help", "help"], "which command?", "sshoal --help"],
     [["--"], "which command?", "sshoal --help"],
     [["completion", "zhs"], "'zhs' is invalid", "did you mean zsh?"],
