@@ -304,6 +304,7 @@ describe("requests that are answered at once", () => {
 
   test("sshoal alone, and the help of its commands", () => {
     expect(printed("sshoal")).toMatch(/Run a batch:\n {2}run \[script\] /);
+    expect(printed("sshoal")).toMatch(/124 the\s+--timeout of wait is over/);
     expect(printed("sshoal", "run", "--help")).toContain("--copy-forward");
   });
 });
