@@ -61,7 +61,7 @@ export function loadBatches(results: Results): BatchHere[] {
   const batches = loadAnyBatches(results);
   if (batches.length > 0) return batches;
   throw new UserError(`no batch was ever run in ${path.dirname(results.dir)}`, {
-    hint: "cd to where execute_batch was started",
+    hint: "cd to where execute_batch was started; sshoal status --all lists your directories",
   });
 }
 

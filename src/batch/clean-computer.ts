@@ -1,4 +1,4 @@
-// What sshoal keeps on this computer: in job_results/ of this directory, in the cache, and as sockets. Removes what is of no use,
+// What sshoal keeps on this computer: in job_results/ of this directory, in the cache, as state, and as sockets. Removes what is of no use,
 // and of earlier results those that the user names a limit for.
 
 import { rmSync } from "node:fs";
@@ -11,9 +11,10 @@ import type { Results } from "../run/home/results.js";
 import { findStale } from "../socket/listening.js";
 import { ageOf, cleanBatchHere, removing, weigh } from "./batch-kept-here.js";
 import { chooseBatch, loadAnyBatches, readBatchHolder, stemsHere } from "./batches-here.js";
+import { stateKeptHere } from "./state-kept-here.js";
 import type { Surroundings } from "./surroundings.js";
 
-export interface ComputerToClean extends Pick<Surroundings, "cacheDir" | "socketDirs"> {
+export interface ComputerToClean extends Pick<Surroundings, "cacheDir" | "stateDir" | "socketDirs"> {
   readonly results: Results;
   /** These alone, by name or script; empty: all batches of the directory, and what is of none. */
   readonly batches: readonly string[];
@@ -38,6 +39,7 @@ export async function cleanComputer(order: ComputerToClean): Promise<KeptHere[]>
     ...rows,
     ...(await cleanStrays(order, stems, incoming)),
     ...cleanCache(order),
+    ...(await stateKeptHere(order.stateDir)),
     ...(await cleanSockets(order)),
   ];
 }

@@ -37,4 +37,7 @@ export type KeptSort =
   /** Of the cache. */
   | "compiled code"
   | "checksums"
-  | "file lists";
+  | "file lists"
+  /** In the state directory. */
+  | "known directories"
+  | "notifications";

@@ -193,6 +193,6 @@ test("if nothing was ever run, it says where to look", async () => {
   const { code, stdout, stderr } = await status();
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toBe(
-    `error: no batch was ever run in ${work.dir}\ntry: cd to where execute_batch was started\n`,
+    `error: no batch was ever run in ${work.dir}\ntry: cd to where execute_batch was started; sshoal status --all lists your directories\n`,
   );
 });

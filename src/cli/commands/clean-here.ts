@@ -9,10 +9,10 @@ import type { CleanHereOptions } from "../options/clean-here-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 
 export async function cleanThisComputer(options: CleanHereOptions): Promise<ExitCode> {
-  const { cwd, cacheDir, socketDirs } = readSurroundings();
+  const { cwd, cacheDir, stateDir, socketDirs } = readSurroundings();
   const { batches, maxOld, isDryRun, isJson } = options;
   const results = new Results(cwd);
-  const order = { results, cacheDir, socketDirs, batches, maxOld, isDryRun, now: Date.now() };
+  const order = { results, cacheDir, stateDir, socketDirs, batches, maxOld, isDryRun, now: Date.now() };
   const rows: KeptHere[] = await cleanComputer(order);
   const text = isJson ? keptHereJson(rows) : formatKeptHere(rows, process.stdout.columns || 80);
   process.stdout.write(text);

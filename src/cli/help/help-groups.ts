@@ -6,7 +6,7 @@ import type { Command, Option } from "commander";
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Sweep: ["--parameter", "--sampling-mode", "--n-samples", "--seed", "--run"],
   "Which jobs": ["--state", "--failed", "--follow", "--kabuki-commands"],
-  "Which machines": ["--here", "--machines", "--machine", "-F", "--host-keys"],
+  "Which machines": ["--machines", "--machine", "-F", "--host-keys"],
   "What a job needs": [
     "--num-cpus",
     "--memory-required",
@@ -54,6 +54,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--dry-run",
     "--verbose",
   ],
+  "On this computer": ["--here"],
   Help: ["--version", "--help"],
 };
 

@@ -77,7 +77,7 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
     .option("-v, --verbose", "print more details")
     .action((words: string[], raw: RawSsh & RawJobs & { json?: true; verbose?: true }) => {
       const { json: isJson = false, verbose: isVerbose = false } = raw;
-      const jobs = requireJobs(chosenJobs(words, raw), "sshoal stop");
+      const jobs = requireJobs(chosenJobs(words, raw), "sshoal stop", "running");
       choose({ command: "stop", options: { ...resolveSsh(raw), jobs, isJson, isVerbose } });
     });
   const retry = showing(describeJobs(new Command("retry")))
@@ -85,7 +85,7 @@ export function actingCommands(choose: (invocation: ActingInvocation) => void): 
     .option("--failed", "choose failed and lost jobs: the same as --state failed,lost")
     .action((words: string[], raw: RawShowing & RawJobs & { failed?: true }) => {
       const state = [...(raw.state ?? []), ...(raw.failed ? (["failed", "lost"] as const) : [])];
-      const jobs = requireJobs(chosenJobs(words, { state }), "sshoal retry");
+      const jobs = requireJobs(chosenJobs(words, { state }), "sshoal retry", "failed");
       choose({ command: "retry", options: { ...shown(raw), jobs } });
     });
   const drain = describeDrain("drain", choose)

@@ -157,7 +157,7 @@ function describeLogs(choose: Choose): Command {
       command: "logs",
       options: {
         ...resolveSsh(raw),
-        jobs: requireJobs(chosenJobs(words, raw), "sshoal logs"),
+        jobs: requireJobs(chosenJobs(words, raw), "sshoal logs", "failed"),
         streams: raw.out === raw.err ? ["out", "err"] : raw.err ? ["err"] : ["out"],
         follows: raw.follow ?? false,
         tail: raw.tail ?? null,
@@ -186,7 +186,7 @@ function describeClean(choose: Choose): Command {
   describeSsh(command)
     .option("--dry-run", "list the files, and remove nothing")
     .option("--here", "list what sshoal keeps on this computer instead, and remove what is of no use")
-    .addOption(maxOldOption())
+    .addOption(maxOldOption("keep at most this many earlier results of each job, or all; needs --here"))
     .option("--json", "print one JSON object per batch and copied tree, or per line of the table of --here");
   return withExamples(command, [
     ["List what is on the machines of this directory's batches", "sshoal clean --dry-run"],

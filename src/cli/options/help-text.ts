@@ -6,6 +6,9 @@ import { withExamples, withNote } from "../help/examples.js";
 export const EXIT_CODES =
   "0 all jobs succeeded, 1 a job failed, 2 bad usage or input, 3 no usable machine, 70 a bug in sshoal, 130 interrupted.";
 
+/** Of all commands. */
+const ROOT_EXIT_CODES = EXIT_CODES.replace("130 ", "124 the --timeout of wait is over, 130 ");
+
 const SIGNALS =
   "INT (Ctrl-C) starts no new jobs, and stops running ones the second time; USR1 pauses, USR2 resumes; TERM and HUP end the client, and jobs go on.";
 
@@ -14,7 +17,7 @@ const DEFAULTS =
 
 /** `root`: sshoal itself. */
 export function describeRootHelp(root: Command): Command {
-  withNote(root, "Exit codes", EXIT_CODES);
+  withNote(root, "Exit codes", ROOT_EXIT_CODES);
   return withExamples(root, [
     ["Run each command of jobs.sh on two machines", "sshoal run jobs.sh --machines gpu1 gpu2"],
     ["Show how far it is", "sshoal status"],

@@ -27,10 +27,12 @@ export function chosenJobs(words: readonly string[], { state = [] }: RawJobs): J
   return { words, states: state };
 }
 
-/** Throws UserError if nothing was chosen. */
-export function requireJobs(choice: JobChoice, command: string): JobChoice {
+/** Throws UserError if nothing was chosen. `example`: the state of jobs that the command is mostly for. */
+export function requireJobs(choice: JobChoice, command: string, example: JobWord): JobChoice {
   if (choice.words.length + choice.states.length > 0) return choice;
-  throw new UserError("which jobs?", { hint: `${command} 7, ${command} 3-7, or ${command} --state failed` });
+  throw new UserError("which jobs?", {
+    hint: `${command} 7, ${command} train.sh, or ${command} --state ${example}`,
+  });
 }
 
 function toState(text: string): JobWord {

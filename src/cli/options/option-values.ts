@@ -65,11 +65,10 @@ function toOutputLimit(text: string): OutputLimit {
 }
 
 /** Infinity: all. */
-export function maxOldOption(): Option {
-  return new Option(
-    "--max-old <n>",
-    "keep at most this many earlier results of each job (.old-N, .again-N), or all",
-  )
+export function maxOldOption(
+  description = "keep at most this many earlier results of each job (.old-N, .again-N), or all",
+): Option {
+  return new Option("--max-old <n>", description)
     .default(undefined, "all")
     .argParser((text) =>
       text === "all" ? Number.POSITIVE_INFINITY : toNumber("--max-old <n>", text, /^\d{1,6}$/),

@@ -1,7 +1,6 @@
 // Reads the command line into one resolved, read-only value per command. Bad values are refused here.
 
 import { Command, CommanderError } from "commander";
-import { UserError } from "../../errors.js";
 import { VERSION } from "../../model/version.js";
 import { layOutHelp } from "../help/lay-out.js";
 import { spellOut } from "./abbreviations.js";
@@ -21,7 +20,7 @@ import {
   type RawMachines,
   resolveMachines,
 } from "./machine-options.js";
-import { hintAtSpelling } from "./misspelling.js";
+import { spellingError } from "./misspelling.js";
 import { addOpposites } from "./opposites.js";
 import type { Environment } from "./option-values.js";
 import { separateParameters } from "./parameter-words.js";
@@ -108,8 +107,7 @@ export function parseOptions(words: Words): Invocation {
     else root.parse(spellOut(rest, command), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0)
-      throw new UserError(error.message.replace(/^error: /, ""), { hint: hintAtSpelling(error, command) });
+    if (error.exitCode !== 0) throw spellingError(error, command, rest);
   }
   return invocation;
 }

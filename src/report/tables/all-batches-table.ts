@@ -15,6 +15,8 @@ const GAP = "  ";
 const LISTED = 20;
 const WIDEST_BATCH = 30;
 const WIDEST_DIRECTORY = 40;
+/** Of a batch or directory on a narrow terminal. */
+const NARROWEST = 12;
 
 type Known = Extract<AnyBatch, { kind: "known" }>;
 
@@ -49,7 +51,7 @@ export function allBatchesLines(batches: readonly AnyBatch[], look: AllLook): st
   const rows = [...open, ...over.slice(0, LISTED)].map((batch) => rowOf(batch, look));
   const left = over.length - LISTED;
   const more = left > 0 ? [`${ellipsis} ${left} more; --json lists all`] : [];
-  const lines = rows.length === 0 ? [] : alignedLines([HEAD, ...rows], look.signs);
+  const lines = rows.length === 0 ? [] : alignedLines([HEAD, ...rows], look.rowColumns, look.signs);
   return [...lines, ...more].map((line) => fitWidth(line, look.rowColumns, ellipsis));
 }
 
@@ -96,32 +98,43 @@ function countsText({ counts, toCollect }: Known, { separator }: Signs): string 
     .join(separator);
 }
 
-function alignedLines(rows: readonly Row[], { ellipsis }: Signs): string[] {
-  const short = rows.map((row) => ({
-    ...row,
-    batch: fitWidthKeepingEnd(row.batch, WIDEST_BATCH, ellipsis),
-    directory: fitWidthKeepingEnd(row.directory, WIDEST_DIRECTORY, ellipsis),
-  }));
-  const widthOf = (key: keyof Row) => Math.max(...short.map((row) => textWidth(row[key])));
-  const widths = {
-    state: widthOf("state"),
-    batch: widthOf("batch"),
-    time: widthOf("time"),
-    left: widthOf("left"),
-    directory: widthOf("directory"),
-  };
-  return short.map((row) =>
+function alignedLines(rows: readonly Row[], columns: number, { ellipsis }: Signs): string[] {
+  const widths = columnWidths(rows, columns);
+  return rows.map((row) =>
     [
       padWidth(row.state, widths.state),
-      padWidth(row.batch, widths.batch),
+      padWidth(fitWidthKeepingEnd(row.batch, widths.batch, ellipsis), widths.batch),
       row.time.padStart(widths.time),
-      row.left.padStart(widths.left),
-      padWidth(row.directory, widths.directory),
+      ...(widths.left === 0 ? [] : [row.left.padStart(widths.left)]),
+      padWidth(fitWidthKeepingEnd(row.directory, widths.directory, ellipsis), widths.directory),
       row.jobs,
     ]
       .join(GAP)
       .trimEnd(),
   );
+}
+
+/** Where a row is too long, the directory gives up room first, then the batch. `left` is 0 where no batch has it. */
+function columnWidths(rows: readonly Row[], columns: number): Record<keyof Row, number> {
+  const widthOf = (key: keyof Row) => Math.max(...rows.map((row) => textWidth(row[key])));
+  const hasLeft = rows.some((row) => row !== HEAD && row.left !== "");
+  const widths = {
+    state: widthOf("state"),
+    batch: Math.min(widthOf("batch"), WIDEST_BATCH),
+    time: widthOf("time"),
+    left: hasLeft ? widthOf("left") : 0,
+    directory: Math.min(widthOf("directory"), WIDEST_DIRECTORY),
+    jobs: widthOf("jobs"),
+  };
+  const shown = Object.values(widths).filter((width) => width > 0);
+  const taken = shown.reduce((sum, width) => sum + width, (shown.length - 1) * GAP.length);
+  const directory = shrink(widths.directory, taken - columns);
+  const batch = shrink(widths.batch, taken - columns - (widths.directory - directory));
+  return { ...widths, batch, directory };
+}
+
+function shrink(width: number, excess: number): number {
+  return excess <= 0 ? width : Math.min(width, Math.max(NARROWEST, width - excess));
 }
 
 /** One object per batch, in the format that docs/json-events.md promises to keep. */

@@ -1,5 +1,6 @@
 import { cpSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadBatches } from "../../../src/batch/batches-here.js";
 import { knownBatches, knownDrainable, knownJobs } from "../../../src/batch/known-jobs.js";
 import { Results } from "../../../src/run/home/results.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
@@ -20,6 +21,8 @@ function keepRecord(stem: string): void {
 
 test("no batch was ever run", () => {
   expect([...knownBatches(results), ...knownJobs(results, ""), ...knownDrainable(results)]).toEqual([]);
+  const hint = expect.stringContaining("sshoal status --all");
+  expect(() => loadBatches(results)).toThrow(expect.objectContaining({ hint }));
 });
 
 test("batches, and the jobs of each with their state", () => {

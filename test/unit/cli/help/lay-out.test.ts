@@ -157,6 +157,13 @@ test("the groups come in one order, with choices and defaults in brackets", () =
   expect(help.replace(/\s+/g, " ")).toContain("(changed, failed or all; default: changed)");
 });
 
+test("clean lists --here apart from machines, and says what goes with it", () => {
+  const [, clean] = named.find(([name]) => name === "sshoal clean") as [string, Command];
+  const help = helpOf(clean, 100);
+  expect(help).toMatch(/\nOn this computer:\n +--here /);
+  expect(help.replace(/\s+/g, " ")).toContain("of each job, or all; needs --here (default: all)");
+});
+
 test("headings are bold where there are colours, and help has no other", () => {
   const [root] = programs.filter((program) => program.name() === "sshoal") as [Command];
   expect(helpOf(root, 80, true)).toContain("\x1b[1mRun a batch:\x1b[22m\n");

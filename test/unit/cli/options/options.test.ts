@@ -253,6 +253,25 @@ describe("unknown words", () => {
     expect(error.hint).toBe(`did you mean ${meant}?`);
   });
 
+  test.each([
+    ["--rerun", "al", "all"],
+    ["--notify-on", "faliure", "failure"],
+    ["--host-keys", "accept_new", "accept-new"],
+  ])("%s %s: the nearest choice is suggested", (option, typed, meant) => {
+    const error = errorOf(
+      "jobs.sh",
+      option,
+      typed,
+      ...(option === "--notify-on" ? ["--notify", "true"] : []),
+    );
+    expect(error.message).toContain(`argument '${typed}' is invalid`);
+    expect(error.hint).toBe(`did you mean ${meant}?`);
+  });
+
+  test.each(["", "xxxxxxxx", "'", "a' is invalid"])("--rerun %j: no choice is near", (typed) => {
+    expect(errorOf("jobs.sh", "--rerun", typed).hint).toBe("execute_batch --help");
+  });
+
   test("more than one script", () => {
     expect(errorOf("jobs.sh", "more.sh").message).toMatch(/too many arguments/);
   });
@@ -285,6 +304,7 @@ describe("requests that are answered at once", () => {
 
   test("sshoal alone, and the help of its commands", () => {
     expect(printed("sshoal")).toMatch(/Run a batch:\n {2}run \[script\] /);
+    expect(printed("sshoal")).toMatch(/124 the\s+--timeout of wait is over/);
     expect(printed("sshoal", "run", "--help")).toContain("--copy-forward");
   });
 });
@@ -474,6 +494,20 @@ describe("sshoal", () => {
   ])("%j is refused: %s", (argv, said) => {
     expect(() => sshoal(...argv)).toThrow(said);
     expect(() => sshoal(...argv)).toThrow(UserError);
+  });
+
+  test.each([
+    [["help", "statsu"], "unknown command 'statsu'", "did you mean status?"],
+    [["help", "xxxxxxxx"], "unknown command 'xxxxxxxx'", "sshoal --help"],
+    [["stop"], "which jobs?", "sshoal stop 7, sshoal stop train.sh, or sshoal stop --state running"],
+    [["logs"], "which jobs?", "sshoal logs 7, sshoal logs train.sh, or sshoal logs --state failed"],
+    [["help", "help"], "which command?", "sshoal --help"],
+    [["--"], "which command?", "sshoal --help"],
+    [["completion", "zhs"], "'zhs' is invalid", "did you mean zsh?"],
+    [["completion", "tcsh"], "Allowed choices are bash, zsh, fish", "sshoal completion --help"],
+  ])("%j: %s, try: %s", (argv, said, hint) => {
+    const message = expect.stringContaining(said);
+    expect(() => sshoal(...argv)).toThrow(expect.objectContaining({ message, hint }));
   });
 });
 

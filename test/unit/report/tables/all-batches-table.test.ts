@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type AnyBatch, countWords } from "../../../../src/model/batch-status.js";
 import {
   allBatchesJson,
@@ -80,6 +80,37 @@ test("of batches that have ended, twenty are listed", () => {
 
 test("no batch, no table", () => {
   expect(linesOf([])).toEqual([]);
+});
+
+test("where no batch has time left, there is no such column", () => {
+  expect(linesOf([over("train.sh")])).toEqual([
+    "STATE      BATCH       TIME  DIRECTORY  JOBS",
+    "succeeded  train.sh  12m04s  ~/vit      3 succeeded",
+  ]);
+});
+
+describe("where a row is too long", () => {
+  const directory = "/home/me/projects/vision/vit";
+  const counts = { ...NONE, succeeded: 6, failed: 2 };
+  const long = over("learning-rate-sweep.sh", { directory, counts });
+
+  test("the directory gives up room for the jobs", () => {
+    expect(linesOf([long], 80)).toEqual([
+      "STATE   BATCH                     TIME  DIRECTORY         JOBS",
+      "failed  learning-rate-sweep.sh  12m04s  …ects/vision/vit  6 succeeded · 2 failed",
+    ]);
+  });
+
+  test("then the batch does", () => {
+    expect(linesOf([long], 70)).toEqual([
+      "STATE   BATCH               TIME  DIRECTORY     JOBS",
+      "failed  …g-rate-sweep.sh  12m04s  …/vision/vit  6 succeeded · 2 failed",
+    ]);
+  });
+
+  test("at last the jobs are cut", () => {
+    expect(linesOf([long], 60)[1]).toBe("failed  …te-sweep.sh  12m04s  …/vision/vit  6 succeeded · 2…");
+  });
 });
 
 test("each problem of a machine is named once", () => {
