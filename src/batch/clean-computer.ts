@@ -1,5 +1,5 @@
-// What sshoal keeps on this computer: in job_results/ of this directory, in the cache, as state, and as sockets. Removes what is of no use,
-// and of earlier results those that the user names a limit for.
+// What sshoal keeps on this computer: in job_results/ of this directory, in the cache, as state, and as sockets. Removes
+// what is of no use, and of earlier results those that the user names a limit for.
 
 import { rmSync } from "node:fs";
 import path from "node:path";

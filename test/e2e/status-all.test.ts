@@ -53,7 +53,7 @@ test("batches of two directories, one of them followed and one detached; the run
   const { code, lines, stderr } = await statusAll();
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(lines).toHaveLength(4);
-  expect(lines[0]).toMatch(/^STATE +BATCH +TIME +LEFT +DIRECTORY +JOBS$/);
+  expect(lines[0]).toMatch(/^STATE +BATCH +TIME +DIRECTORY +JOBS$/);
   expect(lines.slice(1, 3).sort()).toEqual([
     expect.stringMatching(`^running +away\\.sh +\\d+s +${b.dir} +1 running, 1 waiting$`),
     expect.stringMatching(`^running +long\\.sh +\\d+s +${a.dir} +1 running$`),
