@@ -17,6 +17,8 @@ export function withOrigins(error: unknown, applied: Applied): unknown {
   if (!(error instanceof UserError)) return error;
   const problems = error.problems.map((problem) => withOrigin(problem, applied));
   if (problems.some((problem, index) => problem !== error.problems[index])) return problemsError(problems);
+  // Each of them has a place of its own, such as a #@ line: a file that sets the same option is not the cause.
+  if (problems.length > 0) return error;
   const named = applied.settings.filter((setting) => isNamed(setting, error.message));
   if (named.length === 0) return error;
   const { message, hint, exitCode, cause } = error;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { withOrigins } from "../../../../../src/cli/options/config/origins.js";
 import { parseOptions } from "../../../../../src/cli/options/options.js";
 import { problemsError, UserError } from "../../../../../src/errors.js";
@@ -103,6 +103,12 @@ describe("an error about an option names the file that sets it, and how to undo 
     return withOrigins(new Error("none"), applied);
   }
 
+  function appliedBy(user: string, ...argv: string[]): Parameters<typeof withOrigins>[1] {
+    const onConfig = vi.fn<(applied: Parameters<typeof withOrigins>[1]) => void>();
+    parseOptions({ program: "sshoal", argv, env: {}, config: aConfig({ user }), onConfig });
+    return onConfig.mock.lastCall?.[0] ?? { settings: [], groups: new Map() };
+  }
+
   test("one that contradicts the command line", () => {
     expect(errorOf("no-gpu-required: true\n", "run", "jobs.sh", "--gpus", "0")).toMatchObject({
       message: `--gpus and --no-gpu-required contradict each other; --no-gpu-required is set in ${USER}:1:1`,
@@ -136,6 +142,13 @@ describe("an error about an option names the file that sets it, and how to undo 
     expect(withOrigins(problemsError(problems), { settings: [], groups })).toMatchObject({
       message: "gpu1: no host; @lab has it, see f:2:3\ngpu2: no host",
     });
+  });
+
+  test("a mistake in a #@ line stays as it is, although a file sets the same option", () => {
+    const { settings, groups } = appliedBy("timeout: 1h\n", "run", "jobs.sh");
+    expect(settings.map(({ key }) => key)).toEqual(["timeout"]);
+    const error = problemsError([{ where: "jobs.sh:1", message: '--timeout takes a duration, got "5"' }]);
+    expect(withOrigins(error, { settings, groups })).toBe(error);
   });
 
   test("an error that is none of the user's", () => {
