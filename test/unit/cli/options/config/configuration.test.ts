@@ -267,6 +267,12 @@ test("what a file sets is not taken for words that --copy-forward has swallowed"
   expect(mistakesOf({ user: "copy-forward: [a, b]\n" }, ["run"])).toEqual(["which script?"]);
 });
 
+test("completion works although a file is broken", () => {
+  const broken = { user: "timeout: [\n" };
+  expect(parseWith(broken, ["completion", "bash"])).toMatchObject({ command: "completion" });
+  expect(parseWith(broken, ["complete-words", "machines"])).toMatchObject({ command: "complete-words" });
+});
+
 test("help answers although a file is broken; commands do not start", () => {
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const broken = { user: "timeout: [\n" };
