@@ -77,6 +77,7 @@ describe("finding machine files", () => {
   test("not found: the error says where it looked, and which files exist", async () => {
     await box.write("project/machines/titan1.yaml", "ip: a\n");
     await box.write("project/machines/readme.md", "");
+    await box.write("project/.sshoal.yaml", "");
     expect(await mistakesOf("titna1", "x.yaml")).toEqual([
       "titna1: no machine file (looked for titna1, titna1.yaml, titna1.yml in ., machines, " +
         "ROOT/home/.config/sshoal/machines, ROOT/home/.local/var), and no host that ssh knows (did you mean machines/titan1.yaml?)",

@@ -2,6 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import { withOrigins } from "../../../../../src/cli/options/config/origins.js";
 import { parseOptions } from "../../../../../src/cli/options/options.js";
 import { problemsError, UserError } from "../../../../../src/errors.js";
+import { loadMachines } from "../../../../../src/input/machine/load-machines.js";
+import { errorOf as inputErrorOf, makeInputBox } from "../../../input/input-box.js";
 import { aConfig, mistakesOf } from "./a-config.js";
 
 const USER = "/home/ada/.config/sshoal/config.yaml";
@@ -142,6 +144,23 @@ describe("an error about an option names the file that sets it, and how to undo 
     expect(withOrigins(problemsError(problems), { settings: [], groups })).toMatchObject({
       message: "gpu1: no host; @lab has it, see f:2:3\ngpu2: no host",
     });
+  });
+
+  test("a group without its @", async () => {
+    const box = await makeInputBox();
+    const { cwd, homeDir } = box;
+    const groups = new Map([["lab", { place: { file: "f", line: 2, column: 3 }, machines: ["gpu1"] }]]);
+    const context = { cwd, homeDir, configFile: null, knowsHost: async () => false };
+    const hintFor = async (...names: string[]) =>
+      withOrigins(await inputErrorOf(loadMachines(names, context)), { settings: [], groups });
+    try {
+      expect(await hintFor("lab")).toMatchObject({ problems: [{ hint: "did you mean @lab?" }] });
+      expect(await hintFor("bal")).toMatchObject({ problems: [{ hint: "check it with: ssh bal" }] });
+      await box.write("project/lab/gpu1.yaml", "ip: a\n");
+      expect(await hintFor("lab")).toMatchObject({ problems: [{ hint: "did you mean @lab?" }] });
+    } finally {
+      await box.remove();
+    }
   });
 
   test("a mistake in a #@ line stays as it is, although a file sets the same option", () => {
