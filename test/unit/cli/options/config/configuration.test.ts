@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { shownWords } from "../../../../../src/cli/options/config/config-command.js";
 import { parseOptions } from "../../../../../src/cli/options/options.js";
 import { applyScriptOptions } from "../../../../../src/cli/options/script-options.js";
 import { bashAt } from "../../../../../src/input/batch/ask-bash.js";
@@ -265,6 +266,19 @@ test("a sweep file takes precedence over a configuration file", () => {
 
 test("what a file sets is not taken for words that --copy-forward has swallowed", () => {
   expect(mistakesOf({ user: "copy-forward: [a, b]\n" }, ["run"])).toEqual(["which script?"]);
+});
+
+test("sshoal config hides what may be a secret", () => {
+  const shown = (user: string) => {
+    const invocation = parseWith({ user }, ["config"]);
+    if (invocation.command !== "config") throw new Error(`it is ${invocation.command}`);
+    return invocation.options.settings.map((setting) => [setting.key, ...shownWords(setting)]);
+  };
+  expect(shown("notify: curl https://example.org/s3cret\nnotify-on: failure\n")).toEqual([
+    ["notify", "(hidden)"],
+    ["notify-on", "failure"],
+  ]);
+  expect(shown("notify: ''\nenv: {TOKEN: s3cret}\n")).toEqual([["notify"], ["env", "TOKEN"]]);
 });
 
 test("completion works although a file is broken", () => {
