@@ -249,6 +249,13 @@ test("programs with defaults of their own take only how machines are reached", (
   expect(remote).toMatchObject({ options: { hostKeys: "strict", configFile: "none", copyForward: [] } });
 });
 
+test("execute_remote takes one machine, no group", () => {
+  const argv = ["true", "--machine", "@lab"];
+  expect(mistakesOf({ user: "groups: {lab: [gpu1]}\n" }, argv, { program: "execute_remote" })).toEqual([
+    "execute_remote takes one machine, no group: @lab",
+  ]);
+});
+
 test("simple_hypersearch connects to no machine, and reads no file", () => {
   const argv = ["echo {a}", "-p", "a", "1"];
   expect(mistakesOf({ user: "x: 1\n" }, argv, { program: "simple_hypersearch" })).toEqual([]);
