@@ -259,7 +259,7 @@ describe("sshoal config", () => {
   test("without files says so, and how to begin", async () => {
     const { code, stdout } = await sshoal("config");
     expect(code).toBe(0);
-    expect(stdout).toContain(`user file     none (${own.home.path(USER)})\n`);
+    expect(stdout).toContain(`user file     none (~/${USER})\n`);
     expect(stdout).toContain(
       `project file  none (${own.work.path(".sshoal.yaml")}, or in a directory above)\n`,
     );
@@ -275,19 +275,19 @@ describe("sshoal config", () => {
     expect(code).toBe(0);
     const lines = stdout.split("\n").map((line) => line.trim().split(/ {2,}/));
     expect(lines).toEqual([
-      ["user file", user],
+      ["user file", `~/${USER}`],
       ["project file", project],
       [""],
       ["every command that has the option:"],
-      ["memory-required", "4GB", `${user}:2`],
+      ["memory-required", "4GB", `~/${USER}:2`],
       ["timeout", "2h", `${project}:1`],
       ["env", "TOKEN", `${project}:2`],
       [""],
       ["sshoal logs:"],
-      ["tail", "5", `${user}:4`],
+      ["tail", "5", `~/${USER}:4`],
       [""],
       ["groups:"],
-      ["@lab", "gpu1", `${user}:1`],
+      ["@lab", "gpu1", `~/${USER}:1`],
       [""],
     ]);
     expect((await sshoal("config", "logs")).stdout).not.toContain("timeout");

@@ -79,6 +79,11 @@ function resolveRemote(command: string | undefined, raw: RawRemote): RemoteOptio
   if (raw.machine.includes(",")) {
     throw new UserError("execute_remote runs on one machine", { hint: `name one of them: ${EXAMPLE}` });
   }
+  if (raw.machine.startsWith("@")) {
+    throw new UserError(`execute_remote takes one machine, no group: ${raw.machine}`, {
+      hint: "name a machine of the group; sshoal config lists them",
+    });
+  }
   return {
     ...resolveSsh(raw),
     command,

@@ -1,7 +1,7 @@
 // The keys of a configuration file: groups of machines, sections for single commands, and settings for all.
 
 import type { Mistake } from "../mistake.js";
-import { type Field, readFields, readTexts, refuse } from "../yaml/yaml-fields.js";
+import { asList, type Field, readFields, readTexts, refuse } from "../yaml/yaml-fields.js";
 import type { YamlMap } from "../yaml/yaml-tree.js";
 
 export interface ConfigEntry {
@@ -89,6 +89,10 @@ function readGroup(
       offset: item.offset,
     })),
   );
+  if (value.kind === "text" && /\s/.test(value.text.trim())) {
+    const hint = `${name}: ${asList(value.text)}`;
+    mistakes.push({ offset: value.offset, message: `${label}: several machines are a list`, hint });
+  }
   // An empty group would mean this machine.
   if (items.length === 0 || members.some(({ word }) => word === ""))
     mistakes.push({ offset: value.offset, message: `${label} has no machines`, hint: "name at least one" });

@@ -41,6 +41,11 @@ export function loadConfigFile(place: ConfigPlace, uid: number | null): ConfigFi
 
 function refuseFile(place: ConfigPlace, uid: number | null): Omit<Problem, "where"> | null {
   const { path } = place;
+  if (path.endsWith(".yml"))
+    return {
+      message: "the name of a configuration file ends in .yaml",
+      hint: `mv ${path} ${path.replace(/yml$/, "yaml")}`,
+    };
   const found = statSync(path);
   if (!found.isFile()) return { message: "is not a file", hint: `ls -ld ${path}` };
   if (found.size > MAX_BYTES)

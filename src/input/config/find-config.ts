@@ -30,7 +30,8 @@ export function findConfig({ cwd, homeDir, configHome }: ConfigSurroundings): Co
   const base = configHome !== undefined && isAbsolute(configHome) ? configHome : join(homeDir, ".config");
   const path = join(base, "sshoal", "config.yaml");
   // An empty HOME makes it relative: that would be a file of the working directory.
-  const user = { level: "user", path, isThere: isAbsolute(path) && isThere(path) } as const;
+  const found = isAbsolute(path) ? findSpelling(path) : null;
+  const user = { level: "user", path: found ?? path, isThere: found !== null } as const;
   return cwd === null ? [user] : [user, findProject(cwd, homeDir)];
 }
 
@@ -38,11 +39,16 @@ export function findConfig({ cwd, homeDir, configHome }: ConfigSurroundings): Co
 function findProject(cwd: string, homeDir: string): ConfigPlace {
   const home = realPath(homeDir);
   for (let directory = cwd; ; directory = dirname(directory)) {
-    const path = join(directory, PROJECT_FILE);
-    if (isThere(path)) return { level: "project", path, isThere: true };
+    const path = findSpelling(join(directory, PROJECT_FILE));
+    if (path !== null) return { level: "project", path, isThere: true };
     if (directory === home || directory === dirname(directory)) break;
   }
   return { level: "project", path: join(cwd, PROJECT_FILE), isThere: false };
+}
+
+/** A file with the ending .yml counts, too: it is refused, which is better than to skip its settings silently. */
+function findSpelling(path: string): string | null {
+  return [path, path.replace(/yaml$/, "yml")].find(isThere) ?? null;
 }
 
 /** A link counts, wherever it leads. What is in a directory that is closed to us does not. */

@@ -40,12 +40,17 @@ function wordsOf(group: DefinedGroup | undefined): { word: string; place: Place 
 type ByName = ReadonlyMap<string, DefinedGroup>;
 
 function findUnknown(byName: ByName): Problem[] {
-  return [...byName.values()].flatMap(wordsOf).flatMap(({ word, place }) => {
-    if (!word.startsWith("@") || byName.has(word.slice(1))) return [];
-    const [nearest] = suggest(word.slice(1), byName.keys());
-    const hint = nearest === undefined ? "define it below groups:" : `did you mean @${nearest}?`;
-    return [{ where: formatPlace(place), message: `there is no group ${word}`, hint }];
-  });
+  return [...byName.values()]
+    .flatMap(wordsOf)
+    .flatMap(({ word, place }) => findUnknownGroup(word, place, byName));
+}
+
+/** `known`: by their names, without the @. */
+export function findUnknownGroup(word: string, place: Place, known: ReadonlyMap<string, unknown>): Problem[] {
+  if (!word.startsWith("@") || known.has(word.slice(1))) return [];
+  const [nearest] = suggest(word.slice(1), known.keys());
+  const hint = nearest === undefined ? "define it below groups:" : `did you mean @${nearest}?`;
+  return [{ where: formatPlace(place), message: `there is no group ${word}`, hint }];
 }
 
 /** Each circle once, at the member that closes it. */

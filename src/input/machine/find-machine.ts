@@ -103,10 +103,15 @@ async function listMachineFiles(name: string, { cwd, homeDir }: MachineContext):
   const lists = await Promise.all(
     [...directories].map(async (directory) => {
       const names = await listDirectory(resolve(cwd, directory));
-      return names.filter(looksLikeMachineFile).map((each) => join(directory, each));
+      return names.filter(isListed).map((each) => join(directory, each));
     }),
   );
   return lists.flat();
+}
+
+/** Hidden files, such as .sshoal.yaml, are no machine files. */
+function isListed(name: string): boolean {
+  return looksLikeMachineFile(name) && !name.startsWith(".");
 }
 
 async function loadAliases({ homeDir, configFile }: MachineContext): Promise<string[]> {

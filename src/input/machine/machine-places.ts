@@ -5,7 +5,7 @@ import { suggest } from "../suggest.js";
 
 const ENDINGS = [".yaml", ".yml"];
 /** Where a name is looked for, in order. */
-export const MACHINE_PLACES = [".", "machines", "~/.local/var"];
+export const MACHINE_PLACES = [".", "machines", "~/.config/sshoal/machines", "~/.local/var"];
 
 export function looksLikeMachineFile(path: string): boolean {
   return ENDINGS.some((ending) => path.toLowerCase().endsWith(ending));
@@ -19,7 +19,7 @@ export function candidatePaths(name: string, homeDir: string): string[] {
   );
 }
 
-/** "m1, m1.yaml, m1.yml in ., machines, /home/me/.local/var" */
+/** "m1, m1.yaml, m1.yml in ., machines, /home/me/.config/sshoal/machines, /home/me/.local/var" */
 export function describeSearch(name: string, homeDir: string): string {
   const spellings = spellingsOf(name).join(", ");
   return isRooted(name) ? spellings : `${spellings} in ${searchedDirectories(name, homeDir).join(", ")}`;

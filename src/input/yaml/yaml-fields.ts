@@ -125,3 +125,9 @@ function describeValue(value: Value): string {
       return value satisfies never;
   }
 }
+
+/** What people write as `gpu1, gpu2` or `gpu1 gpu2`, as YAML has it: `[gpu1, gpu2]`. */
+export function asList(text: string): string {
+  const items = text.split(/[\s,]+/).filter((item) => item !== "");
+  return `[${items.join(", ")}]`;
+}

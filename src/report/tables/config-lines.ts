@@ -1,5 +1,8 @@
 // What `sshoal config` prints: files, what they set, and where.
 
+import { tildePath } from "../text/tilde-path.js";
+import { wrap } from "../text/wrap.js";
+
 /** Where a value is written. */
 interface Origin {
   readonly file: string;
@@ -27,36 +30,41 @@ export interface ShownConfig {
   }[];
 }
 
+export interface ConfigLook {
+  readonly homeDir: string;
+  /** Of the terminal; a pipe has any number. */
+  readonly columns: number;
+}
+
 /** `command`: whose settings they are; null: of all commands. */
-export function configLines({ files, settings, groups }: ShownConfig, command: string | null): string[] {
+export function configLines(shown: ShownConfig, command: string | null, look: ConfigLook): string[] {
+  const { settings, groups } = shown;
+  const files = shown.files.map((file) => ({ ...file, path: tildePath(file.path, look.homeDir) }));
   const [user] = files;
   const lines = table(files.map(fileRow));
   if (user !== undefined && files.every(({ isThere }) => !isThere)) return [...lines, "", ...beginning(user)];
   const owners = [...new Set(settings.map((each) => (command === null ? each.command : command)))];
   for (const owner of owners) {
     const own = settings.filter((each) => command !== null || each.command === owner);
-    const rows = own.map(({ key, words, origin }) => [
-      key,
-      words.join(" ") || "(none)",
-      formatOrigin(origin),
-    ]);
+    const rows = own.map(({ key, words, origin }) => ({ key, value: words.join(" ") || "(none)", origin }));
     lines.push("", owner === null ? "every command that has the option:" : `sshoal ${owner}:`);
-    lines.push(...table(rows));
+    lines.push(...valueTable(rows, look));
   }
   if (settings.length === 0)
     lines.push("", `nothing is set${command === null ? "" : ` for sshoal ${command}`}`);
   if (groups.length === 0) return lines;
-  const rows = groups.map(({ name, machines, origin }) => [
-    `@${name}`,
-    machines.join(" "),
-    formatOrigin(origin),
-  ]);
-  return [...lines, "", "groups:", ...table(rows)];
+  const rows = groups.map(({ name, machines, origin }) => ({
+    key: `@${name}`,
+    value: machines.join(" "),
+    origin,
+  }));
+  return [...lines, "", "groups:", ...valueTable(rows, look)];
 }
 
 export function configJson({ files, settings, groups }: ShownConfig): string {
   return JSON.stringify({
     v: 1,
+    kind: "config",
     files: files.map(({ level, path, isThere }) => ({ level, path, found: isThere })),
     settings: settings.map(({ command, key, words, origin }) => ({ command, key, value: words, ...origin })),
     groups: groups.map(({ name, machines, origin }) => ({ name, machines, ...origin })),
@@ -77,8 +85,22 @@ function beginning({ path }: ShownConfig["files"][number]): string[] {
   ];
 }
 
-function formatOrigin({ file, line }: Origin): string {
-  return `${file}:${line}`;
+interface ValueRow {
+  readonly key: string;
+  readonly value: string;
+  readonly origin: Origin;
+}
+
+/** A value that does not fit continues below itself. */
+function valueTable(rows: readonly ValueRow[], { homeDir, columns }: ConfigLook): string[] {
+  const origins = rows.map(({ origin }) => `${tildePath(origin.file, homeDir)}:${origin.line}`);
+  const widest = (cells: readonly string[]) => Math.max(0, ...cells.map(({ length }) => length));
+  const room = columns - widest(rows.map(({ key }) => key)) - widest(origins) - "  ".length * 3;
+  const cells = rows.flatMap(({ key, value }, index) => {
+    const [first = value, ...rest] = value.length > room ? wrap(value, room) : [value];
+    return [[key, first, origins[index] ?? ""], ...rest.map((more) => ["", more, ""])];
+  });
+  return table(cells).map((line) => line.trimEnd());
 }
 
 /** In columns, except for the last one. */

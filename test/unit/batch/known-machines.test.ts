@@ -17,12 +17,13 @@ function known(start = ""): string[] {
 test("machine files of all places where a name is looked for, without other YAML", async () => {
   await work.write("gpu1.yaml", "username: ada\nip: 192.0.2.1\n");
   await work.write("machines/gpu2.yml", '"host": gpu2\n');
+  await home.write(".config/sshoal/machines/gpu3.yaml", "ip: 192.0.2.3\n");
   await home.write(".local/var/here.yaml", "transport: local\n");
   await work.write("sweep.yaml", "command: train\nparameters:\n  ip: [1, 2]\n");
   await work.write(".sshoal.yaml", "ip: 192.0.2.1\n");
   await work.write("notes.txt", "ip: 192.0.2.1\n");
-  expect(known()).toEqual(["gpu1.yaml", "gpu2.yml", "here.yaml"]);
-  expect(known("gpu")).toEqual(["gpu1.yaml", "gpu2.yml"]);
+  expect(known()).toEqual(["gpu1.yaml", "gpu2.yml", "gpu3.yaml", "here.yaml"]);
+  expect(known("gpu")).toEqual(["gpu1.yaml", "gpu2.yml", "gpu3.yaml"]);
 });
 
 test("hosts of the ssh configuration and of what it includes, without patterns", async () => {

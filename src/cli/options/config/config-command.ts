@@ -6,6 +6,7 @@ import type { ConfigPlace } from "../../../input/config/find-config.js";
 import type { Groups } from "../../../input/config/machine-groups.js";
 import { suggest } from "../../../input/suggest.js";
 import { withExamples, withNote } from "../../help/examples.js";
+import { variableOf } from "../option-values.js";
 import { isOvertaken, settingsFor } from "./apply-settings.js";
 import type { Configuration, Setting } from "./config-settings.js";
 
@@ -85,4 +86,16 @@ function shownOf(settings: readonly Setting[]): Setting[] {
       later.filter(({ section }) => section === null || section === setting.section),
     );
   });
+}
+
+/** Without what may be a secret: the values of variables, and the command of --notify. */
+export function shownWords({ option, words }: Setting): readonly string[] {
+  switch (option.attributeName()) {
+    case "env":
+      return words.map(variableOf);
+    case "notify":
+      return words.filter((word) => word !== "").map(() => "(hidden)");
+    default:
+      return words;
+  }
 }

@@ -98,6 +98,7 @@ function unknownKey(
   const words = [...names(inScope), ...others].filter((name) => name.length > 1);
   const [nearest] = suggest(key.replace(/^-+/, ""), words);
   const message = `unknown key ${JSON.stringify(key)}`;
+  if (section === null && key === "execute_batch") return { message, hint: "write run: instead" };
   if (nearest !== undefined) return { message, hint: `did you mean ${nearest}?` };
   return { message, hint: `a key is an option without its dashes: sshoal ${section ?? "run"} --help` };
 }

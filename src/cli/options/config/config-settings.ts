@@ -7,7 +7,12 @@ import { type Problem, problemsError } from "../../../errors.js";
 import { type ConfigEntry, readEntries } from "../../../input/config/config-entries.js";
 import type { ConfigFile } from "../../../input/config/config-file.js";
 import { formatPlace, type Place } from "../../../input/config/file-place.js";
-import { type DefinedGroup, type Groups, resolveGroups } from "../../../input/config/machine-groups.js";
+import {
+  type DefinedGroup,
+  findUnknownGroup,
+  type Groups,
+  resolveGroups,
+} from "../../../input/config/machine-groups.js";
 import { machinesSeenFrom, pathSeenFrom, type Viewpoint } from "../../../input/config/seen-from.js";
 import { type Mistake, toProblems } from "../../../input/mistake.js";
 import { findKey } from "./config-key.js";
@@ -49,8 +54,14 @@ export function readConfiguration(loaded: LoadedConfig, commands: readonly Comma
   const defined = read.flatMap((each) => each.groups);
   const groups = resolveGroups(defined, problems);
   const settings = read.flatMap((each) => each.settings);
+  problems.push(...settings.flatMap((setting) => findUnknownGroups(setting, groups)));
   if (problems.length > 0) throw problemsError(problems);
   return { settings, groups };
+}
+
+function findUnknownGroups({ option, value, place }: Setting, groups: Groups): Problem[] {
+  if (option.attributeName() !== "machines" || !Array.isArray(value)) return [];
+  return value.flatMap((word: string) => findUnknownGroup(word, place, groups));
 }
 
 function readFile(file: ConfigFile, viewpoint: Viewpoint, commands: readonly Command[]): Read {

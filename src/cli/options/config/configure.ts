@@ -20,6 +20,9 @@ export interface Configuring {
   readonly onApplied: (applied: Applied) => void;
 }
 
+/** They have no options, and work although a file has mistakes. */
+const WITHOUT_SETTINGS = ["completion", "complete-words"];
+
 /**
  * Returns a function that reads what the files say, and throws UserError when they have mistakes. A command calls it before
  * it acts; --help does not.
@@ -33,6 +36,7 @@ export function configure(root: Command, configuring: Configuring): () => Config
   };
   if (loaded.files.length === 0) return read;
   root.hook("preAction", (_, command) => {
+    if (WITHOUT_SETTINGS.includes(command.name())) return;
     const configuration = read();
     const { groups } = configuration;
     const settings = applySettings(command, settingsFor(command, sectionOf(command), configuration), env);

@@ -3,7 +3,7 @@
 import { Command, CommanderError, type Option } from "commander";
 import { UserError } from "../../../errors.js";
 import type { Mistake } from "../../../input/mistake.js";
-import { type Field, readText, readYesOrNo, refuse } from "../../../input/yaml/yaml-fields.js";
+import { asList, type Field, readText, readYesOrNo, refuse } from "../../../input/yaml/yaml-fields.js";
 import { addOpposites, oppositeOf } from "../opposites.js";
 import { toAssignment, variableOf } from "../option-values.js";
 import type { Key } from "./config-key.js";
@@ -64,11 +64,10 @@ function readWords(option: Option, field: Field, mistakes: Mistake[]): Word[] {
     mistakes.push({ offset: value.offset, message: `${label} is empty`, hint });
   }
   if (option.variadic && value.kind === "text" && /\s/.test(value.text)) {
-    const list = value.text.trim().split(/\s+/).join(", ");
     mistakes.push({
       offset: value.offset,
       message: `${label}: several values are a list`,
-      hint: `[${list}]`,
+      hint: asList(value.text),
     });
   }
   return items.flatMap((item) => readWord({ label, value: item }, mistakes));
@@ -104,8 +103,16 @@ function parseNoting(option: Option, argv: readonly string[], offset: number, mi
   const command = addOpposites(new Command().addOption(option).helpOption(false).exitOverride())
     .configureOutput({ writeErr: () => {} })
     .action(() => {});
+  const before = mistakes.length;
   noting(() => command.parse(argv, { from: "user" }), offset, mistakes);
+  mistakes.push(...mistakes.splice(before).map((mistake) => withKey(mistake, option)));
   return command.getOptionValue(option.attributeName());
+}
+
+/** A hint of the command line, as a line of the file: `timeout: 90s` instead of `--timeout 90s`. */
+function withKey(mistake: Mistake, { long, variadic }: Option): Mistake {
+  if (mistake.hint === undefined || long === undefined || variadic) return mistake;
+  return { ...mistake, hint: mistake.hint.replaceAll(`${long} `, `${long.replace(/^--/, "")}: `) };
 }
 
 /** Whether this shell has a variable that is passed on counts once jobs run. */

@@ -15,8 +15,10 @@ export interface Applied {
 /** Any other error stays as it is. */
 export function withOrigins(error: unknown, applied: Applied): unknown {
   if (!(error instanceof UserError)) return error;
-  const problems = error.problems.map((problem) => withOrigin(problem, applied));
+  const problems = error.problems.map((problem) => withOrigin(hintAtGroup(problem, applied), applied));
   if (problems.some((problem, index) => problem !== error.problems[index])) return problemsError(problems);
+  // Each of them has a place of its own, such as a #@ line: a file that sets the same option is not the cause.
+  if (problems.length > 0) return error;
   const named = applied.settings.filter((setting) => isNamed(setting, error.message));
   if (named.length === 0) return error;
   const { message, hint, exitCode, cause } = error;
@@ -26,6 +28,13 @@ export function withOrigins(error: unknown, applied: Applied): unknown {
     exitCode,
     cause,
   });
+}
+
+/** A machine that is not found may be a group, typed without its @. */
+function hintAtGroup(problem: Problem, { groups }: Applied): Problem {
+  const { where, message } = problem;
+  const isNotFound = /^(no machine file|is a directory)/.test(message);
+  return isNotFound && groups.has(where) ? { ...problem, hint: `did you mean @${where}?` } : problem;
 }
 
 function withOrigin(problem: Problem, { settings, groups }: Applied): Problem {

@@ -48,6 +48,23 @@ describe("where files are", () => {
     expect(find(sub)[1]).toMatchObject({ path: near });
   });
 
+  test("a file that ends in .yml is refused, unless one that ends in .yaml is beside it", async () => {
+    const user = await box.write("home/.config/sshoal/config.yml", "");
+    const project = await box.write("project/.sshoal.yml", "");
+    const places = find(box.cwd);
+    expect(places.map(({ path, isThere }) => [path, isThere])).toEqual([
+      [user, true],
+      [project, true],
+    ]);
+    expect(places.flatMap((place) => loadConfigFile(place, uid).problems)[1]).toEqual({
+      where: project,
+      message: "the name of a configuration file ends in .yaml",
+      hint: `mv ${project} ${join(box.cwd, ".sshoal.yaml")}`,
+    });
+    const right = await box.write("project/.sshoal.yaml", "");
+    expect(find(box.cwd)[1]).toMatchObject({ path: right });
+  });
+
   test("the home directory is the last one, also if a link leads to it", async () => {
     await box.write(".sshoal.yaml", "");
     const sub = join(box.homeDir, "p");

@@ -40,6 +40,7 @@ describe("finding machine files", () => {
     ["with .yml", "m1", "project/m1.yml"],
     ["in machines/", "m1.yaml", "project/machines/m1.yaml"],
     ["in machines/, with an ending", "m1", "project/machines/m1.yml"],
+    ["in ~/.config/sshoal/machines", "m1", "home/.config/sshoal/machines/m1.yaml"],
     ["in ~/.local/var", "m1", "home/.local/var/m1.yaml"],
     ["below machines/", "lab/m1", "project/machines/lab/m1.yaml"],
     ["in the home", "~/m1.yaml", "home/m1.yaml"],
@@ -76,10 +77,11 @@ describe("finding machine files", () => {
   test("not found: the error says where it looked, and which files exist", async () => {
     await box.write("project/machines/titan1.yaml", "ip: a\n");
     await box.write("project/machines/readme.md", "");
+    await box.write("project/.sshoal.yaml", "");
     expect(await mistakesOf("titna1", "x.yaml")).toEqual([
       "titna1: no machine file (looked for titna1, titna1.yaml, titna1.yml in ., machines, " +
-        "ROOT/home/.local/var), and no host that ssh knows (did you mean machines/titan1.yaml?)",
-      "x.yaml: there is no such machine file; looked for x.yaml in ., machines, ROOT/home/.local/var " +
+        "ROOT/home/.config/sshoal/machines, ROOT/home/.local/var), and no host that ssh knows (did you mean machines/titan1.yaml?)",
+      "x.yaml: there is no such machine file; looked for x.yaml in ., machines, ROOT/home/.config/sshoal/machines, ROOT/home/.local/var " +
         "(there are machines/titan1.yaml)",
     ]);
   });

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/input/machine/machine-places.js";
 
 describe("where a machine file is searched, in order", () => {
-  test("a bare name: as given and with both endings, in three places", () => {
+  test("a bare name: as given and with both endings, in four places", () => {
     expect(candidatePaths("m1", "/home/me")).toEqual([
       "m1",
       "m1.yaml",
@@ -17,6 +17,9 @@ describe("where a machine file is searched, in order", () => {
       "machines/m1",
       "machines/m1.yaml",
       "machines/m1.yml",
+      "/home/me/.config/sshoal/machines/m1",
+      "/home/me/.config/sshoal/machines/m1.yaml",
+      "/home/me/.config/sshoal/machines/m1.yml",
       "/home/me/.local/var/m1",
       "/home/me/.local/var/m1.yaml",
       "/home/me/.local/var/m1.yml",
@@ -24,8 +27,24 @@ describe("where a machine file is searched, in order", () => {
   });
 
   test.each([
-    ["m1.yaml", ["m1.yaml", "machines/m1.yaml", "/home/me/.local/var/m1.yaml"]],
-    ["lab/m1.yml", ["lab/m1.yml", "machines/lab/m1.yml", "/home/me/.local/var/lab/m1.yml"]],
+    [
+      "m1.yaml",
+      [
+        "m1.yaml",
+        "machines/m1.yaml",
+        "/home/me/.config/sshoal/machines/m1.yaml",
+        "/home/me/.local/var/m1.yaml",
+      ],
+    ],
+    [
+      "lab/m1.yml",
+      [
+        "lab/m1.yml",
+        "machines/lab/m1.yml",
+        "/home/me/.config/sshoal/machines/lab/m1.yml",
+        "/home/me/.local/var/lab/m1.yml",
+      ],
+    ],
     ["/etc/m1.yaml", ["/etc/m1.yaml"]],
     ["./m1", ["./m1", "./m1.yaml", "./m1.yml"]],
     ["../m1.yaml", ["../m1.yaml"]],
@@ -35,7 +54,9 @@ describe("where a machine file is searched, in order", () => {
   });
 
   test("is described in a few words", () => {
-    expect(describeSearch("m1", "/h")).toBe("m1, m1.yaml, m1.yml in ., machines, /h/.local/var");
+    expect(describeSearch("m1", "/h")).toBe(
+      "m1, m1.yaml, m1.yml in ., machines, /h/.config/sshoal/machines, /h/.local/var",
+    );
     expect(describeSearch("/x/m1.yaml", "/h")).toBe("/x/m1.yaml");
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { shownWords } from "../../../../../src/cli/options/config/config-command.js";
 import { parseOptions } from "../../../../../src/cli/options/options.js";
 import { applyScriptOptions } from "../../../../../src/cli/options/script-options.js";
 import { bashAt } from "../../../../../src/input/batch/ask-bash.js";
@@ -248,6 +249,13 @@ test("programs with defaults of their own take only how machines are reached", (
   expect(remote).toMatchObject({ options: { hostKeys: "strict", configFile: "none", copyForward: [] } });
 });
 
+test("execute_remote takes one machine, no group", () => {
+  const argv = ["true", "--machine", "@lab"];
+  expect(mistakesOf({ user: "groups: {lab: [gpu1]}\n" }, argv, { program: "execute_remote" })).toEqual([
+    "execute_remote takes one machine, no group: @lab",
+  ]);
+});
+
 test("simple_hypersearch connects to no machine, and reads no file", () => {
   const argv = ["echo {a}", "-p", "a", "1"];
   expect(mistakesOf({ user: "x: 1\n" }, argv, { program: "simple_hypersearch" })).toEqual([]);
@@ -265,6 +273,25 @@ test("a sweep file takes precedence over a configuration file", () => {
 
 test("what a file sets is not taken for words that --copy-forward has swallowed", () => {
   expect(mistakesOf({ user: "copy-forward: [a, b]\n" }, ["run"])).toEqual(["which script?"]);
+});
+
+test("sshoal config hides what may be a secret", () => {
+  const shown = (user: string) => {
+    const invocation = parseWith({ user }, ["config"]);
+    if (invocation.command !== "config") throw new Error(`it is ${invocation.command}`);
+    return invocation.options.settings.map((setting) => [setting.key, ...shownWords(setting)]);
+  };
+  expect(shown("notify: curl https://example.org/s3cret\nnotify-on: failure\n")).toEqual([
+    ["notify", "(hidden)"],
+    ["notify-on", "failure"],
+  ]);
+  expect(shown("notify: ''\nenv: {TOKEN: s3cret}\n")).toEqual([["notify"], ["env", "TOKEN"]]);
+});
+
+test("completion works although a file is broken", () => {
+  const broken = { user: "timeout: [\n" };
+  expect(parseWith(broken, ["completion", "bash"])).toMatchObject({ command: "completion" });
+  expect(parseWith(broken, ["complete-words", "machines"])).toMatchObject({ command: "complete-words" });
 });
 
 test("help answers although a file is broken; commands do not start", () => {

@@ -1,7 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { withOrigins } from "../../../../../src/cli/options/config/origins.js";
 import { parseOptions } from "../../../../../src/cli/options/options.js";
 import { problemsError, UserError } from "../../../../../src/errors.js";
+import { loadMachines } from "../../../../../src/input/machine/load-machines.js";
+import { errorOf as inputErrorOf, makeInputBox } from "../../../input/input-box.js";
 import { aConfig, mistakesOf } from "./a-config.js";
 
 const USER = "/home/ada/.config/sshoal/config.yaml";
@@ -14,7 +16,7 @@ describe("each mistake has its place", () => {
     ["# a\n--timeout: 1h", '2:1: unknown key "--timeout" (did you mean timeout?)'],
     [
       "timeout: 1",
-      '1:10: --timeout takes a duration with a unit, got "1" (for example --timeout 90s, 10m or 1h30m)',
+      '1:10: --timeout takes a duration with a unit, got "1" (for example timeout: 90s, 10m or 1h30m)',
     ],
     ["timeout:", "1:9: timeout must be text, got nothing"],
     ["timeout: [1h, 2h]", "1:10: timeout takes one value, got a list"],
@@ -31,6 +33,11 @@ describe("each mistake has its place", () => {
       "2:1: no-gpu-required is the same option as gpu-required (keep one)",
     ],
     ["machines: gpu1 gpu2", "1:11: machines: several values are a list ([gpu1, gpu2])"],
+    ["machines: gpu1, gpu2", "1:11: machines: several values are a list ([gpu1, gpu2])"],
+    ["machines: '@lap'\ngroups: {lab: [a]}", "1:1: there is no group @lap (did you mean @lab?)"],
+    ["probe: {machines: [a, '@lab']}", "1:9: there is no group @lab (define it below groups:)"],
+    ["execute_batch: {timeout: 1h}", '1:1: unknown key "execute_batch" (write run: instead)'],
+    ["groups:\n  lab: gpu1, gpu2", "2:8: group lab: several machines are a list (lab: [gpu1, gpu2])"],
     ["machines: []", "1:11: machines is empty (leave it out, or write machines: with a value)"],
     ["env: {a-b: secret}", '1:12: --env takes NAME=VALUE, got "a-b" (for example --env SEED=1)'],
     ["env: {A: [secret]}", "1:10: env A must be text, got a list"],
@@ -48,7 +55,7 @@ describe("each mistake has its place", () => {
     ],
     ["logs: {timeout: 1h}", "1:8: sshoal logs has no option timeout (move it out of the section)"],
     ["logs: {tial: 1}", '1:8: unknown key "tial" (did you mean tail?)'],
-    ["logs: {tail: x}", '1:14: --tail takes a number <n>, got "x" (for example --tail 2)'],
+    ["logs: {tail: x}", '1:14: --tail takes a number <n>, got "x" (for example tail: 2)'],
     ["logs: 5", '1:7: logs is a command: it must hold options, such as logs: {json: true}, got "5"'],
     ["groups: [a]", "1:9: groups must hold names and machines, such as lab: [gpu1, gpu2], got a list"],
     ["groups: {lab: []}", "1:15: group lab has no machines (name at least one)"],
@@ -103,6 +110,12 @@ describe("an error about an option names the file that sets it, and how to undo 
     return withOrigins(new Error("none"), applied);
   }
 
+  function appliedBy(user: string, ...argv: string[]): Parameters<typeof withOrigins>[1] {
+    const onConfig = vi.fn<(applied: Parameters<typeof withOrigins>[1]) => void>();
+    parseOptions({ program: "sshoal", argv, env: {}, config: aConfig({ user }), onConfig });
+    return onConfig.mock.lastCall?.[0] ?? { settings: [], groups: new Map() };
+  }
+
   test("one that contradicts the command line", () => {
     expect(errorOf("no-gpu-required: true\n", "run", "jobs.sh", "--gpus", "0")).toMatchObject({
       message: `--gpus and --no-gpu-required contradict each other; --no-gpu-required is set in ${USER}:1:1`,
@@ -136,6 +149,30 @@ describe("an error about an option names the file that sets it, and how to undo 
     expect(withOrigins(problemsError(problems), { settings: [], groups })).toMatchObject({
       message: "gpu1: no host; @lab has it, see f:2:3\ngpu2: no host",
     });
+  });
+
+  test("a group without its @", async () => {
+    const box = await makeInputBox();
+    const { cwd, homeDir } = box;
+    const groups = new Map([["lab", { place: { file: "f", line: 2, column: 3 }, machines: ["gpu1"] }]]);
+    const context = { cwd, homeDir, configFile: null, knowsHost: async () => false };
+    const hintFor = async (...names: string[]) =>
+      withOrigins(await inputErrorOf(loadMachines(names, context)), { settings: [], groups });
+    try {
+      expect(await hintFor("lab")).toMatchObject({ problems: [{ hint: "did you mean @lab?" }] });
+      expect(await hintFor("bal")).toMatchObject({ problems: [{ hint: "check it with: ssh bal" }] });
+      await box.write("project/lab/gpu1.yaml", "ip: a\n");
+      expect(await hintFor("lab")).toMatchObject({ problems: [{ hint: "did you mean @lab?" }] });
+    } finally {
+      await box.remove();
+    }
+  });
+
+  test("a mistake in a #@ line stays as it is, although a file sets the same option", () => {
+    const { settings, groups } = appliedBy("timeout: 1h\n", "run", "jobs.sh");
+    expect(settings.map(({ key }) => key)).toEqual(["timeout"]);
+    const error = problemsError([{ where: "jobs.sh:1", message: '--timeout takes a duration, got "5"' }]);
+    expect(withOrigins(error, { settings, groups })).toBe(error);
   });
 
   test("an error that is none of the user's", () => {
