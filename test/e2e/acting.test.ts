@@ -164,6 +164,26 @@ test("retry --failed runs failed jobs again, and keeps their earlier results", a
   expect(none.stderr).toContain("no job here is failed or lost");
 });
 
+test.each([[["--failed"]], [["2"]]])(
+  "retry %j after --detach collects a job that failed, and runs it again",
+  async (which) => {
+    const gate = await makeWorkspace();
+    const work = await makeWorkspace({
+      "jobs.sh": `echo fine\ntest -e ${gate.path("fixed")} && echo good > r\n`,
+    });
+    await detach(work, machines);
+    const waited = await runCommand(["wait"], { cwd: work.dir, program: "sshoal" });
+    expect(waited.code, waited.stderr).toBe(1);
+    await gate.write("fixed", "");
+    const again = await runCommand(["retry", ...which], { cwd: work.dir, program: "sshoal" });
+    expect(again.code, again.stdout + again.stderr).toBe(0);
+    expect(await work.read("job_results/jobs.sh.2/r")).toBe("good\n");
+    expect(existsSync(work.path("job_results/jobs.sh.1"))).toBe(true);
+    expect(existsSync(work.path("job_results/jobs.sh.2.old-1"))).toBe(true);
+    await until("nothing is left", async () => (await isCleanOverThere(a)) && (await isCleanOverThere(b)));
+  },
+);
+
 test("a drained machine finishes its running jobs, and the other one gets the rest", async () => {
   const { work, gate, ran } = await gatedBatch(6);
   const client = spawnCommand(["jobs.sh", "--machines", ...machines, ...SMALL, "--json"], { cwd: work.dir });
