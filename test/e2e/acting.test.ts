@@ -57,7 +57,7 @@ test("attach resumes a detached batch, and every job runs once", async () => {
   await gate.write("go", "");
   const { code, stdout, stderr } = await runCommand(["attach"], { cwd: work.dir, program: "sshoal" });
   expect(code, stdout + stderr).toBe(0);
-  expect(stdout).toMatch(/^resuming: 0 done, \d running/m);
+  expect(stdout).toMatch(/^resuming: 0 done, \d last seen running/m);
   expect((await ran()).sort()).toEqual(["1", "2", "3", "4"]);
   for (const line of [1, 2, 3, 4]) expect(await work.read(`job_results/jobs.sh.${line}/r`)).toBe("result\n");
   await until("nothing is left", async () => (await isCleanOverThere(a)) && (await isCleanOverThere(b)));

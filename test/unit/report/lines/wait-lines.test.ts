@@ -42,6 +42,19 @@ test("how many ended how, and why those failed that did", () => {
   ]);
 });
 
+test.each([
+  [[1], null, ["1 result is not collected yet: sshoal attach j.sh"]],
+  [[1, 2], null, ["2 results are not collected yet: sshoal attach j.sh"]],
+  [[1], "process 7", []],
+  [[], null, []],
+])("results of %j on machines, followed by %j", (onMachines, follower, last) => {
+  const jobs = [1, 2].map((job) =>
+    aJob(job, { state: "succeeded", outcome: SUCCESS, isHere: !onMachines.includes(job) }),
+  );
+  const status = aStatus(jobs, { follower, command: "sshoal attach j.sh" });
+  expect(waitedLines(status, LOOK).slice(1)).toEqual(last);
+});
+
 test("one line while it waits, never wider than the terminal", () => {
   const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
   const state = initialState({ jobs: someJobs(4), machines: [], policy });
