@@ -55,6 +55,25 @@ test.each([
   expect(waitedLines(status, LOOK).slice(1)).toEqual(last);
 });
 
+test("of many stopped jobs, a few are listed, and those whose results are a problem", () => {
+  const jobs = Array.from({ length: 19 }, (_, index) =>
+    aJob(index + 1, {
+      state: "stopped",
+      outcome: { kind: "stopped" },
+      ...(index === 18 && { reason: "tar failed" }),
+    }),
+  );
+  expect(waitedLines(aStatus(jobs), LOOK)).toEqual([
+    "j.sh: 0 succeeded, 19 stopped of 19 in 12m04s",
+    "STATE    JOB  WHERE  TIME  WHAT",
+    "stopped   19  gpu1    42s  stopped; not collected: tar failed",
+    "stopped    1  gpu1    42s  stopped",
+    "stopped    2  gpu1    42s  stopped",
+    "stopped    3  gpu1    42s  stopped",
+    "… 15 more stopped",
+  ]);
+});
+
 test("one line while it waits, never wider than the terminal", () => {
   const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
   const state = initialState({ jobs: someJobs(4), machines: [], policy });
