@@ -3,12 +3,14 @@
 import { UserError } from "../errors.js";
 import { outcomeAtHome, wordOf } from "../model/batch-state.js";
 import type { Job, JobId } from "../model/job.js";
-import type { BatchHere } from "./batches-here.js";
+import { type BatchHere, resumeCommand } from "./batches-here.js";
 import { chooseJobs, type JobChoice } from "./choose-jobs.js";
 
 export interface Retrying {
   readonly here: BatchHere;
   readonly jobs: readonly JobId[];
+  /** Those among them whose results are still on a machine. */
+  readonly toCollect: ReadonlySet<JobId>;
 }
 
 /** Throws UserError for jobs that have not ended, and for jobs of several batches. */
@@ -22,9 +24,16 @@ export function chooseToRetry(batches: readonly BatchHere[], choice: JobChoice):
     });
   }
   const { here, jobs } = first;
-  const open = jobs.filter((job) => !isOver(here, job));
+  const toCollect = jobs.filter((job) => isToCollect(here, job));
+  const open = jobs.filter((job) => !isOver(here, job) && !isToCollect(here, job));
   if (open[0] !== undefined) throw openError(here, open[0], open.length);
-  return { here, jobs: jobs.map(({ id }) => id) };
+  return { here, jobs: jobs.map(({ id }) => id), toCollect: new Set(toCollect.map(({ id }) => id)) };
+}
+
+/** A client that follows the batch is about to collect it. */
+function isToCollect({ state, holder }: BatchHere, { id }: Job): boolean {
+  const fate = state.jobs.get(id)?.fate;
+  return holder === null && fate?.kind === "tried" && fate.stage.kind === "ended";
 }
 
 function isOver({ state }: BatchHere, { id }: Job): boolean {
@@ -32,14 +41,14 @@ function isOver({ state }: BatchHere, { id }: Job): boolean {
   return tracked !== undefined && (tracked.fate.kind === "stopped" || outcomeAtHome(tracked) !== undefined);
 }
 
-function openError({ state }: BatchHere, { id, name }: Job, count: number): UserError {
-  const tracked = state.jobs.get(id);
+function openError(here: BatchHere, { id, name }: Job, count: number): UserError {
+  const tracked = here.state.jobs.get(id);
   const word = tracked === undefined ? "lost" : wordOf(tracked);
   const more = count === 1 ? "" : `, and ${count - 1} more`;
   const isUnderWay = word === "running" || word === "waiting";
   return new UserError(`${name} is ${isUnderWay ? word : `${word}, and its results are not here`}${more}`, {
     hint: isUnderWay
       ? "only jobs that have ended run again; --state failed chooses those"
-      : "sshoal attach collects results",
+      : `${resumeCommand(here)} collects results`,
   });
 }

@@ -17,6 +17,7 @@ import { type FollowerServer, openFollowerServer } from "./follower/serve-follow
 import { rememberDirectory } from "./known-directories.js";
 import { Detached } from "./leaving.js";
 import type { Notifier } from "./notice/notifier.js";
+import { rerunCollected } from "./rerun-collected.js";
 import { Steering } from "./steering.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -30,6 +31,8 @@ export interface Following {
   readonly sending: SendingLimits;
   /** Brings jobs while the batch runs. */
   readonly feed?: ((run: BatchRun, signal: AbortSignal) => Promise<void>) | undefined;
+  /** Jobs that have ended on their machines: each runs again once its results are collected. */
+  readonly rerunsCollected?: ReadonlySet<JobId> | undefined;
   /** Leaves once the machines have all jobs. */
   readonly detaches?: boolean | undefined;
   /** Called at the start and after every event; true: leave. */
@@ -95,6 +98,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
     server.show(event, isReported);
     following.notifier?.note(event, run.state);
     if (isEnough?.(run, event)) run.abandon(new Detached());
+    noteCollected(event);
     steering.note(event);
   };
   const { fleet, audience } = connector;
@@ -123,6 +127,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
     fixedBecause: reasonToStay(following),
     orderAgain: following.orderAgain ?? (async (rerun) => ({ rerun })),
   });
+  const noteCollected = rerunCollected(run, following.rerunsCollected ?? new Set());
   const steering = new Steering(run, detaches);
   const leave = viewer.attend(steering);
   const over = new AbortController();

@@ -102,3 +102,8 @@ export function batchWord(counts: WordCounts, isAtWork: boolean): Exclude<JobWor
   if (counts.waiting + counts.running > 0) return "waiting";
   return (["failed", "lost", "stopped"] as const).find((word) => counts[word] > 0) ?? "succeeded";
 }
+
+/** It has ended, and its results are still on its machine. */
+export function isToCollect({ outcome, isHere }: Pick<JobStatus, "outcome" | "isHere">): boolean {
+  return outcome !== null && !isHere;
+}

@@ -57,7 +57,7 @@ test("attach resumes a detached batch, and every job runs once", async () => {
   await gate.write("go", "");
   const { code, stdout, stderr } = await runCommand(["attach"], { cwd: work.dir, program: "sshoal" });
   expect(code, stdout + stderr).toBe(0);
-  expect(stdout).toMatch(/^resuming: 0 done, \d running/m);
+  expect(stdout).toMatch(/^resuming: 0 done, \d last seen running/m);
   expect((await ran()).sort()).toEqual(["1", "2", "3", "4"]);
   for (const line of [1, 2, 3, 4]) expect(await work.read(`job_results/jobs.sh.${line}/r`)).toBe("result\n");
   await until("nothing is left", async () => (await isCleanOverThere(a)) && (await isCleanOverThere(b)));
@@ -163,6 +163,26 @@ test("retry --failed runs failed jobs again, and keeps their earlier results", a
   expect(none.code).toBe(2);
   expect(none.stderr).toContain("no job here is failed or lost");
 });
+
+test.each([[["--failed"]], [["2"]]])(
+  "retry %j after --detach collects a job that failed, and runs it again",
+  async (which) => {
+    const gate = await makeWorkspace();
+    const work = await makeWorkspace({
+      "jobs.sh": `echo fine\ntest -e ${gate.path("fixed")} && echo good > r\n`,
+    });
+    await detach(work, machines);
+    const waited = await runCommand(["wait"], { cwd: work.dir, program: "sshoal" });
+    expect(waited.code, waited.stderr).toBe(1);
+    await gate.write("fixed", "");
+    const again = await runCommand(["retry", ...which], { cwd: work.dir, program: "sshoal" });
+    expect(again.code, again.stdout + again.stderr).toBe(0);
+    expect(await work.read("job_results/jobs.sh.2/r")).toBe("good\n");
+    expect(existsSync(work.path("job_results/jobs.sh.1"))).toBe(true);
+    expect(existsSync(work.path("job_results/jobs.sh.2.old-1"))).toBe(true);
+    await until("nothing is left", async () => (await isCleanOverThere(a)) && (await isCleanOverThere(b)));
+  },
+);
 
 test("a drained machine finishes its running jobs, and the other one gets the rest", async () => {
   const { work, gate, ran } = await gatedBatch(6);

@@ -94,7 +94,9 @@ describe("leaving", () => {
       // There is no client to hand anything over, and still all of them run.
       await hasRuns(7);
       const { code, stdout, stderr } = await runCommand(args, { cwd: ledger.work.dir });
-      expect(stdout, stderr).toMatch(/^resuming: 0 done, 4 running on one\.yaml, two\.yaml, 3 waiting$/m);
+      expect(stdout, stderr).toMatch(
+        /^resuming: 0 done, 4 last seen running on one\.yaml, two\.yaml, 3 waiting$/m,
+      );
       expect(await ledger.audit([one, two]), stdout + stderr).toEqual([]);
       expect(code).toBe(0);
     });

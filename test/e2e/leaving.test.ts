@@ -160,7 +160,7 @@ test("--detach prints how many jobs continue, and status agrees at once", async 
   expect(stdout).toContain("0 succeeded, 2 running, 1 waiting");
   await finish(1, 2, 3);
   const attached = await sshoal("attach");
-  expect(attached.stdout).toMatch(/^resuming: 0 done, 2 running on box\.yaml, 1 waiting$/m);
+  expect(attached.stdout).toMatch(/^resuming: 0 done, 2 last seen running on box\.yaml, 1 waiting$/m);
   expect(attached.code, attached.stderr).toBe(0);
 });
 

@@ -90,7 +90,9 @@ test("at the first failure, while the others go on; a #@ line can ask for it", a
 test("after --detach the next client that learns of the end runs it, once", async () => {
   await work.write("jobs.sh", `${gated("a")}\n`);
   const args = await onHost("jobs.sh");
-  expect((await execute(...args, "--detach", "--notify", telling())).code).toBe(0);
+  const left = await execute(...args, "--detach", "--notify", telling());
+  expect(left.code, left.stderr).toBe(0);
+  expect(left.stderr).toMatch(/^the command of --notify runs when .*: setsid sshoal wait &$/m);
   await began("a");
   const [kept = ""] = notices();
   expect(statSync(kept).mode & 0o777).toBe(0o600);

@@ -67,7 +67,7 @@ const isTail = (pid: number) => {
 const record = () => work.read("job_results/.sshoal/jobs.sh.jsonl");
 
 test("after --detach it learns from the machine, changes nothing, and exits with how the jobs ended", async () => {
-  const args = await detach(gated("a"), "exit 3");
+  const args = await detach(gated("a"), "echo KeyError >&2; exit 3");
   await began("a");
   const before = await record();
   const [all, first] = [startWait(), startWait("1")];
@@ -76,9 +76,15 @@ test("after --detach it learns from the machine, changes nothing, and exits with
   expect(await first.ended).toMatchObject({ code: 0, stdout: "" });
   const { code, stdout, stderr } = await all.ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(/^jobs\.sh: 1 succeeded, 1 failed of 2 in \d+s\nSTATE .*\nfailed +2 .* exit 3\n$/);
+  expect(stderr).toMatch(
+    /^jobs\.sh: 1 succeeded, 1 failed of 2 in \d+s\nSTATE .*\nfailed +2 .* exit 3: KeyError\n2 results are not collected yet: sshoal attach jobs\.sh\n$/,
+  );
   expect(await record()).toBe(before);
   expect(existsSync(work.path("job_results/jobs.sh.1"))).toBe(false);
+
+  const results = await sshoal("results", "--sort", "acc");
+  expect(results.stderr).toContain("2 results are not collected yet: sshoal attach jobs.sh\n");
+  expect((await sshoal("results")).stderr).toBe("2 results are not collected yet: sshoal attach jobs.sh\n");
 
   const again = await sshoal("wait", "--json");
   expect(again.code).toBe(1);

@@ -1,9 +1,13 @@
 // `sshoal retry`: runs jobs again with their settings; their earlier results move aside.
 
-import { loadBatches } from "../../batch/batches-here.js";
+import { type BatchHere, loadBatches } from "../../batch/batches-here.js";
+import { chooseJobs, type JobChoice } from "../../batch/choose-jobs.js";
 import { chooseToRetry } from "../../batch/choose-retries.js";
+import type { Connector } from "../../batch/connector.js";
 import { reachFollower } from "../../batch/follower/ask-follower.js";
 import { orderFor } from "../../batch/recorded-batch.js";
+import { refresh } from "../../batch/refresh.js";
+import { unreachedText } from "../../report/tables/status-lines.js";
 import { Results } from "../../run/home/results.js";
 import type { RetryOptions } from "../options/acting-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
@@ -18,7 +22,10 @@ export async function retry(options: RetryOptions): Promise<number> {
   if (notice !== null) hideArguments("retry");
   const surroundings = readSurroundings();
   const results = new Results(surroundings.cwd);
-  const { here, jobs } = chooseToRetry(loadBatches(results), options.jobs);
+  const connector = lastingConnector(surroundings, options, note);
+  const batches = loadBatches(results);
+  await refreshChosen(batches, options.jobs, connector.connect);
+  const { here, jobs, toCollect } = chooseToRetry(batches, options.jobs);
   const follower = await reachFollower(results, here.stem);
   if (follower !== null) {
     await follower.ask({ kind: "retry", jobs });
@@ -26,6 +33,16 @@ export async function retry(options: RetryOptions): Promise<number> {
     return watchHere({ follower, results, stem: here.stem, options });
   }
   const order = await orderFor(here, { results, surroundings, variables: options.variables }, new Set(jobs));
-  const connector = lastingConnector(surroundings, options, note);
-  return followHere({ order, surroundings, options, connector, notice });
+  return followHere({ order, surroundings, options, connector, notice, rerunsCollected: toCollect });
+}
+
+/** Jobs may have ended since the last client left. */
+async function refreshChosen(
+  batches: readonly BatchHere[],
+  { words }: JobChoice,
+  connect: Connector,
+): Promise<void> {
+  const chosen = chooseJobs(batches, { words, states: [] });
+  const unreached = await Promise.all(chosen.map(({ here }) => refresh(here, connect)));
+  for (const each of unreached.flat()) note(`WARNING: ${unreachedText(each)}`);
 }

@@ -11,7 +11,7 @@ import { formatCsv } from "../../report/tables/results-csv.js";
 import { resultsJson } from "../../report/tables/results-json.js";
 import { formatPage, loadPageParts, pageData } from "../../report/tables/results-page.js";
 import { resultLines } from "../../report/tables/results-table.js";
-import { unreachedText } from "../../report/tables/status-lines.js";
+import { toCollectText, unreachedText } from "../../report/tables/status-lines.js";
 import { columnsOf, findColumn } from "../../results/columns.js";
 import { resultRow } from "../../results/rows.js";
 import { sortRows } from "../../results/sort-rows.js";
@@ -20,6 +20,7 @@ import { Results } from "../../run/home/results.js";
 import type { ResultsOptions } from "../options/batch-commands.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";
+import { describeBatch } from "../terminal/describe-batch.js";
 import { note } from "../terminal/note.js";
 
 export async function showResults(options: ResultsOptions): Promise<ExitCode> {
@@ -35,7 +36,9 @@ export async function showResults(options: ResultsOptions): Promise<ExitCode> {
   const unreached = await refresh(batch, connect);
   for (const each of unreached) warn(unreachedText(each));
   const now = Date.now();
-  const facts = { batch, spans: timeline(batch, now), now };
+  const uncollected = toCollectText(describeBatch(batch, NOT_ASKED, surroundings));
+  if (uncollected !== "") note(uncollected);
+  const facts = { batch, isAllHere: uncollected === "", spans: timeline(batch, now), now };
   process.stdout.write(format(readRows(facts, results), facts, options));
   return ExitCode.Success;
 }
@@ -66,13 +69,15 @@ function readRows({ batch, spans, now }: Facts, results: Results): ResultRow[] {
 
 interface Facts {
   readonly batch: BatchHere;
+  /** The results of all ended jobs are on the local disk. */
+  readonly isAllHere: boolean;
   readonly spans: ReadonlyMap<string, Span>;
   readonly now: number;
 }
 
 function format(
   unsorted: readonly ResultRow[],
-  { batch, spans, now }: Facts,
+  { batch, isAllHere, spans, now }: Facts,
   options: ResultsOptions,
 ): string {
   const { columns, leftOut } = columnsOf(unsorted);
@@ -87,11 +92,13 @@ function format(
   if (leftOut > 0) warn(`${leftOut} of the metrics are left out: --json has all`);
   if (options.format === "csv") return formatCsv(table);
   if (options.format === "html") return formatPage(loadPageParts(), pageData(table, spans.values(), now));
-  if (rows.every(({ metrics }) => metrics.size === 0)) note(HOW_TO_LEAVE_METRICS);
+  if (isAllHere && rows.every(({ metrics }) => metrics.size === 0)) note(HOW_TO_LEAVE_METRICS);
   return resultLines(table, column, process.stdout.columns || 80)
     .map((line) => `${line}\n`)
     .join("");
 }
+
+const NOT_ASKED = { lastWords: new Map(), shortages: new Map(), unreached: [] };
 
 const HOW_TO_LEAVE_METRICS =
   'no job has left a metric: let it print a line such as "sshoal: acc=0.91 loss=0.2"';

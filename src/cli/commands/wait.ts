@@ -4,9 +4,11 @@ import { type BatchHere, loadBatches, resumeCommand } from "../../batch/batches-
 import { type ChosenJobs, chooseJobs, type JobChoice } from "../../batch/choose-jobs.js";
 import type { Connector } from "../../batch/connector.js";
 import { loadLastWords } from "../../batch/last-words.js";
+import { lookCloser } from "../../batch/look-closer.js";
 import { refresh } from "../../batch/refresh.js";
 import { type WaitedBatch, waitForJobs } from "../../batch/wait/wait-for-jobs.js";
 import { ExitCode, UserError } from "../../errors.js";
+import { outcomeAtHome, wordOf } from "../../model/batch-state.js";
 import type { BatchStatus } from "../../model/batch-status.js";
 import { waitedLines } from "../../report/lines/wait-lines.js";
 import { statusJson } from "../../report/tables/status-lines.js";
@@ -46,7 +48,9 @@ export async function wait(options: WaitOptions): Promise<ExitCode> {
       signal: giving.signal,
     });
     display.close();
-    const statuses = waited.map((each) => statusOf(each, results, surroundings));
+    const statuses = await Promise.all(
+      waited.map(async (each) => statusOf(each, await lastWordsOf(each, results, connect), surroundings)),
+    );
     print(statuses, options.isJson);
     const batches = waited.map(({ here }) => here);
     await notifyOf(batches, surroundings);
@@ -86,24 +90,29 @@ function timedOut(seconds: number): UserError {
   return new UserError(message, { hint: "sshoal status", exitCode: ExitCode.TimedOut });
 }
 
-function statusOf(
+/** Machines are asked only for the output of failed jobs that is not here. */
+async function lastWordsOf(
   { here, jobs }: WaitedBatch,
   results: Results,
+  connect: Connector,
+): Promise<BatchStatus["lastWords"]> {
+  const failed = jobs.flatMap((id) => {
+    const tracked = here.state.jobs.get(id);
+    return tracked !== undefined && wordOf(tracked) === "failed" ? [tracked] : [];
+  });
+  if (failed.some((tracked) => outcomeAtHome(tracked) === undefined))
+    return (await lookCloser(here, results, connect)).lastWords;
+  return new Map(failed.slice(0, 100).map(({ job: { id, name } }) => [id, loadLastWords(results, name)]));
+}
+
+function statusOf(
+  { here, jobs }: WaitedBatch,
+  lastWords: BatchStatus["lastWords"],
   surroundings: ReturnType<typeof readSurroundings>,
 ): BatchStatus {
-  const status = describeBatch(
-    here,
-    { lastWords: new Map(), shortages: new Map(), unreached: [] },
-    surroundings,
-  );
+  const status = describeBatch(here, { lastWords, shortages: new Map(), unreached: [] }, surroundings);
   const wanted = new Set(jobs);
-  const shown = status.jobs.filter(({ job }) => wanted.has(job));
-  const failed = shown.filter(({ state }) => state === "failed").slice(0, 100);
-  return {
-    ...status,
-    jobs: shown,
-    lastWords: new Map(failed.map(({ job, name }) => [job, loadLastWords(results, name)])),
-  };
+  return { ...status, jobs: status.jobs.filter(({ job }) => wanted.has(job)) };
 }
 
 function print(statuses: readonly BatchStatus[], isJson: boolean): void {

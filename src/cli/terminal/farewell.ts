@@ -1,5 +1,6 @@
 // What is printed when the client leaves a batch that continues (pure).
 
+import type { Notice } from "../../model/notice.js";
 import type { Left } from "../../plan/remaining.js";
 import { count } from "../../report/lines/wording.js";
 
@@ -23,6 +24,15 @@ export function farewellLines({ running, stopping, queued, unsent, ended }: Left
   if (lines.length === 0 && ended > 0)
     lines.push(`no job runs any more; ${attach} collects ${count(ended, "result")}`);
   return lines;
+}
+
+/** Empty: no command is kept for a later client. `wait`: what to type to wait for the end. */
+export function noticeFarewell(notice: Notice | null, wait: string): string[] {
+  if (notice === null || notice.command === "") return [];
+  const news = notice.on === "end" ? "the end" : "a failure";
+  return [
+    `the command of --notify runs when an sshoal command learns of ${news}; to wait for it: setsid ${wait} &`,
+  ];
 }
 
 function does(amount: number, verb: string): string {

@@ -1,13 +1,14 @@
 // Follows a batch on this terminal, for any command: shows its events, listens for signals, and returns an exit code.
 
-import { resumeCommand, stemsHere } from "../../batch/batches-here.js";
+import { stemsHere } from "../../batch/batches-here.js";
 import { exitCodeOf } from "../../batch/exit-code.js";
 import { type Ending, type Following, followBatch } from "../../batch/follow-batch.js";
 import type { Steering } from "../../batch/steering.js";
 import type { ExitCode } from "../../errors.js";
 import type { Notice } from "../../model/notice.js";
+import { quoteIfNeeded } from "../../transport/quote.js";
 import { drained } from "./drained.js";
-import { farewellLines } from "./farewell.js";
+import { farewellLines, noticeFarewell } from "./farewell.js";
 import { findKeyboard } from "./keyboard.js";
 import { note } from "./note.js";
 import { FORGETFUL, noticesFor } from "./notices.js";
@@ -93,15 +94,17 @@ export async function followHere({
     reporter.close(ending?.kind === "detached");
   }
   if (ending.kind === "detached") {
-    const attach = attachCommand(following.order);
-    for (const line of farewellLines(ending.left, attach)) stderr.write(`${line}\n`);
+    const batch = batchWord(following.order);
+    const lines = farewellLines(ending.left, `sshoal attach${batch}`);
     if (notices.notifier.isForgetful) note(FORGETFUL);
+    else lines.push(...noticeFarewell(notice, `sshoal wait${batch}`));
+    for (const line of lines) stderr.write(`${line}\n`);
   }
   await notices.settle();
   return codeOf(ending);
 }
 
 /** If a directory has several batches, one has to be named. */
-function attachCommand({ results, stem }: FollowingHere["order"]): string {
-  return stemsHere(results).length < 2 ? "sshoal attach" : resumeCommand({ stem });
+function batchWord({ results, stem }: FollowingHere["order"]): string {
+  return stemsHere(results).length < 2 ? "" : ` ${quoteIfNeeded(stem)}`;
 }

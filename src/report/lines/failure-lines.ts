@@ -11,6 +11,8 @@ import type { Signs } from "../text/signs.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
 
 const LISTED = 20;
+/** Stopped jobs say nothing new, and would push failed ones off the screen. */
+const STOPPED_LISTED = 3;
 const WIDEST_NAME = 24;
 
 /** `title`: the batch's name, for a terminal on which other commands also print. */
@@ -41,11 +43,23 @@ export function failureLines(view: ViewState, jobs: readonly TrackedJob[], look:
     if (word !== null && word !== "succeeded") kinds.get(word)?.push(tracked);
   }
   const listed = [...kinds].flatMap(([word, some]) =>
-    some.slice(0, LISTED).map((tracked) => failureOf(view, word, tracked)),
+    some
+      .slice(0, word === "stopped" ? STOPPED_LISTED : LISTED)
+      .map((tracked) => failureOf(view, word, tracked)),
   );
-  const left = [...kinds.values()].reduce((sum, some) => sum + Math.max(0, some.length - LISTED), 0);
-  const more = left === 0 ? [] : [`${look.signs.ellipsis} and ${left} more: sshoal status lists them`];
+  const { ellipsis } = look.signs;
+  const countOf = (word: Failure["word"]) => kinds.get(word)?.length ?? 0;
+  const left = over(countOf("failed"), LISTED) + over(countOf("lost"), LISTED);
+  const stopped = over(countOf("stopped"), STOPPED_LISTED);
+  const more = [
+    ...(left === 0 ? [] : [`${ellipsis} and ${left} more: sshoal status lists them`]),
+    ...(stopped === 0 ? [] : [`${ellipsis} and ${stopped} more stopped`]),
+  ];
   return [...alignedLines(listed, look), ...more];
+}
+
+function over(amount: number, most: number): number {
+  return Math.max(0, amount - most);
 }
 
 /** Null: it has not ended in this run, or its results are not collected. */

@@ -2,17 +2,26 @@
 
 import { type BatchState, wordOf } from "../../model/batch-state.js";
 import { type BatchStatus, countWords, type WordCounts } from "../../model/batch-status.js";
+import { toCollectText } from "../tables/status-lines.js";
 import { type StatusLook, statusRows } from "../tables/status-rows.js";
 import { formatDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
 import { fitWidth } from "../text/width.js";
 
-/** `jobs.sh: 3 succeeded, 1 failed of 10 in 12m04s`, and a row for each job that did not succeed. */
+/**
+ * `jobs.sh: 3 succeeded, 1 failed of 10 in 12m04s`, a row for each job that did not succeed, and what collects the
+ * results.
+ */
 export function waitedLines(status: BatchStatus, look: StatusLook): string[] {
   const counts = countWords(status.jobs);
   const head = `${status.stem}: ${countsText(counts)} of ${status.jobs.length} in ${formatDuration(status.elapsedMs)}`;
   const jobs = status.jobs.filter(({ state }) => state !== "waiting");
-  return [printable(head), ...statusRows({ ...status, jobs }, look)];
+  const last = toCollectText(status);
+  return [
+    printable(head),
+    ...statusRows({ ...status, jobs }, look),
+    ...(last === "" ? [] : [printable(last)]),
+  ];
 }
 
 /** `waiting for jobs.sh: 4 of 10 ended, 6 running · b.sh: …`, at most as wide as the terminal. */

@@ -209,15 +209,18 @@ export function transferText({ doneBytes, totalBytes, beganAt, beganBytes, at }:
   return parts.join(", ");
 }
 
-/** Where an earlier client left the batch. */
+/** Where an earlier client left the batch: jobs may have ended since, and no machine has answered yet. */
 export function resumedLine({
   done,
   running,
   waiting,
   machines,
 }: Extract<RunEvent, { kind: "run-resumed" }>): string {
-  const where = running > 0 ? ` on ${machines.map(printable).join(", ")}` : "";
-  return `resuming: ${done} done, ${running} running${where}, ${waiting} waiting`;
+  const seen =
+    running > 0
+      ? `${running} last seen running on ${machines.map(printable).join(", ")}`
+      : `${running} running`;
+  return `resuming: ${done} done, ${seen}, ${waiting} waiting`;
 }
 
 export function count(amount: number, noun: string): string {

@@ -1,8 +1,15 @@
 // `sshoal status`: of each batch how far it is, how many jobs are in which state, who follows it, and a row for each job that
 // runs or did not succeed.
 
-import { type BatchStatus, batchWord, countWords, type JobStatus } from "../../model/batch-status.js";
+import {
+  type BatchStatus,
+  batchWord,
+  countWords,
+  isToCollect,
+  type JobStatus,
+} from "../../model/batch-status.js";
 import { escapeC1 } from "../lines/json-lines.js";
+import { count } from "../lines/wording.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
 import { lastSaid, printable } from "../text/printable.js";
 import type { Signs } from "../text/signs.js";
@@ -24,6 +31,17 @@ export function statusLines(status: BatchStatus, look: StatusLook): string[] {
     ...notes.flatMap((note) => wrapped(note, columns)),
     ...statusRows(status, look),
   ];
+}
+
+/** "2 results are not collected yet: sshoal attach jobs.sh". Empty: none is left, or a client is about to collect it. */
+export function toCollectText({
+  jobs,
+  follower,
+  command,
+}: Pick<BatchStatus, "jobs" | "follower" | "command">): string {
+  const amount = jobs.filter(isToCollect).length;
+  if (amount === 0 || follower !== null) return "";
+  return `${count(amount, "result")} ${amount === 1 ? "is" : "are"} not collected yet: ${command}`;
 }
 
 export function unreachedText({ machine, reason }: BatchStatus["unreached"][number]): string {
@@ -80,14 +98,13 @@ function countsText(jobs: readonly JobStatus[], { separator }: Signs): string {
     .join(separator);
 }
 
-function isToCollect({ outcome, isHere }: JobStatus): boolean {
-  return outcome !== null && !isHere;
-}
-
 function followerText({ jobs, follower, command }: BatchStatus): string {
   if (follower !== null) return `followed by ${follower}`;
-  const isLeft = jobs.some((job) => (!job.isHere && !isUnbegun(job)) || job.missing !== undefined);
-  if (isLeft) return `no client follows it: ${command} resumes it`;
+  const left = jobs.filter((job) => (!job.isHere && !isUnbegun(job)) || job.missing !== undefined);
+  if (left.length > 0) {
+    const isOver = left.every(({ outcome }) => outcome !== null);
+    return `no client follows it: ${command} ${isOver ? "collects its results" : "resumes it"}`;
+  }
   const isAnyStopped = jobs.some(({ state }) => state === "stopped");
   return isAnyStopped ? "the same command, or sshoal retry --state stopped, runs stopped jobs again" : "";
 }

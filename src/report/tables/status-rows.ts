@@ -14,6 +14,8 @@ import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width
 const GAP = "  ";
 /** Of each state. */
 const LISTED = 20;
+/** Of stopped jobs whose results are no problem: one says as much as all. */
+const STOPPED_LISTED = 3;
 const WIDEST_JOB = 24;
 const WIDEST_PLACE = 30;
 const HEAD: Row = { state: "STATE", job: "JOB", where: "WHERE", time: "TIME", what: "WHAT" };
@@ -37,17 +39,15 @@ interface Row {
 /** Lines without their newlines; none where there is no such job. */
 export function statusRows(status: BatchStatus, { signs, rowColumns }: StatusLook): string[] {
   const { ellipsis } = signs;
-  const groups = WORTH_A_ROW.map((word) => ({
-    word,
-    jobs: status.jobs.filter((job) => job.state === word && isWorthIt(job)),
-  }));
+  const groups = WORTH_A_ROW.map((word) => {
+    const jobs = status.jobs.filter((job) => job.state === word && isWorthIt(job));
+    const listed = word === "stopped" ? stoppedListed(jobs) : jobs.slice(0, LISTED);
+    return { word, listed, left: jobs.length - listed.length };
+  });
   const waiting = waitingRows(status);
-  const rows = [
-    ...groups.flatMap(({ jobs }) => jobs.slice(0, LISTED).map((job) => rowOf(status, job))),
-    ...waiting.rows,
-  ];
+  const rows = [...groups.flatMap(({ listed }) => listed.map((job) => rowOf(status, job))), ...waiting.rows];
   const more = [
-    ...groups.map(({ word, jobs }) => [jobs.length - LISTED, `more ${word}`] as const),
+    ...groups.map(({ word, left }) => [left, `more ${word}`] as const),
     [waiting.others, waiting.others === 1 ? "more waits" : "more wait"] as const,
   ]
     .filter(([amount]) => amount > 0)
@@ -63,6 +63,12 @@ const WORTH_A_ROW = ["failed", "lost", "stopped", "succeeded", "skipped", "runni
 /** What succeeded has a row only if its results are a problem. */
 function isWorthIt({ state, reason, missing }: JobStatus): boolean {
   return (state !== "succeeded" && state !== "skipped") || reason !== undefined || missing !== undefined;
+}
+
+function stoppedListed(jobs: readonly JobStatus[]): JobStatus[] {
+  const isProblem = ({ reason, missing }: JobStatus) => reason !== undefined || missing !== undefined;
+  const plain = jobs.filter((job) => !isProblem(job)).slice(0, STOPPED_LISTED);
+  return [...jobs.filter(isProblem).slice(0, LISTED), ...plain];
 }
 
 function rowOf(status: BatchStatus, job: JobStatus): Row {

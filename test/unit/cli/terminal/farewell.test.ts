@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { farewellLines } from "../../../../src/cli/terminal/farewell.js";
+import { farewellLines, noticeFarewell } from "../../../../src/cli/terminal/farewell.js";
 
 const NOTHING = { running: 0, stopping: 0, queued: 0, unsent: 0, ended: 0 };
 
@@ -24,3 +24,12 @@ test.each([
   [{ stopping: 2 }, ["2 jobs are being stopped; sshoal attach collects the results"]],
   [{ ended: 1 }, ["no job runs any more; sshoal attach collects 1 result"]],
 ])("%j", (left, lines) => expect(farewellLines({ ...NOTHING, ...left }, "sshoal attach")).toEqual(lines));
+
+const RUNS = "the command of --notify runs when an sshoal command learns of";
+
+test.each([
+  [{ command: "x", on: "end" as const }, [`${RUNS} the end; to wait for it: setsid sshoal wait &`]],
+  [{ command: "x", on: "failure" as const }, [`${RUNS} a failure; to wait for it: setsid sshoal wait &`]],
+  [{ command: "", on: "end" as const }, []],
+  [null, []],
+])("a notice %j", (notice, lines) => expect(noticeFarewell(notice, "sshoal wait")).toEqual(lines));

@@ -130,6 +130,24 @@ test("at most twenty failed jobs are listed", () => {
   expect(summaryLines(view, { useUnicode: false }).at(-2)).toBe("... and 31 more: sshoal status lists them");
 });
 
+test("stopped jobs do not push failed ones off the screen", () => {
+  const stopped = Array.from({ length: 19 }, (_, index) => index + 2);
+  const view = viewOf(
+    ["a.yaml"],
+    [
+      started(someJobs(20)),
+      jobEnded(1, FAILURE),
+      jobCollected(1),
+      ...stopped.flatMap((line) => [jobEnded(line, { kind: "stopped" }), jobCollected(line)]),
+      { ...RUN_ENDED, at: 0 },
+    ],
+  );
+  const lines = summaryLines(view);
+  expect(lines.filter((line) => line.includes("  stopped  "))).toHaveLength(3);
+  expect(lines.filter((line) => line.includes("  exit 1  "))).toHaveLength(1);
+  expect(lines).toContain("… and 16 more stopped");
+});
+
 test("lines fit 80 columns if the names allow it", () => {
   const reason = "the machine rebooted while the job was running, at an unknown time";
   const view = viewOf([], [started(someJobs(1)), jobEnded(1, { kind: "lost", reason }), jobCollected(1)]);

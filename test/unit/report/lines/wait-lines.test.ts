@@ -42,6 +42,38 @@ test("how many ended how, and why those failed that did", () => {
   ]);
 });
 
+test.each([
+  [[1], null, ["1 result is not collected yet: sshoal attach j.sh"]],
+  [[1, 2], null, ["2 results are not collected yet: sshoal attach j.sh"]],
+  [[1], "process 7", []],
+  [[], null, []],
+])("results of %j on machines, followed by %j", (onMachines, follower, last) => {
+  const jobs = [1, 2].map((job) =>
+    aJob(job, { state: "succeeded", outcome: SUCCESS, isHere: !onMachines.includes(job) }),
+  );
+  const status = aStatus(jobs, { follower, command: "sshoal attach j.sh" });
+  expect(waitedLines(status, LOOK).slice(1)).toEqual(last);
+});
+
+test("of many stopped jobs, a few are listed, and those whose results are a problem", () => {
+  const jobs = Array.from({ length: 19 }, (_, index) =>
+    aJob(index + 1, {
+      state: "stopped",
+      outcome: { kind: "stopped" },
+      ...(index === 18 && { reason: "tar failed" }),
+    }),
+  );
+  expect(waitedLines(aStatus(jobs), LOOK)).toEqual([
+    "j.sh: 0 succeeded, 19 stopped of 19 in 12m04s",
+    "STATE    JOB  WHERE  TIME  WHAT",
+    "stopped   19  gpu1    42s  stopped; not collected: tar failed",
+    "stopped    1  gpu1    42s  stopped",
+    "stopped    2  gpu1    42s  stopped",
+    "stopped    3  gpu1    42s  stopped",
+    "… 15 more stopped",
+  ]);
+});
+
 test("one line while it waits, never wider than the terminal", () => {
   const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
   const state = initialState({ jobs: someJobs(4), machines: [], policy });

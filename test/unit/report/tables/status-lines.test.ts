@@ -109,7 +109,7 @@ test("jobs with results still on the machine have ended, and are to be collected
   expect(linesOf({ jobs: ended })).toEqual([
     "jobs.sh  failed  took 1m05s  in ~/vit  (jobs.sh-1a2b3c4d)",
     "1 succeeded · 1 failed · 2 of them to collect · 2 in all",
-    "no client follows it: sshoal attach jobs.sh resumes it",
+    "no client follows it: sshoal attach jobs.sh collects its results",
     "STATE   JOB  WHERE     TIME  WHAT",
     "failed    2  one.yaml        SIGKILL",
   ]);
@@ -203,7 +203,7 @@ test("results that could not be collected, wholly or partly, are listed with the
   const status = aStatus({ jobs });
   expect(linesOf({ jobs }).slice(1)).toEqual([
     "2 succeeded · 1 failed · 1 of them to collect · 2 of them incomplete · 3 in all",
-    "no client follows it: sshoal attach jobs.sh resumes it",
+    "no client follows it: sshoal attach jobs.sh collects its results",
     "STATE      JOB  WHERE      TIME  WHAT",
     "failed       3  two.yaml  1m01s  exit 1; incomplete: y",
     "succeeded    1  one.yaml         not collected: tar failed",
