@@ -198,7 +198,6 @@ test("words that do not go together, and batches that are not here, are errors",
   const cases: [string[], string, string][] = [
     [["clean", "--here", "--machines", "gpu1"], "--here is about this computer", "sshoal clean --here"],
     [["clean", "--max-old", "2"], "--max-old needs --here", "sshoal clean --here --max-old 2"],
-    [["clean", "--json"], "--json needs --here", "sshoal clean --here --json"],
     [["clean", "--here", "--max-old", "few"], '--max-old takes a number <n>, got "few"', "--max-old 2"],
     [["clean", "--here", "nope.sh"], "there is no batch nope.sh here", ""],
   ];
