@@ -94,7 +94,11 @@ test.each([
   [[], "error: which command?\ntry: put it first: "],
   [["echo a"], "error: which machine?\ntry: execute_remote "],
   [["echo a", "--machine", "a,b"], "error: execute_remote runs on one machine\ntry: name one of them: "],
-  [["echo a", "--machine", "x.yaml", "--job-name", "a/b.3"], "error: --job-name a/b.3: letters"],
+  [
+    ["echo a", "--machine", "x.yaml", "--job-name", "a/b.3"],
+    "error: --job-name a/b.3: a name has only letters",
+  ],
+  [["echo a", "--machine", "x.yaml", "--job-name", "x.old-1"], "try: --job-name x-old-1\n"],
 ])("%j is refused", async (args, said) => {
   const { code, stderr } = await runCommand(args, options());
   expect(stderr).toContain(said);
