@@ -3,6 +3,7 @@
 import { lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isOfAnother, isWritableByOthers } from "../../account.js";
+import { quoteIfNeeded } from "../../transport/quote.js";
 import type { ConfigLevel, ConfigPlace } from "./find-config.js";
 
 export interface Distrust {
@@ -40,6 +41,6 @@ function belongsToAnother(what: string, level: ConfigLevel): Distrust {
 function othersWrite(what: string, path: string): Distrust {
   return {
     message: `other accounts can write ${what}, and could make sshoal run commands as you`,
-    hint: `chmod go-w ${path}`,
+    hint: `chmod go-w ${quoteIfNeeded(path)}`,
   };
 }
