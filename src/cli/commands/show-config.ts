@@ -23,7 +23,14 @@ export function showConfig({ places, settings, groups, command, isJson }: Config
   return ExitCode.Success;
 }
 
-/** Of variables their names only: values may be secrets. */
+/** Values of variables, and the address of a webhook in a command, may be secrets. */
 function wordsOf({ option, words }: Setting): readonly string[] {
-  return option.attributeName() === "env" ? words.map(variableOf) : words;
+  switch (option.attributeName()) {
+    case "env":
+      return words.map(variableOf);
+    case "notify":
+      return words.map((command) => (command === "" ? "" : "(a command)"));
+    default:
+      return words;
+  }
 }
