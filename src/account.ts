@@ -1,5 +1,6 @@
 // The account that runs this process. A container may use a uid for which the system has no account.
 
+import type { Stats } from "node:fs";
 import { homedir, userInfo } from "node:os";
 
 export interface Account {
@@ -25,4 +26,17 @@ export function readHomeDir(): string {
   } catch {
     return "/";
   }
+}
+
+const GROUP_WRITES = 0o020;
+const EVERYONE_WRITES = 0o002;
+
+/** A file or directory that belongs neither to this account nor to root. */
+export function isOfAnother({ uid: owner }: Pick<Stats, "uid">, uid: number): boolean {
+  return owner !== uid && owner !== 0;
+}
+
+/** Many systems give each user a group of the same number, and let that group write by default. */
+export function isWritableByOthers({ mode, uid, gid }: Pick<Stats, "mode" | "uid" | "gid">): boolean {
+  return (mode & EVERYONE_WRITES) !== 0 || ((mode & GROUP_WRITES) !== 0 && gid !== uid);
 }

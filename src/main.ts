@@ -6,6 +6,7 @@ import { hasJsonWord } from "./cli/options/json-word.js";
 import { type Invocation, type Program, parseOptions } from "./cli/options/options.js";
 import { ExitCode, formatUserError, UserError } from "./errors.js";
 import { errorJson } from "./report/lines/error-json.js";
+import { printable } from "./report/text/printable.js";
 
 export async function main(program: Program): Promise<void> {
   // If the reader of the output has left (`| head`), the command continues.
@@ -126,10 +127,15 @@ function explainError(error: unknown): ExitCode {
   if (hasJsonWord(process.argv.slice(2)))
     for (const line of errorJson(error, Date.now())) process.stdout.write(`${line}\n`);
   if (error instanceof UserError) {
-    process.stderr.write(formatUserError(error));
+    process.stderr.write(printableLines(formatUserError(error)));
     return error.exitCode;
   }
   const stack = error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`sshoal has a bug, please report it with these lines:\n${stack}\n`);
+  process.stderr.write(printableLines(`sshoal has a bug, please report it with these lines:\n${stack}\n`));
   return ExitCode.Bug;
+}
+
+/** An error may repeat what a machine said, or the name of a file. */
+function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
 }

@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import { CACHE_LIMITS, listCache, removeEntry, surplusEntries } from "../bound-cache.js";
 import type { KeptHere, KeptSort } from "../model/kept-here.js";
-import { filesByBatch } from "../plan/results-here.js";
+import { filesByBatch, type Owners } from "../plan/results-here.js";
 import { incomingPath, listIncoming, listLockDrafts, putAway } from "../run/home/private-files.js";
 import type { Results } from "../run/home/results.js";
 import { findStale } from "../socket/listening.js";
@@ -30,18 +30,25 @@ export async function cleanComputer(order: ComputerToClean): Promise<KeptHere[]>
   const { results, maxOld } = order;
   // Before records are read: what a live client receives has a record by then.
   const incoming = listIncoming(results);
-  const stems = stemsHere(results);
+  const owners = findOwners(results);
   const rows: KeptHere[] = [];
-  for (const stem of chosenStems(order, stems))
-    rows.push(...(await cleanBatchHere({ results, stem, stems, maxOld }, order)));
+  for (const stem of chosenStems(order, owners.stems))
+    rows.push(...(await cleanBatchHere({ results, stem, owners, maxOld }, order)));
   if (order.batches.length > 0) return rows;
   return [
     ...rows,
-    ...(await cleanStrays(order, stems, incoming)),
+    ...(await cleanStrays(order, owners, incoming)),
     ...cleanCache(order),
     ...(await stateKeptHere(order.stateDir)),
     ...(await cleanSockets(order)),
   ];
+}
+
+function findOwners(results: Results): Owners {
+  const jobs = loadAnyBatches(results).flatMap(({ stem, state }) =>
+    [...state.jobs.values()].map(({ job }) => [job.name, stem] as const),
+  );
+  return { stems: stemsHere(results), jobs: new Map(jobs) };
 }
 
 function chosenStems({ results, batches }: ComputerToClean, stems: readonly string[]): readonly string[] {
@@ -53,17 +60,17 @@ function chosenStems({ results, batches }: ComputerToClean, stems: readonly stri
 /** In job_results/, of no batch that a record knows. */
 async function cleanStrays(
   order: ComputerToClean,
-  stems: readonly string[],
+  owners: Owners,
   incoming: readonly string[],
 ): Promise<KeptHere[]> {
   const { results } = order;
-  const { current } = filesByBatch(results.list(), stems).get(null) ?? { current: new Map() };
+  const { current } = filesByBatch(results.list(), owners).get(null) ?? { current: new Map() };
   const others = [...current.keys()].map((name) => path.join(results.dir, name));
   const reason = "no record tells of them";
   const other = { what: "other files", count: others.length, reason, places: others } as const;
   const known = new Set(loadAnyBatches(results).map(({ batch }) => batch));
   const arrived = incoming.filter((name) => !known.has(name)).map((name) => incomingPath(results, name));
-  const isAtWork = stems.some((stem) => readBatchHolder(results, stem) !== null);
+  const isAtWork = owners.stems.some((stem) => readBatchHolder(results, stem) !== null);
   return [
     ...(others.length === 0 ? [] : [await weigh(other, OF_NONE)]),
     ...(await cleanLeft("half arrived", arrived, order, isAtWork)),

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { findDistrust } from "../run/home/distrust-records.js";
 import { Results } from "../run/home/results.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -35,9 +36,10 @@ export function rememberDirectory(place: Place, dir: string): void {
   }
 }
 
-/** The same for a directory of which it is not known whether batches were run there. */
+/** The same for a directory of which it is not known whether this user ran batches there. */
 export function rememberIfUsed(place: Place, dir: string): void {
-  if (new Results(dir).isThere()) rememberDirectory(place, dir);
+  const results = new Results(dir);
+  if (results.isThere() && findDistrust(results.privateDir) === null) rememberDirectory(place, dir);
 }
 
 /** The last used first. Those whose records are gone are forgotten. */

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { type BatchFiles, earlierToRemove, filesByBatch } from "../plan/results-here.js";
+import { type BatchFiles, earlierToRemove, filesByBatch, type Owners } from "../plan/results-here.js";
 import type { Holder } from "../run/home/lock.js";
 import { incomingPath, listRenamed } from "../run/home/private-files.js";
 import type { Results } from "../run/home/results.js";
@@ -12,7 +12,7 @@ export interface BatchToClean {
   readonly results: Results;
   readonly stem: string;
   /** Of all batches. */
-  readonly stems: readonly string[];
+  readonly owners: Owners;
   /** Of each series of earlier results; null: all stay. */
   readonly maxOld: number | null;
 }
@@ -34,10 +34,10 @@ export interface LookHere {
 const NO_FILES: BatchFiles = { current: new Map(), earlier: new Map() };
 
 /** `isOurs`: this process holds the batch. */
-export function lookHere({ results, stem, stems, maxOld }: BatchToClean, isOurs = false): LookHere {
+export function lookHere({ results, stem, owners, maxOld }: BatchToClean, isOurs = false): LookHere {
   const holder = isOurs ? null : readBatchHolder(results, stem);
   const batch = loadBatch(results, stem);
-  const files = filesByBatch(results.list(), stems).get(stem) ?? NO_FILES;
+  const files = filesByBatch(results.list(), owners).get(stem) ?? NO_FILES;
   const renamed = listRenamed(results, stem);
   const why = whyAllStay(holder, batch, renamed);
   const mayGo = why === null && maxOld !== null;

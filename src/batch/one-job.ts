@@ -66,11 +66,13 @@ export function isOneJob({ stem, jobs }: Pick<BatchHere, "stem" | "jobs">): bool
   return jobs.length === 1 && jobs[0]?.name === stem;
 }
 
-/** A name that ends in a number could be that of a batch's job. */
+/** A name that ends in a number could be that of a batch's job, and one that ends in `.old-1` or `.out` that of other results. */
+const OF_OTHERS = /\.(\d+|out|err|old-\d+|again-\d+)$/;
+
 function checkName(name: string, results: Results): string {
-  if (formatJobStem(name) !== name || /\.\d+$/.test(name)) {
+  if (formatJobStem(name) !== name || OF_OTHERS.test(name)) {
     throw new UserError(`--job-name ${name}: a name has only letters, digits, - and _`, {
-      hint: `--job-name ${formatJobStem(name).replace(/\.(\d+)$/, "-$1")}`,
+      hint: `--job-name ${formatJobStem(name).replace(OF_OTHERS, "-$1")}`,
     });
   }
   if (!results.has(name)) return name;

@@ -1,10 +1,10 @@
 // Earlier results of jobs, by their names in job_results/: `<job>.old-1`, `<job>.again-2`, and of output alone `<job>.out.old-1`. In
 // each series the highest number is the newest.
 
-/** What follows the name of a job: groups such as `.old-1`, then a stream. */
-const SUFFIX = /((?:\.(?:old|again)-\d+)*)((?:\.(?:out|err)(?:\.old-\d+)?)?)$/;
-const GROUP = /^\.(?:old|again)-\d+/;
-const STREAM_ASIDE = /^\.(?:out|err)\.old-\d+$/;
+/** What follows the name of a job: groups such as `.old-1`, then a stream. Beyond 15 digits, a number and the next one are equal. */
+const SUFFIX = /((?:\.(?:old|again)-\d{1,15})*)((?:\.(?:out|err)(?:\.old-\d{1,15})?)?)$/;
+const GROUP = /^\.(?:old|again)-\d{1,15}/;
+const STREAM_ASIDE = /^\.(?:out|err)\.old-\d{1,15}$/;
 const NUMBERED = /^(.*-)(\d+)$/s;
 
 export interface Suffixed {
@@ -16,6 +16,12 @@ export interface Suffixed {
 export function splitName(entry: string): Suffixed {
   const [, groups = "", stream = ""] = SUFFIX.exec(entry) ?? [];
   return { base: entry.slice(0, entry.length - groups.length - stream.length), groups, stream };
+}
+
+/** The names that a job can have whose results these are, the longest first: a job may be called `x.old-1`. */
+export function namesIn(base: string, groups: string): string[] {
+  const parts = groups.match(/\.(?:old|again)-\d+/g) ?? [];
+  return [base, ...parts.map((_, index) => base + parts.slice(0, index + 1).join(""))].reverse();
 }
 
 /** What is renamed or removed as one: all that begins with it has the same number. */

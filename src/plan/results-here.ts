@@ -1,6 +1,6 @@
 // Whose the entries of job_results/ are, and which earlier results are more than may stay.
 
-import { rootOf, seriesIn, splitName, surplusOf } from "./generations.js";
+import { namesIn, rootOf, seriesIn, splitName, surplusOf } from "./generations.js";
 
 export interface BatchFiles {
   /** In place: entries by the name of their job. */
@@ -9,28 +9,35 @@ export interface BatchFiles {
   readonly earlier: ReadonlyMap<string, readonly string[]>;
 }
 
-/** By batch: `stems` are what the names of their jobs begin with. Null: of none of them, and nothing of it is earlier. */
-export function filesByBatch(
-  entries: readonly string[],
-  stems: readonly string[],
-): Map<string | null, BatchFiles> {
+export interface Owners {
+  /** What the names of each batch's jobs begin with. */
+  readonly stems: readonly string[];
+  /** Names of jobs, with the stem of their batch: a job may be called `x.old-1`, or as another script is. */
+  readonly jobs: ReadonlyMap<string, string>;
+}
+
+/** By batch. Null: of none of them, and nothing of it is earlier. */
+export function filesByBatch(entries: readonly string[], owners: Owners): Map<string | null, BatchFiles> {
   const found = new Map<string | null, { current: Map<string, string[]>; earlier: Map<string, string[]> }>();
   for (const entry of entries) {
-    const { base } = splitName(entry);
-    const owner = ownerOf(base, stems);
-    const files = found.get(owner) ?? { current: new Map(), earlier: new Map() };
-    found.set(owner, files);
-    const root = owner === null ? entry : rootOf(entry);
-    const those = root === base || owner === null ? files.current : files.earlier;
+    const { stem, name } = ownerOf(entry, owners);
+    const files = found.get(stem) ?? { current: new Map(), earlier: new Map() };
+    found.set(stem, files);
+    const root = name + rootOf(entry.slice(name.length));
+    const those = root === name ? files.current : files.earlier;
     those.set(root, [...(those.get(root) ?? []), entry]);
   }
   return found;
 }
 
-/** The longest that fits: of the scripts `train.sh` and `train.sh.bak`, the second has `train.sh.bak.3`. */
-function ownerOf(base: string, stems: readonly string[]): string | null {
+/** A job by its name, the longest that fits; else the batch with the longest stem: `train.sh.bak.3` is not of `train.sh`. */
+function ownerOf(entry: string, { stems, jobs }: Owners): { stem: string | null; name: string } {
+  const { base, groups } = splitName(entry);
+  const name = namesIn(base, groups).find((each) => jobs.has(each));
+  if (name !== undefined) return { stem: jobs.get(name) ?? null, name };
   const fitting = stems.filter((stem) => base === stem || base.startsWith(`${stem}.`));
-  return fitting.sort((one, other) => other.length - one.length)[0] ?? null;
+  const [stem] = fitting.sort((one, other) => other.length - one.length);
+  return stem === undefined ? { stem: null, name: entry } : { stem, name: base };
 }
 
 /** `most`: of each series of a job. `isNeeded`: these stay, however old they are. */

@@ -236,6 +236,14 @@ describe("files that other accounts could write", () => {
     );
   });
 
+  test("an odd path does not reach the terminal, and what to type is one word", async () => {
+    const odd = "a\x1b]0;title\x07; b";
+    await chmod(await writeOwn(own.work, `${odd}/.sshoal.yaml`, LIGHT), 0o666);
+    const { stderr } = await runCommand(["status"], options({ cwd: own.work.path(odd) }));
+    expect(stderr).toContain(`try: chmod go-w '${own.work.dir}/a\\x1b]0;title\\x07; b/.sshoal.yaml'\n`);
+    expect(stderr).not.toContain("\x1b");
+  });
+
   test.skipIf(!isRoot)(
     "another account's file above the working directory is refused, and a nearer one counts",
     async () => {
@@ -266,11 +274,13 @@ describe("sshoal config", () => {
     expect(stdout).toContain("to begin, write a file with lines such as\n  machines: [gpu1, gpu2]\n");
   });
 
-  test("shows what holds, where it comes from, and no values of variables", async () => {
+  test("shows what holds, where it comes from, and neither values of variables nor the command of notify", async () => {
     const user = await writeUser(
       "groups: {lab: [gpu1]}\nmemory-required: 4GB\ntimeout: 1h\nlogs: {tail: 5}\n",
     );
-    const project = await writeProject("timeout: 2h\nenv: {TOKEN: s3cret}\n");
+    const project = await writeProject(
+      "timeout: 2h\nenv: {TOKEN: s3cret}\nnotify: curl https://hooks.example/s3cret\n",
+    );
     const { code, stdout } = await sshoal("config");
     expect(code).toBe(0);
     const lines = stdout.split("\n").map((line) => line.trim().split(/ {2,}/));
@@ -282,6 +292,7 @@ describe("sshoal config", () => {
       ["memory-required", "4GB", `~/${USER}:2`],
       ["timeout", "2h", `${project}:1`],
       ["env", "TOKEN", `${project}:2`],
+      ["notify", "(a command)", `${project}:3`],
       [""],
       ["sshoal logs:"],
       ["tail", "5", `~/${USER}:4`],
@@ -296,6 +307,7 @@ describe("sshoal config", () => {
       ["memory-required", "4GB"],
       ["timeout", "2h"],
       ["env", "TOKEN"],
+      ["notify", "(a command)"],
     ]);
     expect(json.files).toEqual([
       { level: "user", path: user, found: true },

@@ -98,6 +98,7 @@ test.each([
     ["echo a", "--machine", "x.yaml", "--job-name", "a/b.3"],
     "error: --job-name a/b.3: a name has only letters",
   ],
+  [["echo a", "--machine", "x.yaml", "--job-name", "x.old-1"], "try: --job-name x-old-1\n"],
 ])("%j is refused", async (args, said) => {
   const { code, stderr } = await runCommand(args, options());
   expect(stderr).toContain(said);

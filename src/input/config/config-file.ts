@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import type { Problem } from "../../errors.js";
+import { quoteIfNeeded } from "../../transport/quote.js";
 import { decodeText } from "../decode.js";
 import { toProblems } from "../mistake.js";
 import { parseYamlTree, type YamlMap } from "../yaml/yaml-tree.js";
@@ -35,7 +36,11 @@ export function loadConfigFile(place: ConfigPlace, uid: number | null): ConfigFi
     return { level, path, ...nothingRead({ where: path, ...refused }, path) };
   } catch (error) {
     const message = `the configuration file cannot be read: ${(error as NodeJS.ErrnoException).code}`;
-    return { level, path, ...nothingRead({ where: path, message, hint: `ls -lL ${path}` }, path) };
+    return {
+      level,
+      path,
+      ...nothingRead({ where: path, message, hint: `ls -lL ${quoteIfNeeded(path)}` }, path),
+    };
   }
 }
 
@@ -47,7 +52,7 @@ function refuseFile(place: ConfigPlace, uid: number | null): Omit<Problem, "wher
       hint: `mv ${path} ${path.replace(/yml$/, "yaml")}`,
     };
   const found = statSync(path);
-  if (!found.isFile()) return { message: "is not a file", hint: `ls -ld ${path}` };
+  if (!found.isFile()) return { message: "is not a file", hint: `ls -ld ${quoteIfNeeded(path)}` };
   if (found.size > MAX_BYTES)
     return { message: `is too large for a configuration file (${found.size} bytes)` };
   return findDistrust(place, uid);

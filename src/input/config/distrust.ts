@@ -1,7 +1,9 @@
 // Whether a configuration file is safe to read: what it sets can run commands as this user.
 
-import { lstatSync, type Stats, statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { isOfAnother, isWritableByOthers } from "../../account.js";
+import { quoteIfNeeded } from "../../transport/quote.js";
 import type { ConfigLevel, ConfigPlace } from "./find-config.js";
 
 export interface Distrust {
@@ -9,8 +11,6 @@ export interface Distrust {
   readonly hint: string;
 }
 
-const GROUP_WRITES = 0o020;
-const EVERYONE_WRITES = 0o002;
 const STICKY = 0o1000;
 
 /** Null: the file and its directory are this user's or root's, and no other account can write them. Throws when it is not there. */
@@ -30,15 +30,6 @@ export function findDistrust({ path, level }: ConfigPlace, uid: number | null): 
   return null;
 }
 
-function isOfAnother({ uid: owner }: Stats, uid: number): boolean {
-  return owner !== uid && owner !== 0;
-}
-
-/** Many systems give each user a group of the same number, and let that group write by default. */
-function isWritableByOthers({ mode, uid, gid }: Stats): boolean {
-  return (mode & EVERYONE_WRITES) !== 0 || ((mode & GROUP_WRITES) !== 0 && gid !== uid);
-}
-
 function belongsToAnother(what: string, level: ConfigLevel): Distrust {
   const nearer = ", or put a .sshoal.yaml of your own into a nearer directory";
   return {
@@ -50,6 +41,6 @@ function belongsToAnother(what: string, level: ConfigLevel): Distrust {
 function othersWrite(what: string, path: string): Distrust {
   return {
     message: `other accounts can write ${what}, and could make sshoal run commands as you`,
-    hint: `chmod go-w ${path}`,
+    hint: `chmod go-w ${quoteIfNeeded(path)}`,
   };
 }

@@ -3,7 +3,7 @@
 
 import type { JobId } from "../../model/job.js";
 import type { FileMove, JobMove } from "../../model/script-edit.js";
-import { parseRoot, rootOf, seriesIn, splitName, takeNumber } from "../generations.js";
+import { namesIn, parseRoot, rootOf, seriesIn, splitName, takeNumber } from "../generations.js";
 
 /** The entries that one attempt leaves: its results, stdout and stderr. */
 export const ENDINGS = ["", ".out", ".err"] as const;
@@ -90,12 +90,7 @@ function ownedBy(there: readonly string[], owners: ReadonlySet<string>): Map<str
 
 function ownerOf(entry: string, owners: ReadonlySet<string>): string {
   const { base, groups } = splitName(entry);
-  const parts = groups.match(/\.(?:old|again)-\d+/g) ?? [];
-  for (let count = parts.length; count > 0; count--) {
-    const name = base + parts.slice(0, count).join("");
-    if (owners.has(name)) return name;
-  }
-  return base;
+  return namesIn(base, groups).find((name) => owners.has(name)) ?? base;
 }
 
 function isMain(rest: string): boolean {

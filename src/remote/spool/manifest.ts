@@ -10,7 +10,7 @@ import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
 import { RemoteError } from "../engine/remote-error.js";
-import { soundRequirement, soundSeconds } from "./sound-need.js";
+import { isDigits, soundRequirement, soundSeconds } from "./sound-need.js";
 
 const FORMAT = 2;
 const MAX_BYTES = 256 << 20;
@@ -120,13 +120,16 @@ function isFileName(name: string): boolean {
 /** The paths that a job copies are read locally: a machine must not name anything outside the working directory. */
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
-  const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...job } = entry.job;
+  const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } = entry.job;
+  const { priority, order, ...job } = rest;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
   const need = soundRequirement(requirement);
   const seconds = soundSeconds(timeoutSeconds);
   const own = {
     ...(need && { requirement: need }),
     ...(seconds !== null && { timeoutSeconds: seconds }),
+    ...(isDigits(priority, 3) && { priority }),
+    ...(isDigits(order, 10) && { order }),
     ...(typeof label === "string" && { label }),
     ...(forward && { copyForward: forward }),
     ...(back && { copyBack: back }),

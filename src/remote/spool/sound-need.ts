@@ -17,6 +17,11 @@ export function soundSeconds(value: unknown): number | null {
   return isAmount(value) ? value : null;
 }
 
+/** A whole number of at most so many digits: keys of attempts have it, which are not quoted. */
+export function isDigits(value: unknown, most: number): value is number {
+  return Number.isSafeInteger(value) && isAmount(value) && value < 10 ** most;
+}
+
 function soundGpu(value: unknown): GpuRequirement | undefined {
   if (!isObject(value)) return undefined;
   const { count, memoryMb, utilization, isReserved, listed } = value;

@@ -34,7 +34,12 @@ export class ResultPruner {
   async prune(job: string, isNeeded: (name: string) => boolean): Promise<void> {
     const { series } = this.#results;
     const old = seriesOf(job).flatMap((name) => surplusOf(series, name, this.#most));
-    for (const name of old) if (!isNeeded(name)) await this.#remove(name);
+    for (const name of old) if (!isNeeded(name) && !this.#isBatch(name)) await this.#remove(name);
+  }
+
+  /** A single job may be called `x.old-1`: its results are in place. */
+  #isBatch(name: string): boolean {
+    return existsSync(path.join(this.#results.privateDir, `${name}.jsonl`));
   }
 
   /** In one step out of sight, so that a client that is killed leaves no half of a result. */

@@ -10,10 +10,12 @@ import {
   readFileSync,
   writeSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { UserError } from "../../errors.js";
 import type { RunEvent } from "../../model/event.js";
 import { isRecorded, recordedPart } from "../../model/recorded.js";
 import { describeNewer } from "../../model/version.js";
+import { findDistrust } from "./distrust-records.js";
 import { upgradeEvents } from "./record-v1.js";
 
 const FORMAT = 2;
@@ -67,8 +69,9 @@ export class RunRecord {
   }
 }
 
-/** `bytes`: read only this many. Throws UserError for the record of a newer sshoal. */
+/** `bytes`: read only this many. Throws UserError for the record of a newer sshoal, or of another account. */
 export function loadRecord(path: string, bytes?: number): RunEvent[] {
+  refuseForeign(dirname(path));
   if (!existsSync(path)) return [];
   const text = readFileSync(path).subarray(0, bytes).toString();
   const lines = text.split("\n").slice(0, -1).map(parseLine);
@@ -77,6 +80,14 @@ export function loadRecord(path: string, bytes?: number): RunEvent[] {
   const known = lines.flatMap((line) => (line !== null && isRecorded(line) ? [line] : []));
   const upgraded = upgradeEvents(known.filter(({ v }) => v === 1).map(withoutVersion)).values();
   return known.map((line) => (line.v === 1 ? (upgraded.next().value as RunEvent) : withoutVersion(line)));
+}
+
+function refuseForeign(dir: string): void {
+  const distrust = findDistrust(dir);
+  if (distrust === null) return;
+  throw new UserError(`${dir}: ${distrust}, and records there could make sshoal run commands as you`, {
+    hint: "work in a directory of your own, or, if you trust its records, chown it to you and chmod go-w it",
+  });
 }
 
 type RecordedLine = RunEvent & { readonly v: number };

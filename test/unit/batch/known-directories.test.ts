@@ -96,3 +96,10 @@ test("a place that cannot be written, or that is none, stops nothing", () => {
   rememberDirectory(blocked, dir);
   expect(knownDirectories(blocked)).toEqual([]);
 });
+
+test("a directory with records that other accounts can write is not remembered", () => {
+  const dir = makeDir("a");
+  chmodSync(join(dir, "job_results/.sshoal"), 0o777);
+  rememberIfUsed(place, dir);
+  expect(knownDirectories(place)).toEqual([]);
+});

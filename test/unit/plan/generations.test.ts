@@ -20,6 +20,7 @@ test.each([
   ["a\nb.old-1", "a\nb.old-1", { series: "a\nb.old-", number: 1 }],
   ["notes.old", "notes.old", null],
   ["x.old-1y", "x.old-1y", null],
+  ["s.1.old-1700000000000000000", "s.1.old-1700000000000000000", null],
 ])("%j belongs to %j", (entry, root, parsed) => {
   expect([rootOf(entry), parseRoot(root)]).toEqual([root, parsed]);
 });

@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { earlierToRemove, filesByBatch } from "../../../src/plan/results-here.js";
 
 const STEMS = ["train.sh", "train.sh.bak", "remote-1"];
+const OWNERS = { stems: STEMS, jobs: new Map() };
 
 /** What each batch has, in place and of earlier runs. */
 function sorted(...entries: string[]): Record<string, { current: unknown; earlier: unknown }> {
   return Object.fromEntries(
-    [...filesByBatch(entries, STEMS)].map(([stem, { current, earlier }]) => [
+    [...filesByBatch(entries, OWNERS)].map(([stem, { current, earlier }]) => [
       String(stem),
       { current: Object.fromEntries(current), earlier: Object.fromEntries(earlier) },
     ]),
@@ -51,7 +52,7 @@ test("of each series the oldest go, but not what is needed", () => {
     "train.sh.report.old-7",
     "train.sh.3.out.old-1",
   ];
-  const files = filesByBatch(entries, STEMS).get("train.sh");
+  const files = filesByBatch(entries, OWNERS).get("train.sh");
   const goes = (most: number, needed = "") =>
     files && earlierToRemove(files, most, (name) => name === needed);
   expect(goes(1)).toEqual(["train.sh.3.old-1", "train.sh.3.old-2"]);
@@ -61,5 +62,23 @@ test("of each series the oldest go, but not what is needed", () => {
     "train.sh.3.old-1",
     "train.sh.3.old-1.out",
     "train.sh.3.old-1.again-2",
+  ]);
+});
+
+test("the results of a job are in place, whatever it is called", () => {
+  const jobs = new Map([
+    ["x", "x"],
+    ["x.old-1", "x.old-1"],
+    ["train.sh.3", "train.sh"],
+  ]);
+  const owners = { stems: ["x", "x.old-1", "train.sh", "train.sh.3"], jobs };
+  const entries = ["x", "x.old-1", "x.old-1.out", "x.old-2", "train.sh.3.old-1", "train.sh.3.out.old-1"];
+  const found = filesByBatch(entries, owners);
+  expect([...found.keys()]).toEqual(["x", "x.old-1", "train.sh"]);
+  expect(found.get("x")?.earlier).toEqual(new Map([["x.old-2", ["x.old-2"]]]));
+  expect(found.get("x.old-1")?.current).toEqual(new Map([["x.old-1", ["x.old-1", "x.old-1.out"]]]));
+  expect([...(found.get("train.sh")?.earlier.keys() ?? [])]).toEqual([
+    "train.sh.3.old-1",
+    "train.sh.3.out.old-1",
   ]);
 });

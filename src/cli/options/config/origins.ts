@@ -47,7 +47,9 @@ function withOrigin(problem: Problem, { settings, groups }: Applied): Problem {
   return { ...problem, message: `${message}; @${name} has it, see ${formatPlace(place)}` };
 }
 
+/** Variables add up: those of a file are never what is wrong with a typed one. */
 function isNamed({ option }: Setting, text: string): boolean {
+  if (option.attributeName() === "env") return false;
   return text.split(/[^\w-]+/).includes(option.long ?? option.short ?? "");
 }
 

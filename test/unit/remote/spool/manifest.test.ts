@@ -128,3 +128,10 @@ test("needs and time limits that are no numbers are not taken over from a machin
   await machine.write(`${machine.spool}/manifest`, formatManifest({ ...manifest, settings: unsound }));
   expect(await readManifest(machine.session, machine.place, never)).toBeNull();
 });
+
+test("priorities and orders that are no numbers are not taken over from a machine: keys are not quoted", async () => {
+  const job = { id: 1, line: 1, name: "jobs.sh.1", command: "true" };
+  expect(await reread({ ...job, priority: 10, order: 3 })).toEqual([{ ...job, priority: 10, order: 3 }]);
+  for (const odd of ["0$(reboot)", -1, 0.5, 1e10] as number[])
+    expect(await reread({ ...job, priority: odd, order: odd })).toEqual([job]);
+});

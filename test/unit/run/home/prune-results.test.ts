@@ -63,6 +63,13 @@ test("what is needed stays, however old it is", async () => {
   expect(there()).toEqual([JOB, `${JOB}.old-1`, `${JOB}.old-1.out`, `${JOB}.out`]);
 });
 
+test("the results of a batch with such a name stay", async () => {
+  for (const name of ["x", "x.old-1", "x.old-2"]) await generation(name);
+  await work.write("job_results/.sshoal/x.old-1.jsonl", "");
+  await new ResultPruner(results, "batch", 0).prune("x", none);
+  expect(there()).toEqual(["x", "x.old-1", "x.old-1.out", "x.out"]);
+});
+
 test("what was removed meanwhile is no error; what the disk refuses to move is", async () => {
   for (const name of [JOB, `${JOB}.old-1`, `${JOB}.old-2`]) await generation(name);
   expect(results.series.get(`${JOB}.old-`)?.size).toBe(2);

@@ -1,7 +1,8 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RunEvent } from "../../../../src/model/event.js";
 import { loadRecord, RunRecord } from "../../../../src/run/home/record.js";
+import { isRoot } from "../../../rig/account.js";
 import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
 
 let work: Workspace;
@@ -127,4 +128,18 @@ test("a record of a newer sshoal is refused, and does not change", () => {
 test("its last line may be incomplete even if the rest is refused", () => {
   writeFileSync(path, '{"v":3,"kind":"run-ended"}\n{"v":3,"ki');
   expect(() => loadRecord(path)).toThrow(`${path}:1: made by a sshoal, which is newer than this one`);
+});
+
+test("a record is not read where other accounts can write", () => {
+  append(...EVENTS);
+  chmodSync(work.dir, 0o757);
+  expect(() => loadRecord(path)).toThrow("other accounts can write it, and records there could make sshoal");
+  chmodSync(work.dir, 0o755);
+  expect(loadRecord(path)).toEqual(EVENTS);
+});
+
+test.runIf(isRoot)("a record is not read in a directory of another account", () => {
+  append(...EVENTS);
+  chownSync(work.dir, 12345, 12345);
+  expect(() => loadRecord(path)).toThrow("it belongs to another account");
 });

@@ -137,6 +137,9 @@ describe("an error about an option names the file that sets it, and how to undo 
     expect(errorOf("gpus: [0]\n", "run", "jobs.sh", "--timeout", "x")).toMatchObject({
       message: '--timeout takes a duration with a unit, got "x"',
     });
+    expect(errorOf("env: {A: 1}\n", "run", "jobs.sh", "--env", "1x=2")).toMatchObject({
+      message: '--env takes NAME=VALUE, got "1x"',
+    });
   });
 
   test("a machine that is not there", () => {
