@@ -15,7 +15,7 @@ import { makeWorkspace, type Workspace } from "./workspace.js";
 /** Versions with another spool format: 0.1.0 as it was released, and the last state before formats had numbers. */
 export const OLDER_VERSIONS = ["0.1.0", "before-0.2"] as const;
 /** Versions that were released with the current format. */
-export const SAME_FORMAT_VERSIONS = ["0.2.0"] as const;
+export const SAME_FORMAT_VERSIONS = ["0.2.0", "0.3.0"] as const;
 
 export const OLDER_BATCH = "jobs.sh-01234567";
 

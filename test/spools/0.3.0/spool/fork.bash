@@ -1,0 +1,43 @@
+# Runs jobs that need no shell of their own: bash -p fork.bash SPOOL SLOT. Prints "ready PID" first. Then each line of
+# stdin is "KEY PLACE KEEPER". The answer is "KEY CODE PID" when the job has ended. The job's shell is a fork of this
+# bash, which is faster than starting another one.
+
+# With -p, this bash ignores settings for every bash in the environment, such as functions and a file to read first. A
+# job's own shell would use them, so with such settings this ends, and every job gets its own shell.
+while IFS= read -r -d '' variable; do
+  case $variable in BASH_* | BASHOPTS=* | SHELLOPTS=* | GLOBIGNORE=* | POSIXLY_CORRECT=*) exit 1 ;; esac
+done </proc/self/environ
+
+cd "$1" || exit
+spool=$1 slot=$2
+. ./settings
+umask "${login_umask:-077}"
+unset LC_ALL
+[ -z "${login_locale-}" ] || export LC_ALL="$login_locale"
+read -r SSHOAL_BOOT </proc/sys/kernel/random/boot_id
+read -r variable </proc/sys/kernel/hostname
+SSHOAL_BOOT=$SSHOAL_BOOT@$variable
+unset variable
+SSHOAL_SLOT_DIR=$spool/slots/$slot
+
+sshoal_run() {
+  export SSHOAL_ATTEMPT=$batch/$key. SSHOAL_RESULTS=$SSHOAL_SLOT_DIR/work
+  if [ "$place" = @ ]; then
+    SSHOAL_RESULTS=$spool/jobs/$key/work
+    cd "$in_place" || exit
+  else
+    cd "$SSHOAL_RESULTS" || exit
+  fi
+  . "$spool/jobs/$key/command"
+}
+
+echo "ready $$"
+while read -r key place SSHOAL_KEEPER; do
+  # With -m a fork leads its own process group. -m is off while waiting, because with it wait returns for a job that is
+  # only stopped.
+  set -m
+  sshoal_run </dev/null >>"jobs/$key/out" 2>>"jobs/$key/err" &
+  set +m
+  wait $!
+  echo "$key $? $!"
+done
