@@ -101,7 +101,7 @@ export function shortageIn(log: readonly SpoolEvent[]): string | null {
 
 /** What only the client that follows the batch knows. */
 async function askShortages(results: Results, stem: string): Promise<[string, string][]> {
-  const follower = await reachFollower(results, stem, FOLLOWER_MS).catch(orNone);
+  const follower = await reachFollower(results, stem, AbortSignal.timeout(FOLLOWER_MS)).catch(orNone);
   if (follower === null) return [];
   try {
     const answer = await Promise.race([

@@ -1,6 +1,5 @@
 // Asks the client that follows a batch, if it runs on this computer and has the same protocol version.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../errors.js";
 import type { JobId } from "../../model/job.js";
 import { type Holder, isHere } from "../../run/home/lock.js";
@@ -12,7 +11,7 @@ import type { StoppedJob } from "../stop-jobs.js";
 import { type Answer, PROTOCOL, parseAnswer, type Request, type Snapshot } from "./protocol.js";
 
 /** A suspended process accepts connections, but sends nothing. */
-const HELLO_MS = 10_000;
+export const HELLO_MS = 10_000;
 
 /** Owns the channel; call close(). */
 export class Follower {
@@ -88,19 +87,19 @@ export class Follower {
 
 /**
  * Null: no client follows it, or one that cannot be asked: on another computer, or of another version. Throws UserError when it
- * does not answer within `helloMs`.
+ * has not answered when the signal comes.
  */
 export async function reachFollower(
   results: Results,
   stem: string,
-  helloMs = HELLO_MS,
+  signal = AbortSignal.timeout(HELLO_MS),
 ): Promise<Follower | null> {
   const holder = readBatchHolder(results, stem);
   if (typeof holder?.socket !== "string" || !isHere(holder)) return null;
   const channel = await dial(holder.socket);
   if (channel === null) return null;
   const follower = new Follower(holder, channel);
-  const hello = await Promise.race([follower.next(), sleep(helloMs, "silent" as const, { ref: false })]);
+  const hello = await Promise.race([follower.next(), silence(signal)]);
   if (hello === "silent") {
     follower.close();
     throw new UserError(`process ${holder.pid} follows this batch, and does not answer`, {
@@ -110,4 +109,11 @@ export async function reachFollower(
   if (hello?.kind === "hello" && hello.protocol === PROTOCOL) return follower;
   follower.close();
   return null;
+}
+
+function silence(signal: AbortSignal): Promise<"silent"> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve("silent");
+    signal.addEventListener("abort", () => resolve("silent"), { once: true });
+  });
 }

@@ -9,7 +9,7 @@ import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import { isHere } from "../../run/home/lock.js";
 import { describeHolder, loadBatch, readBatchHolder } from "../batches-here.js";
-import { type Follower, reachFollower } from "../follower/ask-follower.js";
+import { type Follower, HELLO_MS, reachFollower } from "../follower/ask-follower.js";
 import { watchBatch } from "../follower/watch-batch.js";
 import { endOf } from "./job-end.js";
 import type { WaitMeans } from "./wait-alone.js";
@@ -22,7 +22,8 @@ export async function waitWithFollower(
   jobs: readonly JobId[] | null,
   means: WaitMeans,
 ): Promise<void> {
-  const follower = await reachFollower(means.results, stem).catch(orNone);
+  const within = AbortSignal.any([means.signal, AbortSignal.timeout(HELLO_MS)]);
+  const follower = await reachFollower(means.results, stem, within).catch(orNone);
   if (follower === null) await watchRecord(stem, jobs, means);
   else await watchFollower(follower, stem, jobs, means);
   means.signal.throwIfAborted();

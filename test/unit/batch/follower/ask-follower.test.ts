@@ -56,6 +56,14 @@ test("a refusal is an error with the follower's hint", async () => {
   reached?.close();
 });
 
+test("a follower that says nothing is waited for until the signal comes", async () => {
+  await follower(() => {});
+  const asked = new AbortController();
+  const reaching = reachFollower(results, "jobs.sh", asked.signal);
+  asked.abort();
+  await expect(reaching).rejects.toThrow(`process ${process.pid} follows this batch, and does not answer`);
+});
+
 test.each([{ kind: "hello", protocol: 2 }, { kind: "done" }])(
   "a follower whose first message is %j cannot be asked",
   async (hello) => {
