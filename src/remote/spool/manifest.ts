@@ -78,6 +78,7 @@ function withLaterSettings({ stem, ...about }: About): About | null {
       timeoutSeconds: soundSeconds(settings.timeoutSeconds),
       inPlace,
       copyForward: soundPaths(copyForward) ?? ["."],
+      copyBack: soundPaths(settings.copyBack) ?? ["."],
       ...(isOutputLimit(maxOutput) && { maxOutput }),
     },
   };

@@ -117,10 +117,11 @@ test("needs and time limits that are no numbers are not taken over from a machin
     expect(
       await reread({ ...job, requirement: { ...requirement, cpus: amount }, timeoutSeconds: amount }),
     ).toEqual([job]);
-  const settings = { ...manifest.settings, timeoutSeconds: "1; reboot" as unknown as number };
+  const copyBack = ["../../.ssh"];
+  const settings = { ...manifest.settings, copyBack, timeoutSeconds: "1; reboot" as unknown as number };
   await machine.write(`${machine.spool}/manifest`, formatManifest({ ...manifest, settings }));
   const read = await readManifest(machine.session, machine.place, never);
-  expect(read?.settings.timeoutSeconds).toBeNull();
+  expect(read?.settings).toMatchObject({ timeoutSeconds: null, copyBack: ["."] });
   const unsound = {
     ...settings,
     requirement: { ...requirement, memoryMb: "$(reboot)" as unknown as number },
