@@ -131,7 +131,7 @@ describe("the machine file", () => {
     await machine("mine.yaml", {});
     await expectRefused(
       ["jobs.sh", "--machines", "mien.yaml"],
-      /^error: mien\.yaml: there is no such machine file; looked for mien\.yaml in \., machines, \S+\ntry: did you mean mine\.yaml\?\n$/,
+      /^error: mien\.yaml: there is no such machine file; looked for mien\.yaml in \., machines, \S+, \S+\ntry: did you mean mine\.yaml\?\n$/,
     );
   });
 

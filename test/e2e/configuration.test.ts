@@ -292,7 +292,7 @@ describe("sshoal config", () => {
       ["memory-required", "4GB", `~/${USER}:2`],
       ["timeout", "2h", `${project}:1`],
       ["env", "TOKEN", `${project}:2`],
-      ["notify", "(a command)", `${project}:3`],
+      ["notify", "(hidden)", `${project}:3`],
       [""],
       ["sshoal logs:"],
       ["tail", "5", `~/${USER}:4`],
@@ -307,7 +307,7 @@ describe("sshoal config", () => {
       ["memory-required", "4GB"],
       ["timeout", "2h"],
       ["env", "TOKEN"],
-      ["notify", "(a command)"],
+      ["notify", "(hidden)"],
     ]);
     expect(json.files).toEqual([
       { level: "user", path: user, found: true },
