@@ -205,7 +205,7 @@ test("only the tree is left on the machines, and an unchanged one is not sent ag
   expect(first.code).toBe(0);
   expect(staging(first.stdout).at(-1)).toMatchObject({ sentBytes: 34, totalBytes: 34 });
   // If the machine is this computer, client and machine share one home.
-  const ours = hasManyMachines ? /^\.sshoal\// : /^\.(sshoal|cache)\//;
+  const ours = hasManyMachines ? /^\.sshoal\// : /^\.(sshoal|cache|local)\//;
   expect(listBelow(host.homeDir).filter((path) => !ours.test(path))).toEqual([]);
   expect(listSpool(root)).toEqual(EMPTY_SPOOL);
   const trees = listTrees(root);
