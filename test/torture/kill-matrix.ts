@@ -88,8 +88,10 @@ function isNamed(spool: Spool, key: string): boolean {
   return existsSync(file) && readFileSync(file, "utf8").endsWith(` ${key}\n`);
 }
 
+/** The file is there a moment before its line is. */
 function hasEnd(spool: Spool, key: string): boolean {
-  return spool.exists(`jobs/${key}/exit`);
+  const file = join(spool.dir, "jobs", key, "exit");
+  return existsSync(file) && readFileSync(file, "utf8").endsWith("\n");
 }
 
 function pidOf(target: Target, spool: Spool, loop: number): number {
