@@ -1,4 +1,4 @@
-// When the command of a notice is to be run, and what it is told. Pure.
+// Decides when the command of a notice is run, and with which facts. Pure.
 
 import { type BatchState, lastAttempt, type TrackedJob, wordOf } from "../../model/batch-state.js";
 import { countWords } from "../../model/batch-status.js";
