@@ -44,7 +44,7 @@ export interface Following {
   readonly orderTyped?: (typed: Typed) => Promise<NextOrder>;
   /** The order to run finished jobs again; absent: the current order. Rejects with UserError if there is none. */
   readonly orderAgain?: (rerun: Rerun) => Promise<NextOrder>;
-  /** Is told of every event; left out: no command is run at the end. */
+  /** Gets every event; absent: no command is run at the end. */
   readonly notifier?: Pick<Notifier, "note">;
   /** For those that watch; left out: they get none. */
   readonly exitCodeOf?: (ending: Ending) => number;

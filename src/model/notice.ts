@@ -8,7 +8,7 @@ export interface Notice {
   readonly on: "end" | "failure";
 }
 
-/** What the command is told. */
+/** The facts that the command gets. */
 export interface NoticeFacts {
   readonly on: Notice["on"];
   /** The identity of the batch. */
