@@ -1,6 +1,6 @@
 // A spool on a shared file system also has processes of other hosts. Only those hosts know whether the processes live.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { clean } from "../../../src/remote/spool/clean-spool.js";
 import { Control } from "../../../src/remote/spool/control.js";
@@ -130,10 +130,8 @@ describe.each(SHELLS)("a slot, under %s", (_, shell) => {
     await spool.job(B, "true");
     await home.write(`${place}/jobs/${A}/claim`, "slot 0\n");
     await home.write(`${place}/slots/0/${trace}`, `${ELSEWHERE} ${A}\n`);
-    const { ended } = spool.start();
-    await until("the loop is there", async () => (await spool.read("slots/0/loop").catch(() => "")) !== "");
-    // A second loop ends only after it has seen the first, which by then has looked at the job.
-    await spool.run();
+    const { child, ended } = spool.start();
+    await until("the loop has looked at the job, and waits", () => sleepsNow(child.pid as number));
     expect(spool.exists(`jobs/${A}/exit`)).toBe(false);
     await home.write(`${place}/jobs/${A}/exit`, "0\n");
     await home.write(`${place}/slots/0/${trace}`, "");
@@ -160,3 +158,15 @@ describe.each(SHELLS)("a slot, under %s", (_, shell) => {
     expect(await spool.read(`jobs/${A}/exit`)).toBe("0\n");
   });
 });
+
+/** A child of the process is a `sleep`. */
+function sleepsNow(pid: number): boolean {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  return children.some((child) => {
+    try {
+      return child !== "" && readFileSync(`/proc/${child}/cmdline`, "utf8").includes("sleep");
+    } catch {
+      return false;
+    }
+  });
+}
