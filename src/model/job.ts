@@ -1,5 +1,6 @@
 // A job is one command of a batch; an attempt is one try of it on a machine.
 
+import type { FailureCause, FailureClass } from "./failure.js";
 import type { OutputLimit } from "./output-limit.js";
 
 /** Tells the jobs of a batch apart: a whole number above 0 that a job keeps, wherever its line moves. */
@@ -82,8 +83,9 @@ export function treeKeyOf({ copyForward }: Pick<Job, "copyForward">): string {
 }
 
 export type Outcome =
-  | { readonly kind: "exited"; readonly code: number }
-  | { readonly kind: "killed"; readonly signal: string }
+  /** `cause`: what the machine found out about a failure; absent: nothing. */
+  | { readonly kind: "exited"; readonly code: number; readonly cause?: FailureCause }
+  | { readonly kind: "killed"; readonly signal: string; readonly cause?: FailureCause }
   | { readonly kind: "timed-out" }
   | { readonly kind: "stopped" }
   | { readonly kind: "lost"; readonly reason: string };
@@ -92,12 +94,38 @@ export function succeeded(outcome: Outcome): boolean {
   return outcome.kind === "exited" && outcome.code === 0;
 }
 
+/** Null: it succeeded, or was stopped on request. */
+export function failureOf(outcome: Outcome): FailureClass | null {
+  switch (outcome.kind) {
+    case "exited":
+      return outcome.code === 0 ? null : (outcome.cause ?? "exit");
+    case "killed":
+      return outcome.cause ?? "signal";
+    case "timed-out":
+      return "timeout";
+    case "lost":
+      return "lost";
+    case "stopped":
+      return null;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const CAUSES: Readonly<Record<FailureCause, string>> = {
+  "out-of-memory": "out of memory",
+  "likely-out-of-memory": "likely out of memory",
+  "gpu-out-of-memory": "out of GPU memory",
+  "disk-full": "the disk is full",
+  "setup-failed": "the setup failed",
+};
+
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "exited":
-      return `exit code ${outcome.code}`;
+      return `exit code ${outcome.code}${causeText(outcome)}`;
     case "killed":
-      return `killed by ${outcome.signal}`;
+      return `killed by ${outcome.signal}${causeText(outcome)}`;
     case "timed-out":
       return "ran out of time";
     case "stopped":
@@ -107,4 +135,8 @@ export function describeOutcome(outcome: Outcome): string {
     default:
       return outcome satisfies never;
   }
+}
+
+function causeText({ cause }: { readonly cause?: FailureCause }): string {
+  return cause === undefined ? "" : `: ${CAUSES[cause]}`;
 }

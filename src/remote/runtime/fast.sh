@@ -72,6 +72,8 @@ have_it_forked() {
   answered='' place=-
   [ "$tree" != @ ] || place=@
   echo "$key $place $keeper" >&5
+  # While the job runs, so that this delays no job.
+  note_oom_kills
   read -r answered code job <&6
   # The bash was killed, so the exit code is unknown: the loop ends the job as one whose keeper was killed.
   [ "$answered" = "$key" ] || exit 1

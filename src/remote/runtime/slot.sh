@@ -62,6 +62,7 @@ trap '' INT QUIT
 . ./slot/results.sh
 . ./slot/events.sh
 . ./slot/full-disk.sh
+. ./slot/failure.sh
 
 main() {
   until with_lock "$lock" become_the_loop; do

@@ -31,5 +31,12 @@ export function jobScript(
 
 function setupLines({ name, setup }: MachineSpec): string[] {
   if (setup.length === 0) return [];
-  return ["{", ...setup, `} || { echo ${quote(`sshoal: the setup of ${name} failed`)} >&2; exit 125; }`];
+  // begin.sh notes how the shell ends, and whether it is still in these lines then.
+  return [
+    "sshoal_setup=' setup'",
+    "{",
+    ...setup,
+    `} || { echo ${quote(`sshoal: the setup of ${name} failed`)} >&2; exit 125; }`,
+    "unset sshoal_setup",
+  ];
 }

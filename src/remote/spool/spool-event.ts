@@ -2,6 +2,7 @@
 
 import { isAttemptKey } from "../../model/attempt-key.js";
 import type { Outcome } from "../../model/job.js";
+import { withCause } from "./failure-cause.js";
 import { type MachineClock, timeOnClock } from "./machine-clock.js";
 
 export type SpoolEvent =
@@ -48,14 +49,9 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
     case "ended": {
       const outcome = parseExit(third);
       if (!isAttemptKey(first) || !isNumber(second) || !isNumber(fourth) || outcome === null) return null;
-      return {
-        kind,
-        key: first,
-        slot: Number(second),
-        outcome,
-        durationMs: Number(fourth),
-        facts: parseFacts(line),
-      };
+      const facts = parseFacts(line);
+      const about = { key: first, slot: Number(second), durationMs: Number(fourth) };
+      return { kind, ...about, outcome: withCause(outcome, facts), facts };
     }
     case "waiting":
       return isNumber(first)

@@ -3,6 +3,8 @@
 import type { BatchState } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
+import type { FailureClass } from "../../model/failure.js";
+import { failureOf, type Outcome } from "../../model/job.js";
 import type { Reporter, TextSink } from "../reporter.js";
 
 const VERSION = 2;
@@ -79,8 +81,15 @@ function formatEvent(event: RunEvent, state: BatchState): string {
   const attempt =
     "attempt" in event ? tracked?.attempts.find(({ number }) => number === event.attempt) : undefined;
   const run = attempt === undefined || attempt.run === null ? {} : { run: attempt.run };
+  const failure = "outcome" in event ? failureField(event.outcome) : {};
   const life = kind === "run-ended" ? { elapsedMs: elapsedMs(state, at) } : {};
-  return jsonLine({ kind, at, ...name, ...rest, ...run, ...life });
+  return jsonLine({ kind, at, ...name, ...rest, ...failure, ...run, ...life });
+}
+
+/** The class of a failure; no field if the job did not fail. */
+export function failureField(outcome: Outcome | null): { readonly failure?: FailureClass } {
+  const failure = outcome === null ? null : failureOf(outcome);
+  return failure === null ? {} : { failure };
 }
 
 /** One object as one line, without its newline. */

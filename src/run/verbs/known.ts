@@ -2,7 +2,7 @@
 
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
-import { type Job, type JobId, kindOf } from "../../model/job.js";
+import { type Job, type JobId, kindOf, type Outcome } from "../../model/job.js";
 import { heldBy } from "../../plan/holdings.js";
 import { hasOnlyKept, keepsDir, keptOn, lastBegun, lastKept } from "../../plan/kept-dirs.js";
 import { isUnderWay, keyOn, machineOf, type RunState } from "../../plan/run-state.js";
@@ -48,6 +48,12 @@ export class Known {
   /** True if this attempt is the one that counts, and its results are not collected yet. */
   isUnderWay(machine: string, id: JobId, attempt: number): boolean {
     return isUnderWay(this.#state, machine, id, attempt);
+  }
+
+  /** How the attempt ended by its machine's log, which says more than its exit code; null if the log was not read. */
+  outcomeOf(machine: string, id: JobId, number: number): Outcome | null {
+    const attempt = machineOf(this.#state, machine).attempts.get(id);
+    return attempt?.number === number && "outcome" in attempt.stage ? attempt.stage.outcome : null;
   }
 
   /** True if another machine got the job in the meantime. */

@@ -18,6 +18,7 @@ run_in_own_shell() {
   work=$spool/$mine/work kept=$spool/$mine/work
   [ "$tree" != @ ] || work=$in_place kept=$spool/$dir/work
   [ ! -e "$dir/keep" ] || work=$spool/$dir/work kept=$spool/$dir/work
+  note_oom_kills
   as_at_login
   cd "$work" 2>>"$spool/$dir/err" &&
     SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$here SSHOAL_KEEPER=$keeper SSHOAL_RESULTS=$kept \

@@ -93,7 +93,7 @@ wind_up() {
 # end_with CODE MILLISECONDS
 end_with() {
   cut_output
-  [ "$1" = 0 ] || tell_full_disk
+  [ "$1" = 0 ] || find_cause "$1"
   # Valid only with its newline, so an incomplete write is no exit code.
   until echo "$1" >"$dir/exit"; do make_room; done
   # If a job cannot begin, the end of the job before it is not reported yet.

@@ -78,7 +78,7 @@ find_age() {
 # processes at once: such a signal may have ended the job's last command before the keeper.
 read_last_word() {
   code='' whose=''
-  { read -r whose code <"$mine/code"; } 2>/dev/null && [ "$whose" = "$attempt" ] || code=
+  { read -r whose code _ <"$mine/code"; } 2>/dev/null && [ "$whose" = "$attempt" ] || code=
   case $code in 129 | 130 | 137 | 143) code= ;; esac
 }
 
