@@ -24,6 +24,10 @@ export class Steering {
     return this.#interrupted;
   }
 
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   /** Ctrl-C: once drains, twice stops, the third time leaves. */
   interrupt(): void {
     if (this.#interrupted === "no") this.drain();
@@ -44,11 +48,12 @@ export class Steering {
   }
 
   /**
-   * Ends a drain. Too late once machines are finished. If machines are missing, as in a client that only follows, the
+   * Ends a pause or a drain. A drain: too late once machines are finished. If machines are missing, as in a client that only follows, the
    * run begins again.
    */
   continue(): void {
     const { state } = this.#run;
+    if (this.#interrupted === "no") return this.unpause();
     if (!canContinue(state)) return;
     this.#beginsAnew = !hasItsMachines(state);
     this.#interrupted = "no";
@@ -77,6 +82,7 @@ export class Steering {
   /** Call it after every event of the run, because `sshoal stop` also interrupts it. */
   note(event: RunEvent): void {
     if (event.kind === "interrupted" && this.#interrupted !== "stop") this.#interrupted = event.mode;
+    if (event.kind === "same-crash" && event.action === "pause") this.pause(process.pid);
     if (event.kind === "continued" && event.from === "drain") this.#noteContinued();
     this.#leaving.note(event);
   }

@@ -83,6 +83,15 @@ export type RunEvent = { readonly at: number } & (
       readonly reason: string;
       readonly hint: string | null;
     }
+  /** Only on this machine, the first jobs crashed at once. It gets no more jobs, and `jobs` are retried elsewhere. */
+  | {
+      readonly kind: "machine-set-aside";
+      readonly machine: string;
+      readonly jobs: readonly JobId[];
+      /** Of the first crash, with the last lines of its stderr. */
+      readonly outcome: Outcome;
+      readonly stderrTail: string;
+    }
   /** It gets no more jobs. Its waiting jobs go to other machines. */
   | { readonly kind: "machine-draining"; readonly machine: string }
   /** It may get jobs again. */
@@ -265,6 +274,18 @@ export type RunEvent = { readonly at: number } & (
       readonly count: number;
       /** The rule as typed: `soon,fail=3`. */
       readonly rule: string;
+    }
+  /**
+   * The first jobs of the run crashed at once, with the same exit code and last line of stderr. `pause` acts like
+   * `paused`, `halt` like `interrupted` with `drain`.
+   */
+  | {
+      readonly kind: "same-crash";
+      readonly jobs: readonly JobId[];
+      /** Of the first crash, with the last lines of its stderr. */
+      readonly outcome: Outcome;
+      readonly stderrTail: string;
+      readonly action: "pause" | "halt";
     }
   /** No new jobs begin until `continued`; running jobs continue. `pid` is this client. */
   | { readonly kind: "paused"; readonly pid: number }

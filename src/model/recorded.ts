@@ -22,6 +22,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   "machine-quiet": "passing",
   "machine-failed": "passing",
   "machine-refused": "kept",
+  "machine-set-aside": "replayed",
   "machine-draining": "passing",
   "machine-opened": "passing",
   "machine-done": "replayed",
@@ -53,6 +54,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   "jobs-resumed": "replayed",
   interrupted: "kept",
   halted: "kept",
+  "same-crash": "kept",
   paused: "passing",
   continued: "kept",
 };

@@ -10,7 +10,7 @@ import { type JobId, type Outcome, succeeded } from "../model/job.js";
 import type { Halting, RunState } from "./run-state.js";
 
 export function newHalting(): Halting {
-  return { ended: new Set(), failed: 0, skipped: 0, reached: null };
+  return { ended: new Set(), failed: 0, skipped: 0, reached: null, isForCrash: false };
 }
 
 /** True if no job may begin. Jobs that have not begun return to the client. */
@@ -47,6 +47,11 @@ export function noteEnd({ policy, halting }: RunState, id: JobId, outcome: Outco
   if (!policy.halt || halting.ended.has(id)) return;
   halting.ended.add(id);
   if (!succeeded(outcome)) halting.failed++;
+}
+
+/** A job that is retried after all has not ended. */
+export function forgetEnd({ halting }: RunState, id: JobId): void {
+  if (halting.ended.delete(id)) halting.failed--;
 }
 
 type Halted = Extract<RunEvent, { kind: "halted" }>;

@@ -33,6 +33,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--retry-on-failure",
     "--reassign-after",
     "--halt",
+    "--no-pause",
     "--retry-failed",
     "--rerun",
     "--keep-changed",

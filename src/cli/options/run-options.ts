@@ -67,6 +67,8 @@ export interface RunOptions extends MachineOptions {
   readonly tees: boolean;
   readonly notify: NotifyOptions;
   readonly policy: Policy;
+  /** When all first jobs crash in the same way, the batch pauses on a terminal, and otherwise ends. */
+  readonly pausesOnCrash: boolean;
   readonly rerun: Rerun;
   /** A line whose command changed keeps its results. */
   readonly keepsChanged: boolean;
@@ -103,6 +105,7 @@ export interface RawRun extends RawMachines, RawNotify {
   /** Infinity: never. */
   readonly reassignAfter: number;
   readonly halt: HaltRule | "never";
+  readonly pause?: boolean;
 }
 
 export function describeRun(command: Command): Command {
@@ -159,6 +162,7 @@ export function describeRunOptions(command: Command): Command {
     .option("--keep-changed", "keep the results of each line even if its command has changed")
     .addOption(reassignOption())
     .addOption(haltOption())
+    .option("--no-pause", "run all jobs even if the first ones crash at once in the same way")
     .option("--detach", "hand over all jobs and exit; the same command later follows them")
     .option("--merge", "write stderr of a job to the file of its stdout, in exact order")
     .addOption(maxOutputOption())
@@ -211,6 +215,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
     tees: raw.tee ?? false,
+    pausesOnCrash: raw.pause ?? true,
     notify: resolveNotify(raw),
     policy: {
       retries: raw.retries,

@@ -4,9 +4,11 @@ import { countHeld } from "../../model/batch-times.js";
 import type { VerbNews } from "../../model/decision.js";
 import type { RunEvent } from "../../model/event.js";
 import { beginStretch, noteSign } from "../../model/life.js";
+import { newCrashes, noteArrivals } from "../crashes.js";
 import { newHalting, sortWaiting } from "../halt.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyToAttempt, collectRest } from "./attempt-events.js";
+import { setAside, stopForCrash } from "./crash-events.js";
 import { applyEdit } from "./edit-events.js";
 import { addJob } from "./initial-state.js";
 import {
@@ -73,9 +75,11 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       if (event.edit !== undefined) applyEdit(state, event.edit);
       setKeeping(state, event.settings);
       state.halting = newHalting();
+      state.crashes = newCrashes();
       beginStretch(state.life, { at: event.at, jobs: event.jobs.length, held: countHeld(state) });
       return;
     case "jobs-added":
+      noteArrivals(state);
       return addJobs(state, event.jobs);
     case "jobs-complete":
       state.isMoreToCome = false;
@@ -103,8 +107,10 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "machine-draining":
       toChange(state, event.machine).isOpen = false;
       return;
+    case "machine-set-aside":
+      return setAside(state, event);
     case "machine-opened":
-      toChange(state, event.machine).isOpen = true;
+      Object.assign(toChange(state, event.machine), { isOpen: true, isSetAside: false });
       return;
     case "jobs-assigned":
       return assign(state, toChange(state, event.machine), event);
@@ -128,10 +134,13 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return resumeJobs(state, event.jobs);
     case "interrupted":
       state.halting.reached = null;
+      state.halting.isForCrash = false;
       return interrupt(state, event.mode);
     case "halted":
       state.halting.reached = state.policy.halt ?? null;
       return interrupt(state, event.when === "now" ? "stop" : "drain");
+    case "same-crash":
+      return stopForCrash(state, event);
     case "paused":
       state.isPaused = true;
       return;

@@ -6,6 +6,7 @@ import { type MachineState, outcomeAtHome, type TrackedJob } from "../../model/b
 import type { RunEvent } from "../../model/event.js";
 import { type Outcome, succeeded } from "../../model/job.js";
 import { noteEndAt } from "../../model/life.js";
+import { noteCrash } from "../crashes.js";
 import { noteEnd } from "../halt.js";
 import { isToKeep, lastBegun } from "../kept-dirs.js";
 import { type RunState, toChange } from "../run-state.js";
@@ -65,10 +66,8 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   return attempt.isCurrent;
 }
 
-function end(
-  { state, machine, tracked, attempt }: About,
-  { outcome, durationMs, at }: EventOf<"job-ended">,
-): boolean {
+function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-ended">): boolean {
+  const { outcome, durationMs, at } = event;
   if (!isBefore(attempt.stage, "ended")) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
@@ -77,6 +76,7 @@ function end(
   setStage(state, machine, attempt, { kind: "ended", slot, startedAt, endedAt, durationMs, outcome });
   noteDuration(state, { startedAt, endedAt, durationMs, outcome });
   if (attempt.isCurrent && !isWorthRetrying(state, tracked, outcome)) noteEnd(state, attempt.job, outcome);
+  if (attempt.isCurrent) noteCrash(state, event);
   return attempt.isCurrent;
 }
 
@@ -193,11 +193,12 @@ function isHome({ fate }: TrackedJob): boolean {
 }
 
 function isWorthRetrying(
-  { policy, interrupted, stopping }: RunState,
+  { policy, interrupted, stopping, excused }: RunState,
   { job, retries, isGone }: TrackedJob,
   outcome: Outcome,
 ): boolean {
   if (isGone || interrupted !== "no" || stopping.has(job.id)) return false;
   if (succeeded(outcome) || outcome.kind === "stopped") return false;
+  if (excused.has(job.id)) return true;
   return (outcome.kind === "lost" || policy.retriesFailures) && retries < policy.retries;
 }

@@ -2,6 +2,7 @@
 
 import { emptyState, type MachineState, newMachine, type TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
+import { newCrashes } from "../crashes.js";
 import { newHalting } from "../halt.js";
 import type { Policy, RunState } from "../run-state.js";
 import { newStock } from "../stock.js";
@@ -37,6 +38,8 @@ export function initialState(beginning: Beginning): RunState {
     stopping: new Set(),
     isPaused: false,
     halting: newHalting(),
+    crashes: newCrashes(),
+    excused: new Set(),
   };
   for (const job of jobs) addJob(state, job);
   return state;

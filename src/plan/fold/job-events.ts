@@ -94,7 +94,7 @@ export function retry(state: RunState, { jobs, machine, asides }: EventOf<"jobs-
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     settleRetry(state, tracked);
-    tracked.retries++;
+    if (!state.excused.delete(id)) tracked.retries++;
     noteMoved(tracked, asides?.[id]);
     tracked.avoids = lastKept(tracked) === null ? machine : null;
     overtake(state, tracked, WAITING);

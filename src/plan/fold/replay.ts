@@ -174,6 +174,8 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const name of state.machines.keys()) {
     const machine = toChange(state, name);
     Object.assign(machine, { phase: "new", isGivenUp: false });
+    // Each new client tries it again.
+    if (machine.isSetAside) Object.assign(machine, { isOpen: true, isSetAside: false });
     // The last client may have sent these jobs.
     for (const attempt of [...machine.current.assigned]) setStage(state, machine, attempt, SENT);
   }

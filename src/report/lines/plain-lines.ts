@@ -99,6 +99,8 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
+    case "machine-set-aside":
+    case "same-crash":
     case "machine-draining":
     case "machine-opened":
     case "machine-done":

@@ -62,6 +62,8 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
+    case "machine-set-aside":
+    case "same-crash":
     case "machine-draining":
     case "machine-opened":
     case "machine-done":

@@ -105,6 +105,8 @@ class TerminalReporter implements Reporter, LiveView {
       case "machine-quiet":
       case "machine-failed":
       case "machine-refused":
+      case "machine-set-aside":
+      case "same-crash":
       case "machine-draining":
       case "machine-opened":
       case "machine-done":

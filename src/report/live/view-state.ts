@@ -101,6 +101,10 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "halted":
       view.stopping = haltedLine(event);
       return;
+    case "same-crash":
+      // A pause has its own event.
+      if (event.action === "halt") view.stopping = "the first jobs crashed: no new jobs; running jobs finish";
+      return;
     case "paused":
       view.paused = pausedLine(event);
       return;
@@ -124,6 +128,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
+    case "machine-set-aside":
     case "machine-draining":
     case "machine-opened":
     case "machine-done":

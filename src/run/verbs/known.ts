@@ -67,6 +67,10 @@ export class Known {
     return this.keys(machine, heldBy(machineOf(this.#state, machine)));
   }
 
+  isSetAside(machine: string): boolean {
+    return machineOf(this.#state, machine).isSetAside;
+  }
+
   /** True if the machine has something of the batch; false for an unknown machine. */
   hasSpool(machine: string): boolean {
     return this.#state.machines.get(machine)?.hasSpool ?? false;

@@ -86,6 +86,8 @@ export class Performer {
     if (!link.hasSpool) return emit({ kind: isDraining ? "machine-draining" : "machine-opened", machine });
     const control = await link.control();
     await (isDraining ? control.drain() : control.undrain());
+    // The machine itself does not know that it was set aside.
+    if (!isDraining && this.#known.isSetAside(machine)) emit({ kind: "machine-opened", machine });
   }
 
   async close(): Promise<void> {

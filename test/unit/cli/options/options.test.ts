@@ -60,6 +60,7 @@ test("the defaults are those of ml-scheduler", () => {
     detaches: false,
     tees: false,
     notify: { command: null, on: null },
+    pausesOnCrash: true,
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, halt: null },
     rerun: "stopped",
     keepsChanged: false,

@@ -72,6 +72,23 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     reason: "connection refused",
     hint: "try: ssh my_machine",
   },
+  "machine-set-aside": {
+    kind: "machine-set-aside",
+    at: AT,
+    ...HOME,
+    jobs: [2, 4, 7],
+    outcome: FAILURE,
+    stderrTail: "ImportError: libcudart.so.12: cannot open shared object file\n",
+  },
+  "same-crash": {
+    kind: "same-crash",
+    at: AT,
+    jobs: [1, 2, 3],
+    outcome: FAILURE,
+    stderrTail:
+      "Traceback (most recent call last):\n  File \"train.py\", line 7, in <module>\nKeyError: 'lr'\n",
+    action: "halt",
+  },
   "machine-refused": {
     kind: "machine-refused",
     at: AT,
