@@ -88,6 +88,8 @@ export type RunEvent = { readonly at: number } & (
       readonly kind: "machine-set-aside";
       readonly machine: string;
       readonly jobs: readonly JobId[];
+      /** It was set aside before, and further jobs that had begun crashed. */
+      readonly isMore?: true;
       /** Of the first crash, with the last lines of its stderr. */
       readonly outcome: Outcome;
       readonly stderrTail: string;

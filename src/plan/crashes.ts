@@ -3,7 +3,7 @@
 
 import type { MachineState } from "../model/batch-state.js";
 import type { News, RunEvent } from "../model/event.js";
-import { succeeded } from "../model/job.js";
+import { type JobId, succeeded } from "../model/job.js";
 import { crashSign } from "./crash-sign.js";
 import type { Crashes, RunState, Streak } from "./run-state.js";
 import { isServedBy } from "./served.js";
@@ -20,7 +20,7 @@ export function newCrashes(): Crashes {
 }
 
 function newStreak(): Streak {
-  return { sign: null, jobs: new Set(), first: null, isOver: false };
+  return { sign: null, jobs: new Set(), first: null, since: 0, moved: new Set(), isOver: false };
 }
 
 /** Counts the end of a current attempt. Jobs that were stopped or lost say nothing about their commands. */
@@ -35,13 +35,14 @@ export function noteCrash({ crashes }: RunState, event: Ended): void {
   for (const streak of [crashes.everywhere, own]) extend(streak, event, sign);
 }
 
-function extend(streak: Streak, { job, outcome, stderrTail = "" }: Ended, sign: string | null): void {
+function extend(streak: Streak, { job, at, outcome, stderrTail = "" }: Ended, sign: string | null): void {
   if (streak.isOver) return;
   if (sign === null || (streak.sign !== null && streak.sign !== sign)) {
     streak.isOver = true;
     return;
   }
   streak.sign = sign;
+  if (streak.first === null) streak.since = at;
   streak.first ??= { outcome, stderrTail };
   streak.jobs.add(job);
 }
@@ -55,15 +56,15 @@ export function noteArrivals(state: RunState): void {
 /** The event to record when a rule is met; null if none is, or the run starts nothing anyway. */
 export function crashDue(state: RunState, now: number): News | null {
   if (state.interrupted !== "no" || state.isPaused) return null;
-  return sameCrashDue(state) ?? asideDue(state, now);
+  return sameCrashDue(state, now) ?? asideDue(state, now);
 }
 
 /** There must be a job that has not begun: otherwise nothing can be spared. */
-function sameCrashDue(state: RunState): News | null {
+function sameCrashDue(state: RunState, now: number): News | null {
   const { policy, crashes, tally } = state;
   const { first, jobs, isOver } = crashes.everywhere;
   if (!policy.onSameCrash || first === null || isOver || tally.waiting === 0) return null;
-  if (jobs.size < mostAtOnce(state) || !areAllConcerned(state)) return null;
+  if (jobs.size < mostAtOnce(state) || !areAllConcerned(state, now)) return null;
   return { kind: "same-crash", jobs: [...jobs], ...first, action: policy.onSameCrash };
 }
 
@@ -73,22 +74,33 @@ function mostAtOnce({ machines }: RunState): number {
   return Math.max(FEWEST, slots);
 }
 
-/** A machine whose jobs still run may be fine: then only the others are set aside. */
-function areAllConcerned({ machines, crashes }: RunState): boolean {
-  for (const { name, current } of machines.values())
-    if (current.running.size > 0 && !crashes.byMachine.get(name)?.jobs.size) return false;
+/** A machine whose jobs still run, or are about to begin, may be fine: then only the others are set aside. */
+function areAllConcerned({ machines, crashes }: RunState, now: number): boolean {
+  const isSoon = now - crashes.everywhere.since <= QUICK_MS;
+  for (const machine of machines.values()) {
+    if (crashes.byMachine.get(machine.name)?.jobs.size) continue;
+    if (machine.current.running.size > 0 || (isSoon && mayBegin(machine))) return false;
+  }
   return true;
 }
 
+function mayBegin({ phase, isOpen, current: { assigned, sent, queued } }: MachineState): boolean {
+  if (phase === "new" || phase === "connecting") return isOpen;
+  return phase === "ready" && assigned.size + sent.size + queued.size > 0;
+}
+
 function asideDue(state: RunState, now: number): News | null {
-  for (const [name, { jobs, first, isOver }] of state.crashes.byMachine) {
-    if (isOver || first === null || jobs.size < FEWEST) continue;
+  for (const [name, { jobs, first, moved, isOver }] of state.crashes.byMachine) {
     const machine = state.machines.get(name);
-    if (machine === undefined || !machine.isOpen) continue;
+    if (isOver || first === null || jobs.size < FEWEST || jobs.size === moved.size) continue;
+    if (machine === undefined || !(machine.isOpen || machine.isSetAside)) continue;
     const others = [...state.machines.values()].filter((other) => other !== machine && isTaker(other));
-    if (!others.some((other) => isWell(state, other, now))) continue;
-    const moved = [...jobs].filter((id) => others.some((other) => isServedBy(state, other, id)));
-    return { kind: "machine-set-aside", machine: name, jobs: moved, ...first };
+    if (!machine.isSetAside && !others.some((other) => isWell(state, other, now))) continue;
+    const isMovable = (id: JobId) => !moved.has(id) && others.some((other) => isServedBy(state, other, id));
+    const late = [...jobs].filter(isMovable);
+    if (machine.isSetAside && late.length === 0) continue;
+    const more = machine.isSetAside && ({ isMore: true } as const);
+    return { kind: "machine-set-aside", machine: name, jobs: late, ...more, ...first };
   }
   return null;
 }
@@ -105,8 +117,17 @@ function isTaker({ phase, isOpen, slots }: MachineState): boolean {
 }
 
 /** The rule has been applied: it does not apply again in this run. */
-export function endStreak({ crashes }: RunState, machine: string | null): void {
+export function endStreak({ crashes }: RunState): void {
   crashes.everywhere.isOver = true;
-  const own = machine === null ? undefined : crashes.byMachine.get(machine);
+}
+
+/** Jobs that begin before they are taken back crash, too: the streak goes on until the machine is opened again. */
+export function noteMoved({ crashes }: RunState, machine: string, jobs: readonly JobId[]): void {
+  crashes.everywhere.isOver = true;
+  for (const id of jobs) crashes.byMachine.get(machine)?.moved.add(id);
+}
+
+export function noteReopened({ crashes }: RunState, machine: string): void {
+  const own = crashes.byMachine.get(machine);
   if (own !== undefined) own.isOver = true;
 }

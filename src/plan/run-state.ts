@@ -40,6 +40,10 @@ export interface Streak {
   sign: string | null;
   readonly jobs: Set<JobId>;
   first: { readonly outcome: Outcome; readonly stderrTail: string } | null;
+  /** When the client learned of the first. */
+  since: number;
+  /** Jobs that run elsewhere because of it. */
+  readonly moved: Set<JobId>;
   /** An end was different, or the streak had its effect. */
   isOver: boolean;
 }

@@ -8,7 +8,7 @@ import { newCrashes, noteArrivals } from "../crashes.js";
 import { newHalting, sortWaiting } from "../halt.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyToAttempt, collectRest } from "./attempt-events.js";
-import { setAside, stopForCrash } from "./crash-events.js";
+import { reopenMachine, setAside, stopForCrash } from "./crash-events.js";
 import { applyEdit } from "./edit-events.js";
 import { addJob } from "./initial-state.js";
 import {
@@ -110,8 +110,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "machine-set-aside":
       return setAside(state, event);
     case "machine-opened":
-      Object.assign(toChange(state, event.machine), { isOpen: true, isSetAside: false });
-      return;
+      return reopenMachine(state, event.machine);
     case "jobs-assigned":
       return assign(state, toChange(state, event.machine), event);
     case "jobs-handed-over":

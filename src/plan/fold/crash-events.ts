@@ -2,7 +2,7 @@
 
 import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
-import { endStreak } from "../crashes.js";
+import { endStreak, noteMoved, noteReopened } from "../crashes.js";
 import { forgetEnd } from "../halt.js";
 import { type RunState, toChange } from "../run-state.js";
 import { setStage } from "./attempts.js";
@@ -11,7 +11,7 @@ import { interrupt } from "./job-events.js";
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 
 export function stopForCrash(state: RunState, event: EventOf<"same-crash">): void {
-  endStreak(state, null);
+  endStreak(state);
   if (event.action === "pause") {
     state.isPaused = true;
     return;
@@ -24,8 +24,14 @@ export function setAside(state: RunState, { machine: name, jobs }: EventOf<"mach
   const machine = toChange(state, name);
   machine.isSetAside ||= machine.isOpen;
   machine.isOpen = false;
-  endStreak(state, name);
+  noteMoved(state, name, jobs);
   for (const id of jobs) excuse(state, name, id);
+}
+
+export function reopenMachine(state: RunState, name: string): void {
+  const machine = toChange(state, name);
+  if (machine.isSetAside) noteReopened(state, name);
+  Object.assign(machine, { isOpen: true, isSetAside: false });
 }
 
 /** Retries the job: at once if its results are here, otherwise when they are collected. */

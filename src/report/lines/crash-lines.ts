@@ -38,18 +38,14 @@ function haltLines(): string[] {
   ];
 }
 
-export function setAsideLines({
-  machine,
-  jobs,
-  outcome,
-  stderrTail,
-}: EventOf<"machine-set-aside">): string[] {
-  const name = printable(machine);
+export function setAsideLines(event: EventOf<"machine-set-aside">): string[] {
+  const { jobs, outcome, stderrTail, isMore } = event;
+  const name = printable(event.machine);
+  const moved = jobs.length === 1 ? "1 job runs elsewhere" : `${jobs.length} jobs run elsewhere`;
+  if (isMore) return [`${name} is set aside: ${moved}, after the same crash`];
   const how = outcomeWords(outcome, stderrTail);
-  const moved =
-    jobs.length === 0 ? "" : `; ${jobs.length === 1 ? "1 job runs" : `${jobs.length} jobs run`} elsewhere`;
   return [
-    `WARNING: ${name} is set aside, because its first jobs crashed in the same way: ${how}${moved}`,
+    `WARNING: ${name} is set aside, because its first jobs crashed in the same way: ${how}; ${moved}`,
     ...tailLines(stderrTail),
     `to check it: sshoal doctor --machines ${name}; to use it again: sshoal undrain ${name}`,
   ];

@@ -209,6 +209,33 @@ describe("crashes on one machine", () => {
     expect(due(run)).toMatchObject({ kind: "same-crash", jobs: [1, 2, 3, 4, 5, 11] });
   });
 
+  test("another machine is about to begin: the client waits for it, but at most ten seconds", () => {
+    const run = aBusyRun();
+    run.at = 1000;
+    for (const job of [1, 2, 3, 4, 5]) run.tell(...crashed("a", job));
+    expect(due(run)).toBeNull();
+    run.at = 11_001;
+    expect(due(run)).toMatchObject({ kind: "same-crash", jobs: [1, 2, 3, 4, 5] });
+  });
+
+  test("jobs that begin before they are taken back run elsewhere, too, until it is opened again", () => {
+    const run = aBusyRun();
+    run.tell(...succeeds("b", 11), ...crashed("a", 1), ...crashed("a", 2), ...crashed("a", 3));
+    due(run);
+    run.tell(...crashed("a", 4), ...crashed("a", 5));
+    expect(due(run)).toEqual({
+      kind: "machine-set-aside",
+      machine: "a",
+      jobs: [4, 5],
+      isMore: true,
+      ...FIRST,
+    });
+    expect(due(run)).toBeNull();
+    expect(run.state.excused).toEqual(new Set([1, 2, 3, 4, 5]));
+    run.tell(...crashed("a", 6, { tail: "another" }), ...crashed("a", 7));
+    expect(due(run)).toBeNull();
+  });
+
   test.each<[string, News[]]>([
     ["two crashes", []],
     ["a success among the first three", succeeds("a", 3)],
