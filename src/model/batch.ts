@@ -3,6 +3,7 @@
 
 import type { Requirement } from "./job.js";
 import type { OutputLimit } from "./output-limit.js";
+import type { Wrap } from "./wrapper.js";
 
 /** How far a growing file has been read. */
 export interface FeedPosition {
@@ -33,6 +34,8 @@ export interface BatchSettings {
   readonly keepsDir?: boolean;
   /** How much is kept of each stream of a job. Absent: all of it. */
   readonly maxOutput?: OutputLimit;
+  /** Runs the command of each job; empty: none. Absent: that of the machine file. */
+  readonly wrap?: Wrap;
   /** How many earlier results are kept of each job. Absent: all of them. */
   readonly maxOld?: number;
   /** Their values may be secrets, and are kept nowhere. */

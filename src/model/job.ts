@@ -1,6 +1,7 @@
 // A job is one command of a batch; an attempt is one try of it on a machine.
 
 import type { OutputLimit } from "./output-limit.js";
+import type { Wrap } from "./wrapper.js";
 
 /** Tells the jobs of a batch apart: a whole number above 0 that a job keeps, wherever its line moves. */
 export type JobId = number;
@@ -21,6 +22,8 @@ export interface Job {
   readonly timeoutSeconds?: number;
   /** Null: all of its output is kept. */
   readonly maxOutput?: OutputLimit | null;
+  /** Runs its command; empty: none, whatever batch and machine have. */
+  readonly wrap?: Wrap;
   /** Variables of its own. Their values may be secrets, and are kept nowhere. */
   readonly envNames?: readonly string[];
   /** The last part of its name, if the batch file sets it; absent: its number. */

@@ -1,6 +1,7 @@
 // A machine as its file describes it (spec), as the probe measured it (capacity), and its slots.
 
 import type { Requirement } from "./job.js";
+import type { Wrap } from "./wrapper.js";
 
 /** The format of the spools that this version makes. Spools of 0.1 have format 1. */
 export const SPOOL_FORMAT = 2;
@@ -35,6 +36,8 @@ export interface MachineSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Shell lines that run before each job. */
   readonly setup: readonly string[];
+  /** Runs the command of each job, after `setup`. Absent: none. */
+  readonly wrap?: Wrap;
   /** Each job runs in a new shell, without the fast path of slots (`runtime/fast.sh`). */
   readonly hasPlainSlots: boolean;
   /** What is reserved for people. */

@@ -141,7 +141,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
   const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
-  const { exclude, keepsDir, mergesOutput, maxOutput, maxOld, envFromFiles } = settings;
+  const { exclude, keepsDir, mergesOutput, maxOutput, maxOld, envFromFiles, wrap } = settings;
   const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
@@ -156,6 +156,7 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     ...(keepsDir && { keepsDir }),
     ...(mergesOutput && { mergesOutput }),
     ...(maxOutput && { maxOutput }),
+    ...(wrap && { wrap }),
     ...(maxOld !== undefined && { maxOld }),
   };
 }

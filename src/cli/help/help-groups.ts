@@ -25,6 +25,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--exclude",
     "--max-send",
     "--env",
+    "--wrap",
     "--keep-dir",
   ],
   "Failures and reruns": [

@@ -2,7 +2,9 @@
 
 import { Option } from "commander";
 import { UserError } from "../../errors.js";
+import { splitOptionWords } from "../../input/batch/option-words.js";
 import type { OutputLimit } from "../../model/output-limit.js";
+import { isWrap, type Wrap } from "../../model/wrapper.js";
 import { parseDuration } from "./duration.js";
 import { parseSize } from "./size.js";
 
@@ -61,6 +63,19 @@ function toOutputLimit(text: string): OutputLimit {
     return { bytes: Math.floor(bytes), text: text.replaceAll(/\s/g, "") };
   throw new UserError(`--max-output takes a size of 1kB or more, with a unit, or none, got "${text}"`, {
     hint: "for example --max-output 100MB",
+  });
+}
+
+/** One word on the command line, quoted as in a shell; empty: none. */
+export function wrapOption(): Option {
+  return new Option(
+    "--wrap <command>",
+    "run each job inside this command: 'apptainer exec --nv image.sif'; '' for none (default: wrap: of the machine file)",
+  ).argParser((text): Wrap => {
+    const words = splitOptionWords(text);
+    if (words !== null && isWrap(words)) return words;
+    const why = words === null ? "a quote is not closed" : "it must begin with a command";
+    throw new UserError(`--wrap ${text}: ${why}`, { hint: "for example --wrap 'apptainer exec image.sif'" });
   });
 }
 

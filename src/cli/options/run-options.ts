@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { UserError } from "../../errors.js";
 import type { HaltRule } from "../../model/halt-rule.js";
 import type { OutputLimit } from "../../model/output-limit.js";
+import type { Wrap } from "../../model/wrapper.js";
 import type { Policy } from "../../plan/run-state.js";
 import type { Rerun } from "../../run/rerun.js";
 import { attendedHalt, haltOption } from "./halt-option.js";
@@ -26,6 +27,7 @@ import {
   sizeOption,
   toAssignment,
   variableOf,
+  wrapOption,
 } from "./option-values.js";
 import { pathsIn } from "./path-words.js";
 import { typedIn } from "./typed-values.js";
@@ -56,6 +58,8 @@ export interface RunOptions extends MachineOptions {
   readonly maxOutput: OutputLimit | null;
   /** Null: all earlier results are kept. */
   readonly maxOld: number | null;
+  /** Null: that of the machine files. */
+  readonly wrap: Wrap | null;
   readonly env: Readonly<Record<string, string>>;
   /** The names of those that only a configuration file sets. */
   readonly envFromFiles: readonly string[];
@@ -88,6 +92,7 @@ export interface RawRun extends RawMachines, RawNotify {
   readonly maxOutput?: OutputLimit | "none";
   /** Infinity: all. */
   readonly maxOld?: number;
+  readonly wrap?: Wrap;
   readonly env?: string[];
   /** Of configuration files: those of the batch file and of the command line take precedence. */
   readonly envByDefault?: string[];
@@ -147,6 +152,7 @@ export function describeRunOptions(command: Command): Command {
       "set a variable for jobs; NAME alone passes on your own value; repeatable",
       gather,
     )
+    .addOption(wrapOption())
     .addOption(durationOption("--timeout <duration>", "stop jobs that run longer than this: 90s, 10m, 2h"))
     .addOption(retriesOption())
     .option("--retry-on-failure", "retry jobs that fail as well")
@@ -203,6 +209,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     mergesOutput: raw.merge ?? false,
     maxOutput: raw.maxOutput === undefined || raw.maxOutput === "none" ? null : raw.maxOutput,
     maxOld: raw.maxOld === undefined || !Number.isFinite(raw.maxOld) ? null : raw.maxOld,
+    wrap: raw.wrap ?? null,
     env: Object.fromEntries(
       [...(raw.envByDefault ?? []), ...(raw.env ?? [])].map((assignment) => toAssignment(assignment, env)),
     ),

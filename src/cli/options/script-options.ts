@@ -24,6 +24,7 @@ const FOR_BOTH = [
   "--keep-dir",
   "--max-output",
   "--env",
+  "--wrap",
   "--copy-forward",
   "--copy-backwards",
 ];
@@ -140,13 +141,14 @@ function named({ name }: Partial<RawScript>, { stem }: Batch): Pick<Job, "name" 
 }
 
 function withOwn(job: Job, set: Partial<RawRun>, revised: RunOptions, common: Requirement): Job {
-  const { requirement, timeoutSeconds, maxOutput, env } = revised;
+  const { requirement, timeoutSeconds, maxOutput, env, wrap } = revised;
   return {
     ...job,
     ...(JSON.stringify(requirement) !== JSON.stringify(common) && { requirement }),
     ...("timeout" in set && { timeoutSeconds: timeoutSeconds ?? 0 }),
     ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
     ...("maxOutput" in set && { maxOutput }),
+    ...(set.wrap !== undefined && { wrap: wrap ?? [] }),
     ...(set.env !== undefined && { envNames: Object.keys(env) }),
   };
 }

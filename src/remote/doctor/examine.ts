@@ -68,7 +68,7 @@ export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS):
   const settings = {
     nonce,
     tools: [...NEEDED_TOOLS, ...USEFUL_TOOLS.keys()].join(" "),
-    job: spec.setup.length === 0 ? "" : setupScript(nonce, spec),
+    job: spec.setup.length === 0 && spec.wrap === undefined ? "" : setupScript(nonce, spec),
     ...limits,
     // A local machine has no connection that could end.
     ...(spec.address.kind === "local" && { survivor_seconds: 0 }),
@@ -78,10 +78,16 @@ export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS):
   return [`${NOTE_LOGIN}${rootPrelude(spec.scratch)}`, ...assignments, ...files].join("\n");
 }
 
-/** A job whose command only prints which Python is active after the setup. */
+/** A job whose command only prints which Python is active after the setup, inside the wrapper. */
 function setupScript(nonce: string, spec: MachineSpec): string {
   const command = `echo; echo ${nonce} python "$(command -v python || command -v python3)"`;
-  return jobScript({ id: 1, line: null, name: "doctor", command }, spec, "doctor", {});
+  return jobScript(
+    { id: 1, line: null, name: "doctor", command },
+    spec,
+    "doctor",
+    {},
+    spec.wrap && { wrap: spec.wrap },
+  );
 }
 
 /**

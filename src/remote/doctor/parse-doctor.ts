@@ -90,7 +90,8 @@ function parseSetup(raw: Facts): SetupTrial | null {
     .slice(0, MOST_SAID)
     .map((line) => cleanText(line).replace(OUR_SCRIPT, ""))
     // The last line is from sshoal: it reports that the setup failed.
-    .filter((line) => line !== "" && !line.startsWith("sshoal: "));
+    .filter((line) => line !== "" && !line.startsWith("sshoal: the setup of "))
+    .map((line) => line.replace(/^sshoal: /, ""));
   return code === 0
     ? { kind: "worked", python: textOf(raw, "setup-python"), said }
     : { kind: "failed", code, said };

@@ -6,6 +6,7 @@ import type { Job } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
 import { isOutputLimit } from "../../model/output-limit.js";
 import { describeNewer, VERSION } from "../../model/version.js";
+import { isWrap } from "../../model/wrapper.js";
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
@@ -64,6 +65,7 @@ function withLaterSettings({ stem, ...about }: About): About | null {
     inPlace = null,
     copyForward,
     maxOutput,
+    wrap,
     envFromFiles: _,
     ...settings
   } = withoutMaxOld(about.settings);
@@ -80,6 +82,7 @@ function withLaterSettings({ stem, ...about }: About): About | null {
       copyForward: soundPaths(copyForward) ?? ["."],
       copyBack: soundPaths(settings.copyBack) ?? ["."],
       ...(isOutputLimit(maxOutput) && { maxOutput }),
+      ...(isWrap(wrap) && { wrap }),
     },
   };
 }
@@ -122,7 +125,7 @@ function isFileName(name: string): boolean {
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
   const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } = entry.job;
-  const { priority, order, ...job } = rest;
+  const { priority, order, wrap, ...job } = rest;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
   const need = soundRequirement(requirement);
   const seconds = soundSeconds(timeoutSeconds);
@@ -135,6 +138,7 @@ function withSoundOwn(entry: Entry): Entry {
     ...(forward && { copyForward: forward }),
     ...(back && { copyBack: back }),
     ...((maxOutput === null || isOutputLimit(maxOutput)) && { maxOutput }),
+    ...(isWrap(wrap) && { wrap }),
   };
   return { ...entry, job: { ...job, ...own } };
 }

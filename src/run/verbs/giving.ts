@@ -2,8 +2,9 @@
 // arrive go to other machines.
 
 import type { Decision } from "../../model/decision.js";
-import { type JobId, kindOf, treeKeyOf } from "../../model/job.js";
+import { type Job, type JobId, kindOf, treeKeyOf } from "../../model/job.js";
 import { limitOfJob } from "../../model/output-limit.js";
+import { wrapOfJob } from "../../model/wrapper.js";
 import { deviceEnv } from "../../plan/slots/devices.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import { handOver, NothingArrived } from "../../remote/spool/hand-over.js";
@@ -81,11 +82,17 @@ export class Giver {
     const manifest = this.#manifest(link, ids);
     const tree = await this.#treeFor(link, manifest, emit);
     const resumed = await this.#parts.resumer.prepare(link, [...manifest.jobs.keys()], emit);
+    const isWrapped = (job: Job) => wrapOfJob(job, settings, spec).length > 0;
+    const hasOwnShell = (key: string, job: Job) =>
+      // A fork runs in the slot's directory, so it cannot resume another one.
+      spec.setup.length > 0 || resumed.has(key) || isWrapped(job) || needsOwnShell(job.command);
     const jobs = [...manifest.jobs].map(([key, job]) => ({
       key,
-      script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env, mergesOutput),
-      // A fork runs in the slot's directory, so it cannot resume another one.
-      needsOwnShell: spec.setup.length > 0 || resumed.has(key) || needsOwnShell(job.command),
+      script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env, {
+        mergesOutput,
+        wrap: wrapOfJob(job, settings, spec),
+      }),
+      needsOwnShell: hasOwnShell(key, job),
       timeoutSeconds: job.timeoutSeconds,
       maxOutput: limitOfJob(job, maxOutput) ?? undefined,
       kind: kindOf(job.requirement),

@@ -100,6 +100,20 @@ describe("options right above a job", () => {
     expect(error).toContain("jobs.sh:3");
   });
 
+  test("set a wrapper, or that there is none; a job takes precedence over the command line", async () => {
+    const text = `#@ --wrap 'env A=1'\n\n#@ --wrap "env B='2 3'"\necho a\n#@ --wrap ''\necho b\necho c\n`;
+    const { options, jobs } = await read(text);
+    expect(options.wrap).toEqual(["env", "A=1"]);
+    expect(jobs.map(({ wrap }) => wrap)).toEqual([["env", "B=2 3"], [], undefined]);
+    const typed = await read(text, "--wrap", "nice -n 5");
+    expect(typed.options.wrap).toEqual(["nice", "-n", "5"]);
+    expect(typed.jobs.map(({ wrap }) => wrap)).toEqual([["env", "B=2 3"], [], undefined]);
+    expect((await read(text, "--wrap", "")).options.wrap).toEqual([]);
+    const error = await errorOf('#@ --wrap "env \'A"\n\necho a\n');
+    expect(error).toContain("jobs.sh:1");
+    expect(error).toContain("a quote is not closed");
+  });
+
   test("at the top of the file too, without a blank line between", async () => {
     const { options, jobs } = await read("#@ --num-cpus 3\necho a\necho b\n");
     expect(options.requirement.cpus).toBe(1);

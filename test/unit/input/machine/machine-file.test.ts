@@ -68,6 +68,7 @@ max_jobs: 3
 scratch: ~/tmp
 env: { LR: 1e-4 }
 setup: source ~/venv/bin/activate
+wrap: [apptainer, exec, --nv, my image.sif]
 plain_slots: true
 keep_free: { memory: 8000, cpus: 2, gpus: 1 }
 `;
@@ -89,6 +90,7 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
       scratch: "~/tmp",
       env: { LR: "1e-4" },
       setup: ["source ~/venv/bin/activate"],
+      wrap: ["apptainer", "exec", "--nv", "my image.sif"],
       hasPlainSlots: true,
       keepFree: { memoryMb: 8000, cpus: 2, gpus: 1 },
     });
@@ -314,6 +316,13 @@ describe("mistakes of a file, and their places", () => {
   });
 
   test.each([
+    [
+      "wrap: apptainer exec",
+      '2:7: wrap must be a list of words such as [apptainer, exec, image.sif], got "apptainer exec"',
+    ],
+    ["wrap:", "2:6: wrap must be a list of words such as [apptainer, exec, image.sif], got nothing"],
+    ["wrap: ['', exec]", '2:8: wrap must begin with a command, got ""'],
+    ["wrap: [a, [b]]", "2:11: each of wrap must be text, got a list"],
     ["plain_slots: yes", '2:14: plain_slots must be true or false, got "yes"'],
     ["port:", "2:6: port must be a whole number from 1 to 65535, got nothing"],
     ["port: 0", '2:7: port must be a whole number from 1 to 65535, got "0"'],
