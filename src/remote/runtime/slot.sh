@@ -30,6 +30,8 @@ dir='' key='' attempt=''
 tree='' tree_has_directories='' tree_is_large='' needs_own_shell='' named=''
 # Its process, its watches, when it began (in hundredths of a second), and whether it was given back for lack of room.
 job='' watchdog='' output_watch='' begun='' is_put_back=''
+# What the line of its end has after the duration: " name=value …".
+facts=''
 # Of the loop: whether it has nothing to recover, could not write who it is, and holds a claim.
 is_new='' is_unwritten='' has_room=''
 # Why there is no room, and the reason that was last reported.

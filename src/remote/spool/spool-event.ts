@@ -21,6 +21,8 @@ export type SpoolEvent =
       readonly slot: number;
       readonly outcome: Outcome;
       readonly durationMs: number;
+      /** What else the machine found out, by name. Names of later versions are here, too. */
+      readonly facts: ReadonlyMap<string, string>;
     }
   | { readonly kind: "waiting"; readonly slot: number; readonly reason: string }
   | { readonly kind: "idle"; readonly slot: number }
@@ -33,6 +35,9 @@ export type SpoolEvent =
   /** Longer than any line of sshoal, and skipped. */
   | { readonly kind: "overlong" };
 
+/** Most ends have no facts: they share this map. */
+const NO_FACTS: ReadonlyMap<string, string> = new Map();
+
 /** Null for a line that is no event: cut by a full disk, or written by a later version. */
 export function parseSpoolEvent(line: string, clock: MachineClock | null = null): SpoolEvent | null {
   const [kind, first = "", second = "", third = "", fourth = ""] = line.split(" ");
@@ -43,7 +48,14 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
     case "ended": {
       const outcome = parseExit(third);
       if (!isAttemptKey(first) || !isNumber(second) || !isNumber(fourth) || outcome === null) return null;
-      return { kind, key: first, slot: Number(second), outcome, durationMs: Number(fourth) };
+      return {
+        kind,
+        key: first,
+        slot: Number(second),
+        outcome,
+        durationMs: Number(fourth),
+        facts: parseFacts(line),
+      };
     }
     case "waiting":
       return isNumber(first)
@@ -61,6 +73,22 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
     default:
       return null;
   }
+}
+
+/** More words than any version writes are not read: the line comes from a machine. */
+const MAX_FACTS = 32;
+const FACT = /^([A-Za-z0-9._-]{1,64})=([A-Za-z0-9._-]{1,64})$/;
+
+/** The `name=value` words after the duration. */
+function parseFacts(line: string): ReadonlyMap<string, string> {
+  const words = line.split(" ").slice(5, 5 + MAX_FACTS);
+  if (words.length === 0) return NO_FACTS;
+  return new Map(words.flatMap((word) => parseFact(word) ?? []));
+}
+
+function parseFact(word: string): [[string, string]] | null {
+  const [, name, value] = FACT.exec(word) ?? [];
+  return name === undefined || value === undefined ? null : [[name, value]];
 }
 
 /** Parses the content of `exit`: an exit code of the shell, or a word for what sshoal did to the job. */

@@ -57,7 +57,7 @@ take() {
 }
 
 run_job() {
-  job='' watchdog='' is_put_back=''
+  job='' watchdog='' is_put_back='' facts=''
   # After a power failure, a command that was handed over just before may be empty.
   if ! name_tree; then
     end_with lost 0
@@ -98,6 +98,6 @@ end_with() {
   until echo "$1" >"$dir/exit"; do make_room; done
   # If a job cannot begin, the end of the job before it is not reported yet.
   untold="${untold:+$untold
-}ended $key $slot $1 $2"
+}ended $key $slot $1 $2$facts"
   [ "$1" = 0 ] || tell
 }

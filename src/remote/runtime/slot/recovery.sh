@@ -48,7 +48,7 @@ is_taken_over() {
 # see_to_end CLAIM: waits until the current job is gone, then writes how it ended: by its file "code", or as lost. CLAIM
 # is "named" if the process that took it had written its name.
 see_to_end() {
-  took=0 is_seen=
+  took=0 is_seen='' facts=''
   while [ ! -s "$dir/exit" ] && is_under_way "$1"; do is_seen=yes && sleep 1; done
   # A job that was gone at the first check may have ended long ago, so its duration is unknown.
   [ -z "$is_seen" ] || find_age

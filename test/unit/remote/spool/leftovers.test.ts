@@ -252,7 +252,14 @@ test("an event log is read whole, even if a full disk left its last line incompl
   await aSpool(DONE, { events: "started 0000001-1 0\nnonsense\nended 0000001-1 0 3 20\nstart" });
   expect(await readLog(session, place, signal)).toEqual([
     { kind: "started", key: "0000001-1", slot: 0, startedAt: null },
-    { kind: "ended", key: "0000001-1", slot: 0, outcome: { kind: "exited", code: 3 }, durationMs: 20 },
+    {
+      kind: "ended",
+      key: "0000001-1",
+      slot: 0,
+      outcome: { kind: "exited", code: 3 },
+      durationMs: 20,
+      facts: new Map(),
+    },
   ]);
 });
 

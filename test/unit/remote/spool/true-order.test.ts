@@ -15,6 +15,7 @@ const ended = (job: number, slot: number, durationMs: number): SpoolEvent => ({
   slot,
   outcome: { kind: "exited", code: 0 },
   durationMs,
+  facts: new Map(),
 });
 const waits = (slot: number, reason: string): SpoolEvent => ({ kind: "waiting", slot, reason });
 
