@@ -12,6 +12,7 @@ export const SPOOL_SCRIPTS = [
   "fork.bash",
   "kinds.sh",
   "begin.sh",
+  "sampler.sh",
 ] as const;
 
 export type RuntimeFile =

@@ -58,6 +58,7 @@ trap '' INT QUIT
 . ./slot/command.sh
 . ./slot/time-limit.sh
 . ./slot/output-limit.sh
+. ./slot/footprint.sh
 . ./slot/leftovers.sh
 . ./slot/results.sh
 . ./slot/events.sh
@@ -71,7 +72,7 @@ main() {
   done
   if [ -z "$is_new" ]; then
     recover
-    with_lock "$lock" has_work || exit 0
+    with_lock "$lock" has_work || leave
   fi
   while true; do
     if [ -n "$has_room" ]; then
@@ -80,8 +81,13 @@ main() {
     else
       wait_for_room
     fi
-    with_lock "$lock" has_work || exit 0
+    with_lock "$lock" has_work || leave
   done
+}
+
+leave() {
+  wake_sampler
+  exit 0
 }
 
 [ -n "${plain_slots-}" ] || . ./fast.sh

@@ -28,6 +28,7 @@ const RARE = [
   "incoming.<pid>/",
   "removing/",
   "slots/<n>/wants",
+  "slots/<n>/peak",
   "slots/<n>/aside.<key>",
   "jobs/<key>/making/",
   "jobs/<key>/out.cut",

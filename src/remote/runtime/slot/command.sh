@@ -3,6 +3,7 @@
 begin() {
   [ "$tree" != @ ] || mkdir -p "$dir/work"
   tell_start
+  ensure_sampler
   start_watchdog
   start_output_watch
 }

@@ -94,6 +94,7 @@ wind_up() {
 end_with() {
   cut_output
   [ "$1" = 0 ] || tell_full_disk
+  add_footprint
   # Valid only with its newline, so an incomplete write is no exit code.
   until echo "$1" >"$dir/exit"; do make_room; done
   # If a job cannot begin, the end of the job before it is not reported yet.
