@@ -2,6 +2,7 @@
 // milliseconds at which the client learned of the event. Durations are measured by the machine's clock.
 
 import type { BatchSettings, FeedPosition } from "./batch.js";
+import type { Footprint, NeedAdvice } from "./footprint.js";
 import type { HaltRule } from "./halt-rule.js";
 import type { Job, JobId, Outcome } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
@@ -165,6 +166,8 @@ export type RunEvent = { readonly at: number } & (
       readonly durationMs: number;
       /** Of a job that failed: the last lines of its stderr. Left out: the machine did not answer in time. Never recorded. */
       readonly stderrTail?: string;
+      /** What it used. Absent: unknown. */
+      readonly footprint?: Footprint;
     }
   /** Progress of a collection. Only large collections report it. */
   | {
@@ -186,6 +189,8 @@ export type RunEvent = { readonly at: number } & (
       readonly missing?: readonly string[];
       /** Another result of the job is in place: these results are under this name in job_results/. */
       readonly beside?: string;
+      /** As in `job-ended`. */
+      readonly footprint?: Footprint;
     }
   /** The machine was asked again for missing results: `files` arrived, `missing` still could not be collected. */
   | {
@@ -275,6 +280,8 @@ export type RunEvent = { readonly at: number } & (
       readonly counts: Counts;
       /** Results of which a part is still on a machine; absent: there are none. */
       readonly incomplete?: readonly Incomplete[];
+      /** Needs that are larger than what jobs used; absent: none, or smaller ones would not help. */
+      readonly needs?: readonly NeedAdvice[];
     }
 );
 

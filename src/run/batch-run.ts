@@ -78,7 +78,8 @@ export function startRun(order: BatchOrder): BatchRun {
     try {
       writingTo(results.privateDir, () => openRun(loop, { order, begun, settings: terms.settings }));
       await loop.run();
-      await tellEnd(loop, state, pruner?.removed);
+      const { requirement } = terms.settings;
+      await tellEnd(loop, state, { removed: pruner?.removed, requirement, machines: performer.measured() });
       return state;
     } finally {
       tee?.stop();

@@ -67,14 +67,15 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
 
 function end(
   { state, machine, tracked, attempt }: About,
-  { outcome, durationMs, at }: EventOf<"job-ended">,
+  { outcome, durationMs, at, footprint }: EventOf<"job-ended">,
 ): boolean {
   if (!isBefore(attempt.stage, "ended")) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
   const { slot, startedAt } = courseOf(attempt.stage);
   const endedAt = endOf(startedAt, durationMs, timeOf(at));
-  setStage(state, machine, attempt, { kind: "ended", slot, startedAt, endedAt, durationMs, outcome });
+  const ending = { slot, startedAt, endedAt, durationMs, outcome, ...(footprint && { footprint }) };
+  setStage(state, machine, attempt, { kind: "ended", ...ending });
   noteDuration(state, { startedAt, endedAt, durationMs, outcome });
   if (attempt.isCurrent && !isWorthRetrying(state, tracked, outcome)) noteEnd(state, attempt.job, outcome);
   return attempt.isCurrent;
@@ -113,7 +114,7 @@ function collect(
   const { stage } = attempt;
   if (stage.kind !== "ended") return false;
   const isToRetry = attempt.isCurrent && isWorthRetrying(state, tracked, collectedOutcome);
-  const { slot, startedAt, endedAt, durationMs, outcome } = stage;
+  const { slot, startedAt, endedAt, durationMs, outcome, footprint } = stage;
   setStage(state, machine, attempt, {
     kind: "collected",
     slot,
@@ -121,6 +122,7 @@ function collect(
     endedAt,
     durationMs,
     outcome,
+    ...(footprint && { footprint }),
     isThere: true,
     isKept: isToKeep(state, tracked, outcome),
     isToRetry,

@@ -239,8 +239,9 @@ export function collectedNews(
   if (stage.kind !== "ended") throw new Error(`attempt ${number} of job ${job} has not ended`);
   const missing = arrived.get(`${job} ${number}`) ?? [];
   const rest = missing.length > 0 && { missing };
-  const about = { job, attempt: number, machine, outcome: stage.outcome, files: 0, bytes: 0 };
-  return { kind: "job-collected", ...about, ...rest };
+  const { outcome, footprint } = stage;
+  const about = { job, attempt: number, machine, outcome, files: 0, bytes: 0 };
+  return { kind: "job-collected", ...about, ...rest, ...(footprint && { footprint }) };
 }
 
 type NewsOf<K extends RunEvent["kind"]> = Omit<Extract<RunEvent, { kind: K }>, "at">;

@@ -4,6 +4,7 @@ import type { Attempt } from "../../model/attempt.js";
 import { rankOf } from "../../model/attempt-key.js";
 import { type BatchState, emptyState } from "../../model/batch-state.js";
 import type { Incomplete, RunEvent } from "../../model/event.js";
+import type { NeedAdvice } from "../../model/footprint.js";
 import type { Job, JobId } from "../../model/job.js";
 import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
 import type { Known, Sources } from "../reporter.js";
@@ -32,6 +33,8 @@ export interface ViewState {
   hasProgress: boolean;
   /** Results of which a part stays on a machine; known when the run has ended. */
   incomplete: readonly Incomplete[];
+  /** Likewise. */
+  needs: readonly NeedAdvice[];
   /** The notice at the bottom while no new job begins. */
   stopping: string | null;
   paused: string | null;
@@ -68,6 +71,7 @@ export function newView(machines: readonly string[], sources: JobSources): ViewS
     lastLines: new Map(),
     hasProgress: false,
     incomplete: [],
+    needs: [],
     stopping: null,
     paused: null,
     interrupted: "no",
@@ -110,6 +114,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
       return;
     case "run-ended":
       view.incomplete = event.incomplete ?? [];
+      view.needs = event.needs ?? [];
       return;
     case "results-moved":
     case "jobs-added":

@@ -8,7 +8,9 @@ export function resultsJson({ batch, rows }: Pick<ResultTable, "batch" | "rows">
     const { job, name, line, state, outcome, startedAt, durationMs, machine, slot, attempt, command } = row;
     const parameters = Object.fromEntries(row.parameters);
     const metrics = Object.fromEntries(row.metrics);
+    const { memoryMb = null, gpuMemoryMb = null, cpuMs = null } = row.footprint ?? {};
     const told = { job, name, line, state, outcome, parameters, metrics, startedAt, durationMs };
-    return jsonLine({ kind: "job-result", batch, ...told, machine, slot, attempt, command });
+    const used = { cpuMs, memoryMb, gpuMemoryMb };
+    return jsonLine({ kind: "job-result", batch, ...told, ...used, machine, slot, attempt, command });
   });
 }

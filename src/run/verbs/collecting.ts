@@ -116,7 +116,9 @@ export class Collector {
         const [about, outcome] = [parseAttemptKey(key), outcomes.get(key) ?? UNTOLD];
         const missing = allMissing.get(key);
         const came = { outcome, files, bytes, ...(missing && { missing }), ...(beside && { beside }) };
-        emit({ kind: "job-collected", ...about, machine: link.spec.name, ...came });
+        const machine = link.spec.name;
+        const footprint = this.#parts.known.footprintOf(machine, about.job, about.attempt);
+        emit({ kind: "job-collected", ...about, machine, ...came, ...(footprint && { footprint }) });
       }
     }
     for (const { key } of placed) await this.#prune(key, emit);

@@ -80,6 +80,7 @@ export class Greeter {
     link.session.makeReady?.(4);
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots: plan.slots });
     link.slots = plan.slots;
+    link.capacity = capacity;
   }
 
   /** The machine gets no jobs before the working directory is read. If that takes long, the machine is measured again. */

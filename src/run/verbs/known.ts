@@ -2,6 +2,7 @@
 
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
+import type { Footprint } from "../../model/footprint.js";
 import { type Job, type JobId, kindOf } from "../../model/job.js";
 import { heldBy } from "../../plan/holdings.js";
 import { hasOnlyKept, keepsDir, keptOn, lastBegun, lastKept } from "../../plan/kept-dirs.js";
@@ -59,6 +60,12 @@ export class Known {
   /** Keys of the attempts that the machine was given and that were not collected or taken back. */
   heldBy(machine: string): string[] {
     return this.keys(machine, heldBy(machineOf(this.#state, machine)));
+  }
+
+  /** What the machine reported at its end; absent: unknown. */
+  footprintOf(machine: string, id: JobId, number: number): Footprint | undefined {
+    const attempt = this.#state.machines.get(machine)?.attempts.get(id);
+    return attempt?.number === number && "footprint" in attempt.stage ? attempt.stage.footprint : undefined;
   }
 
   /** True if the machine has something of the batch; false for an unknown machine. */

@@ -4,6 +4,7 @@ import type { Fleet } from "../../fleet/fleet.js";
 import { isRetryable, pause } from "../../fleet/retrying.js";
 import type { Decision } from "../../model/decision.js";
 import type { JobId } from "../../model/job.js";
+import type { Capacity, MachineSpec } from "../../model/machine.js";
 import { clean, type Remains } from "../../remote/spool/clean-spool.js";
 import type { Home } from "../home/home.js";
 import type { Emit } from "../loop.js";
@@ -53,6 +54,11 @@ export class Performer {
     const resumer = new Resumer({ known, results: home.results, maxBytes: terms.sending?.maxBytes ?? null });
     this.#giver = new Giver({ terms, known, stager, attendant, resumer });
     this.#collector = new Collector({ terms, known, home });
+  }
+
+  /** The machines that were measured before their first job in this run. */
+  measured(): { spec: MachineSpec; capacity: Capacity }[] {
+    return [...this.#links.values()].flatMap(({ spec, capacity }) => (capacity ? [{ spec, capacity }] : []));
   }
 
   /** Never rejects for a fault of a machine; that is an event. */

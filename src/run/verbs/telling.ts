@@ -1,6 +1,7 @@
 // Turns the lines of a machine's event logs into events of the run.
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
+import { footprintOf } from "../../remote/spool/footprint-facts.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
 import type { Emit } from "../loop.js";
 import type { Known } from "./known.js";
@@ -44,7 +45,8 @@ export function tellSpoolEvent(
       poller.unwatch(event.key);
       const { outcome, durationMs } = event;
       const stderrTail = ends.get(event.key);
-      const about = { job: id, attempt, machine, outcome, durationMs };
+      const footprint = footprintOf(event.facts);
+      const about = { job: id, attempt, machine, outcome, durationMs, ...(footprint && { footprint }) };
       return emit({ kind: "job-ended", ...about, ...(stderrTail !== undefined && { stderrTail }) });
     }
     case "waiting":
