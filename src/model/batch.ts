@@ -34,6 +34,8 @@ export interface BatchSettings {
   readonly keepsDir?: boolean;
   /** How much is kept of each stream of a job. Absent: all of it. */
   readonly maxOutput?: OutputLimit;
+  /** Jobs get no more memory than the requirement, where the machine can do that. Absent: they do. */
+  readonly limitsMemory?: boolean;
   /** Runs the command of each job; empty: none. Absent: that of the machine file. */
   readonly wrap?: Wrap;
   /** How many earlier results are kept of each job. Absent: all of them. */

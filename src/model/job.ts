@@ -22,6 +22,8 @@ export interface Job {
   readonly timeoutSeconds?: number;
   /** Null: all of its output is kept. */
   readonly maxOutput?: OutputLimit | null;
+  /** More memory than its requirement is refused to it, where the machine can do that. */
+  readonly limitsMemory?: boolean;
   /** Runs its command; empty: none, whatever batch and machine have. */
   readonly wrap?: Wrap;
   /** Variables of its own. Their values may be secrets, and are kept nowhere. */

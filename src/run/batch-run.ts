@@ -142,7 +142,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
   const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
-  const { exclude, keepsDir, mergesOutput, maxOutput, maxOld, envFromFiles, wrap } = settings;
+  const { exclude, keepsDir, mergesOutput, maxOutput, maxOld, envFromFiles, wrap, limitsMemory } = settings;
   const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
@@ -158,6 +158,7 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     ...(mergesOutput && { mergesOutput }),
     ...(maxOutput && { maxOutput }),
     ...(wrap && { wrap }),
+    ...(limitsMemory && { limitsMemory }),
     ...(maxOld !== undefined && { maxOld }),
   };
 }

@@ -72,7 +72,9 @@ test("CSV, without formulas", async () => {
   expect(lines[0]).toBe(
     "job,state,kind,acc,loss,val.acc,'=cmd,seconds,cpu_seconds,memory_mb,gpu_memory_mb,machine,slot,attempt,command",
   );
-  expect(lines[2]).toMatch(/^2,succeeded,json,0\.25,NaN,0\.1,,[\d.]+,one\.yaml,[012],1,\.\/train\.sh json$/);
+  expect(lines[2]).toMatch(
+    /^2,succeeded,json,0\.25,NaN,0\.1,,[\d.]+,[\d.]*,\d*,,one\.yaml,[012],1,\.\/train\.sh json$/,
+  );
   expect(lines).toHaveLength(8);
 });
 
@@ -91,6 +93,9 @@ test("JSON: one object per job", async () => {
     metrics: { acc: 0.75, loss: 9 },
     startedAt: expect.any(Number),
     durationMs: expect.any(Number),
+    cpuMs: null,
+    memoryMb: null,
+    gpuMemoryMb: null,
     machine: "one.yaml",
     slot: expect.any(Number),
     attempt: 1,

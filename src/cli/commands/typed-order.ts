@@ -87,13 +87,14 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
   const isInPlace = copying.inPlace !== null;
   const keepsDir = options.keepsDir && !isInPlace;
-  const { mergesOutput, maxOutput, maxOld, envFromFiles, wrap } = options;
+  const { mergesOutput, maxOutput, maxOld, envFromFiles, wrap, limitsMemory } = options;
   const kept = {
     ...(keepsDir && { keepsDir }),
     ...(mergesOutput && { mergesOutput }),
     ...(envFromFiles.length > 0 && { envFromFiles }),
     ...(maxOutput && { maxOutput }),
     ...(wrap !== null && { wrap }),
+    ...(limitsMemory && { limitsMemory }),
     ...(maxOld !== null && { maxOld }),
   };
   return {

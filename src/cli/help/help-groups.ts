@@ -30,6 +30,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   "Failures and reruns": [
     "--timeout",
+    "--limit-memory",
     "--retries",
     "--retry-on-failure",
     "--reassign-after",

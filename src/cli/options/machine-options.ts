@@ -18,11 +18,14 @@ import {
 /** No machines: this computer. */
 export interface MachineOptions extends MachineChoice, SshOptions {
   readonly requirement: Requirement;
+  /** The memory of the requirement is enforced. */
+  readonly limitsMemory: boolean;
   readonly isJson: boolean;
   readonly isVerbose: boolean;
 }
 
 export interface RawMachines extends RawChoice, RawSsh, RawRequirement {
+  readonly limitMemory?: boolean;
   readonly json?: true;
   readonly verbose?: true;
 }
@@ -43,7 +46,9 @@ export function describeProbe(command: Command): Command {
 
 export function describeDoctor(command: Command): Command {
   command.description("Check each machine, and print how to fix what would stop a batch.");
-  describeMachines(command).option("--json", "print one JSON object per machine");
+  describeMachines(command)
+    .option("--limit-memory", "check whether run --limit-memory works as well")
+    .option("--json", "print one JSON object per machine");
   withNote(command, "Exit codes", "0 all are fit, 1 some are not, 2 bad usage or input, 3 none is.");
   return withExamples(command, [
     ["Check two machines", "sshoal doctor --machines gpu1 ada@gpu2:2222"],
@@ -61,6 +66,7 @@ export function resolveMachines(raw: RawMachines): MachineOptions {
     ...resolveChoice(raw),
     ...resolveSsh(raw),
     requirement: resolveRequirement(raw),
+    limitsMemory: raw.limitMemory ?? false,
     isJson: raw.json ?? false,
     isVerbose: raw.verbose ?? false,
   };

@@ -126,6 +126,7 @@ export function describeRun(command: Command): Command {
 /** All options except those that choose the jobs. */
 export function describeRunOptions(command: Command): Command {
   describeMachines(command)
+    .option("--limit-memory", "end a job that uses more than --memory-required, where systemd can do that")
     .option(
       "--copy-forward [paths...]",
       "copy these files to the machines; without paths, none (default: ./, or none if jobs run on this machine)",

@@ -14,6 +14,7 @@ import type { RawRun, Revise, RunOptions } from "./run-options.js";
 const FOR_BOTH = [
   "--num-cpus",
   "--memory-required",
+  "--limit-memory",
   "--reserve",
   "--no-reserve-gpu",
   "--no-gpu-required",
@@ -141,13 +142,14 @@ function named({ name }: Partial<RawScript>, { stem }: Batch): Pick<Job, "name" 
 }
 
 function withOwn(job: Job, set: Partial<RawRun>, revised: RunOptions, common: Requirement): Job {
-  const { requirement, timeoutSeconds, maxOutput, env, wrap } = revised;
+  const { requirement, timeoutSeconds, maxOutput, env, wrap, limitsMemory } = revised;
   return {
     ...job,
     ...(JSON.stringify(requirement) !== JSON.stringify(common) && { requirement }),
     ...("timeout" in set && { timeoutSeconds: timeoutSeconds ?? 0 }),
     ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
     ...("maxOutput" in set && { maxOutput }),
+    ...("limitMemory" in set && { limitsMemory }),
     ...(set.wrap !== undefined && { wrap: wrap ?? [] }),
     ...(set.env !== undefined && { envNames: Object.keys(env) }),
   };

@@ -35,6 +35,7 @@ export function parseDoctor(lines: readonly string[], times: Times): DoctorAnswe
     cudaOrder: textOf(raw, "cuda-order"),
     killsProcesses: logindFact(raw, "KillUserProcesses"),
     lingers: logindFact(raw, "Linger"),
+    memoryLimit: textOf(raw, "memory-limit"),
     scratch: parseScratch(raw),
     homeFilesystem: parseFilesystem(raw, "home-filesystem"),
     setup: parseSetup(raw),

@@ -58,6 +58,8 @@ trap '' INT QUIT
 . ./slot/command.sh
 . ./slot/time-limit.sh
 . ./slot/output-limit.sh
+. ./limit/try-limit.sh
+. ./slot/memory-limit.sh
 . ./slot/footprint.sh
 . ./slot/leftovers.sh
 . ./slot/results.sh

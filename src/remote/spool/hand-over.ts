@@ -42,6 +42,8 @@ interface HandedJob {
   readonly timeoutSeconds?: number | undefined;
   /** Absent: all of its output is kept. */
   readonly maxOutput?: OutputLimit | undefined;
+  /** Absent: its memory has no limit. */
+  readonly memoryLimitMb?: number | undefined;
   /** "-": it needs what the batch says. */
   readonly kind?: string;
   /** What is copied over the tree, in order, in a directory that stays; absent: the job uses the slot's directory. */
@@ -121,11 +123,12 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
   yield file("manifest", formatManifest(order.manifest));
   const treeLine = order.tree === null ? IN_PLACE : formatTreeLine(order.tree);
   for (const job of order.jobs) {
-    const { key, script, needsOwnShell, timeoutSeconds, maxOutput, kind = "-", layers } = job;
+    const { key, script, needsOwnShell, timeoutSeconds, maxOutput, memoryLimitMb, kind = "-", layers } = job;
     yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
     if (maxOutput !== undefined)
       yield file(`jobs/${key}/max-output`, `${maxOutput.bytes} ${maxOutput.text}\n`);
+    if (memoryLimitMb !== undefined) yield file(`jobs/${key}/memory-limit`, `${memoryLimitMb}\n`);
     if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
     if (layers !== undefined) yield file(`jobs/${key}/keep`, layers.map(formatLayer).join(""));
   }

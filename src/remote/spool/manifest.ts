@@ -66,6 +66,7 @@ function withLaterSettings({ stem, ...about }: About): About | null {
     copyForward,
     maxOutput,
     wrap,
+    limitsMemory,
     envFromFiles: _,
     ...settings
   } = withoutMaxOld(about.settings);
@@ -83,6 +84,7 @@ function withLaterSettings({ stem, ...about }: About): About | null {
       copyBack: soundPaths(settings.copyBack) ?? ["."],
       ...(isOutputLimit(maxOutput) && { maxOutput }),
       ...(isWrap(wrap) && { wrap }),
+      ...(limitsMemory === true && { limitsMemory }),
     },
   };
 }
@@ -125,7 +127,7 @@ function isFileName(name: string): boolean {
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
   const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } = entry.job;
-  const { priority, order, wrap, ...job } = rest;
+  const { priority, order, wrap, limitsMemory, ...job } = rest;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
   const need = soundRequirement(requirement);
   const seconds = soundSeconds(timeoutSeconds);
@@ -139,6 +141,7 @@ function withSoundOwn(entry: Entry): Entry {
     ...(back && { copyBack: back }),
     ...((maxOutput === null || isOutputLimit(maxOutput)) && { maxOutput }),
     ...(isWrap(wrap) && { wrap }),
+    ...(typeof limitsMemory === "boolean" && { limitsMemory }),
   };
   return { ...entry, job: { ...job, ...own } };
 }

@@ -25,6 +25,8 @@ export type SpoolEvent =
       readonly facts: ReadonlyMap<string, string>;
     }
   | { readonly kind: "waiting"; readonly slot: number; readonly reason: string }
+  /** Its jobs have no memory limit, although they should. */
+  | { readonly kind: "unlimited"; readonly slot: number; readonly reason: string }
   | { readonly kind: "idle"; readonly slot: number }
   | { readonly kind: "freed"; readonly key: string }
   /** `number`: the number of this drain, or the last drain that an opening ends; null: one log for all, read in order. */
@@ -58,6 +60,7 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
       };
     }
     case "waiting":
+    case "unlimited":
       return isNumber(first)
         ? { kind, slot: Number(first), reason: line.split(" ").slice(2).join(" ") }
         : null;

@@ -1,6 +1,7 @@
 // Gives jobs to a machine: first the tree that they start from, once, then the jobs and their slots. Jobs that do not
 // arrive go to other machines.
 
+import type { BatchSettings } from "../../model/batch.js";
 import type { Decision } from "../../model/decision.js";
 import { type Job, type JobId, kindOf, treeKeyOf } from "../../model/job.js";
 import { limitOfJob } from "../../model/output-limit.js";
@@ -83,9 +84,14 @@ export class Giver {
     const tree = await this.#treeFor(link, manifest, emit);
     const resumed = await this.#parts.resumer.prepare(link, [...manifest.jobs.keys()], emit);
     const isWrapped = (job: Job) => wrapOfJob(job, settings, spec).length > 0;
+    const limitOf = (job: Job) => memoryLimitOf(job, settings);
     const hasOwnShell = (key: string, job: Job) =>
       // A fork runs in the slot's directory, so it cannot resume another one.
-      spec.setup.length > 0 || resumed.has(key) || isWrapped(job) || needsOwnShell(job.command);
+      spec.setup.length > 0 ||
+      resumed.has(key) ||
+      isWrapped(job) ||
+      limitOf(job) !== undefined ||
+      needsOwnShell(job.command);
     const jobs = [...manifest.jobs].map(([key, job]) => ({
       key,
       script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env, {
@@ -95,6 +101,7 @@ export class Giver {
       needsOwnShell: hasOwnShell(key, job),
       timeoutSeconds: job.timeoutSeconds,
       maxOutput: limitOfJob(job, maxOutput) ?? undefined,
+      memoryLimitMb: limitOf(job),
       kind: kindOf(job.requirement),
       layers: resumed.get(key)?.layers,
     }));
@@ -155,6 +162,12 @@ export class Giver {
     this.#parts.attendant.follow(link, emit);
     await this.#parts.attendant.hold(link);
   }
+}
+
+/** In MB; undefined: none. A job that asks for no memory, as with --gpus, has nothing to enforce. */
+function memoryLimitOf(job: Job, { limitsMemory = false, requirement }: BatchSettings): number | undefined {
+  const { memoryMb } = job.requirement ?? requirement;
+  return (job.limitsMemory ?? limitsMemory) && memoryMb > 0 ? Math.ceil(memoryMb) : undefined;
 }
 
 /** No job is sent without the working directory. */

@@ -10,6 +10,7 @@ import type { KnownLogs } from "../../remote/spool/log-stream.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
 import type { Tree } from "../../remote/tree/tree.js";
 import type { Session } from "../../transport/session.js";
+import type { Emit } from "../loop.js";
 import type { RunMachine } from "../run-machines.js";
 
 /** What was started through one session, and ends with it. */
@@ -47,6 +48,7 @@ export class MachineLink extends Link {
   /** The last drain in the logs, and the last one that has ended. */
   readonly #drains = { begun: 0, over: 0 };
   #hasSpool = false;
+  #isUnlimitedTold = false;
 
   constructor({ spec, place, pastSlots, older }: Omit<RunMachine, "isOpen">, fleet: Fleet) {
     super(spec, fleet);
@@ -71,6 +73,17 @@ export class MachineLink extends Link {
     Object.assign(this.#drains, { begun: 0, over: 0 });
     this.staged.clear();
     this.isFurnished = false;
+  }
+
+  /** Each slot finds out by itself, and each needs the same warning. */
+  tellUnlimited(reason: string, emit: Emit): void {
+    if (this.#isUnlimitedTold) return;
+    this.#isUnlimitedTold = true;
+    const { name } = this.spec;
+    emit({
+      kind: "warning",
+      message: `${name}: jobs run without a memory limit: ${reason} (--limit-memory)`,
+    });
   }
 
   /** Throws LinkLost if there is no session. */

@@ -51,6 +51,8 @@ export function tellSpoolEvent(
     }
     case "waiting":
       return emit({ kind: "slot-waiting", machine, slot: event.slot, reason: event.reason });
+    case "unlimited":
+      return link.tellUnlimited(event.reason, emit);
     case "halting":
       if (event.holder === link.holderPid) emit({ kind: "interrupted", mode: "stop" });
       return;

@@ -94,7 +94,13 @@ export interface Spool {
     key: string,
     command: string,
     tree?: string,
-    facts?: { isLarge?: boolean; kind?: string; keep?: readonly string[]; maxOutput?: string },
+    facts?: {
+      isLarge?: boolean;
+      kind?: string;
+      keep?: readonly string[];
+      maxOutput?: string;
+      memoryLimit?: number;
+    },
   ): Promise<void>;
   start(index?: number, env?: Readonly<Record<string, string>>): Loop;
   /** Starts the loop and waits for its end; it must not complain about anything. */
@@ -137,13 +143,15 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
       await home.write(`${place}/slots/${index}/events`, "");
       await home.write(`${place}/slots/${index}/env`, `export SSHOAL_SLOT=${index}\n${env}\n`);
     },
-    async job(key, command, tree = "-", { isLarge = false, kind, keep, maxOutput } = {}) {
+    async job(key, command, tree = "-", { isLarge = false, kind, keep, maxOutput, memoryLimit } = {}) {
+      if (memoryLimit !== undefined)
+        await home.write(`${place}/jobs/${key}/memory-limit`, `${memoryLimit}\n`);
       if (maxOutput !== undefined) await home.write(`${place}/jobs/${key}/max-output`, `${maxOutput}\n`);
       if (keep) await home.write(`${place}/jobs/${key}/keep`, keep.map((line) => `${line}\n`).join(""));
       if (kind !== undefined) await home.write(`${place}/jobs/${key}/own`, `${kind}\n`);
       const hasDirectories =
         !["-", "@"].includes(tree) && (await hasDirectory(home.path(".sshoal/trees", tree)));
-      const isOwn = keep !== undefined || needsOwnShell(command);
+      const isOwn = keep !== undefined || memoryLimit !== undefined || needsOwnShell(command);
       const flags = [hasDirectories, isLarge, isOwn].map((flag) => (flag ? 1 : 0));
       const treeLine = `#tree ${tree} ${flags.join(" ")}`;
       await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${BEGIN}\n${command}\n`);

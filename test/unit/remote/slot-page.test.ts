@@ -120,6 +120,7 @@ async function runBatch(): Promise<void> {
       layers: [],
       needsOwnShell: true,
       maxOutput: { bytes: 1000, text: "1kB" },
+      memoryLimitMb: 100,
     }),
   }));
   await handOver(machine.session, { ...order, tree, jobs, slots: slots.map((slot) => ({ slot, env: {} })) });

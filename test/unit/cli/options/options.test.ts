@@ -51,6 +51,7 @@ test("the defaults are those of ml-scheduler", () => {
     mergesOutput: false,
     maxOutput: null,
     wrap: null,
+    limitsMemory: false,
     maxOld: null,
     env: {},
     envFromFiles: [],

@@ -100,6 +100,18 @@ describe("options right above a job", () => {
     expect(error).toContain("jobs.sh:3");
   });
 
+  test("limit the memory of all jobs, or of one", async () => {
+    const text = "#@ --limit-memory\n\n#@ --no-limit-memory\necho a\necho b\n";
+    const { options, jobs } = await read(text);
+    expect([options.limitsMemory, ...jobs.map(({ limitsMemory }) => limitsMemory)]).toEqual([
+      true,
+      false,
+      undefined,
+    ]);
+    const own = await read("#@ --limit-memory\necho a\necho b\n");
+    expect([own.options.limitsMemory, own.jobs[0]?.limitsMemory]).toEqual([false, true]);
+  });
+
   test("set a wrapper, or that there is none; a job takes precedence over the command line", async () => {
     const text = `#@ --wrap 'env A=1'\n\n#@ --wrap "env B='2 3'"\necho a\n#@ --wrap ''\necho b\necho c\n`;
     const { options, jobs } = await read(text);

@@ -14,6 +14,7 @@ test.each<[string, SpoolEvent]>([
     `ended ${key} 1 timed-out 0`,
     { kind: "ended", key, slot: 1, outcome: { kind: "timed-out" }, durationMs: 0, facts: new Map() },
   ],
+  ["unlimited 3 there is no systemd-run", { kind: "unlimited", slot: 3, reason: "there is no systemd-run" }],
   [
     "waiting 3 GPU 0: 5 MB wanted, 4 MB free",
     { kind: "waiting", slot: 3, reason: "GPU 0: 5 MB wanted, 4 MB free" },
