@@ -17,6 +17,8 @@ export interface FeedPosition {
 
 export interface BatchSettings {
   readonly requirement: Requirement;
+  /** How cards are chosen. Absent: the least used card that fits. */
+  readonly placing?: Placing;
   readonly timeoutSeconds: number | null;
   /** The local directory in which jobs run without a copy of anything; null: each job has its own directory. */
   readonly inPlace: string | null;
@@ -39,4 +41,11 @@ export interface BatchSettings {
   readonly envNames: readonly string[];
   /** Those of them that a configuration file sets, which a later client can read again. Absent: none. */
   readonly envFromFiles?: readonly string[];
+}
+
+export interface Placing {
+  /** Fill cards before others are begun. */
+  readonly packs?: boolean;
+  /** Leave a card free where there are several, and use none with another person's process. Jobs run with `nice`. */
+  readonly isPolite?: boolean;
 }

@@ -50,11 +50,18 @@ export interface Requirement {
   readonly gpu: GpuRequirement | null;
   /** Each job gets a whole machine, with every card visible. */
   readonly reservesMachine: boolean;
+  /** By name: amounts of it, each from another instance. One amount above the largest instance means several. Absent: none. */
+  readonly resources?: Readonly<Record<string, readonly number[]>>;
 }
 
 export interface GpuRequirement {
+  /** A part of one card, whole cards, or whole cards and a part of one more: 0.5, 2, 2.5. */
   readonly count: number;
   readonly memoryMb: number;
+  /** Parts of names, with `|` between them: the name of a card must have one of them. Absent, here and below: any card. */
+  readonly model?: string;
+  /** The least memory that a card has in all. */
+  readonly memoryTotalMb?: number;
   /** The share of a card's computing that one job is expected to use, 0 to 1.2. */
   readonly utilization: number;
   /** No other job may use the card. */

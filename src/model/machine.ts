@@ -37,6 +37,8 @@ export interface MachineSpec {
   readonly setup: readonly string[];
   /** Each job runs in a new shell, without the fast path of slots (`runtime/fast.sh`). */
   readonly hasPlainSlots: boolean;
+  /** Named resources besides those that are measured: how much each instance has, by name. Absent: none. */
+  readonly resources?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** What is reserved for people. */
   readonly keepFree: { readonly memoryMb: number; readonly cpus: number; readonly gpus: number };
 }
