@@ -141,7 +141,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
   const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
-  const { exclude, keepsDir, mergesOutput, maxOutput, maxOld, envFromFiles } = settings;
+  const { exclude, keepsDir, mergesOutput, maxOutput, maxOld, envFromFiles, placing } = settings;
   const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
@@ -152,6 +152,7 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     copiesUnchanged,
     envNames,
     ...(envFromFiles && { envFromFiles }),
+    ...(placing && { placing }),
     ...(exclude && { exclude }),
     ...(keepsDir && { keepsDir }),
     ...(mergesOutput && { mergesOutput }),

@@ -104,6 +104,10 @@ describe("an option", () => {
     );
     await expectRefused(["jobs.sh", "--gpus-per-job", "0"], /^error: --gpus-per-job takes a number/);
     await expectRefused(
+      ["jobs.sh", "--require", "{licence: 1,\n nvme 2}"],
+      /^error: --require .* cannot be read, line 2, column 7: invalid character '2'\ntry: for example --require/,
+    );
+    await expectRefused(
       ["jobs.sh", "--timeout", "10"],
       /^error: --timeout takes a duration with a unit, got "10"\n/,
     );

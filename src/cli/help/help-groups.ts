@@ -17,6 +17,11 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--gpu-memory-required",
     "--gpu-utilization",
     "--gpus-per-job",
+    "--gpu-model",
+    "--gpu-memory-total",
+    "--require",
+    "--pack",
+    "--polite",
   ],
   "What travels": [
     "--copy-forward",

@@ -2,9 +2,15 @@
 
 import type { Command } from "commander";
 import type { MachineChoice } from "../../batch/surroundings.js";
+import type { Placing } from "../../model/batch.js";
 import type { Requirement } from "../../model/job.js";
 import { withExamples, withNote } from "../help/examples.js";
-import { describeRequirement, type RawRequirement, resolveRequirement } from "./requirement-options.js";
+import {
+  describeRequirement,
+  type RawRequirement,
+  resolvePlacing,
+  resolveRequirement,
+} from "./requirement-options.js";
 import {
   describeChoice,
   describeSsh,
@@ -18,6 +24,7 @@ import {
 /** No machines: this computer. */
 export interface MachineOptions extends MachineChoice, SshOptions {
   readonly requirement: Requirement;
+  readonly placing: Placing;
   readonly isJson: boolean;
   readonly isVerbose: boolean;
 }
@@ -61,6 +68,7 @@ export function resolveMachines(raw: RawMachines): MachineOptions {
     ...resolveChoice(raw),
     ...resolveSsh(raw),
     requirement: resolveRequirement(raw),
+    placing: resolvePlacing(raw),
     isJson: raw.json ?? false,
     isVerbose: raw.verbose ?? false,
   };

@@ -75,10 +75,15 @@ export function maxOldOption(
     );
 }
 
-export function wholeOption(flags: string, description: string, byDefault: number): Option {
-  return new Option(flags, description)
-    .default(byDefault)
-    .argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
+/** Parts are counted in thousandths. */
+export function cardCountOption(flags: string, description: string, byDefault: number): Option {
+  const [name = ""] = flags.split(" ");
+  return new Option(flags, description).default(byDefault).argParser((text) => {
+    if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text);
+    throw new UserError(`${name} takes a number above 0 with at most three decimals, got "${text}"`, {
+      hint: `for example ${name} 2, 0.5 or 2.5`,
+    });
+  });
 }
 
 /** Absent: no number. */

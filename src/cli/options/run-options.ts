@@ -253,8 +253,9 @@ export function reviser(script: string | undefined, raw: RawRun, command: Comman
 }
 
 /** A job with GPU options needs a GPU. */
-function needingGpu({ gpuMemoryRequired, gpuUtilization, gpusPerJob }: Partial<RawRun>): Partial<RawRun> {
-  const isNeeded = gpuMemoryRequired ?? gpuUtilization ?? gpusPerJob;
+function needingGpu(own: Partial<RawRun>): Partial<RawRun> {
+  const { gpuMemoryRequired, gpuUtilization, gpusPerJob, gpuModel, gpuMemoryTotal } = own;
+  const isNeeded = gpuMemoryRequired ?? gpuUtilization ?? gpusPerJob ?? gpuModel ?? gpuMemoryTotal;
   return isNeeded === undefined ? {} : { gpuRequired: true };
 }
 

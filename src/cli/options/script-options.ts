@@ -20,6 +20,9 @@ const FOR_BOTH = [
   "--gpu-memory-required",
   "--gpu-utilization",
   "--gpus-per-job",
+  "--gpu-model",
+  "--gpu-memory-total",
+  "--require",
   "--timeout",
   "--keep-dir",
   "--max-output",
@@ -31,6 +34,8 @@ const FOR_A_JOB = [...FOR_BOTH, "--name"];
 const FOR_ALL = [
   ...FOR_BOTH,
   "--gpus",
+  "--pack",
+  "--polite",
   "--machines",
   "-F",
   "--host-keys",
@@ -79,12 +84,14 @@ export function applyScriptOptions(batch: Batch, revise: Revise, env: Environmen
   const jobs = batch.jobs.map((job, index) => {
     const { set, command, whereIs } = asked[index] as OwnOptions;
     if (Object.keys(set).length === 0) return command === job.command ? job : { ...job, command };
-    const revised = revise(forAll, set);
+    const revised = reader.check(whereIs(""), () => revise(forAll, set));
+    if (revised === null) return job;
     if (set.env !== undefined) jobEnv.set(job.id, revised.env);
     const copying = copyingOf(set, whereIs);
     if (copying !== null) own.set(job.id, copying);
     return { ...withOwn(job, set, revised, options.requirement), command, ...named(set, batch) };
   });
+  if (reader.problems.length > 0) throw problemsError(reader.problems);
   return { options, jobs, own, jobEnv };
 }
 

@@ -16,6 +16,7 @@ import {
 import { parseYamlTree } from "../yaml/yaml-tree.js";
 import { isPlainWord } from "./host-word.js";
 import { readAddress, readKeyPath } from "./machine-address.js";
+import { readResources } from "./machine-resources.js";
 import { readEnv, readKeepFree, readScratch, readSetup } from "./machine-settings.js";
 
 export interface MachineSource {
@@ -53,6 +54,7 @@ const KEYS = [
   "setup",
   "plain_slots",
   "keep_free",
+  "resources",
 ];
 
 const HINTS = {
@@ -98,6 +100,7 @@ function readSpec(
   { source, keyPath }: { source: MachineSource; keyPath: string | null },
   mistakes: Mistake[],
 ): MachineSpec {
+  const resources = optional(fields, "resources", (field) => readResources(field, mistakes));
   return {
     name: source.name,
     file: join(source.directory, basename(source.file)),
@@ -110,5 +113,6 @@ function readSpec(
     setup: optional(fields, "setup", (field) => readSetup(field, mistakes)) ?? [],
     hasPlainSlots: optional(fields, "plain_slots", (field) => readYesOrNo(field, mistakes)) ?? false,
     keepFree: optional(fields, "keep_free", (field) => readKeepFree(field, mistakes)) ?? NOTHING_KEPT,
+    ...(resources && { resources }),
   };
 }

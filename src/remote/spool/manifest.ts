@@ -10,7 +10,7 @@ import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
 import { RemoteError } from "../engine/remote-error.js";
-import { isDigits, soundRequirement, soundSeconds } from "./sound-need.js";
+import { isDigits, soundPlacing, soundRequirement, soundSeconds } from "./sound-need.js";
 
 const FORMAT = 2;
 const MAX_BYTES = 256 << 20;
@@ -64,10 +64,12 @@ function withLaterSettings({ stem, ...about }: About): About | null {
     inPlace = null,
     copyForward,
     maxOutput,
+    placing,
     envFromFiles: _,
     ...settings
   } = withoutMaxOld(about.settings);
   const requirement = soundRequirement(settings.requirement);
+  const rules = soundPlacing(placing);
   if (requirement === undefined) return null;
   return {
     ...about,
@@ -80,6 +82,7 @@ function withLaterSettings({ stem, ...about }: About): About | null {
       copyForward: soundPaths(copyForward) ?? ["."],
       copyBack: soundPaths(settings.copyBack) ?? ["."],
       ...(isOutputLimit(maxOutput) && { maxOutput }),
+      ...(rules && { placing: rules }),
     },
   };
 }

@@ -152,3 +152,28 @@ test("options without a job right below are a mistake after the first job", asyn
     /^jobs\.sh:2: there is no job right below these options \(put them right above/,
   );
 });
+
+test("a job may need resources, parts of cards, and cards of a model", async () => {
+  const { options, jobs } = await read(
+    "#@ --require '{licence: 1}' --pack\n\ntrue\n#@ --require '{gpu: 0.5, nvme: 1}'\ntrue\n#@ --gpu-model 'A100|H100'\ntrue\n",
+    "--no-gpu-required",
+  );
+  expect(options.requirement).toMatchObject({ gpu: null, resources: { licence: [1] } });
+  expect(options.placing).toEqual({ packs: true });
+  expect(jobs.map(({ requirement }) => requirement?.resources)).toEqual([
+    undefined,
+    { nvme: [1] },
+    { licence: [1] },
+  ]);
+  expect(jobs.map(({ requirement }) => requirement?.gpu)).toMatchObject([
+    undefined,
+    { count: 0.5, isReserved: false },
+    { count: 1, model: "A100|H100" },
+  ]);
+});
+
+test("contradictions of one job are reported with its line", async () => {
+  expect(await errorOf("#@ --gpus 0,1\n\ntrue\n#@ --gpu-model A100\ntrue\n")).toContain(
+    "jobs.sh:4: --gpus and --gpu-model contradict each other",
+  );
+});
