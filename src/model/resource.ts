@@ -1,7 +1,7 @@
 // Names and amounts of resources: what a job may ask for, and what a machine may have.
 
 /** The most of anything: amounts are counted in thousandths, in numbers of at most nine digits. */
-export const MOST_OF_A_RESOURCE = 999_999;
+const MOST_OF_A_RESOURCE = 999_999;
 /** The most amounts of one resource, and the most resources, of one job or one machine. */
 export const MOST_AMOUNTS = 64;
 

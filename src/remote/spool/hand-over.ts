@@ -46,6 +46,8 @@ interface HandedJob {
   readonly kind?: string;
   /** What is copied over the tree, in order, in a directory that stays; absent: the job uses the slot's directory. */
   readonly layers?: readonly Layer[] | undefined;
+  /** Names in braces that the slot replaces by what the job got. Such a job needs its own shell. Absent: none. */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** The directory of an earlier attempt on the machine, by its key; or a staged tree, by its hash. */
@@ -121,11 +123,12 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
   yield file("manifest", formatManifest(order.manifest));
   const treeLine = order.tree === null ? IN_PLACE : formatTreeLine(order.tree);
   for (const job of order.jobs) {
-    const { key, script, needsOwnShell, timeoutSeconds, maxOutput, kind = "-", layers } = job;
+    const { key, script, needsOwnShell, timeoutSeconds, maxOutput, kind = "-", layers, names = [] } = job;
     yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
     if (maxOutput !== undefined)
       yield file(`jobs/${key}/max-output`, `${maxOutput.bytes} ${maxOutput.text}\n`);
+    if (names.length > 0) yield file(`jobs/${key}/names`, `${names.join(" ")}\n`);
     if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
     if (layers !== undefined) yield file(`jobs/${key}/keep`, layers.map(formatLayer).join(""));
   }

@@ -4,6 +4,7 @@
 import type { Decision } from "../../model/decision.js";
 import { type JobId, kindOf, treeKeyOf } from "../../model/job.js";
 import { limitOfJob } from "../../model/output-limit.js";
+import { placeholdersIn } from "../../plan/placeholders.js";
 import { deviceEnv } from "../../plan/slots/devices.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import { handOver, NothingArrived } from "../../remote/spool/hand-over.js";
@@ -81,16 +82,23 @@ export class Giver {
     const manifest = this.#manifest(link, ids);
     const tree = await this.#treeFor(link, manifest, emit);
     const resumed = await this.#parts.resumer.prepare(link, [...manifest.jobs.keys()], emit);
-    const jobs = [...manifest.jobs].map(([key, job]) => ({
-      key,
-      script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env, mergesOutput),
+    const jobs = [...manifest.jobs].map(([key, job]) => {
+      const variables = jobEnv?.get(job.id) ?? env;
+      const texts = [job.command, ...Object.values(variables)];
+      const names = placeholdersIn(texts, job.requirement ?? requirement);
       // A fork runs in the slot's directory, so it cannot resume another one.
-      needsOwnShell: spec.setup.length > 0 || resumed.has(key) || needsOwnShell(job.command),
-      timeoutSeconds: job.timeoutSeconds,
-      maxOutput: limitOfJob(job, maxOutput) ?? undefined,
-      kind: kindOf(job.requirement),
-      layers: resumed.get(key)?.layers,
-    }));
+      const isPlain = spec.setup.length === 0 && names.length === 0 && !resumed.has(key);
+      return {
+        key,
+        script: jobScript(job, spec, batch, variables, mergesOutput),
+        needsOwnShell: !isPlain || needsOwnShell(job.command),
+        timeoutSeconds: job.timeoutSeconds,
+        maxOutput: limitOfJob(job, maxOutput) ?? undefined,
+        kind: kindOf(job.requirement),
+        layers: resumed.get(key)?.layers,
+        names,
+      };
+    });
     const leftOut = await handOver(link.session, {
       place,
       tree,

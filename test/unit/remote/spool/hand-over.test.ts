@@ -345,3 +345,12 @@ describe("a spool of another version", () => {
     );
   });
 });
+
+test("names of what a job got are in a file of their own, and the command stays as typed", async () => {
+  const order = anOrder(machine, { [A]: "echo '{gpu}'", [B]: "echo" });
+  const jobs = order.jobs.map((job) => (job.key === A ? { ...job, names: ["gpu", "nvme"] } : job));
+  await handOver(machine.session, { ...order, jobs });
+  expect(await read(`jobs/${A}/names`)).toBe("gpu nvme\n");
+  expect(await read(`jobs/${A}/command`)).toContain("echo '{gpu}'\n");
+  expect(exists(`jobs/${B}/names`)).toBe(false);
+});
