@@ -5,7 +5,8 @@
 function refusal(need, world, card, its_amount, its_share, for_itself,   why) {
   if ((card, "x") in flag) return "excluded"
   if ((card, "b") in flag) return "bad"
-  if (((card, "m") in flag) && need_cards[need] > 1) return "slice"
+  # A listed card that no tool reports may be a slice, or not.
+  if (((card, "m") in flag) && need_cards[need] > 1 && !(is_listed[need] && ((card, "t") in flag))) return "slice"
   if (is_listed[need] && on[world, card, 1] >= listed_times[card]) return "listed"
   if (("polite" in rule) && ((card, "o") in flag)) return "person"
   why = taken_by(need, world, card, for_itself || ((card, "e") in flag))
