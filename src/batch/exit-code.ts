@@ -25,6 +25,6 @@ function exitCodeOfState(state: RunState): ExitCode {
   if (unfinished > 0 && done === state.halting.skipped && !hadMachine && !isAnyThere)
     return ExitCode.NoMachine;
   const isIncomplete = machines.some(({ rests }) => rests.size > 0);
-  const isAllGood = failed + stopped + lost + unfinished === 0 && !isIncomplete;
+  const isAllGood = failed + stopped + lost + unfinished + state.refused === 0 && !isIncomplete;
   return isAllGood ? ExitCode.Success : ExitCode.JobFailed;
 }

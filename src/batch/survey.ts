@@ -1,5 +1,6 @@
 // Probes machines without leaving anything on them: for `probe` and `--dry-run`.
 
+import type { Placing } from "../model/batch.js";
 import type { Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
 import { planSlots, type SlotPlan } from "../plan/slots/slots.js";
@@ -23,13 +24,22 @@ export type Surveyed = { readonly spec: MachineSpec } & (
 /** One bad machine does not affect the others. */
 export function survey(
   machines: readonly MachineSpec[],
-  requirement: Requirement,
+  wanted: Wanted,
   connect: Connector,
 ): Promise<Surveyed[]> {
-  return Promise.all(machines.map((spec) => surveyOne(spec, requirement, connect)));
+  return Promise.all(machines.map((spec) => surveyOne(spec, wanted, connect)));
 }
 
-async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: Connector): Promise<Surveyed> {
+interface Wanted {
+  readonly requirement: Requirement;
+  readonly placing: Placing;
+}
+
+async function surveyOne(
+  spec: MachineSpec,
+  { requirement, placing }: Wanted,
+  connect: Connector,
+): Promise<Surveyed> {
   const reached = await reach(spec, connect, async (session, signal) => {
     // The probe comes first, because it explains problems of login shells.
     const capacity = await probe(session, { bases: ["~/.sshoal"] }, signal);
@@ -39,5 +49,5 @@ async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: C
   if (reached.kind === "unreached")
     return { kind: "failed", spec, reason: reached.reason, hint: reached.hint };
   const { capacity, about } = reached.answer;
-  return { kind: "probed", spec, capacity, about, plan: planSlots({ spec, capacity, requirement }) };
+  return { kind: "probed", spec, capacity, about, plan: planSlots({ spec, capacity, placing, requirement }) };
 }

@@ -28,6 +28,8 @@ export type RunEvent = { readonly at: number } & (
       readonly jobs: readonly Job[];
       readonly position: FeedPosition | null;
     }
+  /** A command that arrived never runs, because its options have a mistake. A `warning` says which. */
+  | { readonly kind: "job-refused"; readonly line: number; readonly reason: string }
   /** No more jobs will arrive. */
   | { readonly kind: "jobs-complete" }
   /** The state in which an earlier client left the batch. */
@@ -57,8 +59,13 @@ export type RunEvent = { readonly at: number } & (
       readonly kind: "machine-ready";
       readonly machine: string;
       readonly capacity: Capacity;
+      /** A forecast for the first kind of jobs that waits: cards are chosen when a job starts. */
       readonly slots: readonly Slot[];
+      /** The kinds of jobs that the machine can run; absent in records of version 0.3: those of its slots. */
+      readonly kinds?: readonly string[];
     }
+  /** Jobs of these kinds arrived, and the machine can run them, too. */
+  | { readonly kind: "machine-serves"; readonly machine: string; readonly kinds: readonly string[] }
   /** The connection is lost, but the machine may be fine: its jobs continue, and the client resumes when it reconnects. */
   | { readonly kind: "machine-lost"; readonly machine: string; readonly reason: string }
   | { readonly kind: "machine-back"; readonly machine: string }

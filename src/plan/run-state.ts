@@ -42,6 +42,8 @@ export interface RunState extends BatchState {
   firstReadyAt: number | null;
   /** True while more jobs may arrive. */
   isMoreToCome: boolean;
+  /** Commands that arrived and are no jobs, because their options have a mistake. */
+  refused: number;
   /** Jobs that a user stopped and that were not requested again since. */
   readonly stopping: Set<JobId>;
   isPaused: boolean;

@@ -13,10 +13,10 @@ import { describeAbout } from "../terminal/describe-about.js";
 import { note } from "../terminal/note.js";
 
 export async function probeMachines(options: MachineOptions): Promise<ExitCode> {
-  const { requirement, isJson } = options;
+  const { isJson } = options;
   const surroundings = readSurroundings();
   const specs = await machinesFor(options, surroundings);
-  const surveyed = await survey(specs, requirement, connector(surroundings, options, note));
+  const surveyed = await survey(specs, options, connector(surroundings, options, note));
   if (isJson) process.stdout.write(surveyed.map((each) => `${probeJson(each)}\n`).join(""));
   else
     process.stdout.write(

@@ -11,7 +11,8 @@ import type { Environment } from "./option-values.js";
 import { pathsIn } from "./path-words.js";
 import type { RawRun, Revise, RunOptions } from "./run-options.js";
 
-const FOR_BOTH = [
+/** Jobs that arrive one by one may set these. */
+export const FOR_ARRIVING = [
   "--num-cpus",
   "--memory-required",
   "--reserve",
@@ -24,12 +25,10 @@ const FOR_BOTH = [
   "--gpu-memory-total",
   "--require",
   "--timeout",
-  "--keep-dir",
   "--max-output",
   "--env",
-  "--copy-forward",
-  "--copy-backwards",
 ];
+const FOR_BOTH = [...FOR_ARRIVING, "--keep-dir", "--copy-forward", "--copy-backwards"];
 const FOR_A_JOB = [...FOR_BOTH, "--name"];
 const FOR_ALL = [
   ...FOR_BOTH,
@@ -147,12 +146,22 @@ function named({ name }: Partial<RawScript>, { stem }: Batch): Pick<Job, "name" 
 }
 
 function withOwn(job: Job, set: Partial<RawRun>, revised: RunOptions, common: Requirement): Job {
-  const { requirement, timeoutSeconds, maxOutput, env } = revised;
   return {
     ...job,
+    ...ownTermsOf(set, revised, common),
+    ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
+  };
+}
+
+/** What a job keeps of its own options. `common`: the requirement of the batch. */
+export function ownTermsOf(
+  set: Partial<RawRun>,
+  { requirement, timeoutSeconds, maxOutput, env }: RunOptions,
+  common: Requirement,
+): Pick<Job, "requirement" | "timeoutSeconds" | "maxOutput" | "envNames"> {
+  return {
     ...(JSON.stringify(requirement) !== JSON.stringify(common) && { requirement }),
     ...("timeout" in set && { timeoutSeconds: timeoutSeconds ?? 0 }),
-    ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
     ...("maxOutput" in set && { maxOutput }),
     ...(set.env !== undefined && { envNames: Object.keys(env) }),
   };

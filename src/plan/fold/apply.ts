@@ -33,6 +33,7 @@ import {
   noteArrived,
   reassign,
   returnMachine,
+  serve,
   takeBack,
   unassign,
   welcome,
@@ -77,6 +78,9 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return;
     case "jobs-added":
       return addJobs(state, event.jobs);
+    case "job-refused":
+      state.refused++;
+      return;
     case "jobs-complete":
       state.isMoreToCome = false;
       return;
@@ -89,6 +93,8 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "machine-ready":
       state.firstReadyAt ??= event.at;
       return welcome(toChange(state, event.machine), event);
+    case "machine-serves":
+      return serve(toChange(state, event.machine), event);
     case "machine-back":
       return returnMachine(toChange(state, event.machine));
     case "machine-lost":

@@ -34,6 +34,7 @@ export function initialState(beginning: Beginning): RunState {
     isFed: isMoreToCome,
     firstReadyAt: null,
     isMoreToCome,
+    refused: 0,
     stopping: new Set(),
     isPaused: false,
     halting: newHalting(),

@@ -92,6 +92,8 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
       return { stderr: editLines(event) };
     case "results-moved":
     case "jobs-added":
+    case "job-refused":
+    case "machine-serves":
     case "jobs-complete":
     case "job-reopened":
     case "job-replaced":

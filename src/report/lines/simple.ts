@@ -51,6 +51,8 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "run-started":
     case "results-moved":
     case "jobs-added":
+    case "job-refused":
+    case "machine-serves":
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":

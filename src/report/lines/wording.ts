@@ -129,6 +129,8 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
     case "run-started":
     case "results-moved":
     case "jobs-added":
+    case "job-refused":
+    case "machine-serves":
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":

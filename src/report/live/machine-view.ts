@@ -103,6 +103,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       machine.isDrained = false;
       return;
     case "machine-refused":
+    case "machine-serves":
     case "jobs-handed-over":
     case "jobs-reassigned":
     case "jobs-gone":

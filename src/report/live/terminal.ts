@@ -95,6 +95,8 @@ class TerminalReporter implements Reporter, LiveView {
         return;
       case "results-moved":
       case "jobs-added":
+      case "job-refused":
+      case "machine-serves":
       case "jobs-complete":
       case "job-skipped":
       case "job-reopened":

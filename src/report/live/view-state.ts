@@ -113,6 +113,8 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
       return;
     case "results-moved":
     case "jobs-added":
+    case "job-refused":
+    case "machine-serves":
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":

@@ -2,7 +2,7 @@
 
 import type { Fleet } from "../../fleet/fleet.js";
 import { Link } from "../../fleet/link.js";
-import type { Slot } from "../../model/machine.js";
+import type { Capacity, Slot } from "../../model/machine.js";
 import type { Place } from "../../remote/engine/layout.js";
 import { Control } from "../../remote/spool/control.js";
 import { follow } from "../../remote/spool/follow.js";
@@ -31,6 +31,8 @@ export class MachineLink extends Link {
   readonly older: RunMachine["older"];
   /** Its slots in this run; null: it was not measured yet. */
   slots: readonly Slot[] | null = null;
+  /** As it was measured with its slots. */
+  capacity: Capacity | null = null;
   /** The trees that the machine has for its jobs, by `treeKeyOf`. */
   readonly staged = new Map<string, Tree>();
   /** Its slots have everything that this run gives them besides jobs. */

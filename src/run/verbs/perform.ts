@@ -4,6 +4,7 @@ import type { Fleet } from "../../fleet/fleet.js";
 import { isRetryable, pause } from "../../fleet/retrying.js";
 import type { Decision } from "../../model/decision.js";
 import type { JobId } from "../../model/job.js";
+import type { Kinds } from "../../plan/slots/kinds.js";
 import { clean, type Remains } from "../../remote/spool/clean-spool.js";
 import type { Home } from "../home/home.js";
 import type { Emit } from "../loop.js";
@@ -77,6 +78,11 @@ export class Performer {
     const why = { machine, reason: error.message, hint: error.hint };
     emit({ kind: "machine-failed", ...why, ...(error instanceof HeldError && { isHeld: true }) });
     void this.#links.get(machine)?.close();
+  }
+
+  /** Jobs of these kinds arrived. Machines that are measured later know them from the terms. */
+  judge(kinds: Kinds, emit: Emit): void {
+    for (const link of this.#links.values()) this.#greeter.judge(link, kinds, emit);
   }
 
   /** The machine's event logs report the change. Rejects with LinkLost if the machine is unreachable. */

@@ -44,6 +44,18 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     jobs: [{ id: 3, line: 3, name: "gpu.queue.3", command: "python train.py --seed 3" }],
     position: { file: "2049:1234", offset: 75, lines: 3, digest: "0f343b0931126a20" },
   },
+  "job-refused": {
+    kind: "job-refused",
+    at: AT,
+    line: 4,
+    reason: '--gpus-per-job takes a number above 0 with at most three decimals, got "x"',
+  },
+  "machine-serves": {
+    kind: "machine-serves",
+    at: AT,
+    machine: "my_machine.yaml",
+    kinds: ["1_7000_@licence@1"],
+  },
   "results-moved": { kind: "results-moved", at: AT },
   "jobs-complete": { kind: "jobs-complete", at: AT },
   "run-resumed": {
@@ -64,6 +76,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     ...HOME,
     capacity: { ...CAPACITY, gpus: [GPU] },
     slots: [{ index: 0, gpus: [GPU] }],
+    kinds: ["-"],
   },
   "machine-failed": {
     kind: "machine-failed",
