@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { allocate } from "../../../../src/plan/slots/allocate.js";
+import type { CardNeed, Need, Question, RoomCard, RoomClaim } from "../../../../src/plan/slots/question.js";
+import { AWKS, runAwk } from "../../../rig/run-awk.js";
+import {
+  aCardNeed,
+  aQuestion,
+  aRoomCard,
+  aRoomClaim,
+  aRoomNeed,
+  formatAnswer,
+  formatQuestion,
+} from "./a-question.js";
+
+// Few values of each kind, so that limits are often met exactly.
+const milli = fc.constantFrom(0, 100, 250, 400, 500, 800, 1200);
+const megabytes = fc.constantFrom(0, 1, 999, 1000, 2000, 4000, 8000);
+const freeMb = fc.constantFrom(0, 4000, 11_000, 12_000, 12_000, 12_000, 999_999_999_999);
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 6 });
+const rarely = fc.integer({ min: 0, max: 9 }).map((number) => number === 9);
+const UUIDS = ["GPU-0", "GPU-1", "GPU-2", "GPU-3", "MIG-4/1"];
+
+const card = fc.record({
+  maker: fc.constantFrom("nvidia", "nvidia", "nvidia", "amd"),
+  totalMb: maybe(fc.constant(12_000)),
+  freeMb: maybe(freeMb),
+  useMilli: maybe(milli),
+  isExclusive: rarely,
+  sharesHostMemory: rarely,
+  isMig: rarely,
+  isTrusted: rarely,
+  isForeign: rarely,
+  isOfPerson: rarely,
+  unusable: rarely.map((isLost) => (isLost ? "is lost" : null)),
+  isExcluded: rarely,
+  group: fc.constantFrom(null, null, null, "g/1"),
+});
+
+const cards: fc.Arbitrary<RoomCard[]> = fc
+  .array(card, { minLength: 1, maxLength: UUIDS.length })
+  .map((all) => all.map((facts, index) => aRoomCard({ ...facts, index, uuid: UUIDS[index] ?? "" })));
+
+const cardClaim = fc.record({
+  uuid: fc.constantFrom(...UUIDS, "GPU-9"),
+  memoryMb: megabytes,
+  shareMilli: milli,
+  amountMilli: fc.constantFrom(0, 250, 500, 500, 800, 1000),
+  usedMb: maybe(megabytes),
+});
+
+const RESOURCES = ["licence", "nvme"];
+const resourceClaim = fc.record({
+  name: fc.constantFrom(...RESOURCES),
+  instance: fc.constantFrom("a", "b", "c"),
+  milli: fc.constantFrom(250, 500, 1000),
+});
+
+const claim: fc.Arbitrary<RoomClaim> = fc
+  .record({
+    owner: fc.constantFrom("ada", "bob"),
+    batch: fc.constantFrom("mine", "other"),
+    job: fc.constantFrom("", "7", "8"),
+    memoryMb: megabytes,
+    usedMb: maybe(megabytes),
+    coresMilli: milli,
+    reservesMachine: fc.integer({ min: 0, max: 30 }).map((number) => number === 30),
+    cards: fc.uniqueArray(cardClaim, { maxLength: 2, selector: ({ uuid }) => uuid }),
+    resources: fc.array(resourceClaim, { maxLength: 2 }),
+  })
+  .map(aRoomClaim);
+
+const cardNeed: fc.Arbitrary<CardNeed> = fc
+  .record({
+    whole: fc.constantFrom(0, 0, 1, 1, 2, 3),
+    partMilli: fc.constantFrom(0, 250, 500),
+    memoryMb: megabytes,
+    shareMilli: milli,
+    isAlone: fc.boolean(),
+    candidates: fc.option(fc.array(fc.constantFrom("0", "1", "2", "GPU-3", "MIG-4/1"), { maxLength: 4 }), {
+      freq: 2,
+    }),
+    isListed: fc.boolean(),
+  })
+  .filter(({ whole, partMilli }) => whole + partMilli > 0)
+  .map(({ isListed, ...need }) => aCardNeed({ ...need, isListed: isListed && need.candidates !== null }));
+
+const want = fc.record({
+  name: fc.constantFrom(...RESOURCES),
+  amounts: fc.array(fc.constantFrom(0, 250, 500, 1000, 2000, 2500), { minLength: 1, maxLength: 2 }),
+});
+
+const need = fc.record({
+  memoryMb: megabytes,
+  coresMilli: fc.constantFrom(0, 500, 1000, 1000, 4000),
+  reservesMachine: rarely,
+  cards: fc.option(cardNeed, { freq: 3 }),
+  wants: fc.oneof(fc.constant([]), fc.uniqueArray(want, { maxLength: 2, selector: ({ name }) => name })),
+});
+
+const needs: fc.Arbitrary<Need[]> = fc
+  .array(need, { minLength: 1, maxLength: 4 })
+  .map((all) => all.map((facts, at) => aRoomNeed({ ...facts, key: `${at + 1}` })));
+
+const question: fc.Arbitrary<Question> = fc
+  .record({
+    account: fc.constantFrom(null, "ada"),
+    packs: fc.boolean(),
+    isPolite: rarely,
+    memoryFreeMb: fc.option(freeMb, { freq: 20 }),
+    coresMilli: fc.option(
+      fc.record({ total: fc.constantFrom(4000, 8000), busy: fc.constantFrom(0, 0, 1500, 8000) }),
+      {
+        freq: 20,
+      },
+    ),
+    keep: fc.record({
+      memoryMb: fc.constantFrom(0, 0, 1000),
+      coresMilli: fc.constantFrom(0, 0, 1000),
+      cards: fc.constantFrom(0, 0, 0, 1, 2),
+    }),
+    maxJobs: fc.constantFrom(null, null, null, 2, 4),
+    cards,
+    instances: fc.uniqueArray(
+      fc.record({
+        name: fc.constantFrom(...RESOURCES),
+        instance: fc.constantFrom("a", "b", "c"),
+        capacityMilli: fc.constantFrom(500, 1000, 1000, 1000, 2000),
+      }),
+      { maxLength: 6, selector: ({ name, instance }) => `${name} ${instance}` },
+    ),
+    claims: fc.array(claim, { maxLength: 4 }),
+    needs,
+  })
+  .map(aQuestion);
+
+test.each(AWKS)(
+  "%s and the client give the same answers",
+  async (awk) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(question, { minLength: 40, maxLength: 60 }), async (questions) => {
+        const answers = await runAwk(awk, "room.awk", questions.map(formatQuestion));
+        const expected = questions.map((each) =>
+          formatAnswer(each, allocate(each))
+            .map((line) => `${line}\n`)
+            .join(""),
+        );
+        expect(answers).toEqual(expected);
+      }),
+      { numRuns: 10 },
+    );
+  },
+  60_000,
+);
