@@ -4,7 +4,7 @@ import type { GpuRequirement, Requirement } from "../../model/job.js";
 import { memoryWords } from "./memory-words.js";
 import type { Shortage } from "./shortage.js";
 import { emptied, type SlotQuestion, slotsWhenEmpty } from "./slots.js";
-import { countWords } from "./why-words.js";
+import { CPU_OVERLOAD_MILLI } from "./world.js";
 
 /** Short words, each a change that is enough by itself: `at most 2 cards`. Empty: no single change is enough. */
 export function nearestFit(asked: SlotQuestion): string[] {
@@ -28,17 +28,14 @@ function hostChanges(asked: SlotQuestion): Changes[] {
     // A card without memory of its own needs some of it, too.
     found("memory").map(({ neededMb, freeMb }) => {
       const most = Math.max(0, Math.floor(freeMb - (neededMb - memoryMb)));
-      return { change: { memoryMb: most }, words: `at most ${memoryWords(most, "down")} of memory` };
+      return { change: { memoryMb: most }, words: `at most ${memoryWords(most)} of memory` };
     }),
     found("cpus").map(({ free }) => {
-      const most = Math.min(cpus, free + OVERLOAD);
+      const most = Math.min(cpus, free + CPU_OVERLOAD_MILLI / 1000);
       return { change: { cpus: most }, words: `at most ${most} cores` };
     }),
   ];
 }
-
-/** Two cores more than there are may be used. */
-const OVERLOAD = 2;
 
 function cardChanges({ capacity, requirement: { gpu } }: SlotQuestion): Changes[] {
   if (gpu === null) return [];
@@ -55,7 +52,7 @@ function cardChanges({ capacity, requirement: { gpu } }: SlotQuestion): Changes[
   return [
     sizes
       .filter((mb) => mb < gpu.memoryMb)
-      .map((mb) => withGpu({ memoryMb: mb }, `most memory of a card here is ${memoryWords(mb, "down")}`)),
+      .map((mb) => withGpu({ memoryMb: mb }, `most memory of a card here is ${memoryWords(mb)}`)),
     counts.map((count) => withGpu({ count }, countWords(count))),
     gpu.model === undefined ? [] : [{ change: { gpu: anyModel }, words: `cards here: ${names.join(", ")}` }],
     gpu.memoryTotalMb === undefined
@@ -63,10 +60,14 @@ function cardChanges({ capacity, requirement: { gpu } }: SlotQuestion): Changes[
       : [
           {
             change: { gpu: anySize },
-            words: `the largest card here has ${memoryWords(sizes[0] ?? 0, "down")}`,
+            words: `the largest card here has ${memoryWords(sizes[0] ?? 0)}`,
           },
         ],
   ];
+}
+
+function countWords(cards: number): string {
+  return cards === 1 ? "1 card" : `${cards} cards`;
 }
 
 function descending(numbers: readonly (number | null)[]): number[] {
