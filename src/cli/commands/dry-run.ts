@@ -8,9 +8,9 @@ import type { RunEvent } from "../../model/event.js";
 import { type Job, kindOf } from "../../model/job.js";
 import type { MachineSpec, Slot } from "../../model/machine.js";
 import { deviceEnv } from "../../plan/slots/devices.js";
-import { explainShortages } from "../../plan/slots/explain.js";
 import { type KindsPlan, kindsOf, planKinds } from "../../plan/slots/kinds.js";
 import { planSlots } from "../../plan/slots/slots.js";
+import { whyNever } from "../../plan/slots/why-never.js";
 import { createJsonReporter, jsonLine } from "../../report/lines/json-lines.js";
 import { createPlainReporter } from "../../report/lines/plain.js";
 import { startedLine } from "../../report/lines/plain-lines.js";
@@ -94,7 +94,7 @@ function showPlanned({ surveyed, slots, serves, short }: Planned, reporter: Repo
     return show(reporter, { kind: "machine-failed", reason: surveyed.reason, hint: surveyed.hint, ...about });
   }
   const { capacity } = surveyed;
-  const reasons = [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
+  const reasons = whyNever(capacity, short);
   if (slots.length === 0) {
     return show(reporter, { kind: "machine-failed", reason: reasons, hint: null, hasNoRoom: true, ...about });
   }

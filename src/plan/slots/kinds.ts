@@ -4,6 +4,7 @@
 import type { Placing } from "../../model/batch.js";
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
 import type { Capacity, MachineSpec, Slot } from "../../model/machine.js";
+import { nearestFit } from "./nearest-fit.js";
 import { planSlots, type SlotPlan, slotsWhenEmpty } from "./slots.js";
 import { CPU_OVERLOAD_MILLI } from "./world.js";
 
@@ -45,6 +46,8 @@ export interface Served {
     readonly kind: string;
     readonly requirement: Requirement;
     readonly plan: SlotPlan;
+    /** Changes of the need that would make it fit, each by itself. */
+    readonly nearest: readonly string[];
   }[];
 }
 
@@ -63,10 +66,11 @@ export function planKinds(question: KindsQuestion): KindsPlan {
 export function judgeKinds(question: KindsQuestion): Served {
   const { spec, kinds, requirement: common } = question;
   const judged = [...kinds].map(([kind, own]) => {
-    const requirement = own ?? common;
     // One slot is enough to know.
-    const plan = slotsWhenEmpty({ ...question, spec: { ...spec, mostSlots: 1 }, requirement });
-    return { kind, requirement, plan };
+    const asked = { ...question, spec: { ...spec, mostSlots: 1 }, requirement: own ?? common };
+    const plan = slotsWhenEmpty(asked);
+    const nearest = plan.slots.length > 0 ? [] : nearestFit(asked);
+    return { kind, requirement: asked.requirement, plan, nearest };
   });
   return {
     serves: judged.filter(({ plan }) => plan.slots.length > 0).map(({ kind }) => kind),

@@ -4,8 +4,8 @@ import { LinkLost } from "../../fleet/link.js";
 import { isRetryable, retrying, wasDropped } from "../../fleet/retrying.js";
 import type { News } from "../../model/event.js";
 import { type Capacity, olderName } from "../../model/machine.js";
-import { explainShortages } from "../../plan/slots/explain.js";
 import { judgeKinds, type Kinds, type KindsPlan, mustKnowCpuUse, planKinds } from "../../plan/slots/kinds.js";
+import { whyNever } from "../../plan/slots/why-never.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "../../remote/engine/remote-error.js";
 import { probe } from "../../remote/probe/probe.js";
 import type { Session } from "../../transport/session.js";
@@ -70,7 +70,7 @@ export class Greeter {
     const plan = this.#chooseSlots(link, capacity, resumes);
     if (plan.slots.length === 0) {
       await stager.withdraw(link);
-      const reason = reasonsFor(plan.short, capacity);
+      const reason = whyNever(capacity, plan.short);
       emit({ kind: "machine-failed", machine, reason, hint: null, hasNoRoom: true });
       return link.close();
     }
@@ -145,7 +145,7 @@ export class Greeter {
 
   #warnOfShort(machine: string, capacity: Capacity, short: KindsPlan["short"], emit: Emit): void {
     for (const each of short) {
-      const reasons = explainShortages({ capacity, ...each }).join("; ");
+      const reasons = whyNever(capacity, [each]);
       const message = `${machine} has no room for ${this.#parts.known.linesOfKind(each.kind)}: ${reasons}`;
       emit({ kind: "warning", message });
     }
@@ -160,10 +160,6 @@ function open(link: MachineLink, emit: Emit): Promise<Session> {
     if (link.dropsInRow !== VAIN_SESSIONS || !isAtProcessLimit(reason)) return;
     emit({ kind: "machine-refused", machine, jobs: [], reason, hint: PROCESS_LIMIT_HINT });
   });
-}
-
-function reasonsFor(short: KindsPlan["short"], capacity: Capacity): string {
-  return [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
 }
 
 /** Not after the connection was lost again: otherwise the report of success would follow the report of the loss. */

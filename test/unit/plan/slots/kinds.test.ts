@@ -7,6 +7,7 @@ import { initialState } from "../../../../src/plan/fold/initial-state.js";
 import { isOver } from "../../../../src/plan/remaining.js";
 import type { RunState } from "../../../../src/plan/run-state.js";
 import { kindsOf, mustKnowCpuUse, planKinds } from "../../../../src/plan/slots/kinds.js";
+import { whyNever } from "../../../../src/plan/slots/why-never.js";
 import { takeStock } from "../../../../src/plan/stock.js";
 import { aCapacity, aGpuNeed, aNeed, aSpec, gpus } from "../a-machine.js";
 
@@ -65,6 +66,9 @@ describe("the kinds that a machine serves", () => {
     const huge = aNeed({ memoryMb: 1_000_000 });
     const { slots, serves, short } = plan([huge]);
     expect([slots, serves]).toEqual([[], []]);
+    expect(whyNever(CARDS, short)).toMatch(
+      /^memory: a job needs 1000000 MB, .*; would fit: at most .* of memory$/,
+    );
     expect(short.map(({ plan: { shortages } }) => shortages.map(({ kind }) => kind))).toEqual([["memory"]]);
   });
 
