@@ -20,19 +20,25 @@ export type Surveyed = { readonly spec: MachineSpec } & (
   | { readonly kind: "failed"; readonly reason: string; readonly hint: string | null }
 );
 
-/** One bad machine does not affect the others. */
-export function survey(
-  machines: readonly MachineSpec[],
-  requirement: Requirement,
-  connect: Connector,
-): Promise<Surveyed[]> {
-  return Promise.all(machines.map((spec) => surveyOne(spec, requirement, connect)));
+interface Surveying {
+  readonly requirement: Requirement;
+  readonly connect: Connector;
+  /** The processes on every card are wanted. */
+  readonly wantsHolders: boolean;
 }
 
-async function surveyOne(spec: MachineSpec, requirement: Requirement, connect: Connector): Promise<Surveyed> {
+/** One bad machine does not affect the others. */
+export function survey(machines: readonly MachineSpec[], surveying: Surveying): Promise<Surveyed[]> {
+  return Promise.all(machines.map((spec) => surveyOne(spec, surveying)));
+}
+
+async function surveyOne(
+  spec: MachineSpec,
+  { requirement, connect, wantsHolders }: Surveying,
+): Promise<Surveyed> {
   const reached = await reach(spec, connect, async (session, signal) => {
     // The probe comes first, because it explains problems of login shells.
-    const capacity = await probe(session, { bases: ["~/.sshoal"] }, signal);
+    const capacity = await probe(session, { bases: ["~/.sshoal"], wantsHolders }, signal);
     await checkPlace(session, spec.scratch, signal);
     return { capacity, about: session.about };
   });

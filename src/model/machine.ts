@@ -72,8 +72,10 @@ export interface Capacity {
   readonly gpus: readonly Gpu[];
   /** Why no cards were found, or what the tool reported besides the cards. */
   readonly gpuProblem: string | null;
-  /** Claims of the live slots of this user's other batches. */
+  /** Claims of live slots of other batches. */
   readonly claims: readonly Claim[];
+  /** The account that sshoal has on the machine. Absent: not asked, because there are no claims. */
+  readonly account?: string;
   /**
    * Set only if processes are killed when their connection closes. "scope": processes in a scope of the user's own
    * systemd survive. "no-linger": that systemd ends as well. "no-scope": it does not start scopes for us.
@@ -117,7 +119,11 @@ export interface CardHolder {
 }
 
 export interface Claim {
+  /** The account that it is of; "": unknown. */
+  readonly owner: string;
   readonly batch: string;
+  /** The last part of the job's name; "": unknown, or between two jobs. */
+  readonly job: string;
   readonly slot: string;
   readonly memoryMb: number;
   /** How much of that memory the job already holds, so that it is not counted twice. */

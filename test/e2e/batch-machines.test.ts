@@ -50,10 +50,14 @@ test.runIf(hasManyMachines)(
     });
     expect(code).toBe(0);
     expect(stdout.split("\n")).toEqual([
+      "MACHINE    CARD        MEMORY GB              USE  WHO",
+      "gpu.yaml   0 RTX 3090     0.3/24 ::::::::::    0%",
+      "           1 A100        23.5/24 %%%%%%%%%%    0%",
+      expect.stringMatching(/^ {11}[\d.]+ cores +[\d.]+\/\d+ [#%:]{10} +\d+%/),
+      expect.stringMatching(/^plain.yaml [\d.]+ cores +[\d.]+\/\d+ [#%:]{10} +\d+%/),
+      "",
       "machine     slots  cores free  memory free",
       expect.stringMatching(/^gpu\.yaml {4}1 {6}[\d.]+ of [\d.]+ +\d+ of \d+ MB$/),
-      "  GPU 0  NVIDIA GeForce RTX 3090  24268 of 24576 MB free  0 % in use",
-      "  GPU 1  NVIDIA A100                500 of 24576 MB free  0 % in use",
       "  GPU 0: one job at a time (--no-reserve-gpu lets several share it)",
       "  GPU 1: memory: a job needs 1000 MB, 500 MB are free: 500 MB short (lower",
       "  --gpu-memory-required, now 1000)",

@@ -34,7 +34,8 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
     ? createJsonReporter(stdout)
     : createPlainReporter({ ...NOTHING_RUN, stdout, stderr, machines: names });
   const note = (message: string) => show(reporter, { kind: "warning", message, at: Date.now() });
-  const surveyed = await survey(machines, requirement, connector(surroundings, options, note));
+  const connect = connector(surroundings, options, note);
+  const surveyed = await survey(machines, { requirement, connect, wantsHolders: false });
   const planned = surveyed.map((each) => plan(each, jobs, options));
   for (const each of planned) showPlanned(each, reporter);
   const results = new Results(surroundings.cwd);

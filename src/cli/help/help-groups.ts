@@ -62,7 +62,7 @@ const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Run a batch": ["run", "sweep"],
   "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
   "Look at a batch": ["status", "wait", "results", "logs"],
-  Machines: ["probe", "doctor", "clean"],
+  Machines: ["top", "probe", "doctor", "clean"],
   "Set up": ["config", "completion", "help"],
 };
 

@@ -34,6 +34,7 @@ import {
   reviser,
 } from "./run-options.js";
 import { describeHypersearch, describeSweep, type SweepInvocation } from "./sweep-options.js";
+import { describeTop, type TopInvocation } from "./top-options.js";
 import { describeWait, type WaitInvocation } from "./wait-options.js";
 
 export type Invocation =
@@ -48,6 +49,7 @@ export type Invocation =
   | BatchInvocation
   | ActingInvocation
   | WaitInvocation
+  | TopInvocation
   | SweepInvocation
   | RemoteInvocation
   | ConfigInvocation
@@ -163,6 +165,7 @@ function describeCommands({ program, env, parameters, choose, configured }: Desc
   const others = [
     ...batchCommands(choose),
     describeWait(choose),
+    describeTop(choose),
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
     describeConfig(configured, choose),

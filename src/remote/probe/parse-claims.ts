@@ -8,11 +8,17 @@ export function parseClaims(facts: Facts): Claim[] {
   const byLoop = new Map<string, Claim>();
   for (const line of factsOf(facts, "claim")) {
     const [loopPid = "", slot = "", session = "", ...words] = line.split(" ");
-    const claim = parseClaim(slot, words, residentMb.get(session) ?? 0);
+    const about = { owner: accountOf(facts) ?? "", job: "", residentMb: residentMb.get(session) ?? 0 };
+    const claim = parseClaim(slot, words, about);
     // Two roots may be one directory under two names. One loop is one slot.
     if (claim !== null) byLoop.set(loopPid, claim);
   }
   return [...byLoop.values()];
+}
+
+/** Undefined: it was not asked. */
+export function accountOf(facts: Facts): string | undefined {
+  return cleanText(factsOf(facts, "account")[0] ?? "") || undefined;
 }
 
 /** The loops of live claims, and the leaders of their jobs. */
@@ -26,14 +32,18 @@ export function claimPids(facts: Facts): Set<string> {
 }
 
 /** The words of the claim file, then the spool's directory, which is `<batch>@<host>`. */
-function parseClaim(slot: string, words: readonly string[], residentMb: number): Claim | null {
+function parseClaim(
+  slot: string,
+  words: readonly string[],
+  about: Pick<Claim, "owner" | "job" | "residentMb">,
+): Claim | null {
   const claimed = parseClaimWords(words.slice(0, CLAIM_WORDS));
   if (claimed === null) return null;
   const spool = words.slice(CLAIM_WORDS).join(" ");
   return {
     batch: cleanText(spool.replace(/@[^@]*$/, "")),
     slot: cleanText(slot),
-    residentMb,
+    ...about,
     ...claimed,
   };
 }
@@ -45,7 +55,7 @@ const FLAGS = /^[01][01]$/;
 /** Parses the first line of a claim; null if it is none. docs/slot.md has the format. */
 export function parseClaimWords(
   words: readonly string[],
-): Omit<Claim, "batch" | "slot" | "residentMb"> | null {
+): Omit<Claim, "owner" | "batch" | "job" | "slot" | "residentMb"> | null {
   const [memory = "", cpuCount, gpuMemory = "", gpuUse, reservesGpu, reservesMachine, cards = "-"] = words;
   const cpus = parseNumber(cpuCount, 1e5);
   const gpuUtilization = parseNumber(gpuUse, 100);

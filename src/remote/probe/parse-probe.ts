@@ -2,7 +2,7 @@
 
 import type { Capacity, Gpu } from "../../model/machine.js";
 import { parseAmd } from "./parse-amd.js";
-import { parseClaims } from "./parse-claims.js";
+import { accountOf, parseClaims } from "./parse-claims.js";
 import { parseCpus } from "./parse-cpus.js";
 import { parseMemory } from "./parse-memory.js";
 import { parseNvidia } from "./parse-nvidia.js";
@@ -12,6 +12,7 @@ import { hideInvisible } from "./visible-gpus.js";
 export function parseProbe(lines: readonly string[]): Capacity {
   const facts = gatherFacts(lines);
   const { gpus, said, hasOnlySmall } = parseGpus(facts);
+  const account = accountOf(facts);
   return {
     hostname: cleanText(factsOf(facts, "hostname")[0] ?? ""),
     identity: cleanText(factsOf(facts, "identity")[0] ?? ""),
@@ -21,6 +22,7 @@ export function parseProbe(lines: readonly string[]): Capacity {
     gpus,
     gpuProblem: gpuProblem(facts, said) ?? (gpus.length === 0 ? noCards(facts, hasOnlySmall) : null),
     claims: parseClaims(facts),
+    ...(account !== undefined && { account }),
     ...parseLogout(facts),
   };
 }

@@ -65,7 +65,9 @@ export function aCapacity(facts: Partial<Capacity> = {}): Capacity {
 
 export function aClaim(facts: Partial<Claim> = {}): Claim {
   return {
+    owner: "ada",
     batch: "other",
+    job: "",
     slot: "0",
     memoryMb: 0,
     residentMb: 0,

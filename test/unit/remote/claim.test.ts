@@ -3,6 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Claim } from "../../../src/model/machine.js";
 import { joinScript } from "../../../src/remote/join-script.js";
@@ -13,7 +14,7 @@ import { aGpu, aGpuNeed, aNeed } from "../plan/a-machine.js";
 import { HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 import { BOOT_ID, SHELLS as PROBE_SHELLS, ProbeBox } from "./probe-box.js";
 
-type Claimed = Omit<Claim, "batch" | "slot" | "residentMb">;
+type Claimed = Omit<Claim, "owner" | "batch" | "job" | "slot" | "residentMb">;
 
 /** `claim`: the meaning of the text; null: it is no claim. */
 const GOLDEN: { what: string; text: string; claim: Claimed | null }[] = JSON.parse(
@@ -70,7 +71,7 @@ describe.each(PROBE_SHELLS)("the probe, under %s", (shell) => {
     await box.files.write("s/batches/my@b@box/slots/0/loop", `70 5000 ${BOOT_ID}@box\n`);
     const { capacity, stderr } = box.run({ bases: [box.files.path("s")] });
     await box.files.remove();
-    const about = { batch: "my@b", slot: "0", residentMb: 0 };
+    const about = { owner: userInfo().username, batch: "my@b", job: "", slot: "0", residentMb: 0 };
     expect(capacity.claims).toEqual(claim === null ? [] : [{ ...about, ...claim }]);
     expect(stderr).toBe("");
   });

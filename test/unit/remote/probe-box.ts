@@ -56,6 +56,8 @@ export class ProbeBox {
       env: {
         PATH: `${this.files.path("bin")}:${STAND_IN_BIN}:/usr/bin:/bin`,
         HOME: this.files.dir,
+        // Claims of real slots are none of its business.
+        SSHOAL_CLAIMS: this.files.dir,
         NVIDIA_SMI_STATE: this.files.path("state"),
         ...env,
       },

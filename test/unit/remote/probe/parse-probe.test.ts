@@ -109,10 +109,12 @@ describe("memory", () => {
 
 describe("claims", () => {
   test("a claim, with the memory that its job already holds", () => {
-    const lines = ["pagesize 64", "rss 77 16", "rss 77 8", "rss 78 999"];
+    const lines = ["account ada", "pagesize 64", "rss 77 16", "rss 77 8", "rss 78 999"];
     expect(parse("claim 70 2 77 7000 1.5 1000 0.75 1 0 GPU-a,GPU-b my batch@box", ...lines).claims).toEqual([
       {
+        owner: "ada",
         batch: "my batch",
+        job: "",
         slot: "2",
         memoryMb: 7000,
         residentMb: 2,
