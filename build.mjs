@@ -106,7 +106,7 @@ async function joinRuntime() {
   const { joinScript } = await load("src/remote/join-script.ts");
   await mkdir("dist/runtime");
   for (const name of await readdir("src/remote/runtime")) {
-    if (!/\.(sh|bash)$/.test(name)) continue;
+    if (!/\.(sh|bash|awk)$/.test(name)) continue;
     await writeFile(`dist/runtime/${name}`, joinScript(pathToFileURL(`src/remote/runtime/${name}`)));
   }
 }

@@ -46,6 +46,6 @@ export interface BatchSettings {
 export interface Placing {
   /** Fill cards before others are begun. */
   readonly packs?: boolean;
-  /** Leave a card free where there are several, and use none with another person's process. Jobs run with `nice`. */
+  /** Leave a card free where there are several, and use none on which another person's process is. Jobs run with `nice`. */
   readonly isPolite?: boolean;
 }

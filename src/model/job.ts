@@ -1,5 +1,6 @@
 // A job is one command of a batch; an attempt is one try of it on a machine.
 
+import { plainPart, shortWord } from "./kind-word.js";
 import type { OutputLimit } from "./output-limit.js";
 
 /** Tells the jobs of a batch apart: a whole number above 0 that a job keeps, wherever its line moves. */
@@ -73,14 +74,26 @@ export interface GpuRequirement {
 /** Its index, or its UUID or the beginning of it. */
 export type ListedCard = number | string;
 
-/** Identifies a requirement, in a word that needs no quoting; "-": that of the batch. */
+/** Identifies a requirement, in a word that needs no quoting and can be a file's name; "-": that of the batch. */
 export function kindOf(requirement: Requirement | undefined): string {
   if (requirement === undefined) return "-";
   const { cpus, memoryMb, gpu, reservesMachine } = requirement;
   const cards =
     gpu === null ? [] : [gpu.count, gpu.memoryMb, gpu.utilization, gpu.isReserved ? "alone" : "shared"];
-  const listed = gpu?.listed === undefined ? [] : [gpu.listed.join(".")];
-  return [cpus, memoryMb, ...cards, ...listed, ...(reservesMachine ? ["machine"] : [])].join("_");
+  const listed = gpu?.listed === undefined ? [] : [plainPart(gpu.listed.join("."))];
+  const machine = reservesMachine ? ["machine"] : [];
+  return shortWord([cpus, memoryMb, ...cards, ...listed, ...machine, ...laterParts(requirement)].join("_"));
+}
+
+/** Needs that version 0.3 did not have. Without them a kind is the same word as it was then. */
+function laterParts({ gpu, resources = {} }: Requirement): string[] {
+  return [
+    ...(gpu?.model === undefined ? [] : [`model@${plainPart(gpu.model)}`]),
+    ...(gpu?.memoryTotalMb === undefined ? [] : [`total@${gpu.memoryTotalMb}`]),
+    ...Object.keys(resources)
+      .toSorted()
+      .map((name) => `@${plainPart(name)}@${resources[name]?.join("+")}`),
+  ];
 }
 
 /** Identifies the files that a job starts with: equal keys mean equal trees. "-": the tree of the batch. */

@@ -119,21 +119,36 @@ export interface CardHolder {
 }
 
 export interface Claim {
-  /** The account that it is of; "": unknown. */
+  /** The account; "": the one that probes. */
   readonly owner: string;
   readonly batch: string;
-  /** The last part of the job's name; "": unknown, or between two jobs. */
+  /** The name of its job in its batch; "": not known. */
   readonly job: string;
   readonly slot: string;
   readonly memoryMb: number;
   /** How much of that memory the job already holds, so that it is not counted twice. */
   readonly residentMb: number;
   readonly cpus: number;
-  readonly gpuUuids: readonly string[];
-  readonly gpuMemoryMb: number;
-  readonly gpuUtilization: number;
-  readonly reservesGpu: boolean;
+  readonly cards: readonly ClaimedCard[];
+  readonly resources: readonly ClaimedResource[];
   readonly reservesMachine: boolean;
+}
+
+export interface ClaimedCard {
+  readonly uuid: string;
+  readonly memoryMb: number;
+  /** The share of its computing. */
+  readonly share: number;
+  /** 1: the card is for this job alone. 0: jobs share it without amounts. */
+  readonly amount: number;
+  /** How much of its memory the job already holds; null: not known. */
+  readonly usedMb: number | null;
+}
+
+export interface ClaimedResource {
+  readonly name: string;
+  readonly instance: string;
+  readonly amount: number;
 }
 
 /** Room for one job at a time on one machine, with its cards. */

@@ -1,4 +1,4 @@
-// Loads the POSIX sh, and a little bash, that runs on machines: files beside this one, which the build joins and puts
+// Loads the POSIX sh and awk, and a little bash, that runs on machines: files beside this one, which the build joins and puts
 // next to the bundle.
 
 import { joinScript } from "./join-script.js";
@@ -11,6 +11,7 @@ export const SPOOL_SCRIPTS = [
   "fast.sh",
   "fork.bash",
   "kinds.sh",
+  "room.awk",
   "begin.sh",
 ] as const;
 

@@ -3,8 +3,10 @@
 
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
 import type { Capacity, MachineSpec, SharedRoom, Slot } from "../../model/machine.js";
-import { cardsOf, MOST_UTILIZATION } from "./cards.js";
-import { CPU_OVERLOAD, planSlots, roomOn, type SlotPlan } from "./slots.js";
+import { MOST_USE_MILLI, refusal } from "./cards.js";
+import { needOf, questionOn } from "./machine-question.js";
+import { planSlots, type SlotPlan } from "./slots.js";
+import { type CardRoom, CPU_OVERLOAD_MILLI, worldNow } from "./world.js";
 
 /** By the kind's name, in the order of the jobs; undefined: the requirement of the batch. */
 export type Kinds = ReadonlyMap<string, Requirement | undefined>;
@@ -66,35 +68,45 @@ export function mustKnowCpuUse(
   mostJobs: number,
 ): boolean {
   const cpus = Math.max(...[...kinds.values()].map((own) => (own ?? requirement).cpus));
-  return Math.min(spec.maxJobs ?? mostJobs, mostJobs) * cpus + spec.keepFree.cpus > CPU_OVERLOAD;
+  return Math.min(spec.maxJobs ?? mostJobs, mostJobs) * cpus + spec.keepFree.cpus > CPU_OVERLOAD_MILLI / 1000;
 }
 
-/** The same cards are left for people for every kind: those that the first kind with cards leaves. */
+/** The same cards are left for people for every kind: the best of those that fit the first kind with cards. */
 function keepFor({ spec, capacity, requirement, kinds }: KindsQuestion): MachineSpec {
-  const needs = [...kinds.values()].map((own) => (own ?? requirement).gpu);
-  const need = needs.find((gpu) => gpu !== null) ?? null;
+  const all = [...kinds.values()].map((own) => own ?? requirement);
+  const first = all.find(({ gpu }) => gpu !== null);
+  const need = first === undefined ? null : needOf(first, capacity).cards;
   if (need === null || kinds.size === 1 || spec.keepFree.gpus === 0) return spec;
-  const kept = cardsOf(spec, capacity, need).filter(({ isKeptFree }) => isKeptFree);
+  const question = questionOn({ spec, capacity });
+  const world = worldNow(question);
+  const part = { shareMilli: need.shareMilli, amountMilli: need.isAlone ? 1000 : 0 };
+  const fitting = world.cards.filter((room) => refusal({ question, world, need }, room, part) === null);
+  const kept = fitting.toSorted(compareUse).slice(0, spec.keepFree.gpus);
   return {
     ...spec,
-    excludeGpus: [...spec.excludeGpus, ...kept.map(({ gpu }) => gpu.index)],
+    excludeGpus: [...spec.excludeGpus, ...kept.map(({ card }) => card.index)],
     keepFree: { ...spec.keepFree, gpus: 0 },
   };
 }
 
+function compareUse(a: CardRoom, b: CardRoom): number {
+  const isUnknown = ({ card }: CardRoom) => Number(card.useMilli === null);
+  return isUnknown(a) - isUnknown(b) || a.shareMilli - b.shareMilli || b.card.index - a.card.index;
+}
+
 function roomFor(slot: Slot, { spec, capacity, requirement: common }: KindsQuestion): SharedRoom {
   const requirement = slot.requirement ?? common;
-  const { cpus, cards } = roomOn({ spec, capacity, requirement });
+  const { coresMilli, cards } = worldNow(questionOn({ spec, capacity }));
   return {
-    cpus: (cpus ?? 0) + CPU_OVERLOAD,
+    cpus: ((coresMilli ?? 0) + CPU_OVERLOAD_MILLI) / 1000,
     jobs: spec.maxJobs === null ? null : spec.maxJobs - capacity.claims.length,
     cards: slot.gpus.map(({ uuid, isExclusive }) => {
-      const card = cards.find(({ gpu }) => gpu.uuid === uuid);
+      const room = cards.find(({ card }) => card.uuid === uuid);
       // On a card that allows only one process, other jobs get no share.
       const utilization = isExclusive
         ? (requirement.gpu?.utilization ?? 0)
-        : MOST_UTILIZATION - (card?.used ?? 0);
-      return { memoryMb: card?.freeMb ?? null, utilization };
+        : (MOST_USE_MILLI - (room?.shareMilli ?? 0)) / 1000;
+      return { memoryMb: room?.freeMb ?? null, utilization };
     }),
   };
 }

@@ -1,6 +1,6 @@
 // Parses the claims of live slots of this user's batches on the machine.
 
-import type { Claim } from "../../model/machine.js";
+import type { Claim, ClaimedCard } from "../../model/machine.js";
 import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 export function parseClaims(facts: Facts): Claim[] {
@@ -41,6 +41,7 @@ function parseClaim(
   if (claimed === null) return null;
   const spool = words.slice(CLAIM_WORDS).join(" ");
   return {
+    resources: [],
     batch: cleanText(spool.replace(/@[^@]*$/, "")),
     slot: cleanText(slot),
     ...about,
@@ -52,23 +53,23 @@ const CLAIM_WORDS = 7;
 const AMOUNT = /^(?:0|[1-9]\d{0,8})$/;
 const FLAGS = /^[01][01]$/;
 
+/** The first line of a claim. */
+export type ClaimWords = Pick<Claim, "memoryMb" | "cpus" | "cards" | "reservesMachine">;
+
 /** Parses the first line of a claim; null if it is none. docs/slot.md has the format. */
-export function parseClaimWords(
-  words: readonly string[],
-): Omit<Claim, "owner" | "batch" | "job" | "slot" | "residentMb"> | null {
+export function parseClaimWords(words: readonly string[]): ClaimWords | null {
   const [memory = "", cpuCount, gpuMemory = "", gpuUse, reservesGpu, reservesMachine, cards = "-"] = words;
   const cpus = parseNumber(cpuCount, 1e5);
-  const gpuUtilization = parseNumber(gpuUse, 100);
+  const share = parseNumber(gpuUse, 100);
   if (!AMOUNT.test(memory) || !AMOUNT.test(gpuMemory) || !FLAGS.test(`${reservesGpu}${reservesMachine}`))
     return null;
-  if (cpus === null || gpuUtilization === null) return null;
+  if (cpus === null || share === null) return null;
+  const uuids = cards === "-" ? [] : cards.split(",").filter((uuid) => uuid !== "");
+  const card = { memoryMb: Number(gpuMemory), share, amount: reservesGpu === "1" ? 1 : 0, usedMb: null };
   return {
     memoryMb: Number(memory),
     cpus,
-    gpuUuids: cards === "-" ? [] : cards.split(",").filter((uuid) => uuid !== ""),
-    gpuMemoryMb: Number(gpuMemory),
-    gpuUtilization,
-    reservesGpu: reservesGpu === "1",
+    cards: uuids.map((uuid): ClaimedCard => ({ uuid, ...card })),
     reservesMachine: reservesMachine === "1",
   };
 }

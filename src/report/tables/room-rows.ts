@@ -38,8 +38,8 @@ function notesOf({ unusable, sharesHostMemory, utilization, holders }: Gpu): str
   ];
 }
 
-function claimedCards({ gpuUuids }: Claim): readonly string[] {
-  return gpuUuids;
+function claimedCards({ cards }: Claim): string[] {
+  return cards.map(({ uuid }) => uuid);
 }
 
 /** Where processes are not known, a card with a job of ours is ours. */

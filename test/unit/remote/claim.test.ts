@@ -5,21 +5,18 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Claim } from "../../../src/model/machine.js";
 import { joinScript } from "../../../src/remote/join-script.js";
-import { parseClaimWords } from "../../../src/remote/probe/parse-claims.js";
+import { type ClaimFile, parseClaimFile } from "../../../src/remote/probe/parse-claim-file.js";
+import { type ClaimWords, parseClaimWords } from "../../../src/remote/probe/parse-claims.js";
 import { formatClaim } from "../../../src/remote/spool/claim-line.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 import { aGpu, aGpuNeed, aNeed } from "../plan/a-machine.js";
 import { HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 import { BOOT_ID, SHELLS as PROBE_SHELLS, ProbeBox } from "./probe-box.js";
 
-type Claimed = Omit<Claim, "owner" | "batch" | "job" | "slot" | "residentMb">;
-
-/** `claim`: the meaning of the text; null: it is no claim. */
-const GOLDEN: { what: string; text: string; claim: Claimed | null }[] = JSON.parse(
-  readFileSync(new URL("claims.golden.json", import.meta.url), "utf8"),
-);
+/** `claim`: the meaning of the first line; null: it is no claim. `file`: the meaning of all lines, where they count. */
+const GOLDEN: { what: string; text: string; claim: ClaimWords | null; file?: ClaimFile | null }[] =
+  JSON.parse(readFileSync(new URL("claims.golden.json", import.meta.url), "utf8"));
 const GOOD = GOLDEN.filter(({ claim }) => claim !== null);
 const READER = joinScript(new URL("../../../src/remote/runtime/claim/read-claim.sh", import.meta.url));
 
@@ -52,7 +49,7 @@ describe.each(SHELLS)("sh, under %s", (_, { words: [program, ...words], hasOnlyB
     async (golden) => {
       await files.write("claim", golden.text);
       const older = "read_claim() { read -r memory cpus gpu_memory gpu_use gpu machine cards <$1; }";
-      expect(read(older).trim().split(" ").slice(0, 7)).toEqual(wordsOf(golden.claim as Claimed));
+      expect(read(older).trim().split(" ").slice(0, 7)).toEqual(wordsOf(golden.claim as ClaimWords));
     },
   );
 });
@@ -60,6 +57,19 @@ describe.each(SHELLS)("sh, under %s", (_, { words: [program, ...words], hasOnlyB
 test.each(GOLDEN.filter(({ text }) => text.endsWith("\n")))("the client: $what", ({ text, claim }) => {
   const [line = ""] = text.split("\n");
   expect(parseClaimWords(line.trim().split(/\s+/).slice(0, 7))).toEqual(claim);
+});
+
+test.each(GOLDEN.filter(({ file }) => file !== undefined))(
+  "the client, all lines: $what",
+  ({ text, file }) => {
+    expect(parseClaimFile(text)).toEqual(file);
+  },
+);
+
+test("no part of a claim file is a whole claim", () => {
+  for (const { text, file } of GOLDEN.filter((each) => each.file !== undefined && each.file !== null))
+    for (let length = 0; length < text.length; length += 1)
+      expect([text.slice(0, length), parseClaimFile(text.slice(0, length)), file]).toContain(null);
 });
 
 describe.each(PROBE_SHELLS)("the probe, under %s", (shell) => {
@@ -71,7 +81,14 @@ describe.each(PROBE_SHELLS)("the probe, under %s", (shell) => {
     await box.files.write("s/batches/my@b@box/slots/0/loop", `70 5000 ${BOOT_ID}@box\n`);
     const { capacity, stderr } = box.run({ bases: [box.files.path("s")] });
     await box.files.remove();
-    const about = { owner: userInfo().username, batch: "my@b", job: "", slot: "0", residentMb: 0 };
+    const about = {
+      owner: userInfo().username,
+      batch: "my@b",
+      job: "",
+      slot: "0",
+      residentMb: 0,
+      resources: [],
+    };
     expect(capacity.claims).toEqual(claim === null ? [] : [{ ...about, ...claim }]);
     expect(stderr).toBe("");
   });
@@ -126,8 +143,8 @@ test("a written claim is read as the same need", () => {
   );
 });
 
-function wordsOf({ memoryMb, cpus, gpuMemoryMb, gpuUtilization, ...claim }: Claimed): string[] {
-  const flags = [claim.reservesGpu, claim.reservesMachine].map(Number);
-  const cards = claim.gpuUuids.join(",") || "-";
-  return [memoryMb, cpus, gpuMemoryMb, gpuUtilization, ...flags, cards].map(String);
+function wordsOf({ memoryMb, cpus, cards, reservesMachine }: ClaimWords): string[] {
+  const [{ memoryMb: gpuMemoryMb, share, amount } = { memoryMb: 0, share: 0, amount: 0 }] = cards;
+  const uuids = cards.map(({ uuid }) => uuid).join(",") || "-";
+  return [memoryMb, cpus, gpuMemoryMb, share, amount, Number(reservesMachine), uuids].map(String);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Requirement } from "../../../../src/model/job.js";
 import type { Capacity, MachineSpec } from "../../../../src/model/machine.js";
 import { explain } from "../../../../src/plan/slots/explain.js";
-import { aCapacity, aClaim, aGpuNeed, aNeed, gpus, planFor } from "../a-machine.js";
+import { aCapacity, aCardClaim, aClaim, aGpuNeed, aNeed, gpus, planFor } from "../a-machine.js";
 
 function explained(
   capacity: Partial<Capacity>,
@@ -50,7 +50,7 @@ test("each unsuitable card has its reason, and cards with the same reason share 
     { unusable: "needs a reset" },
     {},
   );
-  const claims = [aClaim({ batch: "other", gpuUuids: ["GPU-5"], reservesGpu: true })];
+  const claims = [aClaim({ batch: "other", cards: [aCardClaim({ uuid: "GPU-5", amount: 1 })] })];
   expect(explained({ gpus: cards, claims }, { gpu: aGpuNeed({ memoryMb: 3000 }) })).toEqual([
     "a.yaml: GPU 0: memory: a job needs 3000 MB, 812 MB are free: 2188 MB short (lower --gpu-memory-required, now 3000)",
     "a.yaml: GPU 1, 4: not used: it needs a reset",

@@ -8,7 +8,7 @@ import { isOver } from "../../../../src/plan/remaining.js";
 import type { RunState } from "../../../../src/plan/run-state.js";
 import { kindsOf, mustKnowCpuUse, planKinds } from "../../../../src/plan/slots/kinds.js";
 import { takeStock } from "../../../../src/plan/stock.js";
-import { aCapacity, aClaim, aGpuNeed, aNeed, aSpec, gpus } from "../a-machine.js";
+import { aCapacity, aCardClaim, aClaim, aGpuNeed, aNeed, aSpec, gpus } from "../a-machine.js";
 
 const SMALL = aNeed({ gpu: aGpuNeed() });
 const BIG = aNeed({ gpu: aGpuNeed({ memoryMb: 20_000 }) });
@@ -46,7 +46,7 @@ describe("slots for several kinds", () => {
 
   test("they know the room of all of them together", () => {
     const claims = [
-      aClaim({ cpus: 1, residentMb: 1, gpuUuids: ["GPU-1"], gpuUtilization: 0.2, gpuMemoryMb: 1000 }),
+      aClaim({ cpus: 1, residentMb: 1, cards: [aCardClaim({ uuid: "GPU-1", share: 0.2, memoryMb: 1000 })] }),
     ];
     const kinds = kindsOf([aJob(1), aJob(2, NO_GPU)]);
     const requirement = { ...SMALL, gpu: aGpuNeed({ isReserved: false }) };

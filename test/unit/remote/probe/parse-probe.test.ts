@@ -119,10 +119,14 @@ describe("claims", () => {
         memoryMb: 7000,
         residentMb: 2,
         cpus: 1.5,
-        gpuUuids: ["GPU-a", "GPU-b"],
-        gpuMemoryMb: 1000,
-        gpuUtilization: 0.75,
-        reservesGpu: true,
+        resources: [],
+        cards: ["GPU-a", "GPU-b"].map((uuid) => ({
+          uuid,
+          memoryMb: 1000,
+          share: 0.75,
+          amount: 1,
+          usedMb: null,
+        })),
         reservesMachine: false,
       },
     ]);

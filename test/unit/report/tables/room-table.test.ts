@@ -3,7 +3,7 @@ import type { RoomLook } from "../../../../src/model/room-look.js";
 import { type Canvas, formatSpans, lookOf } from "../../../../src/report/live/styled-text.js";
 import { NARROWEST, type RoomOrder, roomTable } from "../../../../src/report/tables/room-table.js";
 import { textWidth } from "../../../../src/report/text/width.js";
-import { aCapacity, aClaim, aHolder, gpus } from "../../plan/a-machine.js";
+import { aCapacity, aCardClaim, aClaim, aHolder, gpus } from "../../plan/a-machine.js";
 
 const NOW = 1_000_000;
 const A100 = { name: "NVIDIA A100-SXM4-40GB", memoryTotalMb: 40 * 1024 };
@@ -35,7 +35,7 @@ const looks: RoomLook[] = [
         batch: "sweep.sh-0a1b2c3d",
         job: "14",
         residentMb: 50_000,
-        gpuUuids: ["GPU-0"],
+        cards: [aCardClaim({ uuid: "GPU-0" })],
       }),
     ],
   }),
@@ -105,10 +105,10 @@ describe("sorted", () => {
 
 test("several jobs and processes on a card", () => {
   const claims = ["14", "15"].map((label) =>
-    aClaim({ owner: "ada", batch: "a.sh", job: label, gpuUuids: ["GPU-x"] }),
+    aClaim({ owner: "ada", batch: "a.sh", job: label, cards: [aCardClaim({ uuid: "GPU-x" })] }),
   );
   const others = [
-    aClaim({ owner: "bob", batch: "b.sh", job: "", gpuUuids: ["GPU-x"] }),
+    aClaim({ owner: "bob", batch: "b.sh", job: "", cards: [aCardClaim({ uuid: "GPU-x" })] }),
     aClaim({ owner: "ada", batch: "light.sh", job: "7" }),
   ];
   const holders = [1, 2].map((pid) =>
