@@ -114,7 +114,7 @@ export interface CardHolder {
   readonly user: string;
   readonly program: string;
   readonly memoryMb: number | null;
-  /** It belongs to a job of this user that has a claim. */
+  /** It belongs to a job that has a claim, of whichever account. */
   readonly isClaimed: boolean;
 }
 

@@ -1,10 +1,10 @@
 // Decides which waiting job starts, and on which devices: facts, claims and needs in, devices or reasons out. On a machine
 // runtime/room.awk gives the same answers.
 
+import type { Shortage } from "../../model/shortage.js";
 import { chooseInstances, type Got } from "./instances.js";
 import { chooseCards } from "./placing.js";
 import { cardCount, type Need, type Question } from "./question.js";
-import type { Shortage } from "./shortage.js";
 import {
   type CardUse,
   CPU_OVERLOAD_MILLI,

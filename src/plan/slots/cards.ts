@@ -1,7 +1,7 @@
 // Decides whether one more job fits on a card.
 
+import type { CardRefusal } from "../../model/shortage.js";
 import { type CardNeed, cardCount, type Holder, isOurs, type Question } from "./question.js";
-import type { CardRefusal } from "./shortage.js";
 import { type CardRoom, isOver, type World } from "./world.js";
 
 /** The highest sum of shares on a card, in thousandths. It may exceed 1, because few jobs use as much as they ask for. */

@@ -3,8 +3,8 @@
 import { isSuitable } from "../../model/card-choice.js";
 import type { GpuRequirement, Requirement } from "../../model/job.js";
 import type { Capacity, Gpu } from "../../model/machine.js";
+import type { CardRefusal, RefusedCard, Shortage } from "../../model/shortage.js";
 import { MOST_USE_MILLI } from "./cards.js";
-import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
 import type { SlotPlan } from "./slots.js";
 import { CPU_OVERLOAD_MILLI } from "./world.js";
 

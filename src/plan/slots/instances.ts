@@ -1,7 +1,7 @@
 // Chooses instances of named resources.
 
+import type { Shortage } from "../../model/shortage.js";
 import { type Instance, type Question, sum, type Want } from "./question.js";
-import type { Shortage } from "./shortage.js";
 import type { World } from "./world.js";
 
 export interface Got {

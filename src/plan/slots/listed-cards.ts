@@ -4,8 +4,8 @@
 import { findListed, isSuitable } from "../../model/card-choice.js";
 import type { GpuRequirement, ListedCard } from "../../model/job.js";
 import type { Capacity, Gpu, MachineSpec, Slot } from "../../model/machine.js";
+import type { CardRefusal, RefusedCard, Shortage } from "../../model/shortage.js";
 import { isAllowed } from "./machine-question.js";
-import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
 
 export interface ListedCards {
   readonly slots: readonly Slot[];

@@ -21,7 +21,7 @@ export function questionOn({ spec, capacity, placing = {} }: Asked): Question {
   const { memoryMb, cpus: keptCpus, gpus: cards } = spec.keepFree;
   return {
     batch: "",
-    account: null,
+    account: capacity.account ?? null,
     packs: placing.packs ?? false,
     isPolite: placing.isPolite ?? false,
     memoryFreeMb: memory && Math.floor(memory.freeMb),

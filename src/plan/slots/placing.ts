@@ -1,8 +1,8 @@
 // Chooses cards for a job: whole cards first, then the card of which it needs a part.
 
+import type { CardRefusal, Shortage } from "../../model/shortage.js";
 import { isIdle, type Judgement, type Part, placeInList, refusal, spareCards, timesListed } from "./cards.js";
 import { type CardNeed, cardCount, type Need, type Question } from "./question.js";
-import type { CardRefusal, Shortage } from "./shortage.js";
 import type { CardRoom, CardUse, World } from "./world.js";
 
 export interface Placing {

@@ -3,10 +3,10 @@
 
 import type { GpuRequirement, ListedCard, Requirement } from "../../model/job.js";
 import type { Capacity, Gpu, Slot } from "../../model/machine.js";
+import type { Shortage } from "../../model/shortage.js";
 import { countShortages, fitInto, type Grant, take } from "./allocate.js";
 import { listSlots } from "./listed-cards.js";
 import { type Asked, needOf, questionOn } from "./machine-question.js";
-import type { Shortage } from "./shortage.js";
 import { worldNow } from "./world.js";
 
 /** The limit for jobs that ask for almost nothing. */

@@ -1,10 +1,10 @@
-// Parses the claims of live slots of this user's batches on the machine.
+// Parses the claims in the spools of this user's batches: those of live slots of older formats.
 
 import type { Claim, ClaimedCard } from "../../model/machine.js";
 import { cleanText, type Facts, factsOf, parseNumber } from "./probe-facts.js";
 
 export function parseClaims(facts: Facts): Claim[] {
-  const residentMb = residentMbBySession(facts);
+  const residentMb = residentMbByKey(facts);
   const byLoop = new Map<string, Claim>();
   for (const line of factsOf(facts, "claim")) {
     const [loopPid = "", slot = "", session = "", ...words] = line.split(" ");
@@ -19,16 +19,6 @@ export function parseClaims(facts: Facts): Claim[] {
 /** Undefined: it was not asked. */
 export function accountOf(facts: Facts): string | undefined {
   return cleanText(factsOf(facts, "account")[0] ?? "") || undefined;
-}
-
-/** The loops of live claims, and the leaders of their jobs. */
-export function claimPids(facts: Facts): Set<string> {
-  return new Set(
-    factsOf(facts, "claim").flatMap((line) => {
-      const [loopPid = "", , session = "-"] = line.split(" ");
-      return session === "-" ? [loopPid] : [loopPid, session];
-    }),
-  );
 }
 
 /** The words of the claim file, then the spool's directory, which is `<batch>@<host>`. */
@@ -74,13 +64,13 @@ export function parseClaimWords(words: readonly string[]): ClaimWords | null {
   };
 }
 
-/** `rss <session> <pages>`, one line per process. */
-function residentMbBySession(facts: Facts): Map<string, number> {
+/** `rss <key> <pages>`, one line per process. The key is a session, or the id of a claim file. */
+export function residentMbByKey(facts: Facts): Map<string, number> {
   const pageKb = parseNumber(factsOf(facts, "pagesize")[0], 65536) || 4;
   const resident = new Map<string, number>();
   for (const line of factsOf(facts, "rss")) {
-    const [session = "", pages] = line.split(" ");
-    resident.set(session, (resident.get(session) ?? 0) + (parseNumber(pages) ?? 0));
+    const [key = "", pages] = line.split(" ");
+    resident.set(key, (resident.get(key) ?? 0) + (parseNumber(pages) ?? 0));
   }
-  return new Map([...resident].map(([session, pages]) => [session, Math.ceil((pages * pageKb) / 1024)]));
+  return new Map([...resident].map(([key, pages]) => [key, Math.ceil((pages * pageKb) / 1024)]));
 }

@@ -1,8 +1,9 @@
 // Turns the probe's raw lines into a machine's capacity. A section that cannot be read affects only that section.
 
 import type { Capacity, Gpu } from "../../model/machine.js";
+import { parseAllClaims } from "./parse-all-claims.js";
 import { parseAmd } from "./parse-amd.js";
-import { accountOf, parseClaims } from "./parse-claims.js";
+import { accountOf } from "./parse-claims.js";
 import { parseCpus } from "./parse-cpus.js";
 import { parseMemory } from "./parse-memory.js";
 import { parseNvidia } from "./parse-nvidia.js";
@@ -21,7 +22,7 @@ export function parseProbe(lines: readonly string[]): Capacity {
     memory: parseMemory(facts),
     gpus,
     gpuProblem: gpuProblem(facts, said) ?? (gpus.length === 0 ? noCards(facts, hasOnlySmall) : null),
-    claims: parseClaims(facts),
+    claims: parseAllClaims(facts),
     ...(account !== undefined && { account }),
     ...parseLogout(facts),
   };

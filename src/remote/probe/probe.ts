@@ -33,7 +33,10 @@ export async function probe(session: Session, options: ProbeOptions, signal: Abo
   const capacity = parseProbe(framedLines(answer, nonce, "its resources could not be read"));
   return {
     ...capacity,
-    claims: capacity.claims.filter(({ batch }) => !options.except?.includes(batch)),
+    // Another account may have a batch of the same name.
+    claims: capacity.claims.filter(
+      ({ owner, batch }) => !(options.except?.includes(batch) && owner === (capacity.account ?? "")),
+    ),
   };
 }
 

@@ -44,7 +44,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     const env = { SSHOAL_CLAIMS: files.path("claims"), ...circumstances.env };
     const { lines, isComplete, stderr } = box.run({ ...circumstances, env });
     expect({ isComplete, stderr }).toEqual({ isComplete: true, stderr: "" });
-    return lines.filter((line) => /^(claim-|rss|account)/.test(line));
+    return lines.filter((line) => /^(claim-(file|line)|rss|account)/.test(line));
   }
 
   const own = (rest = "") => `claims/.sshoal-claims-${UID}${rest}`;
@@ -136,6 +136,49 @@ describe.each(SHELLS)("under %s", (shell) => {
         `rss ${idOf("other.sh@box.3")} 400`,
       ].sort(),
     );
+  });
+
+  test("a claim with what its job uses: its cards by the processes below its loop", async () => {
+    const stat = (pid: number, parent: number, pages: number) =>
+      `${pid} (a b) S ${parent} ${pid} ${pid} 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 50 9 ${pages} 1 1 1 0\n`;
+    await files.write("proc/70/stat", stat(70, 1, 7));
+    await files.write("proc/70/status", `Name:\tsh\nUid:\t${UID}\t${UID}\n`);
+    await files.write("proc/72/stat", stat(72, 70, 2560));
+    await files.write("proc/72/comm", "python\n");
+    await files.write("proc/80/stat", stat(80, 1, 9));
+    box.withGpus({
+      gpus: [
+        {
+          uuid: "GPU-a",
+          processes: [
+            { pid: 72, memory: 600, name: "python" },
+            { pid: 80, memory: 9000, name: "other" },
+          ],
+        },
+      ],
+    });
+    await live(`${own()}/train.sh-1@box.3`, `${TEXT.replace("end\n", "")}has licence a 500\nend\n`);
+    const env = { SSHOAL_CLAIMS: files.path("claims") };
+    const { capacity } = box.run({ env, holders: true });
+    expect(capacity.account).toBe(USER);
+    expect(capacity.claims).toEqual([
+      {
+        owner: USER,
+        batch: "train.sh",
+        job: "14",
+        slot: "3",
+        memoryMb: 7000,
+        residentMb: 10,
+        cpus: 2,
+        cards: [{ uuid: "GPU-a", memoryMb: 1000, share: 0.75, amount: 1, usedMb: 600 }],
+        resources: [{ name: "licence", instance: "a", amount: 0.5 }],
+        reservesMachine: false,
+      },
+    ]);
+    expect(capacity.gpus[0]?.holders?.map(({ pid, isClaimed }) => ({ pid, isClaimed }))).toEqual([
+      { pid: 72, isClaimed: true },
+      { pid: 80, isClaimed: false },
+    ]);
   });
 
   test("a loop that is another account's process has no job here", async () => {

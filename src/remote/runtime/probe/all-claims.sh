@@ -109,7 +109,7 @@ note_leader() {
   shift
   for base; do
     slot=$base/batches/${name%.*}/slots/${name##*.}
-    [ -O "$slot" ] && read_leader "$slot" && roots="$roots $key:lead:$session"
+    [ -O "$slot" ] && read_leader "$slot" && note_root lead "$session"
   done
 }
 
@@ -120,5 +120,10 @@ note_loop() {
   { while read -r word value _; do
     [ "$word" != Uid: ] || { uid=$value && break; }
   done <"$proc/$loop/status"; } 2>/dev/null
-  [ "$uid" != "${key%%/*}" ] || roots="$roots $key:loop:$loop"
+  [ "$uid" != "${key%%/*}" ] || note_root loop "$loop"
+}
+
+note_root() {
+  roots="$roots $key:$1:$2"
+  say claim-root "$key $2"
 }

@@ -1,6 +1,6 @@
 // Why a job does not start on a machine, or why the machine has no further slot: which limit is reached, and by how much.
 
-import type { ListedCard } from "../../model/job.js";
+import type { ListedCard } from "./job.js";
 
 export type Shortage =
   /** `freeMb` and `free` are what is left after the parts for people, other batches and this batch are subtracted. */
