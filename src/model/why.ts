@@ -17,8 +17,8 @@ export interface WhyBatch {
 }
 
 export type Hold =
-  /** A client paused the batch. */
-  | { readonly kind: "paused" }
+  /** The client that follows it is paused; `pid` is that client. */
+  | { readonly kind: "paused"; readonly pid: number }
   /** The jobs are not on any machine, and no client hands them over. `command` resumes the batch. */
   | { readonly kind: "no-client"; readonly command: string };
 
@@ -26,26 +26,34 @@ export type WhyJob = {
   readonly job: Job;
   readonly state: JobWord;
 } & (
-  | {
+  | ({
       readonly kind: "waits";
       /** How many further jobs wait for the same reasons. */
       readonly others: number;
       readonly requirement: Requirement;
-      readonly machines: readonly WhyMachine[];
-      /** The job whose end makes room first, as far as that can be computed. */
-      readonly next: NextEnd | null;
-      readonly change: Change | null;
+    } & WhyWaiting)
+  | {
+      readonly kind: "runs";
+      readonly machine: string;
+      readonly cards: readonly number[];
+      readonly elapsedMs: number | null;
     }
-  | { readonly kind: "runs"; readonly place: string; readonly elapsedMs: number | null }
   | {
       readonly kind: "ended";
-      readonly place: string | null;
+      readonly machine: string | null;
       readonly elapsedMs: number | null;
       readonly outcome: Outcome | null;
       /** The end of its output; unsafe to show. */
       readonly lastWords: string;
     }
 );
+
+export interface WhyWaiting {
+  readonly machines: readonly WhyMachine[];
+  /** The job whose end makes room first, as far as that can be computed. */
+  readonly next: NextEnd | null;
+  readonly change: Change | null;
+}
 
 export type WhyMachine = { readonly machine: string } & (
   | { readonly kind: "unreachable"; readonly reason: string; readonly sinceMs: number | null }

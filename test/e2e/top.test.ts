@@ -1,10 +1,11 @@
 // sshoal top: cards, cores and memory of machines, live on a terminal and once in a pipe.
 
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { isRoot, remoteAccount } from "../rig/account.js";
 import { runCommand } from "../rig/command.js";
 import { entriesBelow } from "../rig/entries-below.js";
 import { STAND_IN_BIN, type StandInState, saveGpus } from "../rig/gpus.js";
@@ -19,11 +20,14 @@ let host: TestHost;
 let plain: TestHost;
 let relay: Relay;
 let work: Workspace;
+/** The directory of all accounts' claims on the machine with cards. */
+let claims: Workspace;
 
 beforeAll(async () => {
+  claims = await makeWorkspace();
   [host, plain] = await Promise.all([
-    startSshd({ name: "gpu", path: [STAND_IN_BIN] }),
-    startSshd({ name: "cpu" }),
+    startSshd({ name: "gpu", path: [STAND_IN_BIN], env: { SSHOAL_CLAIMS: claims.dir } }),
+    startSshd({ name: "cpu", env: { SSHOAL_CLAIMS: "/nowhere" } }),
   ]);
   relay = await startRelay(host.port);
 });
@@ -33,7 +37,7 @@ beforeEach(async () => {
 afterEach(() => work.remove());
 afterAll(async () => {
   await relay.stop();
-  await Promise.all([host.stop(), plain.stop()]);
+  await Promise.all([host.stop(), plain.stop(), claims.remove()]);
 });
 
 function cards(gpus: StandInState["gpus"]): void {
@@ -97,6 +101,48 @@ test("--json prints the objects of probe; no reachable machine is exit code 3", 
   const failed = await runCommand(["top", "--json", "--machines", "bad.yaml"], options);
   expect(failed.code).toBe(3);
   expect(JSON.parse(failed.stdout)).toMatchObject({ kind: "failed", machine: "bad.yaml" });
+});
+
+test.runIf(isRoot)("jobs of two accounts by their claims, whatever else is planted there", async () => {
+  const uuid = (index: number) => `GPU-00000000-0000-0000-0000-${String(index).padStart(12, "0")}`;
+  const { uid, name } = remoteAccount();
+  const [mine, others] = [`.sshoal-claims-${uid}`, ".sshoal-claims-0"];
+  const text = (job: string, card: number) =>
+    `100 1 1000 0.75 1 0 ${uuid(card)}\nby train.sh-0a1b2c3d ${job} 999999\non ${uuid(card)} 1000 750 1000\nend\n`;
+  const files = {
+    [`${mine}/train.sh-0a1b2c3d@gpu.0`]: text("14", 0),
+    [`${others}/train.sh-0a1b2c3d@gpu.0`]: text("3", 1),
+    [`${others}/light.sh@gpu.1`]: "100 1 0 0 0 0 -\nby light.sh 7 999998\nend\n",
+    [`${others}/garbage@gpu.2`]: "\u001b[2J\u0000 rm -rf / $(reboot)\nend\n",
+    [`${others}/unlocked@gpu.3`]: text("66", 0),
+    [`${others}/huge@gpu.4`]: "x".repeat(100_000),
+  };
+  for (const [path, content] of Object.entries(files)) await claims.write(path, content);
+  chownSync(claims.path(others), 0, 0);
+  symlinkSync(claims.path(`${mine}/train.sh-0a1b2c3d@gpu.0`), claims.path(`${others}/link@gpu.5`));
+  execFileSync("mkfifo", [claims.path(`${others}/pipe@gpu.6`)]);
+  chmodSync(claims.path(others), 0o755);
+  const locked = Object.keys(files).filter((path) => !path.includes("unlocked"));
+  const holders = locked.map((path) =>
+    spawn("flock", [claims.path(path), "sleep", "1000"], { detached: true, stdio: "ignore" }),
+  );
+  onTestFinished(() => holders.forEach(({ pid }) => void process.kill(-(pid ?? 0), "SIGKILL")));
+  await until("all are locked", () =>
+    locked.every((path) => spawnSync("flock", ["-n", claims.path(path), "true"]).status === 1),
+  );
+  cards([{}, {}]);
+  const options = { program: "sshoal", cwd: work.dir } as const;
+  const machine = await host.machineFile();
+  const { stdout } = await runCommand(["top", "--machines", machine], options);
+  expect(stdout.split("\n").map((line) => line.slice(48))).toEqual([
+    " WHO",
+    " train.sh 14",
+    " root train.sh 3",
+    " root light.sh 7",
+    "",
+  ]);
+  const { stdout: json } = await runCommand(["top", "--json", "--machines", machine], options);
+  expect(JSON.parse(json).capacity).toMatchObject({ account: name, claims: { length: 3 } });
 });
 
 test("on a terminal: changes are shown over one connection, keys sort, and a lost machine is tried again", async () => {

@@ -61,7 +61,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
 const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Run a batch": ["run", "sweep"],
   "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
-  "Look at a batch": ["status", "wait", "results", "logs"],
+  "Look at a batch": ["status", "why", "wait", "results", "logs"],
   Machines: ["top", "probe", "doctor", "clean"],
   "Set up": ["config", "completion", "help"],
 };

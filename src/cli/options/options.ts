@@ -36,6 +36,7 @@ import {
 import { describeHypersearch, describeSweep, type SweepInvocation } from "./sweep-options.js";
 import { describeTop, type TopInvocation } from "./top-options.js";
 import { describeWait, type WaitInvocation } from "./wait-options.js";
+import { describeWhy, type WhyInvocation } from "./why-options.js";
 
 export type Invocation =
   | {
@@ -50,6 +51,7 @@ export type Invocation =
   | ActingInvocation
   | WaitInvocation
   | TopInvocation
+  | WhyInvocation
   | SweepInvocation
   | RemoteInvocation
   | ConfigInvocation
@@ -166,6 +168,7 @@ function describeCommands({ program, env, parameters, choose, configured }: Desc
     ...batchCommands(choose),
     describeWait(choose),
     describeTop(choose),
+    describeWhy(choose),
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
     describeConfig(configured, choose),

@@ -62,11 +62,7 @@ function shortagesNow({ spec, capacity, placing, batch, need, earlier }: Waiting
   }
 }
 
-function claimFor(
-  { need, grant }: { need: Need; grant: Grant },
-  batch: string,
-  owner: string,
-): RoomClaim {
+function claimFor({ need, grant }: { need: Need; grant: Grant }, batch: string, owner: string): RoomClaim {
   return {
     owner,
     batch,

@@ -1,7 +1,7 @@
 // Rows of jobs as lines of the live view, in columns whose widths stay the same while jobs change.
 
+import { jobLabel } from "../../model/job-label.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
-import { jobLabel } from "../text/job-label.js";
 import { printable } from "../text/printable.js";
 import type { Signs } from "../text/signs.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";

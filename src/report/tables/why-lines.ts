@@ -1,9 +1,10 @@
 // `sshoal why`: what a job needs, and for each machine why the job does not start there.
 
+import { jobLabel } from "../../model/job-label.js";
 import type { Change, Hold, NextEnd, WhyBatch, WhyJob, WhyMachine } from "../../model/why.js";
+import { jsonLine } from "../lines/json-lines.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
 import { memoryWords } from "../text/gigabytes.js";
-import { jobLabel } from "../text/job-label.js";
 import { needWords } from "../text/need-words.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
 import { printable } from "../text/printable.js";
@@ -24,9 +25,26 @@ export function whyLines(why: WhyBatch, columns: number): string[] {
   ].map((line) => fitWidth(line, columns));
 }
 
+/** One object per job, in the format that docs/json-events.md promises to keep. `lines`: as for people. */
+export function whyJson(why: WhyBatch): string[] {
+  return why.jobs.map((each) => {
+    const { job, kind, state, ...rest } = each;
+    const { lastWords: _, ...facts } = { lastWords: "", ...rest };
+    const lines = [...(why.hold === null ? [] : [holdLine(why.hold)]), ...jobLines(each, why)];
+    const about = { v: 2, kind: "why", batch: why.batch, job: job.id, name: job.name, state, hold: why.hold };
+    return jsonLine({ ...about, ...withoutCapacity(facts), lines });
+  });
+}
+
+/** What was measured is in `sshoal top --json`. */
+function withoutCapacity(facts: object): object {
+  if (!("machines" in facts) || !Array.isArray(facts.machines)) return facts;
+  return { ...facts, machines: facts.machines.map(({ capacity: _, ...machine }) => machine) };
+}
+
 function holdLine(hold: Hold): string {
   return hold.kind === "paused"
-    ? "The batch is paused: nothing new starts. c in the client that follows it continues."
+    ? `The batch is paused, so no new job starts: kill -USR2 ${hold.pid} resumes it`
     : `No client follows the batch, and these jobs are on no machine yet: ${printable(hold.command)}`;
 }
 
@@ -34,7 +52,7 @@ function jobLines(why: WhyJob, batch: WhyBatch): string[] {
   const label = printable(jobLabel(why.job));
   switch (why.kind) {
     case "runs":
-      return [`${label} runs on ${why.place}${why.elapsedMs === null ? "" : ` for ${formatDuration(why.elapsedMs)}`}`];
+      return [`${label} runs on ${placeWords(why.machine, why.cards)}${lasting("for", why.elapsedMs)}`];
     case "ended":
       return [endedLine(label, why)];
     case "waits":
@@ -44,12 +62,24 @@ function jobLines(why: WhyJob, batch: WhyBatch): string[] {
   }
 }
 
-function endedLine(label: string, { state, place, elapsedMs, outcome, lastWords }: Extract<WhyJob, { kind: "ended" }>): string {
-  if (state === "stopped" && outcome === null) return `${label} was stopped before it began: sshoal retry ${label}`;
-  const where = `${place === null ? "" : ` on ${place}`}${elapsedMs === null ? "" : ` after ${formatDuration(elapsedMs)}`}`;
-  if (outcome === null || state === "succeeded") return `${label} ${state}${where}`;
+function endedLine(label: string, why: Extract<WhyJob, { kind: "ended" }>): string {
+  const { state, machine, elapsedMs, outcome, lastWords } = why;
+  if (state === "stopped" && outcome === null)
+    return `${label} was stopped before it began: sshoal retry ${label}`;
+  const where = machine === null ? "" : ` on ${printable(machine)}`;
+  const how = `${label} ${state}${where}${lasting("after", elapsedMs)}`;
+  if (outcome === null || state === "succeeded") return how;
   const said = reasonWords(outcome, lastWords);
-  return `${label} ${state}${where}: ${outcomeWords(outcome, lastWords)}${said === "" ? "" : `: ${said}`}`;
+  return `${how}: ${outcomeWords(outcome, lastWords)}${said === "" ? "" : `: ${said}`}`;
+}
+
+function lasting(word: string, ms: number | null): string {
+  return ms === null ? "" : ` ${word} ${formatDuration(ms)}`;
+}
+
+/** `gpu1:0`, or `gpu1` without cards. */
+function placeWords(machine: string, cards: readonly number[]): string {
+  return printable(cards.length === 0 ? machine : `${machine}:${cards.join(",")}`);
 }
 
 function waitingLines(label: string, why: Extract<WhyJob, { kind: "waits" }>, { batch }: WhyBatch): string[] {
@@ -79,7 +109,9 @@ function machineRows(why: WhyMachine, batch: string): [string, Reason][] {
   const row = (words: string): [string, Reason][] => [[name, { subject: "", words }]];
   switch (why.kind) {
     case "unreachable":
-      return row(`unreachable${why.sinceMs === null ? "" : ` for ${formatDuration(why.sinceMs)}`}: ${printable(why.reason)}`);
+      return row(
+        `unreachable${why.sinceMs === null ? "" : ` for ${formatDuration(why.sinceMs)}`}: ${printable(why.reason)}`,
+      );
     case "drained":
       return row(`drained, takes no new jobs: sshoal undrain ${name}`);
     case "starts":
@@ -98,7 +130,9 @@ function closingLines({ machines, next, change }: Extract<WhyJob, { kind: "waits
   const asked = machines.filter(({ kind }) => kind !== "unreachable");
   const isNever = asked.length > 0 && asked.every((each) => each.kind === "waits" && each.isNever);
   const parts = [
-    ...(isNever ? [`${asked.length === machines.length ? "No machine" : "No reachable machine"} can ever run it.`] : []),
+    ...(isNever
+      ? [`${asked.length === machines.length ? "No machine" : "No reachable machine"} can ever run it.`]
+      : []),
     ...(next === null ? [] : [nextWords(next)]),
     ...(change === null ? [] : [changeWords(change)]),
   ];
@@ -106,8 +140,7 @@ function closingLines({ machines, next, change }: Extract<WhyJob, { kind: "waits
 }
 
 function nextWords({ machine, cards, job, inMs }: NextEnd): string {
-  const place = printable(cards.length === 0 ? machine : `${machine}:${cards.join(",")}`);
-  return `Likely next: ${place} in ~${formatRoughDuration(inMs)}, when ${printable(job)} ends.`;
+  return `Likely next: ${placeWords(machine, cards)} in ~${formatRoughDuration(inMs)}, when ${printable(job)} ends.`;
 }
 
 function changeWords({ what, amount, machine, isNow }: Change): string {

@@ -1,6 +1,6 @@
 // Words for what a job lacks on a machine: one reason per limit, one per group of cards. For `why`, the live view and status.
 
-import type { CardHolder, Capacity, Claim } from "../../model/machine.js";
+import type { Capacity, CardHolder, Claim } from "../../model/machine.js";
 import type { CardRefusal, RefusedCard, Shortage } from "../../model/shortage.js";
 import { shortBatchName } from "./card-name.js";
 import { memoryWords, shortOfMemory, tooLittleMemory } from "./gigabytes.js";
@@ -128,7 +128,10 @@ function cardReasons({ needed, available, refused }: CardShortage, facts: Reason
   }
   const reasons = [...ownReasons(own, facts), ...[...groups].map(([words, cards]) => reasonOn(cards, words))];
   if (needed > 1 && available > 0)
-    reasons.push({ subject: "", words: `${available} ${available === 1 ? "card fits" : "cards fit"}, needs ${needed}` });
+    reasons.push({
+      subject: "",
+      words: `${available} ${available === 1 ? "card fits" : "cards fit"}, needs ${needed}`,
+    });
   return reasons.length > 0 ? reasons : [{ subject: "", words: `no card fits, needs ${needed}` }];
 }
 
@@ -156,7 +159,12 @@ function ownReasons(cards: readonly RefusedCard[], facts: ReasonFacts): Reason[]
   const unique = [...new Set(labels)].map(printable);
   if (unique.length <= 1 || cards.length === 1) {
     const verb = cards.length === 1 ? "runs" : "run";
-    return [reasonOn(indices, unique.length === 0 ? `${verb} a job of this batch` : `${verb} job ${unique.join(", ")}`)];
+    return [
+      reasonOn(
+        indices,
+        unique.length === 0 ? `${verb} a job of this batch` : `${verb} job ${unique.join(", ")}`,
+      ),
+    ];
   }
   return [reasonOn(indices, `each runs a job: ${unique.join(", ")}`)];
 }
@@ -230,7 +238,9 @@ function processWords({ pid, user, program, memoryMb }: CardHolder): string {
 function personOn(index: number, { capacity }: ReasonFacts): string {
   const holders = capacity?.gpus.find((each) => each.index === index)?.holders ?? [];
   const [first] = holders.filter(({ isClaimed }) => !isClaimed);
-  return first === undefined ? "another person's process is" : `${processWords({ ...first, memoryMb: null })} is`;
+  return first === undefined
+    ? "another person's process is"
+    : `${processWords({ ...first, memoryMb: null })} is`;
 }
 
 /** `job 14` of the same batch, `prep.sh 3` of another one, `carol's prep.sh 3` of another account. */
