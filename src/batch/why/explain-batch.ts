@@ -1,6 +1,7 @@
 // Explains jobs of a batch: why they wait, where they run, how they ended. Pure.
 
 import { courseOf } from "../../model/attempt.js";
+import { rankOf } from "../../model/attempt-key.js";
 import { type TrackedJob, wordOf } from "../../model/batch-state.js";
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
 import { jobLabel } from "../../model/job-label.js";
@@ -111,16 +112,12 @@ function needed({ settings }: BatchHere, { requirement }: Job): Requirement {
 
 /** In the order in which they start. */
 function waitingJobs({ jobs, state }: BatchHere): Job[] {
-  const rank = ({ priority = 500, order, id }: Job) => [priority, order ?? id] as const;
   return jobs
     .filter(({ id }) => {
       const tracked = state.jobs.get(id);
       return tracked !== undefined && wordOf(tracked) === "waiting";
     })
-    .toSorted((one, other) => {
-      const [[a, b], [c, d]] = [rank(one), rank(other)];
-      return a - c || b - d;
-    });
+    .toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
 /** Jobs that wait on another machine take nothing on this one. */

@@ -1,6 +1,6 @@
 // Writes reasons as machines report them: `memory:7000:5120 cards:1000:0 card:0:bad`. docs/slot.md lists the words.
 
-import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
+import type { CardRefusal, RefusedCard, Shortage } from "../../model/shortage.js";
 
 /** Limits that only a forecast has are left out. */
 export function formatReason(shortages: readonly Shortage[]): string {

@@ -60,7 +60,7 @@ function reasonsOf(shortage: Shortage, facts: ReasonFacts): Reason[] {
     case "resource":
       return about(printable(shortage.name), `${shortage.free} free, needs ${shortage.needed}`);
     case "max-jobs":
-      return about("", `${jobs(shortage.claimed)} of at most ${shortage.maxJobs} (max_jobs)`);
+      return about("", `${jobs(shortage.claimed)}at most ${shortage.maxJobs} (max_jobs)`);
     case "machine-claimed":
       return about("", `reserved by ${holderName(shortage, facts)}`);
     case "machine-in-use":
@@ -78,8 +78,10 @@ function reasonsOf(shortage: Shortage, facts: ReasonFacts): Reason[] {
   }
 }
 
+/** A machine does not report the number. */
 function jobs(count: number): string {
-  return count === 1 ? "1 job runs" : `${count} jobs run`;
+  if (count === 0) return "runs ";
+  return count === 1 ? "1 job runs, " : `${count} jobs run, `;
 }
 
 function hostMemory(
@@ -172,8 +174,8 @@ function ownReasons(cards: readonly RefusedCard[], facts: ReasonFacts): Reason[]
 /** The label of a job of the same batch that has the card, "" if it is not known; null: the card is refused for another reason. */
 function ownJob(why: CardRefusal, { batch, capacity }: ReasonFacts): string | null {
   if (why.kind !== "taken") return null;
-  if (why.batch !== null && (why.batch !== batch || !isOwn(why.owner ?? "", capacity))) return null;
-  return why.job ?? "";
+  const isOther = capacity !== null && !isOwn(why.owner ?? "", capacity);
+  return why.batch !== null && (why.batch !== batch || isOther) ? null : (why.job ?? "");
 }
 
 function refusalWords({ gpu, why }: RefusedCard, facts: ReasonFacts): string {
@@ -256,6 +258,8 @@ function holderName({ owner, batch }: { owner: string; batch: string }, { capaci
   return isOwn(owner, capacity) ? name : `${printable(owner)}'s ${name}`;
 }
 
+/** Without a probe the name of this account is not known. */
 function isOwn(owner: string, capacity: Capacity | null): boolean {
-  return owner === "" || capacity?.account === undefined || owner === capacity.account;
+  if (owner === "" || capacity === null) return owner === "";
+  return capacity.account === undefined || owner === capacity.account;
 }

@@ -208,7 +208,7 @@ describe("a job that waits", () => {
     const claims = [aClaim({ owner: "carol", batch: "all.sh-12345678", reservesMachine: true })];
     const two = measured("b", { claims }, { resources: { licence: { a: 1 } } });
     expect(linesOf([waiting(need, [one, two])]).slice(1, 4)).toEqual([
-      "a  1 job runs of at most 1 (max_jobs)",
+      "a  1 job runs, at most 1 (max_jobs)",
       "   licence  0 free, needs 1",
       "b  reserved by carol's all.sh",
     ]);
