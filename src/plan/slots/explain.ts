@@ -65,13 +65,7 @@ function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Re
 }
 
 /** Names the account only if it is another one. */
-export function batchWords({
-  owner = "",
-  batch,
-}: {
-  readonly owner?: string;
-  readonly batch: string;
-}): string {
+function batchWords({ owner = "", batch }: { readonly owner?: string; readonly batch: string }): string {
   return owner === "" ? `the batch ${batch}` : `the batch ${batch} of ${owner}`;
 }
 

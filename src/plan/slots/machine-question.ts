@@ -21,7 +21,7 @@ export function questionOn({ spec, capacity, placing = {} }: Asked): Question {
   const { memoryMb, cpus: keptCpus, gpus: cards } = spec.keepFree;
   return {
     batch: "",
-    account: capacity.account ?? null,
+    account: "",
     packs: placing.packs ?? false,
     isPolite: placing.isPolite ?? false,
     memoryFreeMb: memory && Math.floor(memory.freeMb),

@@ -23,17 +23,13 @@ export function nextEnd(waiting: readonly WaitingOn[], leftMs: ReadonlyMap<strin
 function endsOn(waiting: WaitingOn, leftMs: ReadonlyMap<string, number>): NextEnd[] {
   const { spec, capacity, batch } = waiting;
   return capacity.claims.flatMap((claim) => {
-    const inMs = claim.batch === batch && isOwn(claim, capacity) ? leftMs.get(claim.job) : undefined;
+    const inMs = claim.batch === batch && claim.owner === "" ? leftMs.get(claim.job) : undefined;
     if (inMs === undefined) return [];
     const then = verdictOn({ ...waiting, capacity: without(capacity, claim) });
     if (then.kind !== "starts") return [];
     const cards = capacity.gpus.filter(({ uuid }) => claim.cards.some((card) => card.uuid === uuid));
     return [{ machine: spec.name, job: claim.job, cards: cards.map(({ index }) => index), inMs }];
   });
-}
-
-function isOwn({ owner }: Claim, { account }: Capacity): boolean {
-  return owner === "" || account === undefined || owner === account;
 }
 
 /** What its job uses is free again. */

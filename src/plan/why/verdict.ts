@@ -46,8 +46,7 @@ export function verdictOn(waiting: WaitingOn): Verdict {
 
 /** Earlier jobs that fit start first; what is left after them counts. */
 function shortagesNow({ spec, capacity, placing, batch, need, earlier }: WaitingOn): readonly Shortage[] {
-  const account = capacity.account ?? null;
-  let question = { ...questionOn({ spec, capacity, placing }), batch, account };
+  let question = { ...questionOn({ spec, capacity, placing }), batch };
   const left = earlier.map((each) => ({ ...each }));
   for (;;) {
     const waiting = [...left.filter(({ count }) => count > 0), need];
@@ -58,13 +57,13 @@ function shortagesNow({ spec, capacity, placing, batch, need, earlier }: Waiting
     const started = left.find(({ key }) => key === start.need.key);
     if (started === undefined) return [];
     started.count -= 1;
-    question = { ...question, claims: [...question.claims, claimFor(start, batch, account ?? "")] };
+    question = { ...question, claims: [...question.claims, claimFor(start, batch)] };
   }
 }
 
-function claimFor({ need, grant }: { need: Need; grant: Grant }, batch: string, owner: string): RoomClaim {
+function claimFor({ need, grant }: { need: Need; grant: Grant }, batch: string): RoomClaim {
   return {
-    owner,
+    owner: "",
     batch,
     job: need.key,
     memoryMb: need.memoryMb,

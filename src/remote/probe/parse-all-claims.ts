@@ -3,7 +3,7 @@
 import type { Claim, ClaimedCard } from "../../model/machine.js";
 import { cardProcesses } from "./card-processes.js";
 import { parseClaimFile } from "./parse-claim-file.js";
-import { accountOf, parseClaims, residentMbByKey } from "./parse-claims.js";
+import { parseClaims, residentMbByKey } from "./parse-claims.js";
 import { cleanText, type Facts, factsOf } from "./probe-facts.js";
 
 export function parseAllClaims(facts: Facts): Claim[] {
@@ -23,7 +23,7 @@ function fileClaims(facts: Facts): Claim[] {
     const [, spool = "", slot = ""] = /^(.*)\.([^.]*)$/.exec(name.join(" ")) ?? [];
     return {
       ...claimed,
-      owner: cleanText((own === "1" ? accountOf(facts) : undefined) ?? owner),
+      owner: own === "1" ? "" : cleanText(owner),
       batch: claimed.batch === "" ? cleanText(spool.replace(/@[^@]*$/, "")) : claimed.batch,
       slot: cleanText(slot),
       residentMb: residentMb.get(id) ?? 0,

@@ -8,7 +8,7 @@ export function parseClaims(facts: Facts): Claim[] {
   const byLoop = new Map<string, Claim>();
   for (const line of factsOf(facts, "claim")) {
     const [loopPid = "", slot = "", session = "", ...words] = line.split(" ");
-    const about = { owner: accountOf(facts) ?? "", job: "", residentMb: residentMb.get(session) ?? 0 };
+    const about = { owner: "", job: "", residentMb: residentMb.get(session) ?? 0 };
     const claim = parseClaim(slot, words, about);
     // Two roots may be one directory under two names. One loop is one slot.
     if (claim !== null) byLoop.set(loopPid, claim);

@@ -34,9 +34,7 @@ export async function probe(session: Session, options: ProbeOptions, signal: Abo
   return {
     ...capacity,
     // Another account may have a batch of the same name.
-    claims: capacity.claims.filter(
-      ({ owner, batch }) => !(options.except?.includes(batch) && owner === (capacity.account ?? "")),
-    ),
+    claims: capacity.claims.filter(({ owner, batch }) => !(options.except?.includes(batch) && owner === "")),
   };
 }
 

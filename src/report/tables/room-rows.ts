@@ -21,7 +21,7 @@ export function roomRows(capacity: Capacity): RoomRow[] {
 
 function cardRow(gpu: Gpu, capacity: Capacity): RoomRow {
   const claims = capacity.claims.filter((claim) => claimedCards(claim).includes(gpu.uuid));
-  const users = [...claimWords(claims, capacity), ...holderWords(gpu.holders ?? [])];
+  const users = [...claimWords(claims), ...holderWords(gpu.holders ?? [])];
   return {
     label: `${gpu.index} ${shortCardName(gpu.name)}`,
     memory: cardMemory(gpu, claims, capacity),
@@ -49,7 +49,7 @@ function cardMemory(gpu: Gpu, claims: readonly Claim[], capacity: Capacity): Roo
   const usedMb = Math.max(0, totalMb - freeMb);
   const held = (holders ?? []).filter((holder) => isOurs(holder, capacity));
   const heldMb = held.reduce((sum, { memoryMb }) => sum + (memoryMb ?? 0), 0);
-  const isGuess = holders === undefined && claims.some((claim) => isOwn(claim, capacity));
+  const isGuess = holders === undefined && claims.some(isOwn);
   return split(isGuess ? usedMb : heldMb, usedMb, totalMb);
 }
 
@@ -63,15 +63,13 @@ function isOurs({ user, isClaimed }: CardHolder, { account }: Capacity): boolean
   return isClaimed && (account === undefined || user === "" || user === account);
 }
 
-function isOwn({ owner }: Claim, { account }: Capacity): boolean {
-  return account === undefined || owner === "" || owner === account;
+function isOwn({ owner }: Claim): boolean {
+  return owner === "";
 }
 
 function hostRow(capacity: Capacity): RoomRow {
   const { cpus, memory, claims } = capacity;
-  const ownMb = claims
-    .filter((claim) => isOwn(claim, capacity))
-    .reduce((sum, { residentMb }) => sum + residentMb, 0);
+  const ownMb = claims.filter(isOwn).reduce((sum, { residentMb }) => sum + residentMb, 0);
   const totalMb = memory?.totalMb ?? null;
   return {
     label: cpus === null ? "cores" : `${Math.round(cpus.total * 10) / 10} cores`,
@@ -80,19 +78,16 @@ function hostRow(capacity: Capacity): RoomRow {
         ? null
         : split(ownMb, Math.max(0, totalMb - memory.freeMb), totalMb),
     use: cpus === null || cpus.total === 0 ? null : Math.max(0, cpus.total - cpus.free) / cpus.total,
-    who: claimWords(
-      claims.filter((claim) => claimedCards(claim).length === 0),
-      capacity,
-    ).join(", "),
+    who: claimWords(claims.filter((claim) => claimedCards(claim).length === 0)).join(", "),
   };
 }
 
 /** `train.sh 14, 15`, and of another account `bob train.sh 3`. */
-function claimWords(claims: readonly Claim[], capacity: Capacity): string[] {
+function claimWords(claims: readonly Claim[]): string[] {
   const jobs = new Map<string, string[]>();
   for (const claim of claims) {
     const name = shortBatchName(claim.batch);
-    const batch = isOwn(claim, capacity) ? name : `${printable(claim.owner)} ${name}`;
+    const batch = isOwn(claim) ? name : `${printable(claim.owner)} ${name}`;
     jobs.set(batch, [...(jobs.get(batch) ?? []), ...(claim.job === "" ? [] : [printable(claim.job)])]);
   }
   return [...jobs].map(([batch, labels]) => `${batch} ${labels.join(", ")}`.trimEnd());

@@ -62,11 +62,11 @@ function reasonsOf(shortage: Shortage, facts: ReasonFacts): Reason[] {
     case "max-jobs":
       return about("", `${jobs(shortage.claimed)}at most ${shortage.maxJobs} (max_jobs)`);
     case "machine-claimed":
-      return about("", `reserved by ${holderName(shortage, facts)}`);
+      return about("", `reserved by ${holderName(shortage)}`);
     case "machine-in-use":
-      return about("", `needs the whole machine, but ${holderName(shortage, facts)} uses it`);
+      return about("", `needs the whole machine, but ${holderName(shortage)} uses it`);
     case "machine-held":
-      return about("", `reserved or used by ${holderName(shortage, facts)}`);
+      return about("", `reserved or used by ${holderName(shortage)}`);
     case "machine-reserved":
       return about("", "one job has the whole machine");
     case "kept":
@@ -172,9 +172,9 @@ function ownReasons(cards: readonly RefusedCard[], facts: ReasonFacts): Reason[]
 }
 
 /** The label of a job of the same batch that has the card, "" if it is not known; null: the card is refused for another reason. */
-function ownJob(why: CardRefusal, { batch, capacity }: ReasonFacts): string | null {
+function ownJob(why: CardRefusal, { batch }: ReasonFacts): string | null {
   if (why.kind !== "taken") return null;
-  const isOther = capacity !== null && !isOwn(why.owner ?? "", capacity);
+  const isOther = (why.owner ?? "") !== "";
   return why.batch !== null && (why.batch !== batch || isOther) ? null : (why.job ?? "");
 }
 
@@ -195,7 +195,7 @@ function refusalWords({ gpu, why }: RefusedCard, facts: ReasonFacts): string {
     case "amount":
       return `${why.free} of it left, needs ${why.needed}`;
     case "taken":
-      return `runs ${holderName({ owner: why.owner ?? "", batch: why.batch ?? "" }, facts)} ${printable(why.job ?? "")}`.trimEnd();
+      return `runs ${holderName({ owner: why.owner ?? "", batch: why.batch ?? "" })} ${printable(why.job ?? "")}`.trimEnd();
     case "exclusive-in-use":
       return "another process may hold it, and only one can";
     case "other-person":
@@ -247,19 +247,13 @@ function personOn(index: number, { capacity }: ReasonFacts): string {
 
 /** `job 14` of the same batch, `prep.sh 3` of another one, `carol's prep.sh 3` of another account. */
 function jobName(claim: Claim, facts: ReasonFacts): string {
-  if (claim.batch === facts.batch && isOwn(claim.owner, facts.capacity))
+  if (claim.batch === facts.batch && claim.owner === "")
     return claim.job === "" ? "a job of this batch" : `job ${printable(claim.job)}`;
-  return `${holderName(claim, facts)} ${printable(claim.job)}`.trimEnd();
+  return `${holderName(claim)} ${printable(claim.job)}`.trimEnd();
 }
 
 /** `prep.sh`, or `carol's prep.sh`. */
-function holderName({ owner, batch }: { owner: string; batch: string }, { capacity }: ReasonFacts): string {
+function holderName({ owner, batch }: { owner: string; batch: string }): string {
   const name = shortBatchName(batch);
-  return isOwn(owner, capacity) ? name : `${printable(owner)}'s ${name}`;
-}
-
-/** Without a probe the name of this account is not known. */
-function isOwn(owner: string, capacity: Capacity | null): boolean {
-  if (owner === "" || capacity === null) return owner === "";
-  return capacity.account === undefined || owner === capacity.account;
+  return owner === "" ? name : `${printable(owner)}'s ${name}`;
 }

@@ -163,7 +163,7 @@ describe.each(SHELLS)("under %s", (shell) => {
     expect(capacity.account).toBe(USER);
     expect(capacity.claims).toEqual([
       {
-        owner: USER,
+        owner: "",
         batch: "train.sh",
         job: "14",
         slot: "3",

@@ -112,7 +112,7 @@ describe("claims", () => {
     const lines = ["account ada", "pagesize 64", "rss 77 16", "rss 77 8", "rss 78 999"];
     expect(parse("claim 70 2 77 7000 1.5 1000 0.75 1 0 GPU-a,GPU-b my batch@box", ...lines).claims).toEqual([
       {
-        owner: "ada",
+        owner: "",
         batch: "my batch",
         job: "",
         slot: "2",

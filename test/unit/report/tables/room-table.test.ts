@@ -31,7 +31,6 @@ const looks: RoomLook[] = [
     ),
     claims: [
       aClaim({
-        owner: "ada",
         batch: "sweep.sh-0a1b2c3d",
         job: "14",
         residentMb: 50_000,
@@ -105,11 +104,11 @@ describe("sorted", () => {
 
 test("several jobs and processes on a card", () => {
   const claims = ["14", "15"].map((label) =>
-    aClaim({ owner: "ada", batch: "a.sh", job: label, cards: [aCardClaim({ uuid: "GPU-x" })] }),
+    aClaim({ batch: "a.sh", job: label, cards: [aCardClaim({ uuid: "GPU-x" })] }),
   );
   const others = [
     aClaim({ owner: "bob", batch: "b.sh", job: "", cards: [aCardClaim({ uuid: "GPU-x" })] }),
-    aClaim({ owner: "ada", batch: "light.sh", job: "7" }),
+    aClaim({ batch: "light.sh", job: "7" }),
   ];
   const holders = [1, 2].map((pid) =>
     aHolder({ pid, user: "eve\u001b[2J", program: "cat", isClaimed: false }),

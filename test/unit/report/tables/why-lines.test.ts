@@ -70,7 +70,6 @@ function linesOf(jobs: readonly WhyJob[], facts: Partial<WhyBatch> = {}): string
 function ours(...labels: string[]) {
   return labels.map((job, index) =>
     aClaim({
-      owner: "ada",
       batch: "sweep.sh-1",
       job,
       cards: [aCardClaim({ uuid: `GPU-${index}`, memoryMb: 16 * GB, amount: 1 })],
@@ -98,9 +97,7 @@ describe("a job that waits", () => {
   });
 
   test("for a card that another batch of the same account has claimed, and one that the machine file excludes", () => {
-    const claims = [
-      aClaim({ owner: "ada", batch: "prep.sh-0a1b2c3d", job: "3", cards: [aCardClaim({ amount: 1 })] }),
-    ];
+    const claims = [aClaim({ batch: "prep.sh-0a1b2c3d", job: "3", cards: [aCardClaim({ amount: 1 })] })];
     const machine = measured(
       "gpu1",
       { gpus: gpus({}, {}), claims },
@@ -140,7 +137,7 @@ describe("a job that waits", () => {
       cpus: { total: 16, free: 3.55 },
       memory: { totalMb: 64 * GB, freeMb: 60 * GB },
     });
-    const claims = [aClaim({ owner: "ada", batch: "x", memoryMb: 40 * GB, residentMb: 4 * GB })];
+    const claims = [aClaim({ batch: "x", memoryMb: 40 * GB, residentMb: 4 * GB })];
     const full = measured("cpu2", { memory: { totalMb: 64 * GB, freeMb: 60 * GB }, claims });
     expect(linesOf([waiting(need, [busy, full])])).toEqual([
       "17 waits: needs 8 cores, 32 GB   (lr 1e-3 bs 64)",
@@ -201,9 +198,7 @@ describe("a job that waits", () => {
 
   test("for licences, behind max_jobs, and on a machine that another batch has reserved", () => {
     const need = aNeed({ resources: { licence: [1] } });
-    const held = [
-      aClaim({ owner: "ada", batch: "x", resources: [{ name: "licence", instance: "a", amount: 1 }] }),
-    ];
+    const held = [aClaim({ batch: "x", resources: [{ name: "licence", instance: "a", amount: 1 }] })];
     const one = measured("a", { claims: held }, { maxJobs: 1, resources: { licence: { a: 1 } } });
     const claims = [aClaim({ owner: "carol", batch: "all.sh-12345678", reservesMachine: true })];
     const two = measured("b", { claims }, { resources: { licence: { a: 1 } } });

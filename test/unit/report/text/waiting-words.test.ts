@@ -7,7 +7,7 @@ test.each([
   ["jobs:2", "runs at most 2 (max_jobs)"],
   ["machine:carol:all.sh-0a1b2c3d", "reserved or used by carol's all.sh"],
   [
-    "cards:1000:0 card:0:taken:ada:sweep.sh-00000001:19 card:1:memory:16384:14540:24576 card:2:excluded",
+    "cards:1000:0 card:0:taken:-:sweep.sh-00000001:19 card:1:memory:16384:14540:24576 card:2:excluded",
     "card 0 runs job 19; card 1: 14.1 GB free of 24, needs 16; card 2: excluded",
   ],
   ["cards:2000:1 card:0:taken:bob:x.sh:3", "card 0 runs bob's x.sh 3; 1 card fits, needs 2"],
