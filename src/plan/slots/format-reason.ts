@@ -1,4 +1,4 @@
-// Writes reasons as machines report them: `memory:7000:5120 cards:1000:0 card:0:bad`. docs/slot.md lists the words.
+// Writes reasons as machines report them: `memory:7000:5120 cards:1000:0 card:0:bad`. docs/room.md lists the words.
 
 import type { CardRefusal, RefusedCard, Shortage } from "../../model/shortage.js";
 

@@ -1,5 +1,5 @@
 # Decides which waiting job starts, and on which devices: facts, claims and needs in, devices or reasons out. POSIX awk,
-# for mawk, gawk and busybox. src/plan/slots/allocate.ts gives the same answers; docs/slot.md has both texts.
+# for mawk, gawk and busybox. src/plan/slots/allocate.ts gives the same answers; docs/room.md has the texts.
 #
 # A world is a state of the machine: what is left of everything. World 0 is now. World k is now, less what the first k
 # needs that cannot start yet keep for themselves. "empty" is now without any claim, "later" is that, less what is kept.
@@ -13,8 +13,11 @@
 
 END {
   make_now(0)
-  make_empty("empty")
-  copy_world("empty", "later")
+  # Only needs after another one can find something kept.
+  if (needs > 1) {
+    make_empty("empty")
+    copy_world("empty", "later")
+  }
   keeps = 0
   for (need = 1; need <= needs; need++) {
     if (starts(need)) break

@@ -11,6 +11,36 @@ BEGIN {
 
 /\t|  |^ | $/ { ignored++; next }
 
+# Claims come first, because they are most of the lines.
+$1 == "claim" && NF == 9 && is_name($2) && !(($2 "") in claim_of) && is_name($3) && is_name($4) && is_name($5) && \
+  is_number($6) && is_number($7) && $8 ~ /^[01]$/ && is_maybe($9) {
+  claim_of[$2 ""] = ++claims
+  claim_owner[claims] = $3 ""
+  claim_batch[claims] = $4 ""
+  claim_job[claims] = $5 ""
+  claim_mb[claims] = $6 + 0
+  claim_cores[claims] = $7 + 0
+  claim_machine[claims] = $8 + 0
+  claim_used[claims] = maybe($9)
+  next
+}
+
+$1 == "on" && NF == 7 && (($2 "") in claim_of) && is_device($3) && are_numbers(4, 6) && is_maybe($7) {
+  on_claim[++ons] = claim_of[$2 ""]
+  on_uuid[ons] = $3 ""
+  on_mb[ons] = $4 + 0
+  on_share[ons] = $5 + 0
+  on_amount[ons] = $6 + 0
+  on_used[ons] = maybe($7)
+  next
+}
+
+$1 == "has" && NF == 5 && (($2 "") in claim_of) && is_name($3) && is_name($4) && is_number($5) {
+  hold_instance[++holds] = $3 " " $4
+  hold_amount[holds] = $5 + 0
+  next
+}
+
 $1 == "batch" && NF == 2 && is_name($2) { batch = $2 ""; next }
 
 $1 == "batch" && NF == 3 && is_name($2) && is_name($3) { batch = $2 ""; account = $3 ""; next }
@@ -45,35 +75,6 @@ $1 == "res" && NF == 4 && is_name($2) && is_name($3) && is_number($4) && !(($2 "
   instance_name[instances] = $3 ""
   instance_resource[instances] = $2 ""
   capacity[instances] = $4 + 0
-  next
-}
-
-$1 == "claim" && NF == 9 && is_name($2) && !(($2 "") in claim_of) && is_name($3) && is_name($4) && is_name($5) && \
-  is_number($6) && is_number($7) && $8 ~ /^[01]$/ && is_maybe($9) {
-  claim_of[$2 ""] = ++claims
-  claim_owner[claims] = $3 ""
-  claim_batch[claims] = $4 ""
-  claim_job[claims] = $5 ""
-  claim_mb[claims] = $6 + 0
-  claim_cores[claims] = $7 + 0
-  claim_machine[claims] = $8 + 0
-  claim_used[claims] = maybe($9)
-  next
-}
-
-$1 == "on" && NF == 7 && (($2 "") in claim_of) && is_device($3) && are_numbers(4, 6) && is_maybe($7) {
-  on_claim[++ons] = claim_of[$2 ""]
-  on_uuid[ons] = $3 ""
-  on_mb[ons] = $4 + 0
-  on_share[ons] = $5 + 0
-  on_amount[ons] = $6 + 0
-  on_used[ons] = maybe($7)
-  next
-}
-
-$1 == "has" && NF == 5 && (($2 "") in claim_of) && is_name($3) && is_name($4) && is_number($5) {
-  hold_instance[++holds] = $3 " " $4
-  hold_amount[holds] = $5 + 0
   next
 }
 

@@ -95,3 +95,23 @@ test("a card that uses the machine's memory: both options", () => {
     "a.yaml: memory: a job needs 8000 MB, 7500 MB are free: 500 MB short (lower --memory-required, now 7000, or --gpu-memory-required, now 1000: its GPU uses the machine's memory)",
   ]);
 });
+
+test("cards of another model, and cards that are too small", () => {
+  const cards = gpus({}, { name: "NVIDIA A100" });
+  expect(explained({ gpus: cards }, { gpu: aGpuNeed({ model: "A100", memoryTotalMb: 40_000 }) })).toEqual([
+    "a.yaml: GPU 0, 1: of another model (--gpu-model, now A100), or too small (--gpu-memory-total, now 40000)",
+  ]);
+});
+
+test("parts of cards, resources, and other accounts", () => {
+  const claims = [aClaim({ owner: "bob", batch: "b", cards: [aCardClaim({ amount: 0.6 })] })];
+  expect(explained({ gpus: gpus({}), claims }, { gpu: aGpuNeed({ count: 0.5, utilization: 0.5 }) })).toEqual([
+    "a.yaml: GPU 0: a job needs 0.5 of a card, 0.4 is free (lower --gpus-per-job, now 0.5)",
+  ]);
+  expect(explained({ gpus: gpus({}), claims }, { gpu: aGpuNeed() })).toEqual([
+    "a.yaml: GPU 0: taken by the batch b of bob",
+  ]);
+  expect(explained({}, { resources: { licence: [2] } }, { resources: { licence: { a: 1 } } })).toEqual([
+    "a.yaml: licence: a job needs 2, 1 free",
+  ]);
+});
