@@ -1,8 +1,8 @@
 // For a job that even the empty machine cannot run: which single changes of its need would make it fit.
 
 import type { GpuRequirement, Requirement } from "../../model/job.js";
+import type { Shortage } from "../../model/shortage.js";
 import { memoryWords } from "./memory-words.js";
-import type { Shortage } from "./shortage.js";
 import { emptied, type SlotQuestion, slotsWhenEmpty } from "./slots.js";
 import { CPU_OVERLOAD_MILLI } from "./world.js";
 

@@ -44,7 +44,7 @@ export function slotsWhenEmpty(asked: SlotQuestion): SlotPlan {
   return planSlots({ ...asked, capacity: emptied(asked.capacity) });
 }
 
-function emptied(capacity: Capacity): Capacity {
+export function emptied(capacity: Capacity): Capacity {
   const { cpus, memory, gpus } = capacity;
   return {
     ...capacity,

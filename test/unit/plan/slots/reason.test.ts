@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parseReason } from "../../../../src/model/parse-reason.js";
+import type { Shortage } from "../../../../src/model/shortage.js";
 import { formatReason } from "../../../../src/plan/slots/format-reason.js";
-import { parseReason } from "../../../../src/plan/slots/parse-reason.js";
-import type { Shortage } from "../../../../src/plan/slots/shortage.js";
 
 const on = (index: number, why: Extract<Shortage, { kind: "gpus" }>["refused"][number]["why"]) => ({
   gpu: { index },
