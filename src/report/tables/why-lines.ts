@@ -8,7 +8,8 @@ import { memoryWords } from "../text/gigabytes.js";
 import { needWords } from "../text/need-words.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
 import { printable } from "../text/printable.js";
-import { type Reason, reasonsFor } from "../text/shortage-words.js";
+import type { Reason } from "../text/reason-facts.js";
+import { reasonsFor } from "../text/shortage-words.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
 
 const GAP = "  ";
