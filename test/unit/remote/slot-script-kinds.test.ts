@@ -5,7 +5,7 @@ import { attemptKey } from "../../../src/model/attempt-key.js";
 import { until } from "../../rig/until.js";
 import { BATCH, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 
-const keyOf = (id: number) => attemptKey({ rank: 5_000_000_000_000 + id, job: id, number: 1 });
+const keyOf = (id: number) => attemptKey({ rank: id, job: id, number: 1 });
 const [A, B, C, D] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)];
 /** Cores of a job and of the machine, in thousandths; the most jobs. */
 const LIGHT = "1000 9000 9";
