@@ -30,8 +30,18 @@ const clientOfSsh2 = {
   },
 };
 
+/** `require` of a literal is bundled, and evaluated only when it is called: most runs have no use for JSON5. */
+const lazyJson5 = {
+  name: "lazy-json5",
+  setup({ onLoad }) {
+    const contents = 'export const loadJson5 = () => require("json5");';
+    onLoad({ filter: /\/need\/load-json5\.ts$/ }, () => ({ contents, resolveDir: process.cwd() }));
+  },
+};
+
 const bundled = {
   bundle: true,
+  plugins: [lazyJson5],
   platform: "node",
   target: "node20",
   minifySyntax: true,
@@ -40,7 +50,7 @@ const bundled = {
 };
 const program = {
   ...bundled,
-  plugins: [clientOfSsh2],
+  plugins: [clientOfSsh2, lazyJson5],
 };
 
 await rm("dist", { recursive: true, force: true });
@@ -106,7 +116,7 @@ async function joinRuntime() {
   const { joinScript } = await load("src/remote/join-script.ts");
   await mkdir("dist/runtime");
   for (const name of await readdir("src/remote/runtime")) {
-    if (!/\.(sh|bash)$/.test(name)) continue;
+    if (!/\.(sh|bash|awk)$/.test(name)) continue;
     await writeFile(`dist/runtime/${name}`, joinScript(pathToFileURL(`src/remote/runtime/${name}`)));
   }
 }

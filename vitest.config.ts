@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 /** For tests that import the source; the build puts the real one into the command. Vitest empties what it is given. */
 const version = () => ({ SSHOAL_VERSION: '"0.0.0-test"' });
 
+const OWN_CLAIMS = ["test/rig/own-claims.ts"];
+
 /** Real servers and processes on a small machine. `transport`: by which batches reach their machines. */
 function endToEnd(name: string, options: { include: string[]; transport?: "openssh" | "local" }) {
   const { include, transport } = options;
@@ -10,6 +12,7 @@ function endToEnd(name: string, options: { include: string[]; transport?: "opens
     test: {
       name,
       include,
+      setupFiles: OWN_CLAIMS,
       ...(transport && { env: { SSHOAL_TEST_TRANSPORT: transport } }),
       // Each test awaits facts, this is only the backstop.
       testTimeout: 120_000,
@@ -32,6 +35,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
+          setupFiles: OWN_CLAIMS,
           env: { SSHOAL_TEST_REMOTE: "none" },
           // Those of the shell scripts run real processes, and wait for them most of the time.
           testTimeout: 120_000,
@@ -44,6 +48,7 @@ export default defineConfig({
           name: "unit-plain-slots",
           // The suite of slots once more, without what makes them faster (plain_slots in a machine file).
           include: ["test/unit/remote/slot-script*.test.ts"],
+          setupFiles: OWN_CLAIMS,
           env: { SSHOAL_TEST_REMOTE: "none", SSHOAL_TEST_SLOTS: "plain" },
           testTimeout: 120_000,
           maxWorkers: 2,

@@ -46,6 +46,14 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       const { probeMachines } = await import("./cli/commands/probe-machines.js");
       return probeMachines(invocation.options);
     }
+    case "why": {
+      const { why } = await import("./cli/commands/explain-waiting-jobs.js");
+      return why(invocation.options);
+    }
+    case "top": {
+      const { top } = await import("./cli/commands/top.js");
+      return top(invocation.options);
+    }
     case "doctor": {
       const { doctor } = await import("./cli/commands/doctor.js");
       return doctor(invocation.options);

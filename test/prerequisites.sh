@@ -10,6 +10,9 @@ need dash dash
 need bash bash
 need busybox busybox
 need shellcheck shellcheck
+# The awks of Debian and Fedora; Alpine's is part of busybox.
+need mawk mawk
+need gawk gawk
 # Login shells that people have on machines.
 for shell in zsh ksh fish tcsh; do need "$shell" "$shell"; done
 # What completion works with, and without.

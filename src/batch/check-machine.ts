@@ -15,18 +15,20 @@ export interface Visit {
   readonly notes: readonly string[];
   readonly treeNames: readonly string[];
   readonly requirement: Requirement;
+  /** Whether --limit-memory would work is examined, too. */
+  readonly triesLimit: boolean;
 }
 
 /** Whether a batch would run on the machine. */
 export async function checkMachine(
   spec: MachineSpec,
-  { connect, notes, treeNames, requirement }: Visit,
+  { connect, notes, treeNames, requirement, triesLimit }: Visit,
 ): Promise<Check[]> {
   const beganAt = performance.now();
   let tookMs: number | null = null;
   const first = await reach(spec, connect, async (session, signal) => {
     tookMs = performance.now() - beganAt;
-    return { about: session.about, look: await examine(session, spec, signal) };
+    return { about: session.about, look: await examine(session, spec, triesLimit, signal) };
   });
   if (first.kind === "unreached")
     return [diagnoseFailure(tookMs === null ? checkOf(first.failure) : "scripts", first)];

@@ -13,8 +13,9 @@ export function exitCodeOf(ending: Ending): ExitCode {
 function exitCodeOfState(state: RunState): ExitCode {
   const { succeeded, failed, stopped, lost, unfinished } = countJobs(state);
   if (isHaltedWell(state)) return ExitCode.Success;
+  const { reached, isForCrash } = state.halting;
   if (state.interrupted !== "no")
-    return state.halting.reached === null ? ExitCode.Interrupted : ExitCode.JobFailed;
+    return reached === null && !isForCrash ? ExitCode.Interrupted : ExitCode.JobFailed;
   // No machine was left for jobs that might have arrived.
   if (state.isMoreToCome) return ExitCode.NoMachine;
   // A machine that answered, but cannot take a copy of the working directory, does not count either.
@@ -25,6 +26,6 @@ function exitCodeOfState(state: RunState): ExitCode {
   if (unfinished > 0 && done === state.halting.skipped && !hadMachine && !isAnyThere)
     return ExitCode.NoMachine;
   const isIncomplete = machines.some(({ rests }) => rests.size > 0);
-  const isAllGood = failed + stopped + lost + unfinished === 0 && !isIncomplete;
+  const isAllGood = failed + stopped + lost + unfinished + state.refused === 0 && !isIncomplete;
   return isAllGood ? ExitCode.Success : ExitCode.JobFailed;
 }

@@ -1,11 +1,12 @@
 // Feeds jobs to a running batch: lines from stdin or a growing file, cut into commands as they arrive.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../errors.js";
 import { bashAt } from "../input/batch/ask-bash.js";
-import { JobSplitter, type Piece } from "../input/batch/job-splitter.js";
+import { JobSplitter, type OptionLine, type Piece } from "../input/batch/job-splitter.js";
 import type { LineChunk, LineSource } from "../input/feed/line-source.js";
 import type { BatchRun } from "../run/batch-run.js";
-import type { Arrival } from "../run/feed.js";
+import type { Arrival, OwnTerms } from "../run/feed.js";
 
 /** The most jobs that wait at the client or on machines; further lines stay unread. */
 const MOST_UNBEGUN = 20_000;
@@ -15,9 +16,32 @@ const LOOK_AGAIN_MS = 100;
 /** How long an incomplete command may wait before it is reported. */
 const PATIENCE_MS = 2000;
 
-/** `name`: the source's name for people. Resolves when the source has ended or broken off. */
-export async function feedRun(run: BatchRun, source: LineSource, name: string): Promise<void> {
-  const feeder = new Feeder(run, name);
+/** The #@ lines for a job that arrives. */
+export interface ArrivingLines {
+  /** Before the first job, and not right above it. */
+  readonly forAll: readonly OptionLine[];
+  /** Right above the job. */
+  readonly own: readonly OptionLine[];
+  /** Of the job. */
+  readonly line: number;
+}
+
+/** Throws UserError with the mistakes. */
+export type ReadOwnTerms = (lines: ArrivingLines) => OwnTerms;
+
+export interface Feeding {
+  /** The source's name for people. */
+  readonly name: string;
+  /** Null: #@ lines are comments. */
+  readonly read: ReadOwnTerms | null;
+  /** The #@ lines for all jobs that an earlier client has read. */
+  readonly forAll?: readonly OptionLine[];
+}
+
+/** Resolves when the source has ended or broken off. */
+export async function feedRun(run: BatchRun, source: LineSource, feeding: Feeding): Promise<void> {
+  const { name } = feeding;
+  const feeder = new Feeder(run, feeding);
   const tell = ({ message }: Error) =>
     run.emit({
       kind: "warning",
@@ -39,15 +63,21 @@ async function* asFarAsItGoes(source: LineSource, onBreak: (error: Error) => voi
 class Feeder {
   readonly #run: BatchRun;
   readonly #name: string;
+  readonly #read: ReadOwnTerms | null;
+  readonly #forAll: OptionLine[];
+  #hasJob: boolean;
   readonly #splitter = new JobSplitter(bashAt("bash"));
   /** Lines that an earlier client has read. */
   readonly #before: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(run: BatchRun, name: string) {
+  constructor(run: BatchRun, { name, read, forAll = [] }: Feeding) {
     this.#run = run;
     this.#name = name;
+    this.#read = read;
+    this.#forAll = [...forAll];
     this.#before = run.position?.lines ?? 0;
+    this.#hasJob = this.#before > 0;
   }
 
   async take(chunk: LineChunk): Promise<void> {
@@ -79,16 +109,44 @@ class Feeder {
 
   #arrivalsIn(pieces: readonly Piece[]): Arrival[] {
     return pieces.flatMap((piece) => {
-      const [option] = piece.options;
-      if (option !== undefined)
-        this.#warn(option.line, "#@ lines set options in a script; here they are ignored");
-      if (piece.kind !== "job") return [];
+      if (piece.kind !== "job") return this.#setForAll(piece.options);
+      this.#hasJob = true;
       const { command, mistake } = piece;
+      const own = this.#ownTerms(piece);
+      if (own === null) return [];
       if (mistake !== null) this.#warn(mistake.line, `${mistake.says}; the job will fail`);
       // bash would run an incomplete here-document as it is.
       const sure = mistake?.kind === "open" ? `{ ${command}\n}` : command;
-      return [{ line: this.#before + piece.line, command: sure }];
+      return [{ line: this.#before + piece.line, command: sure, ...(own && { own }) }];
     });
+  }
+
+  /** Lines with #@ that are not right above a job. */
+  #setForAll(options: readonly OptionLine[]): Arrival[] {
+    const [first] = options;
+    if (this.#read === null) return [];
+    if (first !== undefined && this.#hasJob)
+      this.#warn(first.line, "there is no job right below these options, so they are ignored");
+    else this.#forAll.push(...this.#placed(options));
+    return [];
+  }
+
+  /** Undefined: the job has none. Null: they have a mistake, and the job never runs. */
+  #ownTerms({ options, line }: Extract<Piece, { kind: "job" }>): OwnTerms | undefined | null {
+    if (this.#read === null || options.length + this.#forAll.length === 0) return undefined;
+    const where = this.#before + line;
+    try {
+      return this.#read({ forAll: this.#forAll, own: this.#placed(options), line: where });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      this.#run.emit({ kind: "warning", message: `${error.message}; the job in line ${where} is left out` });
+      this.#run.emit({ kind: "job-refused", line: where, reason: error.message });
+      return null;
+    }
+  }
+
+  #placed(options: readonly OptionLine[]): OptionLine[] {
+    return options.map(({ line, text }) => ({ line: this.#before + line, text }));
   }
 
   #tellHeld(): void {

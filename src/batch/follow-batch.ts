@@ -4,7 +4,7 @@ import path from "node:path";
 import type { RunEvent } from "../model/event.js";
 import type { JobId } from "../model/job.js";
 import { countLeft, type Left } from "../plan/remaining.js";
-import type { RunState } from "../plan/run-state.js";
+import type { Policy, RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";
 import { RunLock } from "../run/home/lock.js";
 import type { BatchOrder } from "../run/order.js";
@@ -35,6 +35,8 @@ export interface Following {
   readonly rerunsCollected?: ReadonlySet<JobId> | undefined;
   /** Leaves once the machines have all jobs. */
   readonly detaches?: boolean | undefined;
+  /** What happens when all first jobs crash in the same way; absent: nothing. */
+  readonly onSameCrash?: Policy["onSameCrash"] | undefined;
   /** Called at the start and after every event; true: leave. */
   readonly isEnough?: ((run: BatchRun, event: RunEvent) => boolean) | undefined;
   /**
@@ -86,6 +88,7 @@ export async function followBatch(following: Following): Promise<Ending> {
 
 async function followServed(following: Following, server: FollowerServer): Promise<Ending> {
   const { surroundings, connector, viewer, sending, feed, isEnough, detaches = false } = following;
+  const { onSameCrash } = following;
   let { order } = following;
   let isHeld = false;
   let isAnyReady = false;
@@ -116,6 +119,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
   const start = () =>
     startRun({
       ...order,
+      policy: { ...order.policy, ...(onSameCrash && { onSameCrash }) },
       ...(onOutput && { onOutput }),
       client: clientName(surroundings),
       sending,
@@ -128,7 +132,7 @@ async function followServed(following: Following, server: FollowerServer): Promi
     orderAgain: following.orderAgain ?? (async (rerun) => ({ rerun })),
   });
   const noteCollected = rerunCollected(run, following.rerunsCollected ?? new Set());
-  const steering = new Steering(run, detaches);
+  const steering = new Steering(run, { detaches, pid: surroundings.pid });
   const leave = viewer.attend(steering);
   const over = new AbortController();
   feed?.(run, over.signal).catch(run.abandon);

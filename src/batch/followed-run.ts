@@ -100,7 +100,10 @@ export class FollowedRun implements BatchRun {
     if (interrupted !== "no")
       return { message: "the batch starts no more jobs", hint: "wait until it ends, then type this again" };
     if (isPaused)
-      return { message: "the batch is paused", hint: "continue it first: kill -USR2 its process" };
+      return {
+        message: "the batch is paused",
+        hint: "continue it first: c in its live view, or kill -USR2 its process",
+      };
     if (this.#said !== null)
       return { message: "another request is being carried out", hint: "type this again" };
     return null;

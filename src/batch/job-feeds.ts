@@ -4,11 +4,12 @@ import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { UserError } from "../errors.js";
 import { followFile } from "../input/feed/follow-file.js";
+import { readTopOptions } from "../input/feed/leading-options.js";
 import { linesOf } from "../input/feed/line-source.js";
 import type { HaltRule } from "../model/halt-rule.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { FeedOrder } from "../run/feed.js";
-import { feedRun } from "./feeding.js";
+import { feedRun, type ReadOwnTerms } from "./feeding.js";
 
 export interface JobFeed {
   readonly order: FeedOrder;
@@ -26,13 +27,15 @@ interface Asked {
   readonly follows: boolean;
   readonly isDryRun: boolean;
   readonly policy: { readonly halt?: HaltRule | null };
+  /** Null: #@ lines are comments. */
+  readonly read: ReadOwnTerms | null;
 }
 
 const STDIN = "-";
 
 /** Null: the script has all jobs. */
 export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed | null> {
-  const { script, stem, follows, isDryRun, policy } = asked;
+  const { script, stem, follows, isDryRun, policy, read } = asked;
   if (script !== STDIN && !follows) return null;
   if (policy.halt?.unit === "percent") {
     throw new UserError(
@@ -42,16 +45,19 @@ export async function jobFeedFor(asked: Asked, stdin: Readable): Promise<JobFeed
       },
     );
   }
-  if (script === STDIN) return stdinFeed(stdin, isDryRun);
+  if (script === STDIN) return stdinFeed(stdin, isDryRun, read);
   await expectFile(script);
   return {
     order: { stem, startsOver: false },
-    bring: (run, signal) => feedRun(run, followFile(script, run.position, signal), script),
+    bring: async (run, signal) => {
+      const forAll = run.position === null || read === null ? [] : await readTopOptions(script);
+      return feedRun(run, followFile(script, run.position, signal), { name: script, read, forAll });
+    },
     takesStdin: false,
   };
 }
 
-function stdinFeed(stdin: Readable, isDryRun: boolean): JobFeed {
+function stdinFeed(stdin: Readable, isDryRun: boolean, read: ReadOwnTerms | null): JobFeed {
   if (isDryRun) {
     throw new UserError("--dry-run needs a script, not stdin", {
       hint: "cat > jobs.sh, then execute_batch jobs.sh --dry-run",
@@ -59,7 +65,7 @@ function stdinFeed(stdin: Readable, isDryRun: boolean): JobFeed {
   }
   return {
     order: { stem: "stdin", startsOver: true },
-    bring: (run) => feedRun(run, linesOf(stdin), "stdin"),
+    bring: (run) => feedRun(run, linesOf(stdin), { name: "stdin", read }),
     takesStdin: true,
   };
 }

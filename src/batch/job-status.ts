@@ -34,6 +34,7 @@ function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"], now: number)
   const { id, line, name, parameters } = tracked.job;
   const attempt = lastAttempt(tracked);
   const missing = attempt?.stage.kind === "collected" ? attempt.stage.missing : [];
+  const footprint = attempt !== null && "footprint" in attempt.stage ? attempt.stage.footprint : undefined;
   const reason = attempt?.stage.kind === "ended" ? stuck.get(`${id} ${attempt.number}`) : undefined;
   return {
     job: id,
@@ -51,6 +52,7 @@ function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"], now: number)
     ...(parameters !== undefined && { parameters }),
     ...(missing.length > 0 && { missing }),
     ...(reason !== undefined && { reason }),
+    ...(footprint && { footprint }),
   };
 }
 

@@ -1,8 +1,6 @@
 // What a state does not have: the last lines of running and failed jobs, and why slots take no job. From this disk, from the
 // client that follows the batch, or from the machines.
 
-import { setTimeout as sleep } from "node:timers/promises";
-import { UserError } from "../errors.js";
 import { attemptKey } from "../model/attempt-key.js";
 import { type TrackedJob, wordOf } from "../model/batch-state.js";
 import type { BatchStatus } from "../model/batch-status.js";
@@ -12,15 +10,13 @@ import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { Results } from "../run/home/results.js";
 import type { BatchHere } from "./batches-here.js";
 import type { Connector } from "./connector.js";
-import { reachFollower } from "./follower/ask-follower.js";
+import { askRecent } from "./follower/ask-recent.js";
 import { loadLastWords, loadLatestWords } from "./last-words.js";
 import type { Unreached } from "./reach.js";
 import { refresh, type Visited } from "./refresh.js";
 
 /** Of so many running and so many failed jobs: more than a person reads. */
 const MOST_JOBS = 100;
-/** A follower that is busy or stopped is not waited for. */
-const FOLLOWER_MS = 1000;
 
 export interface Closer extends Pick<BatchStatus, "lastWords" | "shortages"> {
   readonly unreached: readonly Unreached[];
@@ -29,7 +25,12 @@ export interface Closer extends Pick<BatchStatus, "lastWords" | "shortages"> {
 /** Brings the batch's state up to date first. */
 export async function lookCloser(batch: BatchHere, results: Results, connect: Connector): Promise<Closer> {
   const lastWords = new Map<JobId, string>();
-  const shortages = new Map(batch.holder === null ? [] : await askShortages(results, batch.stem));
+  const recent = batch.holder === null ? [] : await askRecent(results, batch.stem);
+  const shortages = new Map(
+    recent.flatMap((event) =>
+      event.kind === "slot-waiting" ? [[event.machine, event.reason] as const] : [],
+    ),
+  );
   const visit = async (visited: Visited, signal: AbortSignal) => {
     const { machine, session, place, log } = visited;
     const shortage = shortageIn(log);
@@ -94,28 +95,8 @@ export function shortageIn(log: readonly SpoolEvent[]): string | null {
   const waiting = new Map<number, string>();
   for (const event of log) {
     if (event.kind === "waiting") waiting.set(event.slot, event.reason);
+    if (event.kind === "waits") waiting.set(event.slot, event.reasons.join(" "));
     if (event.kind === "started" || event.kind === "idle") waiting.delete(event.slot);
   }
   return waiting.values().next().value ?? null;
-}
-
-/** What only the client that follows the batch knows. */
-async function askShortages(results: Results, stem: string): Promise<[string, string][]> {
-  const follower = await reachFollower(results, stem, AbortSignal.timeout(FOLLOWER_MS)).catch(orNone);
-  if (follower === null) return [];
-  try {
-    const answer = await Promise.race([
-      follower.watch().catch(orNone),
-      sleep(FOLLOWER_MS, null, { ref: false }),
-    ]);
-    const recent = answer?.recent ?? [];
-    return recent.flatMap((event) => (event.kind === "slot-waiting" ? [[event.machine, event.reason]] : []));
-  } finally {
-    follower.close();
-  }
-}
-
-function orNone(error: unknown): null {
-  if (error instanceof UserError) return null;
-  throw error;
 }

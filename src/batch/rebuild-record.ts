@@ -9,6 +9,7 @@ import type { Job } from "../model/job.js";
 import { type MachineSpec, type OlderSpool, olderName, SPOOL_FORMAT } from "../model/machine.js";
 import { VERSION } from "../model/version.js";
 import { probe } from "../remote/probe/probe.js";
+import { footprintOf } from "../remote/spool/footprint-facts.js";
 import { type Manifest, readManifest } from "../remote/spool/manifest.js";
 import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
@@ -102,7 +103,17 @@ function recordOf(batch: string, found: readonly Found[]): RunEvent[] {
   const { script, settings } = first.manifest;
   const sorted = [...jobs.values()].sort((a, b) => a.id - b.id);
   return [
-    { kind: "run-started", sshoal: VERSION, batch, script, settings, jobs: sorted, machines, at },
+    {
+      kind: "run-started",
+      sshoal: VERSION,
+      spoolFormat: SPOOL_FORMAT,
+      batch,
+      script,
+      settings,
+      jobs: sorted,
+      machines,
+      at,
+    },
     ...found.flatMap(({ machine, manifest, capacity }): RunEvent[] => {
       const held = [...holders].filter(([, holder]) => holder.machine === machine);
       return [
@@ -162,11 +173,12 @@ function collectedElsewhere(
       const { job: id, attempt } = parseAttemptKey(event.key);
       if (holders.get(id)?.attempt !== attempt) return [];
       const { slot, durationMs, outcome } = event;
+      const footprint = footprintOf(event.facts);
       const startedAt = starts.get(event.key) ?? null;
       const about = { job: id, attempt, machine, at: startedAt === null ? at : startedAt + durationMs };
       return [
         ...(startedAt === null ? [] : [{ kind: "job-started", slot, startedAt, ...about } as const]),
-        { kind: "job-ended", durationMs, outcome, ...about },
+        { kind: "job-ended", durationMs, outcome, ...(footprint && { footprint }), ...about },
         { kind: "job-collected", outcome, files: 0, bytes: 0, ...about },
       ];
     });

@@ -80,7 +80,7 @@ function isAnySent({ state }: BatchHere): boolean {
  * A machine's setup and limits are in its file: without the file, it can get no jobs. For a machine named as to ssh,
  * the record has everything.
  */
-async function reloadMachines(
+export async function reloadMachines(
   machines: readonly RecordedMachine[],
   surroundings: Surroundings,
 ): Promise<MachineSpec[]> {

@@ -6,6 +6,7 @@ import { apply } from "../plan/fold/apply.js";
 import { heldBy } from "../plan/holdings.js";
 import { isUnderWay } from "../plan/run-state.js";
 import { type Place, placeOf } from "../remote/engine/layout.js";
+import { footprintOf } from "../remote/spool/footprint-facts.js";
 import { readLog } from "../remote/spool/read-log.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { Session } from "../transport/session.js";
@@ -94,6 +95,7 @@ export function foldLog(
     }
     apply(state, { kind: "job-started", slot: event.slot, ...about });
     const { outcome, durationMs } = event;
-    apply(state, { kind: "job-ended", outcome, durationMs, ...about });
+    const footprint = footprintOf(event.facts);
+    apply(state, { kind: "job-ended", outcome, durationMs, ...(footprint && { footprint }), ...about });
   }
 }

@@ -11,17 +11,24 @@ export type Interrupted = "no" | "drain" | "stop";
 export class Steering {
   readonly #run: FollowedRun;
   readonly #leaving: Leaving;
+  readonly #pid: number;
   #interrupted: Interrupted = "no";
   #isPaused = false;
   #beginsAnew = false;
 
-  constructor(run: FollowedRun, detaches: boolean) {
+  /** `pid`: of this client, for people who want to continue it. */
+  constructor(run: FollowedRun, { detaches, pid }: { detaches: boolean; pid: number }) {
     this.#run = run;
+    this.#pid = pid;
     this.#leaving = new Leaving(run, detaches);
   }
 
   get interrupted(): Interrupted {
     return this.#interrupted;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
   }
 
   /** Ctrl-C: once drains, twice stops, the third time leaves. */
@@ -44,19 +51,20 @@ export class Steering {
   }
 
   /**
-   * Ends a drain. Too late once machines are finished. If machines are missing, as in a client that only follows, the
+   * Ends a pause or a drain. A drain: too late once machines are finished. If machines are missing, as in a client that only follows, the
    * run begins again.
    */
   continue(): void {
     const { state } = this.#run;
+    if (this.#interrupted === "no") return this.unpause();
     if (!canContinue(state)) return;
     this.#beginsAnew = !hasItsMachines(state);
     this.#interrupted = "no";
     this.#run.emit({ kind: "continued", from: "drain" });
   }
 
-  pause(pid: number): void {
-    if (!this.#isPaused) this.#run.emit({ kind: "paused", pid });
+  pause(): void {
+    if (!this.#isPaused) this.#run.emit({ kind: "paused", pid: this.#pid });
     this.#isPaused = true;
   }
 
@@ -77,6 +85,7 @@ export class Steering {
   /** Call it after every event of the run, because `sshoal stop` also interrupts it. */
   note(event: RunEvent): void {
     if (event.kind === "interrupted" && this.#interrupted !== "stop") this.#interrupted = event.mode;
+    if (event.kind === "same-crash" && event.action === "pause") this.pause();
     if (event.kind === "continued" && event.from === "drain") this.#noteContinued();
     this.#leaving.note(event);
   }

@@ -7,6 +7,8 @@ import type { MachineSpec } from "../model/machine.js";
 import type { KnowsHost } from "../transport/config/knows-host.js";
 
 export interface Surroundings {
+  /** Of this client. */
+  readonly pid: number;
   readonly cwd: string;
   readonly homeDir: string;
   /** The directory for caches; null: nothing is cached. */

@@ -8,6 +8,7 @@ import { cacheDir, isOwnOrMissing } from "../cache-dir.js";
 
 export function readSurroundings(): Surroundings {
   return {
+    pid: process.pid,
     cwd: process.cwd(),
     homeDir: readHomeDir(),
     cacheDir: cacheDir(),

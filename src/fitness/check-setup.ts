@@ -1,4 +1,4 @@
-// Checks whether the machine file's `setup:` works, and suggests the usual fix if it does not.
+// Checks whether the machine file's `setup:` and `wrap:` work, and suggests the usual fix if it does not.
 
 import type { Check, HostFacts, SetupTrial } from "../model/examination.js";
 import type { MachineSpec } from "../model/machine.js";
@@ -86,8 +86,9 @@ function remedy(said: readonly string[], { condaDir, modulesFile }: HostFacts): 
   return null;
 }
 
-function tryIt({ setup }: MachineSpec): string {
-  return `log in to it and try: ${setup.join("; ").split("\n", 1)[0]}`;
+function tryIt({ setup, wrap = [] }: MachineSpec): string {
+  const lines = wrap.length === 0 ? setup : [...setup, `${wrap.join(" ")} true`];
+  return `log in to it and try: ${lines.join("; ").split("\n", 1)[0]}`;
 }
 
 function bad(says: string, fix: string): Check {

@@ -5,6 +5,7 @@ import { checkConnection } from "./check-connection.js";
 import { checkDisks } from "./check-disks.js";
 import { checkGpus } from "./check-gpus.js";
 import { checkLeaving } from "./check-leaving.js";
+import { checkLimit } from "./check-limit.js";
 import { checkRoom } from "./check-room.js";
 import { checkSetup } from "./check-setup.js";
 import { checkTools } from "./check-tools.js";
@@ -21,6 +22,7 @@ export function diagnose(patient: Patient): Check[] {
     ...checkSetup(patient),
     ...checkGpus(patient),
     ...checkLeaving(examination),
+    ...checkLimit(examination.facts),
     ...checkRoom(patient),
   ];
 }

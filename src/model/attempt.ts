@@ -1,6 +1,7 @@
 // One try of a job on one machine. The state of a job, the load of a machine and every report are derived from
 // attempts.
 
+import type { Footprint } from "./footprint.js";
 import type { JobId, Outcome } from "./job.js";
 
 export interface Attempt {
@@ -59,6 +60,8 @@ export interface Ending extends Course {
   /** By the machine's clock. */
   readonly durationMs: number;
   readonly outcome: Outcome;
+  /** Absent: unknown. */
+  readonly footprint?: Footprint;
 }
 
 /** Shared objects, because a batch can have very many attempts. */

@@ -81,6 +81,8 @@ export interface MachineState {
   kinds: ReadonlySet<string>;
   /** It may get jobs. */
   isOpen: boolean;
+  /** It gets no jobs because the first ones crashed on it, and would be open otherwise. */
+  isSetAside: boolean;
   /** It got at least one job, so there is a spool to clean. */
   hasSpool: boolean;
   /** When the connection was last lost. */
@@ -141,6 +143,7 @@ export function newMachine(name: string, order: number, spoolFormat = SPOOL_FORM
     slots: 0,
     kinds: new Set(),
     isOpen: true,
+    isSetAside: false,
     hasSpool: false,
     lostAt: 0,
     isGivenUp: false,

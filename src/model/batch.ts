@@ -3,6 +3,7 @@
 
 import type { Requirement } from "./job.js";
 import type { OutputLimit } from "./output-limit.js";
+import type { Wrap } from "./wrapper.js";
 
 /** How far a growing file has been read. */
 export interface FeedPosition {
@@ -35,6 +36,10 @@ export interface BatchSettings {
   readonly keepsDir?: boolean;
   /** How much is kept of each stream of a job. Absent: all of it. */
   readonly maxOutput?: OutputLimit;
+  /** Jobs get no more memory than the requirement, where the machine can do that. Absent: they do. */
+  readonly limitsMemory?: boolean;
+  /** Runs the command of each job; empty: none. Absent: that of the machine file. */
+  readonly wrap?: Wrap;
   /** How many earlier results are kept of each job. Absent: all of them. */
   readonly maxOld?: number;
   /** Their values may be secrets, and are kept nowhere. */
@@ -46,6 +51,6 @@ export interface BatchSettings {
 export interface Placing {
   /** Fill cards before others are begun. */
   readonly packs?: boolean;
-  /** Leave a card free where there are several, and use none with another person's process. Jobs run with `nice`. */
+  /** Leave a card free where there are several, and use none on which another person's process is. Jobs run with `nice`. */
   readonly isPolite?: boolean;
 }

@@ -2,6 +2,7 @@
 // milliseconds at which the client learned of the event. Durations are measured by the machine's clock.
 
 import type { BatchSettings, FeedPosition } from "./batch.js";
+import type { Footprint, NeedAdvice } from "./footprint.js";
 import type { HaltRule } from "./halt-rule.js";
 import type { Job, JobId, Outcome } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
@@ -12,6 +13,8 @@ export type RunEvent = { readonly at: number } & (
       readonly kind: "run-started";
       /** The version of the client; records of version 1 have none. */
       readonly sshoal?: string;
+      /** The format of the spools that this run makes; absent: 1 or 2. */
+      readonly spoolFormat?: number;
       readonly batch: string;
       readonly script: string;
       readonly jobs: readonly Job[];
@@ -28,6 +31,8 @@ export type RunEvent = { readonly at: number } & (
       readonly jobs: readonly Job[];
       readonly position: FeedPosition | null;
     }
+  /** A command that arrived never runs, because its options have a mistake. A `warning` says which. */
+  | { readonly kind: "job-refused"; readonly line: number; readonly reason: string }
   /** No more jobs will arrive. */
   | { readonly kind: "jobs-complete" }
   /** The state in which an earlier client left the batch. */
@@ -57,8 +62,13 @@ export type RunEvent = { readonly at: number } & (
       readonly kind: "machine-ready";
       readonly machine: string;
       readonly capacity: Capacity;
+      /** A forecast for the first kind of jobs that waits: cards are chosen when a job starts. */
       readonly slots: readonly Slot[];
+      /** The kinds of jobs that the machine can run; absent in records of version 0.3: those of its slots. */
+      readonly kinds?: readonly string[];
     }
+  /** Jobs of these kinds arrived, and the machine can run them, too. */
+  | { readonly kind: "machine-serves"; readonly machine: string; readonly kinds: readonly string[] }
   /** The connection is lost, but the machine may be fine: its jobs continue, and the client resumes when it reconnects. */
   | { readonly kind: "machine-lost"; readonly machine: string; readonly reason: string }
   | { readonly kind: "machine-back"; readonly machine: string }
@@ -82,6 +92,17 @@ export type RunEvent = { readonly at: number } & (
       readonly jobs: readonly JobId[];
       readonly reason: string;
       readonly hint: string | null;
+    }
+  /** Only on this machine, the first jobs crashed at once. It gets no more jobs, and `jobs` are retried elsewhere. */
+  | {
+      readonly kind: "machine-set-aside";
+      readonly machine: string;
+      readonly jobs: readonly JobId[];
+      /** It was set aside before, and further jobs that had begun crashed. */
+      readonly isMore?: true;
+      /** Of the first crash, with the last lines of its stderr. */
+      readonly outcome: Outcome;
+      readonly stderrTail: string;
     }
   /** It gets no more jobs. Its waiting jobs go to other machines. */
   | { readonly kind: "machine-draining"; readonly machine: string }
@@ -116,6 +137,8 @@ export type RunEvent = { readonly at: number } & (
       readonly machine: string;
       readonly slot: number;
       readonly reason: string;
+      /** The first job that waits for it; absent: an older slot, which does not tell. */
+      readonly job?: JobId;
     }
   | {
       readonly kind: "job-started";
@@ -125,6 +148,10 @@ export type RunEvent = { readonly at: number } & (
       readonly slot: number;
       /** By the local clock, computed from the machine's uptime; absent if the machine does not report it. */
       readonly startedAt?: number;
+      /** The cards that it got: their indices, or UUIDs of slices. Absent: none. */
+      readonly gpus?: readonly string[];
+      /** The instances of named resources that it got. Absent: none. */
+      readonly resources?: Readonly<Record<string, readonly string[]>>;
     }
   /** What a further attempt starts with if its directory is kept (`--keep-dir`). */
   | ({
@@ -165,6 +192,8 @@ export type RunEvent = { readonly at: number } & (
       readonly durationMs: number;
       /** Of a job that failed: the last lines of its stderr. Left out: the machine did not answer in time. Never recorded. */
       readonly stderrTail?: string;
+      /** What it used. Absent: unknown. */
+      readonly footprint?: Footprint;
     }
   /** Progress of a collection. Only large collections report it. */
   | {
@@ -186,6 +215,8 @@ export type RunEvent = { readonly at: number } & (
       readonly missing?: readonly string[];
       /** Another result of the job is in place: these results are under this name in job_results/. */
       readonly beside?: string;
+      /** As in `job-ended`. */
+      readonly footprint?: Footprint;
     }
   /** The machine was asked again for missing results: `files` arrived, `missing` still could not be collected. */
   | {
@@ -266,6 +297,18 @@ export type RunEvent = { readonly at: number } & (
       /** The rule as typed: `soon,fail=3`. */
       readonly rule: string;
     }
+  /**
+   * The first jobs of the run crashed at once, with the same exit code and last line of stderr. `pause` acts like
+   * `paused`, `halt` like `interrupted` with `drain`.
+   */
+  | {
+      readonly kind: "same-crash";
+      readonly jobs: readonly JobId[];
+      /** Of the first crash, with the last lines of its stderr. */
+      readonly outcome: Outcome;
+      readonly stderrTail: string;
+      readonly action: "pause" | "halt";
+    }
   /** No new jobs begin until `continued`; running jobs continue. `pid` is this client. */
   | { readonly kind: "paused"; readonly pid: number }
   /** New jobs begin again. `from`: the state that ended; absent: `paused`. */
@@ -275,8 +318,12 @@ export type RunEvent = { readonly at: number } & (
       readonly counts: Counts;
       /** Results of which a part is still on a machine; absent: there are none. */
       readonly incomplete?: readonly Incomplete[];
+      /** Needs that are larger than what jobs used; absent: none, or smaller ones would not help. */
+      readonly needs?: readonly NeedAdvice[];
     }
 );
+
+export type JobStarted = Extract<RunEvent, { kind: "job-started" }>;
 
 /** What a further attempt of a job starts with. */
 export type Resumption =

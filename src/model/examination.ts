@@ -58,6 +58,8 @@ export interface HostFacts {
   /** systemd-logind kills remaining processes when a session ends. */
   readonly killsProcesses: boolean | null;
   readonly lingers: boolean | null;
+  /** "works", or why --limit-memory would not; null: not tried. */
+  readonly memoryLimit: string | null;
   readonly scratch: ScratchFacts;
   /** The type of its file system: "ext2/ext3", "nfs". */
   readonly homeFilesystem: string | null;

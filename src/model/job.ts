@@ -1,6 +1,9 @@
 // A job is one command of a batch; an attempt is one try of it on a machine.
 
+import type { FailureCause, FailureClass } from "./failure.js";
+import { plainPart, shortWord } from "./kind-word.js";
 import type { OutputLimit } from "./output-limit.js";
+import type { Wrap } from "./wrapper.js";
 
 /** Tells the jobs of a batch apart: a whole number above 0 that a job keeps, wherever its line moves. */
 export type JobId = number;
@@ -21,6 +24,10 @@ export interface Job {
   readonly timeoutSeconds?: number;
   /** Null: all of its output is kept. */
   readonly maxOutput?: OutputLimit | null;
+  /** More memory than its requirement is refused to it, where the machine can do that. */
+  readonly limitsMemory?: boolean;
+  /** Runs its command; empty: none, whatever batch and machine have. */
+  readonly wrap?: Wrap;
   /** Variables of its own. Their values may be secrets, and are kept nowhere. */
   readonly envNames?: readonly string[];
   /** The last part of its name, if the batch file sets it; absent: its number. */
@@ -73,14 +80,26 @@ export interface GpuRequirement {
 /** Its index, or its UUID or the beginning of it. */
 export type ListedCard = number | string;
 
-/** Identifies a requirement, in a word that needs no quoting; "-": that of the batch. */
+/** Identifies a requirement, in a word that needs no quoting and can be a file's name; "-": that of the batch. */
 export function kindOf(requirement: Requirement | undefined): string {
   if (requirement === undefined) return "-";
   const { cpus, memoryMb, gpu, reservesMachine } = requirement;
   const cards =
     gpu === null ? [] : [gpu.count, gpu.memoryMb, gpu.utilization, gpu.isReserved ? "alone" : "shared"];
-  const listed = gpu?.listed === undefined ? [] : [gpu.listed.join(".")];
-  return [cpus, memoryMb, ...cards, ...listed, ...(reservesMachine ? ["machine"] : [])].join("_");
+  const listed = gpu?.listed === undefined ? [] : [plainPart(gpu.listed.join("."))];
+  const machine = reservesMachine ? ["machine"] : [];
+  return shortWord([cpus, memoryMb, ...cards, ...listed, ...machine, ...laterParts(requirement)].join("_"));
+}
+
+/** Needs that version 0.3 did not have. Without them a kind is the same word as it was then. */
+function laterParts({ gpu, resources = {} }: Requirement): string[] {
+  return [
+    ...(gpu?.model === undefined ? [] : [`model@${plainPart(gpu.model)}`]),
+    ...(gpu?.memoryTotalMb === undefined ? [] : [`total@${gpu.memoryTotalMb}`]),
+    ...Object.keys(resources)
+      .toSorted()
+      .map((name) => `@${plainPart(name)}@${resources[name]?.join("+")}`),
+  ];
 }
 
 /** Identifies the files that a job starts with: equal keys mean equal trees. "-": the tree of the batch. */
@@ -89,8 +108,9 @@ export function treeKeyOf({ copyForward }: Pick<Job, "copyForward">): string {
 }
 
 export type Outcome =
-  | { readonly kind: "exited"; readonly code: number }
-  | { readonly kind: "killed"; readonly signal: string }
+  /** `cause`: what the machine found out about a failure; absent: nothing. */
+  | { readonly kind: "exited"; readonly code: number; readonly cause?: FailureCause }
+  | { readonly kind: "killed"; readonly signal: string; readonly cause?: FailureCause }
   | { readonly kind: "timed-out" }
   | { readonly kind: "stopped" }
   | { readonly kind: "lost"; readonly reason: string };
@@ -99,12 +119,38 @@ export function succeeded(outcome: Outcome): boolean {
   return outcome.kind === "exited" && outcome.code === 0;
 }
 
+/** Null: it succeeded, or was stopped on request. */
+export function failureOf(outcome: Outcome): FailureClass | null {
+  switch (outcome.kind) {
+    case "exited":
+      return outcome.code === 0 ? null : (outcome.cause ?? "exit");
+    case "killed":
+      return outcome.cause ?? "signal";
+    case "timed-out":
+      return "timeout";
+    case "lost":
+      return "lost";
+    case "stopped":
+      return null;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const CAUSES: Readonly<Record<FailureCause, string>> = {
+  "out-of-memory": "out of memory",
+  "likely-out-of-memory": "likely out of memory",
+  "gpu-out-of-memory": "out of GPU memory",
+  "disk-full": "the disk is full",
+  "setup-failed": "the setup failed",
+};
+
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "exited":
-      return `exit code ${outcome.code}`;
+      return `exit code ${outcome.code}${causeText(outcome)}`;
     case "killed":
-      return `killed by ${outcome.signal}`;
+      return `killed by ${outcome.signal}${causeText(outcome)}`;
     case "timed-out":
       return "ran out of time";
     case "stopped":
@@ -114,4 +160,8 @@ export function describeOutcome(outcome: Outcome): string {
     default:
       return outcome satisfies never;
   }
+}
+
+function causeText({ cause }: { readonly cause?: FailureCause }): string {
+  return cause === undefined ? "" : `: ${CAUSES[cause]}`;
 }

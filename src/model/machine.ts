@@ -1,9 +1,10 @@
 // A machine as its file describes it (spec), as the probe measured it (capacity), and its slots.
 
 import type { Requirement } from "./job.js";
+import type { Wrap } from "./wrapper.js";
 
-/** The format of the spools that this version makes. Spools of 0.1 have format 1. */
-export const SPOOL_FORMAT = 2;
+/** The format of the spools that this version makes. Spools of 0.1 have format 1, those of 0.2 and 0.3 have format 2. */
+export const SPOOL_FORMAT = 3;
 
 /** A spool that an older version made. It gets no jobs: begun jobs are collected, and waiting jobs are taken back. */
 export interface OlderSpool {
@@ -35,6 +36,8 @@ export interface MachineSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Shell lines that run before each job. */
   readonly setup: readonly string[];
+  /** Runs the command of each job, after `setup`. Absent: none. */
+  readonly wrap?: Wrap;
   /** Each job runs in a new shell, without the fast path of slots (`runtime/fast.sh`). */
   readonly hasPlainSlots: boolean;
   /** Named resources besides those that are measured: how much each instance has, by name. Absent: none. */
@@ -72,8 +75,10 @@ export interface Capacity {
   readonly gpus: readonly Gpu[];
   /** Why no cards were found, or what the tool reported besides the cards. */
   readonly gpuProblem: string | null;
-  /** Claims of the live slots of this user's other batches. */
+  /** Claims of live slots of other batches. */
   readonly claims: readonly Claim[];
+  /** The account that sshoal has on the machine. Absent: not asked, because there are no claims. */
+  readonly account?: string;
   /**
    * Set only if processes are killed when their connection closes. "scope": processes in a scope of the user's own
    * systemd survive. "no-linger": that systemd ends as well. "no-scope": it does not start scopes for us.
@@ -112,22 +117,41 @@ export interface CardHolder {
   readonly user: string;
   readonly program: string;
   readonly memoryMb: number | null;
-  /** It belongs to a job of this user that has a claim. */
+  /** It belongs to a job that has a claim, of whichever account. */
   readonly isClaimed: boolean;
 }
 
 export interface Claim {
+  /** The account; "": the one that probes. */
+  readonly owner: string;
   readonly batch: string;
+  /** The name of its job in its batch; "": not known. */
+  readonly job: string;
   readonly slot: string;
   readonly memoryMb: number;
   /** How much of that memory the job already holds, so that it is not counted twice. */
   readonly residentMb: number;
   readonly cpus: number;
-  readonly gpuUuids: readonly string[];
-  readonly gpuMemoryMb: number;
-  readonly gpuUtilization: number;
-  readonly reservesGpu: boolean;
+  readonly cards: readonly ClaimedCard[];
+  readonly resources: readonly ClaimedResource[];
   readonly reservesMachine: boolean;
+}
+
+export interface ClaimedCard {
+  readonly uuid: string;
+  readonly memoryMb: number;
+  /** The share of its computing. */
+  readonly share: number;
+  /** 1: the card is for this job alone. 0: jobs share it without amounts. */
+  readonly amount: number;
+  /** How much of its memory the job already holds; null: not known. */
+  readonly usedMb: number | null;
+}
+
+export interface ClaimedResource {
+  readonly name: string;
+  readonly instance: string;
+  readonly amount: number;
 }
 
 /** Room for one job at a time on one machine, with its cards. */
@@ -142,7 +166,7 @@ export interface Slot {
 }
 
 /** The room that slots of several kinds share: each kind has as many slots as if it were alone. */
-export interface SharedRoom {
+interface SharedRoom {
   readonly cpus: number;
   readonly jobs: number | null;
   /** For this slot's cards, in their order. Null: the card uses the host's memory. */

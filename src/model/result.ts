@@ -1,6 +1,7 @@
 // The results of a batch as a table. Each row is a job with its parameters, its outcome and its metrics.
 
 import type { JobWord } from "./batch-state.js";
+import type { Footprint } from "./footprint.js";
 import type { JobId, Outcome } from "./job.js";
 
 export type Cell = number | string | null;
@@ -27,6 +28,8 @@ export interface ResultRow {
   readonly startedAt: number | null;
   /** By the machine's clock; null while it has not ended. */
   readonly durationMs: number | null;
+  /** Absent: unknown. */
+  readonly footprint?: Footprint;
 }
 
 /** An attempt's place in the timeline of its slot. */
@@ -44,7 +47,17 @@ export type Column =
   | { readonly kind: "parameter" | "metric"; readonly label: string; readonly name: string }
   | { readonly kind: FixedColumn; readonly label: FixedColumn };
 
-export type FixedColumn = "job" | "state" | "seconds" | "machine" | "slot" | "attempt" | "command";
+export type FixedColumn =
+  | "job"
+  | "state"
+  | "seconds"
+  | "cpu_seconds"
+  | "memory_mb"
+  | "gpu_memory_mb"
+  | "machine"
+  | "slot"
+  | "attempt"
+  | "command";
 
 export interface ResultTable {
   readonly batch: string;
@@ -67,9 +80,22 @@ export function cellOf(row: ResultRow, column: Column): Cell {
       return row.metrics.get(column.name) ?? null;
     case "seconds":
       return row.durationMs === null ? null : row.durationMs / 1000;
+    case "cpu_seconds":
+      return row.footprint?.cpuMs === undefined ? null : row.footprint.cpuMs / 1000;
+    case "memory_mb":
+      return row.footprint?.memoryMb ?? null;
+    case "gpu_memory_mb":
+      return row.footprint?.gpuMemoryMb ?? null;
     default:
       return row[column.kind];
   }
+}
+
+const MEASURED: readonly Column["kind"][] = ["cpu_seconds", "memory_mb", "gpu_memory_mb"];
+
+/** True for a column of measured values if no job has one: people need not see it. */
+export function isUnmeasured(column: Column, rows: readonly ResultRow[]): boolean {
+  return MEASURED.includes(column.kind) && rows.every((row) => cellOf(row, column) === null);
 }
 
 /** The input of the results page. Cells are in the order of the columns. */

@@ -1,6 +1,7 @@
 // While the client is connected, takes waiting jobs back from slow machines and gives them to machines that have no
 // work left.
 
+import type { MachineState } from "../model/batch-state.js";
 import type { Decision } from "../model/decision.js";
 import { startsNothing } from "./halt.js";
 import { countWaiting, idsOf } from "./holdings.js";
@@ -22,15 +23,19 @@ export function rebalance(state: RunState, now: number): Decision[] {
   if (waiting.size > 0 || startsNothing(state)) return [];
   const share = total.jobs / total.slots;
   const decisions: Decision[] = [];
-  const inOrder = [...movable].sort((one, other) => one.order - other.order);
-  for (const machine of inOrder) {
-    const { name, slots: own, current } = machine;
-    const surplus = Math.floor(countWaiting(machine) + current.running.size - Math.max(own, share * own));
-    if (surplus <= 0) continue;
+  const behind: MachineState[] = [];
+  for (const machine of movable) if (surplusOf(machine, share) > 0) behind.push(machine);
+  for (const machine of behind.sort((one, other) => one.order - other.order)) {
+    const movableJobs = idsOf([machine.current.queued]).filter((id) => !isAtHome(state, machine, id));
     // Takes the last jobs, because the first ones are about to begin.
-    const movableJobs = idsOf([current.queued]).filter((id) => !isAtHome(state, machine, id));
-    const jobs = [...servedBy(state, dry, movableJobs)].slice(-surplus);
-    if (jobs.length > 0) decisions.push({ kind: "take-back", machine: name, jobs });
+    const jobs = [...servedBy(state, dry, movableJobs)].slice(-surplusOf(machine, share));
+    if (jobs.length > 0) decisions.push({ kind: "take-back", machine: machine.name, jobs });
   }
   return decisions;
+}
+
+/** How many jobs the machine has beyond its share, which is at least one per slot. */
+function surplusOf(machine: MachineState, share: number): number {
+  const { slots, current } = machine;
+  return Math.floor(countWaiting(machine) + current.running.size - slots * Math.max(1, share));
 }

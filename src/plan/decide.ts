@@ -25,7 +25,8 @@ export function decide(state: RunState, now: number): Plan {
   const news = deal(state, now);
   const verbs = rebalance(state, now);
   for (const machine of machines) {
-    news.push(...withholdOrGiveUp(state, machine, now));
+    const withheld = withholdOrGiveUp(state, machine, now);
+    if (withheld !== null) news.push(withheld);
     verbs.push(...verbsFor(state, machine, { now, isQuiet }));
   }
   return { news, verbs };
@@ -35,22 +36,25 @@ export function decide(state: RunState, now: number): Plan {
 function concerned(state: RunState, now: number, isQuiet: boolean): MachineState[] {
   const { machines, stock } = state;
   if (startsNothing(state) || state.stopping.size > 0) return [...machines.values()];
+  const gathered = stock.gathering.gathered(now);
+  // Most events concern no machine, and an empty set costs more than this question.
+  if (stock.due.size + gathered.length === 0 && !isQuiet) return [];
   // A set, because one machine can be both due and gathered.
   const some = new Set(stock.due);
-  for (const machine of stock.gathering.gathered(now)) some.add(machine);
+  for (const machine of gathered) some.add(machine);
   if (isQuiet) for (const machine of stock.idle) some.add(machine);
   return [...some].sort((one, other) => one.order - other.order);
 }
 
 /** Decisions that have no effect on a machine: give it up, or keep back jobs that were never sent to it. */
-function withholdOrGiveUp(state: RunState, machine: MachineState, now: number): News[] {
+function withholdOrGiveUp(state: RunState, machine: MachineState, now: number): News | null {
   const { name, phase, current } = machine;
-  if (phase === "lost") return isToGiveUp(state, machine, now) ? [giveUp(state, machine)] : [];
-  if (phase !== "ready" || current.assigned.size === 0) return [];
+  if (phase === "lost") return isToGiveUp(state, machine, now) ? giveUp(state, machine) : null;
+  if (phase !== "ready" || current.assigned.size === 0) return null;
   const jobs = startsNothing(state)
     ? idsOf([current.assigned])
     : idsOf([stoppingOf(state, current.assigned)]);
-  return jobs.length === 0 ? [] : [{ kind: "jobs-taken-back", machine: name, jobs, begun: [] }];
+  return jobs.length === 0 ? null : { kind: "jobs-taken-back", machine: name, jobs, begun: [] };
 }
 
 function isToGiveUp(

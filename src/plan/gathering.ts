@@ -29,7 +29,7 @@ interface Waiting {
 
 /** The machines that have only a few results, which wait for the next collection. */
 export class Gathering {
-  /** Sorted by last collection, the earliest first. */
+  /** Sorted by last collection, the earliest first, then in the order of the machines. */
   readonly #waiting: Waiting[] = [];
   readonly #waitingOf = new Map<MachineState, Waiting>();
 
@@ -39,7 +39,7 @@ export class Gathering {
     if (this.#waitingOf.get(machine)?.collectedAt === collectedAt) return;
     this.remove(machine);
     const waiting = { machine, collectedAt };
-    this.#waiting.splice(this.#placeOf(collectedAt), 0, waiting);
+    this.#waiting.splice(this.#placeOf(waiting), 0, waiting);
     this.#waitingOf.set(machine, waiting);
   }
 
@@ -47,25 +47,33 @@ export class Gathering {
     const waiting = this.#waitingOf.get(machine);
     if (waiting === undefined) return;
     this.#waitingOf.delete(machine);
-    this.#waiting.splice(this.#waiting.indexOf(waiting, this.#placeOf(waiting.collectedAt)), 1);
+    this.#waiting.splice(this.#placeOf(waiting), 1);
   }
 
   /** The machines that have waited long enough. */
-  *gathered(now: number): Iterable<MachineState> {
+  gathered(now: number): MachineState[] {
+    const rested: MachineState[] = [];
     for (const { machine, collectedAt } of this.#waiting) {
-      if (!isRested(collectedAt, now)) return;
-      yield machine;
+      if (!isRested(collectedAt, now)) break;
+      rested.push(machine);
     }
+    return rested;
   }
 
-  /** The index after all machines with an earlier last collection. */
-  #placeOf(collectedAt: number): number {
+  /** The index of the machine, or the index where it belongs. */
+  #placeOf(waiting: Waiting): number {
     let [from, to] = [0, this.#waiting.length];
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((this.#waiting[middle] as Waiting).collectedAt < collectedAt) from = middle + 1;
+      if (isBefore(this.#waiting[middle] as Waiting, waiting)) from = middle + 1;
       else to = middle;
     }
     return from;
   }
+}
+
+function isBefore(one: Waiting, other: Waiting): boolean {
+  return one.collectedAt === other.collectedAt
+    ? one.machine.order < other.machine.order
+    : one.collectedAt < other.collectedAt;
 }

@@ -9,8 +9,10 @@ import { formatHaltRule, type HaltRule } from "../model/halt-rule.js";
 import { type JobId, type Outcome, succeeded } from "../model/job.js";
 import type { Halting, RunState } from "./run-state.js";
 
+const NONE: ReadonlySet<Attempt> = new Set();
+
 export function newHalting(): Halting {
-  return { ended: new Set(), failed: 0, skipped: 0, reached: null };
+  return { ended: new Set(), failed: 0, skipped: 0, reached: null, isForCrash: false };
 }
 
 /** True if no job may begin. Jobs that have not begun return to the client. */
@@ -31,8 +33,8 @@ export function hasItsMachines({ machines }: RunState): boolean {
 }
 
 /** The attempts whose jobs a user stopped. */
-export function stoppingOf({ stopping }: RunState, attempts: Iterable<Attempt>): Attempt[] {
-  return stopping.size === 0 ? [] : [...attempts].filter(({ job }) => stopping.has(job));
+export function stoppingOf({ stopping }: RunState, attempts: ReadonlySet<Attempt>): ReadonlySet<Attempt> {
+  return stopping.size === 0 ? NONE : new Set([...attempts].filter(({ job }) => stopping.has(job)));
 }
 
 /** Sorts by rank, because jobs return in any order. */
@@ -47,6 +49,11 @@ export function noteEnd({ policy, halting }: RunState, id: JobId, outcome: Outco
   if (!policy.halt || halting.ended.has(id)) return;
   halting.ended.add(id);
   if (!succeeded(outcome)) halting.failed++;
+}
+
+/** A job that is retried after all has not ended. */
+export function forgetEnd({ halting }: RunState, id: JobId): void {
+  if (halting.ended.delete(id)) halting.failed--;
 }
 
 type Halted = Extract<RunEvent, { kind: "halted" }>;

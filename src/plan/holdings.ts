@@ -11,7 +11,7 @@ export function countWaiting({ current: { assigned, sent, queued } }: MachineSta
 }
 
 /** The ids of the first `most` attempts. */
-export function idsOf(sources: readonly Iterable<Attempt>[], most = Number.POSITIVE_INFINITY): JobId[] {
+export function idsOf(sources: readonly ReadonlySet<Attempt>[], most = Number.POSITIVE_INFINITY): JobId[] {
   const ids: JobId[] = [];
   for (const attempts of sources) {
     for (const { job } of attempts) {

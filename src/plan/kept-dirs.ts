@@ -26,8 +26,11 @@ type CollectedAttempt = Attempt & { readonly stage: Extract<Stage, { kind: "coll
 
 /** The last collected attempt that has begun. It had everything that earlier ones left. */
 export function lastBegun({ attempts }: TrackedJob): CollectedAttempt | null {
-  const hasBegun = ({ stage }: Attempt) => stage.kind === "collected" && stage.slot !== null;
-  return (attempts.findLast(hasBegun) as CollectedAttempt | undefined) ?? null;
+  return attempts.findLast(isCollectedRun) ?? null;
+}
+
+function isCollectedRun(attempt: Attempt): attempt is CollectedAttempt {
+  return attempt.stage.kind === "collected" && attempt.stage.slot !== null;
 }
 
 /** The same attempt, or null if its directory is not kept. */
@@ -42,7 +45,9 @@ function isKept({ stage }: Attempt): boolean {
 
 /** The machine that has the job's directory and may get the job; null if no machine is better than the others. */
 export function homeOf(state: RunState, tracked: TrackedJob): MachineState | null {
-  const machine = state.machines.get(lastKept(tracked)?.machine ?? "");
+  const kept = lastKept(tracked);
+  if (kept === null) return null;
+  const machine = state.machines.get(kept.machine);
   return machine !== undefined && isExpected(machine) ? machine : null;
 }
 
@@ -53,7 +58,8 @@ function isExpected({ phase, isOpen, isGivenUp, slots }: MachineState): boolean 
 }
 
 /** True if the job waits on the machine that has its directory. Balancing does not move such a job. */
-export function isAtHome({ jobs }: RunState, { name }: MachineState, id: JobId): boolean {
+export function isAtHome({ jobs }: RunState, { name, kept, rests }: MachineState, id: JobId): boolean {
+  if (kept.size + rests.size === 0) return false;
   const tracked = jobs.get(id);
   return tracked !== undefined && lastKept(tracked)?.machine === name;
 }

@@ -27,42 +27,56 @@ interface Moment {
 }
 
 export function verbsFor(state: RunState, machine: MachineState, moment: Moment): Decision[] {
-  const { name, phase, hasSpool } = machine;
-  const retry = batch(machine, "retry", () => [...machine.toRetry]);
+  const steps = stepsFor(state, machine, moment);
+  return steps.filter((step) => step !== null);
+}
+
+/** Null: a step that is not needed now. */
+type Step = Decision | null;
+
+function stepsFor(state: RunState, machine: MachineState, moment: Moment): Step[] {
+  const { phase } = machine;
   switch (phase) {
     case "new":
-      return isNeeded(state, machine)
-        ? [...retry, { kind: "connect", machine: name, resumes: hasSpool }]
-        : retry;
+      return [retry(machine), isNeeded(state, machine) ? connect(machine) : null];
     case "lost":
-      return [...retry, ...reconnect(machine)];
+      return [retry(machine), reconnect(machine)];
     case "ready":
-      return [...retry, ...verbsWhenReady(state, machine, moment)];
+      return stepsWhenReady(state, machine, moment);
     case "connecting":
     case "finishing":
     case "done":
     case "failed":
-      return retry;
+      return [retry(machine)];
     default:
       return phase satisfies never;
   }
 }
 
-function reconnect({ name, busy, hasSpool }: MachineState): Decision[] {
-  if (busy.has("reconnect") || busy.has("connect")) return [];
-  return [{ kind: "reconnect", machine: name, resumes: hasSpool }];
+function retry(machine: MachineState): Step {
+  return machine.toRetry.size === 0 ? null : batch(machine, "retry", () => [...machine.toRetry]);
 }
 
-function verbsWhenReady(state: RunState, machine: MachineState, { now, isQuiet }: Moment): Decision[] {
-  const decisions = [
-    ...handOver(state, machine),
-    ...takeBack(state, machine),
-    ...stop(state, machine),
-    ...collect(machine, now),
-    ...collectRests(state, machine),
-    ...free(state, machine, isQuiet),
+function connect({ name, hasSpool }: MachineState): Step {
+  return { kind: "connect", machine: name, resumes: hasSpool };
+}
+
+function reconnect({ name, busy, hasSpool }: MachineState): Step {
+  if (busy.has("reconnect") || busy.has("connect")) return null;
+  return { kind: "reconnect", machine: name, resumes: hasSpool };
+}
+
+function stepsWhenReady(state: RunState, machine: MachineState, { now, isQuiet }: Moment): Step[] {
+  if (isFinished(state, machine, isQuiet)) return [finish(state, machine)];
+  return [
+    retry(machine),
+    handOver(state, machine),
+    takeBack(state, machine),
+    stop(state, machine),
+    collect(machine, now),
+    collectRests(state, machine),
+    free(state, machine, isQuiet),
   ];
-  return decisions.length === 0 && isFinished(state, machine, isQuiet) ? [finish(state, machine)] : decisions;
 }
 
 function finish(state: RunState, machine: MachineState): Decision {
@@ -73,21 +87,20 @@ function finish(state: RunState, machine: MachineState): Decision {
 }
 
 /** While no job may begin, only jobs that may have arrived are handed over, to ask the machine about them. */
-function handOver(state: RunState, machine: MachineState): Decision[] {
+function handOver(state: RunState, machine: MachineState): Step {
   const { name, busy } = machine;
   const { assigned, sent } = machine.current;
-  if (busy.has("hand-over") || isOlder(machine)) return [];
-  const doubted = idsOf([wanted(state, sent)], HAND_OVER_AT_ONCE);
-  const fresh = startsNothing(state) ? [] : wanted(state, assigned);
-  const waiting = [...doubted, ...idsOf([fresh], HAND_OVER_AT_ONCE - doubted.length)];
-  if (waiting.length === 0) return [];
-  const again = withTreeOfFirst(state, doubted);
-  const jobs = withTreeOfFirst(state, waiting);
-  return [{ kind: "hand-over", machine: name, jobs, ...(again.length > 0 && { again }) }];
+  if (assigned.size + sent.size === 0 || busy.has("hand-over") || isOlder(machine)) return null;
+  const doubted = wanted(state, sent);
+  const waiting = startsNothing(state) ? [doubted] : [doubted, wanted(state, assigned)];
+  const jobs = withTreeOfFirst(state, idsOf(waiting, HAND_OVER_AT_ONCE));
+  if (jobs.length === 0) return null;
+  const again = doubted.size === 0 ? [] : withTreeOfFirst(state, idsOf([doubted], HAND_OVER_AT_ONCE));
+  return { kind: "hand-over", machine: name, jobs, ...(again.length > 0 && { again }) };
 }
 
-function wanted({ stopping }: RunState, attempts: ReadonlySet<Attempt>): Iterable<Attempt> {
-  return stopping.size === 0 ? attempts : [...attempts].filter(({ job }) => !stopping.has(job));
+function wanted({ stopping }: RunState, attempts: ReadonlySet<Attempt>): ReadonlySet<Attempt> {
+  return stopping.size === 0 ? attempts : new Set([...attempts].filter(({ job }) => !stopping.has(job)));
 }
 
 /** Hands over the jobs of one tree first, so that they start while other trees are still being sent. */
@@ -97,9 +110,9 @@ function withTreeOfFirst({ jobs }: RunState, ids: readonly JobId[]): JobId[] {
   return ids.filter((id) => keyOf(id) === first);
 }
 
-function takeBack(state: RunState, machine: MachineState): Decision[] {
+function takeBack(state: RunState, machine: MachineState): Step {
   const isHandingOver = machine.busy.has("hand-over");
-  if (isHandingOver && !startsNothing(state)) return [];
+  if (isHandingOver && !startsNothing(state)) return null;
   const overtaken = isHandingOver ? [] : [machine.overtaken.queued];
   // These jobs may not have arrived, and must not be sent again.
   const { sent } = machine.current;
@@ -123,25 +136,26 @@ function toReturn(state: RunState, { current: { queued }, isOpen }: MachineState
   return new Set([...stopped, ...servedBy(state, takers, idsOf([queued]))]);
 }
 
-function stop(state: RunState, machine: MachineState): Decision[] {
-  const running = stoppingOf(state, machine.current.running);
-  return batch(machine, "stop", () => idsOf([running.filter(isUnstopped)]));
+function stop(state: RunState, machine: MachineState): Step {
+  if (state.stopping.size === 0) return null;
+  const running = [...stoppingOf(state, machine.current.running)];
+  return batch(machine, "stop", () => running.filter(isUnstopped).map(({ job }) => job));
 }
 
 function isUnstopped({ stage }: Attempt): boolean {
   return stage.kind === "running" && !stage.isStopping;
 }
 
-function collect(machine: MachineState, now: number): Decision[] {
+function collect(machine: MachineState, now: number): Step {
   const { current, overtaken } = machine;
-  if (!isToCollect(machine, now)) return [];
+  if (!isToCollect(machine, now)) return null;
   return batch(machine, "collect", () => idsOf([current.ended, overtaken.ended], COLLECT_AT_ONCE));
 }
 
-function collectRests(state: RunState, { name, busy, rests, restsToTry }: MachineState): Decision[] {
-  if (restsToTry.size === 0 || busy.has("collect-rest")) return [];
+function collectRests(state: RunState, { name, busy, rests, restsToTry }: MachineState): Step {
+  if (restsToTry.size === 0 || busy.has("collect-rest")) return null;
   const some = firstOf(restsToTry, RESTS_AT_ONCE).flatMap((key) => rests.get(key) ?? []);
-  return [{ kind: "collect-rest", machine: name, rests: some.map((attempt) => restOf(state, attempt)) }];
+  return { kind: "collect-rest", machine: name, rests: some.map((attempt) => restOf(state, attempt)) };
 }
 
 function restOf({ jobs }: RunState, attempt: Attempt): Rest {
@@ -151,12 +165,12 @@ function restOf({ jobs }: RunState, attempt: Attempt): Rest {
 }
 
 /** Does not free while jobs are handed over that may have arrived before: the hand-over would restore the freed files. */
-function free(state: RunState, machine: MachineState, isQuiet: boolean): Decision[] {
+function free(state: RunState, machine: MachineState, isQuiet: boolean): Step {
   const { name, toFree, busy } = machine;
-  if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return [];
+  if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return null;
   // The last attempts are removed together with the spool.
-  if (isThrough(state, machine, isQuiet) && isToClean(state, machine)) return [];
-  return [{ kind: "free", machine: name, keys: firstOf(toFree.keys(), COLLECT_AT_ONCE) }];
+  if (isThrough(state, machine, isQuiet) && isToClean(state, machine)) return null;
+  return { kind: "free", machine: name, keys: firstOf(toFree.keys(), COLLECT_AT_ONCE) };
 }
 
 /** Does not call `pick` while such a verb is in progress. */
@@ -164,18 +178,17 @@ function batch(
   { name, busy }: MachineState,
   kind: "collect" | "retry" | "take-back" | "stop",
   pick: () => readonly JobId[],
-): Decision[] {
-  if (busy.has(kind)) return [];
+): Step {
+  if (busy.has(kind)) return null;
   const jobs = pick();
-  return jobs.length === 0 ? [] : [{ kind, machine: name, jobs }];
+  return jobs.length === 0 ? null : { kind, machine: name, jobs };
 }
 
 /** True if the machine has only leftovers to clean up and will get nothing more. */
 function isFinished(state: RunState, machine: MachineState, isQuiet: boolean): boolean {
-  const { toFree, busy } = machine;
-  return (
-    isThrough(state, machine, isQuiet) && busy.size === 0 && (toFree.size === 0 || isToClean(state, machine))
-  );
+  const { toFree, busy, restsToTry } = machine;
+  if (busy.size + restsToTry.size > 0 || !isThrough(state, machine, isQuiet)) return false;
+  return toFree.size === 0 || isToClean(state, machine);
 }
 
 /** An open machine stays until the batch's last job is collected, because that job may need it. */

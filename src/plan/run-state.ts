@@ -4,7 +4,7 @@ import { attemptKey, rankIn } from "../model/attempt-key.js";
 import { type BatchState, endingOf, type MachineState } from "../model/batch-state.js";
 import type { Counts } from "../model/event.js";
 import type { HaltRule } from "../model/halt-rule.js";
-import { type JobId, kindOf } from "../model/job.js";
+import { type JobId, kindOf, type Outcome } from "../model/job.js";
 import type { Stock } from "./stock.js";
 
 /** What the user wants to happen after failures. */
@@ -17,6 +17,8 @@ export interface Policy {
   readonly reassignAfterMs: number | null;
   /** The rule by which the run halts by itself; absent: never. */
   readonly halt?: HaltRule | null;
+  /** What happens when all first jobs crash in the same way; absent: nothing. */
+  readonly onSameCrash?: "pause" | "halt";
 }
 
 /** The counts for `--halt`. */
@@ -28,6 +30,30 @@ export interface Halting {
   skipped: number;
   /** The rule that ended the run; null if the user has ended it since. */
   reached: HaltRule | null;
+  /** The run ends because its first jobs crashed in the same way. */
+  isForCrash: boolean;
+}
+
+/** Jobs that crashed at once in the same way, from the first end on. */
+export interface Streak {
+  /** What the crashes have in common; null: no job has ended yet. */
+  sign: string | null;
+  readonly jobs: Set<JobId>;
+  first: { readonly outcome: Outcome; readonly stderrTail: string } | null;
+  /** When the client learned of the first. */
+  since: number;
+  /** Jobs that run elsewhere because of it. */
+  readonly moved: Set<JobId>;
+  /** An end was different, or the streak had its effect. */
+  isOver: boolean;
+}
+
+/** The first ends of this run. */
+export interface Crashes {
+  readonly everywhere: Streak;
+  readonly byMachine: Map<string, Streak>;
+  /** Machines on which a job succeeded or took long. */
+  readonly well: Set<string>;
 }
 
 export interface RunState extends BatchState {
@@ -42,10 +68,15 @@ export interface RunState extends BatchState {
   firstReadyAt: number | null;
   /** True while more jobs may arrive. */
   isMoreToCome: boolean;
+  /** Commands that arrived and are no jobs, because their options have a mistake. */
+  refused: number;
   /** Jobs that a user stopped and that were not requested again since. */
   readonly stopping: Set<JobId>;
   isPaused: boolean;
   halting: Halting;
+  crashes: Crashes;
+  /** Jobs that crashed on a machine that was set aside: their next retry does not count. */
+  readonly excused: Set<JobId>;
 }
 
 export function machineOf(state: BatchState, name: string): MachineState {

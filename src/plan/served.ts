@@ -1,4 +1,4 @@
-// For a batch with jobs of several kinds: which machines have slots for which jobs.
+// For a batch with jobs of several kinds: which machines can run which jobs.
 
 import type { MachineState } from "../model/batch-state.js";
 import type { JobId } from "../model/job.js";

@@ -78,9 +78,15 @@ interface Noted extends Load {
 }
 
 export function newStock(machines: Iterable<MachineState>): Stock {
-  const sets = ALL.map(([question]) => [question, new Set<MachineState>()]);
   return {
-    ...(Object.fromEntries(sets) as Record<Question, Set<MachineState>>),
+    takers: new Set(),
+    dry: new Set(),
+    movable: new Set(),
+    queueing: new Set(),
+    unheard: new Set(),
+    holding: new Set(),
+    due: new Set(),
+    idle: new Set(),
     changed: new Set(machines),
     dryAt: null,
     gathering: new Gathering(),

@@ -2,9 +2,11 @@
 
 import { readFileSync } from "node:fs";
 
-/** Replaces each line like `. ./slot/loop.sh` by the text of that file. */
+/** Replaces each line like `. ./slot/loop.sh`, or `@include "room/cards.awk"` in awk, by the text of that file. */
 export function joinScript(file: URL): string {
-  return readFileSync(file, "utf8").replaceAll(/^\. \.\/([\w-]+\/[\w-]+\.sh)\n/gm, (_, part: string) => {
-    return `${readFileSync(new URL(part, file), "utf8")}\n`;
+  return readFileSync(file, "utf8").replaceAll(PART, (_, script?: string, program?: string) => {
+    return `${readFileSync(new URL(script ?? program ?? "", file), "utf8")}\n`;
   });
 }
+
+const PART = /^(?:\. \.\/([\w-]+\/[\w-]+\.sh)|@include "([\w-]+\/[\w-]+\.awk)")\n/gm;

@@ -1,4 +1,4 @@
-// Loads the POSIX sh, and a little bash, that runs on machines: files beside this one, which the build joins and puts
+// Loads the POSIX sh and awk, and a little bash, that runs on machines: files beside this one, which the build joins and puts
 // next to the bundle.
 
 import { joinScript } from "./join-script.js";
@@ -10,8 +10,13 @@ export const SPOOL_SCRIPTS = [
   "slot.sh",
   "fast.sh",
   "fork.bash",
-  "kinds.sh",
   "begin.sh",
+  "cards.sh",
+  "cards.awk",
+  "names.awk",
+  "room.awk",
+  "use.awk",
+  "sampler.sh",
 ] as const;
 
 export type RuntimeFile =

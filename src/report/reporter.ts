@@ -1,7 +1,7 @@
 // The interface that all reporters share.
 
 import type { BatchState } from "../model/batch-state.js";
-import type { RunEvent } from "../model/event.js";
+import type { JobStarted, RunEvent } from "../model/event.js";
 import type { Job } from "../model/job.js";
 import type { KeysMode } from "./live/keys-mode.js";
 
@@ -45,7 +45,7 @@ export interface Sources {
   /** In the order in which their limits are listed. */
   readonly machines: readonly string[];
   /** The variables that show a job the cards of its slot. */
-  readonly devicesOf: (machine: string, slot: number) => Readonly<Record<string, string>>;
+  readonly devicesOf: (started: JobStarted) => Readonly<Record<string, string>>;
   /** The end of an ended job's output; not safe to print yet. */
   readonly lastWordsOf: (job: Job) => string;
   /** The commands to type when the run is over. */

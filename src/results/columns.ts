@@ -4,7 +4,8 @@ import { UserError } from "../errors.js";
 import type { Column, FixedColumn, ResultRow } from "../model/result.js";
 
 const BEFORE: readonly FixedColumn[] = ["job", "state"];
-const AFTER: readonly FixedColumn[] = ["seconds", "machine", "slot", "attempt", "command"];
+const USED: readonly FixedColumn[] = ["seconds", "cpu_seconds", "memory_mb", "gpu_memory_mb"];
+const AFTER: readonly FixedColumn[] = [...USED, "machine", "slot", "attempt", "command"];
 /** Each job may invent names; more than this many do not fit a table. */
 const MOST_METRICS = 100;
 

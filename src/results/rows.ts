@@ -22,11 +22,13 @@ export function resultRow(
 ): ResultRow {
   const { id, line, name, label, command, parameters = {} } = tracked.job;
   const last = lastAttempt(tracked);
+  const footprint = last !== null && "footprint" in last.stage ? last.stage.footprint : undefined;
   return {
     job: id,
     parameters: new Map(Object.entries(parameters)),
     startedAt: last === null ? null : (spans.get(`${id} ${last.number}`)?.start ?? null),
     durationMs: last !== null && "durationMs" in last.stage ? last.stage.durationMs : null,
+    ...(footprint && { footprint }),
     name,
     ...(label !== undefined && { label }),
     line,

@@ -50,7 +50,9 @@ export function startRun(order: BatchOrder): BatchRun {
   const begun = beginRun(order);
   const { batch, machines, state, jobs, feed } = begun;
   results.removeIncoming(batch);
-  const terms = termsOf(order, begun);
+  const kinds = new Map(kindsOf(begun.given));
+  const jobEnv = new Map(begun.jobEnv);
+  const terms = { ...termsOf(order, begun), kinds, jobEnv };
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
   const { mergesOutput, maxOutput, maxOld } = order.settings;
   const limitOf = (key: string) => limitOfJob(known.jobOfKey(key), maxOutput);
@@ -78,7 +80,8 @@ export function startRun(order: BatchOrder): BatchRun {
     try {
       writingTo(results.privateDir, () => openRun(loop, { order, begun, settings: terms.settings }));
       await loop.run();
-      await tellEnd(loop, state, pruner?.removed);
+      const { requirement } = terms.settings;
+      await tellEnd(loop, state, { removed: pruner?.removed, requirement, machines: performer.measured() });
       return state;
     } finally {
       tee?.stop();
@@ -89,8 +92,13 @@ export function startRun(order: BatchOrder): BatchRun {
     }
   };
   const add = (arrivals: readonly Arrival[], position: FeedPosition | null) => {
-    const taken = feed?.take(arrivals) ?? { jobs: [], done: [] };
+    const taken = feed?.take(arrivals) ?? { jobs: [], env: new Map(), done: [] };
     for (const job of taken.jobs) jobs.set(job.id, job);
+    for (const [id, env] of taken.env) jobEnv.set(id, env);
+    const fresh = new Map([...kindsOf(taken.jobs)].filter(([kind]) => !kinds.has(kind)));
+    for (const [kind, requirement] of fresh) kinds.set(kind, requirement);
+    // Jobs that no machine is known to serve would be dropped.
+    if (fresh.size > 0) performer.judge(fresh, loop.emit);
     loop.emit({ kind: "jobs-added", jobs: taken.jobs, position });
     for (const { id, outcome } of taken.done) loop.emit({ kind: "job-skipped", job: id, outcome });
   };
@@ -122,19 +130,17 @@ function neededTrees({ given, state, feed }: Beginning): Set<string> {
   return new Set([...(feed === null ? [] : [treeKeyOf({})]), ...open.map(treeKeyOf)]);
 }
 
-function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: Beginning): Terms {
+function termsOf(order: BatchOrder, { batch, stem, jobs, feed }: Beginning): Omit<Terms, "kinds" | "jobEnv"> {
   const { script, client, env, trees, sending } = order;
   return {
     script,
     client,
     env,
-    ...(jobEnv && { jobEnv }),
     trees,
     ...(sending && { sending }),
     batch,
     stem,
     settings: settingsOf(order),
-    kinds: kindsOf(given),
     mostJobs: feed === null ? jobs.size : Number.POSITIVE_INFINITY,
   };
 }
@@ -142,6 +148,7 @@ function termsOf(order: BatchOrder, { batch, stem, jobs, given, feed, jobEnv }: 
 function settingsOf({ settings, env }: BatchOrder): BatchSettings {
   const { requirement, timeoutSeconds, inPlace, copyForward, copyBack, copiesUnchanged } = settings;
   const { exclude, keepsDir, mergesOutput, maxOutput, maxOld, envFromFiles } = settings;
+  const { placing, wrap, limitsMemory } = settings;
   const envNames = settings.envNames ?? Object.keys(env);
   return {
     requirement,
@@ -152,10 +159,13 @@ function settingsOf({ settings, env }: BatchOrder): BatchSettings {
     copiesUnchanged,
     envNames,
     ...(envFromFiles && { envFromFiles }),
+    ...(placing && { placing }),
     ...(exclude && { exclude }),
     ...(keepsDir && { keepsDir }),
     ...(mergesOutput && { mergesOutput }),
     ...(maxOutput && { maxOutput }),
+    ...(wrap && { wrap }),
+    ...(limitsMemory && { limitsMemory }),
     ...(maxOld !== undefined && { maxOld }),
   };
 }

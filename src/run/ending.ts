@@ -1,5 +1,7 @@
 // The end of a run: the last reports, and what the record keeps.
 
+import type { Requirement } from "../model/job.js";
+import { adviseNeeds } from "../plan/advise-needs.js";
 import { incompleteOf } from "../plan/holdings.js";
 import { hasOnlyKept } from "../plan/kept-dirs.js";
 import { countJobs, type RunState } from "../plan/run-state.js";
@@ -10,22 +12,27 @@ import type { PrunedResults } from "./home/prune-results.js";
 import type { Results } from "./home/results.js";
 import type { Loop } from "./loop.js";
 
-/** `removed`: of earlier results. */
-export async function tellEnd(
-  loop: Loop,
-  state: RunState,
-  removed: PrunedResults = { count: 0, bytes: 0 },
-): Promise<void> {
+interface Closing {
+  /** Of earlier results. */
+  readonly removed: PrunedResults | undefined;
+  readonly requirement: Requirement;
+  readonly machines: Parameters<typeof adviseNeeds>[0]["machines"];
+}
+
+export async function tellEnd(loop: Loop, state: RunState, closing: Closing): Promise<void> {
+  const { removed = { count: 0, bytes: 0 }, requirement, machines } = closing;
   if (removed.count > 0) loop.emit({ kind: "old-results-removed", ...removed });
   tellSilent(loop, state);
   tellUncleaned(loop, state);
   const incomplete = [...state.machines.values()].flatMap(({ rests }) =>
     [...rests.values()].map(incompleteOf),
   );
+  const needs = adviseNeeds({ jobs: [...state.jobs.values()], requirement, machines });
   loop.emit({
     kind: "run-ended",
     counts: { ...countJobs(state), skipped: state.halting.skipped },
     ...(incomplete.length > 0 && { incomplete }),
+    ...(needs.length > 0 && { needs }),
   });
   await loop.flush();
 }

@@ -21,11 +21,22 @@ export interface Arrival {
   /** The line at which it begins in the input. */
   readonly line: number;
   readonly command: string;
+  /** Absent: those of the batch. */
+  readonly own?: OwnTerms;
+}
+
+/** What one job has of its own. */
+export interface OwnTerms {
+  readonly job: Pick<Job, "requirement" | "timeoutSeconds" | "maxOutput" | "envNames">;
+  /** The values may be secrets, and are not part of the job. Absent: the variables of the batch. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Taken {
   /** Jobs that are new in this run. */
   readonly jobs: readonly Job[];
+  /** Of the jobs that have variables of their own. */
+  readonly env: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
   /** The ones of them that an earlier run has done. */
   readonly done: readonly { readonly id: JobId; readonly outcome: Outcome }[];
 }
@@ -74,18 +85,20 @@ export class Feed {
   take(arrivals: readonly Arrival[]): Taken {
     const { order, state, results, rerun } = this.#parts;
     const jobs: Job[] = [];
+    const env = new Map<JobId, Readonly<Record<string, string>>>();
     const done: { id: JobId; outcome: Outcome }[] = [];
     const nameOf = (id: JobId) => `${order.stem}.${id}`;
-    for (const { command, line } of arrivals) {
+    for (const { command, line, own } of arrivals) {
       const id = this.#arrivals.number(command, line, (number) => results.has(nameOf(number)));
       if (state.jobs.has(id)) continue;
       const name = nameOf(id);
-      jobs.push({ id, line, name, command });
+      jobs.push({ id, line, name, command, ...own?.job });
+      if (own?.env !== undefined) env.set(id, own.env);
       const outcome = this.#outcomes.get(id);
       if (outcome === undefined || !results.has(name)) continue;
       if (isToRerun(rerun, id, outcome)) results.moveAside(name);
       else done.push({ id, outcome });
     }
-    return { jobs, done };
+    return { jobs, env, done };
   }
 }

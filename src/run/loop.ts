@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Decision, reliesOnRecord, type VerbNews } from "../model/decision.js";
 import type { News, RunEvent } from "../model/event.js";
+import { crashDue } from "../plan/crashes.js";
 import { decide } from "../plan/decide.js";
 import { apply } from "../plan/fold/apply.js";
 import { haltDue } from "../plan/halt.js";
@@ -75,9 +76,9 @@ export function makeLoop({ state, perform, record, onEvent, now }: LoopParts): L
     }
     inbox = [];
     taken = 0;
-    const halt = haltDue(state);
-    if (halt === null) return;
-    emit(halt);
+    const due = haltDue(state) ?? crashDue(state, now());
+    if (due === null) return;
+    emit(due);
     takeIn();
   };
   const start = (decision: Decision) => {

@@ -7,6 +7,7 @@ import { isStoppable, type MachineState, type Standing, standingOf } from "../mo
 import type { News } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, treeKeyOf } from "../model/job.js";
+import { SPOOL_FORMAT } from "../model/machine.js";
 import type { ScriptEdit } from "../model/script-edit.js";
 import { VERSION } from "../model/version.js";
 import { arrivedAttempt, collectedNews, tryRests } from "../plan/fold/replay.js";
@@ -46,7 +47,7 @@ export function openRun(loop: Loop, opening: Opening): void {
     file,
     ...(spool && { spool }),
   }));
-  const about = { sshoal: VERSION, batch, script, jobs, machines, settings };
+  const about = { sshoal: VERSION, spoolFormat: SPOOL_FORMAT, batch, script, jobs, machines, settings };
   if (edit === null) loop.emit({ kind: "run-started", ...about });
   else startEdited(loop, { ...about, edit }, opening);
   const hasResults = listResults(order.results);

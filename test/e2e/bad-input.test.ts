@@ -104,6 +104,10 @@ describe("an option", () => {
     );
     await expectRefused(["jobs.sh", "--gpus-per-job", "0"], /^error: --gpus-per-job takes a number/);
     await expectRefused(
+      ["jobs.sh", "--require", "{licence: 1,\n nvme 2}"],
+      /^error: --require .* cannot be read, line 2, column 7: invalid character '2'\ntry: for example --require/,
+    );
+    await expectRefused(
       ["jobs.sh", "--timeout", "10"],
       /^error: --timeout takes a duration with a unit, got "10"\n/,
     );
@@ -290,7 +294,7 @@ describe("the machine", () => {
     const args = ["jobs.sh", "--machines", file, "--no-gpu-required"];
     const memory = await run([...args, "--num-cpus", "0.01", "--memory-required", "900000000"]);
     expect(memory.stderr).toMatch(
-      /box\.yaml is left out: memory: a job needs 900000000 MB, \d+ MB are free: 8999\d+ MB short \(lower --memory-required, now 900000000\)\n/,
+      /box\.yaml is left out: memory: a job needs 900000000 MB, \d+ MB are free: 8999\d+ MB short \(lower --memory-required, now 900000000\); would fit: at most \S+ [GT]B of memory\n/,
     );
     expect(memory.code).toBe(3);
     expect(memory.stdout).toMatch(

@@ -88,7 +88,7 @@ test("if setup fails, the job does not run, and .err has the reason", async () =
   const { code, stdout } = await run(["echo ran"], { machine: "setup: echo no such module >&2; false" });
   expect(code).toBe(1);
   expect(stdout).toContain("failed: jobs.sh.1; echo ran\n");
-  expect(stdout).toMatch(/\n\S 1 {2}exit 125 .*sshoal: the setup of box\.yaml failed\n/);
+  expect(stdout).toMatch(/\n\S 1 {2}setup failed .*sshoal: the setup of box\.yaml failed\n/);
   expect(await out(1)).toBe("");
   expect(await err(1)).toBe("no such module\nsshoal: the setup of box.yaml failed\n");
 });

@@ -67,8 +67,9 @@ test("each job sees one card, and no two jobs are on a card at the same time", a
 
 test("--gpus-per-job 2: pairs of cards, and no card in two pairs", async () => {
   install([{}, {}, {}, {}, {}]);
+  const both = `${waitFor(seen.path("jobs.sh.1"))}; ${waitFor(seen.path("jobs.sh.2"))}`;
   const hold = "for c in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do";
-  const job = `${hold} mkdir ${seen.dir}/$c || exit 9; done; echo $CUDA_VISIBLE_DEVICES; sleep 0.1; ${hold} rmdir ${seen.dir}/$c; done`;
+  const job = `${hold} mkdir ${seen.dir}/$c || exit 9; done; echo $CUDA_VISIBLE_DEVICES; touch ${seen.dir}/$SSHOAL_JOB; ${both}; ${hold} rmdir ${seen.dir}/$c; done`;
   const result = await run(Array(6).fill(job), "", ["--gpus-per-job", "2"]);
   expect(result.stdout).toContain("machine gpu choices: [[[0, 1], [2, 3]]]\n");
   expect(result.stdout).toContain("6 succeeded, 0 failed");
@@ -151,17 +152,23 @@ test("MIG slices are shown by their names", async () => {
 
 test("a card that fills up after the probe is awaited, and that is reported", async () => {
   install([{}]);
-  // The probe asks for many fields of all cards; a slot, right before a job, asks only for free memory.
+  // The probe asks first, then a slot, right before a job.
   await work.write(
     "nvidia-smi",
     `#!/bin/sh
-case "$*" in *"-i 0 --query-gpu=memory.free "*) [ -e ${seen.dir}/left ] || { echo 12; exit; } ;; esac
+case "$*" in
+  *--query-gpu*)
+    [ -e ${seen.dir}/left ] || ! [ -e ${seen.dir}/asked ] || export NVIDIA_SMI_STATE=${work.path("full.state")}
+    touch ${seen.dir}/asked
+    ;;
+esac
 exec ${STAND_IN_BIN}/nvidia-smi "$@"
 `,
   );
   const other = await startHost({ name: "gpu", path: [work.dir] });
   onTestFinished(() => other.stop());
   saveGpus(join(other.homeDir, "nvidia-smi.state"), { gpus: [{}] });
+  saveGpus(work.path("full.state"), { gpus: [{ memoryFree: 12 }] });
   await chmod(work.path("nvidia-smi"), 0o755);
   await work.write("jobs.sh", "echo ran\n");
   const command = spawnCommand(["jobs.sh", "--machines", await other.machineFile(), ...LIGHT, "--json"], {
@@ -172,7 +179,8 @@ exec ${STAND_IN_BIN}/nvidia-smi "$@"
   expect(waiting).toMatchObject({
     machine: "gpu.yaml",
     slot: 0,
-    reason: "GPU 0: 1000 MB wanted, 12 MB free",
+    reason: "card 0: 12 MB free of 24576, needs 1000",
+    job: 1,
   });
   await seen.write("left", "");
   expect((await command.ended).code).toBe(0);

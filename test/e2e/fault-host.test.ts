@@ -277,17 +277,23 @@ describe("killed, with the client watching:", () => {
   });
 
   test("a loop that waits for room, while nothing of its batch runs", async () => {
-    // For slots, right before a job, the card is full until a file exists; for the probe it never is.
+    // For the probe, which asks first, the card is free. For slots it is full until a file exists.
     await ledger.seen.write(
       "bin/nvidia-smi",
       `#!/bin/sh
-case "$*" in *"-i 0 --query-gpu=memory.free "*) [ -e ${ledger.seen.dir}/go ] || { echo 12; exit; } ;; esac
+case "$*" in
+  *--query-gpu*)
+    [ -e ${ledger.seen.dir}/go ] || ! [ -e ${ledger.seen.dir}/asked ] || export NVIDIA_SMI_STATE=${ledger.seen.path("full.state")}
+    touch ${ledger.seen.dir}/asked
+    ;;
+esac
 exec ${STAND_IN_BIN}/nvidia-smi "$@"
 `,
     );
     const other = await startSshd({ name: "other", path: [ledger.seen.path("bin")] });
     onTestFinished(() => other.stop());
     saveGpus(join(other.homeDir, "nvidia-smi.state"), { gpus: [{}] });
+    saveGpus(ledger.seen.path("full.state"), { gpus: [{ memoryFree: 12 }] });
     await ledger.write([ledger.job(), ledger.job()]);
     const args = ["jobs.sh", "--machines", await other.machineFile(), ...LIGHT, "--json"];
     const client = spawnCommand(args, { cwd: ledger.work.dir });

@@ -108,11 +108,16 @@ test("after resuming, a silent job has its last line, and how long it has printe
 });
 
 test("a plain run prints once why it waits", async () => {
-  // For slots, right before a job, the cards are full until a file exists; for the probe they never are.
+  // For the probe, which asks first, the cards are free. For slots they are full until a file exists.
   await work.write(
     "bin/nvidia-smi",
     `#!/bin/sh
-case "$*" in *"--query-gpu=memory.free "*) [ -e ${seen.dir}/left ] || { echo "$(date +%S)"; exit; } ;; esac
+case "$*" in
+  *--query-gpu*)
+    [ -e ${seen.dir}/left ] || ! [ -e ${seen.dir}/asked ] || export NVIDIA_SMI_STATE=${work.path("full.state")}
+    touch ${seen.dir}/asked
+    ;;
+esac
 exec ${STAND_IN_BIN}/nvidia-smi "$@"
 `,
   );
@@ -120,6 +125,7 @@ exec ${STAND_IN_BIN}/nvidia-smi "$@"
   const gpus = await startSshd({ name: "gpu", path: [work.path("bin")] });
   onTestFinished(() => gpus.stop());
   saveGpus(join(gpus.homeDir, "nvidia-smi.state"), { gpus: [{}, {}] });
+  saveGpus(work.path("full.state"), { gpus: [{ memoryFree: 12 }, { memoryFree: 12 }] });
   await work.write("jobs.sh", "true\ntrue\n");
   const args = ["jobs.sh", "--machines", await gpus.machineFile(), ...LIGHT];
   const command = spawnCommand(args, { cwd: work.dir });
@@ -128,9 +134,7 @@ exec ${STAND_IN_BIN}/nvidia-smi "$@"
   const { code, stderr } = await command.ended;
   expect(code).toBe(0);
   const waits = stderr.split("\n").filter((line) => line.startsWith("waiting: "));
-  expect(waits).toEqual([
-    expect.stringMatching(/^waiting: gpu\.yaml; needs 1\.0 GB, card [01] has 0\.\d GB free$/),
-  ]);
+  expect(waits).toEqual(["waiting: gpu.yaml; cards 0-1: 12 MB free of 24576, needs 1000"]);
 });
 
 test("jobs that began while the client was away are listed in the order in which they began", async () => {

@@ -108,6 +108,7 @@ test("while a client runs, after kill -9, when all has ended, and after the end"
       key: "5000000000001-1-1",
       state: "failed",
       outcome: { kind: "exited", code: 3 },
+      failure: "exit",
       lastLine: "KeyError: x",
     },
     {

@@ -271,3 +271,39 @@ function claimOf(key: string): string {
   const claim = join(batches, batch, "jobs", key, "claim");
   return existsSync(claim) ? readFileSync(claim, "utf8") : "";
 }
+
+describe("#@ lines", () => {
+  test("set options of jobs as they arrive", async () => {
+    const stdin = linesOf(
+      "#@ --env COLOUR=red",
+      "",
+      "echo $COLOUR",
+      "#@ --env COLOUR=blue --timeout 1s",
+      "echo $COLOUR; exec sleep 600",
+      "echo $COLOUR",
+    );
+    const { code, stdout } = await runCommand(ARGS, { ...options(), stdin });
+    expect(code).toBe(1);
+    expect(stdout).toContain("2 succeeded, 1 failed");
+    for (const [line, colour] of Object.entries({ 3: "red", 5: "blue", 6: "red" }))
+      expect(await own.work.read(`job_results/stdin.${line}.out`)).toBe(`${colour}\n`);
+  });
+
+  test("with a mistake leave their job out, and the exit code is 1", async () => {
+    const stdin = linesOf("echo one", "#@ --memory-required lots", "echo two", "echo three");
+    const { code, stdout, stderr } = await runCommand(ARGS, { ...options(), stdin });
+    expect(code).toBe(1);
+    expect(stdout).toContain("2 succeeded, 0 failed");
+    expect(stderr).toContain('stdin:2: --memory-required takes a size, got "lots"');
+    expect(stderr).toContain("the job in line 3 is left out");
+    expect(existsSync(own.work.path("job_results/stdin.3.out"))).toBe(false);
+  });
+
+  test("that ask for what no machine can ever give leave their job out at once", async () => {
+    const stdin = linesOf("echo one", "#@ --require '{licence: 1}'", "echo two", "echo three");
+    const { code, stdout, stderr } = await runCommand(ARGS, { ...options(), stdin });
+    expect(code).toBe(1);
+    expect(stdout).toContain("2 succeeded, 0 failed");
+    expect(stderr).toMatch(/localhost has no room for line 3: .*licence/);
+  });
+});

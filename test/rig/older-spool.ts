@@ -12,10 +12,8 @@ import type { TestHost } from "./sshd.js";
 import { until } from "./until.js";
 import { makeWorkspace, type Workspace } from "./workspace.js";
 
-/** Versions with another spool format: 0.1.0 as it was released, and the last state before formats had numbers. */
-export const OLDER_VERSIONS = ["0.1.0", "before-0.2"] as const;
-/** Versions that were released with the current format. */
-export const SAME_FORMAT_VERSIONS = ["0.2.0", "0.3.0"] as const;
+/** Versions with another spool format: "before-0.2" is the last state before formats had numbers. */
+export const OLDER_VERSIONS = ["0.1.0", "before-0.2", "0.2.0", "0.3.0"] as const;
 
 export const OLDER_BATCH = "jobs.sh-01234567";
 
@@ -30,7 +28,7 @@ export interface OlderBatch {
 
 /** Four jobs were handed over to one slot of the host, and the first one runs. */
 export async function startOlderBatch(
-  version: (typeof OLDER_VERSIONS | typeof SAME_FORMAT_VERSIONS)[number],
+  version: (typeof OLDER_VERSIONS)[number],
   host: TestHost,
 ): Promise<OlderBatch> {
   const [work, gate] = await Promise.all([makeWorkspace(), makeWorkspace()]);

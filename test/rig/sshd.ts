@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
 import { giveToRemote, isRoot, remoteAccount, takeFromRemote } from "./account.js";
@@ -61,7 +61,8 @@ export async function startSshd(options: SshdOptions = {}): Promise<TestHost> {
     throw new Error(`${SSHD} is missing, and these tests need it: apt install openssh-server`);
   const { dir, remove } = await makeWorkspace();
   const [homeDir, binDir, keyPath] = [join(dir, "home"), join(dir, "bin"), join(dir, "user_key")];
-  await Promise.all([mkdir(homeDir), mkdir(binDir)]);
+  await Promise.all([mkdir(homeDir), mkdir(binDir), mkdir(join(dir, "claims"))]);
+  await chmod(join(dir, "claims"), 0o1777);
   if (options.username === undefined) giveToRemote(homeDir);
   else takeFromRemote(dir);
   makeKey(join(dir, "host_key"));
@@ -132,7 +133,9 @@ function formatConfig(dir: string, options: SshdOptions): string {
   const path = [join(dir, "bin"), ...(options.path ?? []), "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"];
   const { loginShell } = options;
   const shell = loginShell === undefined ? {} : { SHELL: `/bin/${loginShell.split(" ")[0]}` };
-  const env = { HOME: join(dir, "home"), PATH: path.join(":"), ...shell, ...options.env };
+  // A machine of its own, beside other hosts of the same account.
+  const claims = { SSHOAL_CLAIMS: join(dir, "claims") };
+  const env = { HOME: join(dir, "home"), PATH: path.join(":"), ...claims, ...shell, ...options.env };
   // Of several SetEnv lines only the first counts.
   const assignments = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   return [

@@ -34,7 +34,13 @@ function leftOver(): string {
 
 function result(): string | undefined {
   const about = { job: 5, name: "sweep-d5c3fa.5", line: null, command: "./train.sh 0.001 32" };
-  const course = { state: "succeeded", startedAt: AT, durationMs: 1400, machine: "gpu1.yaml" } as const;
+  const course = {
+    state: "succeeded",
+    startedAt: AT,
+    durationMs: 1400,
+    footprint: { cpuMs: 1210, memoryMb: 640 },
+    machine: "gpu1.yaml",
+  } as const;
   const row = {
     ...about,
     ...course,

@@ -40,6 +40,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   "ssh-config": "transport",
   commander: "cli",
   yaml: "input",
+  json5: "input",
   tar: "remote",
   ignore: "remote",
   chalk: "report",

@@ -59,6 +59,7 @@ function withoutRepeats(events: readonly RunEvent[]): RunEvent[] {
 /** Recorded events about a client and its connections: true while that client lives. */
 const ABOUT_RUN: ReadonlySet<RunEvent["kind"]> = new Set([
   "machine-ready",
+  "machine-serves",
   "machine-done",
   "interrupted",
   "halted",

@@ -21,8 +21,8 @@ export async function doctor(options: MachineOptions): Promise<ExitCode> {
     notes.push(message);
     note(message);
   });
-  const { requirement } = options;
-  const visit = { connect, notes, treeNames: await readdir(surroundings.cwd), requirement };
+  const { requirement, limitsMemory: triesLimit } = options;
+  const visit = { connect, notes, treeNames: await readdir(surroundings.cwd), requirement, triesLimit };
   const machines = await Promise.all(
     specs.map(async (spec): Promise<DiagnosedMachine> => {
       const checks = await checkMachine(spec, visit);

@@ -8,8 +8,9 @@ import type { RunEvent } from "../../model/event.js";
 import { type Job, kindOf } from "../../model/job.js";
 import type { MachineSpec, Slot } from "../../model/machine.js";
 import { deviceEnv } from "../../plan/slots/devices.js";
-import { explainShortages } from "../../plan/slots/explain.js";
 import { type KindsPlan, kindsOf, planKinds } from "../../plan/slots/kinds.js";
+import { planSlots } from "../../plan/slots/slots.js";
+import { whyNever } from "../../plan/slots/why-never.js";
 import { createJsonReporter, jsonLine } from "../../report/lines/json-lines.js";
 import { createPlainReporter } from "../../report/lines/plain.js";
 import { startedLine } from "../../report/lines/plain-lines.js";
@@ -34,14 +35,15 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
     ? createJsonReporter(stdout)
     : createPlainReporter({ ...NOTHING_RUN, stdout, stderr, machines: names });
   const note = (message: string) => show(reporter, { kind: "warning", message, at: Date.now() });
-  const surveyed = await survey(machines, requirement, connector(surroundings, options, note));
+  const connect = connector(surroundings, options, note);
+  const surveyed = await survey(machines, { ...options, connect, wantsHolders: false });
   const planned = surveyed.map((each) => plan(each, jobs, options));
   for (const each of planned) showPlanned(each, reporter);
   const results = new Results(surroundings.cwd);
   const waiting = jobs.filter(({ name }) => !results.has(name));
   for (const { job, machine, slot } of firstSeats(waiting, planned)) {
     const { id, line, name } = job;
-    const devices = deviceEnv(slot, slot.requirement ?? requirement);
+    const devices = deviceEnv(slot, job.requirement ?? requirement);
     const text = [`would start on ${machine}: ${startedLine(job, devices)}`, ...ownPathLines(job)].join("\n");
     const { copyForward, copyBack } = job;
     const about = { job: id, name, line, machine, slot: slot.index };
@@ -70,29 +72,34 @@ function ownPathLines({ copyForward, copyBack }: Job): string[] {
   ];
 }
 
-interface Planned {
+interface Planned extends KindsPlan {
   readonly surveyed: Surveyed;
-  readonly slots: readonly Slot[];
-  readonly short: KindsPlan["short"];
+  /** The cards that jobs of a kind would get, in the order of the jobs. */
+  readonly forecasts: ReadonlyMap<string, readonly Slot[]>;
 }
 
-function plan(surveyed: Surveyed, jobs: readonly Job[], { requirement }: RunOptions): Planned {
-  if (surveyed.kind === "failed") return { surveyed, slots: [], short: [] };
+function plan(surveyed: Surveyed, jobs: readonly Job[], { requirement, placing }: RunOptions): Planned {
+  if (surveyed.kind === "failed") return { surveyed, slots: [], serves: [], short: [], forecasts: new Map() };
   const { spec, capacity } = surveyed;
-  return { surveyed, ...planKinds({ spec, capacity, requirement, kinds: kindsOf(jobs) }) };
+  const kinds = kindsOf(jobs);
+  const asked = { spec, capacity, placing };
+  const forecasts = [...kinds].map(
+    ([kind, own]) => [kind, planSlots({ ...asked, requirement: own ?? requirement }).slots] as const,
+  );
+  return { surveyed, forecasts: new Map(forecasts), ...planKinds({ ...asked, requirement, kinds }) };
 }
 
-function showPlanned({ surveyed, slots, short }: Planned, reporter: Reporter): void {
+function showPlanned({ surveyed, slots, serves, short }: Planned, reporter: Reporter): void {
   const about = { machine: surveyed.spec.name, at: Date.now() };
   if (surveyed.kind === "failed") {
     return show(reporter, { kind: "machine-failed", reason: surveyed.reason, hint: surveyed.hint, ...about });
   }
   const { capacity } = surveyed;
-  const reasons = [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
+  const reasons = whyNever(capacity, short);
   if (slots.length === 0) {
     return show(reporter, { kind: "machine-failed", reason: reasons, hint: null, hasNoRoom: true, ...about });
   }
-  show(reporter, { kind: "machine-ready", capacity, slots, ...about });
+  show(reporter, { kind: "machine-ready", capacity, slots, kinds: serves, ...about });
   if (reasons === "") return;
   const message = `${about.machine} has no room for some of the jobs: ${reasons}`;
   show(reporter, { kind: "warning", message, at: about.at });
@@ -111,16 +118,20 @@ interface Seat {
 
 /** In the order in which jobs are dealt: the first slots of all machines, then the second ones. */
 function firstSeats(jobs: readonly Job[], planned: readonly Planned[]): Seat[] {
-  const places = planned.flatMap(({ surveyed, slots }) =>
-    slots.map((slot) => ({ machine: surveyed.spec.name, slot })),
-  );
-  places.sort((a, b) => a.slot.index - b.slot.index);
+  const places = planned.flatMap((each) => each.slots.map(({ index }) => ({ planned: each, index })));
+  places.sort((a, b) => a.index - b.index);
   const seats: Seat[] = [];
   for (const job of jobs) {
     if (places.length === 0) break;
     const kind = kindOf(job.requirement);
-    const at = places.findIndex(({ slot }) => kindOf(slot.requirement) === kind);
-    if (at !== -1) seats.push(...places.splice(at, 1).map((place) => ({ job, ...place })));
+    const at = places.findIndex((place) => place.planned.serves.includes(kind));
+    const [place] = at === -1 ? [] : places.splice(at, 1);
+    if (place === undefined) continue;
+    const { surveyed, forecasts } = place.planned;
+    const machine = surveyed.spec.name;
+    const before = seats.filter((seat) => seat.machine === machine && kindOf(seat.job.requirement) === kind);
+    const gpus = forecasts.get(kind)?.[before.length]?.gpus ?? [];
+    seats.push({ job, machine, slot: { index: place.index, gpus } });
   }
   return seats;
 }

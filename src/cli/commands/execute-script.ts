@@ -5,6 +5,7 @@ import { stemFor, stemOfFollowed } from "../../batch/batch-stem.js";
 import { type JobFeed, jobFeedFor } from "../../batch/job-feeds.js";
 import { machinesFor } from "../../batch/surroundings.js";
 import { Results } from "../../run/home/results.js";
+import { arrivingOptions } from "../options/arriving-options.js";
 import { noticeOf } from "../options/notify-options.js";
 import type { Program } from "../options/options.js";
 import type { Revise, RunOptions } from "../options/run-options.js";
@@ -28,7 +29,11 @@ export interface Asked {
 
 export async function executeBatch(typed: RunOptions, revise: Revise, program: Program): Promise<number> {
   const stem = (typed.follows ? stemOfFollowed : stemFor)(typed.script, new Results(process.cwd()));
-  const feed = await jobFeedFor({ ...typed, stem }, process.stdin);
+  const source = typed.script === "-" ? "stdin" : typed.script;
+  // To its users a line that begins with #@ is a comment.
+  const isReading = typed.voice !== "simple_gpu_scheduler";
+  const read = isReading ? arrivingOptions(source, revise, process.env) : null;
+  const feed = await jobFeedFor({ ...typed, stem, read }, process.stdin);
   if (feed !== null)
     return executeJobs({ jobs: [] }, { options: typed, stem: feed.order.stem, program, feed });
   const { options, ...given } = await readScript({ script: typed.script, stem, revise, env: process.env });

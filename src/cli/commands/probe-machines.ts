@@ -3,6 +3,7 @@
 import { machinesFor } from "../../batch/surroundings.js";
 import { type Surveyed, survey } from "../../batch/survey.js";
 import { ExitCode } from "../../errors.js";
+import type { RoomLook } from "../../model/room-look.js";
 import { explainShortages } from "../../plan/slots/explain.js";
 import { jsonLine } from "../../report/lines/json-lines.js";
 import { formatProbeTable, type ProbedMachine } from "../../report/tables/probe-table.js";
@@ -11,21 +12,32 @@ import { readSurroundings } from "../read-surroundings.js";
 import { connector } from "../terminal/connectors.js";
 import { describeAbout } from "../terminal/describe-about.js";
 import { note } from "../terminal/note.js";
+import { printRoom } from "../terminal/print-room.js";
 
 export async function probeMachines(options: MachineOptions): Promise<ExitCode> {
-  const { requirement, isJson } = options;
+  const { isJson } = options;
   const surroundings = readSurroundings();
   const specs = await machinesFor(options, surroundings);
-  const surveyed = await survey(specs, requirement, connector(surroundings, options, note));
+  const connect = connector(surroundings, options, note);
+  const surveyed = await survey(specs, { ...options, connect, wantsHolders: true });
   if (isJson) process.stdout.write(surveyed.map((each) => `${probeJson(each)}\n`).join(""));
-  else
-    process.stdout.write(
-      formatProbeTable(
-        surveyed.map((each) => toRow(each, options)),
-        process.stdout.columns,
-      ),
-    );
+  else printTables(surveyed, options);
   return surveyed.some(({ kind }) => kind === "probed") ? ExitCode.Success : ExitCode.NoMachine;
+}
+
+/** What `top` shows, then how many jobs fit. */
+function printTables(surveyed: readonly Surveyed[], options: MachineOptions): void {
+  const looks = surveyed.flatMap((each): RoomLook[] =>
+    each.kind === "failed"
+      ? []
+      : [{ machine: each.spec.name, kind: "seen", capacity: each.capacity, at: Date.now() }],
+  );
+  if (looks.length > 0) {
+    printRoom(looks);
+    process.stdout.write("\n");
+  }
+  const rows = surveyed.map((each) => toRow(each, options));
+  process.stdout.write(formatProbeTable(rows, process.stdout.columns));
 }
 
 /** In the format that docs/json-events.md promises to keep. */

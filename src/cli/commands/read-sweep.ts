@@ -25,13 +25,14 @@ export async function readCommands(options: SweepOptions): Promise<SweepCommand[
   );
 }
 
-async function readSweep({ source }: SweepOptions): Promise<Sweep> {
+async function readSweep({ source, run }: SweepOptions): Promise<Sweep> {
+  const passed = new Set(["gpu", ...Object.keys(run?.requirement.resources ?? {})]);
   if (source.kind === "file") {
     // The YAML parser is half of the code to load, and a typed command does not need it.
     const { loadSweep } = await import("../../input/sweep/load-sweep.js");
-    return loadSweep(source.path);
+    return loadSweep(source.path, passed);
   }
-  const typed = parseSweepWords(source.command, source.parameters);
+  const typed = parseSweepWords(source.command, source.parameters, passed);
   return { ...typed, when: [], reject: [], samples: null, seed: null, samplingMode: null };
 }
 

@@ -87,12 +87,15 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
   const isInPlace = copying.inPlace !== null;
   const keepsDir = options.keepsDir && !isInPlace;
-  const { mergesOutput, maxOutput, maxOld, envFromFiles } = options;
+  const { mergesOutput, maxOutput, maxOld, envFromFiles, placing, wrap, limitsMemory } = options;
   const kept = {
     ...(keepsDir && { keepsDir }),
     ...(mergesOutput && { mergesOutput }),
+    ...(Object.keys(placing).length > 0 && { placing }),
     ...(envFromFiles.length > 0 && { envFromFiles }),
     ...(maxOutput && { maxOutput }),
+    ...(wrap !== null && { wrap }),
+    ...(limitsMemory && { limitsMemory }),
     ...(maxOld !== null && { maxOld }),
   };
   return {

@@ -17,6 +17,11 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--gpu-memory-required",
     "--gpu-utilization",
     "--gpus-per-job",
+    "--gpu-model",
+    "--gpu-memory-total",
+    "--require",
+    "--pack",
+    "--polite",
   ],
   "What travels": [
     "--copy-forward",
@@ -25,14 +30,17 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--exclude",
     "--max-send",
     "--env",
+    "--wrap",
     "--keep-dir",
   ],
   "Failures and reruns": [
     "--timeout",
+    "--limit-memory",
     "--retries",
     "--retry-on-failure",
     "--reassign-after",
     "--halt",
+    "--no-pause",
     "--retry-failed",
     "--rerun",
     "--keep-changed",
@@ -61,8 +69,8 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
 const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Run a batch": ["run", "sweep"],
   "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
-  "Look at a batch": ["status", "wait", "results", "logs"],
-  Machines: ["probe", "doctor", "clean"],
+  "Look at a batch": ["status", "why", "wait", "results", "logs"],
+  Machines: ["top", "probe", "doctor", "clean"],
   "Set up": ["config", "completion", "help"],
 };
 

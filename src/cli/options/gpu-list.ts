@@ -21,6 +21,11 @@ export function parseGpuList(words: readonly string[], perJob: number): GpuList 
       hint: "for example script.sh --gpus 0,1,2, the script first; nvidia-smi -L lists the cards",
     });
   }
+  if (!Number.isInteger(perJob)) {
+    throw new UserError(`--gpus lists whole cards, but --gpus-per-job is ${perJob}`, {
+      hint: "two jobs at a time on card 0: --gpus 0 0; or leave out --gpus",
+    });
+  }
   const count = perJob === 1 ? sizeOfGroups(groups) : perJob;
   if (cards.length % count > 0) {
     throw new UserError(

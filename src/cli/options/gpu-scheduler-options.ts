@@ -28,6 +28,12 @@ export function describeGpuScheduler(env: Environment, choose: (options: RunOpti
     if (raw.gpus === undefined) {
       throw new UserError("which GPUs?", { hint: "simple_gpu_scheduler --gpus 0 1 2 < gpu_commands.txt" });
     }
-    choose({ ...resolveRunOptions(raw, env), script: "-", tees: true, voice: "simple_gpu_scheduler" });
+    choose({
+      ...resolveRunOptions(raw, env),
+      script: "-",
+      tees: true,
+      pausesOnCrash: false,
+      voice: "simple_gpu_scheduler",
+    });
   });
 }

@@ -2,9 +2,15 @@
 
 import type { Command } from "commander";
 import type { MachineChoice } from "../../batch/surroundings.js";
+import type { Placing } from "../../model/batch.js";
 import type { Requirement } from "../../model/job.js";
 import { withExamples, withNote } from "../help/examples.js";
-import { describeRequirement, type RawRequirement, resolveRequirement } from "./requirement-options.js";
+import {
+  describeRequirement,
+  type RawRequirement,
+  resolvePlacing,
+  resolveRequirement,
+} from "./requirement-options.js";
 import {
   describeChoice,
   describeSsh,
@@ -18,11 +24,15 @@ import {
 /** No machines: this computer. */
 export interface MachineOptions extends MachineChoice, SshOptions {
   readonly requirement: Requirement;
+  readonly placing: Placing;
+  /** The memory of the requirement is enforced. */
+  readonly limitsMemory: boolean;
   readonly isJson: boolean;
   readonly isVerbose: boolean;
 }
 
 export interface RawMachines extends RawChoice, RawSsh, RawRequirement {
+  readonly limitMemory?: boolean;
   readonly json?: true;
   readonly verbose?: true;
 }
@@ -43,7 +53,9 @@ export function describeProbe(command: Command): Command {
 
 export function describeDoctor(command: Command): Command {
   command.description("Check each machine, and print how to fix what would stop a batch.");
-  describeMachines(command).option("--json", "print one JSON object per machine");
+  describeMachines(command)
+    .option("--limit-memory", "check whether run --limit-memory works as well")
+    .option("--json", "print one JSON object per machine");
   withNote(command, "Exit codes", "0 all are fit, 1 some are not, 2 bad usage or input, 3 none is.");
   return withExamples(command, [
     ["Check two machines", "sshoal doctor --machines gpu1 ada@gpu2:2222"],
@@ -61,6 +73,8 @@ export function resolveMachines(raw: RawMachines): MachineOptions {
     ...resolveChoice(raw),
     ...resolveSsh(raw),
     requirement: resolveRequirement(raw),
+    placing: resolvePlacing(raw),
+    limitsMemory: raw.limitMemory ?? false,
     isJson: raw.json ?? false,
     isVerbose: raw.verbose ?? false,
   };

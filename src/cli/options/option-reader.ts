@@ -41,7 +41,19 @@ export class OptionReader {
 
   /** Null: it has a mistake. */
   readCall({ line, command }: Job): KabukiLine | null {
-    return this.#trying(line ?? 0, () => parseKabukiLine(command));
+    return this.check(this.#placeOf(line ?? 0), () => parseKabukiLine(command));
+  }
+
+  /** Notes a mistake at `where`, `train.sh:3`. Null: there was one. */
+  check<T>(where: string, read: () => T): T | null {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      const hint = error.hint === undefined ? {} : { hint: error.hint };
+      this.problems.push({ where, message: error.message, ...hint });
+      return null;
+    }
   }
 
   #wordsOf({ line, text }: OptionLine, allowed: readonly string[], forWhom: string): string[] {
@@ -57,18 +69,11 @@ export class OptionReader {
       for (const assignment of set.env ?? []) toAssignment(assignment, this.#env);
       return words;
     };
-    return this.#trying(line, read) ?? [];
+    return this.check(this.#placeOf(line), read) ?? [];
   }
 
-  #trying<T>(line: number, read: () => T): T | null {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      const hint = error.hint === undefined ? {} : { hint: error.hint };
-      this.problems.push({ where: `${this.#script}:${line}`, message: error.message, ...hint });
-      return null;
-    }
+  #placeOf(line: number): string {
+    return `${this.#script}:${line}`;
   }
 }
 

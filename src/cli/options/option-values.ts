@@ -2,7 +2,9 @@
 
 import { Option } from "commander";
 import { UserError } from "../../errors.js";
+import { splitOptionWords } from "../../input/batch/option-words.js";
 import type { OutputLimit } from "../../model/output-limit.js";
+import { isWrap, type Wrap } from "../../model/wrapper.js";
 import { parseDuration } from "./duration.js";
 import { parseSize } from "./size.js";
 
@@ -64,6 +66,19 @@ function toOutputLimit(text: string): OutputLimit {
   });
 }
 
+/** One word on the command line, quoted as in a shell; empty: none. */
+export function wrapOption(): Option {
+  return new Option(
+    "--wrap <command>",
+    "run each job inside this command: 'apptainer exec --nv image.sif'; '' for none (default: wrap: of the machine file)",
+  ).argParser((text): Wrap => {
+    const words = splitOptionWords(text);
+    if (words !== null && isWrap(words)) return words;
+    const why = words === null ? "a quote is not closed" : "it must begin with a command";
+    throw new UserError(`--wrap ${text}: ${why}`, { hint: "for example --wrap 'apptainer exec image.sif'" });
+  });
+}
+
 /** Infinity: all. */
 export function maxOldOption(
   description = "keep at most this many earlier results of each job (.old-N, .again-N), or all",
@@ -75,10 +90,15 @@ export function maxOldOption(
     );
 }
 
-export function wholeOption(flags: string, description: string, byDefault: number): Option {
-  return new Option(flags, description)
-    .default(byDefault)
-    .argParser((text) => toNumber(flags, text, /^[1-9]\d{0,5}$/));
+/** Parts are counted in thousandths. */
+export function cardCountOption(flags: string, description: string, byDefault: number): Option {
+  const [name = ""] = flags.split(" ");
+  return new Option(flags, description).default(byDefault).argParser((text) => {
+    if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text);
+    throw new UserError(`${name} takes a number above 0 with at most three decimals, got "${text}"`, {
+      hint: `for example ${name} 2, 0.5 or 2.5`,
+    });
+  });
 }
 
 /** Absent: no number. */

@@ -34,7 +34,9 @@ import {
   reviser,
 } from "./run-options.js";
 import { describeHypersearch, describeSweep, type SweepInvocation } from "./sweep-options.js";
+import { describeTop, type TopInvocation } from "./top-options.js";
 import { describeWait, type WaitInvocation } from "./wait-options.js";
+import { describeWhy, type WhyInvocation } from "./why-options.js";
 
 export type Invocation =
   | {
@@ -48,6 +50,8 @@ export type Invocation =
   | BatchInvocation
   | ActingInvocation
   | WaitInvocation
+  | TopInvocation
+  | WhyInvocation
   | SweepInvocation
   | RemoteInvocation
   | ConfigInvocation
@@ -163,6 +167,8 @@ function describeCommands({ program, env, parameters, choose, configured }: Desc
   const others = [
     ...batchCommands(choose),
     describeWait(choose),
+    describeTop(choose),
+    describeWhy(choose),
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
     describeConfig(configured, choose),

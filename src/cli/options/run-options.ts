@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { UserError } from "../../errors.js";
 import type { HaltRule } from "../../model/halt-rule.js";
 import type { OutputLimit } from "../../model/output-limit.js";
+import type { Wrap } from "../../model/wrapper.js";
 import type { Policy } from "../../plan/run-state.js";
 import type { Rerun } from "../../run/rerun.js";
 import { attendedHalt, haltOption } from "./halt-option.js";
@@ -26,6 +27,7 @@ import {
   sizeOption,
   toAssignment,
   variableOf,
+  wrapOption,
 } from "./option-values.js";
 import { pathsIn } from "./path-words.js";
 import { typedIn } from "./typed-values.js";
@@ -56,6 +58,8 @@ export interface RunOptions extends MachineOptions {
   readonly maxOutput: OutputLimit | null;
   /** Null: all earlier results are kept. */
   readonly maxOld: number | null;
+  /** Null: that of the machine files. */
+  readonly wrap: Wrap | null;
   readonly env: Readonly<Record<string, string>>;
   /** The names of those that only a configuration file sets. */
   readonly envFromFiles: readonly string[];
@@ -67,6 +71,8 @@ export interface RunOptions extends MachineOptions {
   readonly tees: boolean;
   readonly notify: NotifyOptions;
   readonly policy: Policy;
+  /** When all first jobs crash in the same way, the batch pauses on a terminal, and otherwise ends. */
+  readonly pausesOnCrash: boolean;
   readonly rerun: Rerun;
   /** A line whose command changed keeps its results. */
   readonly keepsChanged: boolean;
@@ -88,6 +94,7 @@ export interface RawRun extends RawMachines, RawNotify {
   readonly maxOutput?: OutputLimit | "none";
   /** Infinity: all. */
   readonly maxOld?: number;
+  readonly wrap?: Wrap;
   readonly env?: string[];
   /** Of configuration files: those of the batch file and of the command line take precedence. */
   readonly envByDefault?: string[];
@@ -103,6 +110,7 @@ export interface RawRun extends RawMachines, RawNotify {
   /** Infinity: never. */
   readonly reassignAfter: number;
   readonly halt: HaltRule | "never";
+  readonly pause?: boolean;
 }
 
 export function describeRun(command: Command): Command {
@@ -121,6 +129,7 @@ export function describeRun(command: Command): Command {
 /** All options except those that choose the jobs. */
 export function describeRunOptions(command: Command): Command {
   describeMachines(command)
+    .option("--limit-memory", "end a job that uses more than --memory-required, where systemd can do that")
     .option(
       "--copy-forward [paths...]",
       "copy these files to the machines; without paths, none (default: ./, or none if jobs run on this machine)",
@@ -147,6 +156,7 @@ export function describeRunOptions(command: Command): Command {
       "set a variable for jobs; NAME alone passes on your own value; repeatable",
       gather,
     )
+    .addOption(wrapOption())
     .addOption(durationOption("--timeout <duration>", "stop jobs that run longer than this: 90s, 10m, 2h"))
     .addOption(retriesOption())
     .option("--retry-on-failure", "retry jobs that fail as well")
@@ -159,6 +169,7 @@ export function describeRunOptions(command: Command): Command {
     .option("--keep-changed", "keep the results of each line even if its command has changed")
     .addOption(reassignOption())
     .addOption(haltOption())
+    .option("--no-pause", "run all jobs even if the first ones crash at once in the same way")
     .option("--detach", "hand over all jobs and exit; the same command later follows them")
     .option("--merge", "write stderr of a job to the file of its stdout, in exact order")
     .addOption(maxOutputOption())
@@ -203,6 +214,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     mergesOutput: raw.merge ?? false,
     maxOutput: raw.maxOutput === undefined || raw.maxOutput === "none" ? null : raw.maxOutput,
     maxOld: raw.maxOld === undefined || !Number.isFinite(raw.maxOld) ? null : raw.maxOld,
+    wrap: raw.wrap ?? null,
     env: Object.fromEntries(
       [...(raw.envByDefault ?? []), ...(raw.env ?? [])].map((assignment) => toAssignment(assignment, env)),
     ),
@@ -211,6 +223,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     isDryRun: raw.dryRun ?? false,
     detaches: raw.detach ?? false,
     tees: raw.tee ?? false,
+    pausesOnCrash: raw.pause ?? true,
     notify: resolveNotify(raw),
     policy: {
       retries: raw.retries,
@@ -253,8 +266,9 @@ export function reviser(script: string | undefined, raw: RawRun, command: Comman
 }
 
 /** A job with GPU options needs a GPU. */
-function needingGpu({ gpuMemoryRequired, gpuUtilization, gpusPerJob }: Partial<RawRun>): Partial<RawRun> {
-  const isNeeded = gpuMemoryRequired ?? gpuUtilization ?? gpusPerJob;
+function needingGpu(own: Partial<RawRun>): Partial<RawRun> {
+  const { gpuMemoryRequired, gpuUtilization, gpusPerJob, gpuModel, gpuMemoryTotal } = own;
+  const isNeeded = gpuMemoryRequired ?? gpuUtilization ?? gpusPerJob ?? gpuModel ?? gpuMemoryTotal;
   return isNeeded === undefined ? {} : { gpuRequired: true };
 }
 

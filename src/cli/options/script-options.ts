@@ -11,26 +11,32 @@ import type { Environment } from "./option-values.js";
 import { pathsIn } from "./path-words.js";
 import type { RawRun, Revise, RunOptions } from "./run-options.js";
 
-const FOR_BOTH = [
+/** Jobs that arrive one by one may set these. */
+export const FOR_ARRIVING = [
   "--num-cpus",
   "--memory-required",
+  "--limit-memory",
   "--reserve",
   "--no-reserve-gpu",
   "--no-gpu-required",
   "--gpu-memory-required",
   "--gpu-utilization",
   "--gpus-per-job",
+  "--gpu-model",
+  "--gpu-memory-total",
+  "--require",
   "--timeout",
-  "--keep-dir",
   "--max-output",
   "--env",
-  "--copy-forward",
-  "--copy-backwards",
+  "--wrap",
 ];
+const FOR_BOTH = [...FOR_ARRIVING, "--keep-dir", "--copy-forward", "--copy-backwards"];
 const FOR_A_JOB = [...FOR_BOTH, "--name"];
 const FOR_ALL = [
   ...FOR_BOTH,
   "--gpus",
+  "--pack",
+  "--polite",
   "--machines",
   "-F",
   "--host-keys",
@@ -79,12 +85,14 @@ export function applyScriptOptions(batch: Batch, revise: Revise, env: Environmen
   const jobs = batch.jobs.map((job, index) => {
     const { set, command, whereIs } = asked[index] as OwnOptions;
     if (Object.keys(set).length === 0) return command === job.command ? job : { ...job, command };
-    const revised = revise(forAll, set);
+    const revised = reader.check(whereIs(""), () => revise(forAll, set));
+    if (revised === null) return job;
     if (set.env !== undefined) jobEnv.set(job.id, revised.env);
     const copying = copyingOf(set, whereIs);
     if (copying !== null) own.set(job.id, copying);
     return { ...withOwn(job, set, revised, options.requirement), command, ...named(set, batch) };
   });
+  if (reader.problems.length > 0) throw problemsError(reader.problems);
   return { options, jobs, own, jobEnv };
 }
 
@@ -140,13 +148,25 @@ function named({ name }: Partial<RawScript>, { stem }: Batch): Pick<Job, "name" 
 }
 
 function withOwn(job: Job, set: Partial<RawRun>, revised: RunOptions, common: Requirement): Job {
-  const { requirement, timeoutSeconds, maxOutput, env } = revised;
   return {
     ...job,
+    ...ownTermsOf(set, revised, common),
+    ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
+  };
+}
+
+/** What a job keeps of its own options. `common`: the requirement of the batch. */
+export function ownTermsOf(
+  set: Partial<RawRun>,
+  { requirement, timeoutSeconds, maxOutput, env, wrap, limitsMemory }: RunOptions,
+  common: Requirement,
+): Pick<Job, "requirement" | "timeoutSeconds" | "maxOutput" | "limitsMemory" | "wrap" | "envNames"> {
+  return {
     ...(JSON.stringify(requirement) !== JSON.stringify(common) && { requirement }),
     ...("timeout" in set && { timeoutSeconds: timeoutSeconds ?? 0 }),
-    ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
     ...("maxOutput" in set && { maxOutput }),
+    ...("limitMemory" in set && { limitsMemory }),
+    ...(set.wrap !== undefined && { wrap: wrap ?? [] }),
     ...(set.env !== undefined && { envNames: Object.keys(env) }),
   };
 }

@@ -18,7 +18,7 @@ import { listenForSignals } from "./signals.js";
 import { TerminalHold } from "./terminal-hold.js";
 
 export interface FollowingHere
-  extends Omit<Following, "viewer" | "sending" | "orderTyped" | "exitCodeOf" | "notifier"> {
+  extends Omit<Following, "viewer" | "sending" | "orderTyped" | "exitCodeOf" | "notifier" | "onSameCrash"> {
   /** What is run at the end of the batch; left out or null: what an earlier client was asked for. */
   readonly notice?: Notice | null;
   /** Jobs come from there: no keys are read from it. */
@@ -26,6 +26,8 @@ export interface FollowingHere
   readonly options: ReporterChoice & {
     /** In bytes, per machine; absent or null: a person is asked about large trees, or warned. */
     readonly maxSend?: number | null;
+    /** When all first jobs crash in the same way, the batch pauses on a terminal, and otherwise ends. */
+    readonly pausesOnCrash?: boolean;
   };
 }
 
@@ -81,6 +83,7 @@ export async function followHere({
       viewer,
       sending,
       notifier: notices.notifier,
+      ...(options.pausesOnCrash && { onSameCrash: live ? "pause" : "halt" }),
       exitCodeOf: codeOf,
       orderTyped: async (typed) => {
         const { orderTyped } = await import("../commands/typed-order.js");

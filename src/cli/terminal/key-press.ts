@@ -25,16 +25,20 @@ export function parseKeys(text: string): string[] {
   return [...text.replace(/\x1b(?:\[[0-?]*[ -/]*[@-~]|O?[ -~])/g, "")];
 }
 
-export function press(key: string, mode: KeysMode, interrupted: Interrupted): Pressed {
+/** What keeps new jobs from beginning. */
+export type Held = Interrupted | "paused";
+
+export function press(key: string, mode: KeysMode, held: Held): Pressed {
   const control = CONTROLS.get(key);
   if (control !== undefined) return { mode: "hint", action: control };
   if (key === "d") return { mode: "detaching", action: "detach" };
   if (mode === "detaching") return { mode, action: null };
   if (key === "?") return { mode: mode === "list" ? "hint" : "list", action: null };
   if (key === ESCAPE) return { mode: "hint", action: null };
-  if (interrupted !== "no")
-    return { mode: "hint", action: interrupted === "drain" ? whileDraining(key) : null };
+  if (held === "drain" || held === "stop")
+    return { mode: "hint", action: held === "drain" ? whileDraining(key) : null };
   if (mode === "leave") return whileAsked(key);
+  if (held === "paused" && key === "c") return { mode: "hint", action: "continue" };
   return { mode: key === "q" ? "leave" : mode, action: null };
 }
 

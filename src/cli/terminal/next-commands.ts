@@ -1,7 +1,7 @@
 // The commands to type after a batch has ended: each works as it is printed.
 
+import { jobLabel } from "../../model/job-label.js";
 import type { Closing } from "../../report/reporter.js";
-import { jobLabel } from "../../report/text/job-label.js";
 import { quoteIfNeeded } from "../../transport/quote.js";
 
 /** `isOnly`: this directory has no other batch, so it need not be named. */

@@ -4,8 +4,8 @@ import { stemsHere } from "../../batch/batches-here.js";
 import { loadLastWords } from "../../batch/last-words.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Requirement } from "../../model/job.js";
-import type { Slot } from "../../model/machine.js";
-import { deviceEnv } from "../../plan/slots/devices.js";
+import type { Gpu } from "../../model/machine.js";
+import { variablesFor } from "../../plan/slots/devices.js";
 import type { Known, Reporter } from "../../report/reporter.js";
 import type { Results } from "../../run/home/results.js";
 import { nextCommands } from "./next-commands.js";
@@ -22,18 +22,21 @@ export async function openReporter(
   options: ReporterChoice,
   { machines, requirement, results }: Shown,
 ): Promise<Reporter> {
-  const slots = new Map<string, readonly Slot[]>();
+  const makers = new Map<string, Gpu["vendor"]>();
   const reporter = await createReporter(options, {
     machines,
-    devicesOf: (machine, index) => {
-      const slot = slots.get(machine)?.[index];
-      return slot === undefined ? {} : deviceEnv(slot, slot.requirement ?? requirement);
+    devicesOf: ({ machine, gpus }) => {
+      if (gpus === undefined || requirement.reservesMachine) return {};
+      return variablesFor(makers.get(machine) ?? "nvidia", gpus);
     },
     lastWordsOf: ({ name }) => loadLastWords(results, name),
     nextCommands: (closing) => nextCommands(closing, stemsHere(results).length < 2),
   });
   const show = (event: RunEvent, known: Known) => {
-    if (event.kind === "machine-ready") slots.set(event.machine, event.slots);
+    if (event.kind === "machine-ready") {
+      const maker = event.slots.flatMap(({ gpus }) => gpus)[0]?.vendor;
+      if (maker !== undefined) makers.set(event.machine, maker);
+    }
     reporter.show(event, known);
   };
   return {

@@ -7,7 +7,7 @@ import type { Steering } from "../../batch/steering.js";
 export function listenForSignals(steering: Steering): () => void {
   const onInterrupt = () => steering.interrupt();
   const onLeave = (signal: string) => steering.leave(signal);
-  const onPause = () => steering.pause(process.pid);
+  const onPause = () => steering.pause();
   const onContinue = () => steering.unpause();
   process.on("SIGINT", onInterrupt);
   process.on("SIGTERM", onLeave);

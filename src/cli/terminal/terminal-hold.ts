@@ -5,7 +5,7 @@ import type { Steering } from "../../batch/steering.js";
 import type { KeysMode } from "../../report/live/keys-mode.js";
 import type { LiveView, Suspendable } from "../../report/reporter.js";
 import { isInForeground, listenForStops } from "./job-control.js";
-import { type Action, parseKeys, press } from "./key-press.js";
+import { type Action, type Held, parseKeys, press } from "./key-press.js";
 import { Keyboard } from "./keyboard.js";
 import type { TerminalInput } from "./prompt.js";
 
@@ -86,7 +86,7 @@ export class TerminalHold implements Suspendable {
 
   #take(text: string, steering: Steering): void {
     for (const key of parseKeys(text)) {
-      const { mode, action } = press(key, this.#mode, steering.interrupted);
+      const { mode, action } = press(key, this.#mode, heldIn(steering));
       this.#mode = mode;
       this.#view.showKeys(mode);
       if (action !== null) this.#act(action, steering);
@@ -115,4 +115,8 @@ export class TerminalHold implements Suspendable {
         return action satisfies never;
     }
   }
+}
+
+function heldIn({ interrupted, isPaused }: Steering): Held {
+  return isPaused && interrupted === "no" ? "paused" : interrupted;
 }

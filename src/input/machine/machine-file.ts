@@ -16,7 +16,8 @@ import {
 import { parseYamlTree } from "../yaml/yaml-tree.js";
 import { isPlainWord } from "./host-word.js";
 import { readAddress, readKeyPath } from "./machine-address.js";
-import { readEnv, readKeepFree, readScratch, readSetup } from "./machine-settings.js";
+import { readResources } from "./machine-resources.js";
+import { readEnv, readKeepFree, readScratch, readSetup, readWrap } from "./machine-settings.js";
 
 export interface MachineSource {
   /** The name that the machine gets. */
@@ -51,8 +52,10 @@ const KEYS = [
   "scratch",
   "env",
   "setup",
+  "wrap",
   "plain_slots",
   "keep_free",
+  "resources",
 ];
 
 const HINTS = {
@@ -98,6 +101,8 @@ function readSpec(
   { source, keyPath }: { source: MachineSource; keyPath: string | null },
   mistakes: Mistake[],
 ): MachineSpec {
+  const resources = optional(fields, "resources", (field) => readResources(field, mistakes));
+  const wrap = optional(fields, "wrap", (field) => readWrap(field, mistakes)) ?? [];
   return {
     name: source.name,
     file: join(source.directory, basename(source.file)),
@@ -108,7 +113,9 @@ function readSpec(
     scratch: optional(fields, "scratch", (field) => readScratch(field, mistakes)),
     env: optional(fields, "env", (field) => readEnv(field, mistakes)) ?? {},
     setup: optional(fields, "setup", (field) => readSetup(field, mistakes)) ?? [],
+    ...(wrap.length > 0 && { wrap }),
     hasPlainSlots: optional(fields, "plain_slots", (field) => readYesOrNo(field, mistakes)) ?? false,
     keepFree: optional(fields, "keep_free", (field) => readKeepFree(field, mistakes)) ?? NOTHING_KEPT,
+    ...(resources && { resources }),
   };
 }

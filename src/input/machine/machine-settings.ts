@@ -1,6 +1,7 @@
 // Reads the settings of a machine file for jobs: their environment, and what is reserved for people.
 
 import type { MachineSpec } from "../../model/machine.js";
+import type { Wrap } from "../../model/wrapper.js";
 import type { Mistake } from "../mistake.js";
 import {
   type Field,
@@ -40,6 +41,17 @@ export function readSetup(field: Field, mistakes: Mistake[]): string[] {
   return readTexts(field, mistakes)
     .map((text) => text.trimEnd())
     .filter((text) => text !== "");
+}
+
+/** Refuses one text, because its quotes and blanks could be meant in several ways. */
+export function readWrap(field: Field, mistakes: Mistake[]): Wrap | null {
+  const { label, value } = field;
+  if (value.kind !== "list")
+    return refuse(value, `${label} must be a list of words such as [apptainer, exec, image.sif]`, mistakes);
+  const [first] = value.items;
+  if (first?.kind === "text" && first.text === "")
+    return refuse(first, `${label} must begin with a command`, mistakes);
+  return readTexts(field, mistakes);
 }
 
 export function readKeepFree({ label, value }: Field, mistakes: Mistake[]): MachineSpec["keepFree"] | null {

@@ -11,12 +11,12 @@ import { parseSweep } from "./sweep-file.js";
 /** Far more than a sweep file needs: a larger file was named by mistake. */
 const MAX_SWEEP_FILE_BYTES = 1_048_576n;
 
-/** Throws one error with all mistakes of the file. */
-export async function loadSweep(path: string): Promise<Sweep> {
+/** `passed`: names of resources, which stay in the command. Throws one error with all mistakes of the file. */
+export async function loadSweep(path: string, passed?: ReadonlySet<string>): Promise<Sweep> {
   const seen = await look(path);
   switch (seen.kind) {
     case "file":
-      if (seen.bytes <= MAX_SWEEP_FILE_BYTES) return readSweepFile(path);
+      if (seen.bytes <= MAX_SWEEP_FILE_BYTES) return readSweepFile(path, passed);
       throw new UserError(`${path}: is too large for a sweep file (${seen.bytes} bytes)`);
     case "directory":
       throw new UserError(`${path}: is a directory, not a sweep file`, { hint: "name the file in it" });
@@ -29,8 +29,8 @@ export async function loadSweep(path: string): Promise<Sweep> {
   }
 }
 
-async function readSweepFile(path: string): Promise<Sweep> {
-  const { sweep, problems } = parseSweep(await readFile(path), path);
+async function readSweepFile(path: string, passed?: ReadonlySet<string>): Promise<Sweep> {
+  const { sweep, problems } = parseSweep(await readFile(path), path, passed);
   if (sweep === null) throw problemsError(problems);
   return sweep;
 }

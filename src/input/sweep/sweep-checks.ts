@@ -13,10 +13,19 @@ interface CheckedCommand {
   readonly offset: number;
 }
 
+export interface KnownNames {
+  /** Of parameters. */
+  readonly names: Iterable<string>;
+  /** Of resources, which machines replace when a job starts; absent: none. */
+  readonly passed?: ReadonlySet<string> | undefined;
+}
+
+const NONE_PASSED: ReadonlySet<string> = new Set();
+
 /** Null: it has a mistake. */
 export function readTemplate(
   { text, offset }: CheckedCommand,
-  names: Iterable<string>,
+  { names, passed = NONE_PASSED }: KnownNames,
   mistakes: Mistake[],
 ): Template | null {
   const before = mistakes.length;
@@ -26,7 +35,8 @@ export function readTemplate(
     mistakes.push({ offset, message: "the command must be one line", hint });
   }
   const known = new Set([...names, ...GIVEN_NAMES]);
-  const { template, malformed } = parseTemplate(text);
+  const { template: parsed, malformed } = parseTemplate(text);
+  const template = parsed.map((piece) => passedOn(piece, known, passed));
   for (const { text: place, name } of malformed.filter((each) => known.has(each.name))) {
     const message = `${place} is not understood, only {${name}}, {${name}!r} and {${name}:0>4} are`;
     mistakes.push({ offset, message, hint: `write {{ and }} for braces themselves` });
@@ -35,6 +45,16 @@ export function readTemplate(
     if (!known.has(name)) mistakes.push({ offset, ...unknownPlace(name, known) });
   }
   return mistakes.length === before ? template : null;
+}
+
+/** `{gpu}` stays, for the machine to replace. A parameter of that name takes precedence. */
+function passedOn(
+  piece: Template[number],
+  known: ReadonlySet<string>,
+  passed: ReadonlySet<string>,
+): Template[number] {
+  if (typeof piece === "string" || known.has(piece.name) || !passed.has(piece.name)) return piece;
+  return piece.isRaw || piece.padding !== null ? piece : `{${piece.name}}`;
 }
 
 function placesIn(template: Template): Set<string> {

@@ -31,8 +31,12 @@ const NO_COMMAND = "such as command: python train.py --lr {lr}";
 /** The same limit as on the command line. */
 const MOST_SAMPLES = 999_999;
 
-/** `file`: the path as shown in messages. */
-export function parseSweep(content: Uint8Array | string, file: string): ParsedSweep {
+/** `file`: the path as shown in messages. `passed`: names of resources, which stay in the command. */
+export function parseSweep(
+  content: Uint8Array | string,
+  file: string,
+  passed?: ReadonlySet<string>,
+): ParsedSweep {
   const decoded = decodeText(content);
   if (decoded.kind === "not-text") {
     const { line, reason: message, hint } = decoded;
@@ -45,17 +49,22 @@ export function parseSweep(content: Uint8Array | string, file: string): ParsedSw
   };
   const mistakes = [...broken];
   const fields = root === null ? null : readFields(root, { known: KEYS }, mistakes);
-  const sweep = fields === null ? null : readSweep(fields, whereIs, mistakes);
+  const sweep = fields === null ? null : readSweep(fields, { whereIs, passed }, mistakes);
   return { sweep: mistakes.length === 0 ? sweep : null, problems: toProblems(mistakes, whereIs) };
 }
 
-function readSweep(fields: Fields, whereIs: (offset: number) => string, mistakes: Mistake[]): Sweep | null {
+interface SweepContext {
+  readonly whereIs: (offset: number) => string;
+  readonly passed: ReadonlySet<string> | undefined;
+}
+
+function readSweep(fields: Fields, { whereIs, passed }: SweepContext, mistakes: Mistake[]): Sweep | null {
   const named = readAxes(fields, mistakes);
   const rules = { names: new Set(named.places.keys()), whereIs };
   const when = readRules(fields.get("when"), rules, mistakes);
   const reject = readRules(fields.get("reject"), rules, mistakes);
   const inRules = new Set([...when, ...reject].flatMap(({ names }) => [...names]));
-  const template = readCommand(fields.get("command"), { named, inRules }, mistakes);
+  const template = readCommand(fields.get("command"), { named, inRules, passed }, mistakes);
   const settings = {
     samples: optional(fields, "n_samples", (field) =>
       readWholeNumber(field, { min: 1, max: MOST_SAMPLES }, mistakes),
@@ -69,9 +78,10 @@ function readSweep(fields: Fields, whereIs: (offset: number) => string, mistakes
 interface Known {
   readonly named: NamedAxes;
   readonly inRules: ReadonlySet<string>;
+  readonly passed: ReadonlySet<string> | undefined;
 }
 
-function readCommand(field: Field | undefined, { named, inRules }: Known, mistakes: Mistake[]) {
+function readCommand(field: Field | undefined, { named, inRules, passed }: Known, mistakes: Mistake[]) {
   if (field === undefined) {
     mistakes.push({ offset: 0, message: "command is missing", hint: NO_COMMAND });
     return null;
@@ -81,7 +91,7 @@ function readCommand(field: Field | undefined, { named, inRules }: Known, mistak
   // The line end of a YAML block does not belong to the command.
   const command = { text: text.trimEnd(), offset: field.value.offset };
   mistakes.push(...findUnused(command, named.places, inRules));
-  return readTemplate(command, named.places.keys(), mistakes);
+  return readTemplate(command, { names: named.places.keys(), passed }, mistakes);
 }
 
 function readSamplingMode(field: Field, mistakes: Mistake[]): Sweep["samplingMode"] {

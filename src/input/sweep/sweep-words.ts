@@ -6,10 +6,11 @@ import { type Mistake, toProblems } from "../mistake.js";
 import { checkName, checkValue, findUnused, readTemplate } from "./sweep-checks.js";
 import { looksLikeDistribution, parseDistribution } from "./sweep-distribution.js";
 
-/** The place of a mistake is the number of its -p, from 1; mistakes of the command have 0. */
+/** `passed`: names of resources, which stay in the command. The place of a mistake is the number of its -p, from 1; mistakes of the command have 0. */
 export function parseSweepWords(
   command: string,
   parameters: readonly (readonly string[])[],
+  passed?: ReadonlySet<string>,
 ): Pick<Sweep, "template" | "axes"> {
   const mistakes: Mistake[] = [];
   const places = new Map<string, number>();
@@ -17,7 +18,7 @@ export function parseSweepWords(
     readParameter(words, { offset: index + 1, places }, mistakes),
   );
   const typed = { text: command, offset: 0 };
-  const template = readTemplate(typed, places.keys(), mistakes);
+  const template = readTemplate(typed, { names: places.keys(), passed }, mistakes);
   mistakes.push(...findUnused(typed, places, new Set()));
   if (parameters.length === 0) {
     mistakes.push({ offset: 0, message: "no parameters are given", hint: "such as -p lr 0.1 0.01" });

@@ -4,9 +4,11 @@ import { countHeld } from "../../model/batch-times.js";
 import type { VerbNews } from "../../model/decision.js";
 import type { RunEvent } from "../../model/event.js";
 import { beginStretch, noteSign } from "../../model/life.js";
+import { newCrashes, noteArrivals } from "../crashes.js";
 import { newHalting, sortWaiting } from "../halt.js";
 import { type RunState, toChange } from "../run-state.js";
 import { applyToAttempt, collectRest } from "./attempt-events.js";
+import { reopenMachine, setAside, stopForCrash } from "./crash-events.js";
 import { applyEdit } from "./edit-events.js";
 import { addJob } from "./initial-state.js";
 import {
@@ -33,6 +35,7 @@ import {
   noteArrived,
   reassign,
   returnMachine,
+  serve,
   takeBack,
   unassign,
   welcome,
@@ -73,10 +76,15 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       if (event.edit !== undefined) applyEdit(state, event.edit);
       setKeeping(state, event.settings);
       state.halting = newHalting();
+      state.crashes = newCrashes();
       beginStretch(state.life, { at: event.at, jobs: event.jobs.length, held: countHeld(state) });
       return;
     case "jobs-added":
+      noteArrivals(state);
       return addJobs(state, event.jobs);
+    case "job-refused":
+      state.refused++;
+      return;
     case "jobs-complete":
       state.isMoreToCome = false;
       return;
@@ -89,6 +97,8 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "machine-ready":
       state.firstReadyAt ??= event.at;
       return welcome(toChange(state, event.machine), event);
+    case "machine-serves":
+      return serve(toChange(state, event.machine), event);
     case "machine-back":
       return returnMachine(toChange(state, event.machine));
     case "machine-lost":
@@ -103,9 +113,10 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "machine-draining":
       toChange(state, event.machine).isOpen = false;
       return;
+    case "machine-set-aside":
+      return setAside(state, event);
     case "machine-opened":
-      toChange(state, event.machine).isOpen = true;
-      return;
+      return reopenMachine(state, event.machine);
     case "jobs-assigned":
       return assign(state, toChange(state, event.machine), event);
     case "jobs-handed-over":
@@ -128,10 +139,13 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return resumeJobs(state, event.jobs);
     case "interrupted":
       state.halting.reached = null;
+      state.halting.isForCrash = false;
       return interrupt(state, event.mode);
     case "halted":
       state.halting.reached = state.policy.halt ?? null;
       return interrupt(state, event.when === "now" ? "stop" : "drain");
+    case "same-crash":
+      return stopForCrash(state, event);
     case "paused":
       state.isPaused = true;
       return;

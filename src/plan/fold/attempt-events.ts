@@ -6,6 +6,7 @@ import { type MachineState, outcomeAtHome, type TrackedJob } from "../../model/b
 import type { RunEvent } from "../../model/event.js";
 import { type Outcome, succeeded } from "../../model/job.js";
 import { noteEndAt } from "../../model/life.js";
+import { noteCrash } from "../crashes.js";
 import { noteEnd } from "../halt.js";
 import { isToKeep, lastBegun } from "../kept-dirs.js";
 import { type RunState, toChange } from "../run-state.js";
@@ -65,18 +66,18 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   return attempt.isCurrent;
 }
 
-function end(
-  { state, machine, tracked, attempt }: About,
-  { outcome, durationMs, at }: EventOf<"job-ended">,
-): boolean {
+function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-ended">): boolean {
+  const { outcome, durationMs, at, footprint } = event;
   if (!isBefore(attempt.stage, "ended")) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
   const { slot, startedAt } = courseOf(attempt.stage);
   const endedAt = endOf(startedAt, durationMs, timeOf(at));
-  setStage(state, machine, attempt, { kind: "ended", slot, startedAt, endedAt, durationMs, outcome });
+  const ending = { slot, startedAt, endedAt, durationMs, outcome, ...(footprint && { footprint }) };
+  setStage(state, machine, attempt, { kind: "ended", ...ending });
   noteDuration(state, { startedAt, endedAt, durationMs, outcome });
   if (attempt.isCurrent && !isWorthRetrying(state, tracked, outcome)) noteEnd(state, attempt.job, outcome);
+  if (attempt.isCurrent) noteCrash(state, event);
   return attempt.isCurrent;
 }
 
@@ -113,7 +114,7 @@ function collect(
   const { stage } = attempt;
   if (stage.kind !== "ended") return false;
   const isToRetry = attempt.isCurrent && isWorthRetrying(state, tracked, collectedOutcome);
-  const { slot, startedAt, endedAt, durationMs, outcome } = stage;
+  const { slot, startedAt, endedAt, durationMs, outcome, footprint } = stage;
   setStage(state, machine, attempt, {
     kind: "collected",
     slot,
@@ -121,6 +122,7 @@ function collect(
     endedAt,
     durationMs,
     outcome,
+    ...(footprint && { footprint }),
     isThere: true,
     isKept: isToKeep(state, tracked, outcome),
     isToRetry,
@@ -193,11 +195,12 @@ function isHome({ fate }: TrackedJob): boolean {
 }
 
 function isWorthRetrying(
-  { policy, interrupted, stopping }: RunState,
+  { policy, interrupted, stopping, excused }: RunState,
   { job, retries, isGone }: TrackedJob,
   outcome: Outcome,
 ): boolean {
   if (isGone || interrupted !== "no" || stopping.has(job.id)) return false;
   if (succeeded(outcome) || outcome.kind === "stopped") return false;
+  if (excused.has(job.id)) return true;
   return (outcome.kind === "lost" || policy.retriesFailures) && retries < policy.retries;
 }

@@ -17,6 +17,7 @@ import { type RunState, toChange } from "../run-state.js";
 export const WAITING: Fate = { kind: "waiting" };
 const DROPPED: Fate = { kind: "dropped" };
 const STOPPED: Fate = { kind: "stopped" };
+/** Nearly all jobs have no attempt or one. An array literal with one element uses the least memory. */
 const NONE: readonly Attempt[] = [];
 
 /** Creates a new attempt, which replaces the job's earlier fate. */
@@ -34,7 +35,6 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
     run: null,
     stage: ASSIGNED,
   };
-  // Nearly all jobs have one attempt, and an array literal with one element uses the least memory.
   tracked.attempts = tracked.attempts === NONE ? [attempt] : [...tracked.attempts, attempt];
   machine.attempts.set(id, attempt);
   machine.current.assigned.add(attempt);
@@ -61,7 +61,8 @@ export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt):
   const machine = toChange(state, attempt.machine);
   unlist(machine, attempt);
   forget(machine, attempt);
-  tracked.attempts = tracked.attempts.filter((each) => each !== attempt);
+  const others = tracked.attempts.filter((each) => each !== attempt);
+  tracked.attempts = others.length === 0 ? NONE : others;
   if (isCurrentOf(tracked, attempt)) giveBack(state, tracked);
   if (tracked.isGone && tracked.attempts.every(({ stage }) => stage.kind === "collected"))
     untrack(state, tracked);

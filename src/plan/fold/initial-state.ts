@@ -1,7 +1,9 @@
 // The state at the start of a run.
 
-import { emptyState, type MachineState, newMachine, type TrackedJob } from "../../model/batch-state.js";
+import { type MachineState, newMachine, newTally, type TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
+import { newLife } from "../../model/life.js";
+import { newCrashes } from "../crashes.js";
 import { newHalting } from "../halt.js";
 import type { Policy, RunState } from "../run-state.js";
 import { newStock } from "../stock.js";
@@ -24,19 +26,27 @@ export function initialState(beginning: Beginning): RunState {
     beginning.machines.map((name, order) => [name, newMachine(name, order, formats?.get(name))]),
   );
   for (const name of closed) (machines.get(name) as MachineState).isOpen = false;
+  // Written out, because V8 optimizes a literal without a spread better: all states then have one shape.
   const state: RunState = {
-    ...emptyState(),
-    policy,
+    jobs: new Map(),
     machines,
+    tally: newTally(),
+    waiting: new Set(),
+    interrupted: "no",
+    life: newLife(),
+    policy,
     stock: newStock(machines.values()),
     kinds: new Map(),
     keepsDirs: false,
     isFed: isMoreToCome,
     firstReadyAt: null,
     isMoreToCome,
+    refused: 0,
     stopping: new Set(),
     isPaused: false,
     halting: newHalting(),
+    crashes: newCrashes(),
+    excused: new Set(),
   };
   for (const job of jobs) addJob(state, job);
   return state;

@@ -20,13 +20,13 @@ export function addJobs(state: RunState, jobs: readonly Job[]): void {
 /** In records without attempt numbers, assignments are counted. */
 export function assign(state: RunState, machine: MachineState, event: EventOf<"jobs-assigned">): void {
   machine.hasSpool = true;
-  for (const [index, id] of event.jobs.entries()) {
+  event.jobs.forEach((id, index) => {
     const tracked = state.jobs.get(id);
-    if (tracked === undefined) continue;
+    if (tracked === undefined) return;
     state.stopping.delete(id);
     dismiss(state, tracked);
     assignTo(state, machine, tracked, event.attempts?.[index] ?? tracked.lastNumber + 1);
-  }
+  });
 }
 
 /** A record may lack the event that ended the earlier attempt. Its results stay if they were collected. */
@@ -94,7 +94,7 @@ export function retry(state: RunState, { jobs, machine, asides }: EventOf<"jobs-
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
     settleRetry(state, tracked);
-    tracked.retries++;
+    if (!state.excused.delete(id)) tracked.retries++;
     noteMoved(tracked, asides?.[id]);
     tracked.avoids = lastKept(tracked) === null ? machine : null;
     overtake(state, tracked, WAITING);

@@ -53,10 +53,14 @@ export function endVerb(state: RunState, { decision, at }: VerbNews): void {
   if (decision.kind === "collect") machine.collectedAt = at;
 }
 
-export function welcome(machine: MachineState, { slots }: EventOf<"machine-ready">): void {
+export function welcome(machine: MachineState, { slots, kinds }: EventOf<"machine-ready">): void {
   machine.slots = slots.length;
-  machine.kinds = new Set(slots.map((slot) => kindOf(slot.requirement)));
+  machine.kinds = new Set(kinds ?? slots.map((slot) => kindOf(slot.requirement)));
   returnMachine(machine);
+}
+
+export function serve(machine: MachineState, { kinds }: EventOf<"machine-serves">): void {
+  machine.kinds = new Set([...machine.kinds, ...kinds]);
 }
 
 export function returnMachine(machine: MachineState): void {

@@ -174,6 +174,8 @@ export function replay(state: RunState, events: readonly RunEvent[]): void {
   for (const name of state.machines.keys()) {
     const machine = toChange(state, name);
     Object.assign(machine, { phase: "new", isGivenUp: false });
+    // Each new client tries it again.
+    if (machine.isSetAside) Object.assign(machine, { isOpen: true, isSetAside: false });
     // The last client may have sent these jobs.
     for (const attempt of [...machine.current.assigned]) setStage(state, machine, attempt, SENT);
   }
@@ -239,8 +241,9 @@ export function collectedNews(
   if (stage.kind !== "ended") throw new Error(`attempt ${number} of job ${job} has not ended`);
   const missing = arrived.get(`${job} ${number}`) ?? [];
   const rest = missing.length > 0 && { missing };
-  const about = { job, attempt: number, machine, outcome: stage.outcome, files: 0, bytes: 0 };
-  return { kind: "job-collected", ...about, ...rest };
+  const { outcome, footprint } = stage;
+  const about = { job, attempt: number, machine, outcome, files: 0, bytes: 0 };
+  return { kind: "job-collected", ...about, ...rest, ...(footprint && { footprint }) };
 }
 
 type NewsOf<K extends RunEvent["kind"]> = Omit<Extract<RunEvent, { kind: K }>, "at">;

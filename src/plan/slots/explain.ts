@@ -1,10 +1,12 @@
 // Explains why a machine has no room for one more of these jobs, and which option to change.
 
-import type { Requirement } from "../../model/job.js";
-import type { Capacity } from "../../model/machine.js";
-import { MOST_UTILIZATION } from "./cards.js";
-import type { CardRefusal, RefusedCard, Shortage } from "./shortage.js";
-import { CPU_OVERLOAD, type SlotPlan } from "./slots.js";
+import { isSuitable } from "../../model/card-choice.js";
+import type { GpuRequirement, Requirement } from "../../model/job.js";
+import type { Capacity, Gpu } from "../../model/machine.js";
+import type { CardRefusal, RefusedCard, Shortage } from "../../model/shortage.js";
+import { MOST_USE_MILLI } from "./cards.js";
+import type { SlotPlan } from "./slots.js";
+import { CPU_OVERLOAD_MILLI } from "./world.js";
 
 const ROUNDING = 1e-6;
 
@@ -34,26 +36,37 @@ function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Re
     case "cpus-unknown":
       return ["cores: cannot read how many are free, so the machine gets no job"];
     case "gpus":
-      return explainCards(shortage, capacity);
+      return explainCards(shortage, capacity, requirement.gpu);
     case "no-such-gpu":
       return [
         `GPU ${shortage.absent.join(", ")}: no such card, there are ${shortage.there.join(", ")} (--gpus)`,
       ];
     case "all-listed":
       return [`--gpus lists ${shortage.count}`];
+    case "resource":
+      return [`${shortage.name}: a job needs ${shortage.needed}, ${shortage.free} free`];
     case "max-jobs":
       return [`its machine file has max_jobs: ${shortage.maxJobs}${claimedWords(shortage.claimed)}`];
     case "machine-claimed":
-      return [`the whole machine is reserved by the batch ${shortage.batch}`];
+      return [`the whole machine is reserved by ${batchWords(shortage)}`];
     case "machine-in-use":
-      return [`--reserve needs the whole machine, but the batch ${shortage.batch} has jobs on it`];
+      return [`--reserve needs the whole machine, but ${batchWords(shortage)} has jobs on it`];
+    case "machine-held":
+      return [`the machine is used by ${batchWords(shortage)}`];
     case "machine-reserved":
       return ["one job has the whole machine (--reserve)"];
+    case "kept":
+      return [`job ${shortage.key} comes first`];
     case "too-many":
       return [`a machine runs at most ${shortage.limit} jobs at a time`];
     default:
       return shortage satisfies never;
   }
+}
+
+/** Names the account only if it is another one. */
+function batchWords({ owner = "", batch }: { readonly owner?: string; readonly batch: string }): string {
+  return owner === "" ? `the batch ${batch}` : `the batch ${batch} of ${owner}`;
 }
 
 function claimedWords(claimed: number): string {
@@ -73,7 +86,7 @@ function memoryHint(neededMb: number, { memoryMb, gpu }: Requirement): string {
 
 function cpuWords(needed: number, free: number): string {
   // Rounds down, so that the printed room never looks large enough.
-  const room = Math.floor(Math.max(0, free + CPU_OVERLOAD) * 10 + ROUNDING) / 10;
+  const room = Math.floor(Math.max(0, free + CPU_OVERLOAD_MILLI / 1000) * 10 + ROUNDING) / 10;
   return `cores: one more job needs ${needed}, there is room for ${room} (lower --num-cpus, now ${needed})`;
 }
 
@@ -82,6 +95,7 @@ type CardShortage = Extract<Shortage, { kind: "gpus" }>;
 function explainCards(
   { needed, available, refused }: CardShortage,
   { gpus, gpuProblem }: Capacity,
+  need: GpuRequirement | null,
 ): string[] {
   const problem = gpuProblem === null ? "" : `: ${gpuProblem}`;
   if (gpus.length === 0) {
@@ -89,9 +103,23 @@ function explainCards(
     return [`GPU: ${wanted}, none was found${problem} (jobs that use no GPU: --no-gpu-required)`];
   }
   const lines = groupCards(refused).map(([indices, words]) => `GPU ${indices.join(", ")}: ${words}`);
+  if (need !== null) lines.push(...explainUnsuitable(need, gpus));
   if (needed > 1)
     lines.unshift(`GPU: a job needs ${needed}, suitable: ${available} (lower --gpus-per-job, now ${needed})`);
   return gpuProblem === null ? lines : [...lines, `GPU: ${gpuProblem}`];
+}
+
+/** Cards that no job of this kind can have, whatever is free on them. */
+function explainUnsuitable(need: GpuRequirement, gpus: readonly Gpu[]): string[] {
+  const { model, memoryTotalMb, listed } = need;
+  const unsuitable = gpus.filter((gpu) => !isSuitable(gpu, need));
+  if (unsuitable.length === 0 || listed !== undefined) return [];
+  const indices = [...new Set(unsuitable.map(({ index }) => index))].join(", ");
+  const wanted = [
+    ...(model === undefined ? [] : [`of another model (--gpu-model, now ${model})`]),
+    ...(memoryTotalMb === undefined ? [] : [`too small (--gpu-memory-total, now ${memoryTotalMb})`]),
+  ];
+  return [`GPU ${indices}: ${wanted.join(", or ")}`];
 }
 
 /** Cards with the same reason share one line. */
@@ -107,7 +135,7 @@ function groupCards(refused: readonly RefusedCard[]): [number[], string][] {
 function explainRefusal(why: CardRefusal): string {
   switch (why.kind) {
     case "unusable":
-      return `not used: it ${why.reason}`;
+      return why.reason === "" ? "not used: it does not work" : `not used: it ${why.reason}`;
     case "not-allowed":
       return "left out by gpus or exclude_gpus in its machine file";
     case "kept-free":
@@ -121,7 +149,13 @@ function explainRefusal(why: CardRefusal): string {
     case "taken":
       return why.batch === null
         ? "one job at a time (--no-reserve-gpu lets several share it)"
-        : `taken by the batch ${why.batch}`;
+        : `taken by ${batchWords({ ...why, batch: why.batch })}`;
+    case "amount":
+      return `a job needs ${why.needed} of a card, ${why.free} is free (lower --gpus-per-job, now ${why.needed})`;
+    case "other-person":
+      return "a process of another person is on it (--polite)";
+    case "all-listed":
+      return "jobs of this batch have it, as often as --gpus lists it";
     case "exclusive-in-use":
       return "only one process may hold it (Exclusive_Process), and another process may hold it";
     case "slice":
@@ -132,7 +166,7 @@ function explainRefusal(why: CardRefusal): string {
 }
 
 function utilizationWords(used: number, needed: number): string {
-  const [usedPercent, neededPercent, most] = [used, needed, MOST_UTILIZATION].map((share) =>
+  const [usedPercent, neededPercent, most] = [used, needed, MOST_USE_MILLI / 1000].map((share) =>
     Math.round(share * 100),
   );
   return `${usedPercent} % in use, a job uses about ${neededPercent} %, the limit is ${most} % (lower --gpu-utilization, now ${needed})`;

@@ -1,10 +1,12 @@
-// Slots for a batch whose jobs have different requirements. Each kind gets as many slots as if it were alone. The
-// machine decides which slots work at the same time: their claims together must not exceed the room of the batch.
+// Which jobs a machine can run, for a batch whose jobs have different requirements, and a forecast of its slots. Every slot
+// takes any job: the machine decides when a job starts.
 
+import type { Placing } from "../../model/batch.js";
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
-import type { Capacity, MachineSpec, SharedRoom, Slot } from "../../model/machine.js";
-import { cardsOf, MOST_UTILIZATION } from "./cards.js";
-import { CPU_OVERLOAD, planSlots, roomOn, type SlotPlan } from "./slots.js";
+import type { Capacity, MachineSpec, Slot } from "../../model/machine.js";
+import { nearestFit } from "./nearest-fit.js";
+import { planSlots, type SlotPlan, slotsWhenEmpty } from "./slots.js";
+import { CPU_OVERLOAD_MILLI } from "./world.js";
 
 /** By the kind's name, in the order of the jobs; undefined: the requirement of the batch. */
 export type Kinds = ReadonlyMap<string, Requirement | undefined>;
@@ -23,6 +25,7 @@ export function kindsOf(jobs: Iterable<Job>): Kinds {
 export interface KindsQuestion {
   readonly spec: MachineSpec;
   readonly capacity: Capacity;
+  readonly placing?: Placing | undefined;
   /** The requirement of the batch. */
   readonly requirement: Requirement;
   readonly kinds: Kinds;
@@ -30,33 +33,48 @@ export interface KindsQuestion {
   readonly past?: readonly Slot[];
 }
 
-export interface KindsPlan {
+export interface KindsPlan extends Served {
+  /** For the first kind that the machine serves; at least one. Empty: it serves none. */
   readonly slots: readonly Slot[];
-  /** Kinds without a slot, each with the reason. */
+}
+
+export interface Served {
+  /** The kinds that the machine could run if nothing else used it. */
+  readonly serves: readonly string[];
+  /** The other kinds, each with the reason. They can never run there. */
   readonly short: readonly {
     readonly kind: string;
     readonly requirement: Requirement;
     readonly plan: SlotPlan;
+    /** Changes of the need that would make it fit, each by itself. */
+    readonly nearest: readonly string[];
   }[];
 }
 
 export function planKinds(question: KindsQuestion): KindsPlan {
   const { kinds, requirement: common, past = [] } = question;
-  const served = new Set(past.map((slot) => kindOf(slot.requirement)));
-  const missing = [...kinds].filter(([kind]) => !served.has(kind));
-  const plans = missing.map(([kind, own]) => {
-    const requirement = own ?? common;
-    return { kind, own, requirement, plan: planSlots({ ...question, spec: keepFor(question), requirement }) };
+  const served = judgeKinds(question);
+  const [first] = served.serves;
+  if (first === undefined) return { slots: [], ...served };
+  if (past.length > 0) return { slots: past, ...served };
+  const asked = { ...question, requirement: kinds.get(first) ?? common };
+  const { slots } = planSlots(asked);
+  // A machine that is full now may have room later: its jobs wait there.
+  return { slots: slots.length > 0 ? slots : slotsWhenEmpty(asked).slots.slice(0, 1), ...served };
+}
+
+export function judgeKinds(question: KindsQuestion): Served {
+  const { spec, kinds, requirement: common } = question;
+  const judged = [...kinds].map(([kind, own]) => {
+    // One slot is enough to know.
+    const asked = { ...question, spec: { ...spec, mostSlots: 1 }, requirement: own ?? common };
+    const plan = slotsWhenEmpty(asked);
+    const nearest = plan.slots.length > 0 ? [] : nearestFit(asked);
+    return { kind, requirement: asked.requirement, plan, nearest };
   });
-  const slots = [...past];
-  for (const { own, plan } of plans) {
-    for (const { gpus } of plan.slots)
-      slots.push({ index: slots.length, gpus, ...(own && { requirement: own }) });
-  }
-  const isMixed = slots.some(({ requirement }) => requirement !== undefined);
   return {
-    slots: isMixed ? slots.map((slot) => ({ ...slot, room: roomFor(slot, question) })) : slots,
-    short: plans.filter(({ plan }) => plan.slots.length === 0),
+    serves: judged.filter(({ plan }) => plan.slots.length > 0).map(({ kind }) => kind),
+    short: judged.filter(({ plan }) => plan.slots.length === 0),
   };
 }
 
@@ -66,35 +84,5 @@ export function mustKnowCpuUse(
   mostJobs: number,
 ): boolean {
   const cpus = Math.max(...[...kinds.values()].map((own) => (own ?? requirement).cpus));
-  return Math.min(spec.maxJobs ?? mostJobs, mostJobs) * cpus + spec.keepFree.cpus > CPU_OVERLOAD;
-}
-
-/** The same cards are left for people for every kind: those that the first kind with cards leaves. */
-function keepFor({ spec, capacity, requirement, kinds }: KindsQuestion): MachineSpec {
-  const needs = [...kinds.values()].map((own) => (own ?? requirement).gpu);
-  const need = needs.find((gpu) => gpu !== null) ?? null;
-  if (need === null || kinds.size === 1 || spec.keepFree.gpus === 0) return spec;
-  const kept = cardsOf(spec, capacity, need).filter(({ isKeptFree }) => isKeptFree);
-  return {
-    ...spec,
-    excludeGpus: [...spec.excludeGpus, ...kept.map(({ gpu }) => gpu.index)],
-    keepFree: { ...spec.keepFree, gpus: 0 },
-  };
-}
-
-function roomFor(slot: Slot, { spec, capacity, requirement: common }: KindsQuestion): SharedRoom {
-  const requirement = slot.requirement ?? common;
-  const { cpus, cards } = roomOn({ spec, capacity, requirement });
-  return {
-    cpus: (cpus ?? 0) + CPU_OVERLOAD,
-    jobs: spec.maxJobs === null ? null : spec.maxJobs - capacity.claims.length,
-    cards: slot.gpus.map(({ uuid, isExclusive }) => {
-      const card = cards.find(({ gpu }) => gpu.uuid === uuid);
-      // On a card that allows only one process, other jobs get no share.
-      const utilization = isExclusive
-        ? (requirement.gpu?.utilization ?? 0)
-        : MOST_UTILIZATION - (card?.used ?? 0);
-      return { memoryMb: card?.freeMb ?? null, utilization };
-    }),
-  };
+  return Math.min(spec.maxJobs ?? mostJobs, mostJobs) * cpus + spec.keepFree.cpus > CPU_OVERLOAD_MILLI / 1000;
 }

@@ -25,9 +25,14 @@ export interface FirstLook extends Pick<Examination, "startUp" | "facts" | "capa
 }
 
 /** Throws RemoteError if the machine runs no scripts. */
-export async function examine(session: Session, spec: MachineSpec, signal: AbortSignal): Promise<FirstLook> {
+export async function examine(
+  session: Session,
+  spec: MachineSpec,
+  triesLimit: boolean,
+  signal: AbortSignal,
+): Promise<FirstLook> {
   const startUp = await timeStartUp(session);
-  const { facts, survivor } = await readFacts(session, spec, signal);
+  const { facts, survivor } = await readFacts(session, { spec, triesLimit }, signal);
   const capacity = await probe(session, { bases: ["~/.sshoal"] }, signal);
   const isLocal = spec.address.kind === "local";
   const sessions = isLocal ? null : await countSessions(session);
@@ -45,12 +50,18 @@ const GRACE_SECONDS = 15;
 /** Shell variables, explained in doctor.sh. */
 const LIMITS = { seconds: ALL_SECONDS, setup_seconds: SETUP_SECONDS, survivor_seconds: 300 };
 
-async function readFacts(session: Session, spec: MachineSpec, signal: AbortSignal): Promise<DoctorAnswer> {
+interface Question {
+  readonly spec: MachineSpec;
+  /** Whether --limit-memory would work is examined, too. */
+  readonly triesLimit?: boolean;
+}
+
+async function readFacts(session: Session, question: Question, signal: AbortSignal): Promise<DoctorAnswer> {
   const nonce = `sshoal-${randomBytes(9).toString("hex")}`;
   const deadline = AbortSignal.timeout((ALL_SECONDS + GRACE_SECONDS) * 1000);
   const askedAt = Date.now();
   try {
-    const script = doctorScript(nonce, spec);
+    const script = doctorScript(nonce, question);
     const answer = await runScript(session, script, { signal: AbortSignal.any([signal, deadline]) });
     const lines = framedLines(answer, nonce, "it could not be examined");
     return parseDoctor(lines, { askedAt, answeredAt: Date.now() });
@@ -64,11 +75,12 @@ async function readFacts(session: Session, spec: MachineSpec, signal: AbortSigna
   }
 }
 
-export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS): string {
+export function doctorScript(nonce: string, { spec, triesLimit = false }: Question, limits = LIMITS): string {
   const settings = {
     nonce,
     tools: [...NEEDED_TOOLS, ...USEFUL_TOOLS.keys()].join(" "),
-    job: spec.setup.length === 0 ? "" : setupScript(nonce, spec),
+    job: spec.setup.length === 0 && spec.wrap === undefined ? "" : setupScript(nonce, spec),
+    tries_limit: triesLimit ? "yes" : "",
     ...limits,
     // A local machine has no connection that could end.
     ...(spec.address.kind === "local" && { survivor_seconds: 0 }),
@@ -78,10 +90,16 @@ export function doctorScript(nonce: string, spec: MachineSpec, limits = LIMITS):
   return [`${NOTE_LOGIN}${rootPrelude(spec.scratch)}`, ...assignments, ...files].join("\n");
 }
 
-/** A job whose command only prints which Python is active after the setup. */
+/** A job whose command only prints which Python is active after the setup, inside the wrapper. */
 function setupScript(nonce: string, spec: MachineSpec): string {
   const command = `echo; echo ${nonce} python "$(command -v python || command -v python3)"`;
-  return jobScript({ id: 1, line: null, name: "doctor", command }, spec, "doctor", {});
+  return jobScript(
+    { id: 1, line: null, name: "doctor", command },
+    spec,
+    "doctor",
+    {},
+    spec.wrap && { wrap: spec.wrap },
+  );
 }
 
 /**

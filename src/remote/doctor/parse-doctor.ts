@@ -35,6 +35,7 @@ export function parseDoctor(lines: readonly string[], times: Times): DoctorAnswe
     cudaOrder: textOf(raw, "cuda-order"),
     killsProcesses: logindFact(raw, "KillUserProcesses"),
     lingers: logindFact(raw, "Linger"),
+    memoryLimit: textOf(raw, "memory-limit"),
     scratch: parseScratch(raw),
     homeFilesystem: parseFilesystem(raw, "home-filesystem"),
     setup: parseSetup(raw),
@@ -90,7 +91,8 @@ function parseSetup(raw: Facts): SetupTrial | null {
     .slice(0, MOST_SAID)
     .map((line) => cleanText(line).replace(OUR_SCRIPT, ""))
     // The last line is from sshoal: it reports that the setup failed.
-    .filter((line) => line !== "" && !line.startsWith("sshoal: "));
+    .filter((line) => line !== "" && !line.startsWith("sshoal: the setup of "))
+    .map((line) => line.replace(/^sshoal: /, ""));
   return code === 0
     ? { kind: "worked", python: textOf(raw, "setup-python"), said }
     : { kind: "failed", code, said };

@@ -1,8 +1,9 @@
 // Turns the probe's raw lines into a machine's capacity. A section that cannot be read affects only that section.
 
 import type { Capacity, Gpu } from "../../model/machine.js";
+import { parseAllClaims } from "./parse-all-claims.js";
 import { parseAmd } from "./parse-amd.js";
-import { parseClaims } from "./parse-claims.js";
+import { accountOf } from "./parse-claims.js";
 import { parseCpus } from "./parse-cpus.js";
 import { parseMemory } from "./parse-memory.js";
 import { parseNvidia } from "./parse-nvidia.js";
@@ -12,6 +13,7 @@ import { hideInvisible } from "./visible-gpus.js";
 export function parseProbe(lines: readonly string[]): Capacity {
   const facts = gatherFacts(lines);
   const { gpus, said, hasOnlySmall } = parseGpus(facts);
+  const account = accountOf(facts);
   return {
     hostname: cleanText(factsOf(facts, "hostname")[0] ?? ""),
     identity: cleanText(factsOf(facts, "identity")[0] ?? ""),
@@ -20,7 +22,8 @@ export function parseProbe(lines: readonly string[]): Capacity {
     memory: parseMemory(facts),
     gpus,
     gpuProblem: gpuProblem(facts, said) ?? (gpus.length === 0 ? noCards(facts, hasOnlySmall) : null),
-    claims: parseClaims(facts),
+    claims: parseAllClaims(facts),
+    ...(account !== undefined && { account }),
     ...parseLogout(facts),
   };
 }

@@ -17,24 +17,35 @@ export interface ProbeOptions {
   readonly except?: readonly string[];
   /** The load of the cores may be a rough estimate. */
   readonly isQuick?: boolean;
+  /** The processes on every card are read, not only those on cards that look used. Takes up to a second longer. */
+  readonly wantsHolders?: boolean;
 }
 
 /** Throws RemoteError if the script did not reach its end. */
 export async function probe(session: Session, options: ProbeOptions, signal: AbortSignal): Promise<Capacity> {
   const nonce = `sshoal-${randomBytes(9).toString("hex")}`;
-  const settings = options.isQuick ? { ...SETTINGS, apart: "2" } : SETTINGS;
+  const settings = {
+    ...SETTINGS,
+    ...(options.isQuick && { apart: "2" }),
+    ...(options.wantsHolders && { details: "yes" }),
+  };
   const answer = await runScript(session, probeScript(nonce, options.bases, settings), { signal });
   const capacity = parseProbe(framedLines(answer, nonce, "its resources could not be read"));
   return {
     ...capacity,
-    claims: capacity.claims.filter(({ batch }) => !options.except?.includes(batch)),
+    // Another account may have a batch of the same name.
+    claims: capacity.claims.filter(({ owner, batch }) => !(options.except?.includes(batch) && owner === "")),
   };
 }
 
 /** Shell variables, explained in probe.sh. */
-const SETTINGS = { proc: "/proc", sys: "/sys", gpu_seconds: "10", apart: "10" };
+const SETTINGS = { proc: "/proc", sys: "/sys", gpu_seconds: "10", apart: "10", details: "no" };
 
-export function probeScript(nonce: string, bases: readonly string[], settings = SETTINGS): string {
+export function probeScript(
+  nonce: string,
+  bases: readonly string[],
+  settings: Partial<typeof SETTINGS> = SETTINGS,
+): string {
   const assignments = Object.entries({ nonce, ...settings }).map(
     ([name, value]) => `${name}=${quote(value)}`,
   );

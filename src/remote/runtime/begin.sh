@@ -10,7 +10,7 @@ sshoal_signals=
 [ -z "${BASH_VERSION-}" ] || sshoal_signals='HUP ILL TRAP ABRT FPE BUS SEGV SYS PIPE ALRM TERM XCPU XFSZ VTALRM USR1 USR2'
 # shellcheck disable=SC2086
 [ -z "$sshoal_signals" ] || trap : $sshoal_signals
-trap 'echo "$sshoal_attempt $?" 2>/dev/null >"$sshoal_slot/code"' EXIT
+trap 'echo "$sshoal_attempt $?${sshoal_setup-}" 2>/dev/null >"$sshoal_slot/code"' EXIT
 # shellcheck disable=SC2086
 [ -z "$sshoal_signals" ] || trap - $sshoal_signals
 sshoal_key=${sshoal_attempt##*/}

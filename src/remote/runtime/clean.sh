@@ -19,8 +19,25 @@ clean() {
   [ ! -d "$spool" ] || mv "$spool" "$root/removing.$$" || return 1
   discard_all
   [ ! -L "$base/batches/${spool##*/}" ] || rm -f "$base/batches/${spool##*/}"
+  drop_claims
   prune
   echo "done"
+}
+
+# The claims of its slots, and the directory for claims if no other batch has any.
+drop_claims() {
+  set --
+  for claim in "${SSHOAL_CLAIMS:-/tmp}/.sshoal-claims-"*/"${spool##*/}".* "$base/claims@$host/${spool##*/}".*; do
+    [ ! -O "$claim" ] || [ ! -O "${claim%/*}" ] || set -- "$@" "$claim"
+  done
+  [ $# = 0 ] || { rm -f "$@" && drop_shared "${1%/*}"; }
+}
+
+# drop_shared DIR: what slots of this account shared there, if none is left.
+drop_shared() {
+  for claim in "$1"/*; do [ ! -e "$claim" ] || return 0; done
+  rm -f "$1"/.freed "$1"/.cards* && rmdir "$1" 2>/dev/null
+  return 0
 }
 
 # True if, as far as this host knows, a slot or a job of another host works here.

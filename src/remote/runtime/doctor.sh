@@ -3,8 +3,10 @@
 # Given, after own.sh and lib.sh: $nonce, $root (sshoal's files), $login_umask and $login_locale; the tools that
 # sshoal's scripts call ($tools); the time limits for everything ($seconds) and for the setup alone ($setup_seconds);
 # how long the survivor lives ($survivor_seconds; 0: no survivor); $job, a job's script that only runs its setup, empty
-# if there is none.
+# if there is none; $tries_limit, empty unless a memory limit is to be tried.
 # POSIX sh. Leaves only the survivor: all files are made in $trial, which is removed.
+
+. ./limit/try-limit.sh
 
 doctor() {
   # Earlier output may have left an incomplete line.
@@ -28,6 +30,7 @@ tell_all() {
   tell_tools
   tell_environments
   tell_logout
+  tell_limit
   start_survivor
   tell_filesystems
   tell_setup
@@ -111,6 +114,13 @@ tell_logout() {
   done
   find_logout
   [ "$at_logout" != scope ] || in_scope=yes
+}
+
+tell_limit() {
+  [ -n "$tries_limit" ] || return 0
+  say at 'systemd-run'
+  try_limit
+  say memory-limit "${unlimited:-works}"
 }
 
 # Started as slots are. The client looks for it on its next connection. It ends by itself if no client does.

@@ -12,7 +12,6 @@ forker='' forker_pid=''
 can_ask='' answer='' as_copied=''
 
 run_keeper() {
-  is_killed=''
   # The loop opens both ends, so that no process waits for the other to open, and a missing reader causes no SIGPIPE for
   # the keeper.
   if make_fifos && command exec 5<>"$mine/run" 7<>"$mine/ask"; then
@@ -21,9 +20,10 @@ run_keeper() {
   else
     keep </dev/null 5>/dev/null 6</dev/null 7>/dev/null &
   fi
-  wait $! || is_killed=yes
+  wait $!
+  keeper_status=$?
   wait
-  [ -z "$is_killed" ]
+  return "$keeper_status"
 }
 
 # Each loop makes its own, because a process of an earlier loop might still read that loop's fifos.
@@ -34,7 +34,8 @@ make_fifos() {
 }
 
 fork_jobs() {
-  [ "$shell" = bash ] && exec bash -p fork.bash "$spool" "$slot"
+  # shellcheck disable=SC2086 # one word, or none
+  [ "$shell" = bash ] && exec $politely bash -p fork.bash "$spool" "$slot"
 }
 
 run_keeper_with_du() {
@@ -71,7 +72,9 @@ can_fork() {
 have_it_forked() {
   answered='' place=-
   [ "$tree" != @ ] || place=@
-  echo "$key $place $keeper" >&5
+  echo "$key $place $keeper $devices" >&5
+  # While the job runs, so that this delays no job.
+  note_oom_kills
   read -r answered code job <&6
   # The bash was killed, so the exit code is unknown: the loop ends the job as one whose keeper was killed.
   [ "$answered" = "$key" ] || exit 1

@@ -1,5 +1,5 @@
 # Runs jobs that need no shell of their own: bash -p fork.bash SPOOL SLOT. Prints "ready PID" first. Then each line of
-# stdin is "KEY PLACE KEEPER". The answer is "KEY CODE PID" when the job has ended. The job's shell is a fork of this
+# stdin is "KEY PLACE KEEPER NAME=VALUE…", with variables for the job. The answer is "KEY CODE PID" when the job has ended. The job's shell is a fork of this
 # bash, which is faster than starting another one.
 
 # With -p, this bash ignores settings for every bash in the environment, such as functions and a file to read first. A
@@ -22,6 +22,8 @@ SSHOAL_SLOT_DIR=$spool/slots/$slot
 
 sshoal_run() {
   export SSHOAL_ATTEMPT=$batch/$key. SSHOAL_RESULTS=$SSHOAL_SLOT_DIR/work
+  for device in $devices; do export "${device?}"; done
+  unset device devices
   if [ "$place" = @ ]; then
     SSHOAL_RESULTS=$spool/jobs/$key/work
     cd "$in_place" || exit
@@ -32,7 +34,7 @@ sshoal_run() {
 }
 
 echo "ready $$"
-while read -r key place SSHOAL_KEEPER; do
+while read -r key place SSHOAL_KEEPER devices; do
   # With -m a fork leads its own process group. -m is off while waiting, because with it wait returns for a job that is
   # only stopped.
   set -m

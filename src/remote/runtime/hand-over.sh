@@ -1,5 +1,5 @@
 # Puts jobs and slots into the spool, and starts the slots. Runs with $root, $base and $spool set; $slots, the indices
-# of all slots; $most, how many loops are useful; $tree, the name of the jobs' tree; $copies, the names of trees that
+# of the first slots; $most, how many loops are useful; $tree, the name of the jobs' tree; $copies, the names of trees that
 # are copied over it; $is_furnished, empty unless the spool has slots and scripts; $scripts, their names; $spool_format,
 # the format of the jobs; with load_lib, which defines lib.sh; and with the client at descriptor 3.
 
@@ -31,7 +31,7 @@ print_refusal() {
 }
 
 receive() {
-  for tool in setsid tar find xargs; do
+  for tool in setsid tar find xargs awk; do
     command -v "$tool" >/dev/null || { echo "there is no $tool on the machine" >&2; return 1; }
   done
   is_of_our_format && make_incoming && tar -xpof - -C "$incoming" <&3 && is_whole && cd "$spool" && is_heard
@@ -91,7 +91,9 @@ furnish_spool() {
 
 # A client follows the logs that exist when it begins. Several clients can have control channels at the same time.
 make_logs() {
+  [ -d slots ] || mkdir slots || return 1
   for slot in $slots; do
+    [ -d "slots/$slot" ] || mkdir "slots/$slot" || return 1
     true >>"slots/$slot/events" || return 1
   done
   for number in 1 2 3; do
@@ -101,24 +103,22 @@ make_logs() {
 
 furnish() {
   printf "login_umask=%s login_locale='%s'\n" "$login_umask" "$login_locale" >>"$incoming/settings" || return 1
-  new_slots=
-  if [ ! -e slots ] && [ -e "$incoming/slots" ]; then
-    new_slots=slots
-  else
-    for slot in $slots; do
-      mkdir -p "slots/$slot" && mv "$incoming/slots/$slot/"* "slots/$slot/" || return 1
-    done
-  fi
   # Loops may be running the scripts in the spool, so these stay, whichever version brought them.
   [ ! -e format ] || scripts=
   # shellcheck disable=SC2086
-  (cd "$incoming" && exec mv $scripts settings $new_slots "$spool/") && mv "$incoming/format" .
+  (cd "$incoming" && exec mv $scripts settings room "$spool/") && mv "$incoming/format" .
 }
 
 # Holds the lock under which jobs are freed: a delayed hand-over sees all jobs that arrived and were freed in the
 # meantime.
 put_in_place() {
+  bring_needs || return 1
   if [ -e jobs ] || [ -e manifest ]; then add; else move_in; fi
+}
+
+# Before the jobs that have these needs.
+bring_needs() {
+  if [ -d needs ]; then mv "$incoming/needs/"* needs/; else mv "$incoming/needs" .; fi
 }
 
 # The spool has no jobs and no loop yet, so one rename, the last step, puts all jobs into place.

@@ -65,11 +65,12 @@ is_shared() {
   return 1
 }
 
-# is_for SLOT DIR: true if the slot takes jobs of this kind. A job without a file "own" is of the batch's kind.
+# is_for SLOT DIR: true if the slot takes this job. Only slots of format 2 may be for one kind of jobs.
 is_for() {
+  [ -e "slots/$1/room" ] || return 0
   job_kind=- slot_kind=-
   { read -r job_kind <"$2/own"; } 2>/dev/null
-  { read -r slot_kind <"slots/$1/room"; } 2>/dev/null
+  read -r slot_kind <"slots/$1/room"
   [ "$job_kind" = "$slot_kind" ]
 }
 

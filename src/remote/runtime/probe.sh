@@ -1,12 +1,14 @@
 # Reads a machine's resources. Prints raw facts, one per line after $nonce; the client does the arithmetic.
 # Given: $nonce; where /proc and /sys are ($proc, $sys); how long the GPU tools may take ($gpu_seconds); the least time
-# between the two readings of the cores ($apart, in hundredths of a second); as "$@" the roots of this user's
-# batches/*/slots/*/claim.
+# between the two readings of the cores ($apart, in hundredths of a second); whether the processes on every card are wanted
+# ($details: yes), not only on cards that look used; as "$@" the roots of this user's batches/*/slots/*/claim.
 # POSIX sh, with builtins where a loop would fork. A section that fails affects only that section.
 
+. ./cgroup/each-cgroup.sh
 . ./probe/cpu-and-memory.sh
 . ./claim/read-claim.sh
 . ./probe/claims.sh
+. ./probe/all-claims.sh
 . ./probe/gpus.sh
 
 probe() {

@@ -15,14 +15,13 @@ spool=$PWD
 . ./lib.sh
 # batch, limit, copy_unchanged, in_place, plain_slots, login_umask, login_locale.
 . ./settings
-# The environment of all jobs, and check_cards: the cards whose free memory is checked before each job.
-. "./$mine/env"
-# What a job of this slot needs: the text of the claim, and its words (read_need).
-need='' need_memory='' need_gpu_memory='' need_gpu='' need_machine='' need_cards=''
+export SSHOAL_SLOT="$slot"
 shell='sh'
 ! command -v bash >/dev/null || shell=bash
 # A pid that no process has.
 nobody=2147483647
+newline='
+'
 
 # The current job (choose_job): its directory, its key, and the mark of its processes.
 dir='' key='' attempt=''
@@ -30,12 +29,14 @@ dir='' key='' attempt=''
 tree='' tree_has_directories='' tree_is_large='' needs_own_shell='' named=''
 # Its process, its watches, when it began (in hundredths of a second), and whether it was given back for lack of room.
 job='' watchdog='' output_watch='' begun='' is_put_back=''
-# Of the loop: whether it has nothing to recover, could not write who it is, and holds a claim.
-is_new='' is_unwritten='' has_room=''
-# Why there is no room, and the reason that was last reported.
-reason='' said=''
-# Of the keeper: its pid, its line in the file "keeper", its ancestors, and when it last checked memory and cards.
-keeper='' keeper_line='' ancestors='' looked_at='' checked_at=''
+# Of the loop: whether it has nothing to recover, could not write who it is, and leaves the waiting to another slot.
+is_new='' is_unwritten='' is_leaving=''
+# The reasons that were last reported.
+said=''
+# Of the keeper: its pid, its line in the file "keeper", and its ancestors.
+keeper='' keeper_line='' ancestors=''
+# What the line of its end has after the duration: " name=value …".
+facts=''
 # Which tree work/ is a copy of, as in the file "copied", and whether find can find changes ("yes" or "no").
 copied='' find_tells=''
 # Lines for the event log that are not written yet.
@@ -47,8 +48,15 @@ trap '' INT QUIT
 
 . ./slot/loop.sh
 . ./slot/recovery.sh
+. ./cgroup/each-cgroup.sh
+. ./slot/measure.sh
+. ./slot/cards.sh
+. ./slot/machine-lock.sh
 . ./claim/read-claim.sh
-. ./slot/claim-room.sh
+. ./slot/claims.sh
+. ./slot/other-claims.sh
+. ./slot/room.sh
+. ./slot/given.sh
 . ./slot/wait.sh
 . ./slot/keeper.sh
 . ./slot/work-copy.sh
@@ -56,10 +64,14 @@ trap '' INT QUIT
 . ./slot/command.sh
 . ./slot/time-limit.sh
 . ./slot/output-limit.sh
+. ./limit/try-limit.sh
+. ./slot/memory-limit.sh
+. ./slot/footprint.sh
 . ./slot/leftovers.sh
 . ./slot/results.sh
 . ./slot/events.sh
 . ./slot/full-disk.sh
+. ./slot/failure.sh
 
 main() {
   until with_lock "$lock" become_the_loop; do
@@ -69,20 +81,20 @@ main() {
   done
   if [ -z "$is_new" ]; then
     recover
-    with_lock "$lock" has_work || exit 0
+    with_lock "$lock" has_work || leave
   fi
   while true; do
-    if [ -n "$has_room" ]; then
-      have_it_kept
-      said=
-    else
-      wait_for_room
-    fi
-    with_lock "$lock" has_work || exit 0
+    have_it_kept
+    with_lock "$lock" has_work || leave
   done
 }
 
+leave() {
+  wake_sampler
+  exit 0
+}
+
 [ -n "${plain_slots-}" ] || . ./fast.sh
-read_need
-[ ! -e "$mine/room" ] || . ./kinds.sh
+read_room
+open_claim
 main

@@ -1,8 +1,7 @@
 // Gives jobs and slots to a machine, which then needs no client. Jobs that it already has are not changed.
 
 import { Readable } from "node:stream";
-import { kindOf, type Requirement } from "../../model/job.js";
-import { type SharedRoom, type Slot, SPOOL_FORMAT } from "../../model/machine.js";
+import { SPOOL_FORMAT } from "../../model/machine.js";
 import type { OutputLimit } from "../../model/output-limit.js";
 import { quote } from "../../transport/quote.js";
 import type { Session } from "../../transport/session.js";
@@ -13,14 +12,17 @@ import { wordsAfter } from "../engine/words-after.js";
 import { runtimeFile, SPOOL_SCRIPTS } from "../runtime-files.js";
 import { type PackEntry, pack } from "../tree/pack.js";
 import type { Tree } from "../tree/tree.js";
-import { formatClaim } from "./claim-line.js";
 import { formatManifest, type Manifest } from "./manifest.js";
 
 export interface HandOver {
   readonly place: Place;
   readonly settings: SpoolSettings;
-  readonly requirement: Requirement;
-  readonly slots: readonly SlotPlace[];
+  /** What the allocator on the machine knows of it, as text. */
+  readonly room: string;
+  /** What the jobs need, as text, by kind; with that of the batch, "-". */
+  readonly needs: ReadonlyMap<string, string>;
+  /** How many slots begin. The machine adds more while there is room. */
+  readonly slots: number;
   /** Slots, settings and scripts are already on the machine. */
   readonly isFurnished: boolean;
   /** The tree that these jobs start from; null: they run in place. */
@@ -33,7 +35,7 @@ export interface HandOver {
 /** The second line of a command, after the line that names its tree. */
 export const BEGIN = `. "\${SSHOAL_SLOT_DIR%/slots/*}/begin.sh"`;
 
-interface HandedJob {
+export interface HandedJob {
   readonly key: string;
   readonly script: string;
   /** If false, a fork of the slot's bash runs it, if the slot has one. */
@@ -42,21 +44,20 @@ interface HandedJob {
   readonly timeoutSeconds?: number | undefined;
   /** Absent: all of its output is kept. */
   readonly maxOutput?: OutputLimit | undefined;
+  /** Absent: its memory has no limit. */
+  readonly memoryLimitMb?: number | undefined;
   /** "-": it needs what the batch says. */
   readonly kind?: string;
   /** What is copied over the tree, in order, in a directory that stays; absent: the job uses the slot's directory. */
   readonly layers?: readonly Layer[] | undefined;
+  /** Names in braces that the slot replaces by what the job got. Such a job needs its own shell. Absent: none. */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** The directory of an earlier attempt on the machine, by its key; or a staged tree, by its hash. */
 export interface Layer {
   readonly kind: "job" | "tree";
   readonly name: string;
-}
-
-interface SlotPlace {
-  readonly slot: Slot;
-  readonly env: Readonly<Record<string, string>>;
 }
 
 interface SpoolSettings {
@@ -97,11 +98,9 @@ export async function handOver(session: Session, order: HandOver): Promise<LeftO
 }
 
 function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): string {
-  // With several kinds it is unknown which slots these jobs need.
-  const most = slots.some(({ slot }) => slot.room !== undefined) ? slots.length : Math.max(1, jobs.length);
   return `${NOTE_LOGIN}${prelude(place)}
-slots='${slots.map(({ slot }) => slot.index).join(" ")}'
-most=${most}
+slots='${[...Array(slots).keys()].join(" ")}'
+most=${Math.max(1, jobs.length)}
 tree=${quote(tree?.hash ?? "")}
 copies='${copiesIn(jobs).join(" ")}'
 is_furnished=${isFurnished ? "yes" : ""}
@@ -118,14 +117,18 @@ hand_over 3<&0 </dev/null
 
 function* spoolEntries(order: HandOver): Generator<PackEntry> {
   if (!order.isFurnished) yield* furniture(order);
+  for (const [kind, text] of order.needs) yield file(`needs/${kind}`, text);
   yield file("manifest", formatManifest(order.manifest));
   const treeLine = order.tree === null ? IN_PLACE : formatTreeLine(order.tree);
   for (const job of order.jobs) {
-    const { key, script, needsOwnShell, timeoutSeconds, maxOutput, kind = "-", layers } = job;
+    const { key, script, needsOwnShell, timeoutSeconds, maxOutput, memoryLimitMb } = job;
+    const { kind = "-", layers, names = [] } = job;
     yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
     if (maxOutput !== undefined)
       yield file(`jobs/${key}/max-output`, `${maxOutput.bytes} ${maxOutput.text}\n`);
+    if (names.length > 0) yield file(`jobs/${key}/names`, `${names.join(" ")}\n`);
+    if (memoryLimitMb !== undefined) yield file(`jobs/${key}/memory-limit`, `${memoryLimitMb}\n`);
     if (kind !== "-") yield file(`jobs/${key}/own`, `${kind}\n`);
     if (layers !== undefined) yield file(`jobs/${key}/keep`, layers.map(formatLayer).join(""));
   }
@@ -136,13 +139,7 @@ function* furniture(order: HandOver): Generator<PackEntry> {
   for (const name of SPOOL_SCRIPTS) yield file(name, runtimeFile(name));
   yield file("settings", settingsText(order));
   yield file("format", `${SPOOL_FORMAT}\n`);
-  for (const { slot, env } of order.slots) {
-    yield file(`slots/${slot.index}/env`, slotEnvText(slot, env));
-    const requirement = slot.requirement ?? order.requirement;
-    yield file(`slots/${slot.index}/need`, formatClaim(requirement, slot));
-    if (slot.room !== undefined)
-      yield file(`slots/${slot.index}/room`, roomText(slot.room, slot, requirement));
-  }
+  yield file("room", order.room);
 }
 
 function formatLayer({ kind, name }: Layer): string {
@@ -187,35 +184,4 @@ function formatTreeLine({ hash, entries, bytes }: Tree): string {
   const hasDirectories = entries.some(({ type }) => type === "Directory");
   const isLarge = entries.length > LARGE_ENTRIES || bytes > LARGE_BYTES;
   return `#tree ${hash === "" ? "-" : hash} ${hasDirectories ? 1 : 0} ${isLarge ? 1 : 0}`;
-}
-
-function slotEnvText(slot: Slot, env: Readonly<Record<string, string>>): string {
-  const checked = slot.gpus.filter(
-    ({ vendor, isMig, sharesHostMemory, memoryFreeMb }) =>
-      vendor === "nvidia" && !isMig && !sharesHostMemory && memoryFreeMb !== null,
-  );
-  return [
-    ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
-    `export SSHOAL_SLOT=${slot.index}`,
-    `check_cards=${checked.map((gpu) => gpu.index).join(",")}`,
-    "",
-  ].join("\n");
-}
-
-/** No limit. */
-const PLENTY = 1e9;
-
-/** Read by kinds.sh. sh counts in whole numbers, so cores and shares are in thousandths. */
-function roomText(room: SharedRoom, slot: Slot, { cpus, gpu }: Requirement): string {
-  const cards = slot.gpus.map(({ uuid }, index) => {
-    const { memoryMb, utilization } = room.cards[index] ?? { memoryMb: null, utilization: 0 };
-    const [needMb, needShare] = [Math.ceil(gpu?.memoryMb ?? 0), thousandths(gpu?.utilization ?? 0)];
-    return [uuid, needMb, needShare, Math.floor(memoryMb ?? PLENTY), thousandths(utilization)].join(" ");
-  });
-  const ofAll = [thousandths(cpus), thousandths(room.cpus), room.jobs ?? PLENTY].join(" ");
-  return `${[kindOf(slot.requirement), ofAll, ...cards].join("\n")}\n`;
-}
-
-function thousandths(amount: number): number {
-  return Math.round(amount * 1000);
 }

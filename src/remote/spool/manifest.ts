@@ -6,11 +6,12 @@ import type { Job } from "../../model/job.js";
 import type { Slot } from "../../model/machine.js";
 import { isOutputLimit } from "../../model/output-limit.js";
 import { describeNewer, VERSION } from "../../model/version.js";
+import { isWrap } from "../../model/wrapper.js";
 import type { Session } from "../../transport/session.js";
 import { ask } from "../engine/ask.js";
 import { type Place, prelude } from "../engine/layout.js";
 import { RemoteError } from "../engine/remote-error.js";
-import { isDigits, soundRequirement, soundSeconds } from "./sound-need.js";
+import { isDigits, soundPlacing, soundRequirement, soundSeconds } from "./sound-need.js";
 
 const FORMAT = 2;
 const MAX_BYTES = 256 << 20;
@@ -64,10 +65,14 @@ function withLaterSettings({ stem, ...about }: About): About | null {
     inPlace = null,
     copyForward,
     maxOutput,
+    placing,
+    wrap,
+    limitsMemory,
     envFromFiles: _,
     ...settings
   } = withoutMaxOld(about.settings);
   const requirement = soundRequirement(settings.requirement);
+  const rules = soundPlacing(placing);
   if (requirement === undefined) return null;
   return {
     ...about,
@@ -80,6 +85,9 @@ function withLaterSettings({ stem, ...about }: About): About | null {
       copyForward: soundPaths(copyForward) ?? ["."],
       copyBack: soundPaths(settings.copyBack) ?? ["."],
       ...(isOutputLimit(maxOutput) && { maxOutput }),
+      ...(rules && { placing: rules }),
+      ...(isWrap(wrap) && { wrap }),
+      ...(limitsMemory === true && { limitsMemory }),
     },
   };
 }
@@ -122,7 +130,7 @@ function isFileName(name: string): boolean {
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
   const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } = entry.job;
-  const { priority, order, ...job } = rest;
+  const { priority, order, wrap, limitsMemory, ...job } = rest;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
   const need = soundRequirement(requirement);
   const seconds = soundSeconds(timeoutSeconds);
@@ -135,6 +143,8 @@ function withSoundOwn(entry: Entry): Entry {
     ...(forward && { copyForward: forward }),
     ...(back && { copyBack: back }),
     ...((maxOutput === null || isOutputLimit(maxOutput)) && { maxOutput }),
+    ...(isWrap(wrap) && { wrap }),
+    ...(typeof limitsMemory === "boolean" && { limitsMemory }),
   };
   return { ...entry, job: { ...job, ...own } };
 }

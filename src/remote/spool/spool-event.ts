@@ -2,6 +2,7 @@
 
 import { isAttemptKey } from "../../model/attempt-key.js";
 import type { Outcome } from "../../model/job.js";
+import { withCause } from "./failure-cause.js";
 import { type MachineClock, timeOnClock } from "./machine-clock.js";
 
 export type SpoolEvent =
@@ -14,6 +15,8 @@ export type SpoolEvent =
        * boot.
        */
       readonly startedAt: number | null;
+      /** The cards that it got, and instances of named resources, as `gpus` and `got`. */
+      readonly facts: ReadonlyMap<string, string>;
     }
   | {
       readonly kind: "ended";
@@ -21,8 +24,21 @@ export type SpoolEvent =
       readonly slot: number;
       readonly outcome: Outcome;
       readonly durationMs: number;
+      /** What else the machine found out, by name. Names of later versions are here, too. */
+      readonly facts: ReadonlyMap<string, string>;
     }
+  /** Of slots of format 2 and before. */
   | { readonly kind: "waiting"; readonly slot: number; readonly reason: string }
+  /** Why a job waits, as words of room.awk. */
+  | {
+      readonly kind: "waits";
+      readonly slot: number;
+      readonly key: string;
+      readonly reasons: readonly string[];
+    }
+  | { readonly kind: "warned"; readonly text: string }
+  /** Its jobs have no memory limit, although they should. */
+  | { readonly kind: "unlimited"; readonly slot: number; readonly reason: string }
   | { readonly kind: "idle"; readonly slot: number }
   | { readonly kind: "freed"; readonly key: string }
   /** `number`: the number of this drain, or the last drain that an opening ends; null: one log for all, read in order. */
@@ -33,22 +49,39 @@ export type SpoolEvent =
   /** Longer than any line of sshoal, and skipped. */
   | { readonly kind: "overlong" };
 
+/** Most ends have no facts: they share this map. */
+const NO_FACTS: ReadonlyMap<string, string> = new Map();
+
 /** Null for a line that is no event: cut by a full disk, or written by a later version. */
 export function parseSpoolEvent(line: string, clock: MachineClock | null = null): SpoolEvent | null {
   const [kind, first = "", second = "", third = "", fourth = ""] = line.split(" ");
   switch (kind) {
     case "started":
       if (!isAttemptKey(first) || !isNumber(second)) return null;
-      return { kind, key: first, slot: Number(second), startedAt: timeOnClock(clock, third, fourth) };
+      return {
+        kind,
+        key: first,
+        slot: Number(second),
+        startedAt: timeOnClock(clock, third, fourth),
+        facts: parseFacts(line),
+      };
     case "ended": {
       const outcome = parseExit(third);
       if (!isAttemptKey(first) || !isNumber(second) || !isNumber(fourth) || outcome === null) return null;
-      return { kind, key: first, slot: Number(second), outcome, durationMs: Number(fourth) };
+      const facts = parseFacts(line);
+      const about = { key: first, slot: Number(second), durationMs: Number(fourth) };
+      return { kind, ...about, outcome: withCause(outcome, facts), facts };
     }
     case "waiting":
+    case "unlimited":
       return isNumber(first)
         ? { kind, slot: Number(first), reason: line.split(" ").slice(2).join(" ") }
         : null;
+    case "waits":
+      if (!isNumber(first) || !isAttemptKey(second)) return null;
+      return { kind, slot: Number(first), key: second, reasons: line.split(" ").slice(4, MAX_REASONS) };
+    case "warned":
+      return isNumber(first) ? { kind, text: line.split(" ").slice(2).join(" ") } : null;
     case "idle":
       return isNumber(first) ? { kind, slot: Number(first) } : null;
     case "freed":
@@ -61,6 +94,23 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
     default:
       return null;
   }
+}
+
+/** More words than any version writes are not read: the line comes from a machine. */
+const MAX_FACTS = 32;
+const MAX_REASONS = 200;
+const FACT = /^([A-Za-z0-9._-]{1,64})=([A-Za-z0-9._,:/-]{1,512})$/;
+
+/** The `name=value` words after the duration. */
+function parseFacts(line: string): ReadonlyMap<string, string> {
+  const words = line.split(" ").slice(5, 5 + MAX_FACTS);
+  if (words.length === 0) return NO_FACTS;
+  return new Map(words.flatMap((word) => parseFact(word) ?? []));
+}
+
+function parseFact(word: string): [[string, string]] | null {
+  const [, name, value] = FACT.exec(word) ?? [];
+  return name === undefined || value === undefined ? null : [[name, value]];
 }
 
 /** Parses the content of `exit`: an exit code of the shell, or a word for what sshoal did to the job. */

@@ -1,10 +1,10 @@
 // Lists the jobs of a run that did not succeed, one line each: how, where, how long, and the last line of their output.
 
 import { endingOf, type TrackedJob } from "../../model/batch-state.js";
+import { jobLabel } from "../../model/job-label.js";
 import { whereOf } from "../live/place.js";
 import type { ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";
-import { jobLabel } from "../text/job-label.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
 import { printable } from "../text/printable.js";
 import type { Signs } from "../text/signs.js";

@@ -3,7 +3,10 @@
 import type { BatchState } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
+import type { FailureClass } from "../../model/failure.js";
+import { failureOf, type Outcome } from "../../model/job.js";
 import type { Reporter, TextSink } from "../reporter.js";
+import { waitingWords } from "../text/waiting-words.js";
 
 const VERSION = 2;
 
@@ -12,18 +15,21 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "run-started": true,
   "results-moved": true,
   "jobs-added": true,
+  "job-refused": true,
   "jobs-complete": true,
   "run-resumed": true,
   "job-skipped": true,
   "job-reopened": true,
   "job-replaced": true,
   "machine-ready": true,
+  "machine-serves": true,
   "machine-lost": true,
   "machine-back": true,
   // A guess for people: "machine-lost" follows if it is true.
   "machine-quiet": false,
   "machine-failed": true,
   "machine-refused": true,
+  "machine-set-aside": true,
   "machine-draining": true,
   "machine-opened": true,
   "machine-done": true,
@@ -56,6 +62,7 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "jobs-resumed": true,
   interrupted: true,
   halted: true,
+  "same-crash": true,
   paused: true,
   continued: true,
   "run-ended": true,
@@ -79,8 +86,16 @@ function formatEvent(event: RunEvent, state: BatchState): string {
   const attempt =
     "attempt" in event ? tracked?.attempts.find(({ number }) => number === event.attempt) : undefined;
   const run = attempt === undefined || attempt.run === null ? {} : { run: attempt.run };
+  const failure = "outcome" in event ? failureField(event.outcome) : {};
   const life = kind === "run-ended" ? { elapsedMs: elapsedMs(state, at) } : {};
-  return jsonLine({ kind, at, ...name, ...rest, ...run, ...life });
+  const reason = kind === "slot-waiting" ? { reason: waitingWords(event.reason) } : {};
+  return jsonLine({ kind, at, ...name, ...rest, ...reason, ...failure, ...run, ...life });
+}
+
+/** The class of a failure; no field if the job did not fail. */
+export function failureField(outcome: Outcome | null): { readonly failure?: FailureClass } {
+  const failure = outcome === null ? null : failureOf(outcome);
+  return failure === null ? {} : { failure };
 }
 
 /** One object as one line, without its newline. */

@@ -42,7 +42,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "job-started": {
       const tracked = view.state.jobs.get(event.job);
       if (tracked === undefined) return {};
-      return { stdout: [`started: ${startedLine(tracked.job, devicesOf(event.machine, event.slot))}`] };
+      return { stdout: [`started: ${startedLine(tracked.job, devicesOf(event))}`] };
     }
     case "job-collected":
       return { stdout: endingLines(view, event.job) };
@@ -92,6 +92,8 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
       return { stderr: editLines(event) };
     case "results-moved":
     case "jobs-added":
+    case "job-refused":
+    case "machine-serves":
     case "jobs-complete":
     case "job-reopened":
     case "job-replaced":
@@ -99,6 +101,8 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
+    case "machine-set-aside":
+    case "same-crash":
     case "machine-draining":
     case "machine-opened":
     case "machine-done":

@@ -39,7 +39,7 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
       return { [event.stream === "out" ? "stdout" : "stderr"]: harmlessLines(event.text) };
     case "job-started": {
       const command = printable(shortCommand(view.state.jobs.get(event.job)?.job ?? { command: "" }));
-      const cards = Object.values(devicesOf(event.machine, event.slot))[0] ?? "";
+      const cards = Object.values(devicesOf(event))[0] ?? "";
       return { stdout: [`Processing command \`${command}\` on gpu ${cards}`] };
     }
     case "interrupted":
@@ -51,6 +51,8 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "run-started":
     case "results-moved":
     case "jobs-added":
+    case "job-refused":
+    case "machine-serves":
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":
@@ -62,6 +64,8 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
+    case "machine-set-aside":
+    case "same-crash":
     case "machine-draining":
     case "machine-opened":
     case "machine-done":

@@ -8,6 +8,7 @@ import { printable } from "../text/printable.js";
 import { textWidth } from "../text/width.js";
 import { failureLines, type SummaryLook } from "./failure-lines.js";
 import { missingText } from "./missing-text.js";
+import { needLine } from "./need-line.js";
 
 const LISTED = 20;
 const RESULTS = "job_results";
@@ -23,6 +24,7 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
     ...failureLines(view, jobs, look),
     ...unfinishedLines(view, ellipsis),
     ...incompleteLines(view, ellipsis),
+    ...view.needs.map(needLine),
     ...nextLines(view, jobs, look),
   ];
 }

@@ -6,6 +6,7 @@ import type { JobId } from "../../model/job.js";
 import type { TransferView } from "../live/machine-view.js";
 import { formatBytes, formatRoughDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
+import { sameCrashLines, setAsideLines } from "./crash-lines.js";
 import { missingText } from "./missing-text.js";
 
 export const STOPPING = {
@@ -91,7 +92,7 @@ const NAMED_LEFT_OUT = 5;
 const RATE_AFTER_MS = 500;
 
 /** The warnings for an event; for most events none. */
-export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
+export function warningLines(event: RunEvent, { jobs, tally }: BatchState): string[] {
   const nameOf = (id: JobId) => printable(jobs.get(id)?.job.name ?? `job ${id}`);
   switch (event.kind) {
     case "warning":
@@ -110,6 +111,10 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
       return [
         `WARNING: ${listNames(event.jobs.map(nameOf))} ${event.jobs.length === 1 ? "is" : "are"} no longer on ${printable(event.machine)}: the outcome is unknown`,
       ];
+    case "machine-set-aside":
+      return setAsideLines(event);
+    case "same-crash":
+      return sameCrashLines(event, { jobs, tally });
     case "machine-draining":
       return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
     case "jobs-retried":
@@ -129,6 +134,8 @@ export function warningLines(event: RunEvent, { jobs }: BatchState): string[] {
     case "run-started":
     case "results-moved":
     case "jobs-added":
+    case "job-refused":
+    case "machine-serves":
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":

@@ -1,7 +1,7 @@
 // Rows of jobs as lines of the live view, in columns whose widths stay the same while jobs change.
 
+import { jobLabel } from "../../model/job-label.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
-import { jobLabel } from "../text/job-label.js";
 import { printable } from "../text/printable.js";
 import type { Signs } from "../text/signs.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
@@ -93,7 +93,9 @@ function textCells(row: JobRow, { what: width, hasProgress }: Widths, look: Sign
   if (said === "") return [span(what)];
   if (width === 0 && state === "failed") return [span(`${what}  `), reason];
   if (width === 0) return [isReason ? reason : span(what)];
-  const cell = padWidth(fitWidth(what.replaceAll("\t", " "), width, look.ellipsis), width);
+  // How a job failed is short, and never cut.
+  const shown = state === "failed" ? what : fitWidth(what.replaceAll("\t", " "), width, look.ellipsis);
+  const cell = padWidth(shown, width);
   const isUnderWay = state === "running" || state === "silent";
   return [span(`${cell}  `), ...(hasProgress && isUnderWay ? barCells(row.progress, look) : []), reason];
 }

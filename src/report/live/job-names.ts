@@ -2,7 +2,7 @@
 
 import type { BatchState } from "../../model/batch-state.js";
 import { type Job, shortCommand } from "../../model/job.js";
-import { jobLabel } from "../text/job-label.js";
+import { jobLabel } from "../../model/job-label.js";
 import { printable, printableStart } from "../text/printable.js";
 import { textWidth } from "../text/width.js";
 

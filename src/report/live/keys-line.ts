@@ -18,10 +18,12 @@ export function keysLines(view: KeysView, canvas: Canvas): string[] {
   if (keys === "detaching") return [joined("warn", ...detachingParts(view))];
   if (view.interrupted !== "no") return [joined("warn", ...interruptedParts(view))];
   if (keys === "leave") return [joined("warn", ...leaveParts(view))];
-  const notice = view.stopping ?? view.paused;
-  if (notice !== null) return [format(span(notice, "warn"))];
+  if (view.stopping !== null) return [format(span(view.stopping, "warn"))];
+  if (view.paused !== null) return [joined("warn", ...PAUSED)];
   return [format(...hintSpans(view, canvas))];
 }
+
+const PAUSED = ["paused, no new jobs", "c continue", "d detach", "q leave or stop"];
 
 /** The notice of the client that follows the batch, and how to leave. */
 function watchingLine(

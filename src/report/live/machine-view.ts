@@ -17,7 +17,7 @@ export interface MachineView {
   collecting: TransferView | null;
   /** The machine has nothing left of this batch. */
   isDone: boolean;
-  /** It was drained, and gets no more jobs. */
+  /** It was drained or set aside, and gets no more jobs. */
   isDrained: boolean;
   /** Why a slot takes no job for now, by slot. */
   readonly held: Map<number, string>;
@@ -96,6 +96,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
     case "jobs-arrived":
       machine.collecting = null;
       return;
+    case "machine-set-aside":
     case "machine-draining":
       machine.isDrained = true;
       return;
@@ -103,6 +104,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       machine.isDrained = false;
       return;
     case "machine-refused":
+    case "machine-serves":
     case "jobs-handed-over":
     case "jobs-reassigned":
     case "jobs-gone":

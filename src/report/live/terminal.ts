@@ -95,6 +95,8 @@ class TerminalReporter implements Reporter, LiveView {
         return;
       case "results-moved":
       case "jobs-added":
+      case "job-refused":
+      case "machine-serves":
       case "jobs-complete":
       case "job-skipped":
       case "job-reopened":
@@ -105,6 +107,8 @@ class TerminalReporter implements Reporter, LiveView {
       case "machine-quiet":
       case "machine-failed":
       case "machine-refused":
+      case "machine-set-aside":
+      case "same-crash":
       case "machine-draining":
       case "machine-opened":
       case "machine-done":

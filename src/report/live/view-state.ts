@@ -4,6 +4,7 @@ import type { Attempt } from "../../model/attempt.js";
 import { rankOf } from "../../model/attempt-key.js";
 import { type BatchState, emptyState } from "../../model/batch-state.js";
 import type { Incomplete, RunEvent } from "../../model/event.js";
+import type { NeedAdvice } from "../../model/footprint.js";
 import type { Job, JobId } from "../../model/job.js";
 import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
 import type { Known, Sources } from "../reporter.js";
@@ -32,6 +33,8 @@ export interface ViewState {
   hasProgress: boolean;
   /** Results of which a part stays on a machine; known when the run has ended. */
   incomplete: readonly Incomplete[];
+  /** Likewise. */
+  needs: readonly NeedAdvice[];
   /** The notice at the bottom while no new job begins. */
   stopping: string | null;
   paused: string | null;
@@ -68,6 +71,7 @@ export function newView(machines: readonly string[], sources: JobSources): ViewS
     lastLines: new Map(),
     hasProgress: false,
     incomplete: [],
+    needs: [],
     stopping: null,
     paused: null,
     interrupted: "no",
@@ -101,6 +105,10 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "halted":
       view.stopping = haltedLine(event);
       return;
+    case "same-crash":
+      // A pause has its own event.
+      if (event.action === "halt") view.stopping = "the first jobs crashed: no new jobs; running jobs finish";
+      return;
     case "paused":
       view.paused = pausedLine(event);
       return;
@@ -110,9 +118,12 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
       return;
     case "run-ended":
       view.incomplete = event.incomplete ?? [];
+      view.needs = event.needs ?? [];
       return;
     case "results-moved":
     case "jobs-added":
+    case "job-refused":
+    case "machine-serves":
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":
@@ -124,6 +135,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "machine-quiet":
     case "machine-failed":
     case "machine-refused":
+    case "machine-set-aside":
     case "machine-draining":
     case "machine-opened":
     case "machine-done":

@@ -1,11 +1,10 @@
-// The table of `sshoal probe`: one row per machine, below it one line per card, and why there is no room.
+// The second table of `sshoal probe`: one row per machine with the jobs that fit, and below it why there is no room for more.
 
 import type { Capacity } from "../../model/machine.js";
 import { NO_BASH } from "../lines/wording.js";
 import { printable } from "../text/printable.js";
 import { fitWidth, fitWidthKeepingEnd, padWidth, textWidth } from "../text/width.js";
 import { wrap } from "../text/wrap.js";
-import { cardFormat, formatMemory } from "./card-lines.js";
 
 export type ProbedMachine =
   | {
@@ -35,7 +34,7 @@ export function formatProbeTable(machines: readonly ProbedMachine[], columns = 8
   const widths = HEADINGS.map((_, column) =>
     Math.max(...rows.map((cells) => textWidth(cells[column] ?? ""))),
   );
-  const details = detailsOf(machines, columns);
+  const details = machines.map((machine) => detailsOf(machine, columns));
   const lines = rows.flatMap((cells, index) => [
     ...[formatRow(cells, widths), ...(details[index - 1] ?? [])].map((line) => fitWidth(line, columns)),
     ...hintLines(machines[index - 1]),
@@ -63,14 +62,14 @@ function formatRow(cells: readonly string[], widths: readonly number[]): string 
   return cells.map((cell, column) => padWidth(cell, widths[column] ?? 0)).join(GAP);
 }
 
-function detailsOf(machines: readonly ProbedMachine[], columns: number): string[][] {
-  const cards = machines.flatMap((machine) => (machine.kind === "probed" ? machine.capacity.gpus : []));
-  const cardLines = cardFormat(cards, columns);
-  return machines.map((machine) => {
-    const notes = notesOf(machine).flatMap((note) => wrap(note, columns - textWidth(INDENT)));
-    const lines = machine.kind === "probed" ? machine.capacity.gpus.flatMap(cardLines) : [];
-    return [...lines, ...notes.map((line) => INDENT + line)];
-  });
+function detailsOf(machine: ProbedMachine, columns: number): string[] {
+  const notes = notesOf(machine).flatMap((note) => wrap(note, columns - textWidth(INDENT)));
+  return notes.map((line) => INDENT + line);
+}
+
+/** In MB, as in the options for memory. */
+function formatMemory(freeMb: number, totalMb: number | null): string {
+  return totalMb === null ? `${freeMb} MB` : `${freeMb} of ${totalMb} MB`;
 }
 
 /** Not wrapped, so that it can be copied. */

@@ -3,7 +3,14 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { cellOf, labelOf, type PageData, type ResultTable, type Span } from "../../model/result.js";
+import {
+  cellOf,
+  isUnmeasured,
+  labelOf,
+  type PageData,
+  type ResultTable,
+  type Span,
+} from "../../model/result.js";
 
 export interface PageParts {
   readonly html: string;
@@ -17,7 +24,8 @@ export function loadPageParts(): PageParts {
 }
 
 export function pageData(table: ResultTable, spans: Iterable<Span>, madeAt: number): PageData {
-  const { batch, columns, rows } = table;
+  const { batch, rows } = table;
+  const columns = table.columns.filter((column) => !isUnmeasured(column, rows));
   const labels = new Map(rows.map((row) => [row.job, labelOf(row)]));
   return {
     batch,

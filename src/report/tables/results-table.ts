@@ -2,7 +2,7 @@
 
 import { JOB_WORDS } from "../../model/batch-state.js";
 import { shortCommand } from "../../model/job.js";
-import { type Column, cellOf, type ResultRow, type ResultTable } from "../../model/result.js";
+import { type Column, cellOf, isUnmeasured, type ResultRow, type ResultTable } from "../../model/result.js";
 import { isNumber } from "../../model/sweep.js";
 import { formatNumber } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
@@ -31,8 +31,10 @@ export function resultLines(table: ResultTable, sorted: Column | null, columns =
   return [countsLine(table), ...lines, ...more].map((line) => fitWidth(line.trimEnd(), columns));
 }
 
-/** Hides the command if there are parameters, and the attempt if every job has only one. */
-function isWorthIt({ kind }: Column, { columns, rows }: ResultTable): boolean {
+/** Hides the command if there are parameters, the attempt if every job has only one, and what was measured of no job. */
+function isWorthIt(column: Column, { columns, rows }: ResultTable): boolean {
+  const { kind } = column;
+  if (isUnmeasured(column, rows)) return false;
   if (kind === "command") return columns.every((column) => column.kind !== "parameter");
   return kind !== "attempt" || rows.some(({ attempt }) => attempt > 1);
 }
@@ -62,7 +64,7 @@ function layOut(column: Column, rows: readonly ResultRow[]): LaidOut {
 function formatCell(value: number | string | null, { kind }: Column): string {
   if (value === null) return "-";
   if (typeof value === "string") return kind === "command" ? shortCommand({ command: value }) : value;
-  return kind === "seconds" ? value.toFixed(1) : formatNumber(value);
+  return kind === "seconds" || kind === "cpu_seconds" ? value.toFixed(1) : formatNumber(value);
 }
 
 const PRIORITY: readonly Column["kind"][] = [
@@ -71,9 +73,12 @@ const PRIORITY: readonly Column["kind"][] = [
   "parameter",
   "state",
   "seconds",
+  "memory_mb",
+  "gpu_memory_mb",
   "machine",
   "slot",
   "attempt",
+  "cpu_seconds",
   "command",
 ];
 

@@ -8,7 +8,7 @@ import {
   isToCollect,
   type JobStatus,
 } from "../../model/batch-status.js";
-import { escapeC1 } from "../lines/json-lines.js";
+import { escapeC1, failureField } from "../lines/json-lines.js";
 import { count } from "../lines/wording.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
 import { lastSaid, printable } from "../text/printable.js";
@@ -123,8 +123,7 @@ export function statusJson({
   return jobs.map(({ isHere, ...status }) => {
     const lastLine = lastSaid(lastWords.get(status.job) ?? "");
     const said = lastLine !== "" && { lastLine };
-    return escapeC1(
-      JSON.stringify({ v: VERSION, kind: "job-status", batch, ...status, collected: isHere, ...said }),
-    );
+    const rest = { ...failureField(status.outcome), collected: isHere, ...said };
+    return escapeC1(JSON.stringify({ v: VERSION, kind: "job-status", batch, ...status, ...rest }));
   });
 }

@@ -134,7 +134,7 @@ function waitingReason(status: BatchStatus, { machine }: JobStatus, busy: number
     return status.follower === null ? "no client follows the batch" : "no machine has it yet";
   const slots = status.slots.get(machine) ?? [];
   const shortage = status.shortages.get(machine);
-  if (shortage !== undefined) return `${printable(machine)}: ${waitingWords(shortage, slots)}`;
+  if (shortage !== undefined) return `${printable(machine)}: ${waitingWords(shortage, slots, status.batch)}`;
   return busy === 0
     ? `waits on ${printable(machine)}`
     : `${printable(machine)}: ${busy} of ${slots.length} busy`;

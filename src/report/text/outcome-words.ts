@@ -1,5 +1,6 @@
 // Describes how an unsuccessful job ended: in two words, and with the last line it printed.
 
+import type { FailureCause } from "../../model/failure.js";
 import type { Outcome } from "../../model/job.js";
 import { lastSaid } from "./printable.js";
 
@@ -8,15 +9,26 @@ const GPU_MEMORY =
 /** The text before the amounts in PyTorch's message. */
 const GPU_MEMORY_HEAD = /^.*\b(?:CUDA|HIP) out of memory\.?\s*(?=\S)/i;
 
+/** Short, because each is a cell of a table. The question mark: it is likely, but not certain. */
+const CAUSES: Readonly<Record<FailureCause, string>> = {
+  "out-of-memory": "out of memory",
+  "likely-out-of-memory": "out of memory?",
+  "gpu-out-of-memory": "GPU memory",
+  "disk-full": "disk full",
+  "setup-failed": "setup failed",
+};
+
 /** `exit 1`, `GPU memory`, `SIGKILL`. `lastWords`: the end of its output. */
 export function outcomeWords(outcome: Outcome, lastWords: string): string {
   switch (outcome.kind) {
     case "exited":
+      if (outcome.cause !== undefined) return CAUSES[outcome.cause];
+      // Slots of earlier versions do not look at the output.
       return outcome.code !== 0 && GPU_MEMORY.test(lastSaid(lastWords))
         ? "GPU memory"
         : `exit ${outcome.code}`;
     case "killed":
-      return outcome.signal;
+      return outcome.cause === undefined ? outcome.signal : CAUSES[outcome.cause];
     case "timed-out":
       return "timed out";
     case "stopped":

@@ -11,6 +11,8 @@ export interface Signs {
   readonly states: Readonly<Record<JobWord | "silent", string>>;
   /** The pieces differ in shape, for people who see no colours. */
   readonly bar: Readonly<Record<"done" | "failed" | "running" | "waiting", string>>;
+  /** Memory of a card or a machine. */
+  readonly memory: Readonly<Record<"ours" | "others" | "free", string>>;
 }
 
 export function signsOf(useUnicode: boolean): Signs {
@@ -32,6 +34,7 @@ const UNICODE: Signs = {
     silent: "!",
   },
   bar: { done: "━", failed: "╳", running: "╍", waiting: "─" },
+  memory: { ours: "█", others: "▒", free: "░" },
 };
 
 const ASCII: Signs = {
@@ -49,4 +52,5 @@ const ASCII: Signs = {
     silent: "!",
   },
   bar: { done: "=", failed: "x", running: "-", waiting: "." },
+  memory: { ours: "#", others: "%", free: ":" },
 };

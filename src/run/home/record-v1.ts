@@ -1,18 +1,14 @@
 // Converts records of version 1, which 0.1.0 and clients before 0.2.0 wrote, to version 2.
 
 import type { RunEvent } from "../../model/event.js";
-import { olderName } from "../../model/machine.js";
-import { initialState } from "../../plan/fold/initial-state.js";
-import { readPast, replay } from "../../plan/fold/replay.js";
+import { separate } from "./older-spools.js";
 
 /** Fields that had other names in version 1, in which a job was identified by its line. */
 type Recorded = RunEvent & { readonly line?: number; readonly lines?: readonly number[] };
 
-/** Keeps the order. The rest of spools of format 1 is then on separate machines, beside the ones that get jobs now. */
-export function upgradeEvents(recorded: readonly Recorded[]): RunEvent[] {
-  const events = recorded.map(upgradeEvent);
-  const left = machinesWithSpools(events);
-  return left.size === 0 ? events : events.map((event) => withOlderSpools(event, left));
+/** Keeps the order. */
+export function upgradeEvents(recorded: readonly Recorded[]): readonly RunEvent[] {
+  return separate(recorded.map(upgradeEvent), 1);
 }
 
 function upgradeEvent({ line, lines, ...event }: Recorded): RunEvent {
@@ -43,27 +39,4 @@ function upgradeJob<T extends { readonly line: number | null }>(job: T): T & { r
 
 function upgradeLine<T extends { readonly line?: number; readonly job: number }>({ line, ...about }: T) {
   return { ...about, job: line ?? about.job };
-}
-
-/** Machines that had something of the batch when the last client of version 1 left. */
-function machinesWithSpools(events: readonly RunEvent[]): Set<string> {
-  const jobs = [...(readPast(events)?.jobs.values() ?? [])];
-  const names = new Set(events.flatMap((event) => ("machine" in event ? [event.machine] : [])));
-  const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
-  const state = initialState({ jobs, machines: [...names], policy });
-  replay(state, events);
-  return new Set([...state.machines.values()].filter(({ hasSpool }) => hasSpool).map(({ name }) => name));
-}
-
-function withOlderSpools(event: RunEvent, left: ReadonlySet<string>): RunEvent {
-  if (event.kind === "run-started") {
-    const spool = { batch: event.batch, format: 1 };
-    const older = event.machines
-      .filter(({ name }) => left.has(name))
-      .map((machine) => ({ ...machine, name: olderName(machine.name), spool }));
-    return { ...event, machines: [...event.machines, ...older] };
-  }
-  return "machine" in event && left.has(event.machine)
-    ? { ...event, machine: olderName(event.machine) }
-    : event;
 }

@@ -16,6 +16,7 @@ import type { RunEvent } from "../../model/event.js";
 import { isRecorded, recordedPart } from "../../model/recorded.js";
 import { describeNewer } from "../../model/version.js";
 import { findDistrust } from "./distrust-records.js";
+import { separateOlder } from "./older-spools.js";
 import { upgradeEvents } from "./record-v1.js";
 
 const FORMAT = 2;
@@ -79,7 +80,9 @@ export function loadRecord(path: string, bytes?: number): RunEvent[] {
   if (newer !== -1) throw newerError(`${path}:${newer + 1}`, lines);
   const known = lines.flatMap((line) => (line !== null && isRecorded(line) ? [line] : []));
   const upgraded = upgradeEvents(known.filter(({ v }) => v === 1).map(withoutVersion)).values();
-  return known.map((line) => (line.v === 1 ? (upgraded.next().value as RunEvent) : withoutVersion(line)));
+  return separateOlder(
+    known.map((line) => (line.v === 1 ? (upgraded.next().value as RunEvent) : withoutVersion(line))),
+  );
 }
 
 function refuseForeign(dir: string): void {

@@ -113,10 +113,14 @@ export class Collector {
       await this.#parts.home.results.sync();
       for (const { key, beside } of placed) {
         const { files = 0, bytes = 0 } = written.get(key) ?? {};
-        const [about, outcome] = [parseAttemptKey(key), outcomes.get(key) ?? UNTOLD];
+        const about = parseAttemptKey(key);
+        const logged = this.#parts.known.outcomeOf(link.spec.name, about.job, about.attempt);
+        const outcome = logged ?? outcomes.get(key) ?? UNTOLD;
         const missing = allMissing.get(key);
         const came = { outcome, files, bytes, ...(missing && { missing }), ...(beside && { beside }) };
-        emit({ kind: "job-collected", ...about, machine: link.spec.name, ...came });
+        const machine = link.spec.name;
+        const footprint = this.#parts.known.footprintOf(machine, about.job, about.attempt);
+        emit({ kind: "job-collected", ...about, machine, ...came, ...(footprint && { footprint }) });
       }
     }
     for (const { key } of placed) await this.#prune(key, emit);

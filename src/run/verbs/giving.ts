@@ -2,21 +2,19 @@
 // arrive go to other machines.
 
 import type { Decision } from "../../model/decision.js";
-import { type JobId, kindOf, treeKeyOf } from "../../model/job.js";
-import { limitOfJob } from "../../model/output-limit.js";
-import { deviceEnv } from "../../plan/slots/devices.js";
+import { type JobId, treeKeyOf } from "../../model/job.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import { handOver, NothingArrived } from "../../remote/spool/hand-over.js";
-import { jobScript } from "../../remote/spool/job-script.js";
 import type { Manifest } from "../../remote/spool/manifest.js";
-import { needsOwnShell } from "../../remote/spool/own-shell.js";
 import type { Tree } from "../../remote/tree/tree.js";
 import type { Emit } from "../loop.js";
 import type { Attendant } from "./attending.js";
 import { type ExpectedError, isExpected } from "./expected-error.js";
+import { handedJob } from "./handed-job.js";
 import { jobsOf, type Known } from "./known.js";
 import type { MachineLink } from "./machine-link.js";
 import type { Resumer } from "./resuming.js";
+import { roomTexts } from "./room-texts.js";
 import type { Stager } from "./staging.js";
 import { settleDoubt } from "./taking-back.js";
 import type { Terms } from "./terms.js";
@@ -74,29 +72,23 @@ export class Giver {
 
   /** Resolves with the jobs that were not accepted; rejects as the remote verb does. */
   async #send(link: MachineLink, ids: readonly JobId[], emit: Emit): Promise<LeftOutJobs> {
-    const { settings, batch, env, jobEnv } = this.#parts.terms;
-    const { requirement, copiesUnchanged, timeoutSeconds, inPlace, mergesOutput, maxOutput } = settings;
-    const { spec, place, signal, isFurnished, usesScopes } = link;
+    const { settings, batch } = this.#parts.terms;
+    const { copiesUnchanged, timeoutSeconds, inPlace } = settings;
+    const { spec, place, signal, isFurnished, usesScopes, capacity } = link;
+    if (capacity === null) throw new Error(`${spec.name} gets jobs before it was measured`);
     const { hasPlainSlots } = spec;
     const manifest = this.#manifest(link, ids);
     const tree = await this.#treeFor(link, manifest, emit);
     const resumed = await this.#parts.resumer.prepare(link, [...manifest.jobs.keys()], emit);
-    const jobs = [...manifest.jobs].map(([key, job]) => ({
-      key,
-      script: jobScript(job, spec, batch, jobEnv?.get(job.id) ?? env, mergesOutput),
-      // A fork runs in the slot's directory, so it cannot resume another one.
-      needsOwnShell: spec.setup.length > 0 || resumed.has(key) || needsOwnShell(job.command),
-      timeoutSeconds: job.timeoutSeconds,
-      maxOutput: limitOfJob(job, maxOutput) ?? undefined,
-      kind: kindOf(job.requirement),
-      layers: resumed.get(key)?.layers,
-    }));
+    const jobs = [...manifest.jobs].map(([key, job]) =>
+      handedJob({ key, job, spec, terms: this.#parts.terms, layers: resumed.get(key)?.layers }),
+    );
     const leftOut = await handOver(link.session, {
       place,
       tree,
-      requirement,
+      ...roomTexts({ spec, capacity, settings, batch, jobs: manifest.jobs.values() }),
       settings: { copiesUnchanged, timeoutSeconds, inPlace, usesScopes, hasPlainSlots },
-      slots: manifest.slots.map((slot) => ({ slot, env: deviceEnv(slot, slot.requirement ?? requirement) })),
+      slots: manifest.slots.length,
       isFurnished,
       jobs,
       manifest,

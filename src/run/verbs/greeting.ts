@@ -4,8 +4,8 @@ import { LinkLost } from "../../fleet/link.js";
 import { isRetryable, retrying, wasDropped } from "../../fleet/retrying.js";
 import type { News } from "../../model/event.js";
 import { type Capacity, olderName } from "../../model/machine.js";
-import { explainShortages } from "../../plan/slots/explain.js";
-import { type KindsPlan, mustKnowCpuUse, planKinds } from "../../plan/slots/kinds.js";
+import { judgeKinds, type Kinds, type KindsPlan, mustKnowCpuUse, planKinds } from "../../plan/slots/kinds.js";
+import { whyNever } from "../../plan/slots/why-never.js";
 import { isAtProcessLimit, PROCESS_LIMIT_HINT, RemoteError } from "../../remote/engine/remote-error.js";
 import { probe } from "../../remote/probe/probe.js";
 import type { Session } from "../../transport/session.js";
@@ -70,7 +70,7 @@ export class Greeter {
     const plan = this.#chooseSlots(link, capacity, resumes);
     if (plan.slots.length === 0) {
       await stager.withdraw(link);
-      const reason = reasonsFor(plan.short, capacity);
+      const reason = whyNever(capacity, plan.short);
       emit({ kind: "machine-failed", machine, reason, hint: null, hasNoRoom: true });
       return link.close();
     }
@@ -78,8 +78,19 @@ export class Greeter {
     link.usesScopes = capacity.logout === "scope";
     // For handing over, following, controlling, and the first results.
     link.session.makeReady?.(4);
-    tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots: plan.slots });
-    link.slots = plan.slots;
+    const { slots, serves } = plan;
+    tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots, kinds: serves });
+    link.slots = slots;
+    link.capacity = capacity;
+  }
+
+  /** Jobs of new kinds arrived: judges them by what the machine has, as it was measured. */
+  judge({ spec, capacity }: MachineLink, kinds: Kinds, emit: Emit): void {
+    if (capacity === null) return;
+    const { requirement, placing } = this.#parts.terms.settings;
+    const { serves, short } = judgeKinds({ spec, capacity, requirement, placing, kinds });
+    if (serves.length > 0) emit({ kind: "machine-serves", machine: spec.name, kinds: serves });
+    this.#warnOfShort(spec.name, capacity, short, emit);
   }
 
   /** The machine gets no jobs before the working directory is read. If that takes long, the machine is measured again. */
@@ -110,10 +121,11 @@ export class Greeter {
    */
   #chooseSlots({ spec, pastSlots, older }: MachineLink, capacity: Capacity, resumes: boolean): KindsPlan {
     const { terms, known } = this.#parts;
-    const { settings, kinds } = terms;
+    const { kinds } = terms;
+    const { requirement, placing } = terms.settings;
     const besides = known.hasSpool(olderName(spec.name)) ? older?.slots : null;
     const past = (resumes ? pastSlots : besides) ?? [];
-    const question = { spec, capacity, requirement: settings.requirement, kinds };
+    const question = { spec, capacity, requirement, placing, kinds };
     if (!resumes || !known.hasOnlyKept(spec.name)) return planKinds({ ...question, past });
     // The machine has no job. With fewer slots than before, the extra old slots would still take jobs.
     const fresh = planKinds({ ...question, past: [] });
@@ -121,16 +133,20 @@ export class Greeter {
   }
 
   #warn(machine: string, capacity: Capacity, { short }: KindsPlan, emit: Emit): void {
-    const { terms, known } = this.#parts;
+    const { terms } = this.#parts;
     if (terms.settings.requirement.gpu?.listed !== undefined && capacity.gpus.length === 0) {
       const message = `${machine}: no GPU was found; jobs use the ones in --gpus anyway`;
       emit({ kind: "warning", message });
     }
     const warning = warnOfLogout(machine, capacity);
     if (warning !== null) emit({ kind: "warning", message: warning });
+    this.#warnOfShort(machine, capacity, short, emit);
+  }
+
+  #warnOfShort(machine: string, capacity: Capacity, short: KindsPlan["short"], emit: Emit): void {
     for (const each of short) {
-      const reasons = explainShortages({ capacity, ...each }).join("; ");
-      const message = `${machine} has no room for ${known.linesOfKind(each.kind)}: ${reasons}`;
+      const reasons = whyNever(capacity, [each]);
+      const message = `${machine} has no room for ${this.#parts.known.linesOfKind(each.kind)}: ${reasons}`;
       emit({ kind: "warning", message });
     }
   }
@@ -144,10 +160,6 @@ function open(link: MachineLink, emit: Emit): Promise<Session> {
     if (link.dropsInRow !== VAIN_SESSIONS || !isAtProcessLimit(reason)) return;
     emit({ kind: "machine-refused", machine, jobs: [], reason, hint: PROCESS_LIMIT_HINT });
   });
-}
-
-function reasonsFor(short: KindsPlan["short"], capacity: Capacity): string {
-  return [...new Set(short.flatMap((kind) => explainShortages({ capacity, ...kind })))].join("; ");
 }
 
 /** Not after the connection was lost again: otherwise the report of success would follow the report of the loss. */

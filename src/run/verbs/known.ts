@@ -2,7 +2,8 @@
 
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
-import { type Job, type JobId, kindOf } from "../../model/job.js";
+import type { Footprint } from "../../model/footprint.js";
+import { type Job, type JobId, kindOf, type Outcome } from "../../model/job.js";
 import { heldBy } from "../../plan/holdings.js";
 import { hasOnlyKept, keepsDir, keptOn, lastBegun, lastKept } from "../../plan/kept-dirs.js";
 import { isUnderWay, keyOn, machineOf, type RunState } from "../../plan/run-state.js";
@@ -50,6 +51,12 @@ export class Known {
     return isUnderWay(this.#state, machine, id, attempt);
   }
 
+  /** How the attempt ended by its machine's log, which says more than its exit code; null if the log was not read. */
+  outcomeOf(machine: string, id: JobId, number: number): Outcome | null {
+    const attempt = machineOf(this.#state, machine).attempts.get(id);
+    return attempt?.number === number && "outcome" in attempt.stage ? attempt.stage.outcome : null;
+  }
+
   /** True if another machine got the job in the meantime. */
   isSuperseded(machine: string, id: JobId, number: number): boolean {
     const attempt = machineOf(this.#state, machine).attempts.get(id);
@@ -59,6 +66,16 @@ export class Known {
   /** Keys of the attempts that the machine was given and that were not collected or taken back. */
   heldBy(machine: string): string[] {
     return this.keys(machine, heldBy(machineOf(this.#state, machine)));
+  }
+
+  /** What the machine reported at its end; absent: unknown. */
+  footprintOf(machine: string, id: JobId, number: number): Footprint | undefined {
+    const attempt = this.#state.machines.get(machine)?.attempts.get(id);
+    return attempt?.number === number && "footprint" in attempt.stage ? attempt.stage.footprint : undefined;
+  }
+
+  isSetAside(machine: string): boolean {
+    return machineOf(this.#state, machine).isSetAside;
   }
 
   /** True if the machine has something of the batch; false for an unknown machine. */

@@ -2,7 +2,7 @@
 
 import type { Fleet } from "../../fleet/fleet.js";
 import { Link } from "../../fleet/link.js";
-import type { Slot } from "../../model/machine.js";
+import type { Capacity, Slot } from "../../model/machine.js";
 import type { Place } from "../../remote/engine/layout.js";
 import { Control } from "../../remote/spool/control.js";
 import { follow } from "../../remote/spool/follow.js";
@@ -10,6 +10,7 @@ import type { KnownLogs } from "../../remote/spool/log-stream.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
 import type { Tree } from "../../remote/tree/tree.js";
 import type { Session } from "../../transport/session.js";
+import type { Emit } from "../loop.js";
 import type { RunMachine } from "../run-machines.js";
 
 /** What was started through one session, and ends with it. */
@@ -31,6 +32,8 @@ export class MachineLink extends Link {
   readonly older: RunMachine["older"];
   /** Its slots in this run; null: it was not measured yet. */
   slots: readonly Slot[] | null = null;
+  /** As it was measured with its slots. */
+  capacity: Capacity | null = null;
   /** The trees that the machine has for its jobs, by `treeKeyOf`. */
   readonly staged = new Map<string, Tree>();
   /** Its slots have everything that this run gives them besides jobs. */
@@ -45,6 +48,7 @@ export class MachineLink extends Link {
   /** The last drain in the logs, and the last one that has ended. */
   readonly #drains = { begun: 0, over: 0 };
   #hasSpool = false;
+  readonly #warnings = new Set<string>();
 
   constructor({ spec, place, pastSlots, older }: Omit<RunMachine, "isOpen">, fleet: Fleet) {
     super(spec, fleet);
@@ -69,6 +73,13 @@ export class MachineLink extends Link {
     Object.assign(this.#drains, { begun: 0, over: 0 });
     this.staged.clear();
     this.isFurnished = false;
+  }
+
+  /** Each slot finds out by itself, and each needs the same warning. */
+  warnOnce(message: string, emit: Emit): void {
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
+    emit({ kind: "warning", message: `${this.spec.name}: ${message}` });
   }
 
   /** Throws LinkLost if there is no session. */

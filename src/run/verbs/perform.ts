@@ -4,6 +4,8 @@ import type { Fleet } from "../../fleet/fleet.js";
 import { isRetryable, pause } from "../../fleet/retrying.js";
 import type { Decision } from "../../model/decision.js";
 import type { JobId } from "../../model/job.js";
+import type { Capacity, MachineSpec } from "../../model/machine.js";
+import type { Kinds } from "../../plan/slots/kinds.js";
 import { clean, type Remains } from "../../remote/spool/clean-spool.js";
 import type { Home } from "../home/home.js";
 import type { Emit } from "../loop.js";
@@ -55,6 +57,11 @@ export class Performer {
     this.#collector = new Collector({ terms, known, home });
   }
 
+  /** The machines that were measured before their first job in this run. */
+  measured(): { spec: MachineSpec; capacity: Capacity }[] {
+    return [...this.#links.values()].flatMap(({ spec, capacity }) => (capacity ? [{ spec, capacity }] : []));
+  }
+
   /** Never rejects for a fault of a machine; that is an event. */
   readonly perform = async (decision: Decision, emit: Emit): Promise<void> => {
     const link = this.#links.get(decision.machine);
@@ -79,6 +86,11 @@ export class Performer {
     void this.#links.get(machine)?.close();
   }
 
+  /** Jobs of these kinds arrived. Machines that are measured later know them from the terms. */
+  judge(kinds: Kinds, emit: Emit): void {
+    for (const link of this.#links.values()) this.#greeter.judge(link, kinds, emit);
+  }
+
   /** The machine's event logs report the change. Rejects with LinkLost if the machine is unreachable. */
   async setDraining(machine: string, isDraining: boolean, emit: Emit): Promise<void> {
     const link = this.#links.get(machine);
@@ -86,6 +98,8 @@ export class Performer {
     if (!link.hasSpool) return emit({ kind: isDraining ? "machine-draining" : "machine-opened", machine });
     const control = await link.control();
     await (isDraining ? control.drain() : control.undrain());
+    // The machine itself does not know that it was set aside.
+    if (!isDraining && this.#known.isSetAside(machine)) emit({ kind: "machine-opened", machine });
   }
 
   async close(): Promise<void> {

@@ -34,7 +34,7 @@ export interface Terms extends Given {
   /** The prefix for its jobs' names. */
   readonly stem: string;
   readonly settings: BatchSettings;
-  /** The requirements of its jobs. */
+  /** The requirements of its jobs, and of those that have arrived since. */
   readonly kinds: Kinds;
   /** The most jobs that there will ever be; Infinity: not known. */
   readonly mostJobs: number;

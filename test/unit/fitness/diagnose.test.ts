@@ -176,6 +176,21 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
+    "a memory limit that works",
+    { facts: { memoryLimit: "works" } },
+    { check: "memory limit", verdict: "ok", says: "--limit-memory works" },
+  ],
+  [
+    "a memory limit that does not work",
+    { facts: { memoryLimit: "there is no systemd-run" } },
+    {
+      check: "memory limit",
+      verdict: "warn",
+      says: "--limit-memory has no effect: there is no systemd-run",
+      fix: "it needs systemd with control groups v2, and on the machine: loginctl enable-linger",
+    },
+  ],
+  [
     "setup that works",
     { facts: { setup: { kind: "worked", python: "/venv/bin/python", said: ["loading modules"] } } },
     { check: "setup", verdict: "ok", says: "works; python is /venv/bin/python" },

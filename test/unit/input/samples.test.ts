@@ -79,6 +79,7 @@ describe("the sample machine files", () => {
       scratch: "/scratch/ada",
       env: { HF_HOME: "/scratch/ada/huggingface", OMP_NUM_THREADS: "4", LEARNING_RATE: "1e-4" },
       setup: ["source /opt/conda/etc/profile.d/conda.sh", "conda activate train"],
+      wrap: ["apptainer", "exec", "--nv", "/data/ada/train.sif"],
       keepFree: { memoryMb: 16000, cpus: 4, gpus: 1 },
     });
   });

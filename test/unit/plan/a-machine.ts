@@ -1,7 +1,14 @@
 // Machines, cards and requirements for tests, with ordinary defaults.
 
 import type { GpuRequirement, Requirement } from "../../../src/model/job.js";
-import type { Capacity, CardHolder, Claim, Gpu, MachineSpec } from "../../../src/model/machine.js";
+import type {
+  Capacity,
+  CardHolder,
+  Claim,
+  ClaimedCard,
+  Gpu,
+  MachineSpec,
+} from "../../../src/model/machine.js";
 import { planSlots, type SlotPlan } from "../../../src/plan/slots/slots.js";
 
 export function aSpec(facts: Partial<MachineSpec> = {}): MachineSpec {
@@ -65,18 +72,23 @@ export function aCapacity(facts: Partial<Capacity> = {}): Capacity {
 
 export function aClaim(facts: Partial<Claim> = {}): Claim {
   return {
+    owner: "",
     batch: "other",
+    job: "",
     slot: "0",
     memoryMb: 0,
     residentMb: 0,
     cpus: 0,
-    gpuUuids: [],
-    gpuMemoryMb: 0,
-    gpuUtilization: 0,
-    reservesGpu: false,
+    cards: [],
+    resources: [],
     reservesMachine: false,
     ...facts,
   };
+}
+
+/** Of a job that shares the card. */
+export function aCardClaim(facts: Partial<ClaimedCard> = {}): ClaimedCard {
+  return { uuid: "GPU-0", memoryMb: 0, share: 0, amount: 0, usedMb: null, ...facts };
 }
 
 export function aNeed(facts: Partial<Requirement> = {}): Requirement {

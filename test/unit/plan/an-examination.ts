@@ -57,6 +57,7 @@ function anExamination({ facts, scratch, connection, found, capacity }: Findings
       packageManager: "apt-get",
       clockAheadMs: 0,
       cudaOrder: null,
+      memoryLimit: null,
       killsProcesses: null,
       lingers: null,
       homeFilesystem: "ext2/ext3",

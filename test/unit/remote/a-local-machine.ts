@@ -74,8 +74,9 @@ export function anOrder(
     place,
     settings: { copiesUnchanged: false, timeoutSeconds: null, inPlace: null },
     isFurnished: false,
-    requirement: SETTINGS.requirement,
-    slots: [{ slot, env: {} }],
+    room: `batch ${place.batch}\ncpu 64000 0\nkeep 0 0 0\njobs -\nslots 0\n`,
+    needs: new Map([["-", "need - 1 1000 0\n"]]),
+    slots: 1,
     tree: noTree("/"),
     jobs: Object.entries(jobs).map(([key, script]) => ({
       key,

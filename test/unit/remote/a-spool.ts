@@ -51,7 +51,12 @@ export async function makeHome({ hasOnlyBusybox = false }: Shell): Promise<Home>
   const tools = hasOnlyBusybox ? busyboxTools() : "/usr/bin:/bin";
   return {
     ...home,
-    env: { PATH: `${home.path("bin")}:${STAND_IN_BIN}:${tools}`, HOME: home.dir },
+    env: {
+      PATH: `${home.path("bin")}:${STAND_IN_BIN}:${tools}`,
+      HOME: home.dir,
+      // A machine of its own, beside other tests.
+      SSHOAL_CLAIMS: home.dir,
+    },
     async close() {
       try {
         await until("no process is left", () => pidsWithHome(home.dir).length === 0);
@@ -88,13 +93,22 @@ export interface Spool {
   readonly dir: string;
   read(path: string): Promise<string>;
   exists(path: string): boolean;
-  /** `need`: the text of a claim; absent: almost nothing. */
-  slot(index: number, facts?: { need?: string; env?: string; room?: readonly string[] }): Promise<void>;
+  slot(index: number): Promise<void>;
+  /** What jobs of this kind need: `need <MB> <thousandths of cores> <0 or 1>`, then lines without the kind. */
+  need(lines: readonly string[], kind?: string): Promise<void>;
+  /** The room of the machine, besides its batch. */
+  room(lines: readonly string[]): Promise<void>;
   job(
     key: string,
     command: string,
     tree?: string,
-    facts?: { isLarge?: boolean; kind?: string; keep?: readonly string[]; maxOutput?: string },
+    facts?: {
+      isLarge?: boolean;
+      kind?: string;
+      keep?: readonly string[];
+      maxOutput?: string;
+      memoryLimit?: number;
+    },
   ): Promise<void>;
   start(index?: number, env?: Readonly<Record<string, string>>): Loop;
   /** Starts the loop and waits for its end; it must not complain about anything. */
@@ -125,25 +139,33 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
       .join(""),
   );
   const read = (path: string) => readFile(join(dir, path), "utf8");
-  const events = () => readEvents(dir);
+  // busybox may have no flock, so each loop warns. Most tests are not about that.
+  const events = async () =>
+    (await readEvents(dir)).filter((line) => !/^warned \d+ there is no flock/.test(line));
   const spool: Spool = {
     dir,
     read,
     exists: (path) => existsSync(join(dir, path)),
     events,
-    async slot(index, { need = "1 1 0 0 0 0 -", env = "check_cards=", room } = {}) {
-      if (room) await home.write(`${place}/slots/${index}/room`, room.map((line) => `${line}\n`).join(""));
-      await home.write(`${place}/slots/${index}/need`, `${need}\n`);
+    async slot(index) {
       await home.write(`${place}/slots/${index}/events`, "");
-      await home.write(`${place}/slots/${index}/env`, `export SSHOAL_SLOT=${index}\n${env}\n`);
     },
-    async job(key, command, tree = "-", { isLarge = false, kind, keep, maxOutput } = {}) {
+    async need(lines, kind = "-") {
+      const text = lines.map((line) => `${line.replace(" ", ` ${kind} `)}\n`).join("");
+      await home.write(`${place}/needs/${kind}`, text);
+    },
+    async room(lines) {
+      await home.write(`${place}/room`, [`batch ${batch}`, ...lines].map((line) => `${line}\n`).join(""));
+    },
+    async job(key, command, tree = "-", { isLarge = false, kind, keep, maxOutput, memoryLimit } = {}) {
+      if (memoryLimit !== undefined)
+        await home.write(`${place}/jobs/${key}/memory-limit`, `${memoryLimit}\n`);
       if (maxOutput !== undefined) await home.write(`${place}/jobs/${key}/max-output`, `${maxOutput}\n`);
       if (keep) await home.write(`${place}/jobs/${key}/keep`, keep.map((line) => `${line}\n`).join(""));
       if (kind !== undefined) await home.write(`${place}/jobs/${key}/own`, `${kind}\n`);
       const hasDirectories =
         !["-", "@"].includes(tree) && (await hasDirectory(home.path(".sshoal/trees", tree)));
-      const isOwn = keep !== undefined || needsOwnShell(command);
+      const isOwn = keep !== undefined || memoryLimit !== undefined || needsOwnShell(command);
       const flags = [hasDirectories, isLarge, isOwn].map((flag) => (flag ? 1 : 0));
       const treeLine = `#tree ${tree} ${flags.join(" ")}`;
       await home.write(`${place}/jobs/${key}/command`, `${treeLine}\n${BEGIN}\n${command}\n`);
@@ -170,6 +192,8 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
     results: (key) => list(join(dir, "jobs", key, "work")),
   };
   await spool.slot(0);
+  await spool.room(["cpu 8000 0", "keep 0 0 0", "jobs -"]);
+  await spool.need(["need 1 1000 0"]);
   return spool;
 }
 

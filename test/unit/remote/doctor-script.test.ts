@@ -40,7 +40,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
 
   function run(spec: Partial<MachineSpec> = {}, { env = {}, limits = {} } = {}) {
     const all = { seconds: 60, setup_seconds: 60, survivor_seconds: 600, ...limits };
-    const script = doctorScript(NONCE, aSpec({ address, ...spec }), all);
+    const script = doctorScript(NONCE, { spec: aSpec({ address, ...spec }) }, all);
     const [file, ...words] = shell.words;
     const askedAt = Date.now();
     const { stdout, stderr } = spawnSync(file, [...words, "-c", 'eval "$1"', "sh", `${script}\ncat`], {
@@ -157,7 +157,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
 test("missing tools are named", async () => {
   const home = await makeHome({ words: ["dash"] });
   const path = pathWithout(home, "tar", "setsid", "find", "bash");
-  const script = doctorScript(NONCE, aSpec({ address, setup: ["true"] }));
+  const script = doctorScript(NONCE, { spec: aSpec({ address, setup: ["true"] }) });
   const { stdout } = spawnSync("/usr/bin/dash", ["-c", script], {
     env: { PATH: path, HOME: home.dir },
     encoding: "utf8",

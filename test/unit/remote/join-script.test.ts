@@ -4,7 +4,7 @@ import { joinScript } from "../../../src/remote/join-script.js";
 
 const runtime = new URL("../../../src/remote/runtime/", import.meta.url);
 const entries = readdirSync(runtime, { recursive: true, encoding: "utf8" }).filter((name) =>
-  /\.(sh|bash)$/.test(name),
+  /\.(sh|bash|awk)$/.test(name),
 );
 const parts = entries.filter((name) => name.includes("/"));
 const scripts = entries.filter((name) => !name.includes("/"));
@@ -17,13 +17,15 @@ test("every part is in a joined script, and no script needs a part that a spool 
     return !texts.some((script) => script.includes(text));
   });
   expect(unused).toEqual([]);
-  expect(texts.filter((script) => /^\. \.\/[\w-]+\//m.test(script))).toEqual([]);
+  expect(texts.filter((script) => /^(\. \.\/[\w-]+\/|@include)/m.test(script))).toEqual([]);
 });
 
 describe.each(scripts)("%s", (name) => {
   test("defines each function once: no part replaces a function of another part", () => {
     const text = joined.get(name) ?? "";
-    const functions = [...text.matchAll(/^(\w+)\(\) \{$/gm)].map(([, each = ""]) => each);
+    const functions = [...text.matchAll(/^(?:function (?=\w))?(\w+)\([^()]*\) \{$/gm)].map(
+      ([, each = ""]) => each,
+    );
     expect(functions.filter((each, index) => functions.indexOf(each) < index)).toEqual([]);
   });
 });

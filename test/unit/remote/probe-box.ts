@@ -30,6 +30,8 @@ export interface Circumstances {
   readonly after?: string;
   readonly proc?: string;
   readonly gpuSeconds?: string;
+  /** The processes on every card are wanted. */
+  readonly holders?: boolean;
 }
 
 export class ProbeBox {
@@ -56,6 +58,8 @@ export class ProbeBox {
       env: {
         PATH: `${this.files.path("bin")}:${STAND_IN_BIN}:/usr/bin:/bin`,
         HOME: this.files.dir,
+        // Claims of real slots are none of its business.
+        SSHOAL_CLAIMS: this.files.dir,
         NVIDIA_SMI_STATE: this.files.path("state"),
         ...env,
       },
@@ -68,9 +72,15 @@ export class ProbeBox {
     return { stdout, stderr, lines, capacity: parseProbe(lines), isComplete: lines.at(-1) === "done" };
   }
 
-  #settings({ proc = this.files.path("proc"), gpuSeconds = "60" }: Circumstances) {
+  #settings({ proc = this.files.path("proc"), gpuSeconds = "60", holders = false }: Circumstances) {
     // On a fixed tree there is no need to wait between the two readings.
     const apart = proc === "/proc" ? "20" : "0";
-    return { proc, sys: this.files.path("sys"), gpu_seconds: gpuSeconds, apart };
+    return {
+      proc,
+      sys: this.files.path("sys"),
+      gpu_seconds: gpuSeconds,
+      apart,
+      details: holders ? "yes" : "no",
+    };
   }
 }

@@ -208,15 +208,21 @@ describe.each(SHELLS)("under %s", (shell) => {
       });
       expect(capacity.claims).toEqual([
         {
+          owner: "",
           batch: "b1",
+          job: "",
           slot: "0",
           memoryMb: 7000,
           residentMb: 200,
           cpus: 1,
-          gpuUuids: ["GPU-a", "GPU-b"],
-          gpuMemoryMb: 1000,
-          gpuUtilization: 0.75,
-          reservesGpu: true,
+          resources: [],
+          cards: ["GPU-a", "GPU-b"].map((uuid) => ({
+            uuid,
+            memoryMb: 1000,
+            share: 0.75,
+            amount: 1,
+            usedMb: null,
+          })),
           reservesMachine: false,
         },
       ]);
@@ -231,7 +237,7 @@ describe.each(SHELLS)("under %s", (shell) => {
       await files.write("proc/80/stat", stat(80, "child", 79, 5005, 25600));
       await slot("s/batches/b/slots/3", { claim: "5 1 0 0 0 1 -\n", loop: `70 5000 ${BOOT_ID}\n`, job });
       expect(box.run({ bases: [files.path("s")] }).capacity.claims).toMatchObject([
-        { slot: "3", residentMb, gpuUuids: [], reservesMachine: true },
+        { slot: "3", residentMb, cards: [], reservesMachine: true },
       ]);
     });
 

@@ -11,7 +11,6 @@ import { until } from "../../rig/until.js";
 import { type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 
 const A = "0000001-1";
-const TOO_MUCH = "999999999 1 0 0 0 0 -";
 
 /** home.close() fails if a process is left. One that sleeps for more than a second would be left. */
 describe.each(SHELLS)("under %s", (_, shell) => {
@@ -32,11 +31,11 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     Number(readFileSync(join(spool.dir, "slots/0", name), "utf8").split(" ")[0]);
 
   async function waitingLoop() {
-    await spool.slot(0, { need: TOO_MUCH });
+    await spool.need(["need 999999999 1000 0"]);
     await spool.job(A, "true");
     const loop = spool.start();
     loop.ended.catch(() => undefined); // its log may be gone
-    await spool.untilEvent("waiting 0 ");
+    await spool.untilEvent("waits 0 ");
     return loop;
   }
 
@@ -63,10 +62,12 @@ describe.each(SHELLS)("under %s", (_, shell) => {
 
   test("a keeper that waits for room ends when its loop is killed, and takes no job", async () => {
     saveGpus(home.path("nvidia-smi.state"), { gpus: [{ memoryFree: 10 }] });
-    await spool.slot(0, { need: "1 1 1000 0.75 1 0 GPU-7", env: "check_cards=0" });
+    const uuid = "GPU-00000000-0000-0000-0000-000000000000";
+    await spool.room(["cpu 8000 0", "keep 0 0 0", "jobs -", `card 0 ${uuid} nvidia 24576 24268 0 - -`]);
+    await spool.need(["need 1 1000 0", "cards 1 0 1000 750 1 * 0"]);
     await spool.job(A, "true");
     const loop = spool.start();
-    await spool.untilEvent("waiting 0 GPU 0: ");
+    await spool.untilEvent(`waits 0 ${A} - cards:1000:0 card:0:memory:1000:10:24576`);
     const keeper = pidIn("keeper");
     loop.child.kill("SIGKILL");
     await loop.ended;

@@ -1,15 +1,16 @@
-// Runs slot.sh on a spool with jobs of several kinds: which slot takes which job, and which one goes first.
+// Runs slot.sh on a spool whose jobs have several needs: which job begins, and which one goes first.
 
+import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { attemptKey } from "../../../src/model/attempt-key.js";
-import { until } from "../../rig/until.js";
-import { BATCH, HOST, type Home, liveLine, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+import { claimDir } from "./a-claim.js";
+import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
 
-const keyOf = (id: number) => attemptKey({ rank: 5_000_000_000_000 + id, job: id, number: 1 });
+const keyOf = (id: number) => attemptKey({ rank: id, job: id, number: 1 });
 const [A, B, C, D] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)];
-/** Cores of a job and of the machine, in thousandths; the most jobs. */
-const LIGHT = "1000 9000 9";
-const SLOTS = `.sshoal/batches/${BATCH}@${HOST}/slots`;
+/** Cards whose memory is not measured. */
+const card = (index: number) => `card ${index} GPU-${index} nvidia 8000 - - t -`;
+const ROOM = ["cpu 8000 0", "keep 0 0 0", "jobs -"];
 
 describe.each(SHELLS)("under %s", (name, shell) => {
   let home: Home;
@@ -18,69 +19,88 @@ describe.each(SHELLS)("under %s", (name, shell) => {
   beforeEach(async () => {
     home = await makeHome(shell);
     spool = await makeSpool(home, shell);
+    await spool.slot(1);
   });
   afterEach(() => home.close());
 
   const go = () => home.write("go", "");
   const waits = () => `until [ -e ${home.path("go")} ]; do sleep 0.2; done`;
+  const notes = (key: string) => `echo ${key} >>"$HOME/order"`;
+  const orderOf = async () =>
+    existsSync(home.path("order")) ? (await home.read("order")).trim().split("\n") : [];
 
-  test("a slot takes the jobs of its kind, and no others", async () => {
-    await spool.slot(0, { room: ["-", LIGHT] });
-    await spool.slot(1, { room: ["big", LIGHT] });
-    await spool.job(A, "true");
-    await spool.job(B, "true", "-", { kind: "big" });
-    await spool.job(C, "true", "-", { kind: "other" });
-    await spool.run(0);
-    expect([A, B, C].map((key) => spool.exists(`jobs/${key}/exit`))).toEqual([true, false, false]);
-    await spool.run(1);
-    expect([A, B, C].map((key) => spool.exists(`jobs/${key}/exit`))).toEqual([true, true, false]);
+  test("one slot takes jobs of every need, in their order, each with a claim for its own", async () => {
+    await spool.need(["need 2 2000 0"], "big");
+    await spool.room([...ROOM, card(0)]);
+    await spool.need(["need 1 1000 0", "cards 1 0 9 100 1 * 0"], "card");
+    const claim = `head -n 1 "$HOME/${claimDir()}/${BATCH}@${HOST}.0"`;
+    await spool.job(A, claim);
+    await spool.job(B, claim, "-", { kind: "big" });
+    await spool.job(C, claim, "-", { kind: "card" });
+    await spool.job(D, claim);
+    await spool.run();
+    const claims = await Promise.all([A, B, C, D].map((key) => spool.read(`jobs/${key}/out`)));
+    expect(claims).toEqual([
+      "1 1 0 0 0 0 -\n",
+      "2 2 0 0 0 0 -\n",
+      "1 1 9 0.1 1 0 GPU-0\n",
+      "1 1 0 0 0 0 -\n",
+    ]);
+    const started = (await spool.events()).filter((line) => line.startsWith("started"));
+    expect(started.map((line) => line.split(" ")[1])).toEqual([A, B, C, D]);
   });
 
-  test("a slot without kinds does not take jobs that have one", async () => {
-    await spool.job(A, "true", "-", { kind: "big" });
-    await spool.job(B, "true");
-    await spool.run(0);
-    expect([A, B].map((key) => spool.exists(`jobs/${key}/exit`))).toEqual([false, true]);
+  test("a claim for more is kept for a job that needs less of the same, but not for other cards", async () => {
+    await spool.need(["need 5 2000 0"], "big");
+    await spool.need(["need 5 2000 1"], "machine");
+    const claim = `head -n 1 "$HOME/${claimDir()}/${BATCH}@${HOST}.0"`;
+    await spool.job(A, claim, "-", { kind: "big" });
+    await spool.job(B, claim);
+    await spool.job(C, claim, "-", { kind: "machine" });
+    await spool.run();
+    const claims = await Promise.all([A, B, C].map((key) => spool.read(`jobs/${key}/out`)));
+    expect(claims).toEqual(["5 2 0 0 0 0 -\n", "5 2 0 0 0 0 -\n", "5 2 0 0 0 1 -\n"]);
   });
 
-  const shortages: [string, string, string[], string[], RegExp][] = [
-    ["cores", "1 1 0 0 0 0 -", ["-", "3000 5000 9"], ["big", "2500 5000 9"], /^cores: other jobs/],
-    ["max_jobs", "1 1 0 0 0 0 -", ["-", "1000 9000 1"], ["big", "1000 9000 1"], /^max_jobs: as many/],
+  const shortages: [string, string[], string[], string[], RegExp][] = [
+    ["cores", ["need 1 6000 0"], ["need 1 5000 0"], [], / cores:5000:2000$/],
+    ["max_jobs", ["need 1 1000 0"], ["need 2 1000 0"], [], / jobs:1$/],
     [
-      "a card's memory",
-      "1 1 0 0 0 0 GPU-1",
-      ["-", LIGHT, "GPU-1 3000 100 8000 1200"],
-      ["big", LIGHT, "GPU-0 6000 100 8000 1200", "GPU-1 6000 100 8000 1200"],
-      /^GPU GPU-1: other jobs of the batch are there/,
+      "a card's amount",
+      ["need 1 1000 0", "cards 0 600 9 100 0 0 0"],
+      ["need 1 1000 0", "cards 0 500 9 100 0 0 0"],
+      [card(0)],
+      / cards:500:0 card:0:amount:500:400$/,
     ],
     [
       "a card's computing",
-      "1 1 0 0 0 0 GPU-1",
-      ["-", LIGHT, "GPU-1 1 700 8000 1200"],
-      ["big", LIGHT, "GPU-1 1 600 8000 1200"],
-      /^GPU GPU-1: other jobs of the batch are there/,
+      ["need 1 1000 0", "cards 1 0 9 700 0 0 0"],
+      ["need 1 1000 0", "cards 1 0 9 600 0 0 0"],
+      [card(0)],
+      / cards:1000:0 card:0:use:600:700$/,
     ],
+    ["the machine", ["need 1 1000 0"], ["need 1 1000 1"], [], / machine:-:b-\w+$/],
     [
-      "the machine",
-      "1 1 0 0 0 1 -",
-      ["-", LIGHT],
-      ["big", LIGHT],
-      /^other jobs of the batch have the machine/,
+      "a resource",
+      ["need 1 1000 0", "wants nvme 600"],
+      ["need 1 1000 0", "wants nvme 500"],
+      ["res nvme 0 1000"],
+      / res:nvme:500:400$/,
     ],
   ];
   // The arithmetic is the same in every shell.
   test.each(name === "dash" ? shortages : shortages.slice(1, 3))(
-    "two kinds never use more than there is: %s",
-    async (_, need, room, otherRoom, reason) => {
-      await spool.slot(0, { need: need.replace("1 -", "0 -"), room });
-      await spool.slot(1, { need, room: otherRoom });
+    "jobs of two needs never use more than there is: %s",
+    async (what, need, otherNeed, lines, reason) => {
+      await spool.room([...ROOM.slice(0, 2), what === "max_jobs" ? "jobs 1" : "jobs -", ...lines]);
+      await spool.need(need);
+      await spool.need(otherNeed, "big");
       await spool.job(A, waits());
       await spool.job(B, "true", "-", { kind: "big" });
       const first = spool.start(0);
       await spool.untilEvent(`started ${A}`);
       const second = spool.start(1);
-      const event = await spool.untilEvent("waiting 1 ");
-      expect(event.slice("waiting 1 ".length)).toMatch(reason);
+      expect(await spool.untilEvent(`waits 1 ${B} big `)).toMatch(reason);
       expect(spool.exists(`jobs/${B}/claim`)).toBe(false);
       await go();
       await Promise.all([first.ended, second.ended]);
@@ -88,55 +108,48 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     },
   );
 
-  test("jobs that fit run at the same time", async () => {
-    await spool.slot(0, {
-      need: "1 1 0 0 0 0 GPU-1",
-      room: ["-", "3000 5000 9", "GPU-1 3000 600 8000 1200"],
-    });
-    await spool.slot(1, {
-      need: "1 1 0 0 0 0 GPU-1",
-      room: ["big", "2000 5000 9", "GPU-1 5000 600 8000 1200"],
-    });
-    await spool.job(A, waits());
-    await spool.job(B, waits(), "-", { kind: "big" });
+  test("jobs that fit run at the same time, on one card", async () => {
+    await spool.room([...ROOM, card(0)]);
+    await spool.need(["need 1 1000 0", "cards 0 500 9 500 0 * 0"]);
+    await spool.need(["need 1 1000 0", "cards 0 250 9 250 0 * 0"], "small");
+    await spool.job(A, `echo "$CUDA_VISIBLE_DEVICES"; ${waits()}`);
+    await spool.job(B, `echo "$CUDA_VISIBLE_DEVICES"; ${waits()}`, "-", { kind: "small" });
     const loops = [spool.start(0), spool.start(1)];
     await Promise.all([spool.untilEvent(`started ${A}`), spool.untilEvent(`started ${B}`)]);
     await go();
     await Promise.all(loops.map(({ ended }) => ended));
+    expect([await spool.read(`jobs/${A}/out`), await spool.read(`jobs/${B}/out`)]).toEqual(["0\n", "0\n"]);
   });
 
-  test("a later job lets an earlier one of another kind go first, but not one that waits for something else", async () => {
-    const card = (name: string) => `GPU-${name} 1000 100 8000 1200`;
-    await spool.slot(0, { need: "1 1 9 0.1 1 0 GPU-1", room: ["-", LIGHT, card("1")] });
-    await spool.slot(1, { need: "1 1 9 0.1 1 0 GPU-1", room: ["big", LIGHT, card("1")] });
-    await spool.slot(2, { need: "1 1 9 0.1 1 0 GPU-2", room: ["third", LIGHT, card("2")] });
+  test("a later job overtakes one that waits for something else, but does not take what that one waits for", async () => {
+    await spool.room([...ROOM, card(0), card(1)]);
+    // Two cards for themselves; one card; none.
+    await spool.need(["need 1 1000 0", "cards 1 0 9 100 1 0 0"]);
+    await spool.need(["need 1 1000 0", "cards 2 0 9 100 1 * 0"], "both");
+    await spool.need(["need 1 1000 0", "cards 1 0 9 100 1 1 0"], "one");
+    await spool.need(["need 1 500 0"], "none");
     await spool.job(A, waits());
-    const noted = (key: string) => `echo ${key} >>"$HOME/order"`;
-    await spool.job(B, noted(B), "-", { kind: "big" });
-    await spool.job(C, noted(C));
-    await spool.job(D, noted(D), "-", { kind: "third" });
+    await spool.job(B, notes(B), "-", { kind: "both" });
+    await spool.job(C, notes(C), "-", { kind: "one" });
+    await spool.job(D, notes(D), "-", { kind: "none" });
     const first = spool.start(0);
     await spool.untilEvent(`started ${A}`);
     const second = spool.start(1);
-    await spool.untilEvent("waiting 1 ");
-    await until("it says what it wants", () => spool.exists("slots/1/wants"));
-    await spool.run(2);
-    expect(spool.exists(`jobs/${D}/exit`)).toBe(true);
+    await spool.untilEvent(`ended ${D}`);
+    expect(await spool.untilEvent(`waits 1 ${C} one `)).toMatch(new RegExp(` kept:${B}$`));
+    expect(await orderOf()).toEqual([D]);
     await go();
     await Promise.all([first.ended, second.ended]);
-    expect(await home.read("order")).toBe(`${D}\n${B}\n${C}\n`);
+    expect(await orderOf()).toEqual([D, B, C]);
   });
 
-  test("a slot waits while an earlier job of another kind needs the same, but not for a later one", async () => {
-    await spool.slot(0, { room: ["-", LIGHT] });
-    await spool.slot(1, { room: ["big", LIGHT] });
-    await home.write(`${SLOTS}/1/loop`, liveLine(process.pid));
-    await home.write(`${SLOTS}/1/wants`, `${A} big all\n`);
+  test("a job that could not start anyway keeps nothing from later ones", async () => {
+    await spool.need(["need 999999999 1000 0"], "never");
+    await spool.job(A, "true", "-", { kind: "never" });
     await spool.job(B, "true");
     const loop = spool.start(0);
-    await spool.untilEvent("waiting 0 job 1 comes first");
-    await home.write(`${SLOTS}/1/wants`, `${C} big all\n`);
+    await spool.untilEvent(`ended ${B} 0 0`);
+    await home.write(`.sshoal/batches/${BATCH}@${HOST}/jobs/${A}/claim`, "client\n");
     await loop.ended;
-    expect(spool.exists(`jobs/${B}/exit`)).toBe(true);
   });
 });

@@ -58,7 +58,8 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     });
 
     test("it has the slot's environment and its own session", async () => {
-      await spool.slot(0, { env: "export CUDA_VISIBLE_DEVICES=3\ncheck_cards=" });
+      await spool.room(["cpu 8000 0", "keep 0 0 0", "jobs -", "card 3 three nvidia - - - t -"]);
+      await spool.need(["need 1 1000 0", "cards 1 0 0 0 1 3 1"]);
       await spool.job(
         A,
         'echo "$CUDA_VISIBLE_DEVICES $SSHOAL_SLOT $SSHOAL_ATTEMPT"; cut -d " " -f 6 /proc/$$/stat; echo $$',

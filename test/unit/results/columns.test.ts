@@ -21,13 +21,33 @@ test("parameters come before metrics, and column names are unique", () => {
     "lr (metric) (metric)",
     "state (metric)",
     "seconds",
+    "cpu_seconds",
+    "memory_mb",
+    "gpu_memory_mb",
     "machine",
     "slot",
     "attempt",
     "command",
   ]);
   const [first, second] = rows.map((row) => columns.map((column) => cellOf(row, column)));
-  expect(first).toEqual([1, "succeeded", "0.1", null, 1, 0.1, null, null, 1.5, "gpu1", 0, 1, "train 1"]);
+  expect(first).toEqual([
+    1,
+    "succeeded",
+    "0.1",
+    null,
+    1,
+    0.1,
+    null,
+    null,
+    1.5,
+    null,
+    null,
+    null,
+    "gpu1",
+    0,
+    1,
+    "train 1",
+  ]);
   expect(second?.slice(2, 8)).toEqual([null, "x", null, null, 2, 3]);
 });
 
@@ -38,7 +58,7 @@ test("a job whose line has moved is shown by the number of its name, not by its 
 
 test("if each job invents names, the columns are limited and the rest is counted", () => {
   const rows = Array.from({ length: 103 }, (_, index) => aRow({ metrics: { [`m${index}`]: index } }));
-  expect(columnsOf(rows)).toMatchObject({ columns: { length: 107 }, leftOut: 3 });
+  expect(columnsOf(rows)).toMatchObject({ columns: { length: 110 }, leftOut: 3 });
 });
 
 test("an unknown column is an error that lists the known ones", () => {
@@ -46,13 +66,13 @@ test("an unknown column is an error that lists the known ones", () => {
   expect(() => findColumn(columns, "accuracy")).toThrow(
     expect.objectContaining({
       message: "there is no column accuracy",
-      hint: "there are the metrics acc, loss, and job, state, lr, seconds, machine, slot, attempt",
+      hint: "there are the metrics acc, loss, and job, state, lr, seconds, cpu_seconds, memory_mb, gpu_memory_mb, machine, slot, attempt",
     }),
   );
   const none = columnsOf([aRow()]).columns;
   expect(() => findColumn(none, "constructor")).toThrow(
     expect.objectContaining({
-      hint: "no job has left a metric; there are job, state, seconds, machine, slot, attempt",
+      hint: "no job has left a metric; there are job, state, seconds, cpu_seconds, memory_mb, gpu_memory_mb, machine, slot, attempt",
     }),
   );
 });

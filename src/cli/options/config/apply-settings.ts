@@ -3,7 +3,9 @@
 import type { Command } from "commander";
 import { problemsError, UserError } from "../../../errors.js";
 import { formatPlace } from "../../../input/config/file-place.js";
+import type { AskedNeed } from "../../../input/need/parse-need.js";
 import { type Environment, toAssignment, variableOf } from "../option-values.js";
+import { impliedBy } from "../require-option.js";
 import { reasonAgainst } from "./config-key.js";
 import type { Configuration, Setting } from "./config-settings.js";
 
@@ -44,8 +46,15 @@ export function applySettings(command: Command, settings: readonly Setting[], en
     if (beside === undefined && command.getOptionValueSource(name) === "cli") return false;
     const value = name === "env" ? withVariables(command, setting, env) : setting.value;
     command.setOptionValueWithSource(beside ?? name, value, SOURCE);
+    if (name === "require") applyImplied(command, value as AskedNeed);
     return true;
   });
+}
+
+/** `require: {cpu: 2}` also sets num-cpus. */
+function applyImplied(command: Command, need: AskedNeed): void {
+  for (const [name, value] of impliedBy(need))
+    if (command.getOptionValueSource(name) !== "cli") command.setOptionValueWithSource(name, value, SOURCE);
 }
 
 /** Those of earlier settings, and its own. Throws UserError when this shell does not have one that is passed on. */

@@ -4,6 +4,7 @@ import { Command, CommanderError, type Option } from "commander";
 import { UserError } from "../../../errors.js";
 import type { Mistake } from "../../../input/mistake.js";
 import { asList, type Field, readText, readYesOrNo, refuse } from "../../../input/yaml/yaml-fields.js";
+import type { Value } from "../../../input/yaml/yaml-tree.js";
 import { addOpposites, oppositeOf } from "../opposites.js";
 import { toAssignment, variableOf } from "../option-values.js";
 import type { Key } from "./config-key.js";
@@ -58,6 +59,7 @@ function readFlag({ written, listed }: Key, field: Field, mistakes: Mistake[]): 
 function readWords(option: Option, field: Field, mistakes: Mistake[]): Word[] {
   const { label, value } = field;
   if (value.kind === "map" && takesAssignments(option)) return readAssignments(field, mistakes);
+  if (value.kind === "map" && takesNeeds(option)) return [{ text: needText(value), offset: value.offset }];
   const items = value.kind === "list" ? value.items : [value];
   if (items.length === 0 && !option.optional) {
     const hint = `leave it out, or write ${label}: with a value`;
@@ -81,6 +83,27 @@ function readWord(field: Field, mistakes: Mistake[]): Word[] {
 /** `--env <NAME=VALUE>`: its variables may also be a mapping. */
 function takesAssignments({ flags }: Option): boolean {
   return flags.includes("NAME=VALUE");
+}
+
+/** `--require <needs>`: its names may also be a mapping. */
+function takesNeeds({ flags }: Option): boolean {
+  return flags.includes("<needs>");
+}
+
+/** As people would type it. Other values than numbers are refused by the option itself. */
+function needText(value: Value): string {
+  switch (value.kind) {
+    case "text":
+      return /^[\d.]+$/.test(value.text) ? value.text : JSON.stringify(value.text);
+    case "list":
+      return `[${value.items.map(needText).join(", ")}]`;
+    case "map":
+      return `{${value.entries.map(({ key, value: amount }) => `${needText(key)}: ${needText(amount)}`).join(", ")}}`;
+    case "nothing":
+      return "null";
+    default:
+      return value satisfies never;
+  }
 }
 
 function readAssignments({ label, value }: Field, mistakes: Mistake[]): Word[] {

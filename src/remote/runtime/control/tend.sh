@@ -1,7 +1,7 @@
 # Starts loops for slots that have work and no loop.
 
-# tend: starts loops for slots that have something to do and no loop. Prints these slots, each with its last message.
-# Also prints the slots whose loops run on other hosts, which are not touched.
+# tend: starts loops for slots that have something to do and no loop. Prints these slots, each with its last message. Where
+# one slot waits for room, the others need not. Also prints the slots whose loops run on other hosts, which are not touched.
 tend() {
   unfinished=''
   for place in slots/*; do
@@ -44,7 +44,7 @@ has_use_for() {
     elif [ -e "$dir/claim" ]; then
       # A process that made a claim without a name may be gone.
       is_shared || return 0
-    elif [ ! -e drain ] && is_for "$1" "$dir"; then
+    elif [ ! -e drain ] && is_for "$1" "$dir" && ! is_live scout; then
       return 0
     fi
   done

@@ -108,6 +108,7 @@ tell_slices() {
 
 # A question takes up to a second, so processes are asked for only where they could matter.
 looks_used() {
+  [ "$details" != yes ] || return 0
   case $rows in *', Exclusive_'*) return ;; esac
   [ -n "$(printf '%s\n' "$rows" | while IFS=', ' read -r _ _ total free use _; do is_used && echo yes; done)" ]
 }

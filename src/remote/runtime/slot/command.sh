@@ -3,6 +3,7 @@
 begin() {
   [ "$tree" != @ ] || mkdir -p "$dir/work"
   tell_start
+  ensure_sampler
   start_watchdog
   start_output_watch
 }
@@ -18,10 +19,14 @@ run_in_own_shell() {
   work=$spool/$mine/work kept=$spool/$mine/work
   [ "$tree" != @ ] || work=$in_place kept=$spool/$dir/work
   [ ! -e "$dir/keep" ] || work=$spool/$dir/work kept=$spool/$dir/work
+  name_given 2>>"$dir/err" || return
+  note_oom_kills
+  find_scope
   as_at_login
+  # shellcheck disable=SC2086 # $scope has several words, or none; $politely one, or none
   cd "$work" 2>>"$spool/$dir/err" &&
     SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$here SSHOAL_KEEPER=$keeper SSHOAL_RESULTS=$kept \
-      setsid "$shell" "$spool/$dir/command" </dev/null >>"$spool/$dir/out" 2>>"$spool/$dir/err" 5>&- 6<&- 7>&- 8<&-
+      setsid $scope $politely "$shell" "$spool/$script" </dev/null >>"$spool/$dir/out" 2>>"$spool/$dir/err" 5>&- 6<&- 7>&- 8<&-
   code=$?
   as_in_spool
   cd "$spool" || exit 1

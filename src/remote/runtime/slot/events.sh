@@ -25,6 +25,11 @@ tell() {
 # wall clock, which may be wrong.
 tell_start() {
   untold="${untold:+$untold
-}started $key $slot $begun ${boot_id%%-*}"
+}started $key $slot $begun ${boot_id%%-*}${given_cards:+ gpus=$given_cards}${given_parts:+ got=$given_parts}"
   tell
+}
+
+# warn TEXT: the client prints it once.
+warn() {
+  say "warned $slot $1"
 }

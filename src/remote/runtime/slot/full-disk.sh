@@ -22,6 +22,7 @@ sleep_on() {
 tell_full_disk() {
   is_disk_full || return 0
   throw_ballast
+  facts="$facts disk=full"
   echo "sshoal: the disk is full here: $PWD" >>"$dir/err"
 }
 

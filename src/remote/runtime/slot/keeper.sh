@@ -11,25 +11,31 @@ keep() {
   true >>"$mine/job"
   copied=
   { read -r copied <"$mine/copied"; } 2>/dev/null
-  work_through
+  status=0
+  work_through || status=$leaves
+  release
   tell
-  # 0 for any end of the last job: the keeper was not killed.
-  exit 0
+  # Whatever the end of the last job was: any other status means that the keeper was killed.
+  exit "$status"
 }
 
-# Keys sort in the order in which jobs start. Jobs that arrive in the meantime are found on the next pass.
+# Keys sort in the order in which jobs start. Jobs that arrive in the meantime are found on the next pass. Fails if
+# another slot waits for room already.
 work_through() {
-  for each in jobs/*; do
-    is_waiting "$each" || continue
-    choose_job "$each"
-    has_loop || return
-    until has_room_now; do
-      wait_for_room
-      has_loop || return
-      is_waiting "$dir" || continue 2
+  for next in jobs/*; do
+    # A later job may have run in its place.
+    while is_waiting "$next"; do
+      choose_job "$next"
+      has_loop || return 0
+      if ! has_room; then
+        wait_for_room || return
+        is_in_place || return 0
+      elif take; then
+        said=
+        start_scout
+        run_job
+      fi
     done
-    said=
-    take && run_job
   done
 }
 
@@ -57,7 +63,7 @@ take() {
 }
 
 run_job() {
-  job='' watchdog='' is_put_back=''
+  job='' watchdog='' is_put_back='' facts=''
   # After a power failure, a command that was handed over just before may be empty.
   if ! name_tree; then
     end_with lost 0
@@ -93,11 +99,12 @@ wind_up() {
 # end_with CODE MILLISECONDS
 end_with() {
   cut_output
-  [ "$1" = 0 ] || tell_full_disk
+  [ "$1" = 0 ] || find_cause "$1"
+  add_footprint
   # Valid only with its newline, so an incomplete write is no exit code.
   until echo "$1" >"$dir/exit"; do make_room; done
   # If a job cannot begin, the end of the job before it is not reported yet.
   untold="${untold:+$untold
-}ended $key $slot $1 $2"
+}ended $key $slot $1 $2$facts"
   [ "$1" = 0 ] || tell
 }

@@ -11,8 +11,8 @@ become_the_loop() {
   for trace in loop job keeper; do
     [ ! -s "$mine/$trace" ] || is_new=
   done
-  # The job of a killed loop still uses the room that the loop claimed.
-  ! is_dead "$mine/keeper" || ! is_dead "$mine/job" || true >"$mine/claim"
+  # The job of a killed loop still uses the room that the loop claimed, until recovery has seen its end.
+  [ -z "$is_new" ] || empty_claim
   start_of $$
   is_unwritten=
   echo "$$ $started $here" >"$mine/loop" || { is_unwritten=yes && return 1; }
@@ -25,14 +25,12 @@ become_the_loop() {
 # continues, or none.
 has_work() {
   is_in_place || return 1
-  for each in jobs/*; do
-    is_waiting "$each" || continue
-    choose_job "$each"
-    has_room=
-    ! claim_room || has_room=yes
-    return 0
-  done
-  for trace in loop claim job keeper; do
+  if [ -z "$is_leaving" ] || ! is_live scout; then
+    for each in jobs/*; do
+      ! is_waiting "$each" || return 0
+    done
+  fi
+  for trace in loop job keeper; do
     true >"$mine/$trace"
   done
   say "idle $slot"
@@ -41,7 +39,7 @@ has_work() {
 
 # is_waiting DIR: true if this slot may take the job.
 is_waiting() {
-  [ -e "$1/command" ] && [ ! -e drain ] && [ ! -e "$1/claim" ] && [ ! -e "$1/own" ]
+  [ -e "$1/command" ] && [ ! -e drain ] && [ ! -e "$1/claim" ]
 }
 
 # choose_job DIR: makes it the current job.
@@ -58,10 +56,19 @@ is_in_place() {
 # The keeper runs the jobs. It is a separate process: if the loop is killed, the keeper finishes its job, because only a
 # parent gets an exit code.
 have_it_kept() {
-  run_keeper || recover
+  is_leaving=
+  run_keeper
+  case $? in
+    0) ;;
+    "$leaves") is_leaving=yes ;;
+    *) recover ;;
+  esac
 }
 
-# Fails if the keeper was killed.
+# The status of a keeper that found no room while another slot waits for it.
+leaves=3
+
+# Returns the status of the keeper: 0 or $leaves, or another one if it was killed.
 run_keeper() {
   keep </dev/null &
   wait $!

@@ -13,6 +13,7 @@ recover() {
   fi
   choose_job "jobs/$last"
   [ ! -s "$dir/exit" ] || tell_end
+  empty_claim
   # The changes in work/ since then are unknown, so the next job gets a new copy.
   note_copied ''
 }
@@ -48,7 +49,7 @@ is_taken_over() {
 # see_to_end CLAIM: waits until the current job is gone, then writes how it ended: by its file "code", or as lost. CLAIM
 # is "named" if the process that took it had written its name.
 see_to_end() {
-  took=0 is_seen=
+  took=0 is_seen='' facts=''
   while [ ! -s "$dir/exit" ] && is_under_way "$1"; do is_seen=yes && sleep 1; done
   # A job that was gone at the first check may have ended long ago, so its duration is unknown.
   [ -z "$is_seen" ] || find_age
@@ -78,7 +79,7 @@ find_age() {
 # processes at once: such a signal may have ended the job's last command before the keeper.
 read_last_word() {
   code='' whose=''
-  { read -r whose code <"$mine/code"; } 2>/dev/null && [ "$whose" = "$attempt" ] || code=
+  { read -r whose code _ <"$mine/code"; } 2>/dev/null && [ "$whose" = "$attempt" ] || code=
   case $code in 129 | 130 | 137 | 143) code= ;; esac
 }
 

@@ -10,8 +10,9 @@ start_watchdog() {
 
 # watch SECONDS
 watch() {
-  # Not by redirections of the call, because dash would keep copies open.
+  # Not by redirections of the call, because dash would keep copies open. Without descriptor 4: the claim ends with the job.
   close_pipes
+  exec 4<&-
   # Set before the sleeper starts, or a quick job would leave it behind; until then $! is an earlier process. KILL,
   # because a child that has not reached its exec yet can lose any other signal.
   earlier=$!

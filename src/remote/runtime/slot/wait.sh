@@ -1,18 +1,47 @@
-# Waits for room, and reports the reason.
+# Waits for room, and reports why. Only one slot of a batch waits, the scout. The others end, and the scout starts one of
+# them when it has found room.
 
+# When the scout looks again, in seconds from the last look.
+pause=1
+
+# Returns when there may be room, or when no job waits any more. Fails if another slot waits already.
 wait_for_room() {
   tell
-  [ "$reason" = "$said" ] || say "waiting $slot $reason"
-  said=$reason
+  if ! is_scout; then
+    ! is_live scout || { tell_reasons; return 1; }
+    # On a full disk, several slots wait.
+    { echo "$keeper_line" >scout; } 2>/dev/null
+  fi
+  tell_reasons
   doze
 }
 
-# Sleeps five seconds, or until no job waits. After the batch is removed, the loop ends within a second.
-doze() {
-  for second in 1 2 3 4 5; do
-    sleep 1
-    is_any_waiting || return 0
+is_scout() {
+  scout_line=
+  { read -r scout_line <scout; } 2>/dev/null
+  [ "$scout_line" = "$keeper_line" ]
+}
+
+# Each reason once, until a job of this slot starts.
+tell_reasons() {
+  [ "$reasons" != "$said" ] || return 0
+  said=$reasons
+  printf '%s\n' "$reasons" | while read -r _ words; do
+    [ -z "$words" ] || say "waits $slot $words"
   done
+}
+
+# Sleeps up to five seconds: less after the first looks, and when a slot of this account frees room.
+doze() {
+  slept=0 freed_before=$freed
+  while [ "$slept" -lt "$pause" ]; do
+    sleep 1
+    slept=$((slept + 1))
+    is_any_waiting || return 0
+    look_at_freed
+    [ "$freed" = "$freed_before" ] || { pause=1 && return 0; }
+  done
+  [ "$pause" -ge 5 ] || pause=$((pause + 1))
 }
 
 is_any_waiting() {
@@ -24,7 +53,49 @@ is_any_waiting() {
   return 1
 }
 
+# After this slot has claimed room: if jobs wait and no slot looks for more room, another slot does. Under the lock with which a
+# slot decides to leave the waiting to the scout.
+start_scout() {
+  [ "$held" = new ] || return 0
+  held=yes pause=1
+  is_scout || ! is_live scout || return 0
+  # As long as no slot had to wait, all slots run already.
+  [ -e scout ] || can_grow || return 0
+  with_lock "$lock" wake_another
+}
+
+can_grow() {
+  [ "$most_slots" -gt 0 ] && [ ! -d "slots/$((most_slots - 1))" ]
+}
+
+wake_another() {
+  [ ! -s scout ] || true >scout
+  is_any_waiting || return 0
+  slots=0
+  for other in slots/*; do
+    slots=$((slots + 1))
+    if is_dead "$other/loop"; then
+      wake "${other#slots/}"
+      return
+    fi
+  done
+  [ "$slots" -lt "$most_slots" ] && mkdir "slots/$slots" 2>/dev/null && true >"slots/$slots/events" && wake "$slots"
+  return 0
+}
+
+# wake SLOT: without the descriptors of this slot, which hold its claim and its pipes, and without its cards.
+wake() {
+  (
+    close_pipes
+    exec 4<&-
+    forget_devices
+    start_slot "$1"
+  )
+}
+
 wait_for_disk() {
-  reason="the disk is full: $PWD"
-  wait_for_room
+  tell
+  reasons="wait $key ${kind:--} disk:-"
+  tell_reasons
+  is_any_waiting && sleep 1
 }

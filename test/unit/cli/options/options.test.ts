@@ -49,7 +49,10 @@ test("the defaults are those of ml-scheduler", () => {
     maxSend: null,
     keepsDir: false,
     mergesOutput: false,
+    placing: {},
     maxOutput: null,
+    wrap: null,
+    limitsMemory: false,
     maxOld: null,
     env: {},
     envFromFiles: [],
@@ -60,6 +63,7 @@ test("the defaults are those of ml-scheduler", () => {
     detaches: false,
     tees: false,
     notify: { command: null, on: null },
+    pausesOnCrash: true,
     policy: { retries: 2, retriesFailures: false, reassignAfterMs: 600_000, halt: null },
     rerun: "stopped",
     keepsChanged: false,
@@ -77,6 +81,10 @@ describe("options with a value, in both spellings", () => {
     ["--gpu-memory-required", "3000", ({ requirement }) => requirement.gpu?.memoryMb, 3000],
     ["--gpu-utilization", "0.25", ({ requirement }) => requirement.gpu?.utilization, 0.25],
     ["--gpus-per-job", "4", ({ requirement }) => requirement.gpu?.count, 4],
+    ["--gpus-per-job", "2.5", ({ requirement }) => requirement.gpu?.count, 2.5],
+    ["--gpu-model", "A100|H100", ({ requirement }) => requirement.gpu?.model, "A100|H100"],
+    ["--gpu-memory-total", "40GB", ({ requirement }) => requirement.gpu?.memoryTotalMb, 40_960],
+    ["--require", "{nvme: [1, .5]}", ({ requirement }) => requirement.resources, { nvme: [1, 0.5] }],
     ["--machines", "a.yaml", ({ machines }) => machines, ["a.yaml"]],
     ["--copy-forward", "src", ({ copyForward }) => copyForward, ["src"]],
     ["--copy-backwards", "out", ({ copyBackwards }) => copyBackwards, ["out"]],
@@ -85,6 +93,12 @@ describe("options with a value, in both spellings", () => {
     ["--timeout", "1h30m", ({ timeoutSeconds }) => timeoutSeconds, 5400],
     ["--max-output", "100MB", ({ maxOutput }) => maxOutput, { bytes: 100_000_000, text: "100MB" }],
     ["--max-output", "1.5 GiB", ({ maxOutput }) => maxOutput, { bytes: 1_610_612_736, text: "1.5GiB" }],
+    [
+      "--wrap",
+      "apptainer exec --nv 'my image.sif'",
+      ({ wrap }) => wrap,
+      ["apptainer", "exec", "--nv", "my image.sif"],
+    ],
     ["--max-output", "none", ({ maxOutput }) => maxOutput, null],
     ["--max-old", "0", ({ maxOld }) => maxOld, 0],
     ["--max-old", "all", ({ maxOld }) => maxOld, null],
@@ -207,7 +221,10 @@ describe("bad values are reported, with a good one", () => {
     ["--gpu-utilization", "75%"],
     ["--gpu-utilization", ".5"],
     ["--gpus-per-job", "0"],
-    ["--gpus-per-job", "1.5"],
+    ["--gpus-per-job", "0.0"],
+    ["--gpus-per-job", "0.0005"],
+    ["--gpus-per-job", "-1"],
+    ["--gpu-memory-total", "much"],
     ["--retries", "-1"],
     ["--retries", "many"],
     ["--timeout", "90"],
@@ -549,7 +566,58 @@ describe("--gpus", () => {
     [["0", "1", "2", "--gpus-per-job", "2"], "cannot be split into groups of 2"],
     [["0", "--no-gpu-required"], "--gpus and --no-gpu-required contradict each other"],
     [["0", "--reserve"], "--gpus and --reserve contradict each other"],
+    [["0", "--gpu-model", "A100"], "--gpus and --gpu-model contradict each other"],
+    [["0", "--gpu-memory-total", "40GB"], "--gpus and --gpu-memory-total contradict each other"],
+    [["0", "--gpus-per-job", "0.5"], "--gpus lists whole cards, but --gpus-per-job is 0.5"],
   ])("%j is refused", (argv, message) => {
     expect(errorOf("jobs.sh", "--gpus", ...argv).message).toContain(message);
   });
+});
+
+describe("parts of cards", () => {
+  const gpuOf = (...argv: string[]) => run(...argv).requirement.gpu;
+
+  test.each([
+    [["--gpus-per-job", "0.5"], { count: 0.5, isReserved: false, utilization: 0.5 }],
+    [["--gpus-per-job", "0.9"], { count: 0.9, isReserved: false, utilization: 0.75 }],
+    [["--gpus-per-job", "2.5"], { count: 2.5, isReserved: true, utilization: 0.5 }],
+    [["--gpus-per-job", "2"], { count: 2, isReserved: true, utilization: 0.75 }],
+    [["--gpus-per-job", "0.25", "--gpu-utilization", "0.6"], { isReserved: false, utilization: 0.6 }],
+    [["--gpus-per-job", "1.5", "--no-reserve-gpu"], { isReserved: false }],
+  ])("%j", (argv, expected) => {
+    expect(gpuOf(...argv)).toMatchObject(expected);
+  });
+});
+
+describe("--require", () => {
+  test("has other words for three options, of which the later counts", () => {
+    const need = "{gpu: 0.5, cpu: 2, memory: 500, licence: 1}";
+    expect(run("--require", need).requirement).toEqual({
+      cpus: 2,
+      memoryMb: 500,
+      reservesMachine: false,
+      gpu: { count: 0.5, memoryMb: 1000, utilization: 0.5, isReserved: false },
+      resources: { licence: [1] },
+    });
+    expect(run("--require", need, "--num-cpus", "3").requirement.cpus).toBe(3);
+    expect(run("--num-cpus", "3", "--require", need).requirement.cpus).toBe(2);
+  });
+
+  test("a mistake has its line and column", () => {
+    const { message, hint } = errorOf("jobs.sh", "--require", "{a: 1,\n b 2}");
+    expect(message).toContain("line 2, column 4: invalid character 'b'".slice(0, 16));
+    expect(hint).toBe("for example --require '{licence: 1, nvme: 0.5}'");
+  });
+
+  test.each(["A100|", "", "|", "a\nb"])("--gpu-model %j is refused", (model) => {
+    const { message, hint } = errorOf("jobs.sh", "--gpu-model", model);
+    expect(message).toContain("--gpu-model takes parts of names, with | between them, got");
+    expect(hint).toContain("--gpu-model 'A100|H100'");
+  });
+});
+
+test("--pack and --polite say how cards are chosen", () => {
+  expect(run("--pack").placing).toEqual({ packs: true });
+  expect(run("--pack", "--polite").placing).toEqual({ packs: true, isPolite: true });
+  expect(run("--pack", "--no-pack").placing).toEqual({});
 });

@@ -100,6 +100,32 @@ describe("options right above a job", () => {
     expect(error).toContain("jobs.sh:3");
   });
 
+  test("limit the memory of all jobs, or of one", async () => {
+    const text = "#@ --limit-memory\n\n#@ --no-limit-memory\necho a\necho b\n";
+    const { options, jobs } = await read(text);
+    expect([options.limitsMemory, ...jobs.map(({ limitsMemory }) => limitsMemory)]).toEqual([
+      true,
+      false,
+      undefined,
+    ]);
+    const own = await read("#@ --limit-memory\necho a\necho b\n");
+    expect([own.options.limitsMemory, own.jobs[0]?.limitsMemory]).toEqual([false, true]);
+  });
+
+  test("set a wrapper, or that there is none; a job takes precedence over the command line", async () => {
+    const text = `#@ --wrap 'env A=1'\n\n#@ --wrap "env B='2 3'"\necho a\n#@ --wrap ''\necho b\necho c\n`;
+    const { options, jobs } = await read(text);
+    expect(options.wrap).toEqual(["env", "A=1"]);
+    expect(jobs.map(({ wrap }) => wrap)).toEqual([["env", "B=2 3"], [], undefined]);
+    const typed = await read(text, "--wrap", "nice -n 5");
+    expect(typed.options.wrap).toEqual(["nice", "-n", "5"]);
+    expect(typed.jobs.map(({ wrap }) => wrap)).toEqual([["env", "B=2 3"], [], undefined]);
+    expect((await read(text, "--wrap", "")).options.wrap).toEqual([]);
+    const error = await errorOf('#@ --wrap "env \'A"\n\necho a\n');
+    expect(error).toContain("jobs.sh:1");
+    expect(error).toContain("a quote is not closed");
+  });
+
   test("at the top of the file too, without a blank line between", async () => {
     const { options, jobs } = await read("#@ --num-cpus 3\necho a\necho b\n");
     expect(options.requirement.cpus).toBe(1);
@@ -150,5 +176,30 @@ test("every mistake is reported with its line and the allowed options", async ()
 test("options without a job right below are a mistake after the first job", async () => {
   expect(await errorOf("echo a\n#@ --num-cpus 2\n\necho b\n")).toMatch(
     /^jobs\.sh:2: there is no job right below these options \(put them right above/,
+  );
+});
+
+test("a job may need resources, parts of cards, and cards of a model", async () => {
+  const { options, jobs } = await read(
+    "#@ --require '{licence: 1}' --pack\n\ntrue\n#@ --require '{gpu: 0.5, nvme: 1}'\ntrue\n#@ --gpu-model 'A100|H100'\ntrue\n",
+    "--no-gpu-required",
+  );
+  expect(options.requirement).toMatchObject({ gpu: null, resources: { licence: [1] } });
+  expect(options.placing).toEqual({ packs: true });
+  expect(jobs.map(({ requirement }) => requirement?.resources)).toEqual([
+    undefined,
+    { nvme: [1] },
+    { licence: [1] },
+  ]);
+  expect(jobs.map(({ requirement }) => requirement?.gpu)).toMatchObject([
+    undefined,
+    { count: 0.5, isReserved: false },
+    { count: 1, model: "A100|H100" },
+  ]);
+});
+
+test("contradictions of one job are reported with its line", async () => {
+  expect(await errorOf("#@ --gpus 0,1\n\ntrue\n#@ --gpu-model A100\ntrue\n")).toContain(
+    "jobs.sh:4: --gpus and --gpu-model contradict each other",
   );
 });

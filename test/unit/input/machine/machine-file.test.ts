@@ -68,6 +68,7 @@ max_jobs: 3
 scratch: ~/tmp
 env: { LR: 1e-4 }
 setup: source ~/venv/bin/activate
+wrap: [apptainer, exec, --nv, my image.sif]
 plain_slots: true
 keep_free: { memory: 8000, cpus: 2, gpus: 1 }
 `;
@@ -89,6 +90,7 @@ keep_free: { memory: 8000, cpus: 2, gpus: 1 }
       scratch: "~/tmp",
       env: { LR: "1e-4" },
       setup: ["source ~/venv/bin/activate"],
+      wrap: ["apptainer", "exec", "--nv", "my image.sif"],
       hasPlainSlots: true,
       keepFree: { memoryMb: 8000, cpus: 2, gpus: 1 },
     });
@@ -314,6 +316,13 @@ describe("mistakes of a file, and their places", () => {
   });
 
   test.each([
+    [
+      "wrap: apptainer exec",
+      '2:7: wrap must be a list of words such as [apptainer, exec, image.sif], got "apptainer exec"',
+    ],
+    ["wrap:", "2:6: wrap must be a list of words such as [apptainer, exec, image.sif], got nothing"],
+    ["wrap: ['', exec]", '2:8: wrap must begin with a command, got ""'],
+    ["wrap: [a, [b]]", "2:11: each of wrap must be text, got a list"],
     ["plain_slots: yes", '2:14: plain_slots must be true or false, got "yes"'],
     ["port:", "2:6: port must be a whole number from 1 to 65535, got nothing"],
     ["port: 0", '2:7: port must be a whole number from 1 to 65535, got "0"'],
@@ -486,5 +495,54 @@ describe("mistakes of a file, and their places", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe("resources", () => {
+  const resourcesOf = (text: string) => specOf(`ip: a\nresources:\n  ${text}\n`).resources;
+
+  test.each([
+    ["licence: 3", { licence: { "0": 1, "1": 1, "2": 1 } }],
+    ["nvme: [2, 0.5]", { nvme: { "0": 2, "1": 0.5 } }],
+    ["disk: {fast: 1, slow-2: 4}", { disk: { fast: 1, "slow-2": 4 } }],
+    ["RAM: [512]", { RAM: { "0": 512 } }],
+  ])("%s", (text, expected) => {
+    expect(resourcesOf(text)).toEqual(expected);
+  });
+
+  test("are absent where the file has none", () => {
+    expect(specOf("ip: a\n")).not.toHaveProperty("resources");
+  });
+
+  test("every mistake has its place", () => {
+    const text = `ip: a
+resources:
+  RAM: 512
+  gpu: 1
+  2fast: 1
+  nvme: [1, -1, 0, 1.0005]
+  disk: {"a b": 1, c: much}
+  half: 0.5
+  none: []
+  constructor: 1
+`;
+    const measured = "each amount of resources nvme must be a number above 0 with at most three decimals";
+    const name = "the name of a resource has up to 32 letters, digits, - and _, and begins with a letter";
+    expect(problemsOf(text)).toEqual([
+      "3:8: resources RAM must be a whole number from 1 to 64, which counts instances of 1, got 512 (one instance that has 512 in all: RAM: [512])",
+      "4:3: gpu is measured, and cannot be declared (gpus: and exclude_gpus: choose cards)",
+      `5:3: ${name}, got "2fast"`,
+      `6:13: ${measured}, got "-1"`,
+      `6:17: ${measured}, got "0"`,
+      `6:20: ${measured}, got "1.0005"`,
+      '7:10: a name in resources disk has up to 32 letters, digits, _, . and -, and begins with a letter or digit, got "a b"',
+      '7:23: each amount of resources disk must be a number above 0 with at most three decimals, got "much"',
+      "8:9: resources half must be a whole number from 1 to 64, which counts instances of 1, got 0.5 (one instance that has 0.5 in all: half: [0.5])",
+      "9:9: resources none must have 1 to 64 amounts",
+      `10:3: ${name}, got "constructor"`,
+    ]);
+    expect(problemsOf("ip: a\nresources: 3\n")).toEqual([
+      '2:12: resources must hold lines of the form name: amount, got "3"',
+    ]);
   });
 });

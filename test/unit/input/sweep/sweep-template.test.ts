@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isName, parseTemplate } from "../../../../src/input/sweep/sweep-template.js";
+import { parseSweepWords } from "../../../../src/input/sweep/sweep-words.js";
 
 /** Shows placeholders as <name>, and the rest of the text. */
 function read(text: string): string {
@@ -81,3 +82,29 @@ test.each([
   ["-a", false],
   ["a-", false],
 ])("%j as a name: %s", (text, expected) => expect(isName(text)).toBe(expected));
+
+describe("names of resources", () => {
+  const template = (command: string, ...parameters: string[][]) =>
+    parseSweepWords(command, parameters, new Set(["gpu", "nvme"])).template.map((piece) =>
+      typeof piece === "string" ? piece : `<${piece.name}>`,
+    );
+
+  test("stay for the machine to replace", () => {
+    expect(template("a {gpu} '{nvme}' {lr}", ["lr", "1"])).toEqual([
+      "a ",
+      "{gpu}",
+      " '",
+      "{nvme}",
+      "' ",
+      "<lr>",
+    ]);
+  });
+
+  test("are parameters if the sweep has such ones", () => {
+    expect(template("a {gpu}", ["gpu", "1"])).toEqual(["a ", "<gpu>"]);
+  });
+
+  test("do not take a width", () => {
+    expect(() => template("a {gpu:0>4} {lr}", ["lr", "1"])).toThrow("{gpu} is no parameter");
+  });
+});

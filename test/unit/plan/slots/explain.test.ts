@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Requirement } from "../../../../src/model/job.js";
 import type { Capacity, MachineSpec } from "../../../../src/model/machine.js";
 import { explain } from "../../../../src/plan/slots/explain.js";
-import { aCapacity, aClaim, aGpuNeed, aNeed, gpus, planFor } from "../a-machine.js";
+import { aCapacity, aCardClaim, aClaim, aGpuNeed, aNeed, gpus, planFor } from "../a-machine.js";
 
 function explained(
   capacity: Partial<Capacity>,
@@ -50,7 +50,7 @@ test("each unsuitable card has its reason, and cards with the same reason share 
     { unusable: "needs a reset" },
     {},
   );
-  const claims = [aClaim({ batch: "other", gpuUuids: ["GPU-5"], reservesGpu: true })];
+  const claims = [aClaim({ batch: "other", cards: [aCardClaim({ uuid: "GPU-5", amount: 1 })] })];
   expect(explained({ gpus: cards, claims }, { gpu: aGpuNeed({ memoryMb: 3000 }) })).toEqual([
     "a.yaml: GPU 0: memory: a job needs 3000 MB, 812 MB are free: 2188 MB short (lower --gpu-memory-required, now 3000)",
     "a.yaml: GPU 1, 4: not used: it needs a reset",
@@ -93,5 +93,25 @@ test("a card that uses the machine's memory: both options", () => {
   const memory = { totalMb: 8000, freeMb: 7500 };
   expect(explained({ gpus: cards, memory }, { gpu: aGpuNeed() })).toEqual([
     "a.yaml: memory: a job needs 8000 MB, 7500 MB are free: 500 MB short (lower --memory-required, now 7000, or --gpu-memory-required, now 1000: its GPU uses the machine's memory)",
+  ]);
+});
+
+test("cards of another model, and cards that are too small", () => {
+  const cards = gpus({}, { name: "NVIDIA A100" });
+  expect(explained({ gpus: cards }, { gpu: aGpuNeed({ model: "A100", memoryTotalMb: 40_000 }) })).toEqual([
+    "a.yaml: GPU 0, 1: of another model (--gpu-model, now A100), or too small (--gpu-memory-total, now 40000)",
+  ]);
+});
+
+test("parts of cards, resources, and other accounts", () => {
+  const claims = [aClaim({ owner: "bob", batch: "b", cards: [aCardClaim({ amount: 0.6 })] })];
+  expect(explained({ gpus: gpus({}), claims }, { gpu: aGpuNeed({ count: 0.5, utilization: 0.5 }) })).toEqual([
+    "a.yaml: GPU 0: a job needs 0.5 of a card, 0.4 is free (lower --gpus-per-job, now 0.5)",
+  ]);
+  expect(explained({ gpus: gpus({}), claims }, { gpu: aGpuNeed() })).toEqual([
+    "a.yaml: GPU 0: taken by the batch b of bob",
+  ]);
+  expect(explained({}, { resources: { licence: [2] } }, { resources: { licence: { a: 1 } } })).toEqual([
+    "a.yaml: licence: a job needs 2, 1 free",
   ]);
 });

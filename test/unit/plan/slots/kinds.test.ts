@@ -7,8 +7,9 @@ import { initialState } from "../../../../src/plan/fold/initial-state.js";
 import { isOver } from "../../../../src/plan/remaining.js";
 import type { RunState } from "../../../../src/plan/run-state.js";
 import { kindsOf, mustKnowCpuUse, planKinds } from "../../../../src/plan/slots/kinds.js";
+import { whyNever } from "../../../../src/plan/slots/why-never.js";
 import { takeStock } from "../../../../src/plan/stock.js";
-import { aCapacity, aClaim, aGpuNeed, aNeed, aSpec, gpus } from "../a-machine.js";
+import { aCapacity, aGpuNeed, aNeed, aSpec, gpus } from "../a-machine.js";
 
 const SMALL = aNeed({ gpu: aGpuNeed() });
 const BIG = aNeed({ gpu: aGpuNeed({ memoryMb: 20_000 }) });
@@ -30,62 +31,60 @@ function plan(requirements: (Requirement | undefined)[], spec: Partial<MachineSp
   });
 }
 
-const cardsOf = (slots: readonly Slot[], requirement?: Requirement) =>
-  slots
-    .filter((slot) => kindOf(slot.requirement) === kindOf(requirement))
-    .map((slot) => slot.gpus.map(({ index }) => index).join());
+const FULL = aCapacity({
+  gpus: gpus({ memoryFreeMb: 100 }),
+  cpus: { total: 8, free: 0 },
+  memory: { totalMb: 64_000, freeMb: 10 },
+});
 
-describe("slots for several kinds", () => {
-  test("each kind has the slots it would have alone, one after the other", () => {
-    const { slots, short } = plan([undefined, BIG, undefined, BIG]);
-    expect(slots.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4]);
-    expect(cardsOf(slots)).toEqual(["0", "1", "2"]);
-    expect(cardsOf(slots, BIG)).toEqual(["1", "2"]);
-    expect(short).toEqual([]);
-  });
-
-  test("they know the room of all of them together", () => {
-    const claims = [
-      aClaim({ cpus: 1, residentMb: 1, gpuUuids: ["GPU-1"], gpuUtilization: 0.2, gpuMemoryMb: 1000 }),
-    ];
-    const kinds = kindsOf([aJob(1), aJob(2, NO_GPU)]);
-    const requirement = { ...SMALL, gpu: aGpuNeed({ isReserved: false }) };
-    const { slots } = planKinds({
-      spec: aSpec({ maxJobs: 4 }),
-      capacity: { ...CARDS, claims },
-      requirement,
-      kinds,
-    });
-    expect(slots[0]?.room).toEqual({ cpus: 6, jobs: 3, cards: [{ memoryMb: 4000, utilization: 1.2 }] });
-    expect(slots.find(({ gpus }) => gpus[0]?.index === 1)?.room?.cards).toEqual([
-      { memoryMb: 23_000, utilization: 1 },
-    ]);
-    expect(slots.at(-1)?.room?.cards).toEqual([]);
-  });
-
-  test("with one kind for all, slots have no shared room", () => {
-    expect(plan([undefined, undefined]).slots.every(({ room }) => room === undefined)).toBe(true);
-  });
-
-  test("a kind without room is listed, the others have their slots", () => {
+describe("the kinds that a machine serves", () => {
+  test("are those that it could run if nothing else used it", () => {
     const huge = aNeed({ gpu: aGpuNeed({ memoryMb: 90_000 }) });
-    const { slots, short } = plan([undefined, huge]);
-    expect(cardsOf(slots)).toEqual(["0", "1", "2"]);
+    const { slots, serves, short } = plan([undefined, BIG, huge]);
+    expect(serves).toEqual(["-", kindOf(BIG)]);
     expect(short).toMatchObject([{ kind: kindOf(huge), requirement: huge, plan: { slots: [] } }]);
+    expect(slots.map(({ index, gpus }) => [index, ...gpus.map((gpu) => gpu.index)])).toEqual([
+      [0, 0],
+      [1, 1],
+      [2, 2],
+    ]);
   });
 
-  test("the same cards are kept for people for all kinds", () => {
-    const { slots } = plan([undefined, BIG], { keepFree: { memoryMb: 0, cpus: 0, gpus: 1 } });
-    const used = new Set(slots.flatMap((slot) => slot.gpus.map(({ index }) => index)));
-    expect(used.size).toBe(2);
+  test("do not tell slots apart: every slot takes any job", () => {
+    for (const slot of plan([undefined, BIG]).slots)
+      expect(Object.keys(slot).sort()).toEqual(["gpus", "index"]);
   });
 
-  test("slots of an earlier client stay, and new ones are added", () => {
+  test("include what a full machine could run later: it has one slot", () => {
+    const question = { spec: aSpec(), capacity: FULL, requirement: SMALL, kinds: kindsOf([aJob(1)]) };
+    const { slots, serves } = planKinds(question);
+    expect(serves).toEqual(["-"]);
+    expect(slots).toMatchObject([{ index: 0, gpus: [{ index: 0 }] }]);
+  });
+
+  test("are none if it can never run any job, and it has no slot then", () => {
+    const huge = aNeed({ memoryMb: 1_000_000 });
+    const { slots, serves, short } = plan([huge]);
+    expect([slots, serves]).toEqual([[], []]);
+    expect(whyNever(CARDS, short)).toMatch(
+      /^memory: a job needs 1000000 MB, .*; would fit: at most .* of memory$/,
+    );
+    expect(short.map(({ plan: { shortages } }) => shortages.map(({ kind }) => kind))).toEqual([["memory"]]);
+  });
+
+  test("depend on the resources of the machine file", () => {
+    const need = (amount: number) => aNeed({ resources: { licence: [amount] } });
+    const resources = { licence: { "0": 1, "1": 1 } };
+    expect(plan([need(2)], { resources }).serves).toHaveLength(1);
+    expect(plan([need(3)], { resources }).serves).toHaveLength(0);
+    expect(plan([need(1)]).serves).toHaveLength(0);
+  });
+
+  test("of a machine with slots of an earlier client are judged as well, and the slots stay", () => {
     const past = plan([undefined]).slots.slice(0, 1);
-    const { slots } = plan([undefined, BIG], {}, [...past]);
-    expect(cardsOf(slots)).toEqual(["0"]);
-    expect(cardsOf(slots, BIG)).toEqual(["1", "2"]);
-    expect(slots[0]?.room).toBeDefined();
+    const { slots, serves } = plan([undefined, BIG], {}, [...past]);
+    expect(slots).toEqual(past);
+    expect(serves).toEqual(["-", kindOf(BIG)]);
   });
 });
 
@@ -94,13 +93,27 @@ function slotsFor(...requirements: (Requirement | undefined)[]): Slot[] {
   return requirements.map((requirement, index) => ({ index, gpus: [], ...(requirement && { requirement }) }));
 }
 
-function aRunOf(jobs: Job[], machines: Record<string, Slot[]>): RunState {
+function aRunOf(
+  jobs: Job[],
+  machines: Record<string, Slot[]>,
+  kinds: Record<string, string[]> = {},
+): RunState {
   const policy = { retries: 2, retriesFailures: false, reassignAfterMs: 600_000 };
-  const state = initialState({ jobs, machines: Object.keys(machines), policy });
+  const names = [...Object.keys(machines), ...Object.keys(kinds)];
+  const state = initialState({ jobs, machines: names, policy });
   for (const connect of decided(state).verbs) {
     apply(state, { kind: "verb-begun", decision: connect, at: 0 });
-    const slots = machines[connect.machine] ?? [];
-    apply(state, { kind: "machine-ready", machine: connect.machine, capacity: CARDS, slots, at: 0 });
+    const { machine } = connect;
+    const slots = machines[machine] ?? slotsFor(undefined);
+    const served = kinds[machine];
+    apply(state, {
+      kind: "machine-ready",
+      machine,
+      capacity: CARDS,
+      slots,
+      ...(served && { kinds: served }),
+      at: 0,
+    });
     apply(state, { kind: "verb-ended", decision: connect, at: 0 });
   }
   return state;
@@ -132,6 +145,20 @@ describe("dealing", () => {
     expect(state.jobs.get(2)?.fate).toEqual({ kind: "dropped" });
     expect(dealt(state)).toEqual({ a: [1] });
     expect(isOver(state, 0)).toBe(false);
+  });
+
+  test("a machine is dealt the kinds that it names, whatever its slots are", () => {
+    const state = aRunOf([aJob(1), aJob(2, BIG)], {}, { a: ["-", kindOf(BIG)] });
+    expect(dealt(state)).toEqual({ a: [1, 2] });
+  });
+
+  test("jobs of a new kind stay once a machine serves it, and are dropped otherwise", () => {
+    const state = aRunOf([aJob(1)], {}, { a: ["-"] });
+    apply(state, { kind: "jobs-added", jobs: [aJob(2, BIG)], position: null, at: 0 });
+    expect(state.jobs.get(2)?.fate).toEqual({ kind: "dropped" });
+    apply(state, { kind: "machine-serves", machine: "a", kinds: [kindOf(NO_GPU)], at: 0 });
+    apply(state, { kind: "jobs-added", jobs: [aJob(3, NO_GPU)], position: null, at: 0 });
+    expect(dealt(state)).toEqual({ a: [1, 3] });
   });
 
   test("while a machine has not answered, they are kept", () => {

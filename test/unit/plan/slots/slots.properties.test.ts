@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Requirement } from "../../../../src/model/job.js";
 import type { Capacity, Claim, Gpu, MachineSpec } from "../../../../src/model/machine.js";
 import { planSlots } from "../../../../src/plan/slots/slots.js";
-import { aCapacity, aClaim, aGpu, aSpec } from "../a-machine.js";
+import { aCapacity, aCardClaim, aClaim, aGpu, aSpec } from "../a-machine.js";
 
 const hundredths = (max: number) => fc.integer({ min: 0, max: max * 100 }).map((number) => number / 100);
 const megabytes = fc.integer({ min: 0, max: 64_000 });
@@ -21,11 +21,11 @@ const claim = fc
     residentMb: megabytes,
     cpus: fc.integer({ min: 0, max: 8 }),
     cards: fc.subarray(["GPU-0", "GPU-1", "GPU-2"]),
-    gpuMemoryMb: megabytes,
-    gpuUtilization: hundredths(1.2),
-    reservesGpu: fc.boolean(),
+    card: fc.record({ memoryMb: megabytes, share: hundredths(1.2), amount: fc.constantFrom(0, 1) }),
   })
-  .map(({ cards, ...facts }): Claim => aClaim({ ...facts, gpuUuids: cards }));
+  .map(({ cards, card, ...facts }): Claim => {
+    return aClaim({ ...facts, cards: cards.map((uuid) => aCardClaim({ ...card, uuid })) });
+  });
 
 const capacity = fc
   .record({
@@ -97,14 +97,13 @@ test("no limit is ever exceeded", () => {
 
 function checkCard(gpu: Gpu, allClaims: readonly Claim[], need: Requirement, slots: number): void {
   if (slots === 0 || need.gpu === null) return;
-  const claims = allClaims.filter(({ gpuUuids }) => gpuUuids.includes(gpu.uuid));
+  const claims = allClaims.flatMap(({ cards }) => cards).filter(({ uuid }) => uuid === gpu.uuid);
   expect(gpu.unusable).toBeNull();
-  const usedMb = slots * need.gpu.memoryMb + sum(claims.map((c) => c.gpuMemoryMb));
+  const usedMb = slots * need.gpu.memoryMb + sum(claims.map((c) => c.memoryMb));
   expect(usedMb).toBeLessThanOrEqual(gpu.memoryFreeMb ?? -1);
-  const used =
-    slots * need.gpu.utilization + sum(claims.map((c) => c.gpuUtilization)) + (gpu.utilization ?? 0);
+  const used = slots * need.gpu.utilization + sum(claims.map((c) => c.share)) + (gpu.utilization ?? 0);
   expect(used).toBeLessThanOrEqual(1.2 + 1e-6);
-  expect(claims.some(({ reservesGpu }) => reservesGpu)).toBe(false);
+  expect(claims.some(({ amount }) => amount === 1)).toBe(false);
   if (need.gpu.isReserved || gpu.isExclusive) expect([slots, claims.length]).toEqual([1, 0]);
 }
 

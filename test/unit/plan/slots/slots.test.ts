@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Claim, Gpu } from "../../../../src/model/machine.js";
-import { aClaim, aGpuNeed, aHolder, cardsOfSlots, gpus, planFor } from "../a-machine.js";
+import { aCardClaim, aClaim, aGpuNeed, aHolder, cardsOfSlots, gpus, planFor } from "../a-machine.js";
 
 const UNIFIED = { sharesHostMemory: true, memoryTotalMb: null, memoryFreeMb: null };
 
@@ -75,11 +75,11 @@ describe("claims of other batches", () => {
 
   test("a machine that another batch has reserved has no slots", () => {
     const plan = planFor({ claims: [aClaim(), aClaim({ batch: "big", reservesMachine: true })] }, {});
-    expect(plan).toEqual({ slots: [], shortages: [{ kind: "machine-claimed", batch: "big" }] });
+    expect(plan).toEqual({ slots: [], shortages: [{ kind: "machine-claimed", owner: "", batch: "big" }] });
   });
 
   test("a reserved card is not available, whatever its load", () => {
-    const claims = [aClaim({ gpuUuids: ["GPU-0"], reservesGpu: true })];
+    const claims = [aClaim({ cards: [aCardClaim({ uuid: "GPU-0", amount: 1 })] })];
     const plan = planFor(
       { gpus: gpus({}, {}), claims },
       { gpu: aGpuNeed({ isReserved: false, utilization: 1.2 }) },
@@ -88,7 +88,7 @@ describe("claims of other batches", () => {
   });
 
   test("a shared card has what other batches leave of it", () => {
-    const claims = [aClaim({ gpuUuids: ["GPU-0"], gpuMemoryMb: 20_000, gpuUtilization: 0.5 })];
+    const claims = [aClaim({ cards: [aCardClaim({ uuid: "GPU-0", memoryMb: 20_000, share: 0.5 })] })];
     const shared = { isReserved: false, utilization: 0.3, memoryMb: 2000 };
     expect(planFor({ gpus: gpus({}), claims }, { gpu: aGpuNeed(shared) }).slots).toHaveLength(2);
     expect(
@@ -97,7 +97,7 @@ describe("claims of other batches", () => {
   });
 
   test("a card that other batches share cannot be reserved", () => {
-    const claims = [aClaim({ batch: "b", gpuUuids: ["GPU-0"], gpuMemoryMb: 1 })];
+    const claims = [aClaim({ batch: "b", cards: [aCardClaim({ uuid: "GPU-0", memoryMb: 1 })] })];
     const plan = planFor({ gpus: gpus({}), claims }, { gpu: aGpuNeed() });
     expect(plan.shortages).toMatchObject([{ refused: [{ why: { kind: "taken", batch: "b" } }] }]);
   });
@@ -159,7 +159,7 @@ describe("cards", () => {
   });
 
   test("what a claim's own job computes is not counted beside its claim", () => {
-    const claims = [aClaim({ gpuUuids: ["GPU-0"], gpuMemoryMb: 4000, gpuUtilization: 0.5 })];
+    const claims = [aClaim({ cards: [aCardClaim({ uuid: "GPU-0", memoryMb: 4000, share: 0.5 })] })];
     const cards = gpus({ utilization: 0.9, memoryFreeMb: 20_000, holders: [aHolder({ isClaimed: true })] });
     const need = aGpuNeed({ isReserved: false, utilization: 0.5 });
     expect(planFor({ gpus: cards, claims }, { gpu: need }).slots).toHaveLength(1);
@@ -187,7 +187,7 @@ describe("cards", () => {
       ...gpu,
       isExclusive: true,
     }));
-    const claims = [aClaim({ gpuUuids: ["GPU-3"] })];
+    const claims = [aClaim({ cards: [aCardClaim({ uuid: "GPU-3" })] })];
     const plan = planFor({ gpus: cards, claims }, { gpu: aGpuNeed({ isReserved: false, utilization: 0.1 }) });
     expect(cardsOfSlots(plan)).toEqual([[0]]);
   });
@@ -243,7 +243,7 @@ describe("cards", () => {
       );
     expect(slotsFor(9950)).toEqual(["MIG-1", "MIG-2", "MIG-3"]);
     expect(slotsFor(10_000)).toEqual(["MIG-1", "MIG-3"]);
-    const claims = [aClaim({ gpuUuids: ["MIG-2"], gpuMemoryMb: 12_000, reservesGpu: true })];
+    const claims = [aClaim({ cards: [aCardClaim({ uuid: "MIG-2", memoryMb: 12_000, amount: 1 })] })];
     expect(slotsFor(7900, claims)).toEqual(["MIG-1", "MIG-3"]);
     expect(slotsFor(8000, claims)).toEqual(["MIG-3"]);
   });
@@ -253,7 +253,7 @@ describe("cards", () => {
     const memory = { totalMb: 20_000, freeMb: 20_000 };
     const need = { memoryMb: 4000, gpu: aGpuNeed({ memoryMb: 4000, isReserved: false, utilization: 0.1 }) };
     expect(planFor({ gpus: cards, memory }, need).slots).toHaveLength(2);
-    const claims = [aClaim({ gpuUuids: ["GPU-0"], gpuMemoryMb: 5000 })];
+    const claims = [aClaim({ cards: [aCardClaim({ uuid: "GPU-0", memoryMb: 5000 })] })];
     expect(planFor({ gpus: cards, memory, claims }, need).slots).toHaveLength(1);
   });
 
@@ -274,7 +274,7 @@ describe("--reserve", () => {
 
   test("not beside another batch", () => {
     const plan = planFor({ gpus: gpus({}), claims: [aClaim({ batch: "b" })] }, need);
-    expect(plan).toEqual({ slots: [], shortages: [{ kind: "machine-in-use", batch: "b" }] });
+    expect(plan).toEqual({ slots: [], shortages: [{ kind: "machine-in-use", owner: "", batch: "b" }] });
   });
 
   test("not without the cards a job needs", () => {

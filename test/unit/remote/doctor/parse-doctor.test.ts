@@ -20,6 +20,7 @@ test("without any line everything is unknown, and nothing is bad", () => {
       cudaOrder: null,
       killsProcesses: null,
       lingers: null,
+      memoryLimit: null,
       scratch: { dir: "", freeKb: null, filesystem: null, unwritable: null, isNoexec: false, unsafe: null },
       homeFilesystem: null,
       setup: null,

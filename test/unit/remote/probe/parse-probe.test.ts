@@ -109,18 +109,24 @@ describe("memory", () => {
 
 describe("claims", () => {
   test("a claim, with the memory that its job already holds", () => {
-    const lines = ["pagesize 64", "rss 77 16", "rss 77 8", "rss 78 999"];
+    const lines = ["account ada", "pagesize 64", "rss 77 16", "rss 77 8", "rss 78 999"];
     expect(parse("claim 70 2 77 7000 1.5 1000 0.75 1 0 GPU-a,GPU-b my batch@box", ...lines).claims).toEqual([
       {
+        owner: "",
         batch: "my batch",
+        job: "",
         slot: "2",
         memoryMb: 7000,
         residentMb: 2,
         cpus: 1.5,
-        gpuUuids: ["GPU-a", "GPU-b"],
-        gpuMemoryMb: 1000,
-        gpuUtilization: 0.75,
-        reservesGpu: true,
+        resources: [],
+        cards: ["GPU-a", "GPU-b"].map((uuid) => ({
+          uuid,
+          memoryMb: 1000,
+          share: 0.75,
+          amount: 1,
+          usedMb: null,
+        })),
         reservesMachine: false,
       },
     ]);

@@ -2,14 +2,16 @@
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { chmod, link, mkdir, utimes } from "node:fs/promises";
+import { chmod, link, mkdir, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { clean } from "../../../../src/remote/spool/clean-spool.js";
 import { connectLocal } from "../../../../src/transport/local.js";
+import { saveGpus } from "../../../rig/gpus.js";
 import { slowRm } from "../../../rig/slow-rm.js";
 import { until } from "../../../rig/until.js";
 import { type LocalMachine, makeLocalMachine, never } from "../a-local-machine.js";
-import { BATCH, type Home, makeHome, makeSpool, SHELLS } from "../a-spool.js";
+import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS } from "../a-spool.js";
 
 const DAY = 86_400;
 const HUGE = 1e12;
@@ -96,16 +98,37 @@ describe.each(SHELLS.filter(([shell]) => shell !== "bash"))("with the tools of %
   });
 });
 
+test("the claims of its slots are removed, and their directory if no other batch has claims", async () => {
+  const machine = await makeLocalMachine();
+  const root = process.env.SSHOAL_CLAIMS ?? "";
+  const dir = join(root, `.sshoal-claims-${process.getuid?.()}`);
+  const spool = `${BATCH}@${HOST}`;
+  await mkdir(machine.path(machine.spool, "slots"), { recursive: true });
+  await mkdir(dir);
+  for (const name of [`${spool}.0`, `${spool}.11`, `other@${HOST}.0`, ".freed", ".cards", ".cards.lock"])
+    await writeFile(join(dir, name), "");
+  await clean(machine.session, machine.place, never);
+  expect(readdirSync(dir).filter((name) => !name.startsWith("."))).toEqual([`other@${HOST}.0`]);
+  await rm(join(dir, `other@${HOST}.0`));
+  await writeFile(join(dir, `${spool}.0`), "");
+  await clean(machine.session, machine.place, never);
+  expect(existsSync(dir)).toBe(false);
+  await machine.close();
+});
+
 test("a slot that still runs while the spool is removed begins no job", async () => {
   const [, dash] = SHELLS[0] as (typeof SHELLS)[number];
   const home = await makeHome(dash);
   const spool = await makeSpool(home, dash);
   // Between two checks the slot sleeps until this file exists, and its card is full.
   const wake = `[ -e '${home.path("wake")}' ]`;
-  await home.write("bin/sleep", `#!/bin/sh\n[ "$1" != 5 ] || until ${wake}; do /bin/sleep 0.02; done\n`);
-  await home.write("bin/nvidia-smi", `#!/bin/sh\nif ${wake}; then echo 9999; else echo 0; fi\n`);
-  await spool.slot(1, { need: "1 1 500 1 0 0 card", env: "check_cards=0" });
-  await spool.job("0000001-1", 'echo ran >>"$HOME/ran"');
+  await home.write("bin/sleep", `#!/bin/sh\n[ "$1" != 1 ] || until ${wake}; do /bin/sleep 0.02; done\n`);
+  const uuid = "GPU-00000000-0000-0000-0000-000000000000";
+  saveGpus(home.path("nvidia-smi.state"), { gpus: [{ memoryFree: 10 }] });
+  await spool.room(["cpu 8000 0", "keep 0 0 0", "jobs -", `card 0 ${uuid} nvidia 24576 24268 0 - -`]);
+  await spool.need(["need 1 1000 0", "cards 1 0 1000 750 1 * 0"], "card");
+  await spool.slot(1);
+  await spool.job("0000002-1", 'echo ran >>"$HOME/ran"', "-", { kind: "card" });
   // Not by the rig, which reads the slot's log at its end.
   const late = spawn("dash", ["slot.sh", spool.dir, "1"], {
     cwd: spool.dir,
@@ -113,13 +136,15 @@ test("a slot that still runs while the spool is removed begins no job", async ()
     detached: true,
     stdio: "ignore",
   });
-  await spool.untilEvent("waiting 1");
+  await spool.untilEvent("waits 1");
+  await spool.job("0000001-1", 'echo ran >>"$HOME/ran"');
   await spool.run(0);
   await home.write("bin/rm", slowRm({ half: home.path("half"), go: home.path("go") }));
   vi.stubEnv("PATH", home.env.PATH);
   const session = await connectLocal({ homeDir: home.dir });
   const cleaning = clean(session, { batch: BATCH, scratch: null }, never);
   await until("a half of it is removed", () => existsSync(home.path("half")));
+  saveGpus(home.path("nvidia-smi.state"), { gpus: [{}] });
   await home.write("wake", "");
   await until("the slot has ended", () => late.exitCode !== null);
   await home.write("go", "");

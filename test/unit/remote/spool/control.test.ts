@@ -32,7 +32,7 @@ afterEach(async () => {
 /** Jobs that never run, because there is no slot. */
 async function waiting(...keys: string[]): Promise<void> {
   const jobs = Object.fromEntries(keys.map((key) => [key, "true"]));
-  await handOver(machine.session, anOrder(machine, jobs, { slots: [] }));
+  await handOver(machine.session, anOrder(machine, jobs, { slots: 0 }));
   control = await Control.open(machine.session, machine.place);
 }
 
@@ -279,9 +279,8 @@ describe("stopping", () => {
   test("ends all processes of a job, even those that left its session, and only those", async () => {
     const note = (key: string) => `echo $$ >>"$HOME/pids-${key}"`;
     const wait = (key: string) => `${note(key)}; until [ -e "$HOME/go" ]; do sleep 0.02; done`;
-    const slots = [0, 1].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
     const jobs = { [A]: `setsid sh -c '${note(A)}; exec sleep 600' & ${wait(A)}`, [B]: wait(B) };
-    await handOver(machine.session, anOrder(machine, jobs, { slots }));
+    await handOver(machine.session, anOrder(machine, jobs, { slots: 2 }));
     control = await Control.open(machine.session, machine.place);
     await until(
       "all of them are there",

@@ -139,7 +139,7 @@ test("a line that is too long is skipped and reported once; an event appended to
   expect(seen).toEqual([
     { kind: "idle", slot: 0 },
     { kind: "overlong" },
-    { kind: "ended", key: "0000001-1", slot: 0, outcome, durationMs: 12 },
+    { kind: "ended", key: "0000001-1", slot: 0, outcome, durationMs: 12, facts: new Map() },
     { kind: "idle", slot: 1 },
   ]);
   stop();

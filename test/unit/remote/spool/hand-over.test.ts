@@ -10,7 +10,6 @@ import { stage } from "../../../../src/remote/tree/stage.js";
 import { scanTree } from "../../../../src/remote/tree/tree.js";
 import type { Session } from "../../../../src/transport/session.js";
 import { makeWorkspace } from "../../../rig/workspace.js";
-import { aGpu, aGpuNeed, aNeed } from "../../plan/a-machine.js";
 import { anOrder, type LocalMachine, makeLocalMachine, never, pathWithout } from "../a-local-machine.js";
 import { BATCH, HOST } from "../a-spool.js";
 
@@ -145,15 +144,14 @@ test("later jobs are added to the existing ones", async () => {
   expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
 });
 
-test("several slots, each with its environment", async () => {
-  const slots = [0, 1].map((index) => ({ slot: { index, gpus: [] }, env: { WHO: `it's slot ${index}` } }));
+test("several slots run jobs at the same time, and each job knows its slot", async () => {
   const wait =
-    'echo "$WHO"; mkdir -p "$HOME/in"; touch "$HOME/in/$WHO"; until [ $(ls "$HOME/in" | wc -l) = 2 ]; do sleep 0.02; done';
-  await give({ [A]: wait, [B]: wait }, { slots });
+    'echo "$SSHOAL_SLOT"; mkdir -p "$HOME/in"; touch "$HOME/in/$SSHOAL_SLOT"; until [ $(ls "$HOME/in" | wc -l) = 2 ]; do sleep 0.02; done';
+  await give({ [A]: wait, [B]: wait }, { slots: 2 });
   await machine.untilEvent(`ended ${A}`);
   await machine.untilEvent(`ended ${B}`);
   const said = [await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)].toSorted();
-  expect(said).toEqual(["it's slot 0\n", "it's slot 1\n"]);
+  expect(said).toEqual(["0\n", "1\n"]);
 });
 
 test("jobs start in the tree, and a time limit applies", async () => {
@@ -196,34 +194,41 @@ describe("a job has the settings of its user's login", () => {
 });
 
 describe("the claim of a slot", () => {
-  test.each<[string, Partial<HandOver>, string]>([
-    ["plain", {}, "1 1 0 0 0 0 -"],
-    ["sh counts in whole MB", { requirement: aNeed({ memoryMb: 0.5, cpus: 0.25 }) }, "1 0.25 0 0 0 0 -"],
-    ["the whole machine", { requirement: aNeed({ memoryMb: 2, reservesMachine: true }) }, "2 1 0 0 0 1 -"],
+  const claims = 'cat "$SSHOAL_CLAIMS/.sshoal-claims-$(id -u)"/*';
+  const ROOM = `batch ${BATCH}\ncpu 8000 0\nkeep 0 0 0\njobs -\nslots 0\n`;
+  /** Their memory is not measured. */
+  const CARDS = [0, 3].map((index) => `card ${index} GPU-${index} amd 8000 - - t -\n`).join("");
+
+  test.each<[string, string, string, string[]]>([
+    ["plain", "need - 1 1000 0\n", "1 1 0 0 0 0 -", []],
+    ["a part of a core", "need - 1 250 0\n", "1 0.25 0 0 0 0 -", []],
+    ["the whole machine", "need - 2 1000 1\n", "2 1 0 0 0 1 -", []],
     [
-      "two cards, reserved",
-      {
-        requirement: aNeed({ memoryMb: 1, gpu: aGpuNeed({ memoryMb: 10.5, count: 2 }) }),
-        slots: [
-          {
-            slot: { index: 0, gpus: [aGpu({ index: 0, vendor: "amd" }), aGpu({ index: 1, vendor: "amd" })] },
-            env: {},
-          },
-        ],
-      },
-      "1 1 11 0.75 1 0 GPU-0,GPU-1",
+      "two cards of its own",
+      "need - 1 1000 0\ncards - 2 0 11 750 1 * 0\n",
+      "1 1 11 0.75 1 0 GPU-0,GPU-3",
+      ["on GPU-0 11 750 1000", "on GPU-3 11 750 1000"],
     ],
     [
       "a card that is shared",
-      {
-        requirement: aNeed({ memoryMb: 1, gpu: aGpuNeed({ isReserved: false, utilization: 0.3 }) }),
-        slots: [{ slot: { index: 0, gpus: [aGpu({ index: 3, sharesHostMemory: true })] }, env: {} }],
-      },
+      "need - 1 1000 0\ncards - 1 0 1000 300 0 3 0\n",
       "1 1 1000 0.3 0 0 GPU-3",
+      ["on GPU-3 1000 300 0"],
     ],
-  ])("%s", async (_, facts, claim) => {
-    await giveAndWait({ [A]: "cat ../../../slots/0/claim" }, facts);
-    expect(await read(`jobs/${A}/out`)).toBe(`${claim}\n`);
+    [
+      "a part of a card",
+      "need - 1 1000 0\ncards - 0 500 7 500 0 3 0\n",
+      "1 1 7 0.5 0 0 GPU-3",
+      ["on GPU-3 7 500 500"],
+    ],
+    ["a resource", "need - 1 1000 0\nwants - licence 1000\n", "1 1 0 0 0 0 -", ["has licence l-1 1000"]],
+  ])("%s", async (_, need, claim, lines) => {
+    const room = `${ROOM}${CARDS}res licence l-1 1000\n`;
+    await giveAndWait({ [A]: claims }, { room, needs: new Map([["-", need]]) });
+    const [first, by, ...rest] = (await read(`jobs/${A}/out`)).split("\n");
+    expect(first).toBe(claim);
+    expect(by).toMatch(new RegExp(`^by ${BATCH} 0000001 \\d+$`));
+    expect(rest).toEqual([...lines, "end", ""]);
     expect(await read("slots/0/log")).toBe("");
   });
 });
@@ -244,7 +249,7 @@ describe("faults", () => {
     return error as RemoteError;
   }
 
-  test.each(["tar", "setsid", "find", "xargs"])(
+  test.each(["tar", "setsid", "find", "xargs", "awk"])(
     "if %s is missing on the machine, the error names it",
     async (tool) => {
       vi.stubEnv("PATH", pathWithout(machine, tool));
@@ -284,13 +289,12 @@ describe("faults", () => {
 });
 
 describe("the loops of slots", () => {
-  const slots = [0, 1, 2, 3].map((index) => ({ slot: { index, gpus: [] }, env: {} }));
   const WAIT = 'until [ -e "$HOME/go" ]; do sleep 0.02; done';
 
   test("at most as many are started as there are jobs; later jobs start the next ones", async () => {
-    await give({ [A]: WAIT }, { slots });
+    await give({ [A]: WAIT }, { slots: 4 });
     await machine.untilEvent(`started ${A}`);
-    await give({ [B]: WAIT, "0000003-1": WAIT }, { slots, isFurnished: true });
+    await give({ [B]: WAIT, "0000003-1": WAIT }, { slots: 4, isFurnished: true });
     await machine.untilEvent(`started ${B}`);
     await machine.untilEvent("started 0000003-1");
     expect(exists("slots/3/log")).toBe(false);
@@ -299,9 +303,9 @@ describe("the loops of slots", () => {
   });
 
   test("if all are busy, the next one that is free takes the new jobs", async () => {
-    await give({ [A]: WAIT }, { slots: slots.slice(0, 1) });
+    await give({ [A]: WAIT }, { slots: 1 });
     await machine.untilEvent(`started ${A}`);
-    await give({ [B]: "echo second" }, { slots: slots.slice(0, 1), isFurnished: true });
+    await give({ [B]: "echo second" }, { slots: 1, isFurnished: true });
     await machine.write("go", "");
     await machine.untilEvent(`ended ${B} 0 0`);
   });
@@ -314,12 +318,12 @@ describe("a spool of another version", () => {
     await machine.write(`${machine.spool}/slot.sh`, theirs);
     await giveAndWait({ [B]: "echo two" });
     expect(await read("slot.sh")).toBe(theirs);
-    expect(await read("format")).toBe("2\n");
+    expect(await read("format")).toBe("3\n");
   });
 
   test.each([
     ["older", null, "an older sshoal made the spool that is there, which gets no more jobs"],
-    ["newer", "3\n", "a newer sshoal made the spool that is there: upgrade this one"],
+    ["newer", "4\n", "a newer sshoal made the spool that is there: upgrade this one"],
   ])("of an %s format is refused, and nothing in it changes", async (_, format, reason) => {
     await machine.write(`${machine.spool}/trees`, "-\n");
     await machine.write(`${machine.spool}/slot.sh`, "exit 1\n");
@@ -337,11 +341,20 @@ describe("a spool of another version", () => {
     expect(await format()).toBe(null);
     await machine.write(`${machine.spool}/trees`, "-\n");
     expect(await format()).toBe(1);
-    await machine.write(`${machine.spool}/format`, "2\n");
-    expect(await format()).toBe(2);
     await machine.write(`${machine.spool}/format`, "3\n");
+    expect(await format()).toBe(3);
+    await machine.write(`${machine.spool}/format`, "4\n");
     await expect(format()).rejects.toThrow(
       expect.objectContaining({ hint: expect.stringMatching(/^upgrade this one: /) }),
     );
   });
+});
+
+test("names of what a job got are in a file of their own, and the command stays as typed", async () => {
+  const order = anOrder(machine, { [A]: "echo '{gpu}'", [B]: "echo" });
+  const jobs = order.jobs.map((job) => (job.key === A ? { ...job, names: ["gpu", "nvme"] } : job));
+  await handOver(machine.session, { ...order, jobs });
+  expect(await read(`jobs/${A}/names`)).toBe("gpu nvme\n");
+  expect(await read(`jobs/${A}/command`)).toContain("echo '{gpu}'\n");
+  expect(exists(`jobs/${B}/names`)).toBe(false);
 });

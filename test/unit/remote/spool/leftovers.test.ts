@@ -251,8 +251,15 @@ test("an event log is read whole, even if a full disk left its last line incompl
   expect(await readLog(session, place, signal)).toBe(null);
   await aSpool(DONE, { events: "started 0000001-1 0\nnonsense\nended 0000001-1 0 3 20\nstart" });
   expect(await readLog(session, place, signal)).toEqual([
-    { kind: "started", key: "0000001-1", slot: 0, startedAt: null },
-    { kind: "ended", key: "0000001-1", slot: 0, outcome: { kind: "exited", code: 3 }, durationMs: 20 },
+    { kind: "started", key: "0000001-1", slot: 0, startedAt: null, facts: new Map() },
+    {
+      kind: "ended",
+      key: "0000001-1",
+      slot: 0,
+      outcome: { kind: "exited", code: 3 },
+      durationMs: 20,
+      facts: new Map(),
+    },
   ]);
 });
 

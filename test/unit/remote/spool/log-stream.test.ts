@@ -86,6 +86,7 @@ test("an incomplete line continues after the next header of its log", () => {
       slot: 0,
       outcome: { kind: "killed", signal: "SIGKILL" },
       durationMs: 250,
+      facts: new Map(),
     },
   ]);
 });

@@ -44,6 +44,14 @@ test("a job's own name and paths are read back; paths that lead outside are not 
     expect(await reread({ ...job, name })).toEqual([]);
 });
 
+test("a wrapper comes back; one that is none is not taken over from a machine", async () => {
+  const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
+  for (const wrap of [[], ["env", "A=1 2"]])
+    expect(await reread({ ...job, wrap })).toEqual([{ ...job, wrap }]);
+  for (const wrap of [7, "env", {}, ["env", 1], [""], ["env", "a\0b"], Array(2000).fill("env")])
+    expect(await reread({ ...job, wrap })).toEqual([job]);
+});
+
 test("a limit to output comes back; one that is none is not taken over from a machine, nor how much is kept here", async () => {
   const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
   for (const maxOutput of [null, { bytes: 5000, text: "5kB" }])

@@ -41,7 +41,7 @@ test("after a reboot, or a kill of everything, nothing lives although a job has 
 });
 
 test("attempts that never came, or were taken back, will not begin; looking changes nothing", async () => {
-  await handOver(machine.session, anOrder(machine, { [A]: "true", [B]: "true" }, { slots: [] }));
+  await handOver(machine.session, anOrder(machine, { [A]: "true", [B]: "true" }, { slots: 0 }));
   const control = await Control.open(machine.session, machine.place);
   await control.takeBack([B]);
   control.close();

@@ -20,7 +20,7 @@ const read = (...keys: string[]) => readTails(machine.session, machine.place, ke
 /** Jobs that nothing runs: there is no slot. */
 async function handOverJobs(...keys: string[]): Promise<void> {
   const jobs = Object.fromEntries(keys.map((key) => [key, "true"]));
-  await handOver(machine.session, anOrder(machine, jobs, { slots: [] }));
+  await handOver(machine.session, anOrder(machine, jobs, { slots: 0 }));
 }
 
 test("the end of both streams, and which of them was written to last", async () => {

@@ -5,15 +5,16 @@ import { parseExit, parseSpoolEvent, type SpoolEvent } from "../../../../src/rem
 const key = "0000012-3";
 
 test.each<[string, SpoolEvent]>([
-  [`started ${key} 2`, { kind: "started", key, slot: 2, startedAt: null }],
+  [`started ${key} 2`, { kind: "started", key, slot: 2, startedAt: null, facts: new Map() }],
   [
     `ended ${key} 0 0 1230`,
-    { kind: "ended", key, slot: 0, outcome: { kind: "exited", code: 0 }, durationMs: 1230 },
+    { kind: "ended", key, slot: 0, outcome: { kind: "exited", code: 0 }, durationMs: 1230, facts: new Map() },
   ],
   [
     `ended ${key} 1 timed-out 0`,
-    { kind: "ended", key, slot: 1, outcome: { kind: "timed-out" }, durationMs: 0 },
+    { kind: "ended", key, slot: 1, outcome: { kind: "timed-out" }, durationMs: 0, facts: new Map() },
   ],
+  ["unlimited 3 there is no systemd-run", { kind: "unlimited", slot: 3, reason: "there is no systemd-run" }],
   [
     "waiting 3 GPU 0: 5 MB wanted, 4 MB free",
     { kind: "waiting", slot: 3, reason: "GPU 0: 5 MB wanted, 4 MB free" },
@@ -23,6 +24,29 @@ test.each<[string, SpoolEvent]>([
   [`freed ${key}`, { kind: "freed", key }],
 ])("%s", (line, event) => {
   expect(parseSpoolEvent(line)).toEqual(event);
+});
+
+describe("facts at the end of an end", () => {
+  const factsOf = (words: string) => {
+    const event = parseSpoolEvent(`ended ${key} 0 1 20${words}`);
+    return event?.kind === "ended" ? Object.fromEntries(event.facts) : null;
+  };
+
+  test.each<[string, string, Record<string, string>]>([
+    ["none", "", {}],
+    ["several", " oom=likely gpu-memory=yes", { oom: "likely", "gpu-memory": "yes" }],
+    ["of a later version", " peak_kb=7 peak.mb=7", { peak_kb: "7", "peak.mb": "7" }],
+    ["of another form", " oom =yes x= a=b=c a=/etc ü=1  disk=full", { disk: "full" }],
+    ["too long", ` ${"n".repeat(65)}=1 n=${"1".repeat(65)} ${"n".repeat(64)}=1`, { ["n".repeat(64)]: "1" }],
+    ["with the name of a property", " constructor=yes", { constructor: "yes" }],
+  ])("%s", (_, words, facts) => {
+    expect(factsOf(words)).toEqual(facts);
+  });
+
+  test("more than any version writes", () => {
+    const words = Array.from({ length: 40 }, (_, index) => ` fact${index}=yes`).join("");
+    expect(Object.keys(factsOf(words) ?? {})).toHaveLength(32);
+  });
 });
 
 test.each([

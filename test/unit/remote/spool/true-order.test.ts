@@ -8,6 +8,7 @@ const started = (job: number, slot: number, startedAt: number | null): SpoolEven
   key: keyOf(job),
   slot,
   startedAt,
+  facts: new Map(),
 });
 const ended = (job: number, slot: number, durationMs: number): SpoolEvent => ({
   kind: "ended",
@@ -15,6 +16,7 @@ const ended = (job: number, slot: number, durationMs: number): SpoolEvent => ({
   slot,
   outcome: { kind: "exited", code: 0 },
   durationMs,
+  facts: new Map(),
 });
 const waits = (slot: number, reason: string): SpoolEvent => ({ kind: "waiting", slot, reason });
 

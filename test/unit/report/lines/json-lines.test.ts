@@ -31,7 +31,8 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "run-started": {
     kind: "run-started",
     at: AT,
-    sshoal: "0.2.0",
+    sshoal: "0.4.0",
+    spoolFormat: 3,
     batch: "4f1d2c9a",
     script: "train.sh",
     jobs: JOBS,
@@ -43,6 +44,18 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     at: AT,
     jobs: [{ id: 3, line: 3, name: "gpu.queue.3", command: "python train.py --seed 3" }],
     position: { file: "2049:1234", offset: 75, lines: 3, digest: "0f343b0931126a20" },
+  },
+  "job-refused": {
+    kind: "job-refused",
+    at: AT,
+    line: 4,
+    reason: '--gpus-per-job takes a number above 0 with at most three decimals, got "x"',
+  },
+  "machine-serves": {
+    kind: "machine-serves",
+    at: AT,
+    machine: "my_machine.yaml",
+    kinds: ["1_7000_@licence@1"],
   },
   "results-moved": { kind: "results-moved", at: AT },
   "jobs-complete": { kind: "jobs-complete", at: AT },
@@ -64,6 +77,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     ...HOME,
     capacity: { ...CAPACITY, gpus: [GPU] },
     slots: [{ index: 0, gpus: [GPU] }],
+    kinds: ["-"],
   },
   "machine-failed": {
     kind: "machine-failed",
@@ -71,6 +85,23 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     ...HOME,
     reason: "connection refused",
     hint: "try: ssh my_machine",
+  },
+  "machine-set-aside": {
+    kind: "machine-set-aside",
+    at: AT,
+    ...HOME,
+    jobs: [2, 4, 7],
+    outcome: FAILURE,
+    stderrTail: "ImportError: libcudart.so.12: cannot open shared object file\n",
+  },
+  "same-crash": {
+    kind: "same-crash",
+    at: AT,
+    jobs: [1, 2, 3],
+    outcome: FAILURE,
+    stderrTail:
+      "Traceback (most recent call last):\n  File \"train.py\", line 7, in <module>\nKeyError: 'lr'\n",
+    action: "halt",
   },
   "machine-refused": {
     kind: "machine-refused",

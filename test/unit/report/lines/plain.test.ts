@@ -57,7 +57,7 @@ test("the lines people grep for, exactly", () => {
     ],
     {
       machines: ["my_machine.yaml"],
-      devicesOf: (_, slot) => ({ CUDA_DEVICE_ORDER: "PCI_BUS_ID", CUDA_VISIBLE_DEVICES: String(slot) }),
+      devicesOf: ({ slot }) => ({ CUDA_DEVICE_ORDER: "PCI_BUS_ID", CUDA_VISIBLE_DEVICES: String(slot) }),
     },
   );
   expect(out).toEqual([

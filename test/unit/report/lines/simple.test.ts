@@ -22,7 +22,7 @@ function show(commands: readonly string[], events: readonly RunEvent[]) {
     stdout: { write: (some) => (text.stdout += some) },
     stderr: { write: (some) => (text.stderr += some) },
     machines: ["a.yaml"],
-    devicesOf: (_, slot) => ({ CUDA_VISIBLE_DEVICES: String(slot + 2), CUDA_DEVICE_ORDER: "PCI_BUS_ID" }),
+    devicesOf: ({ slot }) => ({ CUDA_VISIBLE_DEVICES: String(slot + 2), CUDA_DEVICE_ORDER: "PCI_BUS_ID" }),
   });
   const jobs = commands.map((command, index) => ({
     id: index + 1,

@@ -53,6 +53,24 @@ test("counts, wall time, and how each failed job ended, with the last line of it
   ]);
 });
 
+test("a need that is larger than what jobs used, and how many more would run with less", () => {
+  const needs = [
+    { what: "memory", neededMb: 7000, peakMb: 1830, enoughMb: 2000, times: 3.5 },
+    { what: "gpu-memory", neededMb: 16_000, peakMb: 9100, enoughMb: 9900, times: 1.5 },
+    { what: "memory", neededMb: 7000, peakMb: 80, enoughMb: 100, times: 61.2 },
+  ] as const;
+  const view = viewOf(
+    ["a.yaml"],
+    [started(someJobs(1), 1000), jobEnded(1), jobCollected(1), { ...RUN_ENDED, needs, at: 725_000 }],
+  );
+  expect(summaryLines(view)).toEqual([
+    "1 succeeded, 0 failed in 12m04s",
+    "Memory: need 7000 MB, peak 1830; 2000 would let three times as many run",
+    "GPU memory: need 16000 MB, peak 9100; 9900 would let 1.5 times as many run",
+    "Memory: need 7000 MB, peak 80; 100 would let 61 times as many run",
+  ]);
+});
+
 test("stopped and lost jobs are distinguished from failed ones, also without Unicode", () => {
   const view = viewOf(
     [],

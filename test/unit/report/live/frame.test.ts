@@ -49,6 +49,21 @@ const EVENTS: RunEvent[] = [
 ];
 const BUSY = viewOf(MACHINES, EVENTS);
 
+test("how a job failed is never cut, however short the descriptions are", () => {
+  const outcome = { kind: "killed", signal: "SIGKILL", cause: "likely-out-of-memory" } as const;
+  const view = viewOf(
+    ["a.yaml"],
+    [
+      started(someJobs(2)),
+      ready("a.yaml", slotsWith([0], [1])),
+      jobStarted(2, "a.yaml", 1, 0),
+      jobEnded(2, outcome, 30_000),
+      jobCollected(2),
+    ],
+  );
+  expect(frame(view, 80, 24).join("\n")).toContain("30s  out of memory?");
+});
+
 test("the rate of a machine's copy, and its remaining time", () => {
   const sent = (at: number, sentBytes: number): RunEvent => ({
     kind: "staging",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatProbeTable, type ProbedMachine } from "../../../../src/report/tables/probe-table.js";
 import { textWidth } from "../../../../src/report/text/width.js";
-import { aCapacity, aHolder, gpus } from "../../plan/a-machine.js";
+import { aCapacity, gpus } from "../../plan/a-machine.js";
 
 const machines: ProbedMachine[] = [
   {
@@ -34,16 +34,10 @@ const machines: ProbedMachine[] = [
   },
 ];
 
-test("a row per machine, a line per card, and why there is no room", () => {
+test("a row per machine, and why there is no room", () => {
   expect(formatProbeTable(machines)).toBe(`\
 machine    slots  cores free  memory free
 lab1.yaml  2      14.3 of 16  5120 of 64000 MB
-  GPU 0  NVIDIA GeForce RTX 3090             24000 of 24576 MB free   0 % in use
-  GPU 1  NVIDIA RTX 6000 Ada Generation wi…    812 of 24576 MB free  97 % in use
-    used by alice (python, 400 MB)
-  GPU 2  NVIDIA GeForce RTX 3090             not used: it is hidden by
-                                             CUDA_VISIBLE_DEVICES=0,1
-  GPU 3  NVIDIA GeForce RTX 3090                     memory unknown  use unknown
 b.yaml     none
   connection refused
   is sshd running on port 22?
@@ -51,24 +45,6 @@ cpu.yaml   0      unknown     unknown
   GPU: a job needs one, none was found: no driver (jobs that use no GPU:
   --no-gpu-required)
 `);
-});
-
-test("who is on a card, and a card that reports use without a process", () => {
-  const holders = [
-    aHolder({ isClaimed: true, user: "ada", program: "train", memoryMb: 1800 }),
-    aHolder({ user: "", program: "", memoryMb: null }),
-    aHolder({ pid: 0, user: "bob\u001b[2J", program: "", memoryMb: null }),
-  ];
-  const cards = gpus({ holders }, { utilization: 1, holders: [] });
-  const shared = { sharesHostMemory: true, memoryTotalMb: null, memoryFreeMb: null, utilization: null };
-  const capacity = aCapacity({ gpus: [...cards, ...gpus({ ...shared, index: 2, name: "Orin (nvgpu)" })] });
-  const text = formatProbeTable([{ kind: "probed", machine: "a.yaml", slots: 2, notes: [], capacity }], 100);
-  expect(text.split("\n").slice(2, -1)).toEqual([
-    "  GPU 0  NVIDIA GeForce RTX 3090  24000 of 24576 MB free                     0 % in use",
-    "    used by a job of yours (train, 1800 MB), unknown (process 4242), bob\\x1b[2J (a process)",
-    "  GPU 1  NVIDIA GeForce RTX 3090  24000 of 24576 MB free  100 % in use, no process seen",
-    "  GPU 2  Orin (nvgpu)              memory of the machine                    use unknown",
-  ]);
 });
 
 test.each([40, 60, 80, 200])("%i columns are never exceeded, and nothing moves the cursor", (columns) => {

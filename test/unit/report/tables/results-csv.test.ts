@@ -6,13 +6,18 @@ import { aRow, aTable } from "../../results/a-row.js";
 
 test("one line per row, with the names of the columns first", () => {
   const table = aTable(
-    aRow({ parameters: { name: 'a, "b"' }, metrics: { acc: 0.5 }, command: "echo 'a\nb'" }),
+    aRow({
+      footprint: { memoryMb: 1830, cpuMs: 2500 },
+      parameters: { name: 'a, "b"' },
+      metrics: { acc: 0.5 },
+      command: "echo 'a\nb'",
+    }),
     aRow({ job: 2, state: "running", durationMs: null }),
   );
   expect(formatCsv(table)).toBe(
-    "job,state,name,acc,seconds,machine,slot,attempt,command\n" +
-      '1,succeeded,"a, ""b""",0.5,1.5,gpu1,0,1,echo \'a\\nb\'\n' +
-      "2,running,,,,gpu1,0,1,train 2\n",
+    "job,state,name,acc,seconds,cpu_seconds,memory_mb,gpu_memory_mb,machine,slot,attempt,command\n" +
+      '1,succeeded,"a, ""b""",0.5,1.5,2.5,1830,,gpu1,0,1,echo \'a\\nb\'\n' +
+      "2,running,,,,,,,gpu1,0,1,train 2\n",
   );
 });
 

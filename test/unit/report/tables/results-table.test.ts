@@ -42,6 +42,17 @@ test("a script's jobs are shown by their commands, which get the remaining room"
   ]);
 });
 
+test("what was measured of a job is shown, if it was of any", () => {
+  const measured = aRow({ footprint: { memoryMb: 1830, cpuMs: 2540 }, parameters: { lr: "0.1" } });
+  const lines = resultLines(aTable(measured, aRow({ job: 2, parameters: { lr: "0.2" } })), null);
+  expect(lines).toEqual([
+    "sweep-1: 2 succeeded",
+    "job  state       lr  seconds  cpu_seconds  memory_mb  machine  slot",
+    "  1  succeeded  0.1      1.5          2.5       1830  gpu1        0",
+    "  2  succeeded  0.2      1.5            -          -  gpu1        0",
+  ]);
+});
+
 test("for a command with several lines, the first one is shown", () => {
   const lines = resultLines(aTable(aRow({ command: "for i in 1 2; do\n  echo $i\ndone" })), null);
   expect(lines.at(-1)).toMatch(/ {2}for i in 1 2; do …$/);

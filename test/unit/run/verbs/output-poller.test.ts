@@ -33,7 +33,7 @@ test("a job that ended before it was polled costs no file and no request", async
     poller.watch(RUNS, "jobs.sh.1");
     poller.watch(HAS_ENDED, "jobs.sh.2");
     const ended = { kind: "ended", key: HAS_ENDED, slot: 0, outcome: { kind: "exited", code: 0 } } as const;
-    tellSpoolEvent({ known, link, poller, emit: () => {} }, { ...ended, durationMs: 1 });
+    tellSpoolEvent({ known, link, poller, emit: () => {} }, { ...ended, durationMs: 1, facts: new Map() });
     await until("it was asked", () => asked.length > 0);
     expect(new Set(asked.map(({ key }) => key))).toEqual(new Set([RUNS]));
     expect(existsSync(results.streamPath("jobs.sh.2", "out"))).toBe(false);

@@ -19,8 +19,15 @@ const ended = (job: number, outcome: Outcome): SpoolEvent => ({
   slot: 0,
   outcome,
   durationMs: 1,
+  facts: new Map(),
 });
-const started = (job: number): SpoolEvent => ({ kind: "started", key: key(job), slot: 0, startedAt: null });
+const started = (job: number): SpoolEvent => ({
+  kind: "started",
+  key: key(job),
+  slot: 0,
+  startedAt: null,
+  facts: new Map(),
+});
 
 type ReadEnds = Control["readEnds"];
 

@@ -301,3 +301,24 @@ test("help answers although a file is broken; commands do not start", () => {
     expect(parseWith(broken, argv)).toEqual({ command: "answered" });
   expect(mistakesOf(broken)).toHaveLength(1);
 });
+
+describe("require, as a mapping or as text", () => {
+  test.each([
+    "require: {licence: 1, nvme: [1, 0.5], cpu: 2}",
+    "require: '{licence: 1, nvme: [1, .5], cpus: 2}'",
+  ])("%s", (user) => {
+    const { requirement } = runWith({ user });
+    expect(requirement).toMatchObject({ cpus: 2, resources: { licence: [1], nvme: [1, 0.5] } });
+    expect(runWith({ user }, "--num-cpus", "3").requirement.cpus).toBe(3);
+    expect(runWith({ user }, "--no-require").requirement).not.toHaveProperty("resources");
+    expect(runWith({ user, project: "num-cpus: 4" }).requirement.cpus).toBe(4);
+  });
+
+  test("a mistake has its place in the file", () => {
+    expect(mistakesOf({ project: "tee: true\nrequire: {nvme: [1, much]}\n" }, ["run", "jobs.sh"])).toEqual([
+      expect.stringMatching(
+        /^\/work\/p\/\.sshoal\.yaml:2:10: --require nvme is "\\"much\\"": an amount is a number/,
+      ),
+    ]);
+  });
+});

@@ -1,0 +1,157 @@
+// Explains jobs of a batch: why they wait, where they run, how they ended. Pure.
+
+import { courseOf } from "../../model/attempt.js";
+import { rankOf } from "../../model/attempt-key.js";
+import { type TrackedJob, wordOf } from "../../model/batch-state.js";
+import { type Job, kindOf, type Requirement } from "../../model/job.js";
+import { jobLabel } from "../../model/job-label.js";
+import type { Hold, WhyBatch, WhyJob } from "../../model/why.js";
+import { explainWaiting, type MeasuredMachine } from "../../plan/why/explain-waiting.js";
+import { usualDurationMs } from "../../plan/why/next-end.js";
+import type { WaitingNeed } from "../../plan/why/verdict.js";
+import { type BatchHere, resumeCommand } from "../batches-here.js";
+import { jobStatuses } from "../job-status.js";
+
+export interface Explaining {
+  readonly here: BatchHere;
+  readonly machines: readonly MeasuredMachine[];
+  /** The client that follows the batch and is paused; null: none is. */
+  readonly pausedPid: number | null;
+  /** The end of a job's output. */
+  readonly lastWordsOf: (job: Job) => string;
+  readonly now: number;
+}
+
+/** More groups than that fill more than a screen. */
+const MOST_GROUPS = 4;
+
+/** Each of these jobs. */
+export function explainJobs(explaining: Explaining, jobs: readonly Job[]): WhyBatch {
+  return whyBatch(
+    explaining,
+    jobs.map((job) => ({ job, others: 0 })),
+    0,
+  );
+}
+
+/** The waiting jobs, of each need the first. */
+export function explainAllWaiting(explaining: Explaining): WhyBatch {
+  const groups = new Map<string, { job: Job; others: number }>();
+  for (const job of waitingJobs(explaining.here)) {
+    const kind = kindOf(job.requirement);
+    const known = groups.get(kind);
+    if (known === undefined) groups.set(kind, { job, others: 0 });
+    else known.others++;
+  }
+  const all = [...groups.values()];
+  return whyBatch(explaining, all.slice(0, MOST_GROUPS), Math.max(0, all.length - MOST_GROUPS));
+}
+
+interface Asked {
+  readonly job: Job;
+  readonly others: number;
+}
+
+function whyBatch(explaining: Explaining, asked: readonly Asked[], more: number): WhyBatch {
+  const { here } = explaining;
+  const jobs = asked.flatMap((each) => whyJob(explaining, each) ?? []);
+  const isUnsent = jobs.some(({ kind, job }) => kind === "waits" && here.state.waiting.has(job.id));
+  const hold = holdOf(explaining, isUnsent);
+  return { batch: here.batch, stem: here.stem, hold, jobs, more };
+}
+
+function holdOf({ here, pausedPid }: Explaining, isUnsent: boolean): Hold | null {
+  if (pausedPid !== null) return { kind: "paused", pid: pausedPid };
+  return isUnsent && here.holder === null ? { kind: "no-client", command: resumeCommand(here) } : null;
+}
+
+function whyJob(explaining: Explaining, { job, others }: Asked): WhyJob | null {
+  const { here, now, lastWordsOf } = explaining;
+  const [status] = jobStatuses({ ...here, jobs: [job] }, now);
+  if (status === undefined) return null;
+  const { state, machine, slot, elapsedMs, outcome } = status;
+  if (state === "waiting")
+    return { kind: "waits", job, state, others, requirement: needed(here, job), ...why(explaining, job) };
+  if (state !== "running")
+    return { kind: "ended", job, state, machine, elapsedMs, outcome, lastWords: lastWordsOf(job) };
+  const cards = here.slots.get(machine ?? "")?.find(({ index }) => index === slot)?.gpus ?? [];
+  return {
+    kind: "runs",
+    job,
+    state,
+    machine: machine ?? "",
+    cards: cards.map(({ index }) => index),
+    elapsedMs,
+  };
+}
+
+function why(explaining: Explaining, job: Job) {
+  const { here, machines } = explaining;
+  const waiting = waitingJobs(here);
+  const before = waiting.slice(
+    0,
+    Math.max(
+      0,
+      waiting.findIndex(({ id }) => id === job.id),
+    ),
+  );
+  return explainWaiting({
+    batch: here.batch,
+    placing: here.settings.placing,
+    need: { key: jobLabel(job), requirement: needed(here, job), count: 1 },
+    machines: machines.map((each) =>
+      each.kind === "measured" ? { ...each, earlier: earlierOn(each.spec.name, here, before) } : each,
+    ),
+    leftMs: leftMsByLabel(explaining),
+  });
+}
+
+function needed({ settings }: BatchHere, { requirement }: Job): Requirement {
+  return requirement ?? settings.requirement;
+}
+
+/** In the order in which they start. */
+function waitingJobs({ jobs, state }: BatchHere): Job[] {
+  return jobs
+    .filter(({ id }) => {
+      const tracked = state.jobs.get(id);
+      return tracked !== undefined && wordOf(tracked) === "waiting";
+    })
+    .toSorted((one, other) => rankOf(one) - rankOf(other));
+}
+
+/** Jobs that wait on another machine take nothing on this one. */
+function earlierOn(machine: string, here: BatchHere, before: readonly Job[]): WaitingNeed[] {
+  const needs = new Map<string, WaitingNeed>();
+  for (const each of before.filter(({ id }) => waitsFor(here.state.jobs.get(id), machine))) {
+    const kind = kindOf(each.requirement);
+    const known = needs.get(kind) ?? { key: jobLabel(each), requirement: needed(here, each), count: 0 };
+    needs.set(kind, { ...known, count: known.count + 1 });
+  }
+  return [...needs.values()];
+}
+
+function waitsFor(tracked: TrackedJob | undefined, machine: string): boolean {
+  return tracked?.fate.kind !== "tried" || tracked.fate.machine === machine;
+}
+
+/** Of running jobs whose kind usually takes longer than they have run so far. */
+function leftMsByLabel({ here, now }: Explaining): Map<string, number> {
+  const durations = new Map<string, number[]>();
+  const running: { job: Job; startedAt: number }[] = [];
+  for (const { job, fate } of here.state.jobs.values()) {
+    if (fate.kind !== "tried") continue;
+    const { startedAt } = courseOf(fate.stage);
+    if (fate.stage.kind === "running" && startedAt !== null) running.push({ job, startedAt });
+    if (!("durationMs" in fate.stage)) continue;
+    const kind = kindOf(job.requirement);
+    const known = durations.get(kind);
+    if (known === undefined) durations.set(kind, [fate.stage.durationMs]);
+    else known.push(fate.stage.durationMs);
+  }
+  const left = running.flatMap(({ job, startedAt }): [string, number][] => {
+    const usual = usualDurationMs(durations.get(kindOf(job.requirement)) ?? []);
+    return usual === null || now - startedAt >= usual ? [] : [[jobLabel(job), usual - (now - startedAt)]];
+  });
+  return new Map(left);
+}

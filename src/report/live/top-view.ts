@@ -1,0 +1,128 @@
+// The view of `top`: the table of all machines, redrawn in place, with its keys below.
+
+import type { RoomLook } from "../../model/room-look.js";
+import { NARROWEST, type RoomOrder, roomTable } from "../tables/room-table.js";
+import { printable } from "../text/printable.js";
+import { LiveRegion, type TerminalStream } from "./live-region.js";
+import { type Canvas, formatSpans, type Look, lookOf, type Span, span } from "./styled-text.js";
+
+export interface TopViewOptions {
+  readonly machines: readonly string[];
+  readonly stream: TerminalStream;
+  readonly now: () => number;
+  readonly useColour: boolean;
+  readonly useUnicode: boolean;
+}
+
+/** Five times per second; people cannot follow more. */
+const TICK_MS = 200;
+/** Times in the table grow by the second. */
+const IDLE_REDRAW_MS = 1000;
+
+/** Owns a timer; close() it. */
+export class TopView {
+  readonly #stream: TerminalStream;
+  readonly #now: () => number;
+  readonly #look: Look;
+  readonly #region: LiveRegion;
+  readonly #timer: NodeJS.Timeout;
+  readonly #looks: Map<string, RoomLook>;
+  #order: RoomOrder = "machine";
+  #widths = NARROWEST;
+  #notes: string[] = [];
+  #drawnAt = 0;
+  #isDirty = false;
+  #isHidden = false;
+  #isClosed = false;
+
+  constructor(options: TopViewOptions) {
+    this.#stream = options.stream;
+    this.#now = options.now;
+    this.#look = lookOf(options);
+    this.#region = new LiveRegion(options.stream);
+    this.#looks = new Map(options.machines.map((machine) => [machine, { machine, kind: "connecting" }]));
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#stream.on("resize", this.#draw);
+    this.#draw();
+  }
+
+  show(look: RoomLook): void {
+    this.#looks.set(look.machine, look);
+    this.#isDirty = true;
+  }
+
+  /** The same order again means the order of the machines. */
+  sortBy(order: RoomOrder): void {
+    this.#order = this.#order === order ? "machine" : order;
+    this.#draw();
+  }
+
+  /** Stays above the table. */
+  note(message: string): void {
+    this.#notes.push(printable(message));
+    this.#isDirty = true;
+  }
+
+  /** While a question is asked, or another program has the terminal. */
+  hide(isHidden: boolean): void {
+    if (this.#isHidden === isHidden || this.#isClosed) return;
+    if (isHidden) this.#region.draw([], this.#takeNotes());
+    this.#isHidden = isHidden;
+    this.#draw();
+  }
+
+  /** The last table stays, without the keys. */
+  close(): void {
+    if (this.#isClosed) return;
+    clearInterval(this.#timer);
+    this.#stream.off("resize", this.#draw);
+    if (!this.#isHidden) this.#region.draw([], [...this.#takeNotes(), ...this.#tableLines(this.#canvas())]);
+    this.#isClosed = true;
+  }
+
+  #tick(): void {
+    if (this.#isDirty || this.#now() - this.#drawnAt >= IDLE_REDRAW_MS) this.#draw();
+  }
+
+  readonly #draw = (): void => {
+    if (this.#isHidden || this.#isClosed) return;
+    const canvas = this.#canvas();
+    const lines = this.#tableLines(canvas);
+    // One row for the keys, and one for the cursor.
+    const room = Math.max(2, canvas.rows - 2);
+    const shown = lines.length <= room ? lines : cutLines(lines, room, canvas);
+    this.#region.draw([...shown, formatSpans(keysLine(this.#order, canvas), canvas)], this.#takeNotes());
+    this.#drawnAt = canvas.now;
+    this.#isDirty = false;
+  };
+
+  #tableLines(canvas: Canvas): string[] {
+    const { lines, widths } = roomTable([...this.#looks.values()], this.#order, canvas, this.#widths);
+    this.#widths = widths;
+    return lines.map((line) => formatSpans(line, canvas));
+  }
+
+  #takeNotes(): string[] {
+    const notes = this.#notes;
+    this.#notes = [];
+    return notes;
+  }
+
+  #canvas(): Canvas {
+    const { columns, rows } = this.#stream;
+    return { columns: columns || 80, rows: rows || 24, now: this.#now(), look: this.#look };
+  }
+}
+
+function cutLines(lines: readonly string[], room: number, canvas: Canvas): string[] {
+  const shown = lines.slice(0, room - 1);
+  return [...shown, formatSpans([span(`${lines.length - shown.length} more rows`, "dim")], canvas)];
+}
+
+function keysLine(order: RoomOrder, { look }: Canvas): Span[] {
+  const keys = (["memory", "use", "who"] as const).map(
+    (each) => `${each.slice(0, 1)} ${each === order ? "machines" : each}`,
+  );
+  const sorted = order === "machine" ? [] : [`by ${order}`];
+  return [span([...sorted, ...keys, "q leave"].join(look.keyGap), "dim")];
+}
