@@ -75,7 +75,7 @@ describe("a client", () => {
     await machine.write(`${machine.spool}/slots/0/loop`, "");
     await machine.write(`${machine.spool}/slots/0/job`, `${ELSEWHERE} ${A}\n`);
     expect(await clean(machine.session, machine.place, never)).toEqual({ kind: "elsewhere", host: "node7" });
-    expect(existsSync(machine.path(machine.spool, "slots/0/need"))).toBe(true);
+    expect(existsSync(machine.path(machine.spool, "slots/0/events"))).toBe(true);
   });
 
   test("writes to a separate log if a process of another host writes to the first", async () => {

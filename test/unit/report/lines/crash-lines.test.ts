@@ -13,7 +13,7 @@ test("a pause: the lines of the first crash, made safe, and the keys", () => {
   expect(what).toMatch(/^WARNING: the first 3 jobs crashed in the same way: exit 1; \S+\.2 printed last:$/);
   expect(rest).toEqual([
     "  Traceback:",
-    "  KeyError\\x07: 'lr'",
+    "  KeyError: 'lr'",
     "paused: 5 waiting jobs do not start; c starts them anyway",
     "after a fix: q and s stop the batch, then type the same command with --retry-failed",
   ]);
