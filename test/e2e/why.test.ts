@@ -14,7 +14,7 @@ let work: Workspace;
 let seen: Workspace;
 
 beforeAll(async () => {
-  host = await startSshd({ name: "gpu", path: [STAND_IN_BIN], env: { SSHOAL_CLAIMS: "/nowhere" } });
+  host = await startSshd({ name: "gpu", path: [STAND_IN_BIN] });
 });
 beforeEach(async () => {
   [work, seen] = await Promise.all([makeWorkspace(), makeWorkspace()]);
