@@ -1,6 +1,7 @@
 # Asks the drivers of all cards, for slots: prints raw facts, one per line. cards.awk reads them.
 
-nonce=:$$ gpu_seconds=10 proc=/proc sys=/sys
+# Processes are always asked for: whether others use a card decides who may.
+nonce=:$$ gpu_seconds=10 proc=/proc sys=/sys details=yes
 
 . ./probe/gpus.sh
 
@@ -13,11 +14,6 @@ line_of() {
   line=
   [ -r "$1" ] && { IFS= read -r line <"$1"; } 2>/dev/null
   [ -n "$line" ]
-}
-
-# Processes are always asked for: whether others use a card decides who may.
-looks_used() {
-  true
 }
 
 LC_ALL=C

@@ -36,8 +36,8 @@ describe("facts at the end of an end", () => {
     ["none", "", {}],
     ["several", " oom=likely gpu-memory=yes", { oom: "likely", "gpu-memory": "yes" }],
     ["of a later version", " peak_kb=7 peak.mb=7", { peak_kb: "7", "peak.mb": "7" }],
-    ["of another form", " oom =yes x= a=b=c a=/etc ü=1  disk=full", { disk: "full" }],
-    ["too long", ` ${"n".repeat(65)}=1 n=${"1".repeat(65)} ${"n".repeat(64)}=1`, { ["n".repeat(64)]: "1" }],
+    ["of another form", " oom =yes x= a=b=c a=(etc) ü=1  disk=full", { disk: "full" }],
+    ["too long", ` ${"n".repeat(65)}=1 n=${"1".repeat(513)} ${"n".repeat(64)}=1`, { ["n".repeat(64)]: "1" }],
     ["with the name of a property", " constructor=yes", { constructor: "yes" }],
   ])("%s", (_, words, facts) => {
     expect(factsOf(words)).toEqual(facts);
