@@ -50,8 +50,15 @@ add_claim() {
 # At most 100 of a directory, so that one account cannot hide the claims of others.
 add_others() {
   [ -n "$time_limit" ] || ! command -v timeout >/dev/null 2>&1 || time_limit='timeout 5'
-  for_lines add_claim "$($time_limit find "$@" -maxdepth 1 -type f -size -9 -name '*@*.*' ! -name "*[$newline ]*" \
-    2>/dev/null 4<&- 9<&- | awk -F/ '++count[$(NF - 1)] <= 100' 4<&- 9<&-)"
+  counted_dir='' counted=0
+  for_lines add_other "$(exec find "$@" -maxdepth 1 -type f -size -9 -name '*@*.*' ! -name "*[$newline ]*" 2>/dev/null 4<&- 9<&-)"
+}
+
+# find prints the files of one directory after the other.
+add_other() {
+  [ "${each%/*}" = "$counted_dir" ] || counted_dir=${each%/*} counted=0
+  counted=$((counted + 1))
+  [ "$counted" -gt 100 ] || add_claim
 }
 
 # for_lines COMMAND TEXT: calls COMMAND for each line, which is in $each.

@@ -48,11 +48,13 @@ is_covered() {
     [ "$need_mb" -le "$held_mb" ] && [ "$need_cores" -le "$held_cores" ]
 }
 
-# The slot asks again after ten seconds, because other processes may use the machine by now. Free memory is cheap to
-# read, and is checked every second.
+# The slot asks again after ten seconds, for cards after two, because other processes may use the machine by now. Free
+# memory is cheap to read, and is checked every second.
 is_still_free() {
   uptime_now
-  [ $((now - held_at)) -lt 1000 ] && [ -s "$claim_file" ] || return 1
+  most_age=1000
+  [ -z "$given_cards" ] || most_age=200
+  [ $((now - held_at)) -lt "$most_age" ] && [ -s "${claim_file:-$mine/claim}" ] || return 1
   [ $((now - looked_at)) -ge 100 ] || return 0
   looked_at=$now
   measure_memory
