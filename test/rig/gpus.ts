@@ -34,6 +34,8 @@ interface StandInSlice {
 
 export interface StandInState {
   readonly gpus: readonly StandInGpu[];
+  /** A directory in which processes register: a file for each pid, with lines "<card> <MiB>". */
+  readonly holders?: string;
   readonly failure?: "no-driver" | "mismatch" | "no-library" | "no-devices" | "hang";
   /** Fields of --query-gpu that this driver does not know. */
   readonly refuse?: readonly string[];
@@ -52,10 +54,14 @@ export const JETSON = {
 };
 
 /** `path`: what NVIDIA_SMI_STATE names, or `nvidia-smi.state` in the home directory. Replaces it in one step. */
-export function saveGpus(path: string, { gpus, failure, refuse = [], warnings = [] }: StandInState): void {
+export function saveGpus(
+  path: string,
+  { gpus, failure, refuse = [], warnings = [], holders }: StandInState,
+): void {
   const lines = [
     ...(failure === undefined ? [] : [`failure=${failure}`]),
     ...(refuse.length === 0 ? [] : [`refuse=${refuse.join(",")}`]),
+    ...(holders === undefined ? [] : [`holders=${holders}`]),
     ...warnings.map((warning) => `warning=${warning}`),
     ...gpus.flatMap(gpuLines),
   ];
