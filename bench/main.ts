@@ -14,6 +14,7 @@ import { manyResults } from "./many-results.js";
 import { oneJob } from "./one-job.js";
 import { formatReport, type Row, saveReport } from "./report.js";
 import { type Rig, startRig } from "./rig.js";
+import { room } from "./room.js";
 import { staging } from "./staging.js";
 import { describeSurroundings, missingPrograms } from "./surroundings.js";
 import { workCopies } from "./work-copies.js";
@@ -28,6 +29,7 @@ const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   "many-results": manyResults,
   "many-lines": manyLines,
   deciding,
+  room,
 };
 const DEADLINE_MS = 90 * 60_000;
 

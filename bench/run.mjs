@@ -1,7 +1,7 @@
 // node bench/run.mjs [theme…]: measures its own build, so that a rebuild of dist/ does not affect it.
 
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -17,6 +17,9 @@ try {
     stdio: "inherit",
   });
   const bundle = join(place, "bench.mjs");
+  // The bundle looks for them beside itself.
+  await cp(join(root, "src", "remote", "runtime"), join(place, "runtime"), { recursive: true });
+  await cp(join(root, "test", "rig", "bin"), join(place, "bin"), { recursive: true });
   await build({
     entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],
     outfile: bundle,
