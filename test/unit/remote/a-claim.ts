@@ -44,7 +44,7 @@ export async function holdClaim(
 }
 
 /** As slots find out whether a claim is alive. */
-function isLocked(path: string): boolean {
+export function isLocked(path: string): boolean {
   try {
     execFileSync("flock", ["-n", path, "true"], { stdio: "ignore" });
     return false;

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { runtimeFile, SPOOL_SCRIPTS } from "../../../src/remote/runtime-files.js";
 import { BEGIN } from "../../../src/remote/spool/hand-over.js";
 import { needsOwnShell } from "../../../src/remote/spool/own-shell.js";
+import type { Account } from "../../rig/account.js";
 import { STAND_IN_BIN } from "../../rig/gpus.js";
 import { killAll, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
@@ -82,6 +83,8 @@ function busyboxTools(): string {
 export interface SpoolFacts {
   readonly batch?: string;
   readonly settings?: Readonly<Record<string, string | number>>;
+  /** The account that its loops run as; absent: that of the test. */
+  readonly account?: Pick<Account, "uid" | "gid">;
 }
 
 interface Loop {
@@ -178,6 +181,7 @@ export async function makeSpool(home: Home, shell: Shell, facts: SpoolFacts = {}
         env: { ...home.env, ...env },
         detached: true,
         stdio: ["ignore", openSync(log, "a"), openSync(log, "a")],
+        ...facts.account,
       });
       const ended = once(child, "close").then(([code]) => ({ code, log: readFileSync(log, "utf8") }));
       return { child, ended };

@@ -27,7 +27,6 @@ const RARE = [
   "removing/",
   "scout",
   "slots/<n>/peak",
-  "slots/<n>/seen",
   "jobs/<key>/named",
   "slots/<n>/aside.<key>",
   "jobs/<key>/making/",

@@ -107,6 +107,8 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     ["the other batch has the machine", ["need 1 1000 0"], ["1 1 0 0 0 1 -"], /^machine:-:other$/],
     ["this batch needs the machine", ["need 1 1000 1"], ["1 1 0 0 0 0 -"], /^machine:-:other$/],
     ["memory", ["need 1 1000 0"], ["999999999 1 0 0 0 0 -"], /^memory:1:0$/],
+    // Other tests may use all cores, so the claim is for more than there are.
+    ["cores", ["need 1 1500 0"], ["1 9 0 0 0 0 -"], /^cores:1500:-1000$/],
     [
       "a resource",
       ["need 1 1000 0", "wants licence 1000"],

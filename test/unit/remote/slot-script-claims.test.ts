@@ -1,0 +1,333 @@
+// Runs slot.sh: how long a claim counts, and what other processes and accounts can do to claims and to the lock.
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { mkdir, rm, stat, symlink, truncate } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isRoot } from "../../rig/account.js";
+import { saveGpus } from "../../rig/gpus.js";
+import { pidsWithHome } from "../../rig/processes.js";
+import { until } from "../../rig/until.js";
+import { claimDir, holdClaim, isLocked } from "./a-claim.js";
+import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
+
+const [A, B, C] = ["0000001-1", "0000002-1", "0000003-1"];
+const CARD = "GPU-00000000-0000-0000-0000-00000000000";
+const ROOM = ["cpu 8000 0", "keep 0 0 0", "jobs -"];
+const card = (index: number) => `card ${index} ${CARD}${index} nvidia 24576 24268 0 - -`;
+const GPU_NEED = ["need 1 1000 0", "cards 1 0 1000 750 1 * 0"];
+const FILE = `${claimDir()}/${BATCH}@${HOST}.0`;
+
+describe.each(SHELLS)("under %s", (name, shell) => {
+  let home: Home;
+  let spool: Spool;
+  const children: ChildProcess[] = [];
+
+  beforeEach(async () => {
+    home = await makeHome(shell);
+    spool = await makeSpool(home, shell);
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+    await home.close();
+  });
+
+  const go = () => home.write("go", "");
+  const waits = (what = "go") => `until [ -e "$HOME/${what}" ]; do /bin/sleep 0.02; done`;
+  const outOf = (key: string) => spool.read(`jobs/${key}/out`);
+  const pidIn = async (file: string) => Number((await spool.read(`slots/0/${file}`)).split(" ")[0]);
+  const holders = () => pidsWithHome(home.dir).filter((pid) => hasOpen(pid, home.path(FILE)));
+
+  // Debian's busybox has no flock.
+  describe.skipIf(shell.hasOnlyBusybox)("the life of a claim", () => {
+    /** A job whose child has left its session. */
+    async function startJob(): Promise<number[]> {
+      await spool.job(A, `setsid sh -c 'echo $$ >"$HOME/child"; ${waits()}' & ${waits()}`);
+      const loop = spool.start();
+      loop.ended.catch(() => undefined);
+      const child = Number(await until("its child runs", () => home.read("child").catch(() => null)));
+      const known = [loop.child.pid as number, await pidIn("keeper"), await pidIn("job"), child];
+      expect(holders()).toEqual(expect.arrayContaining(known));
+      return known;
+    }
+
+    const orders: [string, (pids: number[]) => number[]][] = [
+      ["from the loop to the job", (pids) => pids.toSorted((a, b) => a - b)],
+      ["from the job to the loop", (pids) => pids.toSorted((a, b) => b - a)],
+      ["from the middle", (pids) => pids.toSorted((a, b) => (a % 7) - (b % 7))],
+    ];
+    test.each(orders)("it counts until the last of its processes is killed: %s", async (_, order) => {
+      const known = await startJob();
+      const all = holders();
+      // They must not react to each other's end.
+      for (const pid of all) process.kill(pid, "SIGSTOP");
+      expect(all.length).toBeGreaterThanOrEqual(known.length);
+      for (const pid of order(all)) {
+        expect(isLocked(home.path(FILE))).toBe(true);
+        process.kill(pid, "SIGKILL");
+      }
+      await until("the lock is free", () => !isLocked(home.path(FILE)));
+      expect(await home.read(FILE)).toMatch(/\nend\n$/);
+      for (const pid of pidsWithHome(home.dir)) process.kill(pid, "SIGKILL");
+    });
+
+    test("the sampler, the watch over the time and slots that it starts do not have it", async () => {
+      spool = await makeSpool(home, shell, { settings: { limit: 600 } });
+      await spool.room([...ROOM, "slots 2"]);
+      await spool.job(A, waits());
+      await spool.job(B, waits());
+      const loop = spool.start();
+      await spool.untilEvent(`started ${B} 1`);
+      await until("there is a sampler", () => existsSync(home.path(`.sshoal/sampler@${HOST}`)));
+      const commands = holders().map((pid) =>
+        readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "),
+      );
+      expect(commands.filter((line) => /sampler|sleep 600|slot\.sh .* 1 /.test(line))).toEqual([]);
+      const other = `${claimDir()}/${BATCH}@${HOST}.1`;
+      expect(pidsWithHome(home.dir).filter((pid) => hasOpen(pid, home.path(other))).length).toBeGreaterThan(
+        1,
+      );
+      await go();
+      await loop.ended;
+    });
+
+    test("a claim of a killed slot does not count, and is emptied", async () => {
+      await spool.room([...ROOM, card(0)]);
+      saveGpus(home.path("nvidia-smi.state"), { gpus: [{}] });
+      await spool.need(GPU_NEED);
+      const { end } = await holdClaim(home, {
+        batch: "other",
+        lines: [`1 1 9 0.1 1 0 ${CARD}0`, `on ${CARD}0 9 100 1000`],
+      });
+      await end();
+      await spool.job(A, "true");
+      await spool.run();
+      expect((await stat(home.path(`${claimDir()}/other@${HOST}.0`))).size).toBe(0);
+    });
+
+    test("a file that was removed is made again, with its lock", async () => {
+      await spool.need(["need 1 1000 1"], "machine");
+      await spool.job(A, `rm "$HOME/${FILE}"`);
+      await spool.job(B, `cat "$HOME/${FILE}"; ${waits()}`, "-", { kind: "machine" });
+      const loop = spool.start();
+      await until("it has its claim", async () => (await outOf(B).catch(() => "")).endsWith("end\n"));
+      expect(isLocked(home.path(FILE))).toBe(true);
+      await go();
+      await loop.ended;
+    });
+  });
+
+  describe("slots follow the machine, without a client", () => {
+    const smi = (...free: number[]) =>
+      saveGpus(home.path("nvidia-smi.state"), { gpus: free.map((memoryFree) => ({ memoryFree })) });
+
+    test("when another process leaves a card, a slot that had left takes it", async () => {
+      smi(24268, 10);
+      await spool.room([...ROOM, card(0), card(1), "slots 2"]);
+      await spool.need(GPU_NEED);
+      for (const key of [A, B, C]) await spool.job(key, `echo "$CUDA_VISIBLE_DEVICES"; ${waits(key)}`);
+      const loop = spool.start();
+      await spool.untilEvent(`started ${A} 0`);
+      await spool.untilEvent(`waits 1 ${B} - cards:1000:0 `);
+      smi(24268, 24268);
+      await spool.untilEvent(`started ${B} 1`);
+      // Full again: nothing new starts. A slot looks again if it has last looked two seconds ago.
+      smi(10, 10);
+      const [full] = uptime();
+      await until("that is known", () => (uptime()[0] ?? 0) > (full ?? 0) + 2.1);
+      await home.write(A, "");
+      await spool.untilEvent(`ended ${A} 0 0`);
+      expect((await spool.events()).filter((line) => line.startsWith(`started ${C}`))).toEqual([]);
+      smi(24268, 24268);
+      await home.write(B, "");
+      await home.write(C, "");
+      await spool.untilEvent(`ended ${C}`);
+      await loop.ended;
+      expect(await Promise.all([outOf(A), outOf(B)])).toEqual(["0\n", "1\n"]);
+    });
+
+    test("a slot that another one started does not inherit its card", async () => {
+      smi(24268);
+      await spool.room([...ROOM, card(0), "slots 2"]);
+      await spool.need(GPU_NEED);
+      await spool.need(["need 1 1000 0"], "none");
+      await spool.job(A, waits());
+      await spool.job(B, "env | grep -c CUDA_VISIBLE || true", "-", { kind: "none" });
+      const loop = spool.start();
+      await spool.untilEvent(`ended ${B} 1 0`);
+      expect(await outOf(B)).toBe("0\n");
+      await go();
+      await loop.ended;
+    });
+  });
+
+  test("with the rule polite, jobs are nice, and one card stays free", async () => {
+    saveGpus(home.path("nvidia-smi.state"), { gpus: [{}, {}] });
+    await spool.room(["rule polite", ...ROOM, card(0), card(1)]);
+    await spool.need(GPU_NEED);
+    await spool.need(["need 1 1000 0", "cards 2 0 1000 750 1 * 0"], "both");
+    await spool.job(A, `nice; ${waits()}`);
+    await spool.job(B, `sh -c nice; true & wait`, "-", { kind: "both" });
+    await spool.slot(1);
+    const loop = spool.start();
+    await spool.untilEvent(`started ${A}`);
+    const other = spool.start(1);
+    expect(await spool.untilEvent(`waits 1 ${B} both `)).toMatch(/ card:\d:kept|taken/);
+    await home.write(`.sshoal/batches/${BATCH}@${HOST}/jobs/${B}/claim`, "client\n");
+    await go();
+    await Promise.all([loop.ended, other.ended]);
+    // Debian's busybox has no nice.
+    if (!shell.hasOnlyBusybox) expect(Number(await outOf(A))).toBeGreaterThanOrEqual(10);
+  });
+
+  test("names between braces become what the job got, in a command of several lines", async () => {
+    await spool.room([
+      ...ROOM,
+      "card 0 GPU-a nvidia 1 - - t -",
+      "card 3 GPU-b nvidia 1 - - t -",
+      "res licence l-1 1000",
+      "res licence l-2 1000",
+    ]);
+    await spool.need(["need 1 1000 0", "cards 2 0 0 100 1 * 0", "wants licence 1000,1000"]);
+    await spool.job(
+      A,
+      `gpu=x\necho "{gpu}" '{licence}' "\${gpu}" {other} \\{gpu} "$gpu" {gpu}x{licence}\necho '{ gpu }' {}; f() { echo {gpu}; }; f`,
+    );
+    await home.write(`.sshoal/batches/${BATCH}@${HOST}/jobs/${A}/names`, "gpu licence\n");
+    await spool.run();
+    expect(await outOf(A)).toBe("0,3 l-1,l-2 x {other} 0,3 x 0,3xl-1,l-2\n{ gpu } {}\n0,3\n");
+  });
+
+  test("a card that is listed twice takes two jobs, and one that is listed once takes one", async () => {
+    await spool.room([...ROOM, "card 0 GPU-a nvidia 1 - - t -", "card 1 GPU-b nvidia 1 - - t -"]);
+    await spool.need(["need 1 1000 0", "cards 1 0 0 750 1 0,0,1 1"]);
+    const keys = [1, 2, 3, 4].map((id) => `000000${id}-1`);
+    for (const key of keys) await spool.job(key, `echo "$CUDA_VISIBLE_DEVICES"; ${waits()}`);
+    for (const slot of [1, 2, 3]) await spool.slot(slot);
+    const loops = [0, 1, 2, 3].map((slot) => spool.start(slot));
+    await until(
+      "three run",
+      async () => (await spool.events()).filter((line) => line.startsWith("started")).length === 3,
+    );
+    await until("the fourth waits", async () =>
+      (await spool.events()).some((line) => / card:0:listed card:1:listed$/.test(line)),
+    );
+    await go();
+    await Promise.all(loops.map(({ ended }) => ended));
+    const cards = await Promise.all(keys.slice(0, 3).map(outOf));
+    expect(cards.toSorted()).toEqual(["0\n", "0\n", "1\n"]);
+  });
+
+  test("a job of two and a half cards", async () => {
+    await spool.room([...ROOM, ...[0, 1, 2].map((index) => `card ${index} GPU-${index} nvidia 1 - - t -`)]);
+    await spool.need(["need 1 1000 0", "cards 2 500 0 500 1 * 0"]);
+    await spool.job(A, `echo "$CUDA_VISIBLE_DEVICES"; grep ^on "$HOME/${FILE}"`);
+    await spool.run();
+    expect(await outOf(A)).toBe("0,1,2\non GPU-0 0 500 1000\non GPU-1 0 500 1000\non GPU-2 0 500 500\n");
+  });
+
+  describe("what others put beside the claims", () => {
+    test("links, fifos, directories, huge files and garbage do not stop a job", async () => {
+      await mkdir(home.path(".sshoal-claims-4711"));
+      for (const dir of [".sshoal-claims-4711", claimDir()]) {
+        await mkdir(home.path(dir), { recursive: true });
+        await symlink("/dev/zero", home.path(dir, "a@b.0"));
+        execFileSync("mkfifo", [home.path(dir, "b@b.0")]);
+        await mkdir(home.path(dir, "c@b.0"));
+        await home.write(`${dir}/d@b.0`, "");
+        await truncate(home.path(dir, "d@b.0"), 1 << 30);
+        await home.write(`${dir}/e@b.0`, Buffer.from([0, 255, 10, 0, 10]));
+        await home.write(`${dir}/f\n-\nown_uid=1@b.0`, "1 1 0 0 0 1 -\nend\n");
+      }
+      if (isRoot) execFileSync("chown", ["-R", "4711:4711", home.path(".sshoal-claims-4711")]);
+      await symlink("/", home.path(".sshoal-claims-4712"));
+      await home.write(".sshoal-claims-4713", "");
+      await spool.job(A, "true");
+      await spool.run();
+      expect(await spool.read(`jobs/${A}/exit`)).toBe("0\n");
+    });
+
+    test.runIf(isRoot)(
+      "directories with our number: claims still keep slots of this account apart, and that is reported",
+      async () => {
+        for (const end of ["", ".1", ".2"]) {
+          await mkdir(home.path(`${claimDir()}${end}`));
+          execFileSync("chown", ["4711:4711", home.path(`${claimDir()}${end}`)]);
+        }
+        await spool.room([...ROOM, "card 0 GPU-a nvidia 1 - - t -"]);
+        await spool.need(["need 1 1000 0", "cards 1 0 0 100 1 * 0"]);
+        await spool.slot(1);
+        await spool.job(A, waits());
+        await spool.job(B, "true");
+        const loop = spool.start();
+        await spool.untilEvent(`started ${A}`);
+        const other = spool.start(1);
+        await spool.untilEvent(`waits 1 ${B} - cards:1000:0 card:0:taken`);
+        await go();
+        await Promise.all([loop.ended, other.ended]);
+        expect(await spool.events()).toContainEqual(
+          expect.stringMatching(/^warned 0 no claim can be written in /),
+        );
+      },
+    );
+  });
+
+  describe("the lock of the machine", () => {
+    test.skipIf(shell.hasOnlyBusybox)(
+      "a process that keeps it is named, and jobs start all the same",
+      async () => {
+        const holder = spawn("flock", [home.dir, "/bin/sleep", "600"], { stdio: "ignore", detached: true });
+        children.push(holder);
+        await until("the lock is held", () => isLocked(home.dir));
+        await spool.job(A, "true");
+        await spool.run();
+        const [warning] = (await spool.events()).filter((line) => line.startsWith("warned"));
+        expect(warning).toMatch(
+          new RegExp(`jobs start without the lock on ${home.dir}, which the process \\d+ of \\w+ has$`),
+        );
+        process.kill(-(holder.pid as number), "SIGKILL");
+      },
+    );
+
+    test("no process of a job has it", async () => {
+      await spool.job(A, `ls -l /proc/self/fd; ${waits()}`);
+      const loop = spool.start();
+      await until("it runs", async () => (await outOf(A).catch(() => "")).includes("->"));
+      expect(readdirSync("/proc/self/fd").length).toBeGreaterThan(0);
+      expect(pidsWithHome(home.dir).filter((pid) => hasOpen(pid, home.dir, "9"))).toEqual([]);
+      await go();
+      await loop.ended;
+    });
+  });
+
+  test("without flock and timeout, slots of this account keep apart, and that is reported once", async () => {
+    if (shell.hasOnlyBusybox) return;
+    await mkdir(home.path("few"));
+    for (const tool of readdirSync("/usr/bin"))
+      if (!["flock", "timeout"].includes(tool)) await symlink(`/usr/bin/${tool}`, home.path("few", tool));
+    const env = { PATH: `${home.path("bin")}:${home.path("few")}` };
+    await spool.need(["need 1 1000 1"]);
+    await spool.slot(1);
+    for (const key of [A, B])
+      await spool.job(key, 'mkdir "$HOME/alone" && /bin/sleep 0.1 && rmdir "$HOME/alone"');
+    await Promise.all([spool.start(0, env).ended, spool.start(1, env).ended]);
+    expect([await spool.read(`jobs/${A}/exit`), await spool.read(`jobs/${B}/exit`)]).toEqual(["0\n", "0\n"]);
+    await rm(home.path("few"), { recursive: true });
+    expect(name).not.toBe("busybox");
+  });
+});
+
+function uptime(): number[] {
+  return readFileSync("/proc/uptime", "utf8").split(" ").map(Number);
+}
+
+function hasOpen(pid: number, path: string, descriptor?: string): boolean {
+  try {
+    const names = descriptor === undefined ? readdirSync(`/proc/${pid}/fd`) : [descriptor];
+    return names.some(
+      (name) => readlinkSync(`/proc/${pid}/fd/${name}`).replace(/ \(deleted\)$/, "") === path,
+    );
+  } catch {
+    return false;
+  }
+}
