@@ -23,8 +23,8 @@ export interface BatchState {
 export interface TrackedJob {
   job: Job;
   fate: Fate;
-  /** Every attempt that was not taken back before it began, oldest first. */
-  attempts: readonly Attempt[];
+  /** Attempts that are not current and were not taken back before they began, oldest first. */
+  earlier: readonly Attempt[];
   /** The number of the last attempt. */
   lastNumber: number;
   /** How often it was retried. */
@@ -182,10 +182,21 @@ export function outcomeAtHome({ fate }: TrackedJob): Outcome | null | undefined 
   return fate.stage.outcome;
 }
 
+/** Every attempt that was not taken back before it began, oldest first. */
+export function attemptsOf({ fate, earlier }: TrackedJob): readonly Attempt[] {
+  if (fate.kind !== "tried") return earlier;
+  return earlier.length === 0 ? [fate] : withAttempt(earlier, fate);
+}
+
+/** By their numbers, because an earlier attempt can become current again. */
+export function withAttempt(attempts: readonly Attempt[], one: Attempt): readonly Attempt[] {
+  return [...attempts, one].sort((a, b) => a.number - b.number);
+}
+
 /** How often the job has begun, as far as the client knows. */
-export function runsOf({ attempts }: TrackedJob): number {
-  let most = 0;
-  for (const { run } of attempts) if (run !== null && run > most) most = run;
+export function runsOf({ fate, earlier }: TrackedJob): number {
+  let most = fate.kind === "tried" ? (fate.run ?? 0) : 0;
+  for (const { run } of earlier) if (run !== null && run > most) most = run;
   return most;
 }
 
@@ -251,7 +262,7 @@ export function isStoppable({ fate }: TrackedJob): boolean {
 }
 
 /** The current attempt, or the last one that began. */
-export function lastAttempt({ fate, attempts }: TrackedJob): Attempt | null {
+export function lastAttempt({ fate, earlier }: TrackedJob): Attempt | null {
   if (fate.kind === "tried") return fate;
-  return fate.kind === "skipped" ? (attempts.findLast(({ run }) => run !== null) ?? null) : null;
+  return fate.kind === "skipped" ? (earlier.findLast(({ run }) => run !== null) ?? null) : null;
 }

@@ -2,7 +2,7 @@
 // every machine, and a machine without work comes first.
 
 import { isUnbegun } from "../model/attempt.js";
-import type { MachineState, TrackedJob } from "../model/batch-state.js";
+import { attemptsOf, type MachineState, type TrackedJob } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import { startsNothing } from "./halt.js";
 import { homeOf } from "./kept-dirs.js";
@@ -58,7 +58,7 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
 function isHeld({ jobs, machines }: RunState, { after }: TrackedJob): boolean {
   const earlier = after === null ? undefined : jobs.get(after);
   if (earlier?.fate.kind !== "dropped") return false;
-  return earlier.attempts.some((attempt) => {
+  return attemptsOf(earlier).some((attempt) => {
     const machine = machines.get(attempt.machine);
     return isUnbegun(attempt) && machine !== undefined && machine.phase !== "failed" && !machine.isGivenUp;
   });
