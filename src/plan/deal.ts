@@ -16,18 +16,26 @@ const HUNGER_MS = 200;
 
 /** Deals out all waiting jobs at once, so that the machines need no client from then on. */
 export function deal(state: RunState, now: number): News[] {
-  const { unheard, ready, total } = state.stock;
+  const { unheard, ready } = state.stock;
   if (state.waiting.size === 0 || ready.size === 0 || startsNothing(state)) return [];
   const waitedMs = state.firstReadyAt === null ? 0 : now - state.firstReadyAt;
   const isPatient = unheard.size > 0 && waitedMs < PATIENCE_MS;
   if (isPatient && waitedMs < HUNGER_MS) return [];
-  const most = isPatient ? total.slots - total.jobs : Number.POSITIVE_INFINITY;
-  return [...dealOut(state, most)].map(([{ name }, hand]) => ({
+  return [...dealOut(state, mostToDeal(state, isPatient))].map(([{ name }, hand]) => ({
     kind: "jobs-assigned",
     machine: name,
     jobs: hand.map(({ job }) => job.id),
     attempts: hand.map(({ lastNumber }) => lastNumber + 1),
   }));
+}
+
+/** While some machines give jobs back, only idle slots get jobs: otherwise the first machines would get them all. */
+function mostToDeal({ stock: { total, relieved, dry } }: RunState, isPatient: boolean): number {
+  if (isPatient) return total.slots - total.jobs;
+  if (relieved.size === 0) return Number.POSITIVE_INFINITY;
+  let idle = 0;
+  for (const { slots, current } of dry) idle += slots - current.running.size;
+  return idle;
 }
 
 /** O(log m) per job. A job that no machine may have stays in `waiting`. */
