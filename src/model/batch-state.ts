@@ -29,7 +29,7 @@ export interface TrackedJob {
   lastNumber: number;
   /** How often it was retried. */
   retries: number;
-  /** The machine of its last failed attempt. Another machine is preferred. */
+  /** The machine of its last failed attempt, or one that had no room for it. Another machine is preferred. */
   avoids: string | null;
   /** Its command is no longer the one that was started. */
   isReplaced: boolean;
@@ -83,6 +83,8 @@ export interface MachineState {
   isOpen: boolean;
   /** It gets no jobs because the first ones crashed on it, and would be open otherwise. */
   isSetAside: boolean;
+  /** One of its slots has reported that it waits for room, and no job has started there since. */
+  isFull: boolean;
   /** It got at least one job, so there is a spool to clean. */
   hasSpool: boolean;
   /** When the connection was last lost. */
@@ -144,6 +146,7 @@ export function newMachine(name: string, order: number, spoolFormat = SPOOL_FORM
     kinds: new Set(),
     isOpen: true,
     isSetAside: false,
+    isFull: false,
     hasSpool: false,
     lostAt: 0,
     isGivenUp: false,

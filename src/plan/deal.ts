@@ -5,6 +5,7 @@ import { isUnbegun } from "../model/attempt.js";
 import { attemptsOf, type MachineState, type TrackedJob } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import { startsNothing } from "./halt.js";
+import { idleSlots } from "./holdings.js";
 import { homeOf } from "./kept-dirs.js";
 import type { RunState } from "./run-state.js";
 import { isServedBy, servedBy } from "./served.js";
@@ -32,10 +33,7 @@ export function deal(state: RunState, now: number): News[] {
 /** While some machines give jobs back, only idle slots get jobs: otherwise the first machines would get them all. */
 function mostToDeal({ stock: { total, relieved, dry } }: RunState, isPatient: boolean): number {
   if (isPatient) return total.slots - total.jobs;
-  if (relieved.size === 0) return Number.POSITIVE_INFINITY;
-  let idle = 0;
-  for (const { slots, current } of dry) idle += slots - current.running.size;
-  return idle;
+  return relieved.size === 0 ? Number.POSITIVE_INFINITY : idleSlots(dry);
 }
 
 /** O(log m) per job. A job that no machine may have stays in `waiting`. */

@@ -61,6 +61,7 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   if (isKnown) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
+  machine.isFull = false;
   const isStopping = stage.kind === "running" && stage.isStopping;
   setStage(state, machine, attempt, { kind: "running", slot, startedAt, isStopping });
   return attempt.isCurrent;

@@ -479,6 +479,31 @@ describe("balancing", () => {
     expect(dealt).toHaveLength(run.state.waiting.size);
   });
 
+  test("a job that waits for room goes to an idle machine, but only once", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1, b: 1 } });
+    const waits = (machine: string): News => ({ kind: "slot-waiting", machine, slot: 0, reason: "jobs:1" });
+    run.tell(...given("a", 1), ...given("b", 2), waits("a"), ended("b", 2), collected("b", 2));
+    run.begin();
+    run.at += 1000;
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [1] }]);
+    run.tell(takenBack("a", [1]));
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", jobs: [1] }]);
+    run.tell(...given("b", 1), waits("b"));
+    run.decisions();
+    run.at += 1000;
+    expect(run.decisions("take-back")).toEqual([]);
+  });
+
+  test("a job stays where another one has started since", () => {
+    const run = aRun({ jobs: 3, machines: { a: 2, b: 1 } });
+    run.tell(...given("a", 1, 2), ...given("b", 3));
+    run.tell({ kind: "slot-waiting", machine: "a", slot: 0, reason: "jobs:1" }, started("a", 1));
+    run.tell(ended("b", 3), collected("b", 3));
+    run.begin();
+    run.at += 1000;
+    expect(run.decisions("take-back")).toEqual([]);
+  });
+
   test("not while every machine has work, and not for one job that is about to begin", () => {
     const busy = aRun({ jobs: 4, machines: { a: 1, b: 1 } });
     busy.tell(...given("a", 1, 2, 3), ...given("b", 4), started("a", 1), started("b", 4));
