@@ -10,9 +10,9 @@ newline='
 await_logs() {
   tries=0
   until [ -e "$spool/trees" ]; do
-    [ "$tries" -lt 100 ] || exit 0
+    [ "$tries" -lt 50 ] || exit 0
     tries=$((tries + 1))
-    sleep 0.02 2>/dev/null || { sleep 1 && tries=$((tries + 24)); }
+    sleep 0.05 2>/dev/null || { sleep 1 && tries=$((tries + 20)); }
   done
   check_own || exit 1
 }
