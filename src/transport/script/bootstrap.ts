@@ -27,7 +27,8 @@ export function scriptLines(script: string, nonce: string): string {
   const prefix = `unset s;echo ${startMarker(nonce).trimEnd()};cd -- "$HOME"||exit ${NO_HOME_EXIT_CODE};`;
   const text = toPrintable(prefix + script);
   if (text.length < LONG_BYTES) return `#${text}\n`;
-  const line = `#${nonce}${text}${nonce}\n`;
+  // Alone it does nothing: a start-up file that reads a line has taken the first one.
+  const line = `#exit 1;${nonce}${text}${nonce}\n`;
   return `#${toPrintable(readLong(line.length, nonce))}\n${line}`;
 }
 
@@ -36,7 +37,7 @@ export function scriptLines(script: string, nonce: string): string {
  * flag reads nothing. The nonce at both ends shows that nothing was cut off.
  */
 function readLong(bytes: number, nonce: string): string {
-  return `s=$(dd iflag=fullblock bs=${bytes} count=1 2>/dev/null)||IFS= read -r s;case $s in "#${nonce}"*"${nonce}")s=\${s#?${nonce}};eval "$(printf %b "\${s%${nonce}}")";;*)exit 1;;esac`;
+  return `s=$(dd iflag=fullblock bs=${bytes} count=1 2>/dev/null)||IFS= read -r s;case $s in "#exit 1;${nonce}"*"${nonce}")s=\${s#*${nonce}};eval "$(printf %b "\${s%${nonce}}")";;*)exit 1;;esac`;
 }
 
 /** Printable ASCII for `printf %b`, so that no locale and no `read` can change it. */

@@ -87,6 +87,12 @@ test.each(Object.keys(SHELLS))("a script that was cut off does not run in %s", (
   }
 });
 
+test("of a long script, the second line alone does nothing", () => {
+  const [, second] = scriptLines(`echo ran${PADDING}`, NONCE).split("\n");
+  const { stdout, stderr, status } = run(`${second}\n`);
+  expect([stdout.toString(), stderr.toString(), status]).toEqual(["", "", 1]);
+});
+
 test.each(["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho 'unknown flag' >&2\nexit 1\n"])(
   "a long script also runs where dd lacks the flag, or does not work: %s",
   (dd) => {
