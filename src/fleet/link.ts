@@ -50,8 +50,9 @@ export class Link {
     const live: Live = { ...borrowed, why: null };
     const { session } = live;
     this.#live = live;
-    // Four shells: for the probe, the question about the tree, the hand-over, and following. Each is a process.
-    if (!this.#backOff.isResting) session.makeReady?.(4);
+    // Six shells: for the probe, the question about the tree, the hand-over, following, controlling, and the first
+    // results. Each is a process.
+    if (!this.#backOff.isResting) session.makeReady?.(6);
     this.#backOff.noteOpened();
     void session.gone.then((reason) => {
       if (this.#live === live) this.#live = null;

@@ -17,7 +17,8 @@ export function isToCollect(machine: MachineState, now: number): boolean {
   return isWorthATrip(machine) || isRested(machine.collectedAt, now);
 }
 
-function isRested(collectedAt: number, now: number): boolean {
+/** True if the last collection was some time ago. */
+export function isRested(collectedAt: number, now: number): boolean {
   return now - collectedAt >= BETWEEN_TRIPS_MS;
 }
 

@@ -6,7 +6,7 @@ import { lastAttempt, type MachineState } from "../model/batch-state.js";
 import type { Decision, Rest } from "../model/decision.js";
 import { type JobId, treeKeyOf } from "../model/job.js";
 import { SPOOL_FORMAT } from "../model/machine.js";
-import { isToCollect } from "./gathering.js";
+import { isRested, isToCollect } from "./gathering.js";
 import { startsNothing, stoppingOf } from "./halt.js";
 import { firstOf, idsOf, incompleteOf } from "./holdings.js";
 import { isNeeded } from "./remaining.js";
@@ -75,7 +75,7 @@ function stepsWhenReady(state: RunState, machine: MachineState, { now, isQuiet }
     stop(state, machine),
     collect(machine, now),
     collectRests(state, machine),
-    free(state, machine, isQuiet),
+    free(state, machine, { now, isQuiet }),
   ];
 }
 
@@ -165,11 +165,12 @@ function restOf({ jobs }: RunState, attempt: Attempt): Rest {
 }
 
 /** Does not free while jobs are handed over that may have arrived before: the hand-over would restore the freed files. */
-function free(state: RunState, machine: MachineState, isQuiet: boolean): Step {
-  const { name, toFree, busy } = machine;
+function free(state: RunState, machine: MachineState, { now, isQuiet }: Moment): Step {
+  const { name, toFree, busy, collectedAt } = machine;
   if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return null;
-  // The last attempts are removed together with the spool.
-  if (isThrough(state, machine, isQuiet) && isToClean(state, machine)) return null;
+  // The last attempts are removed together with the spool. Other machines may be about to end, too.
+  const mayEnd = isThrough(state, machine, isQuiet) || (isEmpty(machine) && !isRested(collectedAt, now));
+  if (mayEnd && isToClean(state, machine)) return null;
   return { kind: "free", machine: name, keys: firstOf(toFree.keys(), COLLECT_AT_ONCE) };
 }
 

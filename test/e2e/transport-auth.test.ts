@@ -250,14 +250,26 @@ describe("several keys", () => {
     await words.stop();
   });
 
-  test("the only key is offered at once, without asking for the accepted methods", async () => {
+  test("the only key signs at once, without asking for the accepted methods or whether it is accepted", async () => {
     const telling = await startSshd({ config: ["LogLevel DEBUG1"] });
     expect((await logIn({ port: telling.port, keyPath: telling.keyPath })).login).toContain(telling.keyPath);
     await until("sshd has noted the login", () => telling.log().includes("Accepted publickey"));
     expect(telling.log()).toContain("method publickey");
     expect(telling.log()).not.toContain("method none");
+    expect(telling.log()).not.toContain("Postponed publickey");
     await telling.stop();
   });
+
+  test.each(["rsa", "ecdsa", "ed25519"])(
+    "a single %s key logs in, and a refused one is reported",
+    async (type) => {
+      const known = newKey("known", { type });
+      await letIn(host, known);
+      expect((await logIn({ keyPath: known })).login).toBe(`the key ${known}`);
+      const stranger = newKey("stranger", { type });
+      expect((await refusal({ keyPath: stranger })).message).toContain(`the key ${stranger} (refused)`);
+    },
+  );
 
   test("an agent that does not sign is reported, and the next key is tried", async () => {
     agent.add(host.keyPath, "", ["-c"]); // to be confirmed, without a person to do it

@@ -13,11 +13,14 @@ import { nameMissing } from "./missing-paths.js";
 import { parseSentReport, SEND_AND_REPORT, type SentReport } from "./sent-report.js";
 import { type Unpacked, unpack } from "./unpack.js";
 
-export interface Collection {
+interface Request {
   readonly place: Place;
   readonly jobs: readonly CollectedJob[];
   /** Paths below the job's directory; "." is all of it. */
   readonly copyBack: readonly string[];
+}
+
+export interface Collection extends Request {
   /**
    * Must be new and empty; gets `<key>/{out,err,work/}` as far as they have content. If this rejects, the caller
    * removes it.
@@ -52,10 +55,15 @@ const NOTHING_MISSING: SentReport = { unread: [], partial: [] };
 /** The limit for the names of unreadable files on stderr, because the machine is not trusted. */
 const REPORT_CHARACTERS = 64 << 20;
 
-export async function collect(session: Session, collection: Collection): Promise<Collected> {
+/** `begun`: the same request, made in advance; null: it is made now. */
+export async function collect(
+  session: Session,
+  collection: Collection,
+  begun: Running | null = null,
+): Promise<Collected> {
   const { jobs, into, signal, onProgress } = collection;
   signal.throwIfAborted();
-  const running = await session.exec(collectScript(collection));
+  const running = begun ?? (await session.exec(collectScript(collection)));
   running.stdin.end();
   const abort = () => running.close();
   signal.addEventListener("abort", abort, { once: true });
@@ -84,6 +92,19 @@ export async function collect(session: Session, collection: Collection): Promise
   }
 }
 
+/** A request for results of a job that may not have ended, nor arrived. It ends without output if that takes long. */
+export function collectWhenEnded(session: Session, request: Request): Promise<Running> {
+  const [{ key } = { key: "" }] = request.jobs;
+  return session.exec(`${prelude(request.place)}
+tries=0
+until { read -r _ <"$spool/jobs/${key}/exit"; } 2>/dev/null; do
+  [ "$tries" -lt 25 ] || exit 0
+  tries=$((tries + 1))
+  sleep 0.02 2>/dev/null || exit 0
+done
+${collectScript(request)}`);
+}
+
 /** The machine has reported what it sent and what it did not. The end of a stream alone proves nothing. */
 async function expectSent(running: Running, stderr: Promise<string>): Promise<SentReport> {
   const end = await running.ended;
@@ -104,7 +125,7 @@ function byJob(names: readonly string[], keys: ReadonlySet<string>): Map<string,
   return new Map([...paths].map(([key, some]) => [key, nameMissing(some)]));
 }
 
-function collectScript(collection: Collection): string {
+function collectScript(collection: Request): string {
   // GNU tar treats a backslash in a name as an escape. Other tars do not, and lack this option.
   const own = collection.jobs.flatMap(({ copyBack = [], only = [] }) => [...copyBack, ...only]);
   const paths = [...collection.copyBack, ...own];
@@ -124,11 +145,7 @@ ${SEND_AND_REPORT}`;
 }
 
 /** sh text that sets the arguments to everything that is to be sent. */
-export function listScript({
-  place,
-  jobs,
-  copyBack,
-}: Pick<Collection, "place" | "jobs" | "copyBack">): string {
+export function listScript({ place, jobs, copyBack }: Request): string {
   const wanted = jobs.map(({ key, streams, copyBack: own, only }) => {
     if (only !== undefined)
       return `add_own ${key} ${streams.join(" ")}\nadd_rest ${key} ${only.map(belowJob).join(" ")}`;

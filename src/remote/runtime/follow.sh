@@ -5,6 +5,18 @@
 newline='
 '
 
+# The jobs may still be on their way. A hand-over writes "trees" once all logs are there. Ends without output if that takes
+# some seconds: then the client asks again after the hand-over.
+await_logs() {
+  tries=0
+  until [ -e "$spool/trees" ]; do
+    [ "$tries" -lt 50 ] || exit 0
+    tries=$((tries + 1))
+    sleep 0.05 2>/dev/null || { sleep 1 && tries=$((tries + 20)); }
+  done
+  check_own || exit 1
+}
+
 follow() {
   find_logs
   [ -n "$logs" ] || { echo "there is no event log in $PWD" >&2 && exit 1; }
@@ -43,7 +55,7 @@ print_logs() {
   # On a file server, or without free inotify watches, tail polls once per second by default. busybox accepts only whole
   # seconds.
   pause=1
-  ! tail -s 0.05 -n 0 /dev/null 2>/dev/null || pause=0.05
+  ! tail -s 0.02 -n 0 /dev/null 2>/dev/null || pause=0.02
   # shellcheck disable=SC2086
   exec tail -v -n +1 -s "$pause" -f $logs 3<&-
 }

@@ -20,6 +20,8 @@ export interface Following {
   /** Called once, with the followed logs. A log that is created later is not among them. */
   readonly onLogs?: (names: readonly string[]) => void;
   readonly onEvent: (event: SpoolEvent) => void;
+  /** The spool may not exist yet. Following ends without `onLogs` if it does not within some seconds. */
+  readonly awaitsSpool?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -28,8 +30,8 @@ export interface Following {
  * at once if a log no longer has its known lines.
  */
 export async function follow(session: Session, following: Following): Promise<string | null> {
-  const { place, known, onEvent, onLogs, signal } = following;
-  const running = await session.exec(followScript(place, known));
+  const { known, onEvent, onLogs, signal } = following;
+  const running = await session.exec(followScript(following));
   const burst = new EventBurst(onEvent);
   const close = () => {
     // These lines count as known, so the next follower would skip them.
@@ -86,14 +88,14 @@ const LOG_NAME = /^(?:events(?:\.[\w.-]+)?|slots\/[\w.-]+\/events)$/;
  * the known lines. `tail` would survive a closed channel, so a shell watches stdin and ends it. If `tail` ends, the
  * channel ends.
  */
-function followScript(place: Place, known: KnownLogs): string {
+function followScript({ place, known, awaitsSpool }: Following): string {
   const logs = [...known].filter(([name, { lines }]) => LOG_NAME.test(name) && lines > 0);
   const text = logs.map(([name, { lines, end }]) => `${name}=${lines} ${end}\n`).join("");
   return `${prelude(place)}
-cd "$spool" || exit 1
 ${runtimeFile("logs.sh")}
 known=${quote(`\n${text}`)}
 ${runtimeFile("follow.sh")}
+${awaitsSpool ? "await_logs\n" : ""}cd "$spool" || exit 1
 follow
 `;
 }

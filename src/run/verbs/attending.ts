@@ -52,7 +52,8 @@ export class Attendant {
     throw new HeldError(`the batch is followed by ${holder.name}`, hint);
   }
 
-  follow(link: MachineLink, emit: Emit): void {
+  /** `awaitsSpool`: jobs are on their way to it. */
+  follow(link: MachineLink, emit: Emit, awaitsSpool = false): void {
     const { known, outputs, terms } = this.#parts;
     const machine = link.spec.name;
     const poller = this.#pollers.get(machine) ?? new OutputPoller(link, outputs, emit);
@@ -60,7 +61,7 @@ export class Attendant {
     const stream = terms.settings.mergesOutput ? "out" : "err";
     const news = this.#news.get(machine) ?? new SpoolNews({ known, link, poller, emit }, stream);
     this.#news.set(machine, news);
-    link.follow(news.take);
+    link.follow(news.take, awaitsSpool);
   }
 
   /** Undefined if nothing of the machine was ever followed. */

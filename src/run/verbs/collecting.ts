@@ -19,6 +19,7 @@ import { isExpected } from "./expected-error.js";
 import type { Known } from "./known.js";
 import type { MachineLink } from "./machine-link.js";
 import type { OutputPoller } from "./output-poller.js";
+import type { ResultsAhead } from "./results-ahead.js";
 import type { Terms } from "./terms.js";
 
 const DISK_RETRY_MS = 5000;
@@ -28,6 +29,7 @@ export interface CollectorParts {
   readonly terms: Pick<Terms, "batch" | "settings">;
   readonly known: Known;
   readonly home: Home;
+  readonly ahead: ResultsAhead;
 }
 
 export class Collector {
@@ -74,7 +76,8 @@ export class Collector {
       }));
       const asked = { place, jobs, copyBack, signal };
       const onProgress = progressTeller({ machine: spec.name, weigh: () => weigh(session, asked), emit });
-      const collected = await collect(session, { ...asked, into: incoming.dir, onProgress });
+      const begun = await this.#parts.ahead.take(link, keys);
+      const collected = await collect(session, { ...asked, into: incoming.dir, onProgress }, begun);
       this.#warnOf(collected, emit);
       const arrived = keys.map(parseAttemptKey);
       const missing = missingByJob(collected);

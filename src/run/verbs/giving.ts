@@ -13,6 +13,7 @@ import { type ExpectedError, isExpected } from "./expected-error.js";
 import { handedJob } from "./handed-job.js";
 import { jobsOf, type Known } from "./known.js";
 import type { MachineLink } from "./machine-link.js";
+import type { ResultsAhead } from "./results-ahead.js";
 import type { Resumer } from "./resuming.js";
 import { roomTexts } from "./room-texts.js";
 import type { Stager } from "./staging.js";
@@ -25,6 +26,7 @@ export interface GiverParts {
   readonly stager: Stager;
   readonly attendant: Attendant;
   readonly resumer: Resumer;
+  readonly ahead: ResultsAhead;
 }
 
 type HandOver = Extract<Decision, { kind: "hand-over" }>;
@@ -83,7 +85,7 @@ export class Giver {
     const jobs = [...manifest.jobs].map(([key, job]) =>
       handedJob({ key, job, spec, terms: this.#parts.terms, layers: resumed.get(key)?.layers }),
     );
-    const leftOut = await handOver(link.session, {
+    const arriving = handOver(link.session, {
       place,
       tree,
       ...roomTexts({ spec, capacity, settings, batch, jobs: manifest.jobs.values() }),
@@ -94,6 +96,10 @@ export class Giver {
       manifest,
       signal,
     });
+    // At the same time, so that news of short jobs arrives with the answer.
+    this.#parts.attendant.follow(link, emit, true);
+    this.#parts.ahead.request(link, [...manifest.jobs.keys()]);
+    const leftOut = await arriving;
     const [missing, taken] = [jobsOf(leftOut.missing), jobsOf(leftOut.taken)];
     link.noteSpool(true);
     link.isFurnished = true;

@@ -76,8 +76,8 @@ export class Greeter {
     }
     this.#warn(machine, capacity, plan, emit);
     link.usesScopes = capacity.logout === "scope";
-    // For handing over, following, controlling, and the first results.
-    link.session.makeReady?.(4);
+    // For handing over, following, controlling, the first results, and cleaning up.
+    link.session.makeReady?.(5);
     const { slots, serves } = plan;
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots, kinds: serves });
     link.slots = slots;

@@ -24,6 +24,15 @@ interface Begun {
   } | null;
 }
 
+interface ToFollow {
+  readonly begun: Begun;
+  readonly onEvent: (event: SpoolEvent) => void;
+  readonly awaitsSpool: boolean;
+}
+
+/** There was nothing to follow yet. */
+const NO_SPOOL = Symbol("no spool");
+
 /** Returns its session to the fleet when it is closed. */
 export class MachineLink extends Link {
   readonly place: Place;
@@ -103,36 +112,44 @@ export class MachineLink extends Link {
     return control;
   }
 
-  /** Calls `onEvent` for every new event of the logs, and for those to come. */
-  follow(onEvent: (event: SpoolEvent) => void): void {
+  /** Calls `onEvent` for every new event of the logs, and for those to come. `awaitsSpool`: jobs are on their way to it. */
+  follow(onEvent: (event: SpoolEvent) => void, awaitsSpool = false): void {
     if (this.isLost) return;
     const { session } = this;
     const begun = this.#begunOn(session);
     if (begun.following !== null) return;
     // If following ends unexpectedly, the session is closed, and a new one is started.
-    void this.#followAll(session, begun, onEvent)
+    void this.#followAll(session, { begun, onEvent, awaitsSpool })
       .catch((error: Error) => error.message)
-      .then((reason) => this.dropSession(session, reason));
+      .then((reason) => (reason === NO_SPOOL ? undefined : this.dropSession(session, reason)));
   }
 
   async #followAll(
     session: Session,
-    begun: Begun,
-    onEvent: (event: SpoolEvent) => void,
-  ): Promise<string | null> {
+    { begun, onEvent, awaitsSpool }: ToFollow,
+  ): Promise<string | null | typeof NO_SPOOL> {
     for (;;) {
       const following: NonNullable<Begun["following"]> = { logs: null, again: new AbortController() };
       begun.following = following;
+      const isEarly = awaitsSpool && !this.#hasSpool;
       const reason = await follow(session, {
         place: this.place,
         known: this.#knownLogs,
         signal: AbortSignal.any([this.signal, following.again.signal]),
+        awaitsSpool: isEarly,
         onLogs: (names) => {
           following.logs = names;
+          this.#hasSpool = true;
         },
         onEvent,
       });
       if (following.again.signal.aborted && !this.signal.aborted) continue;
+      if (isEarly && following.logs === null && reason !== null) {
+        // The hand-over may have ended in the meantime.
+        if (this.#hasSpool) continue;
+        begun.following = null;
+        return NO_SPOOL;
+      }
       // The logs may have lost lines, so all of them are read again.
       if (reason !== null) this.#knownLogs.clear();
       return reason;

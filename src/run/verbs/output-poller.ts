@@ -84,7 +84,7 @@ export class OutputPoller {
   }
 
   #tick(): void {
-    if (this.#link.isLost) return;
+    if (this.#link.isLost || !this.#link.hasSpool) return;
     if (!this.#isIdle) return this.#noteQuiet();
     this.#isIdle = false;
     this.#heardAt = Date.now();

@@ -17,6 +17,7 @@ import { Giver } from "./giving.js";
 import { Greeter } from "./greeting.js";
 import { jobsOf, type Known } from "./known.js";
 import { MachineLink } from "./machine-link.js";
+import { ResultsAhead } from "./results-ahead.js";
 import { Resumer } from "./resuming.js";
 import { Stager } from "./staging.js";
 import { takeBack } from "./taking-back.js";
@@ -53,8 +54,9 @@ export class Performer {
     this.#attendant = attendant;
     this.#greeter = new Greeter({ terms, known, stager, attendant });
     const resumer = new Resumer({ known, results: home.results, maxBytes: terms.sending?.maxBytes ?? null });
-    this.#giver = new Giver({ terms, known, stager, attendant, resumer });
-    this.#collector = new Collector({ terms, known, home });
+    const ahead = new ResultsAhead({ terms, known, outputs: home.outputs });
+    this.#giver = new Giver({ terms, known, stager, attendant, resumer, ahead });
+    this.#collector = new Collector({ terms, known, home, ahead });
   }
 
   /** The machines that were measured before their first job in this run. */

@@ -13,6 +13,8 @@ import { OneKeyAgent } from "./one-key-agent.js";
 export interface Login {
   /** ssh2's `authHandler`. */
   readonly next: AuthHandlerMiddleware;
+  /** How the login may save round trips. */
+  readonly shortcuts: { readonly signsAtOnce: boolean; readonly logsInAtOnce: boolean };
   /** What the machine accepted, after the login: "the key /home/me/.ssh/id_ed25519". */
   accepted(): string;
   /** Why the login failed. */
@@ -42,22 +44,36 @@ export class KeyLogin implements Login {
   /** The methods that the machine accepts; null: it has not listed them. */
   #takes: readonly string[] | null = null;
   #isAsking = false;
+  /** The attempt with the only key, if it is a file that needs no passphrase. */
+  readonly #only: Attempt | null;
 
   constructor(target: SshTarget, options: KeyLoginOptions) {
     this.#target = target;
     this.#options = options;
     this.#attempts = options.offers.map((offer) => ({ offer, outcome: "not tried" }));
     this.#left = [...this.#attempts];
+    const [first, second] = this.#attempts;
+    this.#only = first?.offer.by === "file" && second === undefined ? first : null;
   }
 
-  readonly next: AuthHandlerMiddleware = (methodsLeft: readonly string[] | null, _isPartial, done) => {
+  readonly next: AuthHandlerMiddleware = (methodsLeft: readonly string[] | null, isPartial, done) => {
     this.#takes = methodsLeft ?? this.#takes;
+    if (isPartial && this.#only !== null) this.#only.outcome = "accepted";
     // False, which the types lack, ends the login.
     void this.#choose().then((method) => done(method as AnyAuthMethod));
   };
 
+  /**
+   * A single key file is signed with at once, because a refusal costs as much as one of the question. Which signatures
+   * of an RSA key the machine accepts is known only after its first answer.
+   */
+  get shortcuts(): Login["shortcuts"] {
+    const signsAtOnce = this.#only !== null;
+    return { signsAtOnce, logsInAtOnce: signsAtOnce && this.#only?.offer.key?.type !== "ssh-rsa" };
+  }
+
   accepted(): string {
-    const attempt = this.#attempts.findLast(({ outcome }) => outcome === "accepted");
+    const attempt = this.#attempts.findLast(({ outcome }) => outcome === "accepted") ?? this.#only;
     return attempt?.offer.what ?? "no key, the machine asked for none";
   }
 
@@ -102,6 +118,7 @@ export class KeyLogin implements Login {
       const key = attempt.offer.key ?? (await this.#privateKey(attempt));
       if (key === null) continue;
       attempt.outcome = "refused";
+      if (attempt === this.#only) return { type: "publickey", username, key };
       return { type: "agent", username, agent: this.#agentFor(key, attempt) };
     }
     return false;

@@ -16,13 +16,28 @@ export function startMarker(nonce: string): string {
 /** The exit code of a script that did not run because the home directory could not be entered. */
 export const NO_HOME_EXIT_CODE = 125;
 
+/** Reading a longer line byte by byte takes longer than starting a program. */
+const LONG_BYTES = 3000;
+
 /**
- * The line that carries `script`. It starts with `#`: if a start-up file has replaced the shell by one that reads
- * commands from stdin, the line is a comment. Everything is on one line, so that sh counts lines correctly.
+ * The lines that carry `script`, mostly one. They start with `#`: if a start-up file has replaced the shell by one that
+ * reads commands from stdin, they are comments. The script is on one line, so that sh counts lines correctly.
  */
-export function scriptLine(script: string, nonce: string): string {
+export function scriptLines(script: string, nonce: string): string {
   const prefix = `unset s;echo ${startMarker(nonce).trimEnd()};cd -- "$HOME"||exit ${NO_HOME_EXIT_CODE};`;
-  return `#${toPrintable(prefix + script)}\n`;
+  const text = toPrintable(prefix + script);
+  if (text.length < LONG_BYTES) return `#${text}\n`;
+  // Alone it does nothing: a start-up file that reads a line has taken the first one.
+  const line = `#exit 1;${nonce}${text}${nonce}\n`;
+  return `#${toPrintable(readLong(line.length, nonce))}\n${line}`;
+}
+
+/**
+ * sh text that reads the next line with one program and runs it. `dd` reads this many bytes and no more. One that lacks the
+ * flag reads nothing. The nonce at both ends shows that nothing was cut off.
+ */
+function readLong(bytes: number, nonce: string): string {
+  return `s=$(dd iflag=fullblock bs=${bytes} count=1 2>/dev/null)||IFS= read -r s;case $s in "#exit 1;${nonce}"*"${nonce}")s=\${s#*${nonce}};eval "$(printf %b "\${s%${nonce}}")";;*)exit 1;;esac`;
 }
 
 /** Printable ASCII for `printf %b`, so that no locale and no `read` can change it. */

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { type Readable, Transform, type TransformCallback } from "node:stream";
 import { deferred } from "../deferred.js";
 import type { ExecEnd, Running } from "../session.js";
-import { scriptLine, startMarker } from "./bootstrap.js";
+import { scriptLines, startMarker } from "./bootstrap.js";
 
 const BUFFER_BYTES = 1024 * 1024;
 const KEPT_NOISE_BYTES = 4096;
@@ -13,7 +13,7 @@ const KEPT_NOISE_BYTES = 4096;
 export function startScript(channel: Running, script: string): Running {
   const nonce = randomBytes(8).toString("hex");
   channel.stdin.on("error", () => {}); // EPIPE: the end of the script tells more
-  channel.stdin.write(scriptLine(script, nonce));
+  channel.stdin.write(scriptLines(script, nonce));
   const stdout = new AfterMarker(startMarker(nonce));
   const stderr = new WithExplanation(stdout);
   const cuts = [join(channel.stdout, stdout), join(channel.stderr, stderr)];

@@ -14,6 +14,7 @@ import type { Login } from "../login/key-login.js";
 import type { KeyRing } from "../login/key-ring.js";
 import { fingerprint, keyType } from "../trust/known-hosts.js";
 import { type HostKeyCheck, loadHostKeyCheck } from "../trust/known-hosts-file.js";
+import { saveTrips } from "./fewer-trips.js";
 import { gatherWrites } from "./gather-writes.js";
 import { explainForward, explainHandshake, explainSocket } from "./ssh2-errors.js";
 import { Ssh2Session } from "./ssh2-session.js";
@@ -149,6 +150,7 @@ async function shakeHands(client: Client, handshake: Handshake): Promise<string>
     keepaliveInterval: target.keepaliveMs,
     keepaliveCountMax: target.keepaliveCount,
   });
+  saveTrips(client, login.shortcuts);
   try {
     await ready;
     return hostKey;

@@ -210,6 +210,17 @@ describe("freeing", () => {
     expect(run.decisions()).toEqual([{ kind: "finish", machine: "a", cleans: true }]);
   });
 
+  test("a machine without jobs waits a moment, because all machines may be about to end", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1, b: 1 } });
+    run.tell(...given("a", 1), ...given("b", 2), started("b", 2), ended("a", 1));
+    const [collect] = run.begin();
+    run.tell(collected("a", 1));
+    run.settle(collect as Decision);
+    expect(run.decisions()).toEqual([]);
+    run.at += 300;
+    expect(run.decisions()).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-1"] }]);
+  });
+
   test("if some results must stay, the others are freed first", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 1));

@@ -4,7 +4,7 @@ import { chmod, chown, link, mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
-import { type Collection, collect } from "../../../../src/remote/results/collect.js";
+import { type Collection, collect, collectWhenEnded } from "../../../../src/remote/results/collect.js";
 import { entriesBelow } from "../../../rig/entries-below.js";
 import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
 import { type LocalMachine, makeLocalMachine, never } from "../a-local-machine.js";
@@ -266,4 +266,33 @@ test("an abort is passed on", async () => {
   const reason = new Error("stopped");
   await expect(bring([A], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(arrived()).toEqual([]);
+});
+
+describe("results that are requested in advance", () => {
+  const request = (key: string) => {
+    const jobs = [{ key, streams: ["out", "err"] as const }];
+    return collectWhenEnded(machine.session, { place: machine.place, jobs, copyBack: ["."] });
+  };
+
+  test("arrive once the job has ended, whole", async () => {
+    const running = await request(A);
+    // Without its newline this is no end yet.
+    await machine.write(`${machine.spool}/jobs/${A}/exit`, "0");
+    await ended(A, { "model.txt": "weights" });
+    const asked = {
+      place: machine.place,
+      jobs: [{ key: A, streams: ["out", "err"] as const }],
+      copyBack: ["."],
+    };
+    const collected = await collect(machine.session, { ...asked, into: here.dir, signal: never }, running);
+    expect(collected.outcomes.get(A)).toEqual({ kind: "exited", code: 0 });
+    expect(readFileSync(here.path(`${A}/work/model.txt`), "utf8")).toBe("weights");
+    expect(readFileSync(here.path(`${A}/out`), "utf8")).toBe(`${A} said\n`);
+  });
+
+  test("are left out if the job takes long", async () => {
+    const running = await request(B);
+    expect(await running.ended).toEqual({ kind: "exited", code: 0 });
+    expect(running.stdout.read()).toBeNull();
+  });
 });

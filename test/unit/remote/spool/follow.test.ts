@@ -1,4 +1,4 @@
-import { appendFile } from "node:fs/promises";
+import { appendFile, rm } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { follow } from "../../../../src/remote/spool/follow.js";
 import type { KnownLog } from "../../../../src/remote/spool/log-stream.js";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-function start(known: Readonly<Record<string, KnownLog>> = {}) {
+function start(known: Readonly<Record<string, KnownLog>> = {}, awaitsSpool = false) {
   const seen: SpoolEvent[] = [];
   const logs: string[] = [];
   const lines = new Map(Object.entries(known));
@@ -25,6 +25,7 @@ function start(known: Readonly<Record<string, KnownLog>> = {}) {
     known: lines,
     onLogs: (names) => logs.push(...names),
     onEvent: (event) => seen.push(event),
+    awaitsSpool,
     signal: aborting.signal,
   });
   return { seen, logs, lines, ended, stop: () => aborting.abort() };
@@ -75,6 +76,25 @@ describe.each(TOOLS)("with %s", (_, prepare) => {
     });
     stop();
     await ended;
+  });
+
+  test("waits for a spool that is on its way, until all of its logs are there", async () => {
+    await rm(machine.path(machine.spool), { recursive: true, force: true });
+    const { seen, logs, ended, stop } = start({}, true);
+    await machine.write(`${machine.spool}/slots/0/events`, "idle 0\n");
+    await machine.write(`${machine.spool}/events.a.host.1`, "");
+    await machine.write(`${machine.spool}/trees`, "");
+    await until("the first", () => seen.length === 1);
+    expect(logs).toEqual(["events.a.host.1", "slots/0/events"]);
+    stop();
+    await ended;
+  });
+
+  test("ends without output if the spool does not come", async () => {
+    await rm(machine.path(machine.spool), { recursive: true, force: true });
+    const { seen, logs, ended } = start({}, true);
+    expect(await ended).not.toBeNull();
+    expect([seen, logs]).toEqual([[], []]);
   });
 
   test("skips the known lines of each log, including lines that are no events", async () => {

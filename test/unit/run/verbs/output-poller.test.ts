@@ -26,7 +26,12 @@ test("a job that ended before it was polled costs no file and no request", async
       return { cut: [], beyond: [] };
     },
   } as unknown as Control;
-  const link = { isLost: false, spec: { name: "m" }, control: async () => control } as unknown as MachineLink;
+  const link = {
+    isLost: false,
+    hasSpool: true,
+    spec: { name: "m" },
+    control: async () => control,
+  } as unknown as MachineLink;
   const known = { isUnderWay: () => true } as unknown as Known;
   const poller = new OutputPoller(link, outputs, () => {});
   try {
@@ -54,7 +59,12 @@ async function polling(
   await results.prepare();
   const outputs = new OutputFiles(results, new Set(["1 1"]), options);
   const control = { readOutput: answer } as unknown as Control;
-  const link = { isLost: false, spec: { name: "m" }, control: async () => control } as unknown as MachineLink;
+  const link = {
+    isLost: false,
+    hasSpool: true,
+    spec: { name: "m" },
+    control: async () => control,
+  } as unknown as MachineLink;
   const news: News[] = [];
   const poller = new OutputPoller(link, outputs, (event) => void news.push(event));
   return {

@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   LOGIN_SHELL_WORDS,
   NO_HOME_EXIT_CODE,
-  scriptLine,
+  scriptLines,
   startMarker,
 } from "../../../../src/transport/script/bootstrap.js";
 
@@ -39,18 +39,24 @@ function run(stdin: string | Buffer, { loginShell = "sh", shell = "dash", env = 
   });
 }
 
+/** So long that a program reads the script. */
+const PADDING = `\n${"# padding\n".repeat(500)}`;
+
 const every = LOGIN_SHELLS.flatMap((loginShell) =>
-  Object.keys(SHELLS).map((shell) => ({ loginShell, shell: shell as keyof typeof SHELLS })),
+  Object.keys(SHELLS).flatMap((shell) => [
+    { loginShell, shell: shell as keyof typeof SHELLS, length: "short", padding: "" },
+    { loginShell, shell: shell as keyof typeof SHELLS, length: "long", padding: PADDING },
+  ]),
 );
 
 test.each(every)(
-  "$loginShell passes the script to $shell, and binary data after it arrives unchanged",
-  (over) => {
+  "$loginShell passes a $length script to $shell, and binary data after it arrives unchanged",
+  ({ padding, ...over }) => {
     const data = randomBytes(1 << 20);
     const text = `'"\\\\ \\n $x \`y\` ! % %s é 你 \t|  `;
-    const script = `pwd\ncat <<'END'\n${text}\nEND\nsha256sum`;
+    const script = `pwd\ncat <<'END'\n${text}\nEND\nsha256sum${padding}`;
     const { stdout, stderr, status } = run(
-      Buffer.concat([Buffer.from(scriptLine(script, NONCE)), data]),
+      Buffer.concat([Buffer.from(scriptLines(script, NONCE)), data]),
       over,
     );
     const sum = createHash("sha256").update(data).digest("hex");
@@ -63,55 +69,80 @@ test.each(every)(
 test.each(Object.keys(SHELLS))("%s takes a script of 200 kB", (shell) => {
   const script = `${Array.from({ length: 20_000 }, (_, i) => `x=${i} # é\\`).join("\n")}\necho $x`;
   expect(script.length).toBeGreaterThan(200_000);
-  const { stdout } = run(scriptLine(script, NONCE), { shell: shell as keyof typeof SHELLS });
+  const { stdout } = run(scriptLines(script, NONCE), { shell: shell as keyof typeof SHELLS });
   expect(stdout.toString()).toBe(`${startMarker(NONCE)}19999\n`);
 });
 
 test.each(Object.keys(SHELLS))("a script that was cut off does not run in %s", (shell) => {
-  const line = scriptLine("echo ran", NONCE);
-  for (const cut of [1, 3]) {
-    const { stdout, status } = run(line.slice(0, -cut), { shell: shell as keyof typeof SHELLS });
-    expect(stdout.toString()).toBe("");
-    expect(status).not.toBe(0);
+  for (const [script, cuts] of [
+    ["echo ran", [1, 3]],
+    [`echo ran${PADDING}`, [2, 3, 1000]],
+  ] as const) {
+    const lines = scriptLines(script, NONCE);
+    for (const cut of cuts) {
+      const { stdout, status } = run(lines.slice(0, -cut), { shell: shell as keyof typeof SHELLS });
+      expect(stdout.toString()).toBe("");
+      expect(status).not.toBe(0);
+    }
   }
 });
 
+test("of a long script, the second line alone does nothing", () => {
+  const [, second] = scriptLines(`echo ran${PADDING}`, NONCE).split("\n");
+  const { stdout, stderr, status } = run(`${second}\n`);
+  expect([stdout.toString(), stderr.toString(), status]).toEqual(["", "", 1]);
+});
+
+test.each(["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho 'unknown flag' >&2\nexit 1\n"])(
+  "a long script also runs where dd lacks the flag, or does not work: %s",
+  (dd) => {
+    const bin = mkdtempSync(join(dir, "dd-"));
+    writeFileSync(join(bin, "dd"), dd, { mode: 0o755 });
+    const script = `sha256sum${PADDING}`;
+    const data = randomBytes(1000);
+    const stdin = Buffer.concat([Buffer.from(scriptLines(script, NONCE)), data]);
+    const { stdout } = run(stdin, { env: { PATH: `${bin}:/usr/bin:/bin` } });
+    const sum = createHash("sha256").update(data).digest("hex");
+    expect(stdout.toString()).toBe(`${startMarker(NONCE)}${sum}  -\n`);
+  },
+);
+
 test.each(LOGIN_SHELLS)("the exit code is passed on by %s", (loginShell) => {
-  expect(run(scriptLine("exit 7", NONCE), { loginShell }).status).toBe(7);
-  expect(run(scriptLine("false", NONCE), { loginShell }).status).toBe(1);
-  expect(run(scriptLine("kill -TERM $$", NONCE), { loginShell }).signal).toBe("SIGTERM");
+  expect(run(scriptLines("exit 7", NONCE), { loginShell }).status).toBe(7);
+  expect(run(scriptLines("false", NONCE), { loginShell }).status).toBe(1);
+  expect(run(scriptLines("kill -TERM $$", NONCE), { loginShell }).signal).toBe("SIGTERM");
 });
 
 test.each(LOGIN_SHELLS)("for %s that reads commands from stdin, the line is a comment", (loginShell) => {
   const { stdout, stderr } = spawnSync(loginShell, [], {
-    input: scriptLine("echo it-ran; echo it-ran >&2", NONCE),
+    input: scriptLines("echo it-ran; echo it-ran >&2", NONCE),
     env: { PATH: process.env.PATH, HOME: dir },
   });
   expect(stdout.toString() + stderr.toString()).not.toContain("it-ran");
 });
 
 test.each(Object.keys(SHELLS))("spaces at the end of a script count in %s", (shell) => {
-  const { stdout } = run(scriptLine("printf '<%s>' a\\ ", NONCE), { shell: shell as keyof typeof SHELLS });
+  const { stdout } = run(scriptLines("printf '<%s>' a\\ ", NONCE), { shell: shell as keyof typeof SHELLS });
   expect(stdout.toString()).toBe(`${startMarker(NONCE)}<a >`);
 });
 
 test("the line numbers that sh reports are those of the script", () => {
-  const { stderr } = run(scriptLine("true\ntrue\n/no/such/thing", NONCE), { shell: "bash" });
+  const { stderr } = run(scriptLines("true\ntrue\n/no/such/thing", NONCE), { shell: "bash" });
   expect(stderr.toString()).toContain("line 3:");
 });
 
 test("the script sees none of our variables, even if they were exported", () => {
-  const { stdout } = run(scriptLine('echo "<$s>"', NONCE), { env: { s: "exported", IFS: "c" } });
+  const { stdout } = run(scriptLines('echo "<$s>"', NONCE), { env: { s: "exported", IFS: "c" } });
   expect(stdout.toString()).toBe(`${startMarker(NONCE)}<>\n`);
 });
 
 test("a missing home directory is reported, and the script does not run", () => {
-  const { stdout, stderr, status } = run(scriptLine("echo ran", NONCE), { env: { HOME: "/no/such/home" } });
+  const { stdout, stderr, status } = run(scriptLines("echo ran", NONCE), { env: { HOME: "/no/such/home" } });
   expect(stdout.toString()).toBe(startMarker(NONCE));
   expect(stderr.toString()).toContain("/no/such/home");
   expect(status).toBe(NO_HOME_EXIT_CODE);
 });
 
 test("a NUL byte in a script is refused", () => {
-  expect(() => scriptLine("a\0b", NONCE)).toThrow("NUL");
+  expect(() => scriptLines("a\0b", NONCE)).toThrow("NUL");
 });

@@ -13,6 +13,7 @@ const behind = aTarget({ alias: "gpu1", host: "10.0.0.5", proxyJump: ["bob@jump"
 const refused = { says: "does not let me in; tried: the key /home/me/my key (refused)", hint: null };
 const login: Login = {
   next: () => {},
+  shortcuts: { signsAtOnce: false, logsInAtOnce: false },
   accepted: () => "",
   refusal: () => refused,
   isAsking: () => false,
