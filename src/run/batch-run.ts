@@ -5,6 +5,7 @@ import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
 import { type JobId, treeKeyOf } from "../model/job.js";
 import { limitOfJob } from "../model/output-limit.js";
+import { asGrown } from "../plan/grown.js";
 import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
@@ -50,7 +51,7 @@ export function startRun(order: BatchOrder): BatchRun {
   const begun = beginRun(order);
   const { batch, machines, state, jobs, feed } = begun;
   results.removeIncoming(batch);
-  const kinds = new Map(kindsOf(begun.given));
+  const kinds = new Map(kindsOf(begun.given.map((job) => asGrown(state, job))));
   const jobEnv = new Map(begun.jobEnv);
   const terms = { ...termsOf(order, begun), kinds, jobEnv };
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
@@ -70,7 +71,7 @@ export function startRun(order: BatchOrder): BatchRun {
     commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news),
   };
   const known = new Known(state, jobs);
-  const performer = new Performer({ machines, fleet, terms, known, home });
+  const performer = new Performer({ machines, fleet, terms, kinds, known, home });
   const { perform } = performer;
   const loop = makeLoop({ state, perform, record: begun.record, onEvent: order.onEvent, now: Date.now });
   // Machines get no jobs before the trees are read, because reading a tree may still fail.

@@ -47,6 +47,7 @@ const FOR_ALL = [
   "--max-send",
   "--retries",
   "--retry-on-failure",
+  "--retry-on-oom",
   "--reassign-after",
   "--notify",
   "--notify-on",

@@ -129,6 +129,10 @@ export function release(state: RunState, attempts: Iterable<Attempt>): void {
   }
 }
 
+export function isToRetry({ attempts }: TrackedJob): boolean {
+  return attempts.some(({ stage }) => stage.kind === "collected" && stage.isToRetry);
+}
+
 /** None of the job's attempts causes a retry any more. */
 export function settleRetry(state: RunState, tracked: TrackedJob): void {
   for (const attempt of tracked.attempts) {

@@ -41,6 +41,7 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "jobs-taken-back": true,
   "jobs-reassigned": true,
   "jobs-retried": true,
+  "job-grown": true,
   "jobs-gone": true,
   "slot-waiting": true,
   "job-started": true,

@@ -110,6 +110,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "jobs-assigned":
     case "jobs-reassigned":
     case "jobs-retried":
+    case "job-grown":
     case "jobs-resumed":
     case "jobs-gone":
     case "job-said":

@@ -147,6 +147,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "jobs-taken-back":
     case "jobs-reassigned":
     case "jobs-retried":
+    case "job-grown":
     case "jobs-gone":
     case "jobs-stopping":
     case "jobs-resumed":

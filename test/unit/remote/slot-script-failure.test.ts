@@ -1,11 +1,11 @@
 // Runs slot.sh with jobs that fail, and checks what it reports about the cause.
 
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { jobScript } from "../../../src/remote/spool/job-script.js";
+import { makeCgroup } from "../../rig/cgroup.js";
 import { makeWorkspace } from "../../rig/workspace.js";
 import { aSpec } from "../plan/a-machine.js";
 import { type Home, makeHome, makeSpool, SHELLS, type Shell, type Spool } from "./a-spool.js";
@@ -96,7 +96,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
 });
 
 describe("out of memory", () => {
-  const cgroup = makeCgroup();
+  const cgroup = makeCgroup(100);
 
   test.skipIf(cgroup === null)(
     "a job that the kernel kills in its cgroup, and one that a user kills",
@@ -120,34 +120,11 @@ describe("out of memory", () => {
         expect(facts[keyOf(2)]).not.toContain("oom=certain");
       } finally {
         await home.close();
-        rmdirSync(cgroup.dir);
+        await cgroup.remove();
       }
     },
   );
 });
-
-/** Null: this account cannot make a cgroup with a limit. */
-function makeCgroup(): { readonly dir: string } | null {
-  const name = `sshoal-test-${process.pid}`;
-  for (const [root, limit] of [
-    ["/sys/fs/cgroup/memory", "memory.limit_in_bytes"],
-    ["/sys/fs/cgroup", "memory.max"],
-  ] as const) {
-    const dir = join(root, name);
-    try {
-      mkdirSync(dir);
-    } catch {
-      continue;
-    }
-    try {
-      writeFileSync(join(dir, limit), String(100 << 20));
-      return { dir };
-    } catch {
-      rmdirSync(dir);
-    }
-  }
-  return null;
-}
 
 describe.each(SHELLS)("counts of kills under %s", (_, { words }) => {
   const SCRIPT = fileURLToPath(new URL("../../../src/remote/runtime/slot/failure.sh", import.meta.url));

@@ -126,6 +126,17 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "jobs-gone": { kind: "jobs-gone", at: AT, ...HOME, jobs: [2] },
   "jobs-reassigned": { kind: "jobs-reassigned", at: AT, ...HOME, jobs: [2] },
   "jobs-retried": { kind: "jobs-retried", at: AT, ...HOME, jobs: [2] },
+  "job-grown": {
+    kind: "job-grown",
+    at: AT,
+    job: 2,
+    attempt: 1,
+    ...HOME,
+    outcome: { kind: "killed", signal: "SIGKILL", cause: "out-of-memory" },
+    before: { cpus: 1, memoryMb: 2000, gpu: null, reservesMachine: false },
+    requirement: { cpus: 1, memoryMb: 4000, gpu: null, reservesMachine: false },
+    prefers: "my_machine.yaml",
+  },
   "slot-waiting": { kind: "slot-waiting", at: AT, ...HOME, slot: 0, reason: "GPU 0 is in use" },
   "job-started": {
     kind: "job-started",

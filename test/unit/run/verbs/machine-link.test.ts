@@ -18,7 +18,7 @@ test("a log that is created later is followed as well, and no event is passed on
   await log("slots/0/events", "idle 0\n");
   await log("events.host.1", "");
   const link = new MachineLink(
-    { spec: aSpec(), place: machine.place, pastSlots: null, older: null },
+    { spec: aSpec(), place: machine.place, pastSlots: null, pastCapacity: null, older: null },
     new Fleet(async () => machine.session),
   );
   const lost: string[] = [];
