@@ -7,6 +7,7 @@ import type { FailureClass } from "../../model/failure.js";
 import { failureOf, type Outcome } from "../../model/job.js";
 import type { Reporter, TextSink } from "../reporter.js";
 import { waitingWords } from "../text/waiting-words.js";
+import { capacityJson } from "./capacity-json.js";
 
 const VERSION = 2;
 
@@ -90,7 +91,8 @@ function formatEvent(event: RunEvent, state: BatchState): string {
   const failure = "outcome" in event ? failureField(event.outcome) : {};
   const life = kind === "run-ended" ? { elapsedMs: elapsedMs(state, at) } : {};
   const reason = kind === "slot-waiting" ? { reason: waitingWords(event.reason) } : {};
-  return jsonLine({ kind, at, ...name, ...rest, ...reason, ...failure, ...run, ...life });
+  const measured = kind === "machine-ready" ? { capacity: capacityJson(event.capacity) } : {};
+  return jsonLine({ kind, at, ...name, ...rest, ...measured, ...reason, ...failure, ...run, ...life });
 }
 
 /** The class of a failure; no field if the job did not fail. */
