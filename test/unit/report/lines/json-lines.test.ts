@@ -237,6 +237,15 @@ test.each(NEVER_PRINTED)("%s is not printed", (kind) => {
   expect(printed([started(someJobs(1)), EVERY_KIND[kind]])).toHaveLength(1);
 });
 
+test("the reason of a waiting slot names jobs of the same batch by their numbers alone", () => {
+  const reason = "cards:1000:0 card:0:taken:-:b1:19";
+  const [, line] = printed([
+    started(someJobs(1)),
+    { kind: "slot-waiting", at: AT, machine: "a", slot: 0, reason },
+  ]);
+  expect(JSON.parse(line ?? "")).toMatchObject({ reason: "card 0 runs job 19" });
+});
+
 test("events of a job have its id and name, and the number of its run", () => {
   const [, line] = printed([started(someJobs(1)), jobStarted(1, "a.yaml", 0)]);
   expect(JSON.parse(line ?? "")).toEqual({
