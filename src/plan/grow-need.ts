@@ -5,7 +5,7 @@ import type { GrownNeed } from "../model/event.js";
 import type { Footprint } from "../model/footprint.js";
 import { failureOf, type GpuRequirement, kindOf, type Outcome, type Requirement } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
-import { slotsWhenEmpty } from "./slots/slots.js";
+import { planSlots, type SlotQuestion, slotsWhenEmpty } from "./slots/slots.js";
 
 export interface Outgrown {
   readonly requirement: Requirement;
@@ -24,12 +24,14 @@ export interface Offer {
 const TIMES = 2;
 /** The peak was measured before the job got what it asked for last. */
 const PEAK_TIMES = 1.5;
+const CLEARLY_MORE = 1.25;
 /** Even an idle machine or card uses a part of its memory itself. */
 const USABLE = 0.9;
 
 /** `offers`: the machines that may get jobs, as they were measured. */
 export function growNeed(outgrown: Outgrown, offers: readonly Offer[], placing?: Placing): GrownNeed {
-  const fits = (requirement: Requirement) => offers.filter((offer) => isServed(offer, requirement, placing));
+  const fits: Fits = (requirement, plan = slotsWhenEmpty) =>
+    offers.filter((offer) => plan(questionFor(offer, requirement, placing)).slots.length > 0);
   const grown = isOfCard(outgrown) ? growCards(outgrown, offers, fits) : growMemory(outgrown, offers, fits);
   if (typeof grown === "string") return { requirement: null, reason: grown };
   const places = fits(grown);
@@ -38,11 +40,11 @@ export function growNeed(outgrown: Outgrown, offers: readonly Offer[], placing?:
   return { requirement: grown, prefers: roomiest(places, outgrown) };
 }
 
-type Fits = (requirement: Requirement) => readonly Offer[];
+/** The machines that could have such a job if nothing else used them; with `planSlots`: as they were measured. */
+type Fits = (requirement: Requirement, plan?: typeof planSlots) => readonly Offer[];
 
-function isServed({ spec, capacity }: Offer, requirement: Requirement, placing?: Placing): boolean {
-  const asked = { spec: { ...spec, mostSlots: 1 }, capacity, placing, requirement };
-  return slotsWhenEmpty(asked).slots.length > 0;
+function questionFor({ spec, capacity }: Offer, requirement: Requirement, placing?: Placing): SlotQuestion {
+  return { spec: { ...spec, mostSlots: 1 }, capacity, placing, requirement };
 }
 
 function isOfCard({ outcome }: Outgrown): boolean {
@@ -59,12 +61,11 @@ function growMemory(outgrown: Outgrown, offers: readonly Offer[], fits: Fits): R
   const wanted = Math.max(requirement.memoryMb * TIMES, (footprint?.memoryMb ?? 0) * PEAK_TIMES);
   const total = offerOf(outgrown, offers)?.capacity.memory?.totalMb ?? 0;
   const withMemory = (memoryMb: number): Requirement => ({ ...requirement, memoryMb });
-  const most = mostThatFits(
-    wanted || total / 2,
-    requirement.memoryMb,
-    (mb) => fits(withMemory(mb)).length > 0,
-  );
-  return withMemory(most);
+  const [asked, least] = [wanted || total / 2, requirement.memoryMb];
+  const soon = mostThatFits(asked, least, (mb) => fits(withMemory(mb), planSlots).length > 0);
+  // What was free when the machines were measured can start soon. If that is hardly more, the job waits for more.
+  if (soon > least && soon >= Math.min(asked, least * CLEARLY_MORE)) return withMemory(soon);
+  return withMemory(mostThatFits(asked, least, (mb) => fits(withMemory(mb)).length > 0));
 }
 
 /** It gets its cards alone. If it had them alone, other people's processes took the memory: then it gets free ones. */

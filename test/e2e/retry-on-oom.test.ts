@@ -128,7 +128,10 @@ describe("the kernel kills a job", () => {
     command.child.stdin.end();
     const { code, stdout, stderr } = await command.ended;
     expect(code, stdout + stderr).toBe(0);
-    expect(stderr).toMatch(/^WARNING: jobs\.sh\.3 on localhost: out of memory: once more with 300 MB$/m);
+    // More than twice, if its peak was measured.
+    expect(stderr).toMatch(
+      /^WARNING: jobs\.sh\.3 on localhost: out of memory: once more with [345]\d\d MB$/m,
+    );
     expect(stdout.match(/^started: /gm)).toHaveLength(2);
   });
 });

@@ -49,6 +49,15 @@ describe("host memory", () => {
     expect(grow(6000, [offer("a", memory(10_000), kept)])).toMatchObject({ requirement: { memoryMb: 7200 } });
   });
 
+  test("what was free when the machines were measured, if that is clearly more", () => {
+    expect(grow(6000, [offer("a", memory(64_000, 10_000))])).toMatchObject({
+      requirement: { memoryMb: 9000 },
+    });
+    expect(grow(6000, [offer("a", memory(64_000, 7000))])).toMatchObject({
+      requirement: { memoryMb: 12_000 },
+    });
+  });
+
   test("no machine can give more: not once more", () => {
     expect(grow(7500, [offer("a", memory(8000))])).toEqual({
       requirement: null,
