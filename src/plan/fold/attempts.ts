@@ -136,8 +136,8 @@ export function release(state: RunState, attempts: Iterable<Attempt>): void {
   }
 }
 
-export function isToRetry({ attempts }: TrackedJob): boolean {
-  return attempts.some(({ stage }) => stage.kind === "collected" && stage.isToRetry);
+export function isToRetry(tracked: TrackedJob): boolean {
+  return attemptsOf(tracked).some(({ stage }) => stage.kind === "collected" && stage.isToRetry);
 }
 
 /** None of the job's attempts causes a retry any more. */
