@@ -7,6 +7,7 @@ import { JobSplitter, type OptionLine, type Piece } from "../input/batch/job-spl
 import type { LineChunk, LineSource } from "../input/feed/line-source.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { Arrival, OwnTerms } from "../run/feed.js";
+import { isOfThisDisk } from "../run/home/disk-error.js";
 
 /** The most jobs that wait at the client or on machines; further lines stay unread. */
 const MOST_UNBEGUN = 20_000;
@@ -97,14 +98,32 @@ class Feeder {
       arrivals.push(...this.#arrivalsIn(await this.#splitter.add([chunk.lines[index]?.text ?? ""])));
       if (this.#splitter.isBetweenJobs) whole = index;
     }
-    if (arrivals.length > 0) this.#run.add(arrivals, await chunk.positionAfter(whole));
+    if (arrivals.length > 0) this.#run.add(await this.#withFiles(arrivals), await chunk.positionAfter(whole));
   }
 
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     const arrivals = this.#arrivalsIn(await this.#splitter.end());
-    if (arrivals.length > 0) this.#run.add(arrivals, null);
+    if (arrivals.length > 0) this.#run.add(await this.#withFiles(arrivals), null);
     this.#run.emit({ kind: "jobs-complete" });
+  }
+
+  /** Jobs whose own files cannot be read never run. */
+  async #withFiles(arrivals: readonly Arrival[]): Promise<Arrival[]> {
+    const readable: Arrival[] = [];
+    for (const arrival of arrivals) {
+      const paths = arrival.own?.job.copyForward;
+      const mistake =
+        paths === undefined ? null : await this.#run.readTree(paths).then(() => null, faultOfFile);
+      if (mistake === null) readable.push(arrival);
+      else this.#refuse(arrival.line, `${this.#name}:${arrival.line}: --copy-forward: ${mistake}`);
+    }
+    return readable;
+  }
+
+  #refuse(line: number, reason: string): void {
+    this.#run.emit({ kind: "warning", message: `${reason}; the job in line ${line} is left out` });
+    this.#run.emit({ kind: "job-refused", line, reason });
   }
 
   #arrivalsIn(pieces: readonly Piece[]): Arrival[] {
@@ -139,8 +158,7 @@ class Feeder {
       return this.#read({ forAll: this.#forAll, own: this.#placed(options), line: where });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      this.#run.emit({ kind: "warning", message: `${error.message}; the job in line ${where} is left out` });
-      this.#run.emit({ kind: "job-refused", line: where, reason: error.message });
+      this.#refuse(where, error.message);
       return null;
     }
   }
@@ -157,4 +175,10 @@ class Feeder {
   #warn(line: number, message: string): void {
     this.#run.emit({ kind: "warning", message: `${this.#name}:${this.#before + line}: ${message}` });
   }
+}
+
+/** What to print. Anything else is our bug. */
+function faultOfFile(error: unknown): string {
+  if (error instanceof UserError || isOfThisDisk(error)) return error.message;
+  throw error;
 }

@@ -143,6 +143,10 @@ export class FollowedRun implements BatchRun {
     this.#run.add(arrivals, position);
   }
 
+  readTree(copyForward: readonly string[]): Promise<void> {
+    return this.#run.readTree(copyForward);
+  }
+
   countUnbegun(): number {
     return this.#run.countUnbegun();
   }

@@ -16,36 +16,59 @@ type Copying = Pick<BatchSettings, "inPlace" | "copyForward" | "exclude">;
  * file with jobs, which is never sent; null: there is none.
  */
 export function readTrees(
-  { cwd, cacheDir }: Surroundings,
+  surroundings: Surroundings,
   settings: Copying,
   jobs: readonly Job[],
   followed: string | null = null,
 ): Map<string, Promise<Tree>> {
+  const wanted = new Map(jobs.map((job) => [treeKeyOf(job), job.copyForward]));
+  // Most jobs that arrive later have no paths of their own.
+  if (jobs.length === 0) wanted.set(treeKeyOf({}), undefined);
+  const { read, save } = scanner(surroundings, settings, followed);
+  const trees = new Map<string, Promise<Tree>>();
+  let last: Promise<unknown> = Promise.resolve();
+  for (const [key, own] of wanted) {
+    const tree = last.then(() => read(own, wanted.size));
+    // The run handles errors of each tree, while machines are connected.
+    last = tree.catch(() => {});
+    trees.set(key, tree);
+  }
+  void last.then(save);
+  return trees;
+}
+
+/** How many trees of jobs that arrive are remembered for the next batch. */
+const REMEMBERED = 8;
+
+/** Reads the paths of a job that arrives, as they are then. */
+export function treeReader(
+  surroundings: Surroundings,
+  settings: Copying,
+  followed: string | null,
+): (paths: readonly string[]) => Promise<Tree> {
+  return async (paths) => {
+    const { read, save } = scanner(surroundings, settings, followed);
+    const tree = await read(paths, REMEMBERED);
+    save();
+    return tree;
+  };
+}
+
+/** `own`: undefined for those of the batch. `most`: how many trees of this directory are remembered. */
+function scanner({ cwd, cacheDir }: Surroundings, settings: Copying, followed: string | null) {
   const isFollowed = isFollowing(cwd, followed);
   const digests = cacheDir === null ? null : new DigestMemory(cacheDir, cwd);
-  const wanted = new Map(jobs.map((job) => [treeKeyOf(job), job.copyForward]));
-  // Jobs that arrive later have no paths of their own.
-  if (jobs.length === 0) wanted.set(treeKeyOf({}), undefined);
-  const read = async (own: readonly string[] | undefined): Promise<Tree> => {
+  const read = async (own: readonly string[] | undefined, most: number): Promise<Tree> => {
     if (own === undefined && settings.inPlace !== null) return noTree(cwd);
     const paths = own ?? settings.copyForward;
     if (paths.length === 0) return noTree(cwd);
     const tree = await scanTree(cwd, paths, { digests, isFollowed, exclude: settings.exclude });
     if (cacheDir === null) return tree;
     const earlier = await recallTrees(cacheDir, cwd);
-    await rememberTree(cacheDir, tree, wanted.size);
+    await rememberTree(cacheDir, tree, most);
     return { ...tree, earlier };
   };
-  const trees = new Map<string, Promise<Tree>>();
-  let last: Promise<unknown> = Promise.resolve();
-  for (const [key, own] of wanted) {
-    const tree = last.then(() => read(own));
-    // The run handles errors of each tree, while machines are connected.
-    last = tree.catch(() => {});
-    trees.set(key, tree);
-  }
-  void last.then(() => digests?.save());
-  return trees;
+  return { read, save: () => digests?.save() };
 }
 
 /** Compared by name, because it may be rotated; by the target of links; and by inode, because it may have several names. */

@@ -4,7 +4,7 @@
 import type { BatchSettings, FeedPosition } from "./batch.js";
 import type { Footprint, NeedAdvice } from "./footprint.js";
 import type { HaltRule } from "./halt-rule.js";
-import type { Job, JobId, Outcome } from "./job.js";
+import type { Job, JobId, Outcome, Requirement } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
 import type { ScriptEdit } from "./script-edit.js";
 
@@ -262,7 +262,19 @@ export type RunEvent = { readonly at: number } & (
       readonly machine: string;
       readonly jobs: readonly JobId[];
       readonly asides?: Readonly<Record<JobId, string>>;
+      /** Those of them that are retried because of a `job-grown`. Absent: none. */
+      readonly grown?: readonly JobId[];
     }
+  /** With `--retry-on-oom`: the job ran out of memory on this machine. */
+  | ({
+      readonly kind: "job-grown";
+      readonly job: JobId;
+      readonly attempt: number;
+      readonly machine: string;
+      readonly outcome: Outcome;
+      /** The requirement that was too small. */
+      readonly before: Requirement;
+    } & GrownNeed)
   /**
    * These jobs were handed over, but the machine no longer has them. Their fate is unknown, so no other machine gets
    * them.
@@ -324,6 +336,13 @@ export type RunEvent = { readonly at: number } & (
 );
 
 export type JobStarted = Extract<RunEvent, { kind: "job-started" }>;
+
+/** What a job needs after it ran out of memory. */
+export type GrownNeed =
+  /** It runs once more with this requirement. `prefers`: the machine where most is free; null: any machine. */
+  | { readonly requirement: Requirement; readonly prefers: string | null }
+  /** No machine can give it more, so it does not run once more. */
+  | { readonly requirement: null; readonly reason: string };
 
 /** What a further attempt of a job starts with. */
 export type Resumption =

@@ -20,6 +20,8 @@ export interface Job {
   readonly parameters?: Readonly<Record<string, string>>;
   /** Its requirement; absent, here and below: that of the batch. */
   readonly requirement?: Requirement;
+  /** It ran out of memory, and `requirement` is larger than the one that was asked for. */
+  readonly isGrown?: true;
   /** 0: none, whatever the batch has. */
   readonly timeoutSeconds?: number;
   /** Null: all of its output is kept. */
@@ -135,6 +137,12 @@ export function failureOf(outcome: Outcome): FailureClass | null {
     default:
       return outcome satisfies never;
   }
+}
+
+/** Also if it is only likely. */
+export function isOutOfMemory(outcome: Outcome): boolean {
+  const failure = failureOf(outcome);
+  return failure === "out-of-memory" || failure === "likely-out-of-memory" || failure === "gpu-out-of-memory";
 }
 
 const CAUSES: Readonly<Record<FailureCause, string>> = {

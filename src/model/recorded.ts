@@ -36,6 +36,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   "jobs-taken-back": "replayed",
   "jobs-reassigned": "replayed",
   "jobs-retried": "replayed",
+  "job-grown": "replayed",
   "jobs-gone": "passing",
   "slot-waiting": "passing",
   "job-started": "replayed",

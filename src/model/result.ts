@@ -2,7 +2,7 @@
 
 import type { JobWord } from "./batch-state.js";
 import type { Footprint } from "./footprint.js";
-import type { JobId, Outcome } from "./job.js";
+import { failureOf, type JobId, type Outcome } from "./job.js";
 
 export type Cell = number | string | null;
 
@@ -50,6 +50,7 @@ export type Column =
 export type FixedColumn =
   | "job"
   | "state"
+  | "failure"
   | "seconds"
   | "cpu_seconds"
   | "memory_mb"
@@ -78,6 +79,8 @@ export function cellOf(row: ResultRow, column: Column): Cell {
       return row.parameters.get(column.name) ?? null;
     case "metric":
       return row.metrics.get(column.name) ?? null;
+    case "failure":
+      return row.outcome && failureOf(row.outcome);
     case "seconds":
       return row.durationMs === null ? null : row.durationMs / 1000;
     case "cpu_seconds":
@@ -91,11 +94,12 @@ export function cellOf(row: ResultRow, column: Column): Cell {
   }
 }
 
-const MEASURED: readonly Column["kind"][] = ["cpu_seconds", "memory_mb", "gpu_memory_mb"];
+const RARE: readonly Column["kind"][] = ["failure", "cpu_seconds", "memory_mb", "gpu_memory_mb"];
 
-/** True for a column of measured values if no job has one: people need not see it. */
-export function isUnmeasured(column: Column, rows: readonly ResultRow[]): boolean {
-  return MEASURED.includes(column.kind) && rows.every((row) => cellOf(row, column) === null);
+/** True for a column of measured values, or of classes of failures, if it says nothing new: people need not see it. */
+export function isBlank(column: Column, rows: readonly ResultRow[]): boolean {
+  const isNothing = (cell: Cell) => cell === null || (column.kind === "failure" && cell === "exit");
+  return RARE.includes(column.kind) && rows.every((row) => isNothing(cellOf(row, column)));
 }
 
 /** The input of the results page. Cells are in the order of the columns. */

@@ -4,6 +4,7 @@
 import { isUnbegun } from "../model/attempt.js";
 import { attemptsOf, type MachineState, type TrackedJob } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
+import type { JobId } from "../model/job.js";
 import { startsNothing } from "./halt.js";
 import { idleSlots } from "./holdings.js";
 import { homeOf } from "./kept-dirs.js";
@@ -49,7 +50,9 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
     const isHomeFree = home !== null && !isBarred(home);
     if (isHomeFree && !ready.has(home)) continue;
     if (++count > most) break;
-    const machine = isHomeFree ? ready.takeSeatOf(home) : ready.takeSeat(tracked.avoids, isBarred);
+    const machine = isHomeFree
+      ? ready.takeSeatOf(home)
+      : (seatWhereMoreIsFree(state, id, isBarred) ?? ready.takeSeat(tracked.avoids, isBarred));
     if (machine === null) continue;
     const hand = hands.get(machine);
     if (hand) hand.push(tracked);
@@ -58,6 +61,16 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
   // Restores the real loads, because nothing was dealt yet.
   for (const machine of hands.keys()) ready.put(machine);
   return hands;
+}
+
+/** Null if the job did not run out of memory, or the machine with most room cannot have it now. */
+function seatWhereMoreIsFree(
+  { grown, machines, stock }: RunState,
+  id: JobId,
+  isBarred: (machine: MachineState) => boolean,
+): MachineState | null {
+  const preferred = machines.get(grown.get(id)?.prefers ?? "");
+  return preferred === undefined || isBarred(preferred) ? null : stock.ready.takeSeatOf(preferred);
 }
 
 /** True while an earlier version of the job's line waits on a machine, where it could still begin. */

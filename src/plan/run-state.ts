@@ -4,7 +4,7 @@ import { attemptKey, rankIn } from "../model/attempt-key.js";
 import { type BatchState, endingOf, type MachineState } from "../model/batch-state.js";
 import type { Counts } from "../model/event.js";
 import type { HaltRule } from "../model/halt-rule.js";
-import { type JobId, kindOf, type Outcome } from "../model/job.js";
+import { type JobId, kindOf, type Outcome, type Requirement } from "../model/job.js";
 import type { Stock } from "./stock.js";
 
 /** What the user wants to happen after failures. */
@@ -13,6 +13,8 @@ export interface Policy {
   readonly retries: number;
   /** True if failed jobs are retried, too. */
   readonly retriesFailures: boolean;
+  /** True if jobs that ran out of memory are retried once, with a larger requirement; absent: false. */
+  readonly retriesOutOfMemory?: boolean;
   /** How long a machine may be unreachable before its waiting jobs go to other machines; null: for ever. */
   readonly reassignAfterMs: number | null;
   /** The rule by which the run halts by itself; absent: never. */
@@ -56,6 +58,16 @@ export interface Crashes {
   readonly well: Set<string>;
 }
 
+/** What became of a job that ran out of memory. */
+interface Growth {
+  /** Its own requirement before; undefined: that of the batch. */
+  readonly from: Requirement | undefined;
+  /** Null: no machine can give it more. */
+  readonly requirement: Requirement | null;
+  /** Where it should run once more; null: anywhere, or it was assigned since. */
+  prefers: string | null;
+}
+
 export interface RunState extends BatchState {
   readonly policy: Policy;
   readonly stock: Stock;
@@ -75,8 +87,10 @@ export interface RunState extends BatchState {
   isPaused: boolean;
   halting: Halting;
   crashes: Crashes;
-  /** Jobs that crashed on a machine that was set aside: their next retry does not count. */
+  /** Jobs that crashed on a machine that was set aside, or ran out of memory: their next retry does not count. */
   readonly excused: Set<JobId>;
+  /** Jobs that ran out of memory, with `--retry-on-oom`. */
+  readonly grown: Map<JobId, Growth>;
 }
 
 export function machineOf(state: BatchState, name: string): MachineState {

@@ -3,7 +3,7 @@
 import { UserError } from "../errors.js";
 import type { Column, FixedColumn, ResultRow } from "../model/result.js";
 
-const BEFORE: readonly FixedColumn[] = ["job", "state"];
+const BEFORE: readonly FixedColumn[] = ["job", "state", "failure"];
 const USED: readonly FixedColumn[] = ["seconds", "cpu_seconds", "memory_mb", "gpu_memory_mb"];
 const AFTER: readonly FixedColumn[] = [...USED, "machine", "slot", "attempt", "command"];
 /** Each job may invent names; more than this many do not fit a table. */

@@ -5,9 +5,11 @@ import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
 import { type JobId, treeKeyOf } from "../model/job.js";
 import { limitOfJob } from "../model/output-limit.js";
+import { asGrown } from "../plan/grown.js";
 import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
 import { kindsOf } from "../plan/slots/kinds.js";
+import type { Tree } from "../remote/tree/tree.js";
 import { type Beginning, beginRun } from "./beginning.js";
 import { leaveRecord, tellEnd } from "./ending.js";
 import type { Arrival } from "./feed.js";
@@ -32,6 +34,8 @@ export interface BatchRun {
   abandon(reason: Error): void;
   /** How far the jobs' file was read; null if it was not read or the jobs do not come from a growing file. */
   readonly position: FeedPosition | null;
+  /** Reads the files that a job of its own paths starts with. Call it before the job is added; rejects if they cannot be read. */
+  readTree(copyForward: readonly string[]): Promise<void>;
   /** Adds jobs that arrived, for a batch with a feed. `position`: how far a file was read by then. */
   add(arrivals: readonly Arrival[], position: FeedPosition | null): void;
   /** How many jobs have not begun. */
@@ -50,9 +54,10 @@ export function startRun(order: BatchOrder): BatchRun {
   const begun = beginRun(order);
   const { batch, machines, state, jobs, feed } = begun;
   results.removeIncoming(batch);
-  const kinds = new Map(kindsOf(begun.given));
+  const kinds = new Map(kindsOf(begun.given.map((job) => asGrown(state, job))));
   const jobEnv = new Map(begun.jobEnv);
-  const terms = { ...termsOf(order, begun), kinds, jobEnv };
+  const trees = new Map([...order.trees, ...missingTrees(order, begun)]);
+  const terms = { ...termsOf(order, begun), trees, kinds, jobEnv };
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
   const { mergesOutput, maxOutput, maxOld } = order.settings;
   const limitOf = (key: string) => limitOfJob(known.jobOfKey(key), maxOutput);
@@ -70,11 +75,11 @@ export function startRun(order: BatchOrder): BatchRun {
     commit: (news: Parameters<Loop["commit"]>[0]) => loop.commit(news),
   };
   const known = new Known(state, jobs);
-  const performer = new Performer({ machines, fleet, terms, known, home });
+  const performer = new Performer({ machines, fleet, terms, kinds, known, home });
   const { perform } = performer;
   const loop = makeLoop({ state, perform, record: begun.record, onEvent: order.onEvent, now: Date.now });
   // Machines get no jobs before the trees are read, because reading a tree may still fail.
-  for (const key of neededTrees(begun)) order.trees.get(key)?.catch(loop.abandon);
+  for (const key of neededTrees(begun)) trees.get(key)?.catch(loop.abandon);
 
   const finish = async () => {
     try {
@@ -92,7 +97,11 @@ export function startRun(order: BatchOrder): BatchRun {
     }
   };
   const add = (arrivals: readonly Arrival[], position: FeedPosition | null) => {
-    const taken = feed?.take(arrivals) ?? { jobs: [], env: new Map(), done: [] };
+    const taken = feed?.take(arrivals) ?? { jobs: [], env: new Map(), done: [], refused: [] };
+    for (const { line, reason } of taken.refused) {
+      loop.emit({ kind: "warning", message: `${reason}; the job in line ${line} is left out` });
+      loop.emit({ kind: "job-refused", line, reason });
+    }
     for (const job of taken.jobs) jobs.set(job.id, job);
     for (const [id, env] of taken.env) jobEnv.set(id, env);
     const fresh = new Map([...kindsOf(taken.jobs)].filter(([kind]) => !kinds.has(kind)));
@@ -101,6 +110,12 @@ export function startRun(order: BatchOrder): BatchRun {
     if (fresh.size > 0) performer.judge(fresh, loop.emit);
     loop.emit({ kind: "jobs-added", jobs: taken.jobs, position });
     for (const { id, outcome } of taken.done) loop.emit({ kind: "job-skipped", job: id, outcome });
+  };
+  const readTree = async (copyForward: readonly string[]) => {
+    const key = treeKeyOf({ copyForward });
+    if (trees.has(key) || order.readTree === undefined) return;
+    const tree = await order.readTree(copyForward);
+    trees.set(key, Promise.resolve(tree));
   };
   const reopen = (ids: readonly JobId[]) => {
     for (const id of ids) reopenJob(results, known.job(id), loop.emit);
@@ -111,6 +126,7 @@ export function startRun(order: BatchOrder): BatchRun {
     emit: loop.emit,
     abandon: loop.abandon,
     position: feed?.position ?? null,
+    readTree,
     add,
     countUnbegun: () => countUnbegun(state),
     get recordBytes() {
@@ -119,6 +135,18 @@ export function startRun(order: BatchOrder): BatchRun {
     reopen,
     setDraining: (machine, isDraining) => performer.setDraining(machine, isDraining, loop.emit),
   };
+}
+
+/** Of jobs that arrived in an earlier run. */
+function missingTrees({ trees, readTree }: BatchOrder, { feed }: Beginning): Map<string, Promise<Tree>> {
+  const missing = new Map<string, Promise<Tree>>();
+  for (const job of feed?.given ?? []) {
+    const key = treeKeyOf(job);
+    if (job.copyForward === undefined || readTree === undefined || trees.has(key) || missing.has(key))
+      continue;
+    missing.set(key, readTree(job.copyForward));
+  }
+  return missing;
 }
 
 /** The tree of a finished job is needed only if the job runs again. */
@@ -130,13 +158,15 @@ function neededTrees({ given, state, feed }: Beginning): Set<string> {
   return new Set([...(feed === null ? [] : [treeKeyOf({})]), ...open.map(treeKeyOf)]);
 }
 
-function termsOf(order: BatchOrder, { batch, stem, jobs, feed }: Beginning): Omit<Terms, "kinds" | "jobEnv"> {
-  const { script, client, env, trees, sending } = order;
+function termsOf(
+  order: BatchOrder,
+  { batch, stem, jobs, feed }: Beginning,
+): Omit<Terms, "kinds" | "jobEnv" | "trees"> {
+  const { script, client, env, sending } = order;
   return {
     script,
     client,
     env,
-    trees,
     ...(sending && { sending }),
     batch,
     stem,

@@ -27,7 +27,9 @@ export interface Arrival {
 
 /** What one job has of its own. */
 export interface OwnTerms {
-  readonly job: Pick<Job, "requirement" | "timeoutSeconds" | "maxOutput" | "envNames">;
+  readonly job: Partial<Omit<Job, "id" | "line" | "name" | "command">>;
+  /** The place of its own name: `queue:7`. Absent: it has none. */
+  readonly namedAt?: string;
   /** The values may be secrets, and are not part of the job. Absent: the variables of the batch. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -37,6 +39,8 @@ export interface Taken {
   readonly jobs: readonly Job[];
   /** Of the jobs that have variables of their own. */
   readonly env: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
+  /** Arrivals that are no jobs: their names are taken. */
+  readonly refused: readonly { readonly line: number; readonly reason: string }[];
   /** The ones of them that an earlier run has done. */
   readonly done: readonly { readonly id: JobId; readonly outcome: Outcome }[];
 }
@@ -57,6 +61,8 @@ export class Feed {
   readonly #arrivals: Arrivals;
   readonly #outcomes = new Map<JobId, Outcome>();
   readonly #parts: FeedParts;
+  /** The jobs of this batch, by their names. */
+  readonly #named: Map<string, JobId>;
 
   constructor(parts: FeedParts) {
     const { order, past, state, rerun } = parts;
@@ -79,6 +85,8 @@ export class Feed {
     this.#arrivals = new Arrivals({ known, highest, base });
     this.position = order.startsOver ? null : (past?.position ?? null);
     this.#parts = parts;
+    const earlier = order.startsOver ? known : [...(past?.jobs.values() ?? [])];
+    this.#named = new Map([...earlier, ...this.given].map(({ name, id }) => [name, id]));
   }
 
   /** Moves the results of jobs aside that will run again. */
@@ -87,18 +95,26 @@ export class Feed {
     const jobs: Job[] = [];
     const env = new Map<JobId, Readonly<Record<string, string>>>();
     const done: { id: JobId; outcome: Outcome }[] = [];
-    const nameOf = (id: JobId) => `${order.stem}.${id}`;
+    const refused: { line: number; reason: string }[] = [];
+    const nameOf = (id: JobId, label?: string) => `${order.stem}.${label ?? id}`;
     for (const { command, line, own } of arrivals) {
       const id = this.#arrivals.number(command, line, (number) => results.has(nameOf(number)));
       if (state.jobs.has(id)) continue;
-      const name = nameOf(id);
+      const name = nameOf(id, own?.job.label);
+      if ((this.#named.get(name) ?? id) !== id) {
+        refused.push({ line, reason: `${own?.namedAt}: the name ${own?.job.label} is taken` });
+        continue;
+      }
+      this.#named.set(name, id);
       jobs.push({ id, line, name, command, ...own?.job });
       if (own?.env !== undefined) env.set(id, own.env);
       const outcome = this.#outcomes.get(id);
-      if (outcome === undefined || !results.has(name)) continue;
-      if (isToRerun(rerun, id, outcome)) results.moveAside(name);
-      else done.push({ id, outcome });
+      if (!results.has(name)) continue;
+      // The results of an earlier batch may have this name.
+      const isOlder = outcome === undefined && own?.namedAt !== undefined;
+      if (isOlder || (outcome && isToRerun(rerun, id, outcome))) results.moveAside(name);
+      else if (outcome) done.push({ id, outcome });
     }
-    return { jobs, env, done };
+    return { jobs, env, done, refused };
   }
 }

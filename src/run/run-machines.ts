@@ -1,6 +1,6 @@
 // The machines of a run: the named ones, and those of the record that still have something of the batch.
 
-import { type MachineSpec, olderName, type Slot } from "../model/machine.js";
+import { type Capacity, type MachineSpec, olderName, type Slot } from "../model/machine.js";
 import type { Past, RecordedMachine } from "../plan/fold/replay.js";
 import { type Place, placeOf } from "../remote/engine/layout.js";
 
@@ -12,6 +12,8 @@ export interface RunMachine {
   readonly isOpen: boolean;
   /** The slots that an earlier client gave it; null: none did. */
   readonly pastSlots: readonly Slot[] | null;
+  /** What an earlier client measured; null: nothing. */
+  readonly pastCapacity: Capacity | null;
   /** What an older version's batch left on it, under another name; null: nothing. */
   readonly older: { readonly batch: string; readonly slots: readonly Slot[] } | null;
 }
@@ -29,6 +31,7 @@ export function runMachines(
     place: placeOf(batch, spec),
     isOpen,
     pastSlots: past?.slots.get(spec.name) ?? null,
+    pastCapacity: past?.capacities.get(spec.name) ?? null,
     older: olderOf(spec.name, past),
   });
   return [

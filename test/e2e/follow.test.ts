@@ -60,6 +60,26 @@ test("a client that resumes reads on: nothing is lost, nothing runs twice", asyn
   expect(existsSync(own.work.path("job_results/gpu.queue.5"))).toBe(true);
 });
 
+test("a job with files and a name of its own, which a killed client had not sent yet", async () => {
+  await own.work.write("data/one.txt", "1\n");
+  const first = spawnCommand([...ARGS, "--json"], options());
+  await first.until(({ stdout }) => stdout().includes('"machine-ready"'));
+  first.child.kill("SIGUSR1");
+  await first.until(({ stdout }) => stdout().includes('"paused"'));
+  append("#@ --name prepare --copy-forward data --keep-dir\nls; cat data/one.txt\n");
+  await first.until(({ stdout }) => stdout().includes('"jobs-added"'));
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const again = spawnCommand(ARGS, options());
+  await again.until(({ stdout }) => stdout().includes("finished: gpu.queue.prepare;"));
+  append("#@ --name prepare\necho never\n");
+  await again.until(({ stderr }) => stderr().includes("the name prepare is taken"));
+  again.child.kill("SIGINT");
+  const { stderr } = await again.ended;
+  expect(stderr).toContain("gpu.queue:3: the name prepare is taken; the job in line 4 is left out\n");
+  expect(await own.work.read("job_results/gpu.queue.prepare.out")).toBe("data\n1\n");
+});
+
 test.each([
   [["--follow", "nowhere"], "nowhere: there is no such file to follow", "touch nowhere"],
   [

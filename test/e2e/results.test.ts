@@ -70,10 +70,10 @@ test("CSV, without formulas", async () => {
   const { stdout } = await results("--csv");
   const lines = stdout.split("\n");
   expect(lines[0]).toBe(
-    "job,state,kind,acc,loss,val.acc,'=cmd,seconds,cpu_seconds,memory_mb,gpu_memory_mb,machine,slot,attempt,command",
+    "job,state,failure,kind,acc,loss,val.acc,'=cmd,seconds,cpu_seconds,memory_mb,gpu_memory_mb,machine,slot,attempt,command",
   );
   expect(lines[2]).toMatch(
-    /^2,succeeded,json,0\.25,NaN,0\.1,,[\d.]+,[\d.]*,\d*,,one\.yaml,[012],1,\.\/train\.sh json$/,
+    /^2,succeeded,,json,0\.25,NaN,0\.1,,[\d.]+,[\d.]*,\d*,,one\.yaml,[012],1,\.\/train\.sh json$/,
   );
   expect(lines).toHaveLength(8);
 });
@@ -149,7 +149,7 @@ describe("mistakes in the command are reported", () => {
     [
       ["--sort", "accuracy"],
       "error: there is no column accuracy\n" +
-        "try: there are the metrics acc, loss, val.acc, =cmd, and job, state, kind, seconds, cpu_seconds, memory_mb, gpu_memory_mb, machine, slot, attempt\n",
+        "try: there are the metrics acc, loss, val.acc, =cmd, and job, state, failure, kind, seconds, cpu_seconds, memory_mb, gpu_memory_mb, machine, slot, attempt\n",
     ],
     [["--csv", "--html"], "error: --csv and --html: one at a time\ntry: sshoal results --csv\n"],
     [["train.sh"], /^error: there is no batch train\.sh here\ntry: there are sweep-/],

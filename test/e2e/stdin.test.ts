@@ -289,6 +289,30 @@ describe("#@ lines", () => {
       expect(await own.work.read(`job_results/stdin.${line}.out`)).toBe(`${colour}\n`);
   });
 
+  test("names, files, and a name that is taken", async () => {
+    await own.work.write("data/one.txt", "1\n");
+    await own.work.write("other.txt", "2\n");
+    const stdin = linesOf(
+      "echo first",
+      "#@ --name prepare --copy-forward data --copy-backwards made",
+      "ls; mkdir made; cat data/one.txt >made/copy.txt; touch left",
+      "#@ --name prepare",
+      "echo never",
+      "echo last",
+    );
+    const { code, stdout, stderr } = await runCommand(ARGS, { ...options(), stdin });
+    expect(code, stderr).toBe(1);
+    expect(stdout).toContain("3 succeeded, 0 failed");
+    expect(stderr).toContain("stdin:4: the name prepare is taken; the job in line 5 is left out\n");
+    expect(await own.work.read("job_results/stdin.prepare.out")).toBe("data\n");
+    expect(await own.work.read("job_results/stdin.prepare/made/copy.txt")).toBe("1\n");
+    expect(existsSync(own.work.path("job_results/stdin.prepare/left"))).toBe(false);
+    // The same input again is a new batch: the earlier results move aside.
+    const again = await runCommand(ARGS, { ...options(), stdin });
+    expect(again.stdout).toContain("3 succeeded, 0 failed");
+    expect(await own.work.read("job_results/stdin.prepare.old-1.out")).toBe("data\n");
+  });
+
   test("with a mistake leave their job out, and the exit code is 1", async () => {
     const stdin = linesOf("echo one", "#@ --memory-required lots", "echo two", "echo three");
     const { code, stdout, stderr } = await runCommand(ARGS, { ...options(), stdin });

@@ -106,16 +106,17 @@ function why(explaining: Explaining, job: Job) {
   });
 }
 
-function needed({ settings }: BatchHere, { requirement }: Job): Requirement {
-  return requirement ?? settings.requirement;
+/** A job that ran out of memory may need more than it asked for. */
+function needed({ settings, state }: BatchHere, job: Job): Requirement {
+  return (state.jobs.get(job.id)?.job ?? job).requirement ?? settings.requirement;
 }
 
 /** In the order in which they start. */
 function waitingJobs({ jobs, state }: BatchHere): Job[] {
   return jobs
-    .filter(({ id }) => {
+    .flatMap(({ id }) => {
       const tracked = state.jobs.get(id);
-      return tracked !== undefined && wordOf(tracked) === "waiting";
+      return tracked !== undefined && wordOf(tracked) === "waiting" ? [tracked.job] : [];
     })
     .toSorted((one, other) => rankOf(one) - rankOf(other));
 }

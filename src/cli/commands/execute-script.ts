@@ -32,7 +32,9 @@ export async function executeBatch(typed: RunOptions, revise: Revise, program: P
   const source = typed.script === "-" ? "stdin" : typed.script;
   // To its users a line that begins with #@ is a comment.
   const isReading = typed.voice !== "simple_gpu_scheduler";
-  const read = isReading ? arrivingOptions(source, revise, process.env) : null;
+  const read = isReading
+    ? arrivingOptions({ name: source, revise, env: process.env, workingDir: process.cwd() })
+    : null;
   const feed = await jobFeedFor({ ...typed, stem, read }, process.stdin);
   if (feed !== null)
     return executeJobs({ jobs: [] }, { options: typed, stem: feed.order.stem, program, feed });

@@ -5,6 +5,7 @@ import { type Surveyed, survey } from "../../batch/survey.js";
 import { ExitCode } from "../../errors.js";
 import type { RoomLook } from "../../model/room-look.js";
 import { explainShortages } from "../../plan/slots/explain.js";
+import { capacityJson } from "../../report/lines/capacity-json.js";
 import { jsonLine } from "../../report/lines/json-lines.js";
 import { formatProbeTable, type ProbedMachine } from "../../report/tables/probe-table.js";
 import type { MachineOptions } from "../options/machine-options.js";
@@ -47,7 +48,7 @@ export function probeJson(surveyed: Surveyed): string {
   if (kind === "failed") return jsonLine({ ...about, reason: surveyed.reason, hint: surveyed.hint });
   return jsonLine({
     ...about,
-    capacity: surveyed.capacity,
+    capacity: capacityJson(surveyed.capacity),
     slots: surveyed.plan.slots,
     about: surveyed.about,
   });

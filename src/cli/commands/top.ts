@@ -7,6 +7,7 @@ import { machinesFor } from "../../batch/surroundings.js";
 import { lookAtRoom, machinesOf, watchRoom } from "../../batch/watch-room.js";
 import { ExitCode } from "../../errors.js";
 import type { RoomLook } from "../../model/room-look.js";
+import { capacityJson } from "../../report/lines/capacity-json.js";
 import { jsonLine } from "../../report/lines/json-lines.js";
 import { type Abilities, abilitiesOf } from "../../report/live/abilities.js";
 import { TopView } from "../../report/live/top-view.js";
@@ -77,7 +78,8 @@ function aborted(signal: AbortSignal): Promise<void> {
 /** As in the objects of `sshoal probe`. */
 function topJson(look: RoomLook): string {
   const { machine } = look;
-  if (look.kind === "seen") return jsonLine({ v: 1, machine, kind: "probed", capacity: look.capacity });
+  if (look.kind === "seen")
+    return jsonLine({ v: 1, machine, kind: "probed", capacity: capacityJson(look.capacity) });
   const { reason, hint } = look.kind === "unreachable" ? look : { reason: "", hint: null };
   return jsonLine({ v: 1, machine, kind: "failed", reason, hint });
 }

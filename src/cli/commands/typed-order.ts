@@ -5,14 +5,13 @@ import { stemFor } from "../../batch/batch-stem.js";
 import { resolveCopying } from "../../batch/copy-paths.js";
 import type { NextOrder } from "../../batch/followed-run.js";
 import type { Typed } from "../../batch/follower/protocol.js";
-import { type AskedJobs, resolveOwnCopying } from "../../batch/own-copying.js";
+import { type AskedJobs, keepingCopy, resolveOwnCopying } from "../../batch/own-copying.js";
 import { machinesFor, type Surroundings } from "../../batch/surroundings.js";
-import { readTrees } from "../../batch/working-directory.js";
+import { readTrees, treeReader } from "../../batch/working-directory.js";
 import { UserError } from "../../errors.js";
 import { bashAt } from "../../input/batch/ask-bash.js";
 import { checkCommands } from "../../input/batch/check-commands.js";
 import { loadBatch } from "../../input/batch/load-batch.js";
-import type { Job } from "../../model/job.js";
 import { Results } from "../../run/home/results.js";
 import type { BatchOrder } from "../../run/order.js";
 import { loadConfig } from "../options/config/load-config.js";
@@ -83,7 +82,8 @@ export function resolveJobs(
 export async function orderForJobs(given: GivenJobs, options: RunOptions, surroundings: Surroundings) {
   const machines = await machinesFor(options, surroundings);
   const { copying, jobs } = resolveJobs(given, options, surroundings);
-  const trees = readTrees(surroundings, copying, jobs, options.follows ? options.script : null);
+  const followed = options.follows ? options.script : null;
+  const trees = readTrees(surroundings, copying, jobs, followed);
   const { script, requirement, timeoutSeconds, copiesUnchanged, env, policy, rerun, keepsChanged } = options;
   const isInPlace = copying.inPlace !== null;
   const keepsDir = options.keepsDir && !isInPlace;
@@ -105,14 +105,10 @@ export async function orderForJobs(given: GivenJobs, options: RunOptions, surrou
     env,
     jobEnv: given.jobEnv ?? new Map(),
     trees,
+    readTree: treeReader(surroundings, copying, followed),
     policy,
     matching: keepsChanged ? "name" : "command",
     rerun,
     machines,
   } as const;
-}
-
-/** Of jobs on this machine, only those with a copy of files have a directory to keep: the others share the user's own. */
-function keepingCopy({ keepsDir: own, ...job }: Job, keepsDir: boolean): Job {
-  return job.copyForward !== undefined && (own ?? keepsDir) ? { ...job, keepsDir: true } : job;
 }

@@ -38,6 +38,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--limit-memory",
     "--retries",
     "--retry-on-failure",
+    "--retry-on-oom",
     "--reassign-after",
     "--halt",
     "--no-pause",

@@ -104,6 +104,7 @@ export interface RawRun extends RawMachines, RawNotify {
   readonly tee?: true;
   readonly retries: number;
   readonly retryOnFailure?: true;
+  readonly retryOnOom?: true;
   readonly retryFailed?: true;
   readonly rerun?: Rerun;
   readonly keepChanged?: true;
@@ -160,6 +161,7 @@ export function describeRunOptions(command: Command): Command {
     .addOption(durationOption("--timeout <duration>", "stop jobs that run longer than this: 90s, 10m, 2h"))
     .addOption(retriesOption())
     .option("--retry-on-failure", "retry jobs that fail as well")
+    .option("--retry-on-oom", "run a job that runs out of memory once more, with more memory or a card alone")
     .option("--retry-failed", "run failed jobs again; their earlier results move aside")
     .addOption(
       new Option("--rerun <which>", "run ended jobs again; their earlier results move aside")
@@ -228,6 +230,7 @@ export function resolveRunOptions(raw: RawRun, env: Environment): Omit<RunOption
     policy: {
       retries: raw.retries,
       retriesFailures: raw.retryOnFailure ?? false,
+      ...(raw.retryOnOom && { retriesOutOfMemory: true }),
       reassignAfterMs: Number.isFinite(raw.reassignAfter) ? raw.reassignAfter * 1000 : null,
       halt: raw.halt === "never" ? null : attendedHalt(raw.halt, raw.detach ?? false),
     },

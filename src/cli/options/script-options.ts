@@ -11,8 +11,8 @@ import type { Environment } from "./option-values.js";
 import { pathsIn } from "./path-words.js";
 import type { RawRun, Revise, RunOptions } from "./run-options.js";
 
-/** Jobs that arrive one by one may set these. */
-export const FOR_ARRIVING = [
+/** For all jobs and for one. Jobs that arrive one by one may set these, too. */
+export const FOR_BOTH = [
   "--num-cpus",
   "--memory-required",
   "--limit-memory",
@@ -29,9 +29,11 @@ export const FOR_ARRIVING = [
   "--max-output",
   "--env",
   "--wrap",
+  "--keep-dir",
+  "--copy-forward",
+  "--copy-backwards",
 ];
-const FOR_BOTH = [...FOR_ARRIVING, "--keep-dir", "--copy-forward", "--copy-backwards"];
-const FOR_A_JOB = [...FOR_BOTH, "--name"];
+export const FOR_A_JOB = [...FOR_BOTH, "--name"];
 const FOR_ALL = [
   ...FOR_BOTH,
   "--gpus",
@@ -47,6 +49,7 @@ const FOR_ALL = [
   "--max-send",
   "--retries",
   "--retry-on-failure",
+  "--retry-on-oom",
   "--reassign-after",
   "--notify",
   "--notify-on",
@@ -114,7 +117,7 @@ function readOwn(
 }
 
 /** Names that are invalid, and names that two jobs have. */
-function findNameProblems(asked: readonly OwnOptions[]): Problem[] {
+export function findNameProblems(asked: readonly Pick<OwnOptions, "set" | "whereIs">[]): Problem[] {
   const seen = new Map<string, string>();
   return asked.flatMap(({ set: { name }, whereIs }): Problem[] => {
     if (name === undefined) return [];
@@ -131,7 +134,7 @@ function findNameProblems(asked: readonly OwnOptions[]): Problem[] {
   });
 }
 
-function copyingOf(
+export function copyingOf(
   { copyForward, copyBackwards }: Partial<RawScript>,
   whereIs: OwnOptions["whereIs"],
 ): OwnCopying | null {
@@ -148,11 +151,7 @@ function named({ name }: Partial<RawScript>, { stem }: Batch): Pick<Job, "name" 
 }
 
 function withOwn(job: Job, set: Partial<RawRun>, revised: RunOptions, common: Requirement): Job {
-  return {
-    ...job,
-    ...ownTermsOf(set, revised, common),
-    ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
-  };
+  return { ...job, ...ownTermsOf(set, revised, common) };
 }
 
 /** What a job keeps of its own options. `common`: the requirement of the batch. */
@@ -160,8 +159,12 @@ export function ownTermsOf(
   set: Partial<RawRun>,
   { requirement, timeoutSeconds, maxOutput, env, wrap, limitsMemory }: RunOptions,
   common: Requirement,
-): Pick<Job, "requirement" | "timeoutSeconds" | "maxOutput" | "limitsMemory" | "wrap" | "envNames"> {
+): Pick<
+  Job,
+  "requirement" | "timeoutSeconds" | "maxOutput" | "limitsMemory" | "wrap" | "envNames" | "keepsDir"
+> {
   return {
+    ...("keepDir" in set && { keepsDir: set.keepDir ?? false }),
     ...(JSON.stringify(requirement) !== JSON.stringify(common) && { requirement }),
     ...("timeout" in set && { timeoutSeconds: timeoutSeconds ?? 0 }),
     ...("maxOutput" in set && { maxOutput }),

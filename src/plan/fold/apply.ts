@@ -10,6 +10,7 @@ import { type RunState, toChange } from "../run-state.js";
 import { applyToAttempt, collectRest } from "./attempt-events.js";
 import { reopenMachine, setAside, stopForCrash } from "./crash-events.js";
 import { applyEdit } from "./edit-events.js";
+import { grow } from "./grow-events.js";
 import { addJob } from "./initial-state.js";
 import {
   addJobs,
@@ -132,6 +133,8 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return loseSight(state, toChange(state, event.machine), event.jobs);
     case "jobs-retried":
       return retry(state, event);
+    case "job-grown":
+      return grow(state, event);
     case "rest-collected":
       return collectRest(state, event);
     case "dirs-kept":

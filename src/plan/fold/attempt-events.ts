@@ -7,6 +7,7 @@ import type { RunEvent } from "../../model/event.js";
 import { type Outcome, succeeded } from "../../model/job.js";
 import { noteEndAt } from "../../model/life.js";
 import { noteCrash } from "../crashes.js";
+import { isToGrow } from "../grown.js";
 import { noteEnd } from "../halt.js";
 import { isToKeep, lastBegun } from "../kept-dirs.js";
 import { type RunState, toChange } from "../run-state.js";
@@ -77,8 +78,10 @@ function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-en
   const ending = { slot, startedAt, endedAt, durationMs, outcome, ...(footprint && { footprint }) };
   setStage(state, machine, attempt, { kind: "ended", ...ending });
   noteDuration(state, { startedAt, endedAt, durationMs, outcome });
-  if (attempt.isCurrent && !isWorthRetrying(state, tracked, outcome)) noteEnd(state, attempt.job, outcome);
-  if (attempt.isCurrent) noteCrash(state, event);
+  const isRetried = isWorthRetrying(state, tracked, outcome);
+  if (attempt.isCurrent && !isRetried) noteEnd(state, attempt.job, outcome);
+  // A job that runs once more with more memory says nothing about the next jobs.
+  if (attempt.isCurrent && !(isRetried && isToGrow(state, tracked, outcome))) noteCrash(state, event);
   return attempt.isCurrent;
 }
 
@@ -196,13 +199,11 @@ function isHome({ fate }: TrackedJob): boolean {
   return fate.kind === "skipped" || (fate.kind === "tried" && fate.stage.kind === "collected");
 }
 
-function isWorthRetrying(
-  { policy, interrupted, stopping, excused }: RunState,
-  { job, retries, isGone }: TrackedJob,
-  outcome: Outcome,
-): boolean {
+export function isWorthRetrying(state: RunState, tracked: TrackedJob, outcome: Outcome): boolean {
+  const { policy, interrupted, stopping, excused } = state;
+  const { job, retries, isGone } = tracked;
   if (isGone || interrupted !== "no" || stopping.has(job.id)) return false;
   if (succeeded(outcome) || outcome.kind === "stopped") return false;
-  if (excused.has(job.id)) return true;
+  if (excused.has(job.id) || isToGrow(state, tracked, outcome)) return true;
   return (outcome.kind === "lost" || policy.retriesFailures) && retries < policy.retries;
 }

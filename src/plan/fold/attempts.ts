@@ -136,6 +136,10 @@ export function release(state: RunState, attempts: Iterable<Attempt>): void {
   }
 }
 
+export function isToRetry(tracked: TrackedJob): boolean {
+  return attemptsOf(tracked).some(({ stage }) => stage.kind === "collected" && stage.isToRetry);
+}
+
 /** None of the job's attempts causes a retry any more. */
 export function settleRetry(state: RunState, tracked: TrackedJob): void {
   for (const attempt of attemptsOf(tracked)) {

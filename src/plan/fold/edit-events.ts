@@ -4,6 +4,7 @@ import { type Attempt, isUnbegun } from "../../model/attempt.js";
 import { attemptsOf, type TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
+import { asGrown, forgetOutdated } from "../grown.js";
 import type { RunState } from "../run-state.js";
 import { drop, makeCurrent, overtake, release, settleRetry, untrack, WAITING } from "./attempts.js";
 
@@ -38,11 +39,13 @@ function copyAfter(
   return moved === to || moved?.startsWith(`${to}.`) ? moved : copy;
 }
 
-/** Replaces the job's command, name or line. Its attempts stay. */
+/** Replaces the job's command, name or line. Its attempts stay, and so does what it needs since it ran out of memory. */
 export function setJob(state: RunState, tracked: TrackedJob, job: Job): void {
-  tracked.job = job;
-  if (job.requirement === undefined) state.kinds.delete(job.id);
-  else state.kinds.set(job.id, kindOf(job.requirement));
+  forgetOutdated(state, job);
+  tracked.job = asGrown(state, job);
+  const { id, requirement } = tracked.job;
+  if (requirement === undefined) state.kinds.delete(id);
+  else state.kinds.set(id, kindOf(requirement));
 }
 
 /** Waiting attempts are taken back from their machine; an attempt that has begun continues. */

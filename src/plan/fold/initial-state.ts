@@ -47,6 +47,7 @@ export function initialState(beginning: Beginning): RunState {
     halting: newHalting(),
     crashes: newCrashes(),
     excused: new Set(),
+    grown: new Map(),
   };
   for (const job of jobs) addJob(state, job);
   return state;

@@ -5,7 +5,8 @@ import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
 import { lastKept } from "../kept-dirs.js";
 import { kindOfJob, type RunState } from "../run-state.js";
-import { assignTo, discard, drop, giveBack, overtake, settleRetry, WAITING } from "./attempts.js";
+import { assignTo, discard, drop, giveBack, isToRetry, overtake, settleRetry, WAITING } from "./attempts.js";
+import { shrink } from "./grow-events.js";
 import { addJob } from "./initial-state.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
@@ -24,6 +25,8 @@ export function assign(state: RunState, machine: MachineState, event: EventOf<"j
     const tracked = state.jobs.get(id);
     if (tracked === undefined) return;
     state.stopping.delete(id);
+    const growth = state.grown.get(id);
+    if (growth !== undefined) growth.prefers = null;
     dismiss(state, tracked);
     assignTo(state, machine, tracked, event.attempts?.[index] ?? tracked.lastNumber + 1);
   });
@@ -50,6 +53,9 @@ export function reopen(state: RunState, { job: id, aside }: EventOf<"job-reopene
   const tracked = state.jobs.get(id);
   if (tracked === undefined) return;
   state.stopping.delete(id);
+  // A client that was killed while it retried the job had moved its results already: the job still runs once more.
+  if (!isToRetry(tracked)) shrink(state, tracked);
+  state.excused.delete(id);
   noteMoved(tracked, aside);
   settleRetry(state, tracked);
   overtake(state, tracked, WAITING);

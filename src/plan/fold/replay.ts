@@ -7,7 +7,7 @@ import { countHeld } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
 import { beginStretch, noteSign } from "../../model/life.js";
-import type { Slot } from "../../model/machine.js";
+import type { Capacity, Slot } from "../../model/machine.js";
 import { isReplayed } from "../../model/recorded.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
 import { type RunState, toChange } from "../run-state.js";
@@ -21,6 +21,8 @@ export interface Past {
   readonly batch: string;
   /** The last slots of each machine that ever had slots. */
   readonly slots: ReadonlyMap<string, readonly Slot[]>;
+  /** What was last measured of each of them. */
+  readonly capacities: ReadonlyMap<string, Capacity>;
   /** The known jobs of the last run. */
   readonly lastJobs: readonly Job[];
   readonly pile: Pile;
@@ -74,6 +76,7 @@ export function readPast(events: readonly RunEvent[]): Past | null {
     jobs: new Map<JobId, Job>(),
     machines: new Map<string, RecordedMachine>(),
     slots: new Map<string, readonly Slot[]>(),
+    capacities: new Map<string, Capacity>(),
     commands: new Map<JobId, string>(),
     begun: new Set<string>(),
     kept: new Map<string, number>(),
@@ -88,7 +91,10 @@ export function readPast(events: readonly RunEvent[]): Past | null {
       for (const machine of event.machines) past.machines.set(machine.name, machine);
     }
     if (event.kind === "jobs-added") for (const job of event.jobs) past.jobs.set(job.id, job);
-    if (event.kind === "machine-ready") past.slots.set(event.machine, event.slots);
+    if (event.kind === "machine-ready") {
+      past.slots.set(event.machine, event.slots);
+      past.capacities.set(event.machine, event.capacity);
+    }
     if (event.kind === "job-started") past.begun.add(`${event.job} ${event.attempt}`);
     if (event.kind === "job-stuck") past.stuck.set(`${event.job} ${event.attempt}`, event.reason);
     if (event.kind === "output-restarted")

@@ -130,7 +130,7 @@ function isFileName(name: string): boolean {
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
   const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } = entry.job;
-  const { priority, order, wrap, limitsMemory, ...job } = rest;
+  const { priority, order, wrap, limitsMemory, isGrown, ...job } = rest;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
   const need = soundRequirement(requirement);
   const seconds = soundSeconds(timeoutSeconds);
@@ -145,6 +145,7 @@ function withSoundOwn(entry: Entry): Entry {
     ...((maxOutput === null || isOutputLimit(maxOutput)) && { maxOutput }),
     ...(isWrap(wrap) && { wrap }),
     ...(typeof limitsMemory === "boolean" && { limitsMemory }),
+    ...(isGrown === true && need && { isGrown }),
   };
   return { ...entry, job: { ...job, ...own } };
 }

@@ -7,6 +7,7 @@ import type { FailureClass } from "../../model/failure.js";
 import { failureOf, type Outcome } from "../../model/job.js";
 import type { Reporter, TextSink } from "../reporter.js";
 import { waitingWords } from "../text/waiting-words.js";
+import { capacityJson } from "./capacity-json.js";
 
 const VERSION = 2;
 
@@ -41,6 +42,7 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "jobs-taken-back": true,
   "jobs-reassigned": true,
   "jobs-retried": true,
+  "job-grown": true,
   "jobs-gone": true,
   "slot-waiting": true,
   "job-started": true,
@@ -69,9 +71,11 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
 };
 
 export function createJsonReporter(stdout: TextSink): Reporter {
+  let batch = "";
   return {
     show(event, { state }) {
-      if (IS_SHOWN[event.kind]) stdout.write(`${formatEvent(event, state)}\n`);
+      if (event.kind === "run-started") batch = event.batch;
+      if (IS_SHOWN[event.kind]) stdout.write(`${formatEvent(event, state, batch)}\n`);
     },
     suspend() {},
     resume() {},
@@ -79,7 +83,8 @@ export function createJsonReporter(stdout: TextSink): Reporter {
   };
 }
 
-function formatEvent(event: RunEvent, state: BatchState): string {
+/** `batch`: its name on machines. */
+function formatEvent(event: RunEvent, state: BatchState, batch: string): string {
   const { kind, at, ...rest } = event;
   const tracked = "job" in event ? state.jobs.get(event.job) : undefined;
   const name = "job" in event ? { name: tracked?.job.name ?? null } : {};
@@ -90,8 +95,9 @@ function formatEvent(event: RunEvent, state: BatchState): string {
   const run = attempt === undefined || attempt.run === null ? {} : { run: attempt.run };
   const failure = "outcome" in event ? failureField(event.outcome) : {};
   const life = kind === "run-ended" ? { elapsedMs: elapsedMs(state, at) } : {};
-  const reason = kind === "slot-waiting" ? { reason: waitingWords(event.reason) } : {};
-  return jsonLine({ kind, at, ...name, ...rest, ...reason, ...failure, ...run, ...life });
+  const reason = kind === "slot-waiting" ? { reason: waitingWords(event.reason, [], batch) } : {};
+  const measured = kind === "machine-ready" ? { capacity: capacityJson(event.capacity) } : {};
+  return jsonLine({ kind, at, ...name, ...rest, ...measured, ...reason, ...failure, ...run, ...life });
 }
 
 /** The class of a failure; no field if the job did not fail. */

@@ -7,6 +7,7 @@ import type { ViewState } from "../live/view-state.js";
 import type { Sources } from "../reporter.js";
 import { formatBytes } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
+import { waitingWords } from "../text/waiting-words.js";
 import { teeLines } from "./tee-lines.js";
 import {
   CONTINUED,
@@ -82,7 +83,9 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
       return { verbose: [stagedLine(view, event.machine)] };
     case "slot-waiting":
       return {
-        verbose: [`waiting: ${printable(event.machine)} slot ${event.slot}; ${printable(event.reason)}`],
+        verbose: [
+          `waiting: ${printable(event.machine)} slot ${event.slot}; ${waitingWords(event.reason, [], view.batch)}`,
+        ],
       };
     case "jobs-handed-over":
       return { verbose: [`handed over: ${printable(event.machine)}; ${count(event.jobs.length, "job")}`] };
@@ -110,6 +113,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "jobs-assigned":
     case "jobs-reassigned":
     case "jobs-retried":
+    case "job-grown":
     case "jobs-resumed":
     case "jobs-gone":
     case "job-said":

@@ -79,6 +79,7 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "jobs-taken-back":
     case "jobs-reassigned":
     case "jobs-retried":
+    case "job-grown":
     case "jobs-gone":
     case "slot-waiting":
     case "job-resumes":

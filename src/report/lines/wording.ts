@@ -5,6 +5,7 @@ import type { RunEvent } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
 import type { TransferView } from "../live/machine-view.js";
 import { formatBytes, formatRoughDuration } from "../text/amounts.js";
+import { grownWords } from "../text/grown-words.js";
 import { printable } from "../text/printable.js";
 import { sameCrashLines, setAsideLines } from "./crash-lines.js";
 import { missingText } from "./missing-text.js";
@@ -118,9 +119,9 @@ export function warningLines(event: RunEvent, { jobs, tally }: BatchState): stri
     case "machine-draining":
       return [`WARNING: ${printable(event.machine)} is being drained: it gets no more jobs`];
     case "jobs-retried":
-      return [
-        `WARNING: retrying: ${listNames(event.jobs.map(nameOf))}, last tried on ${printable(event.machine)}`,
-      ];
+      return retriedLines(event, nameOf);
+    case "job-grown":
+      return [`WARNING: ${nameOf(event.job)} on ${printable(event.machine)}: ${grownWords(event)}`];
     case "job-stuck":
       return [
         `WARNING: the results of ${nameOf(event.job)} stay on ${printable(event.machine)}: ${printable(event.reason)}`,
@@ -174,6 +175,17 @@ export function warningLines(event: RunEvent, { jobs, tally }: BatchState): stri
     default:
       return event satisfies never;
   }
+}
+
+/** Jobs that ran out of memory have a line of their own already. */
+function retriedLines(
+  { jobs, machine, grown = [] }: Extract<RunEvent, { kind: "jobs-retried" }>,
+  nameOf: (id: JobId) => string,
+): string[] {
+  const names = jobs.filter((id) => !grown.includes(id)).map(nameOf);
+  return names.length === 0
+    ? []
+    : [`WARNING: retrying: ${listNames(names)}, last tried on ${printable(machine)}`];
 }
 
 function listNames(names: readonly string[]): string {

@@ -73,7 +73,7 @@ function occupationOf(
   if (isDrained) spans.push(span("  takes no more jobs", "warn"));
   if (isWide) spans.push(span(`  ${capacityText(capacity)}`.trimEnd(), "dim"));
   const [reason] = held.values();
-  if (reason !== undefined) spans.push(span(`  waits: ${waitingWords(reason, slots)}`, "warn"));
+  if (reason !== undefined) spans.push(span(`  waits: ${waitingWords(reason, slots, view.batch)}`, "warn"));
   if (collecting !== null) spans.push(span(`  collecting ${transferText(collecting)}`, "dim"));
   return spans;
 }

@@ -121,6 +121,7 @@ class TerminalReporter implements Reporter, LiveView {
       case "jobs-taken-back":
       case "jobs-reassigned":
       case "jobs-retried":
+      case "job-grown":
       case "jobs-gone":
       case "slot-waiting":
       case "job-started":

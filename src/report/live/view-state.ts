@@ -20,6 +20,8 @@ export interface ViewState {
   readonly sources: JobSources;
   /** The batch file, as named by the user; empty until the run has begun. */
   title: string;
+  /** Its name on machines, by which their reasons name its jobs; empty until then. */
+  batch: string;
   /** The state after the last event. */
   state: BatchState;
   startedAt: number | null;
@@ -64,6 +66,7 @@ export function newView(machines: readonly string[], sources: JobSources): ViewS
     sources,
     lastWordsOf: remembering(sources),
     title: "",
+    batch: "",
     state: emptyState(),
     startedAt: null,
     lastEventAt: 0,
@@ -89,6 +92,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "run-started":
       view.startedAt = event.at;
       view.title = event.script;
+      view.batch = event.batch;
       return;
     case "job-started":
       machineOf(view, event.machine).held.delete(event.slot);
@@ -147,6 +151,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "jobs-taken-back":
     case "jobs-reassigned":
     case "jobs-retried":
+    case "job-grown":
     case "jobs-gone":
     case "jobs-stopping":
     case "jobs-resumed":

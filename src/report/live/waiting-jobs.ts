@@ -67,18 +67,19 @@ function reasonOf(view: ViewState, { fate }: TrackedJob, now: number): string {
   const name = printable(fate.machine);
   if (machine === undefined) return `waits for ${name}`;
   if (machine.lostAt !== null) return `${name} is unreachable for ${formatDuration(now - machine.lostAt)}`;
-  return `${name}: ${shortageOf(machine, view.state.machines.get(fate.machine)?.current.running.size ?? 0)}`;
+  const busy = view.state.machines.get(fate.machine)?.current.running.size ?? 0;
+  return `${name}: ${shortageOf(machine, busy, view.batch)}`;
 }
 
 function hasAnswer({ machines }: ViewState): boolean {
   return [...machines.values()].some(({ answer }) => answer?.kind === "ready");
 }
 
-function shortageOf({ answer, staging, isStaged, held }: MachineView, busy: number): string {
+function shortageOf({ answer, staging, isStaged, held }: MachineView, busy: number, batch: string): string {
   if (answer?.kind !== "ready") return "connecting";
   if (staging !== null && !isStaged) return "the files are being copied";
   const [reason] = held.values();
-  if (reason !== undefined) return waitingWords(reason, answer.slots);
+  if (reason !== undefined) return waitingWords(reason, answer.slots, batch);
   const slots = answer.slots.length;
   return busy < slots ? "starts in a moment" : `${busy} of ${slots} busy`;
 }

@@ -3,14 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import {
-  cellOf,
-  isUnmeasured,
-  labelOf,
-  type PageData,
-  type ResultTable,
-  type Span,
-} from "../../model/result.js";
+import { cellOf, isBlank, labelOf, type PageData, type ResultTable, type Span } from "../../model/result.js";
 
 export interface PageParts {
   readonly html: string;
@@ -25,7 +18,7 @@ export function loadPageParts(): PageParts {
 
 export function pageData(table: ResultTable, spans: Iterable<Span>, madeAt: number): PageData {
   const { batch, rows } = table;
-  const columns = table.columns.filter((column) => !isUnmeasured(column, rows));
+  const columns = table.columns.filter((column) => !isBlank(column, rows));
   const labels = new Map(rows.map((row) => [row.job, labelOf(row)]));
   return {
     batch,

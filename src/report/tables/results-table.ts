@@ -2,7 +2,7 @@
 
 import { JOB_WORDS } from "../../model/batch-state.js";
 import { shortCommand } from "../../model/job.js";
-import { type Column, cellOf, isUnmeasured, type ResultRow, type ResultTable } from "../../model/result.js";
+import { type Column, cellOf, isBlank, type ResultRow, type ResultTable } from "../../model/result.js";
 import { isNumber } from "../../model/sweep.js";
 import { formatNumber } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
@@ -31,10 +31,10 @@ export function resultLines(table: ResultTable, sorted: Column | null, columns =
   return [countsLine(table), ...lines, ...more].map((line) => fitWidth(line.trimEnd(), columns));
 }
 
-/** Hides the command if there are parameters, the attempt if every job has only one, and what was measured of no job. */
+/** Hides the command if there are parameters, the attempt if every job has only one, and what no job has. */
 function isWorthIt(column: Column, { columns, rows }: ResultTable): boolean {
   const { kind } = column;
-  if (isUnmeasured(column, rows)) return false;
+  if (isBlank(column, rows)) return false;
   if (kind === "command") return columns.every((column) => column.kind !== "parameter");
   return kind !== "attempt" || rows.some(({ attempt }) => attempt > 1);
 }
@@ -72,6 +72,7 @@ const PRIORITY: readonly Column["kind"][] = [
   "metric",
   "parameter",
   "state",
+  "failure",
   "seconds",
   "memory_mb",
   "gpu_memory_mb",

@@ -85,12 +85,18 @@ export class Greeter {
   }
 
   /** Jobs of new kinds arrived: judges them by what the machine has, as it was measured. */
-  judge({ spec, capacity }: MachineLink, kinds: Kinds, emit: Emit): void {
-    if (capacity === null) return;
+  judge(link: MachineLink, kinds: Kinds, emit: Emit): void {
+    const { capacity, spec } = link;
+    if (capacity !== null) this.#warnOfShort(spec.name, capacity, this.serve(link, kinds, emit), emit);
+  }
+
+  /** The same without warnings. Returns the kinds that the machine can never run. */
+  serve({ spec, capacity }: MachineLink, kinds: Kinds, emit: Emit): KindsPlan["short"] {
+    if (capacity === null) return [];
     const { requirement, placing } = this.#parts.terms.settings;
     const { serves, short } = judgeKinds({ spec, capacity, requirement, placing, kinds });
     if (serves.length > 0) emit({ kind: "machine-serves", machine: spec.name, kinds: serves });
-    this.#warnOfShort(spec.name, capacity, short, emit);
+    return short;
   }
 
   /** The machine gets no jobs before the working directory is read. If that takes long, the machine is measured again. */

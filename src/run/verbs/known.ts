@@ -3,7 +3,8 @@
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
 import type { Footprint } from "../../model/footprint.js";
-import { type Job, type JobId, kindOf, type Outcome } from "../../model/job.js";
+import { type Job, type JobId, kindOf, type Outcome, type Requirement } from "../../model/job.js";
+import { asGrown, isToGrow } from "../../plan/grown.js";
 import { heldBy } from "../../plan/holdings.js";
 import { hasOnlyKept, keepsDir, keptOn, lastBegun, lastKept } from "../../plan/kept-dirs.js";
 import { isUnderWay, keyOn, machineOf, type RunState } from "../../plan/run-state.js";
@@ -20,6 +21,15 @@ export interface LeftOfJob {
   readonly copy: string | null;
 }
 
+export interface OutgrownAttempt {
+  readonly attempt: number;
+  readonly machine: string;
+  readonly outcome: Outcome;
+  readonly footprint: Footprint | undefined;
+  /** Undefined: the requirement of the batch. */
+  readonly own: Requirement | undefined;
+}
+
 export class Known {
   readonly #state: RunState;
   readonly #jobs: ReadonlyMap<JobId, Job>;
@@ -33,7 +43,7 @@ export class Known {
   job(id: JobId): Job {
     const job = this.#jobs.get(id);
     if (job === undefined) throw new Error(`no job ${id}`);
-    return job;
+    return asGrown(this.#state, job);
   }
 
   /** The job of an attempt. */
@@ -74,6 +84,26 @@ export class Known {
     return attempt?.number === number && "footprint" in attempt.stage ? attempt.stage.footprint : undefined;
   }
 
+  /** An attempt that ran out of memory and is to run once more, with what its job needed; null: it is none. */
+  outgrown(id: JobId): OutgrownAttempt | null {
+    const tracked = this.#state.jobs.get(id);
+    if (tracked?.fate.kind !== "tried" || tracked.fate.stage.kind !== "collected") return null;
+    const { number, machine, stage } = tracked.fate;
+    const { outcome, footprint } = stage;
+    if (!isToGrow(this.#state, tracked, outcome)) return null;
+    return { attempt: number, machine, outcome, footprint, own: tracked.job.requirement };
+  }
+
+  /** True if the retry is due to a larger need. */
+  hasJustGrown(id: JobId): boolean {
+    return this.#state.excused.has(id) && Boolean(this.#state.grown.get(id)?.requirement);
+  }
+
+  mayGetJobs(machine: string): boolean {
+    const { isOpen, phase } = machineOf(this.#state, machine);
+    return isOpen && phase !== "failed" && phase !== "done";
+  }
+
   isSetAside(machine: string): boolean {
     return machineOf(this.#state, machine).isSetAside;
   }
@@ -112,6 +142,7 @@ export class Known {
   /** "line 7", "lines 7, 9 and 3 more". */
   linesOfKind(kind: string): string {
     const lines = [...this.#jobs.values()]
+      .map((job) => asGrown(this.#state, job))
       .filter(({ requirement }) => kindOf(requirement) === kind)
       .map(({ id, line }) => line ?? id);
     const [shown, more] = [lines.slice(0, 5).join(", "), lines.length - 5];

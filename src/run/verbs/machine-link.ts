@@ -38,6 +38,8 @@ export class MachineLink extends Link {
   readonly place: Place;
   /** The slots that an earlier client gave it; null: none did. */
   readonly pastSlots: readonly Slot[] | null;
+  /** What an earlier client measured; null: nothing. */
+  readonly pastCapacity: Capacity | null;
   readonly older: RunMachine["older"];
   /** Its slots in this run; null: it was not measured yet. */
   slots: readonly Slot[] | null = null;
@@ -59,10 +61,11 @@ export class MachineLink extends Link {
   #hasSpool = false;
   readonly #warnings = new Set<string>();
 
-  constructor({ spec, place, pastSlots, older }: Omit<RunMachine, "isOpen">, fleet: Fleet) {
+  constructor({ spec, place, pastSlots, pastCapacity, older }: Omit<RunMachine, "isOpen">, fleet: Fleet) {
     super(spec, fleet);
     this.place = place;
     this.pastSlots = pastSlots;
+    this.pastCapacity = pastCapacity;
     this.older = older;
   }
 

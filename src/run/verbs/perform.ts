@@ -3,7 +3,7 @@
 import type { Fleet } from "../../fleet/fleet.js";
 import { isRetryable, pause } from "../../fleet/retrying.js";
 import type { Decision } from "../../model/decision.js";
-import type { JobId } from "../../model/job.js";
+import type { JobId, Requirement } from "../../model/job.js";
 import type { Capacity, MachineSpec } from "../../model/machine.js";
 import type { Kinds } from "../../plan/slots/kinds.js";
 import { clean, type Remains } from "../../remote/spool/clean-spool.js";
@@ -15,6 +15,7 @@ import { Collector } from "./collecting.js";
 import { type ExpectedError, HeldError, isExpected } from "./expected-error.js";
 import { Giver } from "./giving.js";
 import { Greeter } from "./greeting.js";
+import { Grower } from "./growing.js";
 import { jobsOf, type Known } from "./known.js";
 import { MachineLink } from "./machine-link.js";
 import { ResultsAhead } from "./results-ahead.js";
@@ -31,6 +32,8 @@ export interface PerformerParts {
   readonly machines: readonly RunMachine[];
   readonly fleet: Fleet;
   readonly terms: Terms;
+  /** Those of `terms`. */
+  readonly kinds: Map<string, Requirement | undefined>;
   readonly known: Known;
   readonly home: Home;
 }
@@ -44,8 +47,9 @@ export class Performer {
   readonly #greeter: Greeter;
   readonly #giver: Giver;
   readonly #collector: Collector;
+  readonly #grower: Grower;
 
-  constructor({ machines, fleet, terms, known, home }: PerformerParts) {
+  constructor({ machines, fleet, terms, kinds, known, home }: PerformerParts) {
     const stager = new Stager(terms);
     const attendant = new Attendant({ terms, known, outputs: home.outputs });
     this.#known = known;
@@ -57,6 +61,7 @@ export class Performer {
     const ahead = new ResultsAhead({ terms, known, outputs: home.outputs });
     this.#giver = new Giver({ terms, known, stager, attendant, resumer, ahead });
     this.#collector = new Collector({ terms, known, home, ahead });
+    this.#grower = new Grower({ terms, kinds, known, links: this.#links, greeter: this.#greeter });
   }
 
   /** The machines that were measured before their first job in this run. */
@@ -149,13 +154,18 @@ export class Performer {
     if (taken.length + begun.length < jobs.length) await pause(ASK_AGAIN_MS, link.signal);
   }
 
-  async #retry(link: MachineLink, jobs: readonly JobId[], emit: Emit): Promise<void> {
+  async #retry(link: MachineLink, asked: readonly JobId[], emit: Emit): Promise<void> {
+    const machine = link.spec.name;
+    // Their results move once the record has the larger need: a client that is killed in between does not forget it.
+    const jobs = asked.filter((id) => !this.#grower.grow(id, emit));
+    if (jobs.length === 0) return;
     const asides: Record<JobId, string> = {};
     for (const id of jobs) {
       const aside = this.#home.results.moveAside(this.#known.job(id).name);
       if (aside !== null) asides[id] = aside;
     }
-    emit({ kind: "jobs-retried", machine: link.spec.name, jobs, asides });
+    const grown = jobs.filter((id) => this.#known.hasJustGrown(id));
+    emit({ kind: "jobs-retried", machine, jobs, asides, ...(grown.length > 0 && { grown }) });
   }
 
   async #finish(link: MachineLink, { cleans, keeps }: FinishDecision, emit: Emit): Promise<void> {

@@ -28,6 +28,8 @@ const BLOCKS_BYTES = 1024;
 
 /** A staging that waits for the decision to continue, before it sends anything or at least before it reports it. */
 interface Prepared {
+  /** Of the tree. */
+  readonly key: string;
   readonly at: number;
   hasFailed: boolean;
   readonly isSent: Promise<Staged>;
@@ -87,7 +89,14 @@ export class Stager {
       for (const news of untold) emit(news);
       resolve();
     };
-    const prepared: Prepared = { at: performance.now(), hasFailed: false, isSent, goAhead: proceed, cancel };
+    const prepared: Prepared = {
+      key,
+      at: performance.now(),
+      hasFailed: false,
+      isSent,
+      goAhead: proceed,
+      cancel,
+    };
     isSent.catch(() => {
       prepared.hasFailed = true; // reported when jobs are handed over, if ever
     });
@@ -138,7 +147,7 @@ export class Stager {
   async stage(link: MachineLink, key: string, emit: Emit): Promise<Tree> {
     const machine = link.spec.name;
     this.#tellTrees(await readable(this.#terms.trees), emit);
-    const prepared = this.#takePrepared(link.session) ?? this.#begin(link, key, emit);
+    const prepared = this.#takePrepared(link.session, key) ?? this.#begin(link, key, emit);
     prepared.goAhead();
     const { tree, isSent } = await prepared.isSent;
     if (!isSent && tree.hash !== "") emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
@@ -148,10 +157,11 @@ export class Stager {
   }
 
   /** Used once: if it fails, or has failed before it was needed, the next staging starts again. */
-  #takePrepared(session: Session): Prepared | null {
+  #takePrepared(session: Session, key?: string): Prepared | null {
     const prepared = this.#prepared.get(session);
+    // A job with files of its own may arrive before the first one that starts with those of the batch.
+    if (prepared === undefined || (key !== undefined && prepared.key !== key)) return null;
     this.#prepared.delete(session);
-    if (prepared === undefined) return null;
     if (!prepared.hasFailed && performance.now() - prepared.at < ANSWER_COUNTS_MS) return prepared;
     prepared.cancel.abort();
     return null;

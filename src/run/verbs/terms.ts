@@ -15,6 +15,8 @@ export interface Given {
   readonly jobEnv?: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
   /** The files that jobs start with, by `treeKeyOf`; being read while machines are connected. */
   readonly trees: Trees;
+  /** Reads the files that a job of its own paths starts with; absent: no such job arrives. */
+  readonly readTree?: (copyForward: readonly string[]) => Promise<Tree>;
   /** Absent: the user is warned about large trees. */
   readonly sending?: SendingLimits;
 }

@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { feedRun } from "../../../src/batch/feeding.js";
 import { arrivingOptions } from "../../../src/cli/options/arriving-options.js";
 import { parseOptions } from "../../../src/cli/options/options.js";
+import { UserError } from "../../../src/errors.js";
 import { readTopOptions } from "../../../src/input/feed/leading-options.js";
 import { linesOf } from "../../../src/input/feed/line-source.js";
 import type { FeedPosition } from "../../../src/model/batch.js";
@@ -26,6 +28,9 @@ function aTaker(position: FeedPosition | null = null) {
     abandon() {},
     position,
     emit: (news) => void told.push(news),
+    readTree: async (paths) => {
+      if (paths.includes("secret")) throw new UserError("secret cannot be read");
+    },
     add: (some) => void arrivals.push(...some),
     countUnbegun: () => arrivals.length - begun,
     recordBytes: 0,
@@ -127,7 +132,12 @@ describe("#@ lines", () => {
     env: {},
   });
   if (invocation.command !== "run") throw new Error("it is no run");
-  const read = arrivingOptions("stdin", invocation.revise, {});
+  const read = arrivingOptions({
+    name: "stdin",
+    revise: invocation.revise,
+    env: {},
+    workingDir: fileURLToPath(new URL("../../..", import.meta.url)),
+  });
 
   async function feed(text: string, position: FeedPosition | null = null) {
     const taker = aTaker(position);
@@ -170,7 +180,7 @@ describe("#@ lines", () => {
 
   test("with a mistake leave their job out, with its place and what to type", async () => {
     const { arrivals, told } = await feed(
-      "one\n#@ --gpus-per-job none --machines a\ntwo\n#@ --name x\nthree\nfour\n",
+      "one\n#@ --gpus-per-job none --machines a\ntwo\n#@ --merge\nthree\nfour\n",
     );
     expect(arrivals.map(({ command }) => command)).toEqual(["one", "four"]);
     const texts = told.map((news) => (news.kind === "warning" ? news.message : news.kind));
@@ -178,10 +188,47 @@ describe("#@ lines", () => {
       expect.stringMatching(/^stdin:2: --gpus-per-job takes a number .*; the job in line 3 is left out$/),
       "job-refused",
       expect.stringMatching(
-        /^stdin:4: --name cannot be set here \(for one job .*; the job in line 5 is left out$/,
+        /^stdin:4: --merge cannot be set here \(for one job .*; the job in line 5 is left out$/,
       ),
       "job-refused",
       "jobs-complete",
+    ]);
+  });
+
+  test("a name, paths and a kept directory", async () => {
+    const { arrivals, told } = await feed(
+      "#@ --name prepare --copy-forward docs src\none\n#@ --copy-forward src docs --copy-backwards out --keep-dir\ntwo\n",
+    );
+    expect(arrivals.map(({ own }) => own)).toEqual([
+      { job: { label: "prepare", copyForward: ["docs", "src"] }, namedAt: "stdin:1" },
+      { job: { copyForward: ["docs", "src"], copyBack: ["out"], keepsDir: true } },
+    ]);
+    expect(told).toEqual([{ kind: "jobs-complete" }]);
+  });
+
+  test.each([
+    ["--name 7", "stdin:2: the name 7: a number means a line"],
+    ["--copy-forward nowhere", "stdin:2: --copy-forward nowhere: there is no such file or directory"],
+    ["--copy-backwards out", "stdin:2: --copy-backwards has no effect if jobs run in place"],
+  ])("%s is refused, with its place", async (option, mistake) => {
+    const { arrivals, told } = await feed(`one\n#@ ${option}\ntwo\n`);
+    expect(arrivals).toHaveLength(1);
+    expect(told[0]).toMatchObject({ message: expect.stringContaining(mistake) });
+    expect(told[1]).toMatchObject({ kind: "job-refused", line: 3 });
+  });
+
+  test("files that cannot be read leave their job out", async () => {
+    const { run, told, arrivals } = aTaker();
+    const job = { copyForward: ["secret"] };
+    await feedRun(run, streamOf("#@ x\none\ntwo\n"), {
+      name: "queue",
+      read: ({ line }) => (line === 2 ? { job } : { job: {} }),
+    });
+    expect(arrivals.map(({ command }) => command)).toEqual(["two"]);
+    expect(told).toMatchObject([
+      { message: "queue:2: --copy-forward: secret cannot be read; the job in line 2 is left out" },
+      { kind: "job-refused", line: 2 },
+      { kind: "jobs-complete" },
     ]);
   });
 

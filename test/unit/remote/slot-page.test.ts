@@ -27,6 +27,7 @@ const RARE = [
   "removing/",
   "scout",
   "slots/<n>/peak",
+  "slots/<n>/scope",
   "jobs/<key>/named",
   "slots/<n>/aside.<key>",
   "jobs/<key>/making/",

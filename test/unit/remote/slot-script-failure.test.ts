@@ -1,11 +1,11 @@
 // Runs slot.sh with jobs that fail, and checks what it reports about the cause.
 
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { jobScript } from "../../../src/remote/spool/job-script.js";
+import { makeCgroup } from "../../rig/cgroup.js";
 import { makeWorkspace } from "../../rig/workspace.js";
 import { aSpec } from "../plan/a-machine.js";
 import { type Home, makeHome, makeSpool, SHELLS, type Shell, type Spool } from "./a-spool.js";
@@ -96,7 +96,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
 });
 
 describe("out of memory", () => {
-  const cgroup = makeCgroup();
+  const cgroup = makeCgroup(100);
 
   test.skipIf(cgroup === null)(
     "a job that the kernel kills in its cgroup, and one that a user kills",
@@ -120,34 +120,11 @@ describe("out of memory", () => {
         expect(facts[keyOf(2)]).not.toContain("oom=certain");
       } finally {
         await home.close();
-        rmdirSync(cgroup.dir);
+        await cgroup.remove();
       }
     },
   );
 });
-
-/** Null: this account cannot make a cgroup with a limit. */
-function makeCgroup(): { readonly dir: string } | null {
-  const name = `sshoal-test-${process.pid}`;
-  for (const [root, limit] of [
-    ["/sys/fs/cgroup/memory", "memory.limit_in_bytes"],
-    ["/sys/fs/cgroup", "memory.max"],
-  ] as const) {
-    const dir = join(root, name);
-    try {
-      mkdirSync(dir);
-    } catch {
-      continue;
-    }
-    try {
-      writeFileSync(join(dir, limit), String(100 << 20));
-      return { dir };
-    } catch {
-      rmdirSync(dir);
-    }
-  }
-  return null;
-}
 
 describe.each(SHELLS)("counts of kills under %s", (_, { words }) => {
   const SCRIPT = fileURLToPath(new URL("../../../src/remote/runtime/slot/failure.sh", import.meta.url));
@@ -224,5 +201,53 @@ describe.each(SHELLS)("counts of kills under %s", (_, { words }) => {
     expect(
       await look({ "proc/self/cgroup": V2, "cgroups/other": "" }, { "cgroups/memory.events": EVENTS(9) }),
     ).toBe("again");
+  });
+});
+
+describe.each(SHELLS)("a job in a scope of its own, by the counts of cgroup v2, under %s", (_, { words }) => {
+  const script = (name: string) =>
+    fileURLToPath(new URL(`../../../src/remote/runtime/slot/${name}.sh`, import.meta.url));
+  const SLICE = "cgroups/app.slice/memory.events";
+  const SCOPE = "cgroups/app.slice/run-1.scope/memory.events";
+
+  /** Notes the scope, changes the files, and asks after this exit code. */
+  async function asked(code: number, change: string): Promise<boolean> {
+    const box = await makeWorkspace({
+      "proc/self/cgroup": "0::/app.slice/run-1.scope\n",
+      [SLICE]: "oom 5\noom_kill 3\n",
+      [SCOPE]: "oom 0\noom_kill 0\n",
+      "slot/scope": "",
+    });
+    try {
+      const [shell = "sh", ...rest] = words[0] === "sh" ? ["busybox", "sh"] : words;
+      const noted = 'sh -c "$note_scope" sh slot/scope cgroups proc echo ran';
+      const steps = [
+        `. '${script("failure")}'; . '${script("memory-limit")}'; mine=slot scope=x`,
+        noted,
+        change,
+      ];
+      const all = [...steps, `was_killed_in_scope ${code} && echo killed`].join("\n");
+      const { stdout, stderr } = spawnSync(shell, [...rest, "-c", all], { cwd: box.dir, encoding: "utf8" });
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(/^ran\n(killed\n)?$/);
+      return stdout.includes("killed");
+    } finally {
+      await box.remove();
+    }
+  }
+
+  const rises = (file: string, count: number) => `printf 'oom 9\\noom_kill ${count}\\n' >${file}`;
+  const GONE = "rm -r cgroups/app.slice/run-1.scope";
+
+  test.each([
+    ["the scope counted a kill", 1, rises(SCOPE, 1), true],
+    ["only another scope of the slice counted one", 137, rises(SLICE, 4), false],
+    ["the scope is gone, and the slice counted a kill", 137, `${GONE}; ${rises(SLICE, 4)}`, true],
+    ["the same, and systemd ended the rest of the scope", 143, `${GONE}; ${rises(SLICE, 4)}`, true],
+    ["the same, but the job ended by itself", 1, `${GONE}; ${rises(SLICE, 4)}`, false],
+    ["the scope is gone, and nothing was counted", 137, GONE, false],
+    ["everything is gone", 137, "rm -r cgroups", false],
+  ])("%s", async (_name, code, change, isKilled) => {
+    expect(await asked(code, change)).toBe(isKilled);
   });
 });

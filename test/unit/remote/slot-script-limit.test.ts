@@ -47,13 +47,25 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     await spool.job(A, holds(150), "-", { memoryLimit: 40 });
     await spool.job(B, `${holds(50)}; exit 3`, "-", { memoryLimit: 120 });
     await spool.run();
-    expect(await spool.untilEvent(`ended ${A}`)).toMatch(/^ended 0000001-1 0 137 /);
-    expect(await spool.untilEvent(`ended ${B}`)).toMatch(/^ended 0000002-1 0 3 /);
+    expect(await spool.untilEvent(`ended ${A}`)).toMatch(/^ended 0000001-1 0 137 .* oom=certain( |$)/);
+    expect(await spool.untilEvent(`ended ${B}`)).toMatch(/^ended 0000002-1 0 3 (?!.*oom=)/);
     expect([await spool.read(`jobs/${A}/out`), await spool.read(`jobs/${B}/out`)]).toEqual(["", "had it\n"]);
     expect((await spool.events()).join("\n")).not.toContain("unlimited");
     const words = "--user --scope --quiet -p MemoryMax=40M -p MemorySwapMax=0";
     expect(await home.read("scopes")).toContain(words);
   });
+
+  test.runIf(canMakeGroups())(
+    "the kill of a process is the cause, also if the shell exits with a code",
+    async () => {
+      await systemdRun(LIMITS);
+      await spool.job(A, `${holds(150)}; exit 4`, "-", { memoryLimit: 40 });
+      await spool.job(B, 'sh -c "kill -KILL \\$\\$"', "-", { memoryLimit: 40 });
+      await spool.run();
+      expect(await spool.untilEvent(`ended ${A}`)).toMatch(/^ended 0000001-1 0 4 .* oom=certain( |$)/);
+      expect(await spool.untilEvent(`ended ${B}`)).toMatch(/^ended 0000002-1 0 137 (?!.*oom=certain)/);
+    },
+  );
 
   test.runIf(canMakeGroups())("the footprint of such a job is the peak of its control group", async () => {
     await systemdRun(LIMITS);

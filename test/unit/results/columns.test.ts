@@ -14,6 +14,7 @@ test("parameters come before metrics, and column names are unique", () => {
   expect(labels).toEqual([
     "job",
     "state",
+    "failure",
     "lr",
     "state (parameter)",
     "acc",
@@ -33,6 +34,7 @@ test("parameters come before metrics, and column names are unique", () => {
   expect(first).toEqual([
     1,
     "succeeded",
+    null,
     "0.1",
     null,
     1,
@@ -48,7 +50,7 @@ test("parameters come before metrics, and column names are unique", () => {
     1,
     "train 1",
   ]);
-  expect(second?.slice(2, 8)).toEqual([null, "x", null, null, 2, 3]);
+  expect(second?.slice(3, 9)).toEqual([null, "x", null, null, 2, 3]);
 });
 
 test("a job whose line has moved is shown by the number of its name, not by its id", () => {
@@ -58,7 +60,7 @@ test("a job whose line has moved is shown by the number of its name, not by its 
 
 test("if each job invents names, the columns are limited and the rest is counted", () => {
   const rows = Array.from({ length: 103 }, (_, index) => aRow({ metrics: { [`m${index}`]: index } }));
-  expect(columnsOf(rows)).toMatchObject({ columns: { length: 110 }, leftOut: 3 });
+  expect(columnsOf(rows)).toMatchObject({ columns: { length: 111 }, leftOut: 3 });
 });
 
 test("an unknown column is an error that lists the known ones", () => {
@@ -66,13 +68,13 @@ test("an unknown column is an error that lists the known ones", () => {
   expect(() => findColumn(columns, "accuracy")).toThrow(
     expect.objectContaining({
       message: "there is no column accuracy",
-      hint: "there are the metrics acc, loss, and job, state, lr, seconds, cpu_seconds, memory_mb, gpu_memory_mb, machine, slot, attempt",
+      hint: "there are the metrics acc, loss, and job, state, failure, lr, seconds, cpu_seconds, memory_mb, gpu_memory_mb, machine, slot, attempt",
     }),
   );
   const none = columnsOf([aRow()]).columns;
   expect(() => findColumn(none, "constructor")).toThrow(
     expect.objectContaining({
-      hint: "no job has left a metric; there are job, state, seconds, cpu_seconds, memory_mb, gpu_memory_mb, machine, slot, attempt",
+      hint: "no job has left a metric; there are job, state, failure, seconds, cpu_seconds, memory_mb, gpu_memory_mb, machine, slot, attempt",
     }),
   );
 });

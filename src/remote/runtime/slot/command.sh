@@ -22,11 +22,14 @@ run_in_own_shell() {
   name_given 2>>"$dir/err" || return
   note_oom_kills
   find_scope
+  # shellcheck disable=SC2086 # $scope has several words, or none
+  set -- $scope
+  [ -z "$scope" ] || set -- "$@" sh -c "$note_scope" sh "$spool/$mine/scope" "$cgroups" "$proc"
   as_at_login
-  # shellcheck disable=SC2086 # $scope has several words, or none; $politely one, or none
+  # shellcheck disable=SC2086 # $politely has one word, or none
   cd "$work" 2>>"$spool/$dir/err" &&
     SSHOAL_ATTEMPT=$attempt SSHOAL_SLOT_DIR=$spool/$mine SSHOAL_BOOT=$here SSHOAL_KEEPER=$keeper SSHOAL_RESULTS=$kept \
-      setsid $scope $politely "$shell" "$spool/$script" </dev/null >>"$spool/$dir/out" 2>>"$spool/$dir/err" 5>&- 6<&- 7>&- 8<&-
+      setsid "$@" $politely "$shell" "$spool/$script" </dev/null >>"$spool/$dir/out" 2>>"$spool/$dir/err" 5>&- 6<&- 7>&- 8<&-
   code=$?
   as_in_spool
   cd "$spool" || exit 1

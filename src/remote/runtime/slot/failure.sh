@@ -8,7 +8,12 @@ seen_in_cgroup='' seen_on_machine='' has_looked=''
 find_cause() {
   tell_full_disk
   case $1 in *[!0-9]*) return ;; esac
-  [ "$1" != 137 ] || find_oom_kill
+  if was_killed_in_scope "$1"; then
+    note_seen_kills
+    facts="$facts oom=certain"
+  elif [ "$1" = 137 ]; then
+    find_oom_kill
+  fi
   find_failed_setup
   find_last_words
 }
@@ -36,6 +41,10 @@ find_last_words() {
 note_oom_kills() {
   [ -z "$has_looked" ] || return 0
   has_looked=yes
+  note_seen_kills
+}
+
+note_seen_kills() {
   count_oom_kills
   seen_in_cgroup=$in_cgroup seen_on_machine=$on_machine
 }

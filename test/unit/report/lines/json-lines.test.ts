@@ -126,6 +126,17 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
   "jobs-gone": { kind: "jobs-gone", at: AT, ...HOME, jobs: [2] },
   "jobs-reassigned": { kind: "jobs-reassigned", at: AT, ...HOME, jobs: [2] },
   "jobs-retried": { kind: "jobs-retried", at: AT, ...HOME, jobs: [2] },
+  "job-grown": {
+    kind: "job-grown",
+    at: AT,
+    job: 2,
+    attempt: 1,
+    ...HOME,
+    outcome: { kind: "killed", signal: "SIGKILL", cause: "out-of-memory" },
+    before: { cpus: 1, memoryMb: 2000, gpu: null, reservesMachine: false },
+    requirement: { cpus: 1, memoryMb: 4000, gpu: null, reservesMachine: false },
+    prefers: "my_machine.yaml",
+  },
   "slot-waiting": { kind: "slot-waiting", at: AT, ...HOME, slot: 0, reason: "GPU 0 is in use" },
   "job-started": {
     kind: "job-started",
@@ -224,6 +235,15 @@ test("the document has no kinds that do not exist", () => {
 
 test.each(NEVER_PRINTED)("%s is not printed", (kind) => {
   expect(printed([started(someJobs(1)), EVERY_KIND[kind]])).toHaveLength(1);
+});
+
+test("the reason of a waiting slot names jobs of the same batch by their numbers alone", () => {
+  const reason = "cards:1000:0 card:0:taken:-:b1:19";
+  const [, line] = printed([
+    started(someJobs(1)),
+    { kind: "slot-waiting", at: AT, machine: "a", slot: 0, reason },
+  ]);
+  expect(JSON.parse(line ?? "")).toMatchObject({ reason: "card 0 runs job 19" });
 });
 
 test("events of a job have its id and name, and the number of its run", () => {

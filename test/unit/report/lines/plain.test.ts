@@ -268,6 +268,15 @@ test("why jobs wait is printed once per change, not for every slot and every meg
   expect(shown(events, { isVerbose: true }).err).toHaveLength(5);
 });
 
+test("a job of the same batch that has the card is named by its number alone", () => {
+  const reason = "cards:1000:0 card:0:taken:-:b1:19 card:1:taken:-:prep.sh-01234567:3";
+  const waits: RunEvent = { kind: "slot-waiting", at: 0, machine: "a.yaml", slot: 1, reason };
+  const words = "card 0 runs job 19; card 1 runs prep.sh 3";
+  const events = [started(someJobs(1)), waits];
+  expect(shown(events).err).toEqual([`waiting: a.yaml; ${words}`]);
+  expect(shown(events, { isVerbose: true }).err).toEqual([`waiting: a.yaml slot 1; ${words}`]);
+});
+
 test("no control character of a script or machine reaches the terminal", () => {
   const evil = "\x1b[2Ja\nfinished: b\x9b";
   const { out, err } = shown(

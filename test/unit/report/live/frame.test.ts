@@ -185,6 +185,22 @@ test("a --halt rule that is met, or a pause, is shown in the last line", () => {
   );
 });
 
+test("a job of the same batch that has the card is named by its number alone", () => {
+  const reason = "cards:1000:0 card:0:taken:-:b1:19";
+  const view = viewOf(
+    ["a.yaml"],
+    [
+      started(someJobs(1)),
+      ready("a.yaml", slotsWith([0])),
+      { kind: "jobs-assigned", at: 0, machine: "a.yaml", jobs: [1] },
+      { kind: "slot-waiting", at: 0, machine: "a.yaml", slot: 0, reason },
+    ],
+  );
+  const lines = frame(view, 80, 24).join("\n");
+  expect(lines).toContain("waits: card 0 runs job 19\n");
+  expect(lines).toContain("a.yaml: card 0 runs job 19\n");
+});
+
 test("a slot that waits for a card shows why, and a machine without room shows that", () => {
   const view = viewOf(
     ["a.yaml", "b.yaml"],

@@ -12,12 +12,12 @@ test("one line per row, with the names of the columns first", () => {
       metrics: { acc: 0.5 },
       command: "echo 'a\nb'",
     }),
-    aRow({ job: 2, state: "running", durationMs: null }),
+    aRow({ job: 2, state: "failed", outcome: { kind: "timed-out" }, durationMs: null }),
   );
   expect(formatCsv(table)).toBe(
-    "job,state,name,acc,seconds,cpu_seconds,memory_mb,gpu_memory_mb,machine,slot,attempt,command\n" +
-      '1,succeeded,"a, ""b""",0.5,1.5,2.5,1830,,gpu1,0,1,echo \'a\\nb\'\n' +
-      "2,running,,,,,,,gpu1,0,1,train 2\n",
+    "job,state,failure,name,acc,seconds,cpu_seconds,memory_mb,gpu_memory_mb,machine,slot,attempt,command\n" +
+      '1,succeeded,,"a, ""b""",0.5,1.5,2.5,1830,,gpu1,0,1,echo \'a\\nb\'\n' +
+      "2,failed,timeout,,,,,,,gpu1,0,1,train 2\n",
   );
 });
 

@@ -53,6 +53,21 @@ test("what was measured of a job is shown, if it was of any", () => {
   ]);
 });
 
+test("the class of a failure is shown, if one says more than an exit code", () => {
+  const own = { parameters: { lr: "0.1" } };
+  const exit = aRow({ ...own, state: "failed", outcome: { kind: "exited", code: 1 } });
+  const killed = { kind: "killed", signal: "SIGKILL", cause: "out-of-memory" } as const;
+  expect(resultLines(aTable(exit), null)[1]).not.toContain("failure");
+  expect(resultLines(aTable(exit, aRow({ ...own, job: 2, state: "failed", outcome: killed })), null)).toEqual(
+    [
+      "sweep-1: 2 failed",
+      "job  state   failure         lr  seconds  machine  slot",
+      "  1  failed  exit           0.1      1.5  gpu1        0",
+      "  2  failed  out-of-memory  0.1      1.5  gpu1        0",
+    ],
+  );
+});
+
 test("for a command with several lines, the first one is shown", () => {
   const lines = resultLines(aTable(aRow({ command: "for i in 1 2; do\n  echo $i\ndone" })), null);
   expect(lines.at(-1)).toMatch(/ {2}for i in 1 2; do …$/);

@@ -67,7 +67,13 @@ function hear(lines: readonly string[]) {
   const ids = Array.from({ length: JOBS }, (_, index) => index + 1);
   run.tell(...given("a", ...ids));
   const link = new MachineLink(
-    { spec: aSpec({ name: "a" }), place: { batch: "b", scratch: null }, pastSlots: null, older: null },
+    {
+      spec: aSpec({ name: "a" }),
+      place: { batch: "b", scratch: null },
+      pastSlots: null,
+      pastCapacity: null,
+      older: null,
+    },
     new Fleet(never),
   );
   link.holderPid = HOLDER;
