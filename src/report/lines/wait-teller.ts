@@ -16,7 +16,7 @@ export function waitTeller(view: ViewState): (event: RunEvent) => string[] {
   return (event) => {
     if (event.kind !== "slot-waiting") return [];
     const answer = view.machines.get(event.machine)?.answer;
-    const words = waitingWords(event.reason, answer?.kind === "ready" ? answer.slots : []);
+    const words = waitingWords(event.reason, answer?.kind === "ready" ? answer.slots : [], view.batch);
     const id = `${event.machine} ${words.replace(AMOUNTS, "")}`;
     const before = toldAt.get(id);
     if (before !== undefined && event.at - before < AGAIN_AFTER_MS) return [];

@@ -2,6 +2,7 @@
 
 import type { RunEvent } from "../../model/event.js";
 import type { Capacity, Slot } from "../../model/machine.js";
+import { noteReason, type WaitingReasons } from "../../model/waiting-reason.js";
 
 export interface MachineView {
   readonly name: string;
@@ -19,8 +20,8 @@ export interface MachineView {
   isDone: boolean;
   /** It was drained or set aside, and gets no more jobs. */
   isDrained: boolean;
-  /** Why a slot takes no job for now, by slot. */
-  readonly held: Map<number, string>;
+  /** Why its waiting jobs do not start. */
+  readonly held: WaitingReasons;
 }
 
 export interface TransferView {
@@ -85,7 +86,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       machine.isStaged = true;
       return;
     case "slot-waiting":
-      machine.held.set(event.slot, event.reason);
+      noteReason(machine.held, event);
       return;
     case "jobs-assigned":
       machine.isDone = false;
