@@ -35,7 +35,13 @@ export interface TransferView {
 }
 
 type MachineAnswer =
-  | { readonly kind: "ready"; readonly capacity: Capacity; readonly slots: readonly Slot[] }
+  | {
+      readonly kind: "ready";
+      readonly capacity: Capacity;
+      readonly slots: readonly Slot[];
+      /** No job fits now, and the one slot waits. */
+      readonly isFull: boolean;
+    }
   | { readonly kind: "failed"; readonly reason: string; readonly hasNoRoom: boolean };
 
 type MachineEvent = Exclude<Extract<RunEvent, { readonly machine: string }>, { readonly job: number }>;
@@ -59,7 +65,12 @@ export function newMachine(name: string): MachineView {
 export function applyToMachine(machine: MachineView, event: MachineEvent): void {
   switch (event.kind) {
     case "machine-ready":
-      machine.answer = { kind: "ready", capacity: event.capacity, slots: event.slots };
+      machine.answer = {
+        kind: "ready",
+        capacity: event.capacity,
+        slots: event.slots,
+        isFull: event.isFull === true,
+      };
       machine.lostAt = null;
       machine.lostBecause = null;
       return;
