@@ -103,9 +103,7 @@ describe.skipIf(!isRoot)("a shared machine", () => {
     const first = await holdCard(0, 23_500);
     const { client, args } = await startBatch(6, "");
     await untilBegun("1");
-    await client.until(({ stderr }) =>
-      stderr().includes("waiting: ada.yaml; card 0: 768 MB free of 24576, needs 1000"),
-    );
+    await client.until(({ stderr }) => stderr().includes("; card 0: 768 MB free of 24576, needs 1000"));
     // While a client follows.
     await first.end();
     await untilBegun("1", "0");
