@@ -23,13 +23,13 @@ export interface BatchState {
 export interface TrackedJob {
   job: Job;
   fate: Fate;
-  /** Every attempt that was not taken back before it began, oldest first. */
-  attempts: readonly Attempt[];
+  /** Attempts that are not current and were not taken back before they began, oldest first. */
+  earlier: readonly Attempt[];
   /** The number of the last attempt. */
   lastNumber: number;
   /** How often it was retried. */
   retries: number;
-  /** The machine of its last failed attempt. Another machine is preferred. */
+  /** The machine of its last failed attempt, or one that had no room for it. Another machine is preferred. */
   avoids: string | null;
   /** Its command is no longer the one that was started. */
   isReplaced: boolean;
@@ -83,6 +83,8 @@ export interface MachineState {
   isOpen: boolean;
   /** It gets no jobs because the first ones crashed on it, and would be open otherwise. */
   isSetAside: boolean;
+  /** One of its slots has reported that it waits for room, and no job has started there since. */
+  isFull: boolean;
   /** It got at least one job, so there is a spool to clean. */
   hasSpool: boolean;
   /** When the connection was last lost. */
@@ -144,6 +146,7 @@ export function newMachine(name: string, order: number, spoolFormat = SPOOL_FORM
     kinds: new Set(),
     isOpen: true,
     isSetAside: false,
+    isFull: false,
     hasSpool: false,
     lostAt: 0,
     isGivenUp: false,
@@ -182,10 +185,21 @@ export function outcomeAtHome({ fate }: TrackedJob): Outcome | null | undefined 
   return fate.stage.outcome;
 }
 
+/** Every attempt that was not taken back before it began, oldest first. */
+export function attemptsOf({ fate, earlier }: TrackedJob): readonly Attempt[] {
+  if (fate.kind !== "tried") return earlier;
+  return earlier.length === 0 ? [fate] : withAttempt(earlier, fate);
+}
+
+/** By their numbers, because an earlier attempt can become current again. */
+export function withAttempt(attempts: readonly Attempt[], one: Attempt): readonly Attempt[] {
+  return [...attempts, one].sort((a, b) => a.number - b.number);
+}
+
 /** How often the job has begun, as far as the client knows. */
-export function runsOf({ attempts }: TrackedJob): number {
-  let most = 0;
-  for (const { run } of attempts) if (run !== null && run > most) most = run;
+export function runsOf({ fate, earlier }: TrackedJob): number {
+  let most = fate.kind === "tried" ? (fate.run ?? 0) : 0;
+  for (const { run } of earlier) if (run !== null && run > most) most = run;
   return most;
 }
 
@@ -251,7 +265,7 @@ export function isStoppable({ fate }: TrackedJob): boolean {
 }
 
 /** The current attempt, or the last one that began. */
-export function lastAttempt({ fate, attempts }: TrackedJob): Attempt | null {
+export function lastAttempt({ fate, earlier }: TrackedJob): Attempt | null {
   if (fate.kind === "tried") return fate;
-  return fate.kind === "skipped" ? (attempts.findLast(({ run }) => run !== null) ?? null) : null;
+  return fate.kind === "skipped" ? (earlier.findLast(({ run }) => run !== null) ?? null) : null;
 }

@@ -70,6 +70,7 @@ const SHORTAGES: Forms<Shortage> = [
     }),
   ],
   [form("kept", NAME), (key) => ({ kind: "kept", key: name(key) })],
+  [form("(answer|claim|disk)", "-"), (by) => ({ kind: "hindered", by: by as "answer" | "claim" | "disk" })],
 ];
 
 const REFUSALS: Forms<CardRefusal> = [

@@ -36,6 +36,8 @@ export type Shortage =
   | { readonly kind: "machine-reserved" }
   /** The job would fit, but an earlier one waits for the same. `key`: that job. */
   | { readonly kind: "kept"; readonly key: string }
+  /** The machine could not find out what is free, could not write a claim, or its disk is full. */
+  | { readonly kind: "hindered"; readonly by: "answer" | "claim" | "disk" }
   /** The most slots on one machine, however little a job needs. */
   | { readonly kind: "too-many"; readonly limit: number };
 

@@ -1,6 +1,6 @@
 // Compares what jobs need by their options with what they used, and names a smaller need if clearly more would then run. Pure.
 
-import type { TrackedJob } from "../model/batch-state.js";
+import { attemptsOf, type TrackedJob } from "../model/batch-state.js";
 import type { Footprint, NeedAdvice } from "../model/footprint.js";
 import { kindOf, type Requirement, succeeded } from "../model/job.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
@@ -46,16 +46,16 @@ export function adviseNeeds({ jobs, requirement: common, machines }: Needs): Nee
 
 /** A job that fails may end before it uses what it needs. */
 function hasMeasuredSuccess(jobs: readonly TrackedJob[]): boolean {
-  return jobs.some(({ attempts }) =>
-    attempts.some(({ stage }) => "footprint" in stage && succeeded(stage.outcome)),
+  return jobs.some((tracked) =>
+    attemptsOf(tracked).some(({ stage }) => "footprint" in stage && succeeded(stage.outcome)),
   );
 }
 
 /** 0: of no job. */
 function peakOf(jobs: readonly TrackedJob[], of: keyof Footprint): number {
   let peak = 0;
-  for (const { attempts } of jobs)
-    for (const { stage } of attempts)
+  for (const tracked of jobs)
+    for (const { stage } of attemptsOf(tracked))
       peak = Math.max(peak, ("footprint" in stage && stage.footprint?.[of]) || 0);
   return peak;
 }

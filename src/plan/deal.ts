@@ -2,9 +2,10 @@
 // every machine, and a machine without work comes first.
 
 import { isUnbegun } from "../model/attempt.js";
-import type { MachineState, TrackedJob } from "../model/batch-state.js";
+import { attemptsOf, type MachineState, type TrackedJob } from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import { startsNothing } from "./halt.js";
+import { idleSlots } from "./holdings.js";
 import { homeOf } from "./kept-dirs.js";
 import type { RunState } from "./run-state.js";
 import { isServedBy, servedBy } from "./served.js";
@@ -16,18 +17,23 @@ const HUNGER_MS = 200;
 
 /** Deals out all waiting jobs at once, so that the machines need no client from then on. */
 export function deal(state: RunState, now: number): News[] {
-  const { unheard, ready, total } = state.stock;
+  const { unheard, ready } = state.stock;
   if (state.waiting.size === 0 || ready.size === 0 || startsNothing(state)) return [];
   const waitedMs = state.firstReadyAt === null ? 0 : now - state.firstReadyAt;
   const isPatient = unheard.size > 0 && waitedMs < PATIENCE_MS;
   if (isPatient && waitedMs < HUNGER_MS) return [];
-  const most = isPatient ? total.slots - total.jobs : Number.POSITIVE_INFINITY;
-  return [...dealOut(state, most)].map(([{ name }, hand]) => ({
+  return [...dealOut(state, mostToDeal(state, isPatient))].map(([{ name }, hand]) => ({
     kind: "jobs-assigned",
     machine: name,
     jobs: hand.map(({ job }) => job.id),
     attempts: hand.map(({ lastNumber }) => lastNumber + 1),
   }));
+}
+
+/** While some machines give jobs back, only idle slots get jobs: otherwise the first machines would get them all. */
+function mostToDeal({ stock: { total, relieved, dry } }: RunState, isPatient: boolean): number {
+  if (isPatient) return total.slots - total.jobs;
+  return relieved.size === 0 ? Number.POSITIVE_INFINITY : idleSlots(dry);
 }
 
 /** O(log m) per job. A job that no machine may have stays in `waiting`. */
@@ -58,7 +64,7 @@ function dealOut(state: RunState, most: number): Map<MachineState, TrackedJob[]>
 function isHeld({ jobs, machines }: RunState, { after }: TrackedJob): boolean {
   const earlier = after === null ? undefined : jobs.get(after);
   if (earlier?.fate.kind !== "dropped") return false;
-  return earlier.attempts.some((attempt) => {
+  return attemptsOf(earlier).some((attempt) => {
     const machine = machines.get(attempt.machine);
     return isUnbegun(attempt) && machine !== undefined && machine.phase !== "failed" && !machine.isGivenUp;
   });

@@ -10,6 +10,13 @@ export function countWaiting({ current: { assigned, sent, queued } }: MachineSta
   return assigned.size + sent.size + queued.size;
 }
 
+/** The slots of these machines that run no job. */
+export function idleSlots(machines: Iterable<MachineState>): number {
+  let idle = 0;
+  for (const { slots, current } of machines) idle += Math.max(0, slots - current.running.size);
+  return idle;
+}
+
 /** The ids of the first `most` attempts. */
 export function idsOf(sources: readonly ReadonlySet<Attempt>[], most = Number.POSITIVE_INFINITY): JobId[] {
   const ids: JobId[] = [];

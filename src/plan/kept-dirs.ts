@@ -2,7 +2,7 @@
 // resumes.
 
 import type { Attempt, Stage } from "../model/attempt.js";
-import { type MachineState, outcomeAtHome, type TrackedJob } from "../model/batch-state.js";
+import { attemptsOf, type MachineState, outcomeAtHome, type TrackedJob } from "../model/batch-state.js";
 import { type JobId, type Outcome, succeeded } from "../model/job.js";
 import type { RunState } from "./run-state.js";
 
@@ -18,15 +18,15 @@ export function isToKeep(state: RunState, tracked: TrackedJob, outcome: Outcome)
 }
 
 /** The job's attempts whose directories are on the machine, oldest first. */
-export function keptOn({ attempts }: TrackedJob, machine: string): Attempt[] {
-  return attempts.filter((attempt) => attempt.machine === machine && isKept(attempt));
+export function keptOn(tracked: TrackedJob, machine: string): Attempt[] {
+  return attemptsOf(tracked).filter((attempt) => attempt.machine === machine && isKept(attempt));
 }
 
 type CollectedAttempt = Attempt & { readonly stage: Extract<Stage, { kind: "collected" }> };
 
 /** The last collected attempt that has begun. It had everything that earlier ones left. */
-export function lastBegun({ attempts }: TrackedJob): CollectedAttempt | null {
-  return attempts.findLast(isCollectedRun) ?? null;
+export function lastBegun(tracked: TrackedJob): CollectedAttempt | null {
+  return attemptsOf(tracked).findLast(isCollectedRun) ?? null;
 }
 
 function isCollectedRun(attempt: Attempt): attempt is CollectedAttempt {

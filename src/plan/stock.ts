@@ -17,6 +17,8 @@ const QUESTIONS = {
     !machine.busy.has("hand-over"),
   /** A taker with waiting jobs that could be taken back. */
   movable: (machine, waiting) => waiting > 0 && canTakeJobs(machine) && isSettled(machine),
+  /** Waiting jobs are being taken back from it. */
+  relieved: ({ busy }) => busy.has("take-back"),
   /** Has waiting jobs. */
   queueing: (_, waiting) => waiting > 0,
   /** Has not answered yet. */
@@ -82,6 +84,7 @@ export function newStock(machines: Iterable<MachineState>): Stock {
     takers: new Set(),
     dry: new Set(),
     movable: new Set(),
+    relieved: new Set(),
     queueing: new Set(),
     unheard: new Set(),
     holding: new Set(),

@@ -6,6 +6,7 @@ import { loadMetrics } from "../../batch/job-metrics.js";
 import { jobStatuses } from "../../batch/job-status.js";
 import { refresh } from "../../batch/refresh.js";
 import { ExitCode, UserError } from "../../errors.js";
+import { attemptsOf } from "../../model/batch-state.js";
 import type { ResultRow, ResultTable, Span } from "../../model/result.js";
 import { formatCsv } from "../../report/tables/results-csv.js";
 import { resultsJson } from "../../report/tables/results-json.js";
@@ -52,10 +53,7 @@ function choose(batches: readonly BatchHere[], word: string | null): BatchHere {
 }
 
 function timeline({ state }: BatchHere, now: number): Map<string, Span> {
-  return spansOf(
-    [...state.jobs.values()].flatMap(({ attempts }) => attempts),
-    now,
-  );
+  return spansOf([...state.jobs.values()].flatMap(attemptsOf), now);
 }
 
 function readRows({ batch, spans, now }: Facts, results: Results): ResultRow[] {

@@ -1,7 +1,7 @@
 // Compares a batch file with the jobs in the record: which jobs are the same, new or gone, and what that means for
 // their results.
 
-import { outcomeAtHome, runsOf, type TrackedJob } from "../../model/batch-state.js";
+import { attemptsOf, outcomeAtHome, runsOf, type TrackedJob } from "../../model/batch-state.js";
 import type { Job, JobId } from "../../model/job.js";
 import type { JobMove, ScriptEdit } from "../../model/script-edit.js";
 import type { Past } from "../fold/replay.js";
@@ -88,8 +88,8 @@ function versions(
   return jobs.flatMap(({ id, name }) => {
     const earlier = added.has(id) ? state.jobs.get(goneByName.get(name) ?? 0) : undefined;
     if (earlier === undefined) return [];
-    const { job, attempts, after } = earlier;
-    const before = attempts.length > 0 ? job.id : after;
+    const { job, after } = earlier;
+    const before = attemptsOf(earlier).length > 0 ? job.id : after;
     return before === null ? [] : [[id, before] as const];
   });
 }

@@ -117,6 +117,9 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return setAside(state, event);
     case "machine-opened":
       return reopenMachine(state, event.machine);
+    case "slot-waiting":
+      toChange(state, event.machine).isFull = true;
+      return;
     case "jobs-assigned":
       return assign(state, toChange(state, event.machine), event);
     case "jobs-handed-over":
@@ -160,7 +163,6 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "staged":
     case "collecting":
     case "jobs-arrived":
-    case "slot-waiting":
     case "machine-quiet":
     case "job-resumes":
     case "job-said":

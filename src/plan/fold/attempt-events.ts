@@ -2,7 +2,7 @@
 
 import { type Attempt, courseOf, type Ending, isBefore } from "../../model/attempt.js";
 import { attemptKey } from "../../model/attempt-key.js";
-import { type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
+import { attemptsOf, type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { type Outcome, succeeded } from "../../model/job.js";
 import { noteEndAt } from "../../model/life.js";
@@ -61,6 +61,7 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   if (isKnown) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
+  machine.isFull = false;
   const isStopping = stage.kind === "running" && stage.isStopping;
   setStage(state, machine, attempt, { kind: "running", slot, startedAt, ...(gpus && { gpus }), isStopping });
   return attempt.isCurrent;
@@ -143,20 +144,21 @@ function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: 
   const atHome = outcomeAtHome(tracked);
   if (atHome && succeeded(atHome)) {
     tracked.copy = null;
-    return release(state, tracked.attempts);
+    return release(state, attemptsOf(tracked));
   }
   const last = lastBegun(tracked);
   if (last === null) return;
   release(
     state,
-    tracked.attempts.filter(({ number }) => number < last.number),
+    attemptsOf(tracked).filter(({ number }) => number < last.number),
   );
   if (last === attempt && !succeeded(last.stage.outcome)) tracked.copy = copy;
 }
 
 /** Applies what the machine sent when it was asked again for missing results. */
 export function collectRest(state: RunState, { job, attempt: number, missing }: Rested): void {
-  const rest = state.jobs.get(job)?.attempts.find((each) => each.number === number);
+  const tracked = state.jobs.get(job);
+  const rest = tracked && attemptsOf(tracked).find((each) => each.number === number);
   if (rest?.stage.kind !== "collected") return;
   const machine = toChange(state, rest.machine);
   if (!machine.rests.has(attemptKey(rest))) return;

@@ -3,6 +3,7 @@
 import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
 import { attemptKey, rankIn } from "../../model/attempt-key.js";
 import {
+  attemptsOf,
   type Fate,
   type MachineState,
   type Phase,
@@ -10,6 +11,7 @@ import {
   phaseOf,
   runsOf,
   type TrackedJob,
+  withAttempt,
 } from "../../model/batch-state.js";
 import { type RunState, toChange } from "../run-state.js";
 
@@ -17,7 +19,7 @@ import { type RunState, toChange } from "../run-state.js";
 export const WAITING: Fate = { kind: "waiting" };
 const DROPPED: Fate = { kind: "dropped" };
 const STOPPED: Fate = { kind: "stopped" };
-/** Nearly all jobs have no attempt or one. An array literal with one element uses the least memory. */
+/** Shared, because nearly all jobs have no attempt or one. */
 const NONE: readonly Attempt[] = [];
 
 /** Creates a new attempt, which replaces the job's earlier fate. */
@@ -35,7 +37,6 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
     run: null,
     stage: ASSIGNED,
   };
-  tracked.attempts = tracked.attempts === NONE ? [attempt] : [...tracked.attempts, attempt];
   machine.attempts.set(id, attempt);
   machine.current.assigned.add(attempt);
   setFate(state, tracked, attempt);
@@ -61,10 +62,9 @@ export function discard(state: RunState, tracked: TrackedJob, attempt: Attempt):
   const machine = toChange(state, attempt.machine);
   unlist(machine, attempt);
   forget(machine, attempt);
-  const others = tracked.attempts.filter((each) => each !== attempt);
-  tracked.attempts = others.length === 0 ? NONE : others;
   if (isCurrentOf(tracked, attempt)) giveBack(state, tracked);
-  if (tracked.isGone && tracked.attempts.every(({ stage }) => stage.kind === "collected"))
+  else leaveOut(tracked, attempt);
+  if (tracked.isGone && attemptsOf(tracked).every(({ stage }) => stage.kind === "collected"))
     untrack(state, tracked);
 }
 
@@ -76,14 +76,21 @@ export function overtake(state: RunState, tracked: TrackedJob, next: Fate): void
     unlist(machine, attempt);
     attempt.isCurrent = false;
     list(machine, attempt);
+    tracked.earlier = withAttempt(tracked.earlier, attempt);
   }
   setFate(state, tracked, next);
+}
+
+function leaveOut(tracked: TrackedJob, attempt: Attempt): void {
+  const others = tracked.earlier.filter((each) => each !== attempt);
+  tracked.earlier = others.length === 0 ? NONE : others;
 }
 
 /** Makes an overtaken attempt current again. The attempt that was current is overtaken. */
 export function makeCurrent(state: RunState, tracked: TrackedJob, attempt: Attempt): void {
   const machine = toChange(state, attempt.machine);
   overtake(state, tracked, WAITING);
+  leaveOut(tracked, attempt);
   unlist(machine, attempt);
   attempt.isCurrent = true;
   list(machine, attempt);
@@ -131,7 +138,7 @@ export function release(state: RunState, attempts: Iterable<Attempt>): void {
 
 /** None of the job's attempts causes a retry any more. */
 export function settleRetry(state: RunState, tracked: TrackedJob): void {
-  for (const attempt of tracked.attempts) {
+  for (const attempt of attemptsOf(tracked)) {
     const { stage } = attempt;
     if (stage.kind === "collected" && stage.isToRetry)
       setStage(state, toChange(state, attempt.machine), attempt, { ...stage, isToRetry: false });
@@ -151,7 +158,7 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   const tracked: TrackedJob = {
     job,
     fate: WAITING,
-    attempts: NONE,
+    earlier: NONE,
     lastNumber: 0,
     retries: 0,
     avoids: null,
@@ -169,7 +176,7 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
 /** Removes a job whose attempts are all collected. The machines free what they still have of them. */
 export function untrack(state: RunState, tracked: TrackedJob): void {
   settleRetry(state, tracked);
-  release(state, tracked.attempts);
+  release(state, attemptsOf(tracked));
   state.tally[phaseOf(tracked)]--;
   state.waiting.delete(tracked.job.id);
   state.stopping.delete(tracked.job.id);

@@ -1,7 +1,7 @@
 // Applies an edit of the batch file: some jobs get other names, some are gone, and some wait for gone ones.
 
 import { type Attempt, isUnbegun } from "../../model/attempt.js";
-import type { TrackedJob } from "../../model/batch-state.js";
+import { attemptsOf, type TrackedJob } from "../../model/batch-state.js";
 import { type Job, kindOf } from "../../model/job.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
 import type { RunState } from "../run-state.js";
@@ -49,8 +49,8 @@ export function setJob(state: RunState, tracked: TrackedJob, job: Job): void {
 function retire(state: RunState, tracked: TrackedJob): void {
   tracked.isGone = true;
   settleRetry(state, tracked);
-  release(state, tracked.attempts);
-  const left = tracked.attempts.findLast(isLeft);
+  release(state, attemptsOf(tracked));
+  const left = attemptsOf(tracked).findLast(isLeft);
   if (left === undefined) return untrack(state, tracked);
   const { fate } = tracked;
   if (fate.kind === "tried" ? !isUnbegun(fate) : fate.kind === "skipped") return;
@@ -62,14 +62,14 @@ function retire(state: RunState, tracked: TrackedJob): void {
 /** The command is in the file again before its old attempt was taken back. */
 function revive(state: RunState, tracked: TrackedJob): void {
   tracked.isGone = false;
-  const left = tracked.attempts.findLast(isLeft);
+  const left = attemptsOf(tracked).findLast(isLeft);
   if (tracked.fate.kind === "dropped" && left !== undefined) makeCurrent(state, tracked, left);
 }
 
 /** Forgets gone jobs that have nothing left on any machine. */
 export function forgetGone(state: RunState): void {
   for (const tracked of [...state.jobs.values()])
-    if (tracked.isGone && !tracked.attempts.some(isLeft)) untrack(state, tracked);
+    if (tracked.isGone && !attemptsOf(tracked).some(isLeft)) untrack(state, tracked);
 }
 
 function isLeft({ stage }: Attempt): boolean {

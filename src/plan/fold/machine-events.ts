@@ -125,7 +125,9 @@ export function takeBack(
   { jobs, begun }: EventOf<"jobs-taken-back">,
 ): void {
   forEachOf(state, machine, jobs, (tracked, attempt) => {
-    if (isUnbegun(attempt)) discard(state, tracked, attempt);
+    if (!isUnbegun(attempt)) return;
+    if (machine.isFull) tracked.avoids = machine.name;
+    discard(state, tracked, attempt);
   });
   forEachOf(state, machine, begun, (tracked, attempt) => {
     if (!isUnbegun(attempt)) return;

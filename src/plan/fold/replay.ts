@@ -2,7 +2,7 @@
 
 import { type Attempt, SENT } from "../../model/attempt.js";
 import type { BatchSettings, FeedPosition } from "../../model/batch.js";
-import type { TrackedJob } from "../../model/batch-state.js";
+import { attemptsOf, type TrackedJob } from "../../model/batch-state.js";
 import { countHeld } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
@@ -206,8 +206,8 @@ function replayStart(state: RunState, event: Extract<RunEvent, { kind: "run-star
 /** Each new client tries again. If it succeeds, the record has the collection. */
 function tryStuckAgain(state: RunState): void {
   if ([...state.machines.values()].every(({ stuck }) => stuck === 0)) return;
-  for (const { attempts } of state.jobs.values())
-    for (const attempt of attempts) unstick(state, toChange(state, attempt.machine), attempt);
+  for (const tracked of state.jobs.values())
+    for (const attempt of attemptsOf(tracked)) unstick(state, toChange(state, attempt.machine), attempt);
 }
 
 /** Results that an earlier client could not collect may be readable now. */
@@ -221,7 +221,7 @@ export function forgetJobs(state: RunState, jobs: Iterable<JobId>): void {
   for (const id of jobs) {
     const tracked = state.jobs.get(id);
     if (tracked === undefined) continue;
-    const left = tracked.attempts.findLast(({ stage }) => stage.kind !== "collected");
+    const left = attemptsOf(tracked).findLast(({ stage }) => stage.kind !== "collected");
     if (left === undefined) untrack(state, tracked);
     // The job does not run again, so its last attempt becomes current.
     else if (tracked.fate.kind === "waiting") makeCurrent(state, tracked, left);
@@ -229,9 +229,10 @@ export function forgetJobs(state: RunState, jobs: Iterable<JobId>): void {
 }
 
 /** An attempt whose results an earlier client put into place, before it was killed and could record it; null: none. */
-export function arrivedAttempt({ job: { id }, attempts }: TrackedJob, { arrived }: Past): Attempt | null {
-  const isInPlace = ({ number, stage }: Attempt) => stage.kind === "ended" && arrived.has(`${id} ${number}`);
-  return attempts.find(isInPlace) ?? null;
+export function arrivedAttempt(tracked: TrackedJob, { arrived }: Past): Attempt | null {
+  const isInPlace = ({ number, stage }: Attempt) =>
+    stage.kind === "ended" && arrived.has(`${tracked.job.id} ${number}`);
+  return attemptsOf(tracked).find(isInPlace) ?? null;
 }
 
 export function collectedNews(

@@ -57,6 +57,8 @@ function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Re
       return ["one job has the whole machine (--reserve)"];
     case "kept":
       return [`job ${shortage.key} comes first`];
+    case "hindered":
+      return [`the machine cannot decide whether a job may start (${shortage.by})`];
     case "too-many":
       return [`a machine runs at most ${shortage.limit} jobs at a time`];
     default:

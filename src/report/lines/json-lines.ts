@@ -1,6 +1,6 @@
 // For programs: one event per line, in the format that docs/json-events.md describes and promises to keep.
 
-import type { BatchState } from "../../model/batch-state.js";
+import { attemptsOf, type BatchState } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
 import type { FailureClass } from "../../model/failure.js";
@@ -84,7 +84,9 @@ function formatEvent(event: RunEvent, state: BatchState): string {
   const tracked = "job" in event ? state.jobs.get(event.job) : undefined;
   const name = "job" in event ? { name: tracked?.job.name ?? null } : {};
   const attempt =
-    "attempt" in event ? tracked?.attempts.find(({ number }) => number === event.attempt) : undefined;
+    "attempt" in event
+      ? tracked && attemptsOf(tracked).find(({ number }) => number === event.attempt)
+      : undefined;
   const run = attempt === undefined || attempt.run === null ? {} : { run: attempt.run };
   const failure = "outcome" in event ? failureField(event.outcome) : {};
   const life = kind === "run-ended" ? { elapsedMs: elapsedMs(state, at) } : {};

@@ -51,12 +51,20 @@ function reasonsOf(shortage: Shortage, facts: ReasonFacts): Reason[] {
       return about("", "one job has the whole machine");
     case "kept":
       return about("", `kept for job ${printable(facts.labelOf(shortage.key))}, which waits longer`);
+    case "hindered":
+      return about("", HINDRANCES[shortage.by]);
     case "too-many":
       return about("", `at most ${shortage.limit} jobs run at a time`);
     default:
       return shortage satisfies never;
   }
 }
+
+const HINDRANCES = {
+  answer: "what is free cannot be measured: the machine starts too few processes, or a file blocks",
+  claim: "no claim can be written, so no job starts",
+  disk: "the disk is full, so no job starts",
+};
 
 /** A machine does not report the number. */
 function jobs(count: number): string {

@@ -1,7 +1,8 @@
 // A run for tests of the state and the decisions, with short forms of events.
 
+import type { Attempt } from "../../../src/model/attempt.js";
 import type { BatchSettings } from "../../../src/model/batch.js";
-import type { Fate } from "../../../src/model/batch-state.js";
+import { attemptsOf, type Fate } from "../../../src/model/batch-state.js";
 import type { Decision, DecisionKind } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
 import type { Job, Outcome } from "../../../src/model/job.js";
@@ -32,6 +33,7 @@ export interface ARun {
   isOver(): boolean;
   /** Its fate, or the stage of its current attempt with its machine. */
   job(line: number): Fate | Record<string, unknown> | undefined;
+  attempts(line: number): readonly Attempt[];
 }
 
 export interface RunFacts {
@@ -98,6 +100,10 @@ export function aNewRun({ jobs, machines, policy, older = [] }: RunFacts): ARun 
     isOver() {
       takeStock(state.stock, run.at);
       return isOver(state, run.at);
+    },
+    attempts(line) {
+      const tracked = state.jobs.get(line);
+      return tracked === undefined ? [] : attemptsOf(tracked);
     },
     job(line) {
       const fate = state.jobs.get(line)?.fate;

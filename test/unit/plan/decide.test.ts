@@ -461,6 +461,49 @@ describe("balancing", () => {
     expect(run.decisions("take-back")).toEqual([]);
   });
 
+  test("while machines still give jobs back, only idle slots get some; the others are dealt when all are back", () => {
+    const run = aRun({ jobs: 17, machines: { a: 1, b: 1, c: 1 } });
+    run.tell(...given("a", 1, 2, 3, 4, 5, 6, 7, 8), ...given("b", 9, 10, 11, 12, 13, 14, 15, 16));
+    run.tell(...given("c", 17), started("a", 1), started("b", 9), ended("c", 17));
+    run.begin();
+    run.at += 1000;
+    const [first, second] = run.begin().filter(({ kind }) => kind === "take-back");
+    run.tell(takenBack("a", [...linesFor([first as Decision], "a")]));
+    run.settle(first as Decision);
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "c", jobs: [expect.any(Number)] }]);
+    run.tell(takenBack("b", [...linesFor([second as Decision], "b")]));
+    run.settle(second as Decision);
+    const dealt = run
+      .news("jobs-assigned")
+      .flatMap((news) => (news.kind === "jobs-assigned" ? news.jobs : []));
+    expect(dealt).toHaveLength(run.state.waiting.size);
+  });
+
+  test("a job that waits for room goes to an idle machine, but only once", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1, b: 1 } });
+    const waits = (machine: string): News => ({ kind: "slot-waiting", machine, slot: 0, reason: "jobs:1" });
+    run.tell(...given("a", 1), ...given("b", 2), waits("a"), ended("b", 2), collected("b", 2));
+    run.begin();
+    run.at += 1000;
+    expect(run.decisions("take-back")).toEqual([{ kind: "take-back", machine: "a", jobs: [1] }]);
+    run.tell(takenBack("a", [1]));
+    expect(run.news("jobs-assigned")).toMatchObject([{ machine: "b", jobs: [1] }]);
+    run.tell(...given("b", 1), waits("b"));
+    run.decisions();
+    run.at += 1000;
+    expect(run.decisions("take-back")).toEqual([]);
+  });
+
+  test("a job stays where another one has started since", () => {
+    const run = aRun({ jobs: 3, machines: { a: 2, b: 1 } });
+    run.tell(...given("a", 1, 2), ...given("b", 3));
+    run.tell({ kind: "slot-waiting", machine: "a", slot: 0, reason: "jobs:1" }, started("a", 1));
+    run.tell(ended("b", 3), collected("b", 3));
+    run.begin();
+    run.at += 1000;
+    expect(run.decisions("take-back")).toEqual([]);
+  });
+
   test("not while every machine has work, and not for one job that is about to begin", () => {
     const busy = aRun({ jobs: 4, machines: { a: 1, b: 1 } });
     busy.tell(...given("a", 1, 2, 3), ...given("b", 4), started("a", 1), started("b", 4));

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import { jobStatuses } from "../../../src/batch/job-status.js";
-import { type BatchState, JOB_WORDS, type JobWord } from "../../../src/model/batch-state.js";
+import { attemptsOf, type BatchState, JOB_WORDS, type JobWord } from "../../../src/model/batch-state.js";
 import type { JobStatus } from "../../../src/model/batch-status.js";
 import type { Counts, RunEvent } from "../../../src/model/event.js";
 import { type Outcome, succeeded } from "../../../src/model/job.js";
@@ -152,7 +152,7 @@ function compareStatus(state: BatchState): void {
 }
 
 function compareResults(state: BatchState): void {
-  const attempts = [...state.jobs.values()].flatMap((tracked) => tracked.attempts);
+  const attempts = [...state.jobs.values()].flatMap(attemptsOf);
   const spans = spansOf(attempts, 0);
   const statuses = statusesOf(state);
   const rows = statuses.flatMap((status) => {

@@ -55,7 +55,7 @@ test("version 1 loads, line by line, and gives the state of the batch", () => {
     9: fine,
   });
   expect(standings).toHaveLength(9);
-  expect(state.jobs.get(8)).toMatchObject({ lastNumber: 2, attempts: [{ number: 2, run: 1 }] });
+  expect(state.jobs.get(8)).toMatchObject({ lastNumber: 2, fate: { number: 2, run: 1 }, earlier: [] });
   expect(machineOf(state, "one.yaml (older spool)").hasSpool).toBe(true);
   expect(keyOn(state, "one.yaml (older spool)", 4)).toBe("0000004-1");
 });

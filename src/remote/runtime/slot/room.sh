@@ -118,6 +118,8 @@ allot() {
   read_answer <<ANSWER
 $room_answer
 ANSWER
+  # No answer: there are too few processes, or a file of another account blocks.
+  [ -n "$chosen$reasons" ] || reasons="wait $key $kind answer:-"
   [ -z "$chosen" ] || hold || { chosen='' && reasons="wait $key $kind claim:-"; }
 }
 

@@ -8,7 +8,7 @@ import { FAILURE, SUCCESS, someJobs } from "../../report/builders.js";
 function aJob(fate: Fate): TrackedJob {
   const [job] = someJobs(1);
   if (job === undefined) throw new Error("no job");
-  const past = { attempts: [], lastNumber: 1, retries: 0, avoids: null, copy: null, after: null };
+  const past = { earlier: [], lastNumber: 1, retries: 0, avoids: null, copy: null, after: null };
   return { job, fate, ...past, isReplaced: false, isGone: false };
 }
 

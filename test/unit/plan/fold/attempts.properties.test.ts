@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Attempt } from "../../../../src/model/attempt.js";
 import { attemptKey } from "../../../../src/model/attempt-key.js";
-import { type MachineState, newTally, phaseOf } from "../../../../src/model/batch-state.js";
+import { attemptsOf, type MachineState, newTally, phaseOf } from "../../../../src/model/batch-state.js";
 import type { RunState } from "../../../../src/plan/run-state.js";
 import { aTape, simulationFacts } from "../a-tape.js";
 import { Simulation } from "../simulated-run.js";
@@ -23,7 +23,7 @@ test("after any events, each index of a machine and the counts match a scan of a
 });
 
 function check(state: RunState): void {
-  const attempts = [...state.jobs.values()].flatMap((tracked) => tracked.attempts);
+  const attempts = [...state.jobs.values()].flatMap(attemptsOf);
   for (const machine of state.machines.values()) {
     const there = attempts.filter((attempt) => attempt.machine === machine.name);
     expect(keptOf(machine)).toEqual(scanOf(there));
@@ -33,8 +33,9 @@ function check(state: RunState): void {
   expect(state.tally).toEqual(tally);
   const waiting = [...state.jobs].filter(([, { fate }]) => fate.kind === "waiting").map(([line]) => line);
   expect(sorted(state.waiting)).toEqual(waiting);
-  for (const { fate, attempts } of state.jobs.values()) {
-    const current = attempts.filter(({ isCurrent }) => isCurrent);
+  for (const tracked of state.jobs.values()) {
+    const { fate } = tracked;
+    const current = attemptsOf(tracked).filter(({ isCurrent }) => isCurrent);
     expect(current).toEqual(fate.kind === "tried" ? [fate] : []);
   }
 }

@@ -15,7 +15,7 @@ test("freeing results does not affect a later attempt on the same machine", () =
 
 test("an attempt counts as a run only once it has begun", () => {
   const run = aRun({ jobs: 1, machines: { a: 1 }, policy: { retriesFailures: true } });
-  const runs = () => run.state.jobs.get(1)?.attempts.map((attempt) => attempt.run);
+  const runs = () => run.attempts(1).map((attempt) => attempt.run);
   run.tell(...given("a", 1), { kind: "jobs-taken-back", machine: "a", jobs: [1], begun: [] });
   expect(runs()).toEqual([]);
   run.tell(...given("a", 1), ended("a", 1, FAILURE, 2), collected("a", 1, FAILURE, 2));

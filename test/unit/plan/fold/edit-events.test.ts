@@ -109,7 +109,7 @@ describe("the next client", () => {
   test("uses the key that the attempt had at the hand-over", () => {
     const run = aNewRun({ jobs: 1, machines: { a: 1 } });
     replay(run.state, record(runStarted([job]), ...given("a", 1), edit));
-    expect(run.state.jobs.get(1)?.attempts[0]?.rank).toBe(1);
+    expect(run.attempts(1)[0]?.rank).toBe(1);
     expect(run.state.jobs.get(1)?.job.name).toBe("jobs.sh.3");
   });
 

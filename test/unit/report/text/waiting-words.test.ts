@@ -13,6 +13,9 @@ test.each([
   ["cards:2000:1 card:0:taken:bob:x.sh:3", "card 0 runs bob's x.sh 3; 1 card fits, needs 2"],
   ["res:licence:1000:500", "licence: 0.5 free, needs 1"],
   ["kept:5000000000012-12-1", "kept for job 12, which waits longer"],
+  ["answer:-", "what is free cannot be measured: the machine starts too few processes, or a file blocks"],
+  ["claim:-", "no claim can be written, so no job starts"],
+  ["disk:-", "the disk is full, so no job starts"],
   ["memory: 16384 MB wanted, 12288 MB free", "needs 16.0 GB of memory, 12.0 GB free"],
   ["the disk is full: /home\u001b[2J", "the disk is full: /home\\x1b[2J"],
 ])("%s", (reason, words) => {
