@@ -33,6 +33,7 @@ export function batchTimes(state: BatchState, isFollowed: boolean, now: number):
 function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"], now: number): JobStatus {
   const { id, line, name, parameters } = tracked.job;
   const attempt = lastAttempt(tracked);
+  const course = attempt === null ? null : courseOf(attempt.stage);
   const missing = attempt?.stage.kind === "collected" ? attempt.stage.missing : [];
   const footprint = attempt !== null && "footprint" in attempt.stage ? attempt.stage.footprint : undefined;
   const reason = attempt?.stage.kind === "ended" ? stuck.get(`${id} ${attempt.number}`) : undefined;
@@ -43,9 +44,10 @@ function jobStatus(tracked: TrackedJob, stuck: KnownBatch["stuck"], now: number)
     state: wordOf(tracked),
     isHere: tracked.fate.kind === "skipped" || attempt?.stage.kind === "collected",
     machine: attempt?.machine ?? null,
-    slot: attempt === null ? null : courseOf(attempt.stage).slot,
+    slot: course?.slot ?? null,
+    ...(course?.gpus && { gpus: course.gpus }),
     attempt: attempt?.run ?? runsOf(tracked),
-    startedAt: attempt === null ? null : courseOf(attempt.stage).startedAt,
+    startedAt: course?.startedAt ?? null,
     elapsedMs: attempt === null ? null : elapsedOf(attempt, now),
     key: attempt === null ? null : attemptKey(attempt),
     outcome: outcomeOf(tracked),

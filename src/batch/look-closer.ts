@@ -1,10 +1,12 @@
 // What a state does not have: the last lines of running and failed jobs, and why slots take no job. From this disk, from the
 // client that follows the batch, or from the machines.
 
-import { attemptKey } from "../model/attempt-key.js";
+import { attemptKey, parseAttemptKey } from "../model/attempt-key.js";
 import { type TrackedJob, wordOf } from "../model/batch-state.js";
 import type { BatchStatus } from "../model/batch-status.js";
+import type { RunEvent } from "../model/event.js";
 import type { JobId } from "../model/job.js";
+import { forgetReasons, noteReason, reasonFor, type WaitingReasons } from "../model/waiting-reason.js";
 import { readTails, type Tail } from "../remote/spool/read-tails.js";
 import type { SpoolEvent } from "../remote/spool/spool-event.js";
 import type { Results } from "../run/home/results.js";
@@ -26,15 +28,11 @@ export interface Closer extends Pick<BatchStatus, "lastWords" | "shortages"> {
 export async function lookCloser(batch: BatchHere, results: Results, connect: Connector): Promise<Closer> {
   const lastWords = new Map<JobId, string>();
   const recent = batch.holder === null ? [] : await askRecent(results, batch.stem);
-  const shortages = new Map(
-    recent.flatMap((event) =>
-      event.kind === "slot-waiting" ? [[event.machine, event.reason] as const] : [],
-    ),
-  );
+  const reasons = recentReasons(recent);
   const visit = async (visited: Visited, signal: AbortSignal) => {
     const { machine, session, place, log } = visited;
-    const shortage = shortageIn(log);
-    if (shortage !== null) shortages.set(machine, shortage);
+    const found = reasonsIn(log);
+    if (found.size > 0) reasons.set(machine, found);
     const there = spokenJobs(batch).flatMap((tracked) => keysOn(tracked, machine));
     const keys = there.map(({ key }) => key);
     const tails = await readTails(session, place, keys, signal).catch(withoutTails);
@@ -49,7 +47,33 @@ export async function lookCloser(batch: BatchHere, results: Results, connect: Co
     const load = wordOf(tracked) === "running" ? loadLatestWords : loadLastWords;
     if (!lastWords.has(id)) lastWords.set(id, load(results, name));
   }
-  return { unreached, lastWords, shortages };
+  return { unreached, lastWords, shortages: shortagesOf(batch, reasons) };
+}
+
+type ReasonsByMachine = Map<string, WaitingReasons>;
+
+function recentReasons(events: readonly RunEvent[]): ReasonsByMachine {
+  const reasons: ReasonsByMachine = new Map();
+  for (const event of events) {
+    if (event.kind !== "slot-waiting") continue;
+    const ofMachine = reasons.get(event.machine) ?? new Map();
+    reasons.set(event.machine, ofMachine);
+    noteReason(ofMachine, event);
+  }
+  return reasons;
+}
+
+/** Of each job that waits on a machine. */
+function shortagesOf({ state }: BatchHere, reasons: ReasonsByMachine): Map<JobId, string> {
+  const shortages = new Map<JobId, string>();
+  for (const tracked of state.jobs.values()) {
+    const { job, fate } = tracked;
+    const ofMachine = fate.kind === "tried" && reasons.get(fate.machine);
+    if (!ofMachine || wordOf(tracked) !== "waiting") continue;
+    const reason = reasonFor(ofMachine, job, (id) => state.jobs.get(id)?.job);
+    if (reason !== undefined) shortages.set(job.id, reason);
+  }
+  return shortages;
 }
 
 /** What is on a machine only to be shown is no reason to count it as unreached. Anything but its own mistake is our bug. */
@@ -90,13 +114,19 @@ function wordsOf({ out, err, newer }: Tail, isRunning: boolean): string {
   return first.trim() === "" ? other : first;
 }
 
-/** Why the first slot that waits does so; null: none waits. */
-export function shortageIn(log: readonly SpoolEvent[]): string | null {
-  const waiting = new Map<number, string>();
+/** Why jobs wait, by the log of a machine. */
+export function reasonsIn(log: readonly SpoolEvent[]): WaitingReasons {
+  const reasons: WaitingReasons = new Map();
   for (const event of log) {
-    if (event.kind === "waiting") waiting.set(event.slot, event.reason);
-    if (event.kind === "waits") waiting.set(event.slot, event.reasons.join(" "));
-    if (event.kind === "started" || event.kind === "idle") waiting.delete(event.slot);
+    if (event.kind === "waiting") noteReason(reasons, event);
+    if (event.kind === "waits")
+      noteReason(reasons, {
+        slot: event.slot,
+        job: parseAttemptKey(event.key).job,
+        reason: event.reasons.join(" "),
+      });
+    if (event.kind === "started") forgetReasons(reasons, event.slot, parseAttemptKey(event.key).job);
+    if (event.kind === "idle") forgetReasons(reasons, event.slot);
   }
-  return waiting.values().next().value ?? null;
+  return reasons;
 }

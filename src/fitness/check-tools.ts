@@ -47,6 +47,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   grep: "grep",
   sed: "sed",
   bash: "bash",
+  awk: "gawk",
   find: "findutils",
   xargs: "findutils",
   setsid: "util-linux",

@@ -6,6 +6,7 @@ import { checkDisks } from "./check-disks.js";
 import { checkGpus } from "./check-gpus.js";
 import { checkLeaving } from "./check-leaving.js";
 import { checkLimit } from "./check-limit.js";
+import { checkNeighbours } from "./check-neighbours.js";
 import { checkRoom } from "./check-room.js";
 import { checkSetup } from "./check-setup.js";
 import { checkTools } from "./check-tools.js";
@@ -23,6 +24,7 @@ export function diagnose(patient: Patient): Check[] {
     ...checkGpus(patient),
     ...checkLeaving(examination),
     ...checkLimit(examination.facts),
+    ...checkNeighbours(examination.facts),
     ...checkRoom(patient),
   ];
 }

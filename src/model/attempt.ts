@@ -52,6 +52,8 @@ export interface Course {
   readonly slot: number | null;
   /** By the local clock: when it began, or else when the client learned of it; null if unknown. */
   readonly startedAt: number | null;
+  /** The cards that it got. Absent: none, or an older slot, whose cards do not change. */
+  readonly gpus?: readonly string[];
 }
 
 export interface Ending extends Course {

@@ -14,6 +14,8 @@ export interface JobStatus {
   readonly isHere: boolean;
   readonly machine: string | null;
   readonly slot: number | null;
+  /** The cards that it got. Absent: none, or an older slot. */
+  readonly gpus?: readonly string[];
   /** Which run of the job it is, from 1; 0: it has not begun. */
   readonly attempt: number;
   /** By the local clock; null if it has not begun or the time is unknown. */
@@ -55,8 +57,8 @@ export interface BatchStatus extends BatchTimes {
   readonly slots: ReadonlyMap<string, readonly Slot[]>;
   /** The end of what running and failed jobs printed; unsafe to show. */
   readonly lastWords: ReadonlyMap<JobId, string>;
-  /** Why slots take no job, by machine, in its own words. */
-  readonly shortages: ReadonlyMap<string, string>;
+  /** Why waiting jobs do not start, in the words of their machines. */
+  readonly shortages: ReadonlyMap<JobId, string>;
   /** "process 1234"; null: no client does. */
   readonly follower: string | null;
   /** The command that resumes the batch. */

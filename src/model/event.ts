@@ -64,6 +64,8 @@ export type RunEvent = { readonly at: number } & (
       readonly capacity: Capacity;
       /** A forecast for the first kind of jobs that waits: cards are chosen when a job starts. */
       readonly slots: readonly Slot[];
+      /** No job fits now: the one slot is for jobs that wait there. Absent: false. */
+      readonly isFull?: boolean;
       /** The kinds of jobs that the machine can run; absent in records of version 0.3: those of its slots. */
       readonly kinds?: readonly string[];
     }

@@ -50,6 +50,10 @@ export interface HostFacts {
   /** A path. */
   readonly loginShell: string;
   readonly missingTools: readonly string[];
+  /** What is in the directories of claims and is no claim, by path. */
+  readonly oddClaims: readonly string[];
+  /** It is a container that does not share /dev/shm with its host. */
+  readonly hasOwnShm: boolean;
   /** "apt-get", "dnf"… */
   readonly packageManager: string | null;
   /** How far the machine's clock is ahead of the local clock. */

@@ -6,6 +6,7 @@ export const NEEDED_TOOLS: readonly string[] = [
   "find",
   "xargs",
   "setsid",
+  "awk",
   "grep",
   "sed",
   "cat",
@@ -26,7 +27,7 @@ export const NEEDED_TOOLS: readonly string[] = [
 /** What does not work without these. */
 export const USEFUL_TOOLS: ReadonlyMap<string, string> = new Map([
   ["bash", "lines run under sh"],
-  ["flock", "slots check for each other only once per second"],
+  ["flock", "jobs of other accounts are not seen, and slots check for each other once per second"],
   ["df", "a full disk is not reported"],
   ["ln", "batches with another scratch: are not seen"],
   ["du", "sshoal clean prints no sizes"],

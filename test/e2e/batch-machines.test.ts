@@ -164,17 +164,20 @@ test("a second batch does not use the card of the first one", async () => {
   expect(listSpool(join(host.homeDir, ".sshoal"))).toEqual(EMPTY_SPOOL);
 });
 
-test("a second batch waits on a machine that is full, and runs once the first is over", async () => {
+test("a second batch learns which batch has what it needs, waits, and runs once the first is over", async () => {
   await work.write("jobs.sh", "true\n");
-  const cases: [machine: string, first: string[], second: string[]][] = [
-    ["gpus: [0]", LIGHT, LIGHT],
-    ["", [...LIGHT, "--reserve"], LIGHT],
+  const cases: [machine: string, first: string[], second: string[], reason: string][] = [
+    ["gpus: [0]", LIGHT, LIGHT, "card 0 runs first.sh 1; card 1: excluded\n"],
+    ["max_jobs: 1", LIGHT_NO_GPU, LIGHT_NO_GPU, "runs at most 1 (max_jobs)\n"],
+    ["", [...LIGHT, "--reserve"], LIGHT, "reserved or used by first.sh"],
+    ["max_jobs: 3", LIGHT_NO_GPU, [...LIGHT_NO_GPU, "--reserve"], "reserved or used by first.sh"],
   ];
-  for (const [machine, ofFirst, ofSecond] of cases) {
+  for (const [machine, ofFirst, ofSecond, reason] of cases) {
     const first = await occupy(gpu, machine, ofFirst);
     const args = ["jobs.sh", "--machines", await gpu.machineFile(machine), ...ofSecond, "--rerun", "all"];
     const second = spawnCommand(args, { cwd: work.dir });
-    await second.until(({ stdout }) => stdout().includes("machine limits:  {'gpu.yaml': 1}"));
+    await second.until(({ stderr }) => stderr().includes(`waiting: gpu.yaml; ${reason}`));
+    expect(second.stdout()).toContain("machine limits:  {'gpu.yaml': 0}\nmachine gpu choices: [[]]\n");
     expect(second.child.exitCode).toBeNull();
     await release(first);
     expect((await second.ended).code).toBe(0);

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, type TestContext, test } from "vitest";
 import type { Check } from "../../src/model/examination.js";
+import { isRoot } from "../rig/account.js";
 import { LIGHT, LIGHT_NO_GPU, listBelow } from "../rig/batch.js";
 import { runCommand } from "../rig/command.js";
 import { STAND_IN_BIN, saveGpus } from "../rig/gpus.js";
@@ -43,6 +44,21 @@ function named(checks: readonly Check[], name: string): Check[] {
 }
 
 describe.concurrent("sshoal doctor", () => {
+  test.runIf(isRoot)(
+    "a container with its own /dev/shm, and odd files of another account",
+    async (context) => {
+      const { expect } = context;
+      const host = await hostWith({ username: "root", loginShell: "unshare --ipc sh" }, context);
+      await mkdir(join(host.dir, "claims/.sshoal-claims-77"));
+      const { code, checks } = await examine([await host.machineFile()]);
+      expect(code).toBe(0);
+      expect(named(checks, "claims").map(({ verdict, says }) => [verdict, says])).toEqual([
+        ["warn", expect.stringContaining(`are ignored: ${host.dir}/claims/.sshoal-claims-77`)],
+        ["warn", expect.stringContaining("a container with its own /dev/shm")],
+      ]);
+    },
+  );
+
   test("a good machine: every check is fine, nothing runs on it and nothing is left", async (context) => {
     const { expect } = context;
     const host = await hostWith({ env: { CUDA_DEVICE_ORDER: "FASTEST_FIRST" } }, context);

@@ -1,12 +1,12 @@
 // Cards for the stand-in nvidia-smi: writes the state file from which it answers.
 
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readableCopy } from "./account.js";
 
 /** Put it first on a PATH. */
-export const STAND_IN_BIN = readableCopy(join(dirname(fileURLToPath(import.meta.url)), "bin"));
+export const STAND_IN_BIN = readableCopy(fileURLToPath(new URL("../rig/bin", import.meta.url)));
 
 /** Numbers in MiB and percent; text is printed unchanged: `[N/A]`, `ERR!`. Absent: an idle RTX 3090. */
 interface StandInGpu {

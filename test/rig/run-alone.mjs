@@ -15,9 +15,11 @@ export async function runAlone(entry, argv) {
   const name = basename(dirname(entry));
   const place = await mkdtemp(join(cache, `${name}-`));
   try {
-    for (const part of ["src", "package.json"]) await symlink(join(root, part), join(place, part));
+    await mkdir(join(place, "test"));
+    for (const part of ["src", "package.json", "test/rig"])
+      await symlink(join(root, part), join(place, part));
     execFileSync(process.execPath, [join(root, "build.mjs")], { cwd: place, stdio: "inherit" });
-    // The rig looks for dist/ relative to this path.
+    // The rig looks for dist/ and its stand-ins relative to this path.
     const bundle = join(place, "test", name, "main.mjs");
     const options = { bundle: true, format: "esm", platform: "node", target: "node20" };
     const define = { SSHOAL_VERSION: '"0.0.0-test"' };

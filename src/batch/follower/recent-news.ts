@@ -1,6 +1,6 @@
 // Keeps facts that are true now and in no record, for later viewers: lost connections, waiting slots, last lines.
 
-import type { RunEvent } from "../../model/event.js";
+import type { JobStarted, RunEvent } from "../../model/event.js";
 
 export class RecentNews {
   /** The last event about each thing. */
@@ -37,9 +37,9 @@ export class RecentNews {
       case "jobs-arrived":
         return this.#forget(`collecting ${event.machine}`);
       case "slot-waiting":
-        return this.#keep(`slot ${event.machine} ${event.slot}`, event);
+        return this.#keep(`${slotOf(event)} ${event.job ?? ""}`, event);
       case "job-started":
-        return this.#forget(`slot ${event.machine} ${event.slot}`);
+        return this.#forgetWaiting(event);
       case "job-said":
         return this.#keep(`said ${event.job}`, event);
       case "job-ended":
@@ -54,7 +54,19 @@ export class RecentNews {
     this.#events.set(about, event);
   }
 
+  /** What the slot reported before it found a job, and what others reported about this job. */
+  #forgetWaiting(started: JobStarted): void {
+    for (const [about, event] of this.#events) {
+      if (event.kind !== "slot-waiting") continue;
+      if (slotOf(event) === slotOf(started) || event.job === started.job) this.#forget(about);
+    }
+  }
+
   #forget(about: string): void {
     this.#events.delete(about);
   }
+}
+
+function slotOf({ machine, slot }: { readonly machine: string; readonly slot: number }): string {
+  return `slot ${machine} ${slot}`;
 }

@@ -3,6 +3,7 @@
 import { courseOf } from "../../model/attempt.js";
 import { rankOf } from "../../model/attempt-key.js";
 import { type TrackedJob, wordOf } from "../../model/batch-state.js";
+import type { JobStatus } from "../../model/batch-status.js";
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
 import { jobLabel } from "../../model/job-label.js";
 import type { Hold, WhyBatch, WhyJob } from "../../model/why.js";
@@ -69,20 +70,26 @@ function whyJob(explaining: Explaining, { job, others }: Asked): WhyJob | null {
   const { here, now, lastWordsOf } = explaining;
   const [status] = jobStatuses({ ...here, jobs: [job] }, now);
   if (status === undefined) return null;
-  const { state, machine, slot, elapsedMs, outcome } = status;
+  const { state, machine, elapsedMs, outcome } = status;
   if (state === "waiting")
     return { kind: "waits", job, state, others, requirement: needed(here, job), ...why(explaining, job) };
   if (state !== "running")
     return { kind: "ended", job, state, machine, elapsedMs, outcome, lastWords: lastWordsOf(job) };
-  const cards = here.slots.get(machine ?? "")?.find(({ index }) => index === slot)?.gpus ?? [];
   return {
     kind: "runs",
     job,
     state,
     machine: machine ?? "",
-    cards: cards.map(({ index }) => index),
+    cards: cardsOf(here, status),
     elapsedMs,
   };
+}
+
+/** By index. UUIDs of MIG slices have none; those of older slots are as planned. */
+function cardsOf(here: BatchHere, { machine, slot, gpus }: JobStatus): number[] {
+  const planned = here.slots.get(machine ?? "")?.find(({ index }) => index === slot)?.gpus ?? [];
+  const indices = gpus?.map(Number) ?? planned.map(({ index }) => index);
+  return indices.filter((index) => Number.isInteger(index));
 }
 
 function why(explaining: Explaining, job: Job) {

@@ -79,7 +79,8 @@ interface Planned extends KindsPlan {
 }
 
 function plan(surveyed: Surveyed, jobs: readonly Job[], { requirement, placing }: RunOptions): Planned {
-  if (surveyed.kind === "failed") return { surveyed, slots: [], serves: [], short: [], forecasts: new Map() };
+  if (surveyed.kind === "failed")
+    return { surveyed, slots: [], isFull: false, serves: [], short: [], forecasts: new Map() };
   const { spec, capacity } = surveyed;
   const kinds = kindsOf(jobs);
   const asked = { spec, capacity, placing };
@@ -89,7 +90,7 @@ function plan(surveyed: Surveyed, jobs: readonly Job[], { requirement, placing }
   return { surveyed, forecasts: new Map(forecasts), ...planKinds({ ...asked, requirement, kinds }) };
 }
 
-function showPlanned({ surveyed, slots, serves, short }: Planned, reporter: Reporter): void {
+function showPlanned({ surveyed, slots, isFull, serves, short }: Planned, reporter: Reporter): void {
   const about = { machine: surveyed.spec.name, at: Date.now() };
   if (surveyed.kind === "failed") {
     return show(reporter, { kind: "machine-failed", reason: surveyed.reason, hint: surveyed.hint, ...about });
@@ -99,7 +100,14 @@ function showPlanned({ surveyed, slots, serves, short }: Planned, reporter: Repo
   if (slots.length === 0) {
     return show(reporter, { kind: "machine-failed", reason: reasons, hint: null, hasNoRoom: true, ...about });
   }
-  show(reporter, { kind: "machine-ready", capacity, slots, kinds: serves, ...about });
+  show(reporter, {
+    kind: "machine-ready",
+    capacity,
+    slots,
+    ...(isFull && { isFull }),
+    kinds: serves,
+    ...about,
+  });
   if (reasons === "") return;
   const message = `${about.machine} has no room for some of the jobs: ${reasons}`;
   show(reporter, { kind: "warning", message, at: about.at });
@@ -118,7 +126,9 @@ interface Seat {
 
 /** In the order in which jobs are dealt: the first slots of all machines, then the second ones. */
 function firstSeats(jobs: readonly Job[], planned: readonly Planned[]): Seat[] {
-  const places = planned.flatMap((each) => each.slots.map(({ index }) => ({ planned: each, index })));
+  const places = planned
+    .filter(({ isFull }) => !isFull)
+    .flatMap((each) => each.slots.map(({ index }) => ({ planned: each, index })));
   places.sort((a, b) => a.index - b.index);
   const seats: Seat[] = [];
   for (const job of jobs) {

@@ -52,7 +52,7 @@ export function applyToAttempt(state: RunState, event: AttemptEvent): boolean {
 
 function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-started">): boolean {
   const { stage } = attempt;
-  const { slot } = event;
+  const { slot, gpus } = event;
   const startedAt = startOf(event);
   // The client may learn that a job began before it learns in which slot.
   const isKnown = stage.kind === "running" ? stage.slot !== null : !isBefore(stage, "running");
@@ -64,7 +64,7 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   noteRun(tracked, attempt);
   machine.isFull = false;
   const isStopping = stage.kind === "running" && stage.isStopping;
-  setStage(state, machine, attempt, { kind: "running", slot, startedAt, isStopping });
+  setStage(state, machine, attempt, { kind: "running", slot, startedAt, ...(gpus && { gpus }), isStopping });
   return attempt.isCurrent;
 }
 
@@ -73,9 +73,10 @@ function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-en
   if (!isBefore(attempt.stage, "ended")) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
-  const { slot, startedAt } = courseOf(attempt.stage);
+  const { slot, startedAt, gpus } = courseOf(attempt.stage);
   const endedAt = endOf(startedAt, durationMs, timeOf(at));
-  const ending = { slot, startedAt, endedAt, durationMs, outcome, ...(footprint && { footprint }) };
+  const known = { ...(gpus && { gpus }), ...(footprint && { footprint }) };
+  const ending = { slot, startedAt, endedAt, durationMs, outcome, ...known };
   setStage(state, machine, attempt, { kind: "ended", ...ending });
   noteDuration(state, { startedAt, endedAt, durationMs, outcome });
   const isRetried = isWorthRetrying(state, tracked, outcome);
@@ -118,11 +119,12 @@ function collect(
   const { stage } = attempt;
   if (stage.kind !== "ended") return false;
   const isToRetry = attempt.isCurrent && isWorthRetrying(state, tracked, collectedOutcome);
-  const { slot, startedAt, endedAt, durationMs, outcome, footprint } = stage;
+  const { slot, startedAt, gpus, endedAt, durationMs, outcome, footprint } = stage;
   setStage(state, machine, attempt, {
     kind: "collected",
     slot,
     startedAt,
+    ...(gpus && { gpus }),
     endedAt,
     durationMs,
     outcome,

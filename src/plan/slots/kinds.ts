@@ -36,6 +36,8 @@ export interface KindsQuestion {
 export interface KindsPlan extends Served {
   /** For the first kind that the machine serves; at least one. Empty: it serves none. */
   readonly slots: readonly Slot[];
+  /** No job fits now: one slot waits for room. */
+  readonly isFull: boolean;
 }
 
 export interface Served {
@@ -55,12 +57,13 @@ export function planKinds(question: KindsQuestion): KindsPlan {
   const { kinds, requirement: common, past = [] } = question;
   const served = judgeKinds(question);
   const [first] = served.serves;
-  if (first === undefined) return { slots: [], ...served };
-  if (past.length > 0) return { slots: past, ...served };
+  if (first === undefined) return { slots: [], isFull: false, ...served };
+  if (past.length > 0) return { slots: past, isFull: false, ...served };
   const asked = { ...question, requirement: kinds.get(first) ?? common };
   const { slots } = planSlots(asked);
+  const isFull = slots.length === 0;
   // A machine that is full now may have room later: its jobs wait there.
-  return { slots: slots.length > 0 ? slots : slotsWhenEmpty(asked).slots.slice(0, 1), ...served };
+  return { slots: isFull ? slotsWhenEmpty(asked).slots.slice(0, 1) : slots, isFull, ...served };
 }
 
 export function judgeKinds(question: KindsQuestion): Served {

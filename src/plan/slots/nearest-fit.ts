@@ -45,25 +45,25 @@ function cardChanges({ capacity, requirement: { gpu } }: SlotQuestion): Changes[
     words,
   });
   const { model: _model, ...anyModel } = gpu;
-  const { memoryTotalMb: _total, ...anySize } = gpu;
+  const { memoryTotalMb: total = 0 } = gpu;
   const sizes = descending(gpus.map((each) => each.memoryFreeMb));
   const names = [...new Set(gpus.map(({ name }) => name))];
   const counts = gpus.map((_, at) => gpus.length - at).filter((count) => count < gpu.count);
   return [
     sizes
       .filter((mb) => mb < gpu.memoryMb)
-      .map((mb) => withGpu({ memoryMb: mb }, `most memory of a card here is ${memoryWords(mb)}`)),
+      .map((mb) => withGpu({ memoryMb: mb }, sizeWords(mb, sizes, "most memory of a card here is"))),
     counts.map((count) => withGpu({ count }, countWords(count))),
     gpu.model === undefined ? [] : [{ change: { gpu: anyModel }, words: `cards here: ${names.join(", ")}` }],
-    gpu.memoryTotalMb === undefined
-      ? []
-      : [
-          {
-            change: { gpu: anySize },
-            words: `the largest card here has ${memoryWords(sizes[0] ?? 0)}`,
-          },
-        ],
+    sizes
+      .filter((mb) => mb < total)
+      .map((mb) => withGpu({ memoryTotalMb: mb }, sizeWords(mb, sizes, "the largest card here has"))),
   ];
+}
+
+/** A size that is not the largest one is the nearest only for a job of several cards. */
+function sizeWords(mb: number, [largest]: readonly number[], ofLargest: string): string {
+  return mb === largest ? `${ofLargest} ${memoryWords(mb)}` : `cards with ${memoryWords(mb)}`;
 }
 
 function countWords(cards: number): string {

@@ -30,6 +30,8 @@ export function parseDoctor(lines: readonly string[], times: Times): DoctorAnswe
     user: textOf(raw, "user") ?? "",
     loginShell: textOf(raw, "shell") ?? "",
     missingTools: factsOf(raw, "missing").map(cleanText),
+    oddClaims: factsOf(raw, "odd-claim").slice(0, MOST_SAID).map(cleanText),
+    hasOwnShm: raw.has("own-shm"),
     packageManager: textOf(raw, "packages"),
     clockAheadMs: clockAhead(parseNumber(factsOf(raw, "time")[0], 1e11), times),
     cudaOrder: textOf(raw, "cuda-order"),

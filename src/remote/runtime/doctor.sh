@@ -7,6 +7,7 @@
 # POSIX sh. Leaves only the survivor: all files are made in $trial, which is removed.
 
 . ./limit/try-limit.sh
+. ./doctor/neighbours.sh
 
 doctor() {
   # Earlier output may have left an incomplete line.
@@ -32,6 +33,7 @@ tell_all() {
   tell_logout
   tell_limit
   start_survivor
+  tell_neighbours
   tell_filesystems
   tell_setup
 }

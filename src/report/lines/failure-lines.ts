@@ -69,13 +69,13 @@ function endWordOf({ fate }: TrackedJob): ReturnType<typeof endingOf> | null {
 
 function failureOf(view: ViewState, word: Failure["word"], { job, fate }: TrackedJob): Failure {
   if (fate.kind !== "tried" || fate.stage.kind !== "collected") throw new Error(`${job.name} has not ended`);
-  const { outcome, durationMs, slot } = fate.stage;
+  const { outcome, durationMs } = fate.stage;
   const lastWords = view.sources.lastWordsOf(job);
   return {
     word,
     label: printable(jobLabel(job)),
     how: outcomeWords(outcome, lastWords),
-    where: whereOf(view, fate.machine, slot),
+    where: whereOf(view, fate.machine, fate.stage),
     time: formatDuration(durationMs),
     reason: reasonWords(outcome, lastWords),
   };

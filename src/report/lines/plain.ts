@@ -76,10 +76,10 @@ function hasEveryAnswer(view: ViewState): boolean {
   return [...view.machines.values()].every(({ answer }) => answer !== null);
 }
 
-/** A machine that was measured and has no room is listed with 0; one that was not measured is left out. */
+/** A machine that was measured and has no room, now or ever, is listed with 0; one that was not measured is left out. */
 function limitLines(view: ViewState): string[] {
   const measured = [...view.machines.values()].flatMap(({ name, answer }) => {
-    if (answer?.kind === "ready") return [{ name, slots: answer.slots }];
+    if (answer?.kind === "ready") return [{ name, slots: answer.isFull ? [] : answer.slots }];
     return answer?.hasNoRoom ? [{ name, slots: [] }] : [];
   });
   const limits = measured.map(({ name, slots }) => `${pythonString(printable(name))}: ${slots.length}`);

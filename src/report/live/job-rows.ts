@@ -32,10 +32,10 @@ const SILENT_AFTER_MS = 2 * 60 * 1000;
 export function runningRows(view: ViewState, now: number, isWide: boolean): JobRow[] {
   const { whatOf } = jobNames(view.state.jobs);
   return runningJobs(view).map((running) => {
-    const { job, machine, slot, startedAt, said } = running;
+    const { job, machine, startedAt, said } = running;
     return {
       job,
-      where: whereOf(view, machine, slot),
+      where: whereOf(view, machine, running),
       timeMs: now - startedAt,
       what: whatOf(job, isWide),
       progress: said === null ? null : progressIn(said.text),
@@ -97,9 +97,9 @@ function endedAtOf({ fate }: TrackedJob): number {
 
 function endedRow(view: ViewState, { job, fate }: TrackedJob): JobRow {
   if (fate.kind !== "tried" || fate.stage.kind !== "collected") throw new Error(`${job.name} has not ended`);
-  const { outcome, durationMs, slot } = fate.stage;
+  const { outcome, durationMs } = fate.stage;
   const state = endingOf(outcome);
-  const where = whereOf(view, fate.machine, slot);
+  const where = whereOf(view, fate.machine, fate.stage);
   const common = { state, job, where, timeMs: durationMs, progress: null };
   if (state === "succeeded")
     return { ...common, what: jobNames(view.state.jobs).whatOf(job), said: "", isReason: false };

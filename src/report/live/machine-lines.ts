@@ -1,6 +1,7 @@
 // The middle of the live view: the state of each machine.
 
 import type { Capacity, Gpu, Slot } from "../../model/machine.js";
+import { firstReason } from "../../model/waiting-reason.js";
 import { count, transferText } from "../lines/wording.js";
 import { formatDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
@@ -72,7 +73,7 @@ function occupationOf(
   const spans = [span(`${busy}/${slots.length} busy`, busy > 0 ? "busy" : "normal")];
   if (isDrained) spans.push(span("  takes no more jobs", "warn"));
   if (isWide) spans.push(span(`  ${capacityText(capacity)}`.trimEnd(), "dim"));
-  const [reason] = held.values();
+  const reason = firstReason(held);
   if (reason !== undefined) spans.push(span(`  waits: ${waitingWords(reason, slots, view.batch)}`, "warn"));
   if (collecting !== null) spans.push(span(`  collecting ${transferText(collecting)}`, "dim"));
   return spans;

@@ -2,6 +2,7 @@
 
 import type { RunEvent } from "../../model/event.js";
 import type { Capacity, Slot } from "../../model/machine.js";
+import { noteReason, type WaitingReasons } from "../../model/waiting-reason.js";
 
 export interface MachineView {
   readonly name: string;
@@ -19,8 +20,8 @@ export interface MachineView {
   isDone: boolean;
   /** It was drained or set aside, and gets no more jobs. */
   isDrained: boolean;
-  /** Why a slot takes no job for now, by slot. */
-  readonly held: Map<number, string>;
+  /** Why its waiting jobs do not start. */
+  readonly held: WaitingReasons;
 }
 
 export interface TransferView {
@@ -34,7 +35,13 @@ export interface TransferView {
 }
 
 type MachineAnswer =
-  | { readonly kind: "ready"; readonly capacity: Capacity; readonly slots: readonly Slot[] }
+  | {
+      readonly kind: "ready";
+      readonly capacity: Capacity;
+      readonly slots: readonly Slot[];
+      /** No job fits now, and the one slot waits. */
+      readonly isFull: boolean;
+    }
   | { readonly kind: "failed"; readonly reason: string; readonly hasNoRoom: boolean };
 
 type MachineEvent = Exclude<Extract<RunEvent, { readonly machine: string }>, { readonly job: number }>;
@@ -58,7 +65,12 @@ export function newMachine(name: string): MachineView {
 export function applyToMachine(machine: MachineView, event: MachineEvent): void {
   switch (event.kind) {
     case "machine-ready":
-      machine.answer = { kind: "ready", capacity: event.capacity, slots: event.slots };
+      machine.answer = {
+        kind: "ready",
+        capacity: event.capacity,
+        slots: event.slots,
+        isFull: event.isFull === true,
+      };
       machine.lostAt = null;
       machine.lostBecause = null;
       return;
@@ -85,7 +97,7 @@ export function applyToMachine(machine: MachineView, event: MachineEvent): void 
       machine.isStaged = true;
       return;
     case "slot-waiting":
-      machine.held.set(event.slot, event.reason);
+      noteReason(machine.held, event);
       return;
     case "jobs-assigned":
       machine.isDone = false;

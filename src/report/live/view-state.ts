@@ -6,6 +6,7 @@ import { type BatchState, emptyState } from "../../model/batch-state.js";
 import type { Incomplete, RunEvent } from "../../model/event.js";
 import type { NeedAdvice } from "../../model/footprint.js";
 import type { Job, JobId } from "../../model/job.js";
+import { forgetReasons } from "../../model/waiting-reason.js";
 import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
 import type { Known, Sources } from "../reporter.js";
 import { lastSaid } from "../text/printable.js";
@@ -49,6 +50,7 @@ export interface RunningJob {
   readonly job: Job;
   readonly machine: string;
   readonly slot: number;
+  readonly gpus?: readonly string[];
   readonly startedAt: number;
   /** Its last line of output; null: there is none. */
   readonly said: LastLine | null;
@@ -87,7 +89,8 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
   view.state = state;
   view.lastEventAt = event.at;
   if (!isNews) return;
-  if ("machine" in event && !("job" in event)) applyToMachine(machineOf(view, event.machine), event);
+  if (event.kind === "slot-waiting" || ("machine" in event && !("job" in event)))
+    applyToMachine(machineOf(view, event.machine), event);
   switch (event.kind) {
     case "run-started":
       view.startedAt = event.at;
@@ -95,7 +98,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
       view.batch = event.batch;
       return;
     case "job-started":
-      machineOf(view, event.machine).held.delete(event.slot);
+      forgetReasons(machineOf(view, event.machine).held, event.slot, event.job);
       return;
     case "job-said":
       return noteSaid(view, event);
@@ -189,7 +192,8 @@ function runningJob(
   // The client may learn that a job began before it learns in which slot.
   if (job === undefined || stage.kind !== "running" || stage.slot === null) return [];
   const said = lastLines.get(id) ?? null;
-  return { job, machine, slot: stage.slot, startedAt: stage.startedAt ?? 0, said };
+  const { slot, gpus, startedAt } = stage;
+  return { job, machine, slot, ...(gpus && { gpus }), startedAt: startedAt ?? 0, said };
 }
 
 function noteSaid(

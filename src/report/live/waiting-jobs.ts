@@ -3,6 +3,7 @@
 import { rankOf } from "../../model/attempt-key.js";
 import type { TrackedJob } from "../../model/batch-state.js";
 import type { Job } from "../../model/job.js";
+import { reasonFor } from "../../model/waiting-reason.js";
 import { formatDuration } from "../text/amounts.js";
 import { printable } from "../text/printable.js";
 import { waitingWords } from "../text/waiting-words.js";
@@ -58,7 +59,7 @@ function byRank(one: TrackedJob, other: TrackedJob): number {
   return rankOf(one.job) - rankOf(other.job);
 }
 
-function reasonOf(view: ViewState, { fate }: TrackedJob, now: number): string {
+function reasonOf(view: ViewState, { job, fate }: TrackedJob, now: number): string {
   if (view.stopping !== null) return "no new jobs start";
   if (view.paused !== null) return "paused";
   if (fate.kind !== "tried")
@@ -67,19 +68,20 @@ function reasonOf(view: ViewState, { fate }: TrackedJob, now: number): string {
   const name = printable(fate.machine);
   if (machine === undefined) return `waits for ${name}`;
   if (machine.lostAt !== null) return `${name} is unreachable for ${formatDuration(now - machine.lostAt)}`;
-  const busy = view.state.machines.get(fate.machine)?.current.running.size ?? 0;
-  return `${name}: ${shortageOf(machine, busy, view.batch)}`;
+  return `${name}: ${shortageOf(view, machine, job)}`;
 }
 
 function hasAnswer({ machines }: ViewState): boolean {
   return [...machines.values()].some(({ answer }) => answer?.kind === "ready");
 }
 
-function shortageOf({ answer, staging, isStaged, held }: MachineView, busy: number, batch: string): string {
+function shortageOf({ state, batch }: ViewState, machine: MachineView, job: Job): string {
+  const { name, answer, staging, isStaged, held } = machine;
   if (answer?.kind !== "ready") return "connecting";
   if (staging !== null && !isStaged) return "the files are being copied";
-  const [reason] = held.values();
+  const reason = reasonFor(held, job, (id) => state.jobs.get(id)?.job);
   if (reason !== undefined) return waitingWords(reason, answer.slots, batch);
   const slots = answer.slots.length;
+  const busy = state.machines.get(name)?.current.running.size ?? 0;
   return busy < slots ? "starts in a moment" : `${busy} of ${slots} busy`;
 }

@@ -86,12 +86,8 @@ function labelOf({ stem }: BatchStatus, { name }: JobStatus): string {
   return printable(name.startsWith(`${stem}.`) ? name.slice(stem.length + 1) : name);
 }
 
-function placeOf({ slots }: BatchStatus, { machine, slot }: JobStatus): string {
-  if (machine === null) return "";
-  return placeName(
-    machine,
-    slots.get(machine)?.find(({ index }) => index === slot),
-  );
+function placeOf({ slots }: BatchStatus, job: JobStatus): string {
+  return job.machine === null ? "" : placeName(job.machine, job, slots.get(job.machine) ?? []);
 }
 
 /** How it ended and why, what keeps its results from coming, or the last line it printed. */
@@ -129,11 +125,11 @@ function waitingRows(status: BatchStatus): { readonly rows: Row[]; readonly othe
   return { rows, others: waiting.length - rows.length };
 }
 
-function waitingReason(status: BatchStatus, { machine }: JobStatus, busy: number): string {
+function waitingReason(status: BatchStatus, { job, machine }: JobStatus, busy: number): string {
   if (machine === null)
     return status.follower === null ? "no client follows the batch" : "no machine has it yet";
   const slots = status.slots.get(machine) ?? [];
-  const shortage = status.shortages.get(machine);
+  const shortage = status.shortages.get(job);
   if (shortage !== undefined) return `${printable(machine)}: ${waitingWords(shortage, slots, status.batch)}`;
   return busy === 0
     ? `waits on ${printable(machine)}`

@@ -78,8 +78,9 @@ export class Greeter {
     link.usesScopes = capacity.logout === "scope";
     // For handing over, following, controlling, the first results, and cleaning up.
     link.session.makeReady?.(5);
-    const { slots, serves } = plan;
-    tellWhile(link, emit, { kind: "machine-ready", machine, capacity, slots, kinds: serves });
+    const { slots, isFull, serves } = plan;
+    const forecast = { slots, ...(isFull && { isFull }), kinds: serves };
+    tellWhile(link, emit, { kind: "machine-ready", machine, capacity, ...forecast });
     link.slots = slots;
     link.capacity = capacity;
   }

@@ -116,6 +116,21 @@ const cases: [name: string, findings: Findings, expected: Case][] = [
     },
   ],
   [
+    "files that are no claims",
+    { facts: { oddClaims: ["/tmp/.sshoal-claims-7/a", "b", "c", "d"] } },
+    {
+      check: "claims",
+      verdict: "warn",
+      says: "these are no claims of jobs, and are ignored: /tmp/.sshoal-claims-7/a, b, c and more",
+      fix: /ls -ld/,
+    },
+  ],
+  [
+    "a container of its own",
+    { facts: { hasOwnShm: true } },
+    { check: "claims", verdict: "warn", says: /its own \/dev\/shm/, fix: /--ipc=host/ },
+  ],
+  [
     "something that hung",
     { facts: { stuckAt: "the file system of /nfs/me" } },
     {

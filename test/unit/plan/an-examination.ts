@@ -54,6 +54,8 @@ function anExamination({ facts, scratch, connection, found, capacity }: Findings
       user: "me",
       loginShell: "/bin/bash",
       missingTools: [],
+      oddClaims: [],
+      hasOwnShm: false,
       packageManager: "apt-get",
       clockAheadMs: 0,
       cudaOrder: null,

@@ -89,6 +89,22 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     expect(stdout.endsWith("left alone\n")).toBe(true);
   });
 
+  test("what is no claim is listed, and nothing of it is opened", async () => {
+    const own = `.sshoal-claims-${process.getuid?.()}`;
+    await home.write(`all/${own}/batch@host.0`, "1 0.01 0 0 0 0 -\nend\n");
+    await home.write(`all/${own}/.cards`, "");
+    await home.write(`all/${own}/huge@host.0`, "x".repeat(5000));
+    await home.write(`all/${own}/odd`, "");
+    await symlink("/etc/passwd", home.path(`all/${own}/link@host.0`));
+    spawnSync("mkfifo", [home.path(`all/${own}/fifo@host.0`)]);
+    await symlink("/etc", home.path("all/.sshoal-claims-77"));
+    await mkdir(home.path("all/.sshoal-claims-78"));
+    const { facts } = run({}, { env: { SSHOAL_CLAIMS: home.path("all") } });
+    const names = facts.oddClaims.map((path) => path.slice(path.lastIndexOf("/") + 1));
+    const inside = ["fifo@host.0", "huge@host.0", "link@host.0", "odd"];
+    expect(names.sort()).toEqual([".sshoal-claims-77", ".sshoal-claims-78", ...inside]);
+  });
+
   test("setup runs with the machine file's variables, as for a job, and finds its Python", async () => {
     await home.write("venv/bin/python", "#!/bin/sh\n");
     const setup = ["echo noise", 'PATH=$VENV/bin:$PATH; echo "in $PWD" >&2; umask >&2'];

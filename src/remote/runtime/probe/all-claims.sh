@@ -52,11 +52,14 @@ read_claim_dirs() {
   dirs=0
   for dir; do
     uid=${dir%% *} name=${dir##*/} owner=${dir#* }
+    owner=${owner%% *}
+    # The system has no name for the account.
+    [ "$owner" != UNKNOWN ] || owner=$uid
     case $name in ".sshoal-claims-$uid" | ".sshoal-claims-$uid".[0-9]) ;; *) continue ;; esac
     [ "$((dirs += 1))" -le 100 ] || break
     dir=$claims_root/$name own=0
     [ ! -O "$dir" ] || own=1
-    set -- sh -c "$claim_reader" sh "$dir" "$uid/$dirs" "$own ${owner%% *}" "$proc"
+    set -- sh -c "$claim_reader" sh "$dir" "$uid/$dirs" "$own $owner" "$proc"
     if has_timeout; then
       timeout -s KILL 3 "$@" 2>/dev/null &
     elif [ "$own" = 1 ]; then

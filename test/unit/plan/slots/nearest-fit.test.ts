@@ -42,7 +42,12 @@ test.each<[string, Partial<Requirement>, string[]]>([
   [
     "more memory on more cards than one",
     { gpu: aGpuNeed({ count: 2, memoryMb: 20_000 }) },
-    ["most memory of a card here is 12 GB", "1 card"],
+    ["cards with 12 GB", "1 card"],
+  ],
+  [
+    "more large cards",
+    { gpu: aGpuNeed({ count: 2, memoryTotalMb: 20_000 }) },
+    ["1 card", "cards with 12 GB"],
   ],
   ["another model", { gpu: aGpuNeed({ model: "A100" }) }, ["cards here: NVIDIA GeForce RTX 3090"]],
   ["larger cards", { gpu: aGpuNeed({ memoryTotalMb: 80_000 }) }, ["the largest card here has 24 GB"]],

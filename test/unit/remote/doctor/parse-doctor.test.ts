@@ -15,6 +15,8 @@ test("without any line everything is unknown, and nothing is bad", () => {
       user: "",
       loginShell: "",
       missingTools: [],
+      oddClaims: [],
+      hasOwnShm: false,
       packageManager: null,
       clockAheadMs: null,
       cudaOrder: null,

@@ -146,6 +146,8 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     ...HOME,
     slot: 0,
     startedAt: AT - 12_000,
+    gpus: ["0"],
+    resources: { nvme: ["fast"] },
   },
   "job-resumes": {
     kind: "job-resumes",

@@ -51,8 +51,10 @@ test("running jobs are in the order of the batch, not of their starts", () => {
 
 test("a slot no longer waits when it starts a job", () => {
   const { view, tell } = aView(["a.yaml"], [started(someJobs(1)), ONE_SLOT]);
-  tell({ kind: "slot-waiting", at: 0, machine: "a.yaml", slot: 0, reason: "card in use" });
-  expect(view.machines.get("a.yaml")?.held.get(0)).toBe("card in use");
+  tell({ kind: "slot-waiting", at: 0, machine: "a.yaml", slot: 0, reason: "card in use", job: 1 });
+  expect([...(view.machines.get("a.yaml")?.held.values() ?? [])]).toEqual([
+    { slot: 0, job: 1, reason: "card in use" },
+  ]);
   tell(jobStarted(1, "a.yaml", 0));
   expect(view.machines.get("a.yaml")?.held.size).toBe(0);
 });

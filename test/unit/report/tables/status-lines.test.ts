@@ -86,7 +86,7 @@ test("a locale without Unicode gets commas and three dots", () => {
 
 test("jobs that wait for the same reason share a row; what a slot says is put into words", () => {
   const jobs = [1, 2, 3, 4].map((line) => aJob(line, { machine: line < 4 ? "a" : null }));
-  const shortages = new Map([["a", "memory: 16384 MB wanted, 14541 MB free"]]);
+  const shortages = new Map([1, 2, 3].map((job) => [job, "memory: 16384 MB wanted, 14541 MB free"]));
   expect(linesOf({ jobs, shortages, ...AT_WORK }).slice(2)).toEqual([
     "no client follows it: sshoal attach jobs.sh resumes it",
     "STATE    JOB  WHERE   TIME  WHAT",
