@@ -51,6 +51,17 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       return known;
     }
 
+    /** They must not react to each other's end. Programs that ended or began in the meantime are looked for again. */
+    async function stopAll(): Promise<number[]> {
+      let stopped: number[] = [];
+      await until("all are stopped", () => {
+        const before = stopped;
+        stopped = holders().filter((pid) => signal(pid, "SIGSTOP"));
+        return stopped.length > 0 && stopped.join() === before.join();
+      });
+      return stopped;
+    }
+
     const orders: [string, (pids: number[]) => number[]][] = [
       ["from the loop to the job", (pids) => pids.toSorted((a, b) => a - b)],
       ["from the job to the loop", (pids) => pids.toSorted((a, b) => b - a)],
@@ -58,9 +69,7 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     ];
     test.each(orders)("it counts until the last of its processes is killed: %s", async (_, order) => {
       const known = await startJob();
-      const all = holders();
-      // They must not react to each other's end.
-      for (const pid of all) process.kill(pid, "SIGSTOP");
+      const all = await stopAll();
       expect(all.length).toBeGreaterThanOrEqual(known.length);
       for (const pid of order(all)) {
         expect(isLocked(home.path(FILE))).toBe(true);
@@ -319,6 +328,15 @@ describe.each(SHELLS)("under %s", (name, shell) => {
 
 function uptime(): number[] {
   return readFileSync("/proc/uptime", "utf8").split(" ").map(Number);
+}
+
+/** False if the process has ended. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
 }
 
 function hasOpen(pid: number, path: string, descriptor?: string): boolean {
