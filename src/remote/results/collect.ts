@@ -1,7 +1,5 @@
 // Collects the results of ended jobs: many jobs in one stream, into a local directory. Frees nothing on the machine.
 
-import { rmSync } from "node:fs";
-import path from "node:path";
 import type { Outcome } from "../../model/job.js";
 import { quote } from "../../transport/quote.js";
 import type { Running, Session } from "../../transport/session.js";
@@ -10,6 +8,7 @@ import { type Place, prelude } from "../engine/layout.js";
 import { RemoteError, remoteErrorFrom } from "../engine/remote-error.js";
 import { parseExit } from "../spool/spool-event.js";
 import { nameMissing } from "./missing-paths.js";
+import { checkReported, removePartial } from "./remove-partial.js";
 import { parseSentReport, SEND_AND_REPORT, type SentReport } from "./sent-report.js";
 import { type Unpacked, unpack } from "./unpack.js";
 
@@ -83,7 +82,8 @@ export async function collect(
     signal.throwIfAborted();
     if (unpacked instanceof Error) throw unpacked;
     const { written, leftOut, renamed, untaken, kept } = unpacked as Unpacked;
-    for (const name of report.partial) rmSync(path.join(into, name), { force: true, recursive: true });
+    checkReported([...report.unread, ...report.partial], keys);
+    removePartial(into, report.partial);
     const missing = byJob([...report.unread, ...report.partial, ...untaken], keys);
     return { outcomes: readOutcomes(kept, keys), written, leftOut, renamed, missing };
   } finally {
