@@ -1,12 +1,15 @@
 // Passes a script to POSIX sh through a login shell that may be bash, zsh, fish, tcsh or any other. The login shell
 // always gets the same fixed words; the script is the first line of stdin.
 
+/** Every script line begins with it, so that the rest of a line of which a start-up file took a part does not run. */
+const MARK = "#sshoal: ";
+
 /**
  * `read` takes single bytes from a pipe, so the text after the line is left for the script. A line without its newline
  * was cut off by a lost connection: then `read` fails and nothing runs. The words contain nothing that a shell would
  * expand within single quotes (in fish, a backslash would be).
  */
-export const LOGIN_SHELL_WORDS = `exec sh -c 'IFS= read -r s&&eval "$(printf %b "\${s#?}")"'`;
+export const LOGIN_SHELL_WORDS = `exec sh -c 'IFS= read -r s&&case $s in "${MARK}"*)eval "$(printf %b "\${s#?????????}")";;*)exit 1;;esac'`;
 
 /** The first line of the script's stdout. Output before it comes from the login shell's start-up files. */
 export function startMarker(nonce: string): string {
@@ -26,10 +29,10 @@ const LONG_BYTES = 3000;
 export function scriptLines(script: string, nonce: string): string {
   const prefix = `unset s;echo ${startMarker(nonce).trimEnd()};cd -- "$HOME"||exit ${NO_HOME_EXIT_CODE};`;
   const text = toPrintable(prefix + script);
-  if (text.length < LONG_BYTES) return `#${text}\n`;
+  if (text.length < LONG_BYTES) return `${MARK}${text}\n`;
   // Alone it does nothing: a start-up file that reads a line has taken the first one.
   const line = `#exit 1;${nonce}${text}${nonce}\n`;
-  return `#${toPrintable(readLong(line.length, nonce))}\n${line}`;
+  return `${MARK}${toPrintable(readLong(line.length, nonce))}\n${line}`;
 }
 
 /**
