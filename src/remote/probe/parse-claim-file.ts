@@ -23,7 +23,7 @@ export function parseClaimFile(text: string): ClaimFile | null {
   return {
     ...claimed,
     batch,
-    job: job === "-" ? "" : job,
+    job: job === "-" ? "" : job.replace(/^0+/, ""),
     loopPid: pid === undefined ? null : Number(pid),
     cards: lines.flatMap((line) => parseCard(line) ?? []),
     resources: lines.flatMap((line) => parseResource(line) ?? []),

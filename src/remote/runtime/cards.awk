@@ -74,5 +74,5 @@ function mb(cell) {
 }
 
 function percent(cell) {
-  return cell ~ /^[0-9]+$/ && cell <= 100 ? cell * 10 : "-"
+  return cell ~ /^[0-9]+$/ && cell + 0 <= 100 ? cell * 10 : "-"
 }

@@ -6,7 +6,7 @@ import { mkdir, rm, stat, symlink, truncate } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isRoot } from "../../rig/account.js";
 import { saveGpus } from "../../rig/gpus.js";
-import { pidsWithHome } from "../../rig/processes.js";
+import { parentOf, pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
 import { claimDir, holdClaim, isLocked } from "./a-claim.js";
 import { BATCH, HOST, type Home, makeHome, makeSpool, SHELLS, type Spool } from "./a-spool.js";
@@ -112,6 +112,32 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       await spool.job(A, "true");
       await spool.run();
       expect((await stat(home.path(`${claimDir()}/other@${HOST}.0`))).size).toBe(0);
+    });
+
+    test("a slot that could not lock its claim, because another process has the lock, still counts", async () => {
+      const room = [...ROOM, "res licence l-1 1000"];
+      const need = ["need 1 1000 0", "wants licence 1000"];
+      await home.write(FILE, "");
+      const thief = spawn("flock", ["-x", home.path(FILE), "/bin/sleep", "600"], { env: home.env });
+      children.push(thief);
+      await until("the file is locked", () => isLocked(home.path(FILE)));
+      await spool.room(room);
+      await spool.need(need);
+      await spool.job(A, waits());
+      const loop = spool.start();
+      await spool.untilEvent(`started ${A}`);
+      for (const pid of pidsWithHome(home.dir).filter((each) => parentOf(each) === thief.pid))
+        process.kill(pid, "SIGKILL");
+      await until("the lock is free", () => !isLocked(home.path(FILE)));
+      const other = await makeSpool(home, shell, { batch: "other" });
+      await other.room(room);
+      await other.need(need);
+      await other.job(B, "true");
+      const second = other.start();
+      await other.untilEvent("waits 0 ");
+      await go();
+      await Promise.all([loop.ended, second.ended]);
+      expect((await other.events()).some((line) => line.startsWith(`ended ${B} 0 0 `))).toBe(true);
     });
 
     test("a file that was removed is made again, with its lock", async () => {

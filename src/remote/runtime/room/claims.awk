@@ -62,7 +62,8 @@ function keep_line(text,   words, count) {
   if (text ~ /\t|  |^ | $/) return
   count = split(text, words, " ")
   if (words[1] == "by" && count == 4 && file_by[files] == "- - 0" && is_number(words[4])) {
-    file_by[files] = plain(words[2]) " " plain(words[3]) " " words[4]
+    sub(/^0+/, "", words[3])
+    file_by[files] = plain(words[2]) " " (words[3] == "" ? "-" : plain(words[3])) " " words[4]
     file_of[words[4]] = files
   } else if (words[1] == "on" && count == 5) file_on[files] = file_on[files] "\n" substr(text, 4)
   else if (words[1] == "has" && count == 4) file_has[files] = file_has[files] "\n" substr(text, 5)

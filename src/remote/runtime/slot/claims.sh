@@ -6,6 +6,8 @@
 claims_root=${SSHOAL_CLAIMS:-/tmp} claim_file='' common=''
 # When a slot of this account last freed room, and the line that says so.
 freed_at=0 freed=''
+# The job that the claim names.
+labelled=''
 
 # Called by the loop. The claim of a job that an earlier loop left stays until that job has ended.
 open_claim() {
@@ -60,16 +62,31 @@ has_flock() {
 hold() {
   # Temporary directories are cleaned of old files now and then.
   [ -z "$claim_file" ] || [ "$claim_file" -ef "$proc/self/fd/4" ] || open_claim_file || claim_file=
-  # A key is <rank>-<job>-<attempt>; the chosen job need not be the current one.
-  label=${chosen%-*}
-  text="$claim
-by $room_batch ${label##*-} $$
-${given_lines}end"
+  # The chosen job need not be the current one.
+  label_claim "$chosen"
   if [ -n "$claim_file" ] && ! { printf '%s\n' "$text" >"$claim_file"; } 2>/dev/null; then
     true >"$claim_file"
     return 1
   fi
   { printf '%s\n' "$text" >"$mine/claim"; } 2>/dev/null || true >"$mine/claim"
+}
+
+# label_claim KEY: sets $text. A key is <rank>-<job>-<attempt>. The number of the job always has ten digits.
+label_claim() {
+  labelled=$1
+  label=${1%-*}
+  label=0000000000${label##*-}
+  label=${label#"${label%??????????}"}
+  text="$claim
+by $room_batch $label $$
+${given_lines}end"
+}
+
+# The slot keeps its claim for the current job. Only the label changes, in place, so that readers always see a whole claim.
+relabel() {
+  [ "$key" != "$labelled" ] || return 0
+  label_claim "$key"
+  [ ! -s "${claim_file:-/dev/null}" ] || { printf '%s\n' "$text" 1<>"$claim_file"; } 2>/dev/null
 }
 
 release() {

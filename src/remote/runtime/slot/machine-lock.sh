@@ -3,32 +3,38 @@
 
 lock_dir=${SSHOAL_CLAIMS:-/dev/shm}
 [ -d "$lock_dir" ] || lock_dir=/tmp
-# Whether this keeper reported that it goes on without the lock, and when it last waited in vain.
-is_unlocked='' stuck_at=''
+# Whether this keeper reported that it goes on without the lock.
+is_unlocked=''
 
-# with_machine_lock COMMAND…: without this lock, only slots of this account wait for each other.
+# with_machine_lock COMMAND…: always under the lock of the account, too. Without the one of the machine, only slots of this account
+# wait for each other.
 with_machine_lock() {
+  with_lock "$lock" under_machine_lock "$@"
+}
+
+under_machine_lock() {
   if has_flock && { command exec 9<"$lock_dir"; } 2>/dev/null && { flock -n 9 || wait_for_lock; }; then
-    stuck_at=''
     "$@"
     exec 9<&-
   else
     exec 9<&-
     if has_flock; then tell_holder; else go_unlocked 'there is no flock on the machine, so jobs of several accounts may start at the same moment'; fi
-    with_lock "$lock" "$@"
+    "$@"
   fi
 }
 
-# Five seconds at most: a process that keeps the lock must not stop all jobs. It is waited for once a minute. busybox has no
-# -w.
+# Five seconds at most: a process that keeps the lock must not stop all jobs. Slots of this account wait for it
+# once a minute. busybox has no -w.
 wait_for_lock() {
   uptime_now
-  [ -z "$stuck_at" ] || [ $((now - stuck_at)) -ge 6000 ] || return 1
+  stuck_at=
+  { read -r stuck_at <"$common/.stuck"; } 2>/dev/null
+  case ${stuck_at:--} in *[!0-9]*) ;; *) [ "$now" -lt "$stuck_at" ] || [ $((now - stuck_at)) -ge 6000 ] || return 1 ;; esac
   deadline=$((now + 500))
   flock -w 5 9 2>/dev/null && return 0
   until flock -n 9; do
     uptime_now
-    [ "$now" -lt "$deadline" ] || { stuck_at=$now && return 1; }
+    [ "$now" -lt "$deadline" ] || { { echo "$now" >"$common/.stuck"; } 2>/dev/null; return 1; }
     sleep 0.05
   done
 }
@@ -48,7 +54,7 @@ find_holder() {
   holder=$(sed -n "s/^[0-9]*: FLOCK .* \\([0-9][0-9]*\\) $file_id .*/\\1/p" "$proc/locks" 2>/dev/null)
   holder=${holder%%"$newline"*}
   # shellcheck disable=SC2012
-  [ -z "$holder" ] || holder=", which the process $holder of $(ls -ld "$proc/$holder" 2>/dev/null | { read -r _ _ owner _ && echo "$owner"; }) has"
+  [ ! -d "$proc/${holder:-none}" ] && holder= || holder=", which the process $holder of $(ls -ld "$proc/$holder" 2>/dev/null | { read -r _ _ owner _ && echo "$owner"; }) has"
 }
 
 go_unlocked() {

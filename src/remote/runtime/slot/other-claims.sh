@@ -7,35 +7,52 @@ claims='' dead=''
 old_claims='' used=''
 # Directories with their owners: " <directory>=<owner> …". This account is "-".
 own_dirs='' owners=''
+# Directories of other accounts, as words.
+other_dirs=''
 # The words that end a program which takes too long: a file could become a fifo, which blocks.
 time_limit=''
 
-# Sets $claims, $own_dirs and $old_claims. Names of other accounts are looked up only for reasons (name_owners).
+# Before the lock: sets $other_dirs. Each has the number of its owner in its name, so that one account has at most three.
+find_dirs() {
+  other_dirs=
+  has_flock || return 0
+  set --
+  for each_dir in "$claims_root"/.sshoal-claims-*; do
+    case ${each_dir##*/.sshoal-claims-} in *[!0-9.]*) continue ;; esac
+    [ ! -d "$each_dir" ] || [ -L "$each_dir" ] || [ -O "$each_dir" ] || set -- "$@" "$each_dir"
+  done
+  [ $# = 0 ] || other_dirs=$(print_named_right "$@")
+}
+
+# print_named_right DIR…: prints those that are named after their owner.
+print_named_right() {
+  exec 4<&-
+  # shellcheck disable=SC2012
+  printf '%s\0' "$@" | xargs -0 ls -ldn 2>/dev/null | while read -r mode _ owner _ _ _ _ _ path; do
+    case $mode in d*) ;; *) continue ;; esac
+    case $path in
+      "$claims_root/.sshoal-claims-$owner" | "$claims_root/.sshoal-claims-$owner".[12]) printf '%s ' "$path" ;;
+    esac
+  done
+}
+
+# Sets $claims and $old_claims. Names of other accounts are looked up only for reasons (name_owners).
 list_claims() {
   claims='' own_dirs=' '
   confirm_dead
-  set --
-  for each_dir in "$claims_root"/.sshoal-claims-* "$base/claims@$host"; do
-    if is_own "$each_dir"; then
-      own_dirs="$own_dirs$each_dir=- "
-      for each in "$each_dir"/*; do [ ! -s "$each" ] || [ ! -f "$each" ] || is_left_over || add_claim; done
-    elif is_claims_dir; then
-      set -- "$@" "$each_dir"
-    fi
+  for each_dir in "$claims_root/.sshoal-claims-$uid" "$claims_root/.sshoal-claims-$uid.1" "$claims_root/.sshoal-claims-$uid.2" \
+    "$base/claims@$host"; do
+    is_own "$each_dir" || continue
+    own_dirs="$own_dirs$each_dir=- "
+    for each in "$each_dir"/*; do [ ! -s "$each" ] || [ ! -f "$each" ] || { ! has_flock && is_left_over; } || add_claim; done
   done
-  [ $# = 0 ] || add_others "$@"
+  # shellcheck disable=SC2086
+  [ -z "$other_dirs" ] || add_others $other_dirs
   list_old_claims
 }
 
-# True if $each_dir is of another account and named as ours.
-is_claims_dir() {
-  has_flock && [ -d "$each_dir" ] && [ ! -L "$each_dir" ] || return 1
-  case ${each_dir##*/.sshoal-claims-} in *[!0-9.]*) return 1 ;; esac
-}
-
-# True if, without flock, $each is of a slot of this account of which no process lives.
+# True if $each is of a slot of this account of which no process lives.
 is_left_over() {
-  ! has_flock || return 1
   place=${each##*/}
   place=$base/batches/${place%.*}/slots/${each##*.}
   is_dead "$place/loop" && is_dead "$place/keeper" && is_dead "$place/job"
@@ -47,18 +64,21 @@ add_claim() {
   case $newline$dead$newline in *"$newline$each$newline"*) ;; *) claims="$claims${claims:+$newline}$each" ;; esac
 }
 
-# At most 100 of a directory, so that one account cannot hide the claims of others.
+# At most 100 of a directory and 1000 in all, so that one account cannot hide the claims of others, nor take much time.
 add_others() {
   [ -n "$time_limit" ] || ! command -v timeout >/dev/null 2>&1 || time_limit='timeout 5'
-  counted_dir='' counted=0
-  for_lines add_other "$(exec find "$@" -maxdepth 1 -type f -size -9 -name '*@*.*' ! -name "*[$newline ]*" 2>/dev/null 4<&- 9<&-)"
+  counted_dir='' counted_all=0
+  # shellcheck disable=SC2086
+  for_lines add_other "$(exec $time_limit find "$@" -maxdepth 1 -type f -size -9 -name '*@*.*' ! -name "*[$newline ]*" 2>/dev/null 4<&- 9<&-)"
 }
 
 # find prints the files of one directory after the other.
 add_other() {
   [ "${each%/*}" = "$counted_dir" ] || counted_dir=${each%/*} counted=0
   counted=$((counted + 1))
-  [ "$counted" -gt 100 ] || add_claim
+  [ "$counted" -le 100 ] && [ "$counted_all" -lt 1000 ] || return 0
+  counted_all=$((counted_all + 1))
+  add_claim
 }
 
 # for_lines COMMAND TEXT: calls COMMAND for each line, which is in $each.
@@ -99,21 +119,27 @@ look_closer() {
 
 # shellcheck disable=SC2012
 name_owners() {
-  owners=$(ls -ld "$claims_root"/.sshoal-claims-* 2>/dev/null 4<&- | while read -r _ _ owner _ _ _ _ _ path; do
-    printf '%s=%s ' "$path" "$owner"
+  # shellcheck disable=SC2086
+  [ -z "$other_dirs" ] || owners=$(ls -ld $other_dirs 2>/dev/null 4<&- | while read -r mode _ owner _ _ _ _ _ path; do
+    case $mode in d*) printf '%s=%s ' "$path" "$owner" ;; esac
   done)
 }
 
 # Holds the lock: a slot that has come since may have made its claim in a file that had no process. Own files of killed loops are
-# emptied, so that no slot looks at them again.
+# emptied, so that no slot looks at them again. Another account can keep a slot from locking its file; so a claim of this account
+# is dead only if its processes are, too.
 confirm_dead() {
   [ -n "$dead" ] || return 0
-  dead=$(print_dead "$dead")
-  for_lines empty_dead "$dead"
+  candidates=$(print_dead "$dead") dead=''
+  for_lines confirm_one "$candidates"
 }
 
-empty_dead() {
-  ! is_own "${each%/*}" || [ ! -O "$each" ] || true >"$each"
+confirm_one() {
+  if is_own "${each%/*}"; then
+    is_left_over || return 0
+    [ ! -O "$each" ] || true >"$each"
+  fi
+  dead="$dead${dead:+$newline}$each"
 }
 
 # print_dead FILES: prints those that no process has.

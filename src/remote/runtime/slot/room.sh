@@ -12,7 +12,10 @@ chosen='' reasons=''
 # $reasons.
 has_room() {
   find_kind
-  [ -n "$held" ] && is_covered && is_still_free && return 0
+  if [ -n "$held" ] && is_covered && is_still_free; then
+    relabel
+    return 0
+  fi
   ask_for_room
 }
 
@@ -66,6 +69,7 @@ is_still_free() {
 ask_for_room() {
   tell
   look_at_freed
+  find_dirs
   used='' dead='' needs="need $key $kind $need_mb $need_cores $need_machine$need_lines"
   measure
   with_machine_lock allot
@@ -118,8 +122,8 @@ allot() {
   read_answer <<ANSWER
 $room_answer
 ANSWER
-  # No answer: there are too few processes, or a file of another account blocks.
-  [ -n "$chosen$reasons" ] || reasons="wait $key $kind answer:-"
+  # No answer: there are too few processes, or a file of another account blocks. No question: other slots took all jobs.
+  [ -n "$chosen$reasons" ] || [ -z "$needs" ] || reasons="wait $key $kind answer:-"
   [ -z "$chosen" ] || hold || { chosen='' && reasons="wait $key $kind claim:-"; }
 }
 
