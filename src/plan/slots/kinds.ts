@@ -57,8 +57,9 @@ export function planKinds(question: KindsQuestion): KindsPlan {
   const { kinds, requirement: common, past = [] } = question;
   const served = judgeKinds(question);
   const [first] = served.serves;
-  if (first === undefined) return { slots: [], isFull: false, ...served };
+  // They may have jobs, whatever the machine could begin now.
   if (past.length > 0) return { slots: past, isFull: false, ...served };
+  if (first === undefined) return { slots: [], isFull: false, ...served };
   const asked = { ...question, requirement: kinds.get(first) ?? common };
   const { slots } = planSlots(asked);
   const isFull = slots.length === 0;

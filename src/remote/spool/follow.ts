@@ -13,6 +13,9 @@ import { type KnownLogs, LogStream } from "./log-stream.js";
 import { type MachineClock, parseClock } from "./machine-clock.js";
 import type { SpoolEvent } from "./spool-event.js";
 
+/** Names of thousands of logs are shorter. */
+const LONGEST_HEAD_BYTES = 1 << 20;
+
 export interface Following {
   readonly place: Place;
   /** Lines that were already passed on and are skipped. New lines are added. */
@@ -44,6 +47,10 @@ export async function follow(session: Session, following: Following): Promise<st
   let head: Buffer = Buffer.alloc(0);
   let clock: MachineClock | null = null;
   let stream: LogStream | null = null;
+  /** The machine is not trusted: without an end of the line, searching it again and again would stop the client. */
+  const refuseLong = ({ length }: Buffer) => {
+    if (length > LONGEST_HEAD_BYTES) close();
+  };
   const take = (chunk: Buffer) => {
     // Lines that arrive after a new follower has begun are counted by that one.
     if (signal.aborted) return;
@@ -53,10 +60,10 @@ export async function follow(session: Session, following: Following): Promise<st
     }
     head = Buffer.concat([head, chunk]);
     const clockEnd = head.indexOf(10);
-    if (clockEnd < 0) return;
+    if (clockEnd < 0) return refuseLong(head);
     clock ??= parseClock(head.toString("utf8", 0, clockEnd), Date.now());
     const logsEnd = head.indexOf(10, clockEnd + 1);
-    if (logsEnd < 0) return;
+    if (logsEnd < 0) return refuseLong(head);
     const names = parseLogs(head.toString("utf8", clockEnd + 1, logsEnd));
     onLogs?.(names);
     burst.expect(names.length);

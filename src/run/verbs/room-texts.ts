@@ -26,9 +26,10 @@ export function roomTexts({ spec, capacity, settings, batch, jobs }: RoomQuestio
   for (const { requirement } of jobs)
     if (requirement !== undefined) kinds.set(kindOf(requirement), requirement);
   const needs = [...kinds].map(([kind, need]) => [kind, formatNeed(kind, need, capacity)] as const);
-  const most = Math.max(
-    ...[...kinds.values()].map((requirement) => slotsWhenEmpty({ spec, capacity, requirement }).slots.length),
-  );
+  // Jobs of several kinds run side by side.
+  let most = 0;
+  for (const need of kinds.values())
+    most += slotsWhenEmpty({ spec, capacity, requirement: need }).slots.length;
   const { placing, requirement } = settings;
   const listed = requirement.gpu?.listed;
   return {
