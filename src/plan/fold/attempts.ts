@@ -1,7 +1,7 @@
 // The only file that changes a job's fate or an attempt's stage, so that counts and indices stay correct.
 
 import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
-import { attemptKey, rankIn } from "../../model/attempt-key.js";
+import { rankIn } from "../../model/attempt-key.js";
 import {
   attemptsOf,
   type Fate,
@@ -13,12 +13,17 @@ import {
   type TrackedJob,
   withAttempt,
 } from "../../model/batch-state.js";
+import type { JobId } from "../../model/job.js";
+import { fateOfWanted, link, recount as recountDependants, unlink } from "../dependencies.js";
 import { type RunState, toChange } from "../run-state.js";
+import { forget, list, unlist } from "./attempt-lists.js";
 
 /** One shared object, because a batch can have very many jobs. */
 export const WAITING: Fate = { kind: "waiting" };
 const DROPPED: Fate = { kind: "dropped" };
 const STOPPED: Fate = { kind: "stopped" };
+const BLOCKED: Fate = { kind: "blocked" };
+const UNNEEDED: Fate = { kind: "unneeded" };
 /** Shared, because nearly all jobs have no attempt or one. */
 const NONE: readonly Attempt[] = [];
 
@@ -103,6 +108,7 @@ export function setStage(state: RunState, machine: MachineState, attempt: Attemp
   if (attempt.isCurrent) recount(state, phaseAt(attempt.stage), phaseAt(stage));
   attempt.stage = stage;
   list(machine, attempt);
+  if (attempt.isCurrent) passOn(state, attempt.job);
 }
 
 /** Notes that the attempt has begun. */
@@ -150,11 +156,63 @@ export function settleRetry(state: RunState, tracked: TrackedJob): void {
 }
 
 function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
+  if (fate.kind === "waiting") want(state, tracked);
+  else put(state, tracked, fate, null);
+  passOn(state, tracked.job.id);
+}
+
+/** The job is to run: it waits for a machine or for other jobs, or is skipped because of others. */
+function want(state: RunState, tracked: TrackedJob): void {
+  const kind = fateOfWanted(state.dependencies, tracked.job.id);
+  if (kind === "blocked") put(state, tracked, BLOCKED, null);
+  else if (kind === "unneeded") put(state, tracked, UNNEEDED, null);
+  else put(state, tracked, WAITING, kind === "held" ? state.held : state.waiting);
+}
+
+/** `place`: where it waits; null: it does not wait at the client. */
+function put(state: RunState, tracked: TrackedJob, fate: Fate, place: Set<JobId> | null): void {
+  const { waiting, held } = state;
+  const { id } = tracked.job;
   const before = phaseOf(tracked);
   tracked.fate = fate;
-  recount(state, before, phaseOf(tracked));
-  if (fate.kind === "waiting") state.waiting.add(tracked.job.id);
-  else state.waiting.delete(tracked.job.id);
+  const after = phaseOf(tracked);
+  recount(state, before, after);
+  if (place !== waiting) waiting.delete(id);
+  if (place !== held) held.delete(id);
+  place?.add(id);
+  if (before !== after) noteSkipped(state, id, after);
+}
+
+/** An event tells people once. */
+function noteSkipped({ dependencies: { untold } }: RunState, id: JobId, phase: Phase): void {
+  if (phase === "blocked" || phase === "unneeded") untold.add(id);
+  else untold.delete(id);
+}
+
+/** Jobs that come after this one may begin, wait or be skipped now. A loop, because chains can be long. */
+function passOn(state: RunState, first: JobId): void {
+  const { dependencies, jobs } = state;
+  if (dependencies.dependants.size === 0) return;
+  const changed = [first];
+  for (const id of changed) {
+    for (const dependant of recountDependants(dependencies, id, jobs.get(id))) {
+      const tracked = jobs.get(dependant);
+      if (tracked === undefined || !isUndecided(tracked)) continue;
+      want(state, tracked);
+      changed.push(dependant);
+    }
+  }
+}
+
+/** True if other jobs decide whether it begins. */
+function isUndecided({ fate: { kind } }: TrackedJob): boolean {
+  return kind === "waiting" || kind === "blocked" || kind === "unneeded";
+}
+
+/** Call it when the jobs that it comes after are others than before. */
+export function relink(state: RunState, tracked: TrackedJob): void {
+  link(state.dependencies, tracked.job);
+  if (isUndecided(tracked)) setFate(state, tracked, WAITING);
 }
 
 /** Adds a job that the state does not have yet. */
@@ -174,6 +232,8 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   state.jobs.set(job.id, tracked);
   state.tally.waiting++;
   state.waiting.add(job.id);
+  if (job.dependsOn !== undefined) relink(state, tracked);
+  passOn(state, job.id);
   return tracked;
 }
 
@@ -182,9 +242,11 @@ export function untrack(state: RunState, tracked: TrackedJob): void {
   settleRetry(state, tracked);
   release(state, attemptsOf(tracked));
   state.tally[phaseOf(tracked)]--;
-  state.waiting.delete(tracked.job.id);
-  state.stopping.delete(tracked.job.id);
-  state.jobs.delete(tracked.job.id);
+  const { id } = tracked.job;
+  for (const set of [state.waiting, state.held, state.stopping]) set.delete(id);
+  state.jobs.delete(id);
+  unlink(state.dependencies, id);
+  passOn(state, id);
 }
 
 function recount({ tally }: RunState, before: Phase, after: Phase): void {
@@ -195,52 +257,4 @@ function recount({ tally }: RunState, before: Phase, after: Phase): void {
 
 function isCurrentOf({ fate }: TrackedJob, attempt: Attempt): boolean {
   return fate === attempt;
-}
-
-function list(machine: MachineState, attempt: Attempt): void {
-  const { stage } = attempt;
-  indexOf(machine, attempt)?.add(attempt);
-  if (stage.kind !== "stuck" && stage.kind !== "collected") return;
-  forget(machine, attempt);
-  if (stage.kind === "stuck") {
-    machine.stuck++;
-    return;
-  }
-  if (stage.missing.length > 0) machine.rests.set(attemptKey(attempt), attempt);
-  else if (stage.isThere) (stage.isKept ? machine.kept : machine.toFree).set(attemptKey(attempt), attempt);
-  if (stage.isToRetry) machine.toRetry.add(attempt.job);
-}
-
-/** Does nothing if the machine has a later attempt of the job. */
-function forget({ attempts }: MachineState, attempt: Attempt): void {
-  if (attempts.get(attempt.job) === attempt) attempts.delete(attempt.job);
-}
-
-function unlist(machine: MachineState, attempt: Attempt): void {
-  const { stage } = attempt;
-  indexOf(machine, attempt)?.delete(attempt);
-  if (stage.kind === "stuck") machine.stuck--;
-  if (stage.kind !== "collected") return;
-  machine.toFree.delete(attemptKey(attempt));
-  machine.kept.delete(attemptKey(attempt));
-  machine.rests.delete(attemptKey(attempt));
-  if (stage.isToRetry) machine.toRetry.delete(attempt.job);
-}
-
-function indexOf({ current, overtaken }: MachineState, { stage, isCurrent }: Attempt): Set<Attempt> | null {
-  switch (stage.kind) {
-    case "assigned":
-    case "sent":
-    case "queued":
-      return isCurrent ? current[stage.kind] : overtaken.queued;
-    case "running":
-    case "ended":
-      return isCurrent ? current[stage.kind] : overtaken[stage.kind];
-    case "stuck":
-    case "collected":
-    case "unknown":
-      return null;
-    default:
-      return stage satisfies never;
-  }
 }

@@ -112,7 +112,7 @@ export function retry(state: RunState, { jobs, machine, asides }: EventOf<"jobs-
 export function interrupt(state: RunState, mode: "drain" | "stop"): void {
   if (state.interrupted !== "stop") state.interrupted = mode;
   if (mode === "stop") stopJobs(state, state.jobs.keys());
-  for (const id of [...state.waiting]) giveBack(state, state.jobs.get(id) as TrackedJob);
+  for (const id of [...state.waiting, ...state.held]) giveBack(state, state.jobs.get(id) as TrackedJob);
 }
 
 /** Ends a drain but not a stop: the jobs that the drain held back wait again. */
