@@ -30,22 +30,34 @@ export function newDependencies(): Dependencies {
   return { dependants: new Map(), counts: new Map(), turnouts: new Map(), untold: new Set() };
 }
 
+type TrackedJobs = ReadonlyMap<JobId, TrackedJob>;
+
 /** Replaces what the job comes after. */
-export function link(all: Dependencies, { id, dependsOn = [] }: Job): void {
+export function link(all: Dependencies, { id, dependsOn = [] }: Job, jobs: TrackedJobs): void {
   unlink(all, id);
   if (dependsOn.length === 0) return;
   const edges = dependsOn.map((each) => ({ ...each, dependant: id }));
   const counts: Counts = { edges, open: 0, met: 0, never: 0, unneeded: 0 };
   for (const edge of edges) {
-    const known = all.dependants.get(edge.job);
-    if (known) known.add(edge);
-    else all.dependants.set(edge.job, new Set([edge]));
+    addEdge(all, edge, jobs);
     counts[verdictOf(edge.when, all.turnouts.get(edge.job))]++;
   }
   all.counts.set(id, counts);
 }
 
-export function unlink({ dependants, counts, turnouts, untold }: Dependencies, id: JobId): void {
+/** From its first dependant on, a job's turnout is noted. */
+function addEdge({ dependants, turnouts }: Dependencies, edge: Edge, jobs: TrackedJobs): void {
+  const known = dependants.get(edge.job);
+  if (known) {
+    known.add(edge);
+    return;
+  }
+  dependants.set(edge.job, new Set([edge]));
+  const tracked = jobs.get(edge.job);
+  if (tracked !== undefined) turnouts.set(edge.job, turnoutOf(tracked));
+}
+
+export function unlink({ dependants, counts, turnouts }: Dependencies, id: JobId): void {
   for (const edge of counts.get(id)?.edges ?? []) {
     const known = dependants.get(edge.job);
     known?.delete(edge);
@@ -54,7 +66,6 @@ export function unlink({ dependants, counts, turnouts, untold }: Dependencies, i
     turnouts.delete(edge.job);
   }
   counts.delete(id);
-  untold.delete(id);
 }
 
 /** Counts how the job turned out, and returns the jobs for which that changes something. `tracked`: undefined if it is gone. */

@@ -211,7 +211,7 @@ function isUndecided({ fate: { kind } }: TrackedJob): boolean {
 
 /** Call it when the jobs that it comes after are others than before. */
 export function relink(state: RunState, tracked: TrackedJob): void {
-  link(state.dependencies, tracked.job);
+  link(state.dependencies, tracked.job, state.jobs);
   if (isUndecided(tracked)) setFate(state, tracked, WAITING);
 }
 
@@ -246,6 +246,7 @@ export function untrack(state: RunState, tracked: TrackedJob): void {
   for (const set of [state.waiting, state.held, state.stopping]) set.delete(id);
   state.jobs.delete(id);
   unlink(state.dependencies, id);
+  state.dependencies.untold.delete(id);
   passOn(state, id);
 }
 
