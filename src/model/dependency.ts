@@ -20,11 +20,10 @@ export type Verdict = "open" | "met" | "never" | "unneeded";
 export function turnoutOf({ fate }: TrackedJob): Turnout {
   switch (fate.kind) {
     case "waiting":
+    case "dropped":
       return "open";
     case "skipped":
       return fate.outcome === null ? "succeeded" : turnoutAt(fate.outcome);
-    case "dropped":
-      return "unknown";
     case "stopped":
     case "blocked":
     case "unneeded":
@@ -77,6 +76,7 @@ export interface Obstacle {
 
 const DECISIVE: Partial<Record<TrackedJob["fate"]["kind"], Verdict>> = {
   waiting: "open",
+  dropped: "open",
   blocked: "never",
   unneeded: "unneeded",
 };

@@ -63,7 +63,7 @@ export type Turnout =
   | "stopped"
   | "blocked"
   | "unneeded"
-  /** It does not begin in this run, or its fate is unknown. */
+  /** Its machine was left out, and it may still run there. */
   | "unknown";
 
 /** One line for the command: the first line, with an ellipsis if there are more. */

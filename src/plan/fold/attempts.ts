@@ -156,17 +156,23 @@ export function settleRetry(state: RunState, tracked: TrackedJob): void {
 }
 
 function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
-  if (fate.kind === "waiting") want(state, tracked);
+  if (isToBegin(tracked, fate)) want(state, tracked, fate);
   else put(state, tracked, fate, null);
   passOn(state, tracked.job.id);
 }
 
-/** The job is to run: it waits for a machine or for other jobs, or is skipped because of others. */
-function want(state: RunState, tracked: TrackedJob): void {
+/** True if it begins as soon as it may, in this run or the next. */
+function isToBegin({ isGone }: TrackedJob, { kind }: Fate): boolean {
+  return kind === "waiting" || (kind === "dropped" && !isGone);
+}
+
+/** It waits for a machine or for other jobs, or is skipped because of others. `fate`: if it is not skipped. */
+function want(state: RunState, tracked: TrackedJob, fate: Fate): void {
   const kind = fateOfWanted(state.dependencies, tracked.job.id);
   if (kind === "blocked") put(state, tracked, BLOCKED, null);
   else if (kind === "unneeded") put(state, tracked, UNNEEDED, null);
-  else put(state, tracked, WAITING, kind === "held" ? state.held : state.waiting);
+  else if (fate.kind !== "waiting") put(state, tracked, fate, null);
+  else put(state, tracked, fate, kind === "held" ? state.held : state.waiting);
 }
 
 /** `place`: where it waits; null: it does not wait at the client. */
@@ -198,21 +204,28 @@ function passOn(state: RunState, first: JobId): void {
     for (const dependant of recountDependants(dependencies, id, jobs.get(id))) {
       const tracked = jobs.get(dependant);
       if (tracked === undefined || !isUndecided(tracked)) continue;
-      want(state, tracked);
+      decideAgain(state, tracked);
       changed.push(dependant);
     }
   }
 }
 
 /** True if other jobs decide whether it begins. */
-function isUndecided({ fate: { kind } }: TrackedJob): boolean {
-  return kind === "waiting" || kind === "blocked" || kind === "unneeded";
+function isUndecided(tracked: TrackedJob): boolean {
+  const { fate } = tracked;
+  return isToBegin(tracked, fate) || fate.kind === "blocked" || fate.kind === "unneeded";
+}
+
+function decideAgain(state: RunState, tracked: TrackedJob): void {
+  want(state, tracked, isToBegin(tracked, tracked.fate) ? tracked.fate : fateAtHome(state, tracked));
 }
 
 /** Call it when the jobs that it comes after are others than before. */
 export function relink(state: RunState, tracked: TrackedJob): void {
   link(state.dependencies, tracked.job, state.jobs);
-  if (isUndecided(tracked)) setFate(state, tracked, WAITING);
+  if (!isUndecided(tracked)) return;
+  decideAgain(state, tracked);
+  passOn(state, tracked.job.id);
 }
 
 /** Adds a job that the state does not have yet. */

@@ -65,10 +65,16 @@ export function reopen(state: RunState, { job: id, aside }: EventOf<"job-reopene
 export function stopJobs(state: RunState, jobs: Iterable<JobId>): void {
   for (const id of jobs) {
     const tracked = state.jobs.get(id);
-    if (tracked === undefined || !isStoppable(tracked)) continue;
+    if (tracked === undefined || !canBeStopped(tracked)) continue;
     state.stopping.add(id);
     if (tracked.fate.kind !== "tried") giveBack(state, tracked);
   }
+}
+
+/** A job that others block is stopped, too: otherwise it would matter which of both happened first. */
+function canBeStopped(tracked: TrackedJob): boolean {
+  const { kind } = tracked.fate;
+  return isStoppable(tracked) || kind === "blocked" || kind === "unneeded";
 }
 
 export function resumeJobs(state: RunState, jobs: readonly JobId[]): void {

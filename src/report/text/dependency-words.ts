@@ -21,7 +21,7 @@ function stateWords({ state, machine, isOver }: DependencyFact): string {
     case "running":
       return `runs${where}`;
     case "waiting":
-      return isOver ? "did not begin" : `waits${where}`;
+      return `waits${where}`;
     case "succeeded":
     case "failed":
       return isOver ? state : `has ended${where}`;

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { jobStatuses } from "../../../src/batch/job-status.js";
 import { attemptsOf, type BatchState, JOB_WORDS, type JobWord } from "../../../src/model/batch-state.js";
 import type { JobStatus } from "../../../src/model/batch-status.js";
-import type { Counts, RunEvent } from "../../../src/model/event.js";
+import type { RunEvent } from "../../../src/model/event.js";
 import { type Outcome, succeeded } from "../../../src/model/job.js";
 import type { ResultTable } from "../../../src/model/result.js";
 import { countJobs } from "../../../src/plan/run-state.js";
