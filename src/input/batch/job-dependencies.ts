@@ -55,10 +55,19 @@ function find(
 
 function unknownJob(word: string, known: Iterable<string>): Omit<Problem, "where"> {
   if (word === "") return { message: "a name is missing", hint: "write names with one comma between them" };
-  const [nearest] = suggest(word, known);
+  const [nearest] = isNumber(word) ? byDistance(Number(word), known) : suggest(word, known);
   const hint =
     nearest === undefined ? "name a job by its #@ --name, or by its line" : `did you mean ${nearest}?`;
   return { message: `there is no job ${word}`, hint };
+}
+
+function isNumber(word: string): boolean {
+  return /^\d+$/.test(word);
+}
+
+function byDistance(line: number, known: Iterable<string>): string[] {
+  const distance = (word: string) => Math.abs(Number(word) - line);
+  return [...known].filter(isNumber).sort((one, other) => distance(one) - distance(other));
 }
 
 function distinct(dependencies: readonly Dependency[]): Dependency[] {
