@@ -110,6 +110,35 @@ describe.each(["on a machine", "on this computer"])("%s", (place) => {
   });
 });
 
+test("--detach leaves the next phase to a later client", async () => {
+  await save(
+    "#@ --name prepare",
+    `${waitFor(seen.path("go"))}; ${job("prepare")}`,
+    "#@ --after prepare",
+    job("last", "prepare"),
+  );
+  const args = ["jobs.sh", "--machines", await host.machineFile(), ...LIGHT_NO_GPU, "--detach"];
+  const detached = await runCommand(args, { cwd: work.dir });
+  expect([detached.code, detached.stderr]).toEqual([
+    0,
+    expect.stringContaining("1 job waits for you: the same command resumes the batch\n"),
+  ]);
+  await seen.write("go", "");
+  await until("the first job has ended", () => existsSync(seen.path("prepare")));
+  const { code, stdout, stderr } = await sshoal("attach");
+  expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("2 succeeded, 0 failed")]);
+  expect(existsSync(seen.path("last"))).toBe(true);
+});
+
+test("an edit replaces the job that failed: the skipped job runs after the new one", async () => {
+  await save("#@ --name first", "exit 3", "#@ --name last --after first", job("last", "first"));
+  const args = ["jobs.sh", "--machines", await host.machineFile(), ...LIGHT_NO_GPU];
+  expect((await runCommand(args, { cwd: work.dir })).code).toBe(1);
+  await save("true", "#@ --name first", job("first"), "#@ --name last --after first", job("last", "first"));
+  const { code, stdout, stderr } = await runCommand(args, { cwd: work.dir });
+  expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("3 succeeded, 0 failed")]);
+});
+
 test("a job for failures that is not needed leaves the exit code 0", async () => {
   await save("#@ --name train", "true", "#@ --after-fail train", "false");
   const { code, stdout } = await runCommand(["jobs.sh", ...LIGHT_NO_GPU, "--json"], { cwd: work.dir });
