@@ -1,14 +1,17 @@
-// Measures how long a claim takes on a machine with many claims, and how soon freed room is used again.
+// Measures what several needs cost, how long a claim takes on a machine with many claims, and how soon freed room is used
+// again.
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, symlink } from "node:fs/promises";
 import { runtimeFile } from "../src/remote/runtime-files.js";
 import { saveGpus } from "../test/rig/gpus.js";
+import { makeWorkspace } from "../test/rig/workspace.js";
 import { claimDir } from "../test/unit/remote/a-claim.js";
 import { HOST, type Home, makeHome, makeSpool, type Shell, type Spool } from "../test/unit/remote/a-spool.js";
-import { formatSeconds, formatSeries, type Row } from "./report.js";
-import { type Series, summarize } from "./rounds.js";
+import { compare, formatSeconds, formatSeries, type Row } from "./report.js";
+import type { Rig } from "./rig.js";
+import { type Series, summarize, takeTurns, timeOf } from "./rounds.js";
 
 const CLAIMS = 50;
 const LOOKS = 50;
@@ -20,8 +23,9 @@ const ROOM = ["cpu 64000 0", "keep 0 0 0", "jobs -", `card 0 ${CARD} nvidia 2457
 const NEED = ["need 1 1000 0", "cards 1 0 1000 750 1 * 0"];
 const KEYS = ["0000001-1", "0000002-1"] as const;
 
-export async function room(): Promise<Row[]> {
+export async function room(rig: Rig): Promise<Row[]> {
   return [
+    ...(await fourNeeds(rig)),
     limited(`a claim under the lock, with ${CLAIMS} claims on the machine, mawk`, await claimMs("mawk"), 5),
     limited(`a claim under the lock, with ${CLAIMS} claims on the machine, gawk`, await claimMs("gawk"), 5),
     limited(
@@ -32,6 +36,43 @@ export async function room(): Promise<Row[]> {
     limited("a card that another process frees is used again", await reuseMs(freeByOther), 6000),
     { what: `${JOBS} × \`true\` in one slot`, ours: format(await manyMs()) },
   ];
+}
+
+/** Memory alone, where a claim for the largest need covers all; and needs of which none covers another. */
+const NEEDS = {
+  "four needs in turn": [
+    "--memory-required 10",
+    "--memory-required 20",
+    "--memory-required 30",
+    "--memory-required 40",
+  ],
+  "four needs in turn, none of which contains another": [
+    "--memory-required 10 --num-cpus 0.4",
+    "--memory-required 20 --num-cpus 0.3",
+    "--memory-required 30 --num-cpus 0.2",
+    "--memory-required 40 --num-cpus 0.1",
+  ],
+};
+
+async function fourNeeds(rig: Rig): Promise<Row[]> {
+  const one = await makeWorkspace({ "jobs.sh": "true\n".repeat(JOBS) });
+  const rows: Row[] = [];
+  for (const [what, needs] of Object.entries(NEEDS)) {
+    const text = needs.map((need) => `#@ ${need}\ntrue\n`).join("");
+    const several = await makeWorkspace({ "jobs.sh": text.repeat(JOBS / needs.length) });
+    const taken = await takeTurns(what, 3, { peer: rig.ours(one.dir), ours: rig.ours(several.dir) });
+    const [ours, peer] = [timeOf(taken.ours), timeOf(taken.peer)];
+    rows.push(
+      compare({
+        what: `1,000 × \`true\`, ${what}`,
+        ours,
+        peer,
+        peerName: "the same with one need",
+        goal: 1.3,
+      }),
+    );
+  }
+  return rows;
 }
 
 function limited(what: string, times: Series, mostMs: number): Row {

@@ -125,7 +125,7 @@ describe("an option", () => {
   test("is shortened so much that it is ambiguous", async () => {
     await expectRefused(
       ["jobs.sh", "--retr", "3"],
-      /^error: --retr could mean --retries, --retry-failed, --retry-on-failure\ntry: write it out\n$/,
+      /^error: --retr could mean --retries, --retry-failed, --retry-on-failure, --retry-on-oom\ntry: write it out\n$/,
     );
   });
 });

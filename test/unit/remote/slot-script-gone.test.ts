@@ -31,7 +31,8 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     Number(readFileSync(join(spool.dir, "slots/0", name), "utf8").split(" ")[0]);
 
   async function waitingLoop() {
-    await spool.need(["need 999999999 1000 0"]);
+    // There is no card. The reason stays the same, unlike one with free memory.
+    await spool.need(["need 1 1000 0", "cards 1 0 0 100 1 * 0"]);
     await spool.job(A, "true");
     const loop = spool.start();
     loop.ended.catch(() => undefined); // its log may be gone

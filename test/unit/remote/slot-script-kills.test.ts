@@ -79,8 +79,9 @@ describe.each(SHELLS)("the exit code of a job without its keeper, under %s:", (_
     expect(await endOf(line)).toBe(end);
   });
 
-  test("its duration is known if its loop saw it run", async () => {
-    await home.write("bin/sleep", '#!/bin/sh\necho >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
+  test.each(["", " gpus=0"])("its duration is known if its loop saw it run%s", async (given) => {
+    // Of the loop: the sampler sleeps longer.
+    await home.write("bin/sleep", '#!/bin/sh\n[ "$1" != 1 ] || echo >>"$HOME/slept"\nexec /bin/sleep 0.02\n');
     await spool.job(A, "echo >../../../begun; until [ -e ../../../go ]; do /bin/sleep 0.01; done");
     const loop = spool.start();
     await until("it has begun", () => spool.exists("begun"));
@@ -88,7 +89,7 @@ describe.each(SHELLS)("the exit code of a job without its keeper, under %s:", (_
     await until("the loop waits for it", () => existsSync(home.path("slept")));
     const [start = ""] = await spool.events();
     const earlier = start.replace(/ 0 (\d+) /, (_, up) => ` 0 ${up - 10_000} `);
-    await writeFile(join(spool.dir, "slots/0/events"), `${earlier}\n`);
+    await writeFile(join(spool.dir, "slots/0/events"), `${earlier}${given}\n`);
     await writeFile(join(spool.dir, "go"), "");
     await loop.ended;
     expect((await spool.events())[1]).toMatch(new RegExp(`^ended ${A} 0 0 1\\d{5}$`));

@@ -11,7 +11,7 @@ measure_cards() {
   answer_file=$common/.cards
   is_recent || with_lock "$common/.cards.lock" ask_driver
   is_recent || answer_file=/dev/null
-  card_lines=$(awk -f cards.awk room "$answer_file" 4<&-)
+  card_lines=$(LC_ALL=C awk -f cards.awk room "$answer_file" 4<&-)
 }
 
 # The first line of the answer has the uptimes at which it was asked for and came.

@@ -53,6 +53,6 @@ restore() {
 name_given() {
   script=$dir/command
   [ -e "$dir/names" ] || return 0
-  awk -v cards="$given_cards" -v parts="$given_parts" -f names.awk "$dir/names" "$dir/command" >"$dir/named" || return 125
+  LC_ALL=C awk -v cards="$given_cards" -v parts="$given_parts" -f names.awk "$dir/names" "$dir/command" >"$dir/named" || return 125
   script=$dir/named
 }

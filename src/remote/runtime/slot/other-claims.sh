@@ -94,7 +94,7 @@ look_closer() {
   dead=$(print_dead "$claims")
   page_kb=$(($(getconf PAGESIZE 2>/dev/null || echo 4096) / 1024))
   used=$({ printf '%s\n' "$claims" && cat "$proc"/[0-9]*/stat; } 2>/dev/null 4<&- |
-    $time_limit awk -v page_kb="$page_kb" -f use.awk 2>/dev/null 4<&-)
+    LC_ALL=C $time_limit awk -v page_kb="$page_kb" -f use.awk 2>/dev/null 4<&-)
 }
 
 # shellcheck disable=SC2012

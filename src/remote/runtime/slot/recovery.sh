@@ -70,7 +70,7 @@ see_to_end() {
 
 # Sets $took to the milliseconds since the current job began, if the start was logged in this boot.
 find_age() {
-  begun=$(sed -n "s/^started $key $slot \([0-9]*\) ${boot_id%%-*}\$/\1/p" "$mine/events")
+  begun=$(sed -n "s/^started $key $slot \([0-9]*\) ${boot_id%%-*}\( .*\)\{0,1\}\$/\1/p" "$mine/events")
   uptime_now
   [ -z "$begun" ] || took=$((now - begun))0
 }
