@@ -6,7 +6,8 @@ import { type Job, kindOf } from "../../model/job.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
 import { asGrown, forgetOutdated } from "../grown.js";
 import type { RunState } from "../run-state.js";
-import { drop, makeCurrent, overtake, release, relink, settleRetry, untrack, WAITING } from "./attempts.js";
+import { drop, makeCurrent, overtake, release, settleRetry, untrack } from "./attempts.js";
+import { relink, WAITING } from "./fates.js";
 
 /** Applying the same edit twice is harmless. */
 export function applyEdit(state: RunState, { moves, gone, after, files }: ScriptEdit): void {

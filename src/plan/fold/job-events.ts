@@ -5,7 +5,8 @@ import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
 import { lastKept } from "../kept-dirs.js";
 import { kindOfJob, type RunState } from "../run-state.js";
-import { assignTo, discard, drop, giveBack, isToRetry, overtake, settleRetry, WAITING } from "./attempts.js";
+import { assignTo, discard, drop, giveBack, isToRetry, overtake, settleRetry } from "./attempts.js";
+import { WAITING } from "./fates.js";
 import { shrink } from "./grow-events.js";
 import { addJob } from "./initial-state.js";
 
