@@ -105,7 +105,7 @@ export interface MachineState {
   readonly busy: Set<DecisionKind>;
   /** Wanted attempts that are or may be on the machine, by job: at most one per job. */
   readonly attempts: Map<JobId, Attempt>;
-  /** The same attempts by stage. Only plan/fold/attempts.ts changes them. */
+  /** The same attempts by stage. Only plan/fold/attempt-lists.ts changes them. */
   readonly current: Record<CurrentStage, Set<Attempt>>;
   readonly overtaken: Record<OvertakenStage, Set<Attempt>>;
   /** Collected attempts that are still on the machine, by key. */
