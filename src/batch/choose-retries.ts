@@ -2,6 +2,7 @@
 
 import { UserError } from "../errors.js";
 import { outcomeAtHome, wordOf } from "../model/batch-state.js";
+import { dependencyFact } from "../model/dependency.js";
 import type { Job, JobId } from "../model/job.js";
 import { type BatchHere, resumeCommand } from "./batches-here.js";
 import { chooseJobs, type JobChoice } from "./choose-jobs.js";
@@ -43,6 +44,11 @@ function isOver({ state }: BatchHere, { id }: Job): boolean {
 
 function openError(here: BatchHere, { id, name }: Job, count: number): UserError {
   const tracked = here.state.jobs.get(id);
+  const dependency = tracked && dependencyFact(here.state, tracked);
+  if (dependency?.isOver) {
+    const { label, name: other } = dependency;
+    return new UserError(`${name} is skipped because of ${other}`, { hint: `sshoal retry ${label}` });
+  }
   const word = tracked === undefined ? "lost" : wordOf(tracked);
   const more = count === 1 ? "" : `, and ${count - 1} more`;
   const isUnderWay = word === "running" || word === "waiting";

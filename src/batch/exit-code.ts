@@ -11,7 +11,7 @@ export function exitCodeOf(ending: Ending): ExitCode {
 }
 
 function exitCodeOfState(state: RunState): ExitCode {
-  const { succeeded, failed, stopped, lost, unfinished } = countJobs(state);
+  const { succeeded, failed, stopped, lost, unfinished, blocked = 0 } = countJobs(state);
   if (isHaltedWell(state)) return ExitCode.Success;
   const { reached, isForCrash } = state.halting;
   if (state.interrupted !== "no")
@@ -23,7 +23,7 @@ function exitCodeOfState(state: RunState): ExitCode {
   const hadMachine = machines.some(({ slots, isOpen }) => slots > 0 && isOpen);
   const done = succeeded + failed + stopped + lost;
   const isAnyThere = state.tally.unknown > 0 || machines.some(({ stuck }) => stuck > 0);
-  if (unfinished > 0 && done === state.halting.skipped && !hadMachine && !isAnyThere)
+  if (unfinished > blocked && done === state.halting.skipped && !hadMachine && !isAnyThere)
     return ExitCode.NoMachine;
   const isIncomplete = machines.some(({ rests }) => rests.size > 0);
   const isAllGood = failed + stopped + lost + unfinished + state.refused === 0 && !isIncomplete;

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExitCode, UserError } from "../errors.js";
 import { phaseOf } from "../model/batch-state.js";
+import { dependencyFact } from "../model/dependency.js";
 import type { Job, JobId } from "../model/job.js";
 import { limitOfJob } from "../model/output-limit.js";
 import { keyOn } from "../plan/run-state.js";
@@ -145,13 +146,15 @@ async function copyFiles({ streams }: Pick<Showing, "streams">): Promise<number 
 function explainWait({ job: { id, name }, onNote }: Showing, batch: BatchHere): void {
   const tracked = batch.state.jobs.get(id);
   if (tracked?.fate.kind === "stopped") onNote(`${name} was stopped before it began`);
+  const dependency = tracked && dependencyFact(batch.state, tracked);
+  if (dependency?.isOver) onNote(`${name} is skipped because of ${dependency.name}: sshoal why ${name}`);
   if (tracked === undefined || phaseOf(tracked) !== "waiting") return;
   const { fate } = tracked;
   if (batch.holder === null)
     onNote(`${name} has not started, and no client follows its batch: ${resumeCommand(batch)} resumes it`);
   else
     onNote(
-      `${name} has not started: it waits ${fate.kind === "tried" ? `on ${fate.machine}` : "for a machine"}`,
+      `${name} has not started: it waits ${fate.kind === "tried" ? `on ${fate.machine}` : `for ${dependency?.name ?? "a machine"}`}`,
     );
 }
 

@@ -5,6 +5,7 @@ import { attemptKey } from "../model/attempt-key.js";
 import { type BatchState, lastAttempt, runsOf, type TrackedJob, wordOf } from "../model/batch-state.js";
 import type { BatchTimes, JobStatus } from "../model/batch-status.js";
 import { countHeld, elapsedMs, timeLeftMs } from "../model/batch-times.js";
+import { dependencyFact } from "../model/dependency.js";
 import type { Job, Outcome } from "../model/job.js";
 
 interface KnownBatch {
@@ -17,7 +18,9 @@ interface KnownBatch {
 export function jobStatuses({ jobs, state, stuck }: KnownBatch, now: number): JobStatus[] {
   return jobs.flatMap((job) => {
     const tracked = state.jobs.get(job.id);
-    return tracked === undefined ? [] : [jobStatus(tracked, stuck, now)];
+    if (tracked === undefined) return [];
+    const dependency = dependencyFact(state, tracked);
+    return [{ ...jobStatus(tracked, stuck, now), ...(dependency && { dependency }) }];
   });
 }
 

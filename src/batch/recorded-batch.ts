@@ -26,7 +26,8 @@ export interface Means {
 export async function orderFor(here: BatchHere, means: Means, rerun: Rerun): Promise<FollowOrder> {
   const { results, surroundings, variables } = means;
   const { script, jobs, settings } = here;
-  const startsJobs = here.state.waiting.size > 0 || rerun !== "none" || isAnySent(here);
+  const startsJobs =
+    here.state.waiting.size + here.state.held.size > 0 || rerun !== "none" || isAnySent(here);
   const fromFiles = (settings.envFromFiles ?? []).filter((name) => name in variables);
   const lost = new Set([
     ...settings.envNames.filter((name) => !fromFiles.includes(name)),

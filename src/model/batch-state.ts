@@ -12,8 +12,10 @@ export interface BatchState {
   readonly machines: Map<string, MachineState>;
   /** The number of jobs in each phase. */
   readonly tally: Record<Phase, number>;
-  /** Jobs that wait at the client. */
+  /** Jobs that wait at the client, and for no other job. */
   readonly waiting: Set<JobId>;
+  /** Jobs that wait at the client for other jobs. */
+  readonly held: Set<JobId>;
   /** "drain": no new jobs begin. "stop": running jobs are stopped, too. */
   interrupted: "no" | "drain" | "stop";
   readonly life: Life;
@@ -53,7 +55,11 @@ export type Fate =
   /** Does not begin in this run: the user wants no new jobs, or no machine can take it. */
   | { readonly kind: "dropped" }
   /** A user stopped it before it began. It begins only if it is requested again. */
-  | { readonly kind: "stopped" };
+  | { readonly kind: "stopped" }
+  /** A job that it comes after did not end as it needs. It waits again if that job runs again. */
+  | { readonly kind: "blocked" }
+  /** The same, because there was no failure that it was to begin after. */
+  | { readonly kind: "unneeded" };
 
 /** The phase of a job, for counting. */
 export type Phase =
@@ -66,6 +72,8 @@ export type Phase =
   | "stopped"
   | "lost"
   | "skipped"
+  | "blocked"
+  | "unneeded"
   /** Its machine was left out. */
   | "unknown";
 
@@ -97,7 +105,7 @@ export interface MachineState {
   readonly busy: Set<DecisionKind>;
   /** Wanted attempts that are or may be on the machine, by job: at most one per job. */
   readonly attempts: Map<JobId, Attempt>;
-  /** The same attempts by stage. Only plan/fold/attempts.ts changes them. */
+  /** The same attempts by stage. Only plan/fold/attempt-lists.ts changes them. */
   readonly current: Record<CurrentStage, Set<Attempt>>;
   readonly overtaken: Record<OvertakenStage, Set<Attempt>>;
   /** Collected attempts that are still on the machine, by key. */
@@ -119,7 +127,7 @@ type CurrentStage = "assigned" | "sent" | "queued" | "running" | "ended";
 type OvertakenStage = "queued" | "running" | "ended";
 
 export function newTally(): Record<Phase, number> {
-  const over = { succeeded: 0, failed: 0, stopped: 0, lost: 0, skipped: 0 };
+  const over = { succeeded: 0, failed: 0, stopped: 0, lost: 0, skipped: 0, blocked: 0, unneeded: 0 };
   return { waiting: 0, running: 0, ended: 0, unknown: 0, ...over };
 }
 
@@ -130,6 +138,7 @@ export function emptyState(): BatchState {
     machines: new Map(),
     tally: newTally(),
     waiting: new Set(),
+    held: new Set(),
     interrupted: "no",
     life: newLife(),
   };
@@ -255,6 +264,7 @@ export function wordOf(tracked: TrackedJob): JobWord {
   if (fate.kind === "skipped") return fate.outcome === null ? "skipped" : endingOf(fate.outcome);
   if (fate.kind === "tried" && "outcome" in fate.stage) return endingOf(fate.stage.outcome);
   const phase = phaseOf(tracked);
+  if (phase === "blocked" || phase === "unneeded") return "skipped";
   return phase === "running" || phase === "waiting" || phase === "stopped" ? phase : "lost";
 }
 

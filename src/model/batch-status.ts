@@ -1,6 +1,7 @@
 // How far each job of a batch is, and the batch itself, for people and programs that ask.
 
 import { JOB_WORDS, type JobWord } from "./batch-state.js";
+import type { DependencyFact } from "./dependency.js";
 import type { Footprint } from "./footprint.js";
 import type { JobId, Outcome } from "./job.js";
 import type { Slot } from "./machine.js";
@@ -32,6 +33,8 @@ export interface JobStatus {
   readonly missing?: readonly string[];
   /** Why the results of an ended job could not be collected so far. */
   readonly reason?: string;
+  /** The job that it waits for, or because of which it is skipped; absent: there is none. */
+  readonly dependency?: DependencyFact;
   /** What it used; absent: unknown, or it has not ended. */
   readonly footprint?: Footprint;
 }

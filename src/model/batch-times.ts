@@ -47,8 +47,8 @@ function slotCount({ machines }: BatchState): number {
 }
 
 /** The number of jobs that will still begin, without dropped ones. */
-function countUnbegun({ waiting, machines }: BatchState): number {
-  let count = waiting.size;
+function countUnbegun({ waiting, held, machines }: BatchState): number {
+  let count = waiting.size + held.size;
   for (const { current } of machines.values())
     count += current.assigned.size + current.sent.size + current.queued.size;
   return count;

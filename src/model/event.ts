@@ -4,7 +4,7 @@
 import type { BatchSettings, FeedPosition } from "./batch.js";
 import type { Footprint, NeedAdvice } from "./footprint.js";
 import type { HaltRule } from "./halt-rule.js";
-import type { Job, JobId, Outcome, Requirement } from "./job.js";
+import type { Dependency, Job, JobId, Outcome, Requirement, Turnout } from "./job.js";
 import type { Capacity, MachineSpec, Slot } from "./machine.js";
 import type { ScriptEdit } from "./script-edit.js";
 
@@ -53,6 +53,18 @@ export type RunEvent = { readonly at: number } & (
       readonly outcome: Outcome | null;
       /** The run was not asked to run it, as with `attach`, `stop`, and `retry` of other jobs. */
       readonly isUnasked?: true;
+    }
+  /** It does not run, because a job that it comes after did not end as it needs. It waits again if that job runs again. */
+  | {
+      readonly kind: "job-blocked";
+      readonly job: JobId;
+      /** The job that it comes after, and what had to become of it. */
+      readonly by: JobId;
+      readonly when: Dependency["when"];
+      /** What became of it. */
+      readonly turnout: Exclude<Turnout, "open">;
+      /** It was to begin after a failure, and there was none. */
+      readonly isUnneeded?: true;
     }
   /** Its results were removed, or moved to `aside` in job_results/ to run it again. */
   | { readonly kind: "job-reopened"; readonly job: JobId; readonly aside?: string }
@@ -376,4 +388,8 @@ export interface Counts {
   readonly unfinished: number;
   /** How many of the finished jobs had results before this run. */
   readonly skipped: number;
+  /** How many of the unfinished jobs were skipped, because a job that they come after did not end as they need; absent: 0. */
+  readonly blocked?: number;
+  /** Skipped, because there was no failure that they were to begin after. In no other count; absent: 0. */
+  readonly unneeded?: number;
 }

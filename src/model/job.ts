@@ -44,7 +44,27 @@ export interface Job {
   readonly priority?: number;
   /** Its place among jobs of the same priority, up to 10 digits; absent: its id. */
   readonly order?: number;
+  /** It begins only when all of these are met. Absent: it comes after no other job. */
+  readonly dependsOn?: readonly Dependency[];
 }
+
+export interface Dependency {
+  readonly job: JobId;
+  /** "ended": also if it was stopped or skipped. "failed": not if it was stopped or skipped. */
+  readonly when: "succeeded" | "ended" | "failed";
+}
+
+/** How a job turned out, for the jobs that come after it. */
+export type Turnout =
+  /** It may still run, or run once more. */
+  | "open"
+  | "succeeded"
+  | "failed"
+  | "stopped"
+  | "blocked"
+  | "unneeded"
+  /** Its machine was left out, and it may still run there. */
+  | "unknown";
 
 /** One line for the command: the first line, with an ellipsis if there are more. */
 export function shortCommand({ command }: Pick<Job, "command">): string {

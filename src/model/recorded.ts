@@ -15,6 +15,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   "job-refused": "passing",
   "jobs-complete": "kept",
   "job-skipped": "passing",
+  "job-blocked": "passing",
   "job-reopened": "replayed",
   "job-replaced": "replayed",
   "machine-ready": "kept",

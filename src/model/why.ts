@@ -1,6 +1,7 @@
 // Why a job waits, machine by machine, as measured a moment ago.
 
 import type { JobWord } from "./batch-state.js";
+import type { DependencyFact } from "./dependency.js";
 import type { Job, Outcome, Requirement } from "./job.js";
 import type { Capacity } from "./machine.js";
 import type { Shortage } from "./shortage.js";
@@ -32,6 +33,12 @@ export type WhyJob = {
       readonly others: number;
       readonly requirement: Requirement;
     } & WhyWaiting)
+  | {
+      /** It waits for another job, or is skipped because of it. */
+      readonly kind: "after";
+      readonly others: number;
+      readonly dependency: DependencyFact;
+    }
   | {
       readonly kind: "runs";
       readonly machine: string;

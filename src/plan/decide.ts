@@ -4,6 +4,7 @@ import type { MachineState } from "../model/batch-state.js";
 import type { Decision } from "../model/decision.js";
 import type { News } from "../model/event.js";
 import { rebalance } from "./balance.js";
+import { tellBlocked } from "./blocked.js";
 import { deal } from "./deal.js";
 import { startsNothing, stoppingOf } from "./halt.js";
 import { idsOf } from "./holdings.js";
@@ -22,7 +23,7 @@ export interface Plan {
 export function decide(state: RunState, now: number): Plan {
   const isQuiet = isQuietEverywhere(state);
   const machines = concerned(state, now, isQuiet);
-  const news = deal(state, now);
+  const news: News[] = [...tellBlocked(state), ...deal(state, now)];
   const verbs = rebalance(state, now);
   for (const machine of machines) {
     const withheld = withholdOrGiveUp(state, machine, now);

@@ -93,11 +93,7 @@ export function isHaltedWell({ halting: { reached }, tally, jobs }: RunState): b
 /** True if the job never began, was skipped with success, or has ended. */
 function isFine(fate: Fate): boolean {
   if (fate.kind === "skipped") return fate.outcome === null || isGood(fate.outcome);
-  return (
-    fate.kind === "dropped" ||
-    fate.kind === "stopped" ||
-    (fate.kind === "tried" && fate.stage.kind === "collected")
-  );
+  return fate.kind !== "waiting" && (fate.kind !== "tried" || fate.stage.kind === "collected");
 }
 
 function isGood(outcome: Outcome): boolean {

@@ -47,9 +47,11 @@ export function isNeeded(state: RunState, machine: MachineState): boolean {
 
 /** True if jobs wait at the client, or on a machine from which some could be moved. */
 function isMoreToDo(state: RunState): boolean {
-  return state.interrupted === "no" && (isMoreToDeal(state) || state.stock.queueing.size > 0);
+  const { interrupted, held, stock } = state;
+  return interrupted === "no" && (isMoreToDeal(state) || held.size + stock.queueing.size > 0);
 }
 
+/** Jobs that wait for other jobs do not count: as long as they do, one of those is in progress or waits itself. */
 function isMoreToDeal({ waiting, isMoreToCome, interrupted }: RunState): boolean {
   return (isMoreToCome && interrupted === "no") || waiting.size > 0;
 }
@@ -59,7 +61,10 @@ export function isQuietEverywhere(state: RunState): boolean {
   return !isMoreToDeal(state) && state.stock.holding.size === 0;
 }
 
-/** True if every job is on its machine or done. From then on the machines need no client. */
+/**
+ * True if every job is on its machine, is done, or waits for other jobs. From then on the machines need no client for what
+ * they have.
+ */
 function isHandedOver(state: RunState): boolean {
   const isPending = ({ current: { assigned, sent }, overtaken, phase }: MachineState) =>
     assigned.size + sent.size > 0 ||
@@ -113,8 +118,8 @@ export function countLeft({ tally, machines }: RunState): Left {
 }
 
 /** The jobs that wait, at the client or on a machine. */
-export function countUnbegun({ waiting, stock }: RunState): number {
-  let count = waiting.size;
+export function countUnbegun({ waiting, held, stock }: RunState): number {
+  let count = waiting.size + held.size;
   for (const machine of stock.queueing) count += countWaiting(machine);
   return count;
 }

@@ -5,6 +5,7 @@ import { type BatchState, endingOf, type MachineState } from "../model/batch-sta
 import type { Counts } from "../model/event.js";
 import type { HaltRule } from "../model/halt-rule.js";
 import { type JobId, kindOf, type Outcome, type Requirement } from "../model/job.js";
+import type { Dependencies } from "./dependencies.js";
 import type { Stock } from "./stock.js";
 
 /** What the user wants to happen after failures. */
@@ -91,6 +92,7 @@ export interface RunState extends BatchState {
   readonly excused: Set<JobId>;
   /** Jobs that ran out of memory, with `--retry-on-oom`. */
   readonly grown: Map<JobId, Growth>;
+  readonly dependencies: Dependencies;
 }
 
 export function machineOf(state: BatchState, name: string): MachineState {
@@ -128,13 +130,16 @@ export function kindOfJob({ kinds }: RunState, id: JobId): string {
 
 export function countJobs({ tally, jobs }: BatchState): Counts {
   const { waiting, running, ended, unknown, succeeded, failed, stopped, lost, skipped } = tally;
+  const { blocked, unneeded } = tally;
   const counts = {
     succeeded,
     failed,
     stopped,
     lost,
     skipped,
-    unfinished: waiting + running + ended + unknown,
+    unfinished: waiting + running + ended + unknown + blocked,
+    ...(blocked > 0 && { blocked }),
+    ...(unneeded > 0 && { unneeded }),
   };
   if (skipped === 0) return counts;
   for (const { fate } of jobs.values()) {

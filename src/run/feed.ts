@@ -1,9 +1,11 @@
 // Jobs that arrive while the batch runs: which jobs of an earlier client continue, and which arriving jobs are new.
 
 import type { FeedPosition } from "../model/batch.js";
-import { outcomeAtHome } from "../model/batch-state.js";
+import { type Fate, outcomeAtHome } from "../model/batch-state.js";
+import type { AskedDependency } from "../model/dependency.js";
 import type { Job, JobId, Outcome } from "../model/job.js";
 import { Arrivals } from "../plan/arrivals.js";
+import { arrivedDependencies } from "../plan/arrived-dependencies.js";
 import type { Past } from "../plan/fold/replay.js";
 import type { RunState } from "../plan/run-state.js";
 import type { Results } from "./home/results.js";
@@ -30,6 +32,8 @@ export interface OwnTerms {
   readonly job: Partial<Omit<Job, "id" | "line" | "name" | "command">>;
   /** The place of its own name: `queue:7`. Absent: it has none. */
   readonly namedAt?: string;
+  /** Jobs that it comes after; absent: none. */
+  readonly after?: readonly AskedDependency[];
   /** The values may be secrets, and are not part of the job. Absent: the variables of the batch. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -39,7 +43,7 @@ export interface Taken {
   readonly jobs: readonly Job[];
   /** Of the jobs that have variables of their own. */
   readonly env: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
-  /** Arrivals that are no jobs: their names are taken. */
+  /** Arrivals that are no jobs: their names are taken, or they come after unknown jobs. */
   readonly refused: readonly { readonly line: number; readonly reason: string }[];
   /** The ones of them that an earlier run has done. */
   readonly done: readonly { readonly id: JobId; readonly outcome: Outcome }[];
@@ -67,13 +71,13 @@ export class Feed {
   constructor(parts: FeedParts) {
     const { order, past, state, rerun } = parts;
     const last = (order.startsOver ? past?.pile.jobs : past?.lastJobs) ?? [];
-    for (const { id } of last) {
+    for (const id of order.startsOver ? last.map((job) => job.id) : (past?.jobs.keys() ?? [])) {
       const tracked = state.jobs.get(id);
       const outcome = tracked && outcomeAtHome(tracked);
       if (outcome) this.#outcomes.set(id, outcome);
     }
     const open = last.filter(({ id }) => !this.#outcomes.has(id));
-    const isWaiting = ({ id }: Job) => state.waiting.has(id) || state.jobs.get(id)?.fate.kind === "stopped";
+    const isWaiting = ({ id }: Job) => isUnbegunHere(state.jobs.get(id)?.fate.kind);
     // A job that has not begun arrives again from the new input. If it does not, it is no longer wanted.
     this.given = order.startsOver ? open.filter((job) => !isWaiting(job)) : open;
     const goesOn =
@@ -97,6 +101,12 @@ export class Feed {
     const done: { id: JobId; outcome: Outcome }[] = [];
     const refused: { line: number; reason: string }[] = [];
     const nameOf = (id: JobId, label?: string) => `${order.stem}.${label ?? id}`;
+    const taken = new Set<JobId>();
+    const arrived = {
+      idOf: (word: string) => this.#named.get(`${order.stem}.${word}`),
+      isHere: (id: JobId) => state.jobs.has(id) || taken.has(id),
+      outcomeOf: (id: JobId) => this.#outcomes.get(id),
+    };
     for (const { command, line, own } of arrivals) {
       const id = this.#arrivals.number(command, line, (number) => results.has(nameOf(number)));
       if (state.jobs.has(id)) continue;
@@ -105,8 +115,14 @@ export class Feed {
         refused.push({ line, reason: `${own?.namedAt}: the name ${own?.job.label} is taken` });
         continue;
       }
+      const dependsOn = arrivedDependencies(own?.after ?? [], arrived);
+      if (typeof dependsOn === "string") {
+        refused.push({ line, reason: dependsOn });
+        continue;
+      }
       this.#named.set(name, id);
-      jobs.push({ id, line, name, command, ...own?.job });
+      taken.add(id);
+      jobs.push({ id, line, name, command, ...own?.job, ...(dependsOn.length > 0 && { dependsOn }) });
       if (own?.env !== undefined) env.set(id, own.env);
       const outcome = this.#outcomes.get(id);
       if (!results.has(name)) continue;
@@ -117,4 +133,9 @@ export class Feed {
     }
     return { jobs, env, done, refused };
   }
+}
+
+/** At the client, or skipped because of other jobs. */
+function isUnbegunHere(kind: Fate["kind"] | undefined): boolean {
+  return kind === "waiting" || kind === "stopped" || kind === "blocked" || kind === "unneeded";
 }

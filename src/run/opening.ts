@@ -137,7 +137,7 @@ function openJob(
     (isChanged || hasOtherNeeds(past?.jobs.get(id), given))
   )
     return loop.emit({ kind: "job-replaced", job: id });
-  if (isChanged && (hasResults || job.kind !== "waiting")) {
+  if (isChanged && (hasResults || !isUndecided(job))) {
     const message = `line ${line ?? id} has changed: its results are from the old command: ${shortCommand({ command: ran })} (to run it again, leave out --keep-changed)`;
     loop.emit({ kind: "warning", message });
   }
@@ -147,15 +147,21 @@ function openJob(
   loop.emit({ kind: "job-skipped", job: id, outcome, ...(isUnasked && { isUnasked }) });
 }
 
-/** A waiting job on a machine would start with its old requirement or files. */
+/** A waiting job on a machine would start with its old requirement or files, or too early. */
 function hasOtherNeeds(past: Partial<Job> = {}, given: Job): boolean {
+  if (JSON.stringify(past.dependsOn) !== JSON.stringify(given.dependsOn)) return true;
   return kindOf(past.requirement) !== kindOf(given.requirement) || treeKeyOf(past) !== treeKeyOf(given);
 }
 
 /** How the results in place came about; undefined if they belong to another job and this one is still in progress. */
 function outcomeInPlace(job: Standing): Outcome | null | undefined {
   if (job.kind === "collected") return job.outcome;
-  return job.kind === "waiting" ? null : undefined;
+  return isUndecided(job) ? null : undefined;
+}
+
+/** It has not begun, and may wait for other jobs or be skipped because of them. */
+function isUndecided({ kind }: Standing): boolean {
+  return kind === "waiting" || kind === "blocked" || kind === "unneeded";
 }
 
 function tellResumed(loop: Loop, state: RunState): void {

@@ -28,6 +28,6 @@ export function endOf(tracked: TrackedJob, isFollowed: boolean): JobWord | null 
   }
 }
 
-function isSettled(kind: "waiting" | "skipped" | "dropped" | "stopped"): boolean {
-  return kind === "skipped" || kind === "stopped";
+function isSettled(kind: Exclude<TrackedJob["fate"]["kind"], "tried">): boolean {
+  return kind !== "waiting" && kind !== "dropped";
 }

@@ -38,8 +38,9 @@ export function explainJobs(explaining: Explaining, jobs: readonly Job[]): WhyBa
 /** The waiting jobs, of each need the first. */
 export function explainAllWaiting(explaining: Explaining): WhyBatch {
   const groups = new Map<string, { job: Job; others: number }>();
-  for (const job of waitingJobs(explaining.here)) {
-    const kind = kindOf(job.requirement);
+  const { here } = explaining;
+  for (const job of [...waitingJobs(here), ...heldJobs(here)]) {
+    const kind = here.state.held.has(job.id) ? "after" : kindOf(job.requirement);
     const known = groups.get(kind);
     if (known === undefined) groups.set(kind, { job, others: 0 });
     else known.others++;
@@ -56,7 +57,8 @@ interface Asked {
 function whyBatch(explaining: Explaining, asked: readonly Asked[], more: number): WhyBatch {
   const { here } = explaining;
   const jobs = asked.flatMap((each) => whyJob(explaining, each) ?? []);
-  const isUnsent = jobs.some(({ kind, job }) => kind === "waits" && here.state.waiting.has(job.id));
+  const { waiting, held } = here.state;
+  const isUnsent = jobs.some(({ job }) => waiting.has(job.id) || held.has(job.id));
   const hold = holdOf(explaining, isUnsent);
   return { batch: here.batch, stem: here.stem, hold, jobs, more };
 }
@@ -70,7 +72,8 @@ function whyJob(explaining: Explaining, { job, others }: Asked): WhyJob | null {
   const { here, now, lastWordsOf } = explaining;
   const [status] = jobStatuses({ ...here, jobs: [job] }, now);
   if (status === undefined) return null;
-  const { state, machine, elapsedMs, outcome } = status;
+  const { state, machine, elapsedMs, outcome, dependency } = status;
+  if (dependency !== undefined) return { kind: "after", job, state, others, dependency };
   if (state === "waiting")
     return { kind: "waits", job, state, others, requirement: needed(here, job), ...why(explaining, job) };
   if (state !== "running")
@@ -118,12 +121,18 @@ function needed({ settings, state }: BatchHere, job: Job): Requirement {
   return (state.jobs.get(job.id)?.job ?? job).requirement ?? settings.requirement;
 }
 
+/** Those that wait for other jobs: they take no room yet. */
+function heldJobs({ state }: BatchHere): Job[] {
+  return [...state.held].flatMap((id) => state.jobs.get(id)?.job ?? []);
+}
+
 /** In the order in which they start. */
 function waitingJobs({ jobs, state }: BatchHere): Job[] {
   return jobs
     .flatMap(({ id }) => {
       const tracked = state.jobs.get(id);
-      return tracked !== undefined && wordOf(tracked) === "waiting" ? [tracked.job] : [];
+      if (tracked === undefined || state.held.has(id)) return [];
+      return wordOf(tracked) === "waiting" ? [tracked.job] : [];
     })
     .toSorted((one, other) => rankOf(one) - rankOf(other));
 }

@@ -7,6 +7,7 @@ import { emptyState } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import { type Job, kindOf } from "../../model/job.js";
 import type { MachineSpec, Slot } from "../../model/machine.js";
+import { phasesOf } from "../../plan/phases.js";
 import { deviceEnv } from "../../plan/slots/devices.js";
 import { type KindsPlan, kindsOf, planKinds } from "../../plan/slots/kinds.js";
 import { planSlots } from "../../plan/slots/slots.js";
@@ -14,6 +15,7 @@ import { whyNever } from "../../plan/slots/why-never.js";
 import { createJsonReporter, jsonLine } from "../../report/lines/json-lines.js";
 import { createPlainReporter } from "../../report/lines/plain.js";
 import { startedLine } from "../../report/lines/plain-lines.js";
+import { count } from "../../report/lines/wording.js";
 import type { Reporter } from "../../report/reporter.js";
 import { printable } from "../../report/text/printable.js";
 import { Results } from "../../run/home/results.js";
@@ -41,7 +43,8 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
   for (const each of planned) showPlanned(each, reporter);
   const results = new Results(surroundings.cwd);
   const waiting = jobs.filter(({ name }) => !results.has(name));
-  for (const { job, machine, slot } of firstSeats(waiting, planned)) {
+  const [first = [], ...later] = phasesOf(waiting);
+  for (const { job, machine, slot } of firstSeats(first, planned)) {
     const { id, line, name } = job;
     const devices = deviceEnv(slot, job.requirement ?? requirement);
     const text = [`would start on ${machine}: ${startedLine(job, devices)}`, ...ownPathLines(job)].join("\n");
@@ -50,7 +53,23 @@ export async function dryRun({ jobs, machines, options, surroundings }: DryRun):
     const object = { kind: "would-start", ...about, copyForward, copyBack };
     stdout.write(`${isJson ? jsonLine(object) : text}\n`);
   }
+  for (const [index, phase] of later.entries())
+    stdout.write(isJson ? phase.map(laterJson).join("") : laterLine(phase, index + 2));
   return planned.some(({ slots }) => slots.length > 0) ? ExitCode.Success : ExitCode.NoMachine;
+}
+
+const LATER_LISTED = 5;
+
+/** `phase 2: 3 jobs would start after others: train.sh.a, train.sh.b, train.sh.c`. */
+function laterLine(phase: readonly Job[], number: number): string {
+  const names = phase.slice(0, LATER_LISTED).map(({ name }) => printable(name));
+  const more = phase.length - names.length;
+  const list = `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return `phase ${number}: ${count(phase.length, "job")} would start after others: ${list}\n`;
+}
+
+function laterJson({ id, name, line, dependsOn }: Job): string {
+  return `${jsonLine({ kind: "would-wait", job: id, name, line, dependsOn })}\n`;
 }
 
 /** No job begins, so there is nothing to look up. */

@@ -130,7 +130,10 @@ function exitCodeFor(waited: readonly WaitedBatch[], statuses: readonly BatchSta
   const stuck = waited.find(({ open }) => open.size > 0);
   if (stuck !== undefined) throw openError(stuck);
   const isGood = statuses.every(({ jobs }) =>
-    jobs.every(({ state }) => state === "succeeded" || state === "skipped"),
+    jobs.every(
+      ({ state, isHere, dependency }) =>
+        state === "succeeded" || (state === "skipped" && (isHere || dependency?.isUnneeded === true)),
+    ),
   );
   return isGood ? ExitCode.Success : ExitCode.JobFailed;
 }

@@ -10,7 +10,14 @@ import type { OwnTerms } from "../../run/feed.js";
 import { OptionReader, type RawScript } from "./option-reader.js";
 import type { Environment } from "./option-values.js";
 import type { Revise, RunOptions } from "./run-options.js";
-import { copyingOf, FOR_A_JOB, FOR_BOTH, findNameProblems, ownTermsOf } from "./script-options.js";
+import {
+  askedDependencies,
+  copyingOf,
+  FOR_A_JOB,
+  FOR_BOTH,
+  findNameProblems,
+  ownTermsOf,
+} from "./script-options.js";
 
 export interface ArrivingSource {
   /** The source's name for people. */
@@ -27,7 +34,7 @@ export function arrivingOptions(source: ArrivingSource): ReadOwnTerms {
   return (lines) => {
     const text = JSON.stringify([lines.forAll, lines.own].map((each) => each.map((line) => line.text)));
     const terms = known.get(text) ?? readTerms(lines, source);
-    if (terms.namedAt === undefined) known.set(text, terms);
+    if (terms.namedAt === undefined && terms.after === undefined) known.set(text, terms);
     return terms;
   };
 }
@@ -43,9 +50,11 @@ function readTerms({ forAll, own, line }: ArrivingLines, source: ArrivingSource)
   const revised = reader.problems.length > 0 ? null : reader.check(whereIs(""), () => revise(below, above));
   const job = revised && ownJob(set, revised, { source, whereIs, reader });
   if (job === null || reader.problems.length > 0) throw problemsError(reader.problems);
+  const after = askedDependencies({ set, whereIs });
   return {
     job,
     ...(set.name !== undefined && { namedAt: whereIs("--name") }),
+    ...(after.length > 0 && { after }),
     ...(set.env !== undefined && revised && { env: revised.env }),
   };
 }

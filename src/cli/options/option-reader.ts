@@ -9,11 +9,15 @@ import { spellOut } from "./abbreviations.js";
 import { type KabukiLine, parseKabukiLine } from "./kabuki-line.js";
 import { hintAtSpelling } from "./misspelling.js";
 import { addOpposites, oppositeOf } from "./opposites.js";
-import { type Environment, toAssignment } from "./option-values.js";
+import { type Environment, gather, toAssignment } from "./option-values.js";
 import { describeRun, type RawRun } from "./run-options.js";
 
 export interface RawScript extends RawRun {
   readonly name?: string;
+  /** Names of jobs, with commas, here and below. */
+  readonly after?: string[];
+  readonly afterAny?: string[];
+  readonly afterFail?: string[];
 }
 
 export class OptionReader {
@@ -89,6 +93,9 @@ function parseWords(words: readonly string[]): Parsed {
   const command = describeRun(new Command("execute_batch")).helpOption(false).exitOverride();
   command
     .option("--name <name>")
+    .option("--after <jobs>", "", gather)
+    .option("--after-any <jobs>", "", gather)
+    .option("--after-fail <jobs>", "", gather)
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(false)
     .allowExcessArguments();

@@ -4,7 +4,9 @@
 import type { AskedJobs, OwnCopying } from "../../batch/own-copying.js";
 import { type Problem, problemsError } from "../../errors.js";
 import type { Batch } from "../../input/batch/batch-file.js";
+import { findDependencies, splitJobWords } from "../../input/batch/job-dependencies.js";
 import { findLabelMistake } from "../../input/batch/job-name.js";
+import type { AskedDependency } from "../../model/dependency.js";
 import type { Job, JobId, Requirement } from "../../model/job.js";
 import { OptionReader, type RawScript } from "./option-reader.js";
 import type { Environment } from "./option-values.js";
@@ -33,7 +35,7 @@ export const FOR_BOTH = [
   "--copy-forward",
   "--copy-backwards",
 ];
-export const FOR_A_JOB = [...FOR_BOTH, "--name"];
+export const FOR_A_JOB = [...FOR_BOTH, "--name", "--after", "--after-any", "--after-fail"];
 const FOR_ALL = [
   ...FOR_BOTH,
   "--gpus",
@@ -96,7 +98,33 @@ export function applyScriptOptions(batch: Batch, revise: Revise, env: Environmen
     return { ...withOwn(job, set, revised, options.requirement), command, ...named(set, batch) };
   });
   if (reader.problems.length > 0) throw problemsError(reader.problems);
-  return { options, jobs, own, jobEnv };
+  return { options, jobs: withDependencies(jobs, asked), own, jobEnv };
+}
+
+/** Throws UserError for unknown names, and for jobs that wait for each other. */
+function withDependencies(jobs: readonly Job[], own: readonly OwnOptions[]): readonly Job[] {
+  const asking = jobs.map((job, index) => ({ job, asked: askedDependencies(own[index] as OwnOptions) }));
+  const { dependsOn, problems } = findDependencies(asking);
+  if (problems.length > 0) throw problemsError(problems);
+  if (dependsOn.size === 0) return jobs;
+  return jobs.map((job) => {
+    const found = dependsOn.get(job.id);
+    return found === undefined ? job : { ...job, dependsOn: found };
+  });
+}
+
+export function askedDependencies({
+  set: { after, afterAny, afterFail },
+  whereIs,
+}: Pick<OwnOptions, "set" | "whereIs">): AskedDependency[] {
+  const asked = [
+    { when: "succeeded", flag: "--after", texts: after },
+    { when: "ended", flag: "--after-any", texts: afterAny },
+    { when: "failed", flag: "--after-fail", texts: afterFail },
+  ] as const;
+  return asked.flatMap(({ when, flag, texts }) =>
+    texts === undefined ? [] : [{ when, words: splitJobWords(texts), where: whereIs(flag) }],
+  );
 }
 
 function readOwn(

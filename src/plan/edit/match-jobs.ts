@@ -42,7 +42,7 @@ export function matchJobs(
   const ids = new Map<JobId, JobId>();
   const added = new Set<JobId>();
   let last = highest;
-  const jobs = given.map((job) => {
+  const numbered = given.map((job) => {
     const same = labelled.get(job.id) ?? kept.get(keyOf(job))?.pop();
     if (same === undefined) {
       last = Math.max(last + 1, job.id);
@@ -52,6 +52,7 @@ export function matchJobs(
     ids.set(job.id, id);
     return withId(job, id);
   });
+  const jobs = numbered.map((job) => withDependencies(job, ids));
   const used = new Set(ids.values());
   const gone = past.map(({ job }) => job.id).filter((id) => !used.has(id));
   return { jobs, ids, gone, added };
@@ -85,6 +86,12 @@ function furthest(group: readonly PastJob[], count: number): PastJob[] {
 /** Jobs start in the order of the file, not of their ids. */
 function withId(job: Job, id: JobId): Job {
   return id === job.id ? job : { ...job, id, order: job.order ?? job.id };
+}
+
+function withDependencies(job: Job, ids: ReadonlyMap<JobId, JobId>): Job {
+  if (job.dependsOn === undefined) return job;
+  const dependsOn = job.dependsOn.map(({ job: id, when }) => ({ job: ids.get(id) ?? id, when }));
+  return { ...job, dependsOn };
 }
 
 function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, number> {

@@ -91,6 +91,9 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       return;
     case "job-skipped":
       return skip(state, event);
+    case "job-blocked":
+      state.dependencies.untold.delete(event.job);
+      return;
     case "job-reopened":
       return reopen(state, event);
     case "job-replaced":

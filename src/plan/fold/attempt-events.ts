@@ -180,7 +180,7 @@ function stick({ state, machine, attempt }: About): boolean {
 export function isReclaimed(state: RunState, tracked: TrackedJob, attempt: Attempt): boolean {
   if (attempt.isCurrent) return false;
   const { fate, isReplaced, lastNumber } = tracked;
-  const isHere = fate.kind === "waiting" || fate.kind === "dropped" || fate.kind === "stopped";
+  const isHere = fate.kind !== "tried" && fate.kind !== "skipped";
   const isFree = isHere && !isReplaced;
   if (!isFree || attempt.number !== lastNumber) return false;
   makeCurrent(state, tracked, attempt);

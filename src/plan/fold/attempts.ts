@@ -1,24 +1,22 @@
-// The only file that changes a job's fate or an attempt's stage, so that counts and indices stay correct.
+// The only file that changes an attempt's stage, so that counts and indices stay correct.
 
 import { ASSIGNED, type Attempt, type Stage } from "../../model/attempt.js";
-import { attemptKey, rankIn } from "../../model/attempt-key.js";
+import { rankIn } from "../../model/attempt-key.js";
 import {
   attemptsOf,
   type Fate,
   type MachineState,
-  type Phase,
   phaseAt,
   phaseOf,
   runsOf,
   type TrackedJob,
   withAttempt,
 } from "../../model/batch-state.js";
+import { unlink } from "../dependencies.js";
 import { type RunState, toChange } from "../run-state.js";
+import { forget, list, unlist } from "./attempt-lists.js";
+import { DROPPED, fateAtHome, passOn, recount, relink, setFate, WAITING } from "./fates.js";
 
-/** One shared object, because a batch can have very many jobs. */
-export const WAITING: Fate = { kind: "waiting" };
-const DROPPED: Fate = { kind: "dropped" };
-const STOPPED: Fate = { kind: "stopped" };
 /** Shared, because nearly all jobs have no attempt or one. */
 const NONE: readonly Attempt[] = [];
 
@@ -45,12 +43,6 @@ export function assignTo(state: RunState, machine: MachineState, tracked: Tracke
 /** The job waits at the client again. If it must not begin any more, it is stopped or dropped. */
 export function giveBack(state: RunState, tracked: TrackedJob): void {
   setFate(state, tracked, fateAtHome(state, tracked));
-}
-
-function fateAtHome({ interrupted, stopping }: RunState, { job, isGone }: TrackedJob): Fate {
-  if (isGone) return DROPPED;
-  if (interrupted === "stop" || stopping.has(job.id)) return STOPPED;
-  return interrupted === "no" ? WAITING : DROPPED;
 }
 
 export function drop(state: RunState, tracked: TrackedJob): void {
@@ -103,6 +95,7 @@ export function setStage(state: RunState, machine: MachineState, attempt: Attemp
   if (attempt.isCurrent) recount(state, phaseAt(attempt.stage), phaseAt(stage));
   attempt.stage = stage;
   list(machine, attempt);
+  if (attempt.isCurrent) passOn(state, attempt.job);
 }
 
 /** Notes that the attempt has begun. */
@@ -149,14 +142,6 @@ export function settleRetry(state: RunState, tracked: TrackedJob): void {
   }
 }
 
-function setFate(state: RunState, tracked: TrackedJob, fate: Fate): void {
-  const before = phaseOf(tracked);
-  tracked.fate = fate;
-  recount(state, before, phaseOf(tracked));
-  if (fate.kind === "waiting") state.waiting.add(tracked.job.id);
-  else state.waiting.delete(tracked.job.id);
-}
-
 /** Adds a job that the state does not have yet. */
 export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   const tracked: TrackedJob = {
@@ -174,6 +159,8 @@ export function track(state: RunState, job: TrackedJob["job"]): TrackedJob {
   state.jobs.set(job.id, tracked);
   state.tally.waiting++;
   state.waiting.add(job.id);
+  if (job.dependsOn !== undefined) relink(state, tracked);
+  passOn(state, job.id);
   return tracked;
 }
 
@@ -182,65 +169,14 @@ export function untrack(state: RunState, tracked: TrackedJob): void {
   settleRetry(state, tracked);
   release(state, attemptsOf(tracked));
   state.tally[phaseOf(tracked)]--;
-  state.waiting.delete(tracked.job.id);
-  state.stopping.delete(tracked.job.id);
-  state.jobs.delete(tracked.job.id);
-}
-
-function recount({ tally }: RunState, before: Phase, after: Phase): void {
-  if (before === after) return;
-  tally[before]--;
-  tally[after]++;
+  const { id } = tracked.job;
+  for (const set of [state.waiting, state.held, state.stopping]) set.delete(id);
+  state.jobs.delete(id);
+  unlink(state.dependencies, id);
+  state.dependencies.untold.delete(id);
+  passOn(state, id);
 }
 
 function isCurrentOf({ fate }: TrackedJob, attempt: Attempt): boolean {
   return fate === attempt;
-}
-
-function list(machine: MachineState, attempt: Attempt): void {
-  const { stage } = attempt;
-  indexOf(machine, attempt)?.add(attempt);
-  if (stage.kind !== "stuck" && stage.kind !== "collected") return;
-  forget(machine, attempt);
-  if (stage.kind === "stuck") {
-    machine.stuck++;
-    return;
-  }
-  if (stage.missing.length > 0) machine.rests.set(attemptKey(attempt), attempt);
-  else if (stage.isThere) (stage.isKept ? machine.kept : machine.toFree).set(attemptKey(attempt), attempt);
-  if (stage.isToRetry) machine.toRetry.add(attempt.job);
-}
-
-/** Does nothing if the machine has a later attempt of the job. */
-function forget({ attempts }: MachineState, attempt: Attempt): void {
-  if (attempts.get(attempt.job) === attempt) attempts.delete(attempt.job);
-}
-
-function unlist(machine: MachineState, attempt: Attempt): void {
-  const { stage } = attempt;
-  indexOf(machine, attempt)?.delete(attempt);
-  if (stage.kind === "stuck") machine.stuck--;
-  if (stage.kind !== "collected") return;
-  machine.toFree.delete(attemptKey(attempt));
-  machine.kept.delete(attemptKey(attempt));
-  machine.rests.delete(attemptKey(attempt));
-  if (stage.isToRetry) machine.toRetry.delete(attempt.job);
-}
-
-function indexOf({ current, overtaken }: MachineState, { stage, isCurrent }: Attempt): Set<Attempt> | null {
-  switch (stage.kind) {
-    case "assigned":
-    case "sent":
-    case "queued":
-      return isCurrent ? current[stage.kind] : overtaken.queued;
-    case "running":
-    case "ended":
-      return isCurrent ? current[stage.kind] : overtaken[stage.kind];
-    case "stuck":
-    case "collected":
-    case "unknown":
-      return null;
-    default:
-      return stage satisfies never;
-  }
 }

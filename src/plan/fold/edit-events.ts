@@ -6,7 +6,8 @@ import { type Job, kindOf } from "../../model/job.js";
 import type { ScriptEdit } from "../../model/script-edit.js";
 import { asGrown, forgetOutdated } from "../grown.js";
 import type { RunState } from "../run-state.js";
-import { drop, makeCurrent, overtake, release, settleRetry, untrack, WAITING } from "./attempts.js";
+import { drop, makeCurrent, overtake, release, settleRetry, untrack } from "./attempts.js";
+import { relink, WAITING } from "./fates.js";
 
 /** Applying the same edit twice is harmless. */
 export function applyEdit(state: RunState, { moves, gone, after, files }: ScriptEdit): void {
@@ -42,7 +43,9 @@ function copyAfter(
 /** Replaces the job's command, name or line. Its attempts stay, and so does what it needs since it ran out of memory. */
 export function setJob(state: RunState, tracked: TrackedJob, job: Job): void {
   forgetOutdated(state, job);
+  const { dependsOn } = tracked.job;
   tracked.job = asGrown(state, job);
+  if (tracked.job.dependsOn !== dependsOn) relink(state, tracked);
   const { id, requirement } = tracked.job;
   if (requirement === undefined) state.kinds.delete(id);
   else state.kinds.set(id, kindOf(requirement));

@@ -4,6 +4,7 @@ import { type MachineState, newMachine, newTally, type TrackedJob } from "../../
 import { type Job, kindOf } from "../../model/job.js";
 import { newLife } from "../../model/life.js";
 import { newCrashes } from "../crashes.js";
+import { newDependencies } from "../dependencies.js";
 import { newHalting } from "../halt.js";
 import type { Policy, RunState } from "../run-state.js";
 import { newStock } from "../stock.js";
@@ -32,6 +33,7 @@ export function initialState(beginning: Beginning): RunState {
     machines,
     tally: newTally(),
     waiting: new Set(),
+    held: new Set(),
     interrupted: "no",
     life: newLife(),
     policy,
@@ -48,6 +50,7 @@ export function initialState(beginning: Beginning): RunState {
     crashes: newCrashes(),
     excused: new Set(),
     grown: new Map(),
+    dependencies: newDependencies(),
   };
   for (const job of jobs) addJob(state, job);
   return state;

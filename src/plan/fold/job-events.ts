@@ -5,7 +5,8 @@ import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
 import { lastKept } from "../kept-dirs.js";
 import { kindOfJob, type RunState } from "../run-state.js";
-import { assignTo, discard, drop, giveBack, isToRetry, overtake, settleRetry, WAITING } from "./attempts.js";
+import { assignTo, discard, drop, giveBack, isToRetry, overtake, settleRetry } from "./attempts.js";
+import { WAITING } from "./fates.js";
 import { shrink } from "./grow-events.js";
 import { addJob } from "./initial-state.js";
 
@@ -65,10 +66,16 @@ export function reopen(state: RunState, { job: id, aside }: EventOf<"job-reopene
 export function stopJobs(state: RunState, jobs: Iterable<JobId>): void {
   for (const id of jobs) {
     const tracked = state.jobs.get(id);
-    if (tracked === undefined || !isStoppable(tracked)) continue;
+    if (tracked === undefined || !canBeStopped(tracked)) continue;
     state.stopping.add(id);
     if (tracked.fate.kind !== "tried") giveBack(state, tracked);
   }
+}
+
+/** A job that others block is stopped, too: otherwise it would matter which of both happened first. */
+function canBeStopped(tracked: TrackedJob): boolean {
+  const { kind } = tracked.fate;
+  return isStoppable(tracked) || kind === "blocked" || kind === "unneeded";
 }
 
 export function resumeJobs(state: RunState, jobs: readonly JobId[]): void {
@@ -112,7 +119,7 @@ export function retry(state: RunState, { jobs, machine, asides }: EventOf<"jobs-
 export function interrupt(state: RunState, mode: "drain" | "stop"): void {
   if (state.interrupted !== "stop") state.interrupted = mode;
   if (mode === "stop") stopJobs(state, state.jobs.keys());
-  for (const id of [...state.waiting]) giveBack(state, state.jobs.get(id) as TrackedJob);
+  for (const id of [...state.waiting, ...state.held]) giveBack(state, state.jobs.get(id) as TrackedJob);
 }
 
 /** Ends a drain but not a stop: the jobs that the drain held back wait again. */

@@ -7,7 +7,8 @@ import type { RunEvent } from "../../model/event.js";
 import { type JobId, kindOf } from "../../model/job.js";
 import { type RunState, toChange } from "../run-state.js";
 import { isReclaimed } from "./attempt-events.js";
-import { discard, giveBack, noteFreed, noteRun, overtake, setStage, WAITING } from "./attempts.js";
+import { discard, giveBack, noteFreed, noteRun, overtake, setStage } from "./attempts.js";
+import { WAITING } from "./fates.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 

@@ -222,6 +222,8 @@ export function tryRests(state: RunState): void {
     for (const key of rests.keys()) toChange(state, name).restsToTry.add(key);
 }
 
+const IS_WANTED: ReadonlySet<TrackedJob["fate"]["kind"]> = new Set(["waiting", "blocked", "unneeded"]);
+
 /** A job that is no longer in the batch file stays only while a machine has something of it. */
 export function forgetJobs(state: RunState, jobs: Iterable<JobId>): void {
   for (const id of jobs) {
@@ -230,7 +232,7 @@ export function forgetJobs(state: RunState, jobs: Iterable<JobId>): void {
     const left = attemptsOf(tracked).findLast(({ stage }) => stage.kind !== "collected");
     if (left === undefined) untrack(state, tracked);
     // The job does not run again, so its last attempt becomes current.
-    else if (tracked.fate.kind === "waiting") makeCurrent(state, tracked, left);
+    else if (IS_WANTED.has(tracked.fate.kind)) makeCurrent(state, tracked, left);
   }
 }
 

@@ -28,8 +28,13 @@ export interface Manifest {
 
 export function formatManifest({ jobs, settings, ...rest }: Manifest): string {
   const about = { ...rest, settings: withoutMaxOld(settings) };
-  const lines = [...jobs].map(([key, job]) => JSON.stringify({ key, job }));
+  const lines = [...jobs].map(([key, job]) => JSON.stringify({ key, job: withoutDependencies(job) }));
   return `${[JSON.stringify({ v: FORMAT, sshoal: VERSION, about }), ...lines].join("\n")}\n`;
+}
+
+/** A job is handed over only when it needs to wait for no other. */
+function withoutDependencies({ dependsOn: _, ...job }: Job): Job {
+  return job;
 }
 
 type About = Omit<Manifest, "jobs">;
@@ -129,7 +134,8 @@ function isFileName(name: string): boolean {
 /** The paths that a job copies are read locally: a machine must not name anything outside the working directory. */
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
-  const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } = entry.job;
+  const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } =
+    withoutDependencies(entry.job);
   const { priority, order, wrap, limitsMemory, isGrown, ...job } = rest;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
   const need = soundRequirement(requirement);

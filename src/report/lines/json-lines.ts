@@ -20,6 +20,7 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "jobs-complete": true,
   "run-resumed": true,
   "job-skipped": true,
+  "job-blocked": true,
   "job-reopened": true,
   "job-replaced": true,
   "machine-ready": true,

@@ -1,11 +1,13 @@
 // The lines for each event in pipes and log files, except warnings.
 
 import { endingOf, outcomeAtHome } from "../../model/batch-state.js";
+import { dependencyFact } from "../../model/dependency.js";
 import type { RunEvent } from "../../model/event.js";
 import { describeOutcome, type Job, type JobId, shortCommand, succeeded } from "../../model/job.js";
 import type { ViewState } from "../live/view-state.js";
 import type { Sources } from "../reporter.js";
 import { formatBytes } from "../text/amounts.js";
+import { dependencyWords } from "../text/dependency-words.js";
 import { printable } from "../text/printable.js";
 import { waitingWords } from "../text/waiting-words.js";
 import { teeLines } from "./tee-lines.js";
@@ -38,6 +40,8 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
       return { [STREAMS[event.stream]]: outputLines(view, event) };
     case "job-skipped":
       return event.isUnasked ? {} : { stdout: [skippedLine(view, event)] };
+    case "job-blocked":
+      return { stdout: blockedLines(view, event.job) };
     case "run-resumed":
       return { stdout: [resumedLine(event)] };
     case "job-started": {
@@ -145,6 +149,13 @@ function skippedLine(
   if (outcome === null || succeeded(outcome)) return familiar;
   const word = outcome.kind === "lost" ? "was lost" : endingOf(outcome);
   return `${familiar}; it ${word} (${printable(describeOutcome(outcome))}): --retry-failed runs it again`;
+}
+
+/** `skipped: train.sh.train; after job 1 (prepare), which failed`. */
+function blockedLines({ state }: ViewState, id: JobId): string[] {
+  const tracked = state.jobs.get(id);
+  const fact = tracked && dependencyFact(state, tracked);
+  return tracked && fact ? [`skipped: ${printable(tracked.job.name)}; ${dependencyWords(fact)}`] : [];
 }
 
 /** `finished: name; command`; a job that did not succeed is shown with its state instead. */

@@ -56,6 +56,7 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":
+    case "job-blocked":
     case "job-reopened":
     case "job-replaced":
     case "machine-ready":

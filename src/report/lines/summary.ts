@@ -2,8 +2,10 @@
 
 import { endingOf, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import { elapsedMs } from "../../model/batch-times.js";
+import { dependencyFact } from "../../model/dependency.js";
 import { runningJobs, type ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";
+import { dependencyWords } from "../text/dependency-words.js";
 import { printable } from "../text/printable.js";
 import { textWidth } from "../text/width.js";
 import { failureLines, type SummaryLook } from "./failure-lines.js";
@@ -22,6 +24,7 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
   return [
     `${title}${countsText(view, jobs)} in ${formatDuration(elapsedMs(view.state, view.lastEventAt))}`,
     ...failureLines(view, jobs, look),
+    ...blockedLines(view, jobs, ellipsis),
     ...unfinishedLines(view, ellipsis),
     ...incompleteLines(view, ellipsis),
     ...view.needs.map(needLine),
@@ -53,11 +56,13 @@ function isFailed(tracked: TrackedJob): boolean {
 
 function countsText({ state: { tally } }: ViewState, jobs: readonly TrackedJob[]): string {
   const { succeeded: good, failed, stopped, lost, skipped, waiting, running, ended, unknown } = tally;
+  const { blocked, unneeded } = tally;
   const unfinished = waiting + running + ended + unknown;
   const parts = [`${good} succeeded`, `${failed} failed`];
   if (stopped > 0) parts.push(`${stopped} stopped`);
   if (lost > 0) parts.push(`${lost} lost`);
-  if (skipped > 0) parts.push(`${skipped} skipped${failedBefore(jobs)}`);
+  const allSkipped = skipped + blocked + unneeded;
+  if (allSkipped > 0) parts.push(`${allSkipped} skipped${failedBefore(jobs)}`);
   if (unfinished > 0) parts.push(`${unfinished} unfinished`);
   return parts.join(", ");
 }
@@ -65,6 +70,17 @@ function countsText({ state: { tally } }: ViewState, jobs: readonly TrackedJob[]
 function failedBefore(jobs: readonly TrackedJob[]): string {
   const count = jobs.filter((tracked) => tracked.fate.kind === "skipped" && isFailed(tracked)).length;
   return count === 0 ? "" : ` (${count} of them failed before)`;
+}
+
+/** Jobs that did not run because of others, with the reason. */
+function blockedLines({ state }: ViewState, jobs: readonly TrackedJob[], ellipsis: string): string[] {
+  if (state.tally.blocked + state.tally.unneeded === 0) return [];
+  const blocked = jobs.filter(({ fate: { kind } }) => kind === "blocked" || kind === "unneeded");
+  const lines = blocked.slice(0, LISTED).map((tracked) => {
+    const fact = dependencyFact(state, tracked);
+    return `  ${printable(tracked.job.name)}  ${fact === null ? "" : dependencyWords(fact)}`;
+  });
+  return ["skipped jobs:", ...lines, ...moreLine(blocked.length, ellipsis)];
 }
 
 function unfinishedLines(view: ViewState, ellipsis: string): string[] {

@@ -140,6 +140,7 @@ export function warningLines(event: RunEvent, { jobs, tally }: BatchState): stri
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":
+    case "job-blocked":
     case "job-reopened":
     case "job-replaced":
     case "machine-lost":

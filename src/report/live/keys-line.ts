@@ -75,7 +75,7 @@ function interruptedParts({ interrupted, state: { tally } }: KeysView): string[]
 }
 
 function detachingParts({ state }: KeysView): string[] {
-  const unsent = state.tally.waiting - countQueued(state);
+  const unsent = state.tally.waiting - state.held.size - countQueued(state);
   if (unsent === 0) return ["detaching"];
   return [`detaching once the machines have ${count(unsent, "more job")}`, "d detach now"];
 }

@@ -20,8 +20,8 @@ export function progressLines(view: ViewState, canvas: Canvas): string[] {
 function barLine(view: ViewState, tookMs: number, canvas: Canvas): string {
   const { now, columns, look } = canvas;
   const leftMs = timeLeftMs(view.state, now);
-  const { succeeded, failed, stopped, lost, skipped } = view.state.tally;
-  const done = succeeded + failed + stopped + lost + skipped;
+  const { succeeded, failed, stopped, lost, skipped, blocked, unneeded } = view.state.tally;
+  const done = succeeded + failed + stopped + lost + skipped + blocked + unneeded;
   const parts = [`${done}/${view.state.jobs.size}`, formatDuration(tookMs)];
   const short = parts.join(look.separator);
   if (leftMs !== null) parts.push(`~${formatRoughDuration(leftMs)} left`);
@@ -39,10 +39,10 @@ function barLine(view: ViewState, tookMs: number, canvas: Canvas): string {
 }
 
 function barSpans(view: ViewState, width: number, look: Look): Span[] {
-  const { succeeded, skipped, failed, stopped, lost, running, ended } = view.state.tally;
+  const { succeeded, skipped, failed, stopped, lost, running, ended, blocked, unneeded } = view.state.tally;
   const cellsUpTo = (count: number) => Math.round((count / Math.max(1, view.state.jobs.size)) * width);
-  const good = succeeded + skipped;
-  const bad = failed + stopped + lost;
+  const good = succeeded + skipped + unneeded;
+  const bad = failed + stopped + lost + blocked;
   const doneEnd = cellsUpTo(good);
   const failedEnd = cellsUpTo(good + bad);
   const runningEnd = cellsUpTo(good + bad + running + ended);
@@ -56,7 +56,9 @@ function barSpans(view: ViewState, width: number, look: Look): Span[] {
 
 function countsLine(view: ViewState, canvas: Canvas): string {
   const { columns, look } = canvas;
-  const { succeeded, skipped, failed, stopped, lost, running, waiting, ended, unknown } = view.state.tally;
+  const { succeeded, skipped, failed, stopped, lost, running, waiting, ended, unknown, blocked, unneeded } =
+    view.state.tally;
+  const allSkipped = skipped + blocked + unneeded;
   const counts = [
     span(`${succeeded} succeeded`, succeeded > 0 ? "good" : "normal"),
     span(`${failed} failed`, failed > 0 ? "bad" : "normal"),
@@ -66,7 +68,7 @@ function countsLine(view: ViewState, canvas: Canvas): string {
   if (stopped > 0) counts.push(span(`${stopped} stopped`));
   // On a machine that was left out, or lost with one.
   if (lost + unknown > 0) counts.push(span(`${lost + unknown} lost`, "lost"));
-  if (skipped > 0) counts.push(span(`${skipped} skipped`));
+  if (allSkipped > 0) counts.push(span(`${allSkipped} skipped`));
   if (ended > 0) counts.push(span(`${ended} to collect`));
   return formatSpans(joinedSpans(counts, look.separator, columns), canvas);
 }

@@ -99,6 +99,7 @@ class TerminalReporter implements Reporter, LiveView {
       case "machine-serves":
       case "jobs-complete":
       case "job-skipped":
+      case "job-blocked":
       case "job-reopened":
       case "job-replaced":
       case "machine-ready":

@@ -134,6 +134,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":
+    case "job-blocked":
     case "job-reopened":
     case "job-replaced":
     case "machine-ready":

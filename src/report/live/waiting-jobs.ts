@@ -2,9 +2,11 @@
 
 import { rankOf } from "../../model/attempt-key.js";
 import type { TrackedJob } from "../../model/batch-state.js";
+import { dependencyFact } from "../../model/dependency.js";
 import type { Job } from "../../model/job.js";
 import { reasonFor } from "../../model/waiting-reason.js";
 import { formatDuration } from "../text/amounts.js";
+import { dependencyWords } from "../text/dependency-words.js";
 import { printable } from "../text/printable.js";
 import { waitingWords } from "../text/waiting-words.js";
 import type { MachineView } from "./machine-view.js";
@@ -59,9 +61,12 @@ function byRank(one: TrackedJob, other: TrackedJob): number {
   return rankOf(one.job) - rankOf(other.job);
 }
 
-function reasonOf(view: ViewState, { job, fate }: TrackedJob, now: number): string {
+function reasonOf(view: ViewState, tracked: TrackedJob, now: number): string {
+  const { job, fate } = tracked;
   if (view.stopping !== null) return "no new jobs start";
   if (view.paused !== null) return "paused";
+  const fact = dependencyFact(view.state, tracked);
+  if (fact !== null) return dependencyWords(fact);
   if (fate.kind !== "tried")
     return hasAnswer(view) ? "no machine has room for it now" : "no machine has answered yet";
   const machine = view.machines.get(fate.machine);

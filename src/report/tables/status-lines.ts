@@ -109,9 +109,9 @@ function followerText({ jobs, follower, command }: BatchStatus): string {
   return isAnyStopped ? "the same command, or sshoal retry --state stopped, runs stopped jobs again" : "";
 }
 
-/** Stopped before it began, so nothing will be collected. */
-function isUnbegun({ state, outcome }: JobStatus): boolean {
-  return state === "stopped" && outcome === null;
+/** Stopped before it began, or skipped because of another job, so nothing will be collected. */
+function isUnbegun({ state, outcome, isHere }: JobStatus): boolean {
+  return (state === "stopped" || (state === "skipped" && !isHere)) && outcome === null;
 }
 
 /** One object per job, in the format that docs/json-events.md promises to keep. */

@@ -5,6 +5,7 @@ import type { BatchStatus, JobStatus } from "../../model/batch-status.js";
 import { missingText } from "../lines/missing-text.js";
 import { placeName } from "../live/place.js";
 import { formatDuration } from "../text/amounts.js";
+import { dependencyWords } from "../text/dependency-words.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
 import { lastSaid, printable } from "../text/printable.js";
 import type { Signs } from "../text/signs.js";
@@ -61,8 +62,9 @@ export function statusRows(status: BatchStatus, { signs, rowColumns }: StatusLoo
 const WORTH_A_ROW = ["failed", "lost", "stopped", "succeeded", "skipped", "running"] as const;
 
 /** What succeeded has a row only if its results are a problem. */
-function isWorthIt({ state, reason, missing }: JobStatus): boolean {
-  return (state !== "succeeded" && state !== "skipped") || reason !== undefined || missing !== undefined;
+function isWorthIt({ state, reason, missing, dependency }: JobStatus): boolean {
+  if (state !== "succeeded" && state !== "skipped") return true;
+  return reason !== undefined || missing !== undefined || dependency !== undefined;
 }
 
 function stoppedListed(jobs: readonly JobStatus[]): JobStatus[] {
@@ -91,13 +93,15 @@ function placeOf({ slots }: BatchStatus, job: JobStatus): string {
 }
 
 /** How it ended and why, what keeps its results from coming, or the last line it printed. */
-function whatOf({ lastWords }: BatchStatus, { job, state, outcome, reason, missing }: JobStatus): string {
+function whatOf({ lastWords }: BatchStatus, status: JobStatus): string {
+  const { job, state, outcome, reason, missing, dependency } = status;
   const words = lastWords.get(job) ?? "";
   const parts: string[] = [];
   if (state === "running") parts.push(lastSaid(words));
   else if (state === "stopped" && outcome === null) parts.push("it had not begun");
   else if (outcome !== null && state !== "succeeded")
     parts.push(joined(outcomeWords(outcome, words), reasonWords(outcome, words)));
+  if (dependency !== undefined) parts.push(dependencyWords(dependency));
   if (reason !== undefined) parts.push(`not collected: ${printable(reason)}`);
   if (missing !== undefined) parts.push(`incomplete: ${printable(missingText(missing))}`);
   return parts.filter((part) => part !== "").join("; ");
@@ -125,7 +129,8 @@ function waitingRows(status: BatchStatus): { readonly rows: Row[]; readonly othe
   return { rows, others: waiting.length - rows.length };
 }
 
-function waitingReason(status: BatchStatus, { job, machine }: JobStatus, busy: number): string {
+function waitingReason(status: BatchStatus, { job, machine, dependency }: JobStatus, busy: number): string {
+  if (dependency !== undefined) return dependencyWords(dependency);
   if (machine === null)
     return status.follower === null ? "no client follows the batch" : "no machine has it yet";
   const slots = status.slots.get(machine) ?? [];

@@ -4,6 +4,7 @@ import { jobLabel } from "../../model/job-label.js";
 import type { Change, Hold, NextEnd, WhyBatch, WhyJob, WhyMachine } from "../../model/why.js";
 import { jsonLine } from "../lines/json-lines.js";
 import { formatDuration, formatRoughDuration } from "../text/amounts.js";
+import { dependencyWords } from "../text/dependency-words.js";
 import { memoryWords } from "../text/gigabytes.js";
 import { needWords } from "../text/need-words.js";
 import { outcomeWords, reasonWords } from "../text/outcome-words.js";
@@ -56,11 +57,20 @@ function jobLines(why: WhyJob, batch: WhyBatch): string[] {
       return [`${label} runs on ${placeWords(why.machine, why.cards)}${lasting("for", why.elapsedMs)}`];
     case "ended":
       return [endedLine(label, why)];
+    case "after":
+      return [afterLine(label, why)];
     case "waits":
       return waitingLines(label, why, batch);
     default:
       return why satisfies never;
   }
+}
+
+/** `train waits for job 3 (prepare), which runs on gpu1`, or `train is skipped: after job 3 (prepare), which failed`. */
+function afterLine(label: string, { dependency, others }: Extract<WhyJob, { kind: "after" }>): string {
+  const words = dependencyWords(dependency);
+  const more = others === 0 ? "" : `, and ${others} more ${others === 1 ? "waits" : "wait"} for jobs`;
+  return dependency.isOver ? `${label} is skipped: ${words}` : `${label} ${words}${more}`;
 }
 
 function endedLine(label: string, why: Extract<WhyJob, { kind: "ended" }>): string {

@@ -3,8 +3,10 @@
 import fc from "fast-check";
 import { aHaltRule } from "./a-halt-rule.js";
 
-export function simulationFacts(most: { jobs: number; machines: number; canFail?: true }) {
+/** `hasGraph`: some jobs come after others. */
+export function simulationFacts(most: { jobs: number; machines: number; canFail?: true; hasGraph?: true }) {
   return fc.record({
+    graph: most.hasGraph ? aGraph : fc.constant([]),
     canFail: most.canFail ? fc.boolean() : fc.constant(false),
     jobs: fc.integer({ min: 1, max: most.jobs }),
     late: fc.integer({ min: 0, max: 3 }),
@@ -18,6 +20,17 @@ export function simulationFacts(most: { jobs: number; machines: number; canFail?
     }),
   });
 }
+
+const aGraph = fc.array(
+  fc.array(
+    fc.record({
+      back: fc.integer({ min: 1, max: 4 }),
+      when: fc.constantFrom("succeeded" as const, "ended" as const, "failed" as const),
+    }),
+    { maxLength: 3 },
+  ),
+  { minLength: 1, maxLength: 9 },
+);
 
 /** One number per choice. */
 export class Tape {

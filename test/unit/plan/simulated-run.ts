@@ -5,7 +5,7 @@ import { parseAttemptKey } from "../../../src/model/attempt-key.js";
 import { isStoppable, standingOf } from "../../../src/model/batch-state.js";
 import type { Decision, VerbNews } from "../../../src/model/decision.js";
 import type { News, RunEvent } from "../../../src/model/event.js";
-import type { Job, Outcome } from "../../../src/model/job.js";
+import type { Dependency, Job, Outcome } from "../../../src/model/job.js";
 import { isRecorded } from "../../../src/model/recorded.js";
 import { decide } from "../../../src/plan/decide.js";
 import { apply } from "../../../src/plan/fold/apply.js";
@@ -67,6 +67,8 @@ export interface SimulationFacts {
   /** Machines may be left out, and results may be stuck: then not all jobs are collected. */
   readonly canFail?: boolean;
   readonly policy: Policy;
+  /** What each job comes after, again and again: a job so many lines back. Absent: nothing. */
+  readonly graph?: readonly (readonly (Pick<Dependency, "when"> & { readonly back: number })[])[];
 }
 
 const MORE = { cpus: 9, memoryMb: 9, gpu: null, reservesMachine: false };
@@ -74,7 +76,9 @@ const isLarge = (line: number) => line % 3 === 0;
 const hasOwnTree = (line: number) => line % 2 === 0;
 const takesLarge = (machine: string) => machine !== "b";
 
-function aJob(line: number, isMixed: boolean): Job {
+function aJob(line: number, { isMixed, graph = [] }: SimulationFacts): Job {
+  const asked = graph[line % Math.max(1, graph.length)] ?? [];
+  const dependsOn = asked.map(({ back, when }) => ({ job: line - back, when })).filter(({ job }) => job > 0);
   return {
     id: line,
     line,
@@ -83,6 +87,7 @@ function aJob(line: number, isMixed: boolean): Job {
     ...(isMixed && isLarge(line) && { requirement: MORE }),
     ...(isMixed && hasOwnTree(line) && { copyForward: ["data"] }),
     ...(line % 2 === 0 && { keepsDir: true }),
+    ...(dependsOn.length > 0 && { dependsOn }),
   };
 }
 
@@ -151,10 +156,7 @@ export class Simulation {
   /** The jobs that have arrived so far. */
   jobs(): Job[] {
     const added = this.record.flatMap((event) => (event.kind === "jobs-added" ? event.jobs : []));
-    return [
-      ...Array.from({ length: this.#facts.jobs }, (_, n) => aJob(n + 1, this.#facts.isMixed)),
-      ...added,
-    ];
+    return [...Array.from({ length: this.#facts.jobs }, (_, n) => aJob(n + 1, this.#facts)), ...added];
   }
 
   #newState(): RunState {
@@ -205,7 +207,7 @@ export class Simulation {
     if (this.#come > jobs + late) return;
     this.#come += 1;
     if (this.#come > jobs + late) this.#emit({ kind: "jobs-complete" });
-    else this.#emit({ kind: "jobs-added", jobs: [aJob(this.#come, this.#facts.isMixed)], position: null });
+    else this.#emit({ kind: "jobs-added", jobs: [aJob(this.#come, this.#facts)], position: null });
   }
 
   /** One random step. */

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { jobStatuses } from "../../../src/batch/job-status.js";
 import { attemptsOf, type BatchState, JOB_WORDS, type JobWord } from "../../../src/model/batch-state.js";
 import type { JobStatus } from "../../../src/model/batch-status.js";
-import type { Counts, RunEvent } from "../../../src/model/event.js";
+import type { RunEvent } from "../../../src/model/event.js";
 import { type Outcome, succeeded } from "../../../src/model/job.js";
 import type { ResultTable } from "../../../src/model/result.js";
 import { countJobs } from "../../../src/plan/run-state.js";
@@ -121,9 +121,11 @@ function said(text: string): Said {
   return Object.fromEntries([...parts].map(([, amount, word = ""]) => [word, Number(amount)]));
 }
 
-/** As in reports: skipped jobs are not counted a second time by their outcome. */
-function ownCounts(state: BatchState): Counts {
-  const counts: Record<keyof Counts, number> = { ...countJobs(state) };
+/** As in reports: skipped jobs are not counted a second time by their outcome, and include those that other jobs block. */
+function ownCounts(state: BatchState): Record<keyof typeof NONE, number> {
+  const { blocked = 0, unneeded = 0, ...known } = countJobs(state);
+  const { skipped, unfinished } = known;
+  const counts = { ...known, skipped: skipped + blocked + unneeded, unfinished: unfinished - blocked };
   for (const { fate } of state.jobs.values()) if (fate.kind === "skipped") counts[endingOf(fate.outcome)]--;
   return counts;
 }
@@ -139,9 +141,9 @@ function compareStatus(state: BatchState): void {
   const here = statuses.filter(
     ({ isHere, state: word, outcome }) => isHere || (word === "stopped" && outcome === null),
   );
-  const { skipped, ...counts } = countJobs(state);
+  const { skipped, blocked, unneeded = 0, ...counts } = countJobs(state);
   const of = (word: JobWord) => here.filter((status) => status.state === word).length;
-  const unfinished = statuses.length - here.length;
+  const unfinished = statuses.length - here.length - unneeded;
   const words = { failed: of("failed"), stopped: of("stopped"), lost: of("lost"), unfinished };
   expect({ succeeded: of("succeeded") + of("skipped"), ...words }).toEqual(counts);
   const nothing = { slots: new Map(), lastWords: new Map(), shortages: new Map(), unreached: [] };

@@ -167,10 +167,34 @@ test("every mistake is reported with its line and the allowed options", async ()
   expect(lines[0]).toMatch(/--json cannot be set here \(for all jobs: --num-cpus .* --machines /);
   expect(lines[1]).toMatch(/--num-cpus takes a number <n>, got "many" \(for example --num-cpus 2\)/);
   expect(message).toMatch(/unknown option '--rety'/);
-  expect(message).toMatch(/--machines cannot be set here \(for one job: --num-cpus [^)]*--name\)/);
+  expect(message).toMatch(
+    /--machines cannot be set here \(for one job: --num-cpus [^)]*--name --after --after-any --after-fail\)/,
+  );
   expect(message).toMatch(/this shell has no NOPE to pass on/);
   expect(message).toMatch(/a quote is not closed/);
   expect(message).toMatch(/"8000" is no option/);
+});
+
+test("a job comes after others, by name or line; the options of one job add up", async () => {
+  const { jobs } = await read(
+    "true\n#@ --name a --after 1\ntrue\n#@ --after a --after-any 1,a\n#@ --after-fail a\ntrue\n",
+  );
+  expect(jobs.map(({ dependsOn }) => dependsOn)).toEqual([
+    undefined,
+    [{ job: 1, when: "succeeded" }],
+    [
+      { job: 3, when: "succeeded" },
+      { job: 1, when: "ended" },
+      { job: 3, when: "ended" },
+      { job: 3, when: "failed" },
+    ],
+  ]);
+});
+
+test("a job after an unknown job, or after itself, is a mistake; and so are dependencies of all jobs", async () => {
+  expect(await errorOf("#@ --after 2\ntrue\n")).toMatch(/^jobs\.sh:1: the job 2 comes after itself/);
+  expect(await errorOf("true\n#@ --after-fail 9\ntrue\n")).toMatch(/^jobs\.sh:2: there is no job 9/);
+  expect(await errorOf("#@ --after 3\n\ntrue\n")).toMatch(/^jobs\.sh:1: --after cannot be set here/);
 });
 
 test("options without a job right below are a mistake after the first job", async () => {

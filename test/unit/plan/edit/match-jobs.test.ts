@@ -32,6 +32,22 @@ describe("by command", () => {
     expect([gone, [...added]]).toEqual([[], [4]]);
   });
 
+  test("dependencies follow their jobs to the ids that these have", () => {
+    const [added, first, second] = jobsOf(["NEW", "A", "B"]) as [Job, Job, Job];
+    const dependsOn = [
+      { job: first.id, when: "succeeded" },
+      { job: added.id, when: "ended" },
+    ] as const;
+    const { jobs } = match(pastOf(["A", "B"]), [added, first, { ...second, dependsOn }]);
+    expect(jobs[2]).toMatchObject({
+      id: 2,
+      dependsOn: [
+        { job: 1, when: "succeeded" },
+        { job: 3, when: "ended" },
+      ],
+    });
+  });
+
   test("equal commands are matched in order", () => {
     expect(idsOf(match(pastOf(["X", "A", "X"]), jobsOf(["A", "X", "X", "X"])).jobs)).toEqual([2, 1, 3, 4]);
   });

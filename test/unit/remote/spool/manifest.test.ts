@@ -25,6 +25,11 @@ test("a job is read back as it was handed over, with its parameters", async () =
   expect(await reread(job, plain)).toEqual([job, plain]);
 });
 
+test("what a job came after stays at its client: it is handed over when it need not wait", async () => {
+  const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
+  expect(await reread({ ...job, dependsOn: [{ job: 7, when: "ended" }] })).toEqual([job]);
+});
+
 test("parameters that are no texts are not accepted from a machine", async () => {
   const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
   for (const parameters of [{ lr: 1 }, { lr: { toString: "x" } }, "text", null, 7]) {

@@ -68,6 +68,7 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     machines: ["my_machine.yaml"],
     held: { "my_machine.yaml": [13, 14] },
   },
+  "job-blocked": { kind: "job-blocked", at: AT, job: 2, by: 1, when: "succeeded", turnout: "failed" },
   "job-skipped": { kind: "job-skipped", at: AT, job: 1, outcome: SUCCESS },
   "job-reopened": { kind: "job-reopened", at: AT, job: 1 },
   "job-replaced": { kind: "job-replaced", at: AT, job: 2 },
