@@ -94,7 +94,7 @@ with_lock() {
   fi
   start_of $$
   waiter="$$ $started $here"
-  until (set -C && echo "$waiter" >"$lock_file.held") 2>/dev/null; do
+  until name_holder; do
     free_dead_lock
   done
   "$@"
@@ -103,8 +103,18 @@ with_lock() {
   return "$lock_status"
 }
 
-# The holder must be dead at two checks, because its file is empty for a moment before it has a name. Another waiter may
-# have removed the file by now.
+# Creates the file with its content in one step: an empty one would look like that of a dead holder. Some file systems have
+# no hard links.
+name_holder() {
+  { echo "$waiter" >"$lock_file.new.$$" && ln "$lock_file.new.$$" "$lock_file.held"; } 2>/dev/null ||
+    { [ ! -e "$lock_file.held" ] && (set -C && echo "$waiter" >"$lock_file.held") 2>/dev/null; }
+  is_named=$?
+  rm -f "$lock_file.new.$$"
+  return "$is_named"
+}
+
+# The holder must be dead at two checks: without hard links its file is empty for a moment. Another waiter may have
+# removed the file by now.
 free_dead_lock() {
   first_holder=$(cat "$lock_file.held" 2>/dev/null)
   sleep 1

@@ -22,6 +22,7 @@ const IS_TAKEN_BACK = "0000007-1";
 
 /** Files that a run does not always show: they exist only for a moment, or only after a fault. */
 const RARE = [
+  "jobs.lock.new.<pid>",
   "jobs.lock.held",
   "incoming.<pid>/",
   "removing/",

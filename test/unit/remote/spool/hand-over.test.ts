@@ -227,7 +227,7 @@ describe("the claim of a slot", () => {
     await giveAndWait({ [A]: claims }, { room, needs: new Map([["-", need]]) });
     const [first, by, ...rest] = (await read(`jobs/${A}/out`)).split("\n");
     expect(first).toBe(claim);
-    expect(by).toMatch(new RegExp(`^by ${BATCH} 0000001 \\d+$`));
+    expect(by).toMatch(new RegExp(`^by ${BATCH} 0000000001 \\d+$`));
     expect(rest).toEqual([...lines, "end", ""]);
     expect(await read("slots/0/log")).toBe("");
   });
