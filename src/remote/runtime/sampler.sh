@@ -85,7 +85,10 @@ look() {
 "
     ! has_cards "$slot/claim" || wants_cards=yes
   done
-  [ $# = 0 ] || measure | keep_peaks "$@"
+  [ $# != 0 ] || return 0
+  # Not in the pipeline, which would forget when it asked.
+  ask_cards
+  measure | keep_peaks "$@"
 }
 
 # has_cards NEED: true if the jobs of that slot use cards.

@@ -115,7 +115,7 @@ describe.each(SHELLS)("under %s", (_, shell) => {
     await spool.need(["need 1 1000 0", "cards 1 0 1000 500 1 * 0"]);
     await spool.job(A, `echo $$ >${home.path("pid")}; exec ${holds(20, home.path("go"))}`);
     const loop = spool.start();
-    const pid = (await until("it runs", () => home.read("pid").catch(() => null))).trim();
+    const pid = await until("it runs", async () => (await home.read("pid").catch(() => "")).trim() || null);
     const state = `warning=WARNING: infoROM is corrupted\ngpu\nprocess=${pid} 1800 python\nprocess=1 900 other\ngpu\nprocess=${pid} 700 python\n`;
     await home.write("nvidia-smi.state", state);
     await until("it was measured", async () => / 1800 /.test(await peak()), 40_000);

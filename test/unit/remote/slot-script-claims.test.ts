@@ -45,7 +45,9 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       await spool.job(A, `setsid sh -c 'echo $$ >"$HOME/child"; ${waits()}' & ${waits()}`);
       const loop = spool.start();
       loop.ended.catch(() => undefined);
-      const child = Number(await until("its child runs", () => home.read("child").catch(() => null)));
+      const child = Number(
+        await until("its child runs", async () => (await home.read("child").catch(() => "")).trim() || null),
+      );
       const known = [loop.child.pid as number, await pidIn("keeper"), await pidIn("job"), child];
       expect(holders()).toEqual(expect.arrayContaining(known));
       return known;

@@ -114,7 +114,8 @@ describe("out of memory", () => {
         await spool.start().ended;
         const facts = await factsIn(spool);
         expect(await spool.read(`jobs/${keyOf(1)}/exit`)).toBe("137\n");
-        expect(facts[keyOf(1)]).toEqual(["oom=certain"]);
+        // A slow one has a footprint, too.
+        expect(facts[keyOf(1)]).toContain("oom=certain");
         expect(await spool.read(`jobs/${keyOf(2)}/exit`)).toBe("137\n");
         // Other tests on this computer may run out of memory at the same time.
         expect(facts[keyOf(2)]).not.toContain("oom=certain");

@@ -3,7 +3,6 @@
 
 # Its own start is the only time that it knows in ticks: in some containers, the uptime does not begin with the kernel.
 measure() {
-  ask_cards
   # One process for all: awk reads the files by getline, because some end in the meantime, and mawk exits for a missing argument.
   printf '%s%s' "$jobs" "$cards" |
     awk -v proc="$proc" -v groups="$groups" -v page_bytes="$page_bytes" -v ticks="$ticks" \
@@ -12,7 +11,7 @@ measure() {
 
 groups=/sys/fs/cgroup
 
-# Sets $cards to "card <uuid> <pid> <MB>" per process on a card. Asking can take a second, or hang.
+# Sets $cards, at most every ten seconds, to "card <uuid> <pid> <MB>" per process on a card. Asking can take a second, or hang.
 ask_cards() {
   cards=
   [ -n "$wants_cards" ] || return 0
