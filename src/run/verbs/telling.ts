@@ -38,8 +38,6 @@ export function tellSpoolEvent(
         machine,
         slot,
         ...(startedAt !== null && { startedAt }),
-        // Older slots do not report their cards.
-        ...(link.spec.spool === undefined && { gpus: NO_CARDS }),
         ...givenOf(facts),
       });
     }
@@ -85,9 +83,6 @@ export function tellSpoolEvent(
       return event satisfies never;
   }
 }
-
-/** One shared array, because a batch can have very many jobs. */
-const NO_CARDS: readonly string[] = [];
 
 /** The cards and named resources that a job got: `gpus=0,1` and `got=licence:0,nvme:1`. */
 function givenOf(facts: ReadonlyMap<string, string>): Pick<JobStarted, "gpus" | "resources"> {
