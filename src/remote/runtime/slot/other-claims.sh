@@ -7,26 +7,35 @@ claims='' dead=''
 old_claims='' used=''
 # Directories with their owners: " <directory>=<owner> …". This account is "-".
 own_dirs='' owners=''
-# Directories of other accounts, as words.
-other_dirs=''
+# Directories of other accounts, as words: all that are named so, those that were looked at, and those that count.
+seen_dirs='' known_dirs='' other_dirs=''
 # The words that end a program which takes too long: a file could become a fifo, which blocks.
 time_limit=''
 
-# Before the lock: sets $other_dirs. Each has the number of its owner in its name, so that one account has at most three.
+# Before the lock, and again under it if a directory has come since. Sets $other_dirs. Each has the number of its owner in its name,
+# so that one account has at most three.
 find_dirs() {
-  other_dirs=
+  see_dirs
+  known_dirs=$seen_dirs other_dirs=''
+  # shellcheck disable=SC2086
+  [ -z "$seen_dirs" ] || other_dirs=$(print_named_right $seen_dirs)
+}
+
+# Without a fork.
+see_dirs() {
+  seen_dirs=''
   has_flock || return 0
   set --
   for each_dir in "$claims_root"/.sshoal-claims-*; do
     case ${each_dir##*/.sshoal-claims-} in *[!0-9.]*) continue ;; esac
     [ ! -d "$each_dir" ] || [ -L "$each_dir" ] || [ -O "$each_dir" ] || set -- "$@" "$each_dir"
   done
-  [ $# = 0 ] || other_dirs=$(print_named_right "$@")
+  seen_dirs=$*
 }
 
 # print_named_right DIR…: prints those that are named after their owner.
 print_named_right() {
-  exec 4<&-
+  exec 4<&- 9<&-
   # shellcheck disable=SC2012
   printf '%s\0' "$@" | xargs -0 ls -ldn 2>/dev/null | while read -r mode _ owner _ _ _ _ _ path; do
     case $mode in d*) ;; *) continue ;; esac
@@ -39,6 +48,8 @@ print_named_right() {
 # Sets $claims and $old_claims. Names of other accounts are looked up only for reasons (name_owners).
 list_claims() {
   claims='' own_dirs=' '
+  see_dirs
+  [ "$seen_dirs" = "$known_dirs" ] || find_dirs
   confirm_dead
   for each_dir in "$claims_root/.sshoal-claims-$uid" "$claims_root/.sshoal-claims-$uid.1" "$claims_root/.sshoal-claims-$uid.2" \
     "$base/claims@$host"; do
