@@ -18,7 +18,10 @@ export type RunEvent = { readonly at: number } & (
       readonly batch: string;
       readonly script: string;
       readonly jobs: readonly Job[];
-      readonly machines: readonly Pick<MachineSpec, "name" | "address" | "scratch" | "file" | "spool">[];
+      readonly machines: readonly Pick<
+        MachineSpec,
+        "name" | "address" | "scratch" | "file" | "spool" | "resources"
+      >[];
       readonly settings: BatchSettings;
       /** The edit of the batch file since the last run; absent if there was none. */
       readonly edit?: ScriptEdit;

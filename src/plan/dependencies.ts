@@ -12,7 +12,7 @@ export interface Dependencies {
   readonly counts: Map<JobId, Counts>;
   /** Of the jobs that others come after, as last counted. */
   readonly turnouts: Map<JobId, Turnout>;
-  /** Jobs that are skipped because of others, and of which no event has told yet. */
+  /** Jobs that are skipped because of others, and that no event has reported yet. */
   readonly untold: Set<JobId>;
 }
 

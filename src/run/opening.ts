@@ -40,12 +40,13 @@ export function openRun(loop: Loop, opening: Opening): void {
   const { script } = order;
   const { batch, state, edit } = begun;
   const jobs = [...begun.jobs.values()].filter(({ id }) => state.jobs.has(id));
-  const machines = begun.machines.map(({ spec: { name, address, scratch, file, spool } }) => ({
+  const machines = begun.machines.map(({ spec: { name, address, scratch, file, spool, resources } }) => ({
     name,
     address,
     scratch,
     file,
     ...(spool && { spool }),
+    ...(resources && { resources }),
   }));
   const about = { sshoal: VERSION, spoolFormat: SPOOL_FORMAT, batch, script, jobs, machines, settings };
   if (edit === null) loop.emit({ kind: "run-started", ...about });

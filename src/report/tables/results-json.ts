@@ -10,8 +10,8 @@ export function resultsJson({ batch, rows }: Pick<ResultTable, "batch" | "rows">
     const metrics = Object.fromEntries(row.metrics);
     const ended = { outcome, ...failureField(outcome) };
     const { memoryMb = null, gpuMemoryMb = null, cpuMs = null } = row.footprint ?? {};
-    const told = { job, name, line, state, ...ended, parameters, metrics, startedAt, durationMs };
+    const about = { job, name, line, state, ...ended, parameters, metrics, startedAt, durationMs };
     const used = { cpuMs, memoryMb, gpuMemoryMb };
-    return jsonLine({ kind: "job-result", batch, ...told, ...used, machine, slot, attempt, command });
+    return jsonLine({ kind: "job-result", batch, ...about, ...used, machine, slot, attempt, command });
   });
 }

@@ -83,6 +83,15 @@ export class Greeter {
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, ...forecast });
     link.slots = slots;
     link.capacity = capacity;
+    // It has jobs of an earlier client, and can begin no other.
+    if (serves.length === 0)
+      emit({
+        kind: "machine-refused",
+        machine,
+        jobs: [],
+        reason: whyNever(capacity, plan.short),
+        hint: null,
+      });
   }
 
   /** Jobs of new kinds arrived: judges them by what the machine has, as it was measured. */

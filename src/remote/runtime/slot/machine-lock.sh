@@ -53,8 +53,10 @@ find_holder() {
   file_id=$(printf '%02x:%02x:%s' "$major" "$minor" "${file_id#* }")
   holder=$(sed -n "s/^[0-9]*: FLOCK .* \\([0-9][0-9]*\\) $file_id .*/\\1/p" "$proc/locks" 2>/dev/null)
   holder=${holder%%"$newline"*}
+  # The lock may be of a process that has ended, whose number another one could have by now.
+  [ -d "$proc/${holder:-none}" ] || { holder= && return 0; }
   # shellcheck disable=SC2012
-  [ ! -d "$proc/${holder:-none}" ] && holder= || holder=", which the process $holder of $(ls -ld "$proc/$holder" 2>/dev/null | { read -r _ _ owner _ && echo "$owner"; }) has"
+  holder=", which the process $holder of $(ls -ld "$proc/$holder" 2>/dev/null | { read -r _ _ owner _ && echo "$owner"; }) has"
 }
 
 go_unlocked() {

@@ -2,6 +2,8 @@
 # the cores.
 
 sys=/sys
+# In kB, more than any machine has.
+no_limit=999999999999
 # From "room": the lines that do not change, the name of the batch, the cores in thousandths, how much memory stays free for
 # people, and how many slots there may be.
 room_lines='' room_batch='' all_cores='' keep_mb=0 most_slots=0
@@ -54,10 +56,10 @@ measure_memory() {
   done <"$proc/meminfo"
   # Kernels before 3.14 have no MemAvailable. lxcfs has been seen to report 0 in all: then only cgroups count.
   left_kb=${available_kb:-$((free_kb - shared_kb))}
-  [ "${total_kb:-0}" != 0 ] || left_kb=$nobody
+  [ "${total_kb:-0}" != 0 ] || left_kb=$no_limit
   each_cgroup memory heed_limit
   free_mb=$((left_kb / 1024))
-  [ "$left_kb" != "$nobody" ] || free_mb=-
+  [ "$left_kb" != "$no_limit" ] || free_mb=-
 }
 
 # heed_limit VERSION DIR: lowers $left_kb to what the limit of this cgroup leaves. Page cache that can be dropped is free.

@@ -37,6 +37,12 @@ const FULL = aCapacity({
   memory: { totalMb: 64_000, freeMb: 10 },
 });
 
+test("a machine with slots of an earlier client keeps them, even if it can begin no job any more", () => {
+  const past: Slot[] = [{ index: 0, gpus: [] }];
+  const { slots, serves } = plan([aNeed({ memoryMb: 999_999_999 })], {}, past);
+  expect([slots, serves]).toEqual([past, []]);
+});
+
 describe("the kinds that a machine serves", () => {
   test("are those that it could run if nothing else used it", () => {
     const huge = aNeed({ gpu: aGpuNeed({ memoryMb: 90_000 }) });

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -146,3 +146,14 @@ test("a missing home directory is reported, and the script does not run", () => 
 test("a NUL byte in a script is refused", () => {
   expect(() => scriptLines("a\0b", NONCE)).toThrow("NUL");
 });
+
+test.each(["", PADDING])(
+  "the rest of a script of which a start-up file took a part does not run",
+  (padding) => {
+    const lines = scriptLines(`touch ran\n${"echo filler; ".repeat(20)}\ntouch ran${padding}`, NONCE);
+    for (let taken = 1; taken < lines.length; taken += 97) {
+      const { stdout } = run(lines.slice(taken));
+      expect([taken, stdout.toString(), existsSync(join(dir, "ran"))]).toEqual([taken, "", false]);
+    }
+  },
+);
