@@ -142,6 +142,12 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       expect((await other.events()).some((line) => line.startsWith(`ended ${B} 0 0 `))).toBe(true);
     });
 
+    test("a claim names the job that runs, also where the slot keeps it for another job", async () => {
+      for (const key of [A, B]) await spool.job(key, `grep ^by "$HOME/${FILE}" | cut -d' ' -f3`);
+      await spool.run();
+      expect([await outOf(A), await outOf(B)]).toEqual(["0000000001\n", "0000000002\n"]);
+    });
+
     test("a file that was removed is made again, with its lock", async () => {
       await spool.need(["need 1 1000 1"], "machine");
       await spool.job(A, `rm "$HOME/${FILE}"`);
