@@ -1,8 +1,10 @@
 import { appendFile, rm } from "node:fs/promises";
+import { PassThrough, Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { follow } from "../../../../src/remote/spool/follow.js";
 import type { KnownLog } from "../../../../src/remote/spool/log-stream.js";
 import type { SpoolEvent } from "../../../../src/remote/spool/spool-event.js";
+import type { ExecEnd } from "../../../../src/transport/session.js";
 import { killAll, nameOf, pidsWithHome } from "../../../rig/processes.js";
 import { until } from "../../../rig/until.js";
 import { type LocalMachine, makeLocalMachine, pathWithout } from "../a-local-machine.js";
@@ -197,3 +199,27 @@ test("returns when there is no log", async () => {
   await machine.write(`${machine.spool}/settings`, "");
   expect(await start().ended).toMatch(/there is no event log in /);
 });
+
+test("a machine that sends no end of a line does not stop the client: following ends", async () => {
+  const stdout = Readable.from([Buffer.alloc(1 << 20, "a"), Buffer.from("a"), Buffer.from("never read\n")]);
+  const running = {
+    stdin: new PassThrough(),
+    stdout,
+    stderr: Readable.from([]),
+    ended: lost(),
+    close: () => stdout.destroy(),
+  };
+  const following = {
+    place: machine.place,
+    known: new Map(),
+    onEvent: () => {},
+    signal: new AbortController().signal,
+  };
+  const ending = follow({ ...machine.session, exec: async () => running }, following);
+  await expect(ending).rejects.toThrow("Premature close");
+  expect(stdout.readableEnded).toBe(false);
+});
+
+async function lost(): Promise<ExecEnd> {
+  return { kind: "lost", reason: "closed" };
+}
