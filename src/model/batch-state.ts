@@ -4,6 +4,7 @@
 import { type Attempt, isUnbegun, type Stage } from "./attempt.js";
 import type { DecisionKind } from "./decision.js";
 import type { Job, JobId, Outcome } from "./job.js";
+import type { MachineReason } from "./left-out.js";
 import { type Life, newLife } from "./life.js";
 import { SPOOL_FORMAT } from "./machine.js";
 
@@ -16,6 +17,8 @@ export interface BatchState {
   readonly waiting: Set<JobId>;
   /** Jobs that wait at the client for other jobs. */
   readonly held: Set<JobId>;
+  /** Jobs that no machine of this run can ever run, with the reason of each machine. They count as waiting. */
+  readonly leftOut: Map<JobId, readonly MachineReason[]>;
   /** "drain": no new jobs begin. "stop": running jobs are stopped, too. */
   interrupted: "no" | "drain" | "stop";
   readonly life: Life;
@@ -87,6 +90,8 @@ export interface MachineState {
   slots: number;
   /** The kinds of jobs that its slots accept. */
   kinds: ReadonlySet<string>;
+  /** The kinds of jobs that it can never run, each with the reason. */
+  short: ReadonlyMap<string, string>;
   /** It may get jobs. */
   isOpen: boolean;
   /** It gets no jobs because the first ones crashed on it, and would be open otherwise. */
@@ -139,6 +144,7 @@ export function emptyState(): BatchState {
     tally: newTally(),
     waiting: new Set(),
     held: new Set(),
+    leftOut: new Map(),
     interrupted: "no",
     life: newLife(),
   };
@@ -153,6 +159,7 @@ export function newMachine(name: string, order: number, spoolFormat = SPOOL_FORM
     phase: "new",
     slots: 0,
     kinds: new Set(),
+    short: new Map(),
     isOpen: true,
     isSetAside: false,
     isFull: false,

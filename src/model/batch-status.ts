@@ -4,6 +4,7 @@ import { JOB_WORDS, type JobWord } from "./batch-state.js";
 import type { DependencyFact } from "./dependency.js";
 import type { Footprint } from "./footprint.js";
 import type { JobId, Outcome } from "./job.js";
+import type { MachineReason } from "./left-out.js";
 import type { Slot } from "./machine.js";
 
 export interface JobStatus {
@@ -35,6 +36,8 @@ export interface JobStatus {
   readonly reason?: string;
   /** The job that it waits for, or because of which it is skipped; absent: there is none. */
   readonly dependency?: DependencyFact;
+  /** No machine of the last run can ever run it: the reason of each. Absent: it may run. */
+  readonly leftOut?: readonly MachineReason[];
   /** What it used; absent: unknown, or it has not ended. */
   readonly footprint?: Footprint;
 }
@@ -58,12 +61,16 @@ export interface BatchStatus extends BatchTimes {
   readonly jobs: readonly JobStatus[];
   /** Of each machine, as last planned. */
   readonly slots: ReadonlyMap<string, readonly Slot[]>;
+  /** Of each machine. */
+  readonly spoolFormats: ReadonlyMap<string, number>;
   /** The end of what running and failed jobs printed; unsafe to show. */
   readonly lastWords: ReadonlyMap<JobId, string>;
   /** Why waiting jobs do not start, in the words of their machines. */
   readonly shortages: ReadonlyMap<JobId, string>;
   /** "process 1234"; null: no client does. */
   readonly follower: string | null;
+  /** The client that follows the batch, if it is paused. */
+  readonly pausedPid?: number | undefined;
   /** The command that resumes the batch. */
   readonly command: string;
   /** Machines that could not be reached: their jobs are shown as last known. */

@@ -1,7 +1,7 @@
 // What the client does next: one verb on one machine.
 
-import type { Incomplete } from "./event.js";
 import type { JobId } from "./job.js";
+import type { Incomplete } from "./job-event.js";
 
 export type Decision = Verb & { readonly machine: string };
 

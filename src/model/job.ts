@@ -38,6 +38,14 @@ export interface Job {
   readonly copyForward?: readonly string[];
   /** The paths that are collected, relative to its directory. */
   readonly copyBack?: readonly string[];
+  /** An absolute directory of its machine, in which it runs if it runs in place. Absent: that of the batch. */
+  readonly cwd?: string;
+  /** The name of a frozen working directory that it starts with. A job that has one never runs in place. */
+  readonly tree?: string;
+  /** Both of its streams go to one file. */
+  readonly mergesOutput?: boolean;
+  /** How often it was given to the batch before; absent: 0. With another number than before, it runs again. */
+  readonly turn?: number;
   /** Its directory stays on its machine until it succeeds, and the next attempt continues in it. */
   readonly keepsDir?: boolean;
   /** 0 to 999; a smaller number starts earlier. Absent: 500. */
@@ -124,9 +132,26 @@ function laterParts({ gpu, resources = {} }: Requirement): string[] {
   ];
 }
 
+/** What a job says about the files that it starts with. */
+export type OwnFiles = Pick<Job, "copyForward" | "tree">;
+
 /** Identifies the files that a job starts with: equal keys mean equal trees. "-": the tree of the batch. */
-export function treeKeyOf({ copyForward }: Pick<Job, "copyForward">): string {
-  return copyForward === undefined ? "-" : JSON.stringify(copyForward);
+export function treeKeyOf({ copyForward, tree }: OwnFiles): string {
+  if (!hasOwnFiles({ copyForward, tree })) return "-";
+  return JSON.stringify(tree === undefined ? copyForward : { tree, copyForward });
+}
+
+/** False: it starts with the files of the batch, or runs in place with it. */
+export function hasOwnFiles({
+  copyForward,
+  tree,
+}: { [K in keyof OwnFiles]: OwnFiles[K] | undefined }): boolean {
+  return copyForward !== undefined || tree !== undefined;
+}
+
+/** Both streams of this job go to one file. */
+export function mergesOutputOf(job: Job, settings: { readonly mergesOutput?: boolean }): boolean {
+  return job.mergesOutput ?? settings.mergesOutput ?? false;
 }
 
 export type Outcome =

@@ -45,7 +45,8 @@ export function noteSign({ stretches }: Life, at: number): void {
 /** A job has ended, perhaps before the client started that learned of it. */
 export function noteEndAt({ stretches }: Life, endedAt: number): void {
   let next: number | null = null;
-  for (const stretch of stretches.toReversed()) {
+  for (let index = stretches.length - 1; index >= 0; index--) {
+    const stretch = stretches[index] as Stretch;
     if (next !== null && endedAt > next) return;
     if (next !== null) stretch.left--;
     stretch.until = Math.max(stretch.until, endedAt);

@@ -16,6 +16,7 @@ const USES: Readonly<Record<RunEvent["kind"], "replayed" | "kept" | "passing">> 
   "jobs-complete": "kept",
   "job-skipped": "passing",
   "job-blocked": "passing",
+  "jobs-left-out": "replayed",
   "job-reopened": "replayed",
   "job-replaced": "replayed",
   "machine-ready": "kept",
