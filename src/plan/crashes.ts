@@ -30,9 +30,16 @@ export function noteCrash({ crashes }: RunState, event: Ended): void {
   const isQuick = durationMs <= QUICK_MS;
   if (succeeded(outcome) || !isQuick) crashes.well.add(machine);
   const sign = isQuick && stderrTail !== undefined ? crashSign(outcome, stderrTail) : null;
-  const own = crashes.byMachine.get(machine) ?? newStreak();
-  crashes.byMachine.set(machine, own);
-  for (const streak of [crashes.everywhere, own]) extend(streak, event, sign);
+  extend(crashes.everywhere, event, sign);
+  extend(streakOn(crashes, machine), event, sign);
+}
+
+function streakOn({ byMachine }: Crashes, machine: string): Streak {
+  const known = byMachine.get(machine);
+  if (known !== undefined) return known;
+  const added = newStreak();
+  byMachine.set(machine, added);
+  return added;
 }
 
 function extend(streak: Streak, { job, at, outcome, stderrTail = "" }: Ended, sign: string | null): void {

@@ -69,7 +69,8 @@ function seatWhereMoreIsFree(
   id: JobId,
   isBarred: (machine: MachineState) => boolean,
 ): MachineState | null {
-  const preferred = machines.get(grown.get(id)?.prefers ?? "");
+  const name = grown.get(id)?.prefers ?? null;
+  const preferred = name === null ? undefined : machines.get(name);
   return preferred === undefined || isBarred(preferred) ? null : stock.ready.takeSeatOf(preferred);
 }
 

@@ -12,6 +12,7 @@ import { verbsFor } from "./machine-verbs.js";
 import { isQuietEverywhere } from "./remaining.js";
 import type { RunState } from "./run-state.js";
 import { servedBy } from "./served.js";
+import { tellLeftOut } from "./tell-left-out.js";
 
 /** `news` only changes the state, and is applied before the verbs. */
 export interface Plan {
@@ -23,7 +24,7 @@ export interface Plan {
 export function decide(state: RunState, now: number): Plan {
   const isQuiet = isQuietEverywhere(state);
   const machines = concerned(state, now, isQuiet);
-  const news: News[] = [...tellBlocked(state), ...deal(state, now)];
+  const news: News[] = [...tellBlocked(state), ...tellLeftOut(state), ...deal(state, now)];
   const verbs = rebalance(state, now);
   for (const machine of machines) {
     const withheld = withholdOrGiveUp(state, machine, now);

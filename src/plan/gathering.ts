@@ -2,6 +2,7 @@
 
 import type { MachineState } from "../model/batch-state.js";
 import { countWaiting } from "./holdings.js";
+import { MachineHeap } from "./machine-heap.js";
 
 const WORTH_A_TRIP = 200;
 const BETWEEN_TRIPS_MS = 300;
@@ -19,62 +20,28 @@ export function isToCollect(machine: MachineState, now: number): boolean {
 
 /** True if the last collection was some time ago. */
 export function isRested(collectedAt: number, now: number): boolean {
-  return now - collectedAt >= BETWEEN_TRIPS_MS;
+  return collectedAt <= now - BETWEEN_TRIPS_MS;
 }
 
-interface Waiting {
-  readonly machine: MachineState;
-  /** When results were last collected from the machine. */
-  readonly collectedAt: number;
-}
-
-/** The machines that have only a few results, which wait for the next collection. */
+/** The machines of which the next step waits for some time after their last collection. */
 export class Gathering {
-  /** Sorted by last collection, the earliest first, then in the order of the machines. */
-  readonly #waiting: Waiting[] = [];
-  readonly #waitingOf = new Map<MachineState, Waiting>();
+  /** The key is the time of the last collection. */
+  readonly #heap = new MachineHeap();
 
-  /** O(log m) for a new machine or after a collection, without the cost of `splice`; otherwise O(1). */
+  /** O(log m) for a new machine or after a collection; otherwise O(1). */
   put(machine: MachineState): void {
-    const { collectedAt } = machine;
-    if (this.#waitingOf.get(machine)?.collectedAt === collectedAt) return;
-    this.remove(machine);
-    const waiting = { machine, collectedAt };
-    this.#waiting.splice(this.#placeOf(waiting), 0, waiting);
-    this.#waitingOf.set(machine, waiting);
+    const seat = this.#heap.of(machine);
+    if (seat === undefined) this.#heap.add({ machine, key: machine.collectedAt, at: 0 });
+    else this.#heap.move(seat, machine.collectedAt);
   }
 
   remove(machine: MachineState): void {
-    const waiting = this.#waitingOf.get(machine);
-    if (waiting === undefined) return;
-    this.#waitingOf.delete(machine);
-    this.#waiting.splice(this.#placeOf(waiting), 1);
+    const seat = this.#heap.of(machine);
+    if (seat !== undefined) this.#heap.remove(seat);
   }
 
-  /** The machines that have waited long enough. */
+  /** The machines that have waited long enough, in no order. */
   gathered(now: number): MachineState[] {
-    const rested: MachineState[] = [];
-    for (const { machine, collectedAt } of this.#waiting) {
-      if (!isRested(collectedAt, now)) break;
-      rested.push(machine);
-    }
-    return rested;
+    return this.#heap.upTo(now - BETWEEN_TRIPS_MS).map(({ machine }) => machine);
   }
-
-  /** The index of the machine, or the index where it belongs. */
-  #placeOf(waiting: Waiting): number {
-    let [from, to] = [0, this.#waiting.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (isBefore(this.#waiting[middle] as Waiting, waiting)) from = middle + 1;
-      else to = middle;
-    }
-    return from;
-  }
-}
-
-function isBefore(one: Waiting, other: Waiting): boolean {
-  return one.collectedAt === other.collectedAt
-    ? one.machine.order < other.machine.order
-    : one.collectedAt < other.collectedAt;
 }

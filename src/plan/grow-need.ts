@@ -1,9 +1,9 @@
 // The larger need of a job that ran out of memory: more memory, or more of a card, as far as a machine can ever give it. Pure.
 
 import type { Placing } from "../model/batch.js";
-import type { GrownNeed } from "../model/event.js";
 import type { Footprint } from "../model/footprint.js";
 import { failureOf, type GpuRequirement, kindOf, type Outcome, type Requirement } from "../model/job.js";
+import type { GrownNeed } from "../model/job-event.js";
 import type { Capacity, MachineSpec } from "../model/machine.js";
 import { planSlots, type SlotQuestion, slotsWhenEmpty } from "./slots/slots.js";
 

@@ -2,8 +2,8 @@
 
 import type { Attempt } from "../model/attempt.js";
 import type { MachineState } from "../model/batch-state.js";
-import type { Incomplete } from "../model/event.js";
 import type { JobId } from "../model/job.js";
+import type { Incomplete } from "../model/job-event.js";
 
 /** The number of jobs that were given to the machine and, as far as the client knows, have not begun. */
 export function countWaiting({ current: { assigned, sent, queued } }: MachineState): number {

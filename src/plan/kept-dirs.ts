@@ -45,6 +45,8 @@ function isKept({ stage }: Attempt): boolean {
 
 /** The machine that has the job's directory and may get the job; null if no machine is better than the others. */
 export function homeOf(state: RunState, tracked: TrackedJob): MachineState | null {
+  // Nearly all jobs are new: they need no search.
+  if (attemptsOf(tracked).length === 0) return null;
   const kept = lastKept(tracked);
   if (kept === null) return null;
   const machine = state.machines.get(kept.machine);

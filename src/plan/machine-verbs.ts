@@ -12,7 +12,7 @@ import { firstOf, idsOf, incompleteOf } from "./holdings.js";
 import { isNeeded } from "./remaining.js";
 import type { RunState } from "./run-state.js";
 import { servedBy } from "./served.js";
-import { isEmpty } from "./stock.js";
+import { hasFilesToFree, isEmpty, isLingering } from "./stock.js";
 
 /** The most jobs in one archive, because their names must fit into one command line, locally and on the machine. */
 const COLLECT_AT_ONCE = 500;
@@ -164,13 +164,12 @@ function restOf({ jobs }: RunState, attempt: Attempt): Rest {
   return { ...incompleteOf(attempt), key: attemptKey(attempt), isInPlace };
 }
 
-/** Does not free while jobs are handed over that may have arrived before: the hand-over would restore the freed files. */
 function free(state: RunState, machine: MachineState, { now, isQuiet }: Moment): Step {
-  const { name, toFree, busy, collectedAt } = machine;
-  if (toFree.size === 0 || busy.has("free") || busy.has("hand-over")) return null;
+  const { name, toFree, collectedAt } = machine;
+  if (!hasFilesToFree(machine)) return null;
   // The last attempts are removed together with the spool. Other machines may be about to end, too.
-  const mayEnd = isThrough(state, machine, isQuiet) || (isEmpty(machine) && !isRested(collectedAt, now));
-  if (mayEnd && isToClean(state, machine)) return null;
+  if (isThrough(state, machine, isQuiet) && isToClean(state, machine)) return null;
+  if (!isQuiet && isLingering(machine) && !isRested(collectedAt, now)) return null;
   return { kind: "free", machine: name, keys: firstOf(toFree.keys(), COLLECT_AT_ONCE) };
 }
 

@@ -2,15 +2,16 @@
 // the job starts, because only the machine knows. All other braces belong to bash, JSON or awk and stay.
 
 import type { Requirement } from "../model/job.js";
+import { withoutPool } from "../model/resource.js";
 
 /** The names that a job's command or variables have, in the order of the need. `texts`: the command, and values. */
 export function placeholdersIn(
   texts: Iterable<string>,
   { gpu, resources = {} }: Pick<Requirement, "gpu" | "resources">,
 ): string[] {
-  const names = [...(gpu === null ? [] : ["gpu"]), ...Object.keys(resources)];
+  const names = new Set([...(gpu === null ? [] : ["gpu"]), ...Object.keys(resources).map(withoutPool)]);
   const all = [...texts];
-  return names.filter((name) => all.some((text) => hasPlaceholder(text, name)));
+  return [...names].filter((name) => all.some((text) => hasPlaceholder(text, name)));
 }
 
 /** `${gpu}` is a variable of the shell. */

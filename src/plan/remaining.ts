@@ -62,7 +62,7 @@ export function isQuietEverywhere(state: RunState): boolean {
 }
 
 /**
- * True if every job is on its machine, is done, or waits for other jobs. From then on the machines need no client for what
+ * True if every job is on its machine, is done, or waits for other jobs or for the end of a pause. From then on the machines need no client for what
  * they have.
  */
 function isHandedOver(state: RunState): boolean {
@@ -70,7 +70,12 @@ function isHandedOver(state: RunState): boolean {
     assigned.size + sent.size > 0 ||
     phase === "connecting" ||
     (overtaken.queued.size > 0 && (phase === "new" || phase === "ready"));
-  return !isMoreToDeal(state) && ![...state.machines.values()].some(isPending);
+  return !isAnyToDeal(state) && ![...state.machines.values()].some(isPending);
+}
+
+/** In a pause, waiting jobs stay with the client. */
+function isAnyToDeal(state: RunState): boolean {
+  return state.isPaused ? state.isMoreToCome : isMoreToDeal(state);
 }
 
 /** True if all jobs are handed over and, while no job may begin, no reachable machine has a waiting job to give back. */

@@ -1,8 +1,8 @@
 // The state of a run beyond its jobs and machines: the user's wishes, the waiting jobs, and indices.
 
 import { attemptKey, rankIn } from "../model/attempt-key.js";
+import type { Counts } from "../model/batch-event.js";
 import { type BatchState, endingOf, type MachineState } from "../model/batch-state.js";
-import type { Counts } from "../model/event.js";
 import type { HaltRule } from "../model/halt-rule.js";
 import { type JobId, kindOf, type Outcome, type Requirement } from "../model/job.js";
 import type { Dependencies } from "./dependencies.js";
@@ -74,6 +74,8 @@ export interface RunState extends BatchState {
   readonly stock: Stock;
   /** Kinds of the jobs that have their own requirement. */
   readonly kinds: Map<JobId, string>;
+  /** Dropped jobs that no machine can have, by kind, until it is known that none ever can. */
+  readonly homeless: Map<string, Set<JobId>>;
   /** Directories of jobs stay on their machines until the jobs succeed, unless a job's own setting differs. */
   keepsDirs: boolean;
   /** Jobs come from stdin or a growing file: nothing of them stays on machines after the run. */
@@ -128,7 +130,7 @@ export function kindOfJob({ kinds }: RunState, id: JobId): string {
   return kinds.get(id) ?? kindOf(undefined);
 }
 
-export function countJobs({ tally, jobs }: BatchState): Counts {
+export function countJobs({ tally, jobs, leftOut }: BatchState): Counts {
   const { waiting, running, ended, unknown, succeeded, failed, stopped, lost, skipped } = tally;
   const { blocked, unneeded } = tally;
   const counts = {
@@ -139,6 +141,7 @@ export function countJobs({ tally, jobs }: BatchState): Counts {
     skipped,
     unfinished: waiting + running + ended + unknown + blocked,
     ...(blocked > 0 && { blocked }),
+    ...(leftOut.size > 0 && { leftOut: leftOut.size }),
     ...(unneeded > 0 && { unneeded }),
   };
   if (skipped === 0) return counts;

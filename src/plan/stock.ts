@@ -29,7 +29,7 @@ const QUESTIONS = {
     (!machine.isGivenUp && machine.phase !== "failed" && (waiting > 0 || hasBegunJobs(machine))),
   /** May need a step that concerns only this machine. */
   due: (machine) => {
-    const { phase, busy, current, overtaken, toFree, toRetry } = machine;
+    const { phase, busy, current, overtaken, toRetry } = machine;
     if (toRetry.size > 0 || phase === "new" || phase === "lost") return true;
     if (phase !== "ready") return false;
     if (machine.restsToTry.size > 0 && !busy.has("collect-rest")) return true;
@@ -37,15 +37,15 @@ const QUESTIONS = {
     if (busy.has("hand-over")) return false;
     if (current.assigned.size + current.sent.size > 0) return true;
     if (overtaken.queued.size > 0 && !busy.has("take-back")) return true;
-    return toFree.size > 0 && !busy.has("free");
+    return hasFilesToFree(machine) && !isLingering(machine);
   },
-  /** Open, but has nothing to do. It is released when the batch's last job is collected. */
+  /** Open, but has no jobs. It is released when the batch's last job is collected. */
   idle: (machine, waiting) =>
     waiting === 0 &&
     machine.phase === "ready" &&
     machine.isOpen &&
     isEmpty(machine) &&
-    machine.toFree.size + machine.toRetry.size + machine.busy.size === 0,
+    machine.toRetry.size + machine.busy.size === 0,
 } satisfies Record<string, Ask>;
 
 /** `waiting`: how many jobs wait on the machine. */
@@ -59,7 +59,7 @@ export interface Stock extends Readonly<Record<Question, Set<MachineState>>> {
   readonly changed: Set<MachineState>;
   /** Since when at least one machine needs more jobs. */
   dryAt: number | null;
-  /** Machines with a few results of short jobs, and more to come. */
+  /** Machines with a few results of short jobs and more to come, and machines that linger. */
   readonly gathering: Gathering;
   /** Takers that may be given jobs now. */
   readonly ready: LoadHeap;
@@ -104,7 +104,7 @@ export function takeStock(stock: Stock, now: number): void {
   for (const machine of stock.changed) {
     const noted = notedOf(stock, machine);
     answerAll(stock, machine, noted);
-    if (isGathering(machine)) stock.gathering.put(machine);
+    if (isGathering(machine) || isLingering(machine)) stock.gathering.put(machine);
     else stock.gathering.remove(machine);
     if (canBeDealtTo(machine)) stock.ready.put(machine);
     else stock.ready.remove(machine);
@@ -147,6 +147,16 @@ function count(total: Load, machine: MachineState, noted: Noted): void {
 
 function isGathering(machine: MachineState): boolean {
   return machine.phase === "ready" && hasResults(machine) && !isWorthATrip(machine);
+}
+
+/** It has no jobs, and keeps the files of its last ones for a moment: if all machines end now, they go with the spool. */
+export function isLingering(machine: MachineState): boolean {
+  return machine.phase === "ready" && machine.isOpen && hasFilesToFree(machine) && isEmpty(machine);
+}
+
+/** Not while jobs are handed over that may have arrived before: the hand-over would restore the freed files. */
+export function hasFilesToFree({ toFree, busy }: MachineState): boolean {
+  return toFree.size > 0 && !busy.has("free") && !busy.has("hand-over");
 }
 
 function hasResults({ current, overtaken, busy }: MachineState): boolean {

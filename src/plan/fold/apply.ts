@@ -17,6 +17,7 @@ import {
   assign,
   dropHomeless,
   interrupt,
+  leaveOut,
   reopen,
   replace,
   resumeJobs,
@@ -76,6 +77,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
       for (const job of event.jobs) addJob(state, job);
       if (event.edit !== undefined) applyEdit(state, event.edit);
       setKeeping(state, event.settings);
+      state.leftOut.clear();
       state.halting = newHalting();
       state.crashes = newCrashes();
       beginStretch(state.life, { at: event.at, jobs: event.jobs.length, held: countHeld(state) });
@@ -110,7 +112,7 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "machine-done":
       return finishMachine(state, toChange(state, event.machine));
     case "machine-failed":
-      return failMachine(state, toChange(state, event.machine));
+      return failMachine(state, toChange(state, event.machine), event);
     case "machine-refused":
       toChange(state, event.machine).isOpen = false;
       return unassign(state, toChange(state, event.machine), event.jobs);
@@ -124,6 +126,8 @@ function applyToRun(state: RunState, event: Exclude<RunEvent | VerbNews, Attempt
     case "slot-waiting":
       toChange(state, event.machine).isFull = true;
       return;
+    case "jobs-left-out":
+      return leaveOut(state, event);
     case "jobs-assigned":
       return assign(state, toChange(state, event.machine), event);
     case "jobs-handed-over":

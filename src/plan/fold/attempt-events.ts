@@ -1,6 +1,6 @@
 // Applies a machine's report of an attempt: of the current attempt, or of an overtaken one that ran anyway.
 
-import { type Attempt, courseOf, type Ending, isBefore } from "../../model/attempt.js";
+import { type Attempt, courseOf, type Ending, isBefore, type Stage } from "../../model/attempt.js";
 import { attemptKey } from "../../model/attempt-key.js";
 import { attemptsOf, type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
@@ -64,7 +64,8 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   noteRun(tracked, attempt);
   machine.isFull = false;
   const isStopping = stage.kind === "running" && stage.isStopping;
-  setStage(state, machine, attempt, { kind: "running", slot, startedAt, ...(gpus && { gpus }), isStopping });
+  const running: Stage = { kind: "running", slot, startedAt, isStopping };
+  setStage(state, machine, attempt, withRare(running, { gpus }));
   return attempt.isCurrent;
 }
 
@@ -75,15 +76,25 @@ function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-en
   noteRun(tracked, attempt);
   const { slot, startedAt, gpus } = courseOf(attempt.stage);
   const endedAt = endOf(startedAt, durationMs, timeOf(at));
-  const known = { ...(gpus && { gpus }), ...(footprint && { footprint }) };
-  const ending = { slot, startedAt, endedAt, durationMs, outcome, ...known };
-  setStage(state, machine, attempt, { kind: "ended", ...ending });
+  const ended: Stage = { kind: "ended", slot, startedAt, endedAt, durationMs, outcome };
+  setStage(state, machine, attempt, withRare(ended, { gpus, footprint }));
   noteDuration(state, { startedAt, endedAt, durationMs, outcome });
   const isRetried = isWorthRetrying(state, tracked, outcome);
   if (attempt.isCurrent && !isRetried) noteEnd(state, attempt.job, outcome);
   // A job that runs once more with more memory says nothing about the next jobs.
   if (attempt.isCurrent && !(isRetried && isToGrow(state, tracked, outcome))) noteCrash(state, event);
   return attempt.isCurrent;
+}
+
+interface Rare {
+  readonly gpus?: Ending["gpus"] | undefined;
+  readonly footprint?: Ending["footprint"] | undefined;
+}
+
+/** Adds what few attempts have. The stage of the others is one literal, which takes less time and memory than spreads. */
+function withRare(stage: Stage, { gpus, footprint }: Rare): Stage {
+  if (gpus === undefined && footprint === undefined) return stage;
+  return { ...stage, ...(gpus && { gpus }), ...(footprint && { footprint }) };
 }
 
 /** At the latest, the time at which the client heard of it. */
@@ -119,21 +130,20 @@ function collect(
   const { stage } = attempt;
   if (stage.kind !== "ended") return false;
   const isToRetry = attempt.isCurrent && isWorthRetrying(state, tracked, collectedOutcome);
-  const { slot, startedAt, gpus, endedAt, durationMs, outcome, footprint } = stage;
-  setStage(state, machine, attempt, {
+  const { slot, startedAt, endedAt, durationMs, outcome } = stage;
+  const collected: Stage = {
     kind: "collected",
     slot,
     startedAt,
-    ...(gpus && { gpus }),
     endedAt,
     durationMs,
     outcome,
-    ...(footprint && { footprint }),
     isThere: true,
     isKept: isToKeep(state, tracked, outcome),
     isToRetry,
     missing,
-  });
+  };
+  setStage(state, machine, attempt, withRare(collected, stage));
   const isNews = attempt.isCurrent || isAdopted(state, tracked, attempt, outcome);
   noteCopy(state, tracked, attempt, beside ?? tracked.job.name);
   return isNews;
@@ -147,7 +157,8 @@ function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: 
   const atHome = outcomeAtHome(tracked);
   if (atHome && succeeded(atHome)) {
     tracked.copy = null;
-    return release(state, attemptsOf(tracked));
+    // The success itself is never kept.
+    return release(state, tracked.earlier);
   }
   const last = lastBegun(tracked);
   if (last === null) return;

@@ -34,15 +34,19 @@ export function unlist(machine: MachineState, attempt: Attempt): void {
   if (stage.isToRetry) machine.toRetry.delete(attempt.job);
 }
 
+/** The names are written out because V8 looks up a computed one each time. */
 function indexOf({ current, overtaken }: MachineState, { stage, isCurrent }: Attempt): Set<Attempt> | null {
   switch (stage.kind) {
     case "assigned":
+      return isCurrent ? current.assigned : overtaken.queued;
     case "sent":
+      return isCurrent ? current.sent : overtaken.queued;
     case "queued":
-      return isCurrent ? current[stage.kind] : overtaken.queued;
+      return isCurrent ? current.queued : overtaken.queued;
     case "running":
+      return isCurrent ? current.running : overtaken.running;
     case "ended":
-      return isCurrent ? current[stage.kind] : overtaken[stage.kind];
+      return isCurrent ? current.ended : overtaken.ended;
     case "stuck":
     case "collected":
     case "unknown":

@@ -3,20 +3,26 @@
 import { isStoppable, type MachineState, outcomeAtHome, type TrackedJob } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
 import type { Job, JobId } from "../../model/job.js";
+import { sortWaiting } from "../halt.js";
 import { lastKept } from "../kept-dirs.js";
 import { kindOfJob, type RunState } from "../run-state.js";
 import { assignTo, discard, drop, giveBack, isToRetry, overtake, settleRetry } from "./attempts.js";
+import { setJob } from "./edit-events.js";
 import { WAITING } from "./fates.js";
 import { shrink } from "./grow-events.js";
 import { addJob } from "./initial-state.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 
+/** A job that is known, and waits, is from now on as it is given. */
 export function addJobs(state: RunState, jobs: readonly Job[]): void {
   for (const job of jobs) {
-    if (state.jobs.has(job.id)) continue;
-    giveBack(state, addJob(state, job));
+    const known = state.jobs.get(job.id);
+    if (known !== undefined && known.fate.kind !== "waiting") continue;
+    if (known !== undefined) setJob(state, known, job);
+    giveBack(state, known ?? addJob(state, job));
   }
+  if (jobs.some(({ priority }) => priority !== undefined)) sortWaiting(state);
 }
 
 /** In records without attempt numbers, assignments are counted. */
@@ -136,6 +142,17 @@ export function dropHomeless(state: RunState): void {
   );
   if (open.some(({ kinds }) => kinds.size === 0)) return;
   const served = new Set(open.flatMap(({ kinds }) => [...kinds]));
-  for (const id of [...state.waiting])
-    if (!served.has(kindOfJob(state, id))) drop(state, state.jobs.get(id) as TrackedJob);
+  for (const id of [...state.waiting]) {
+    const kind = kindOfJob(state, id);
+    if (served.has(kind)) continue;
+    drop(state, state.jobs.get(id) as TrackedJob);
+    if (!state.leftOut.has(id)) state.homeless.set(kind, (state.homeless.get(kind) ?? new Set()).add(id));
+  }
+}
+
+export function leaveOut(state: RunState, { jobs, reasons }: EventOf<"jobs-left-out">): void {
+  for (const id of jobs) {
+    state.leftOut.set(id, reasons);
+    state.homeless.delete(kindOfJob(state, id));
+  }
 }

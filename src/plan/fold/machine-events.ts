@@ -5,6 +5,7 @@ import type { MachineState, TrackedJob } from "../../model/batch-state.js";
 import type { Decision, VerbNews } from "../../model/decision.js";
 import type { RunEvent } from "../../model/event.js";
 import { type JobId, kindOf } from "../../model/job.js";
+import type { ShortKind } from "../../model/left-out.js";
 import { type RunState, toChange } from "../run-state.js";
 import { isReclaimed } from "./attempt-events.js";
 import { discard, giveBack, noteFreed, noteRun, overtake, setStage } from "./attempts.js";
@@ -54,14 +55,21 @@ export function endVerb(state: RunState, { decision, at }: VerbNews): void {
   if (decision.kind === "collect") machine.collectedAt = at;
 }
 
-export function welcome(machine: MachineState, { slots, kinds }: EventOf<"machine-ready">): void {
+export function welcome(machine: MachineState, { slots, kinds, short }: EventOf<"machine-ready">): void {
   machine.slots = slots.length;
+  noteShort(machine, short);
   machine.kinds = new Set(kinds ?? slots.map((slot) => kindOf(slot.requirement)));
   returnMachine(machine);
 }
 
-export function serve(machine: MachineState, { kinds }: EventOf<"machine-serves">): void {
+export function serve(machine: MachineState, { kinds, short }: EventOf<"machine-serves">): void {
+  noteShort(machine, short);
   machine.kinds = new Set([...machine.kinds, ...kinds]);
+}
+
+function noteShort(machine: MachineState, short: readonly ShortKind[] = []): void {
+  if (short.length === 0) return;
+  machine.short = new Map([...machine.short, ...short.map(({ kind, reason }) => [kind, reason] as const)]);
 }
 
 export function returnMachine(machine: MachineState): void {
@@ -87,8 +95,13 @@ export function finishMachine({ isFed }: RunState, machine: MachineState): void 
 }
 
 /** Jobs that were sent may have arrived and may run. Their fate is unknown, so no other machine gets them. */
-export function failMachine(state: RunState, machine: MachineState): void {
+export function failMachine(
+  state: RunState,
+  machine: MachineState,
+  { short }: EventOf<"machine-failed">,
+): void {
   machine.phase = "failed";
+  noteShort(machine, short);
   machine.isOpen = false;
   const { assigned, sent, queued, running, ended } = machine.current;
   for (const attempt of [...assigned, ...sent, ...queued, ...running, ...ended])

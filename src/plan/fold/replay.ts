@@ -2,6 +2,7 @@
 
 import { type Attempt, SENT } from "../../model/attempt.js";
 import type { BatchSettings, FeedPosition } from "../../model/batch.js";
+import type { Counts } from "../../model/batch-event.js";
 import { attemptsOf, type TrackedJob } from "../../model/batch-state.js";
 import { countHeld } from "../../model/batch-times.js";
 import type { RunEvent } from "../../model/event.js";
@@ -152,9 +153,14 @@ function lastPile(events: readonly RunEvent[]): Pile {
       for (const job of event.jobs) jobs.set(job.id, job);
     if (event.kind === "jobs-added") isRead = false;
     if (event.kind === "jobs-complete") isRead = true;
-    if (event.kind === "run-ended") isDone = isRead && event.counts.unfinished + event.counts.stopped === 0;
+    if (event.kind === "run-ended") isDone = isRead && isNothingLeft(event.counts);
   }
   return { jobs: [...jobs.values()], isDone };
+}
+
+/** Jobs that no machine can ever run are left for good: the same command on stdin is a new job. */
+function isNothingLeft({ unfinished, stopped, leftOut = 0 }: Counts): boolean {
+  return unfinished - leftOut + stopped === 0;
 }
 
 /** `state` must have every machine that the events name. */
@@ -206,6 +212,7 @@ function replayStart(state: RunState, event: Extract<RunEvent, { kind: "run-star
     if (tracked !== undefined) setJob(state, tracked, job);
   }
   if (edit !== undefined) applyEdit(state, edit);
+  state.leftOut.clear();
   setKeeping(state, settings);
 }
 

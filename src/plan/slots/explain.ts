@@ -14,6 +14,8 @@ export interface Explained {
   readonly capacity: Capacity;
   readonly requirement: Requirement;
   readonly plan: SlotPlan;
+  /** The shortages are those of the empty machine. */
+  readonly isNever?: boolean;
 }
 
 /** One line per limit that is reached, after the machine's name: `a.yaml: memory: a job needs …`. */
@@ -21,11 +23,14 @@ export function explain(machine: string, explained: Explained): string[] {
   return explainShortages(explained).map((line) => `${machine}: ${line}`);
 }
 
-export function explainShortages({ capacity, requirement, plan }: Explained): string[] {
-  return plan.shortages.flatMap((shortage) => explainShortage(shortage, capacity, requirement));
+export function explainShortages(explained: Explained): string[] {
+  return explained.plan.shortages.flatMap((shortage) => explainShortage(shortage, explained));
 }
 
-function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Requirement): string[] {
+function explainShortage(
+  shortage: Shortage,
+  { capacity, requirement, isNever = false }: Explained,
+): string[] {
   switch (shortage.kind) {
     case "memory":
       return [`memory: ${memoryWords(shortage)} (${memoryHint(shortage.neededMb, requirement)})`];
@@ -44,7 +49,7 @@ function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Re
     case "all-listed":
       return [`--gpus lists ${shortage.count}`];
     case "resource":
-      return [`${shortage.name}: a job needs ${shortage.needed}, ${shortage.free} free`];
+      return [`${shortage.name}: a job needs ${shortage.needed}, ${resourceWords(shortage, isNever)}`];
     case "max-jobs":
       return [`its machine file has max_jobs: ${shortage.maxJobs}${claimedWords(shortage.claimed)}`];
     case "machine-claimed":
@@ -64,6 +69,11 @@ function explainShortage(shortage: Shortage, capacity: Capacity, requirement: Re
     default:
       return shortage satisfies never;
   }
+}
+
+function resourceWords({ free }: { readonly free: number }, isNever: boolean): string {
+  if (!isNever) return `${free} free`;
+  return free === 0 ? "the machine file declares none (resources:)" : `the machine has ${free}`;
 }
 
 /** Names the account only if it is another one. */

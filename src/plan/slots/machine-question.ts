@@ -13,6 +13,8 @@ export interface Asked {
   readonly spec: MachineSpec;
   readonly capacity: Capacity;
   readonly placing?: Placing | undefined;
+  /** The run stays open: jobs that ask for nothing are bounded, too, and those to come may have other needs. */
+  readonly staysOpen?: boolean;
 }
 
 /** Without needs. The batch is no batch with claims: a forecast counts the claims of other batches. */

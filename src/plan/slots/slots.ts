@@ -7,10 +7,14 @@ import type { Shortage } from "../../model/shortage.js";
 import { countShortages, fitInto, type Grant, take } from "./allocate.js";
 import { listSlots } from "./listed-cards.js";
 import { type Asked, needOf, questionOn } from "./machine-question.js";
+import { sum } from "./question.js";
 import { worldNow } from "./world.js";
 
 /** The limit for jobs that ask for almost nothing. */
 const MOST_SLOTS = 1000;
+/** The limit for jobs that ask for nothing, on a machine of few cores. */
+const MOST_FREE_SLOTS = 16;
+const FREE_SLOTS_PER_CORE = 4;
 
 export interface SlotPlan {
   readonly slots: readonly Slot[];
@@ -23,7 +27,7 @@ export interface SlotQuestion extends Asked {
 }
 
 export function planSlots(asked: SlotQuestion): SlotPlan {
-  const { spec, capacity, requirement } = asked;
+  const { capacity, requirement } = asked;
   if (requirement.gpu?.listed !== undefined)
     return planListed(asked, requirement.gpu, requirement.gpu.listed);
   const need = needOf(requirement, capacity);
@@ -32,7 +36,7 @@ export function planSlots(asked: SlotQuestion): SlotPlan {
   let world = worldNow(question);
   for (;;) {
     const { shortages: found, ...grant } = fitInto(question, need, world);
-    const shortages = [...found.map((each) => ofPlan(each, slots)), ...limitOf(spec, slots.length)];
+    const shortages = [...found.map((each) => ofPlan(each, slots)), ...limitOf(asked, slots.length)];
     if (shortages.length > 0) return { slots, shortages };
     slots.push({ index: slots.length, gpus: cardsOf(grant, capacity) });
     world = { ...take(world, need, grant), jobs: world.jobs + 1 };
@@ -65,9 +69,25 @@ function ofPlan(shortage: Shortage, slots: readonly Slot[]): Shortage {
   return shortage.kind === "machine-claimed" && slots.length > 0 ? { kind: "machine-reserved" } : shortage;
 }
 
-function limitOf({ mostSlots }: Asked["spec"], slots: number): Shortage[] {
-  const limit = mostSlots ?? MOST_SLOTS;
+function limitOf(asked: SlotQuestion, slots: number): Shortage[] {
+  const { spec, requirement, staysOpen } = asked;
+  const limit = spec.mostSlots ?? (staysOpen && asksNothing(requirement) ? mostFree(asked) : MOST_SLOTS);
   return slots < limit ? [] : [{ kind: "too-many", limit }];
+}
+
+function asksNothing({ cpus, memoryMb, gpu, reservesMachine, resources = {} }: Requirement): boolean {
+  return cpus + memoryMb + Object.keys(resources).length === 0 && gpu === null && !reservesMachine;
+}
+
+function mostFree({ capacity }: Asked): number {
+  return Math.max(MOST_FREE_SLOTS, FREE_SLOTS_PER_CORE * (capacity.cpus?.total ?? 0));
+}
+
+/** How many slots a machine may come to have for jobs whose needs are not known yet. Small parts of a resource fit. */
+export function mostSlotsToCome(asked: Asked): number {
+  const instances = Object.values(asked.spec.resources ?? {}).flatMap((each) => Object.values(each));
+  const parts = instances.map((capacity) => Math.min(MOST_FREE_SLOTS, Math.ceil(capacity * 4)));
+  return Math.min(MOST_SLOTS, mostFree(asked) + sum(parts));
 }
 
 function cardsOf({ cards }: Grant, { gpus }: Capacity): Gpu[] {
@@ -89,7 +109,7 @@ function planListed(asked: SlotQuestion, need: GpuRequirement, listed: readonly 
   const reached = (index: number) => [
     ...countShortages(question, requirement, { ...world, jobs: world.jobs + index }),
     ...(requirement.reservesMachine && index > 0 ? [{ kind: "machine-reserved" } as const] : []),
-    ...limitOf(spec, index),
+    ...limitOf(asked, index),
   ];
   const allowed = slots.findIndex(({ index }) => reached(index).length > 0);
   if (allowed < 0)

@@ -6,7 +6,7 @@ import type { Served } from "./kinds.js";
 
 export function whyNever(capacity: Capacity, short: Served["short"]): string {
   const lines = short.flatMap(({ nearest, ...kind }) => [
-    ...explainShortages({ capacity, ...kind }),
+    ...explainShortages({ capacity, ...kind, isNever: true }),
     ...(nearest.length === 0 ? [] : [`would fit: ${nearest.join(", or ")}`]),
   ]);
   return [...new Set(lines)].join("; ");
