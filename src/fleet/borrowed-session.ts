@@ -18,9 +18,9 @@ export function borrow({ shared, release, retire }: Lease<Session>): Borrowed {
   const open = new Set<Running>();
   const left = deferred<string>();
   let isClosed = false;
-  const exec = async (script: string): Promise<Running> => {
+  const exec = async (script: string, readsNothing?: boolean): Promise<Running> => {
     if (isClosed) return lostRunning(CLOSED);
-    const running = await shared.exec(script);
+    const running = await shared.exec(script, readsNothing);
     if (isClosed) running.close();
     open.add(running);
     void running.ended.then(() => open.delete(running));

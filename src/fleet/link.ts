@@ -50,9 +50,9 @@ export class Link {
     const live: Live = { ...borrowed, why: null };
     const { session } = live;
     this.#live = live;
-    // Six shells: for the probe, the question about the tree, the hand-over, following, controlling, and the first
-    // results. Each is a process.
-    if (!this.#backOff.isResting) session.makeReady?.(6);
+    // Four shells: for the hand-over, following, controlling, and the first results, or the question about the tree. Each is a
+    // process. They start behind the probe, which has a shell of its own.
+    if (!this.#backOff.isResting) setImmediate(() => session.makeReady?.(4));
     this.#backOff.noteOpened();
     void session.gone.then((reason) => {
       if (this.#live === live) this.#live = null;

@@ -35,6 +35,11 @@ export type RuntimeFile =
   | "logout.sh"
   | "doctor.sh";
 
+const known = new Map<RuntimeFile, string>();
+
+/** Each is read once: every machine gets most of them. */
 export function runtimeFile(name: RuntimeFile): string {
-  return joinScript(new URL(`./runtime/${name}`, import.meta.url));
+  const text = known.get(name) ?? joinScript(new URL(`./runtime/${name}`, import.meta.url));
+  known.set(name, text);
+  return text;
 }

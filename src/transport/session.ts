@@ -43,9 +43,10 @@ export interface Session {
   readonly about: About;
   /**
    * Runs `script` under POSIX sh, started in the home directory, without a tty. At most 8 at a time over ssh; further
-   * ones wait. It does not reject if the connection is gone: then `ended` is lost.
+   * ones wait. It does not reject if the connection is gone: then `ended` is lost. `readsNothing`: the script has no secrets
+   * and does not read stdin, which may be at its end. It can then travel with the words that start its shell.
    */
-  exec(script: string): Promise<Running>;
+  exec(script: string, readsNothing?: boolean): Promise<Running>;
   /**
    * Announces this many scripts. Shells are started that wait for them, so that each script begins after one round
    * trip, not three. Does nothing if that is not possible.

@@ -38,7 +38,7 @@ export class Travel<S extends Session> {
     return {
       about: session.about,
       gone: session.gone,
-      exec: (script) => session.exec(script),
+      exec: (script, readsNothing) => session.exec(script, readsNothing),
       makeReady: (count) => session.makeReady?.(count),
       close,
     };

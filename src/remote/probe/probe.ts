@@ -15,6 +15,8 @@ export interface ProbeOptions {
   readonly bases: readonly string[];
   /** Claims of these batches are ignored, because they are this batch's own. */
   readonly except?: readonly string[];
+  /** The connection has no shell yet, so the script travels with the words that start one. */
+  readonly isFirst?: boolean;
   /** The load of the cores may be a rough estimate. */
   readonly isQuick?: boolean;
   /** The processes on every card are read, not only those on cards that look used. Takes up to a second longer. */
@@ -29,7 +31,8 @@ export async function probe(session: Session, options: ProbeOptions, signal: Abo
     ...(options.isQuick && { apart: "2" }),
     ...(options.wantsHolders && { details: "yes" }),
   };
-  const answer = await runScript(session, probeScript(nonce, options.bases, settings), { signal });
+  const script = probeScript(nonce, options.bases, settings);
+  const answer = await runScript(session, script, { signal, readsNothing: options.isFirst ?? false });
   const capacity = parseProbe(framedLines(answer, nonce, "its resources could not be read"));
   return {
     ...capacity,

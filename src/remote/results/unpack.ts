@@ -98,7 +98,8 @@ class Unpacking {
     switch (entry.type) {
       case "Directory":
         entry.resume();
-        this.#places.makeDirectory(name);
+        // What is in a job's results makes their directory: most short jobs have nothing in it.
+        if (!/^[^/]+\/work$/.test(name)) this.#places.makeDirectory(name);
         return;
       case "File":
       case "OldFile":

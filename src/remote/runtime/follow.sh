@@ -5,18 +5,6 @@
 newline='
 '
 
-# The jobs may still be on their way. A hand-over writes "trees" once all logs are there. Ends without output if that takes
-# some seconds: then the client asks again after the hand-over.
-await_logs() {
-  tries=0
-  until [ -e "$spool/trees" ]; do
-    [ "$tries" -lt 50 ] || exit 0
-    tries=$((tries + 1))
-    sleep 0.05 2>/dev/null || { sleep 1 && tries=$((tries + 20)); }
-  done
-  check_own || exit 1
-}
-
 follow() {
   find_logs
   [ -n "$logs" ] || { echo "there is no event log in $PWD" >&2 && exit 1; }

@@ -1,5 +1,6 @@
 # Puts jobs and slots into the spool, and starts the slots. Runs with $root, $base and $spool set; $slots, the indices
-# of the first slots; $most, how many loops are useful; $tree, the name of the jobs' tree; $copies, the names of trees that
+# of the first slots; $most, how many loops are useful; $tree, the name of the jobs' tree; $carries, empty unless the archive
+# has that tree; $copies, the names of trees that
 # are copied over it; $is_furnished, empty unless the spool has slots and scripts; $scripts, their names; $spool_format,
 # the format of the jobs; with load_lib, which defines lib.sh; and with the client at descriptor 3.
 
@@ -10,7 +11,7 @@ hand_over() {
   # A failed print shows that the client is gone; SIGPIPE must not end this shell. Then jobs in place get their slots,
   # and the rest is removed.
   trap : PIPE
-  receive && furnish_spool && with_lock jobs.lock put_in_place || { print_refusal; return 1; }
+  receive && bring_tree && furnish_spool && with_lock jobs.lock put_in_place || { print_refusal; return 1; }
   [ -n "$is_first" ] || with_lock "$lock" find_idle
   [ ! -e drain ] || { open_log && with_lock jobs.lock open_slots; }
   # After everything is in place.
@@ -34,7 +35,7 @@ receive() {
   for tool in setsid tar find xargs awk; do
     command -v "$tool" >/dev/null || { echo "there is no $tool on the machine" >&2; return 1; }
   done
-  is_of_our_format && make_incoming && tar -xpof - -C "$incoming" <&3 && is_whole && cd "$spool" && is_heard
+  is_of_our_format && make_incoming && unpack && is_whole && cd "$spool" && is_heard
 }
 
 # Nothing is put into a spool of another version, because its scripts would not understand it.
@@ -56,12 +57,36 @@ is_of_our_format() {
 make_incoming() {
   [ ! -e "$incoming" ] || rm -rf "$incoming" || return 1
   if [ -z "$is_furnished" ]; then
-    make_own "$root" "$root/batches" "$spool" && mkdir "$incoming"
-  elif [ -e "$spool/slot.sh" ]; then
-    mkdir "$incoming"
-  else
+    make_own "$root" ${carries:+"$root/trees"} "$root/batches" "$spool" || return 1
+  elif [ ! -e "$spool/slot.sh" ]; then
     echo "what was handed over before is not there any more" >&2
     return 1
+  elif [ -n "$carries" ]; then
+    make_own "$root" "$root/trees" || return 1
+  fi
+  mkdir "$incoming" ${carries:+"$incoming/tree"}
+}
+
+# busybox's tar subtracts the umask from every mode, unless root runs it. $incoming itself is closed to other accounts, and
+# what is not the tree must be closed, too.
+unpack() {
+  if [ -n "$carries" ]; then
+    (umask 0 && exec tar -xpof - -C "$incoming" <&3) && (cd "$incoming" && chmod -R go= [!t]*)
+  else
+    tar -xpof - -C "$incoming" <&3
+  fi
+}
+
+# A small tree comes with the jobs. Whether the machine has it was not asked, which would take longer.
+bring_tree() {
+  [ -n "$carries" ] || return 0
+  own_tree=$root/trees/$tree
+  expect_own "$own_tree" || return 1
+  if [ -d "$own_tree" ]; then
+    touch "$own_tree" && echo had
+  else
+    # -T: into its place, never into a tree that another client has brought in the meantime.
+    mv -T "$incoming/tree" "$own_tree" 2>/dev/null || [ -d "$own_tree" ] || mv "$incoming/tree" "$own_tree"
   fi
 }
 

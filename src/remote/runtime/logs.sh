@@ -18,6 +18,18 @@ find_client_logs() {
   done
 }
 
+# The jobs may still be on their way. A hand-over writes "trees" once all logs are there. Ends without output if that takes
+# some seconds: then the client asks again after the hand-over.
+await_spool() {
+  tries=0
+  until [ -e "$spool/trees" ]; do
+    [ "$tries" -lt 50 ] || exit 0
+    tries=$((tries + 1))
+    sleep 0.05 2>/dev/null || { sleep 1 && tries=$((tries + 20)); }
+  done
+  check_own || exit 1
+}
+
 # Prints this machine's uptime and boot id, from which the client computes when a job began.
 print_clock() {
   up='' boot=''

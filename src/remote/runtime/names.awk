@@ -1,5 +1,5 @@
 # Replaces names between braces by what a job has: {gpu} by cards, {licence} by the instances in parts, which is
-# "licence:0,licence:1". The first file lists the names to replace, in one line. A name after "$" stays as it is.
+# "licence:0,licence:1"; a queue's own are "gpu@train:0", named {gpu}. The first file lists the names to replace, in one line. A name after "$" stays as it is.
 
 BEGIN {
   given["gpu"] = cards
@@ -7,6 +7,7 @@ BEGIN {
   for (i = 1; i <= count; i++) {
     at = index(pairs[i], ":")
     name = substr(pairs[i], 1, at - 1)
+    sub(/@.*/, "", name)
     given[name] = given[name] (name in given && given[name] != "" ? "," : "") substr(pairs[i], at + 1)
   }
 }

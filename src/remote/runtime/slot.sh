@@ -31,7 +31,7 @@ tree='' tree_has_directories='' tree_is_large='' needs_own_shell='' named=''
 job='' watchdog='' output_watch='' begun='' is_put_back=''
 # Of the loop: whether it has nothing to recover, could not write who it is, and leaves the waiting to another slot.
 is_new='' is_unwritten='' is_leaving=''
-# The reasons that were last reported.
+# The reasons that were last reported, without amounts (strip_amounts).
 said=''
 # Of the keeper: its pid, its line in the file "keeper", and its ancestors.
 keeper='' keeper_line='' ancestors=''
@@ -49,6 +49,7 @@ trap '' INT QUIT
 . ./slot/loop.sh
 . ./slot/recovery.sh
 . ./cgroup/each-cgroup.sh
+. ./slot/load.sh
 . ./slot/measure.sh
 . ./slot/cards.sh
 . ./slot/machine-lock.sh

@@ -68,8 +68,9 @@ export class Control {
       .then((error) => (error === null ? null : this.#fail(error)));
   }
 
-  static async open(session: Session, place: Place): Promise<Control> {
-    return new Control(await session.exec(controlScript(place)));
+  /** `awaitsSpool`: jobs are on their way to it. Requests fail if the spool is not there within some seconds. */
+  static async open(session: Session, place: Place, awaitsSpool = false): Promise<Control> {
+    return new Control(await session.exec(controlScript(place, awaitsSpool)));
   }
 
   /**
@@ -235,12 +236,12 @@ function textsBySlot(lines: readonly string[]): Map<number, string> {
 
 const SPOOL_GONE = "it no longer has the jobs that were handed over";
 
-function controlScript(place: Place): string {
+function controlScript(place: Place, awaitsSpool: boolean): string {
   return `${prelude(place)}
-cd "$spool" 2>/dev/null || { echo "${SPOOL_GONE}" >&2; exit 1; }
+${runtimeFile("logs.sh")}
+${awaitsSpool ? "await_spool\n" : ""}cd "$spool" 2>/dev/null || { echo "${SPOOL_GONE}" >&2; exit 1; }
 ${runtimeFile("lib.sh")}
 . ./settings
-${runtimeFile("logs.sh")}
 ${runtimeFile("control.sh")}
 serve
 `;

@@ -90,6 +90,11 @@ export function parseLogs(line: string): string[] {
 /** Checked, because names from a machine become part of a script. */
 const LOG_NAME = /^(?:events(?:\.[\w.-]+)?|slots\/[\w.-]+\/events)$/;
 
+/** The name of the log that a slot writes. */
+export function slotLog(slot: number): string {
+  return `slots/${slot}/events`;
+}
+
 /**
  * One `tail` follows all logs and prints a header before each piece. First it prints all logs in turn, and `skip` drops
  * the known lines. `tail` would survive a closed channel, so a shell watches stdin and ends it. If `tail` ends, the
@@ -102,7 +107,7 @@ function followScript({ place, known, awaitsSpool }: Following): string {
 ${runtimeFile("logs.sh")}
 known=${quote(`\n${text}`)}
 ${runtimeFile("follow.sh")}
-${awaitsSpool ? "await_logs\n" : ""}cd "$spool" || exit 1
+${awaitsSpool ? "await_spool\n" : ""}cd "$spool" || exit 1
 follow
 `;
 }

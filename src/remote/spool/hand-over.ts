@@ -27,6 +27,8 @@ export interface HandOver {
   readonly isFurnished: boolean;
   /** The tree that these jobs start from; null: they run in place. */
   readonly tree: Tree | null;
+  /** The entries of that tree, if they travel with the jobs. */
+  readonly carried?: Buffer | null | undefined;
   readonly jobs: readonly HandedJob[];
   readonly manifest: Manifest;
   readonly signal: AbortSignal;
@@ -70,8 +72,10 @@ interface SpoolSettings {
   readonly hasPlainSlots?: boolean;
 }
 
-/** Keys that were not accepted. */
-interface LeftOut {
+interface HandedOver {
+  /** The machine had the tree that was carried. */
+  readonly hadTree: boolean;
+  // Keys that were not accepted:
   /** There was no disk space for them. */
   readonly missing: readonly string[];
   /** They had been taken back before they arrived. */
@@ -85,23 +89,35 @@ export class NothingArrived extends RemoteError {}
  * At most some thousands of jobs, because one `mv` puts them into place. Rejects with NothingArrived, or with another
  * error after which any of the jobs may have arrived and may run.
  */
-export async function handOver(session: Session, order: HandOver): Promise<LeftOut> {
+export async function handOver(session: Session, order: HandOver): Promise<HandedOver> {
   const { answers, failure } = await tryToAsk(session, {
     doing: "handing over",
     script: handOverScript(order),
-    stdin: Readable.from(pack(spoolEntries(order)), { objectMode: false }),
+    stdin: Readable.from(archiveOf(order), { objectMode: false }),
     signal: order.signal,
   });
   if (failure !== null)
     throw answers.at(-1) === "refused" ? new NothingArrived(failure.message, failure.hint) : failure;
-  return { missing: wordsAfter("missing", answers), taken: wordsAfter("taken", answers) };
+  return {
+    hadTree: answers.includes("had"),
+    missing: wordsAfter("missing", answers),
+    taken: wordsAfter("taken", answers),
+  };
 }
 
-function handOverScript({ place, slots, tree, jobs, isFurnished }: HandOver): string {
-  return `${NOTE_LOGIN}${prelude(place)}
+async function* archiveOf(order: HandOver): AsyncGenerator<Buffer> {
+  if (order.carried) yield order.carried;
+  yield* pack(spoolEntries(order));
+}
+
+function handOverScript({ place, slots, tree, carried, jobs, isFurnished }: HandOver): string {
+  // An unsafe place is a refusal, too: nothing was put into it.
+  return `${NOTE_LOGIN}trap 'echo refused' EXIT
+${prelude(place)}trap - EXIT
 slots='${[...Array(slots).keys()].join(" ")}'
 most=${Math.max(1, jobs.length)}
 tree=${quote(tree?.hash ?? "")}
+carries=${carried ? "yes" : ""}
 copies='${copiesIn(jobs).join(" ")}'
 is_furnished=${isFurnished ? "yes" : ""}
 scripts='${SPOOL_SCRIPTS.join(" ")}'

@@ -28,13 +28,16 @@ export interface Manifest {
 
 export function formatManifest({ jobs, settings, ...rest }: Manifest): string {
   const about = { ...rest, settings: withoutMaxOld(settings) };
-  const lines = [...jobs].map(([key, job]) => JSON.stringify({ key, job: withoutDependencies(job) }));
+  const lines = [...jobs].map(([key, job]) => JSON.stringify({ key, job: forMachine(job) }));
   return `${[JSON.stringify({ v: FORMAT, sshoal: VERSION, about }), ...lines].join("\n")}\n`;
 }
 
-/** A job is handed over only when it needs to wait for no other. */
-function withoutDependencies({ dependsOn: _, ...job }: Job): Job {
-  return job;
+/**
+ * A job is handed over only when it needs to wait for no other. Places on this computer are no business of a machine: results
+ * that go elsewhere have a name that fits into the job_results/ of another client.
+ */
+function forMachine({ dependsOn: _d, tree: _t, turn: _n, cwd: _c, ...job }: Job): Job {
+  return { ...job, name: job.name.slice(job.name.lastIndexOf("/") + 1) };
 }
 
 type About = Omit<Manifest, "jobs">;
@@ -134,9 +137,10 @@ function isFileName(name: string): boolean {
 /** The paths that a job copies are read locally: a machine must not name anything outside the working directory. */
 function withSoundOwn(entry: Entry): Entry {
   if (entry.job === undefined) return entry;
-  const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } =
-    withoutDependencies(entry.job);
-  const { priority, order, wrap, limitsMemory, isGrown, ...job } = rest;
+  const { label, copyForward, copyBack, maxOutput, requirement, timeoutSeconds, ...rest } = forMachine(
+    entry.job,
+  );
+  const { priority, order, wrap, limitsMemory, isGrown, mergesOutput, ...job } = rest;
   const [forward, back] = [soundPaths(copyForward), soundPaths(copyBack)];
   const need = soundRequirement(requirement);
   const seconds = soundSeconds(timeoutSeconds);
@@ -150,6 +154,7 @@ function withSoundOwn(entry: Entry): Entry {
     ...(back && { copyBack: back }),
     ...((maxOutput === null || isOutputLimit(maxOutput)) && { maxOutput }),
     ...(isWrap(wrap) && { wrap }),
+    ...(typeof mergesOutput === "boolean" && { mergesOutput }),
     ...(typeof limitsMemory === "boolean" && { limitsMemory }),
     ...(isGrown === true && need && { isGrown }),
   };

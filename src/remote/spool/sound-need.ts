@@ -2,7 +2,7 @@
 
 import type { Placing } from "../../model/batch.js";
 import type { GpuRequirement, Requirement } from "../../model/job.js";
-import { isResourceAmount, isResourceName, MOST_AMOUNTS } from "../../model/resource.js";
+import { isPooledName, isResourceAmount, MOST_AMOUNTS } from "../../model/resource.js";
 
 /** Undefined: it is no requirement. */
 export function soundRequirement(value: unknown): Requirement | undefined {
@@ -62,7 +62,7 @@ function soundResources(value: unknown): Requirement["resources"] | undefined {
   if (value === undefined) return {};
   if (!isObject(value) || Array.isArray(value)) return undefined;
   const entries = Object.entries(value);
-  const isSound = entries.every(([name, amounts]) => isResourceName(name) && areAmounts(amounts));
+  const isSound = entries.every(([name, amounts]) => isPooledName(name) && areAmounts(amounts));
   return isSound && entries.length <= MOST_AMOUNTS ? (value as Requirement["resources"]) : undefined;
 }
 

@@ -40,6 +40,8 @@ export type SpoolEvent =
   /** Its jobs have no memory limit, although they should. */
   | { readonly kind: "unlimited"; readonly slot: number; readonly reason: string }
   | { readonly kind: "idle"; readonly slot: number }
+  /** It found room for another slot, which has a log of its own. */
+  | { readonly kind: "added"; readonly slot: number; readonly added: number }
   | { readonly kind: "freed"; readonly key: string }
   /** `number`: the number of this drain, or the last drain that an opening ends; null: one log for all, read in order. */
   | { readonly kind: "draining"; readonly number: number | null }
@@ -84,6 +86,10 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
       return isNumber(first) ? { kind, text: line.split(" ").slice(2).join(" ") } : null;
     case "idle":
       return isNumber(first) ? { kind, slot: Number(first) } : null;
+    case "added":
+      return isNumber(first) && isNumber(second)
+        ? { kind, slot: Number(first), added: Number(second) }
+        : null;
     case "freed":
       return isAttemptKey(first) ? { kind, key: first } : null;
     case "halting":
@@ -99,7 +105,7 @@ export function parseSpoolEvent(line: string, clock: MachineClock | null = null)
 /** More words than any version writes are not read: the line comes from a machine. */
 const MAX_FACTS = 32;
 const MAX_REASONS = 200;
-const FACT = /^([A-Za-z0-9._-]{1,64})=([A-Za-z0-9._,:/-]{1,512})$/;
+const FACT = /^([A-Za-z0-9._-]{1,64})=([A-Za-z0-9._,:/@-]{1,512})$/;
 
 /** The `name=value` words after the duration. */
 function parseFacts(line: string): ReadonlyMap<string, string> {

@@ -63,15 +63,16 @@ function isEarlier(one: Entry, other: Entry | undefined): boolean {
   return isKnown ? one.event.key < other.event.key : one.place < other.place;
 }
 
-/** Why a slot waited matters only while it waits. */
+/** Why a slot waited matters only while it waits. A slot of format 3 reports one reason per kind of need. */
 function withoutOldWaits(events: readonly SpoolEvent[]): SpoolEvent[] {
   const later = new Set<number>();
   return events
     .toReversed()
     .filter((event) => {
       if (!("slot" in event)) return true;
-      const isOld = event.kind === "waiting" && later.has(event.slot);
-      later.add(event.slot);
+      const isWait = event.kind === "waiting" || event.kind === "waits";
+      const isOld = isWait && later.has(event.slot);
+      if (event.kind !== "waits") later.add(event.slot);
       return !isOld;
     })
     .reverse();

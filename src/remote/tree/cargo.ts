@@ -37,6 +37,7 @@ export class Cargo {
   /** The size of its files. */
   readonly bytes: number;
   readonly #dir: string;
+  readonly #prefix: string;
   readonly #end: Buffer;
   readonly #plan: readonly (readonly Slice[])[];
   /** By their position in the plan, the oldest first. */
@@ -50,10 +51,11 @@ export class Cargo {
   #growing: Hash | null = null;
   #failure: Error | null = null;
 
-  /** `mark`: the name of an empty file that comes last. */
-  constructor(dir: string, entries: readonly TreeEntry[], mark: string) {
+  /** `mark`: the name of an empty file that comes last. `prefix`: goes before every path. */
+  constructor(dir: string, entries: readonly TreeEntry[], mark: string, prefix = "") {
     this.bytes = bytesOf(entries);
     this.#dir = dir;
+    this.#prefix = prefix;
     this.#entries = entries;
     this.#plan = planPieces(depthFirst(entries));
     const header = encodeHeader({ type: "File", path: mark, mode: 0o600, size: 0, content: EMPTY });
@@ -63,6 +65,11 @@ export class Cargo {
   get shrinks(): boolean {
     this.#shrinks ??= shrinks(this.#dir, this.#entries);
     return this.#shrinks;
+  }
+
+  /** All entries, without an end, for an archive that has others as well. Throws FileChanged. */
+  withoutEnd(): Buffer {
+    return Buffer.concat(this.#plan.map((_, index) => this.#piece(index)));
   }
 
   /** Throws FileChanged. `bytes`: the size of the piece before compression. */
@@ -99,7 +106,11 @@ export class Cargo {
 
   /** Reads files directly to their place in the piece: joining them afterwards would cost another copy. */
   #make(slices: readonly Slice[]): Buffer {
-    const encoded = slices.map((slice) => ({ slice, header: headerOf(slice), padding: paddingAfter(slice) }));
+    const encoded = slices.map((slice) => ({
+      slice,
+      header: headerOf(slice, this.#prefix),
+      padding: paddingAfter(slice),
+    }));
     const sizes = encoded.map(({ slice, header, padding }) => header.length + slice.length + padding.length);
     const piece = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
     let at = 0;
@@ -178,9 +189,10 @@ function planPieces(entries: readonly TreeEntry[]): Slice[][] {
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
-function headerOf({ entry, offset }: Slice): Buffer {
+function headerOf({ entry, offset }: Slice, prefix: string): Buffer {
   if (offset > 0) return EMPTY;
-  return encodeHeader(entry.type === "File" ? { ...entry, content: EMPTY } : entry);
+  const path = `${prefix}${entry.path}`;
+  return encodeHeader(entry.type === "File" ? { ...entry, path, content: EMPTY } : { ...entry, path });
 }
 
 function paddingAfter({ entry, offset, length }: Slice): Buffer {

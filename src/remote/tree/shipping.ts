@@ -28,6 +28,7 @@ export function shippingOf(tree: Tree): Shipping {
 export class Shipping {
   readonly tree: Tree;
   readonly #made = new Map<string, Promise<Shipment | null>>();
+  #carried: Buffer | null = null;
 
   constructor(tree: Tree) {
     this.tree = tree;
@@ -49,6 +50,13 @@ export class Shipping {
     const found = made.filter((one) => one !== null);
     const [best] = found.sort((a, b) => a.cargo.bytes - b.cargo.bytes);
     return best ?? this.whole();
+  }
+
+  /** All of it as entries below `tree/`, for the archive of a hand-over. Throws FileChanged. */
+  carried(): Buffer {
+    const { dir, entries } = this.tree;
+    this.#carried ??= new Cargo(dir, entries, this.wholeMark, "tree/").withoutEnd();
+    return this.#carried;
   }
 
   async whole(): Promise<Shipment> {

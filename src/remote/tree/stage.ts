@@ -22,8 +22,6 @@ export interface StageOptions {
   readonly goAhead?: Promise<void>;
   /** Called with the file bytes that are about to be sent; if it rejects, staging rejects. Absent: everything is sent. */
   readonly allow?: (bytes: number) => Promise<void>;
-  /** Sends the whole tree with the question, because waiting for the answer would take longer. */
-  readonly isTiny?: boolean;
   /** Called with the file bytes sent so far and in total, first with 0. */
   readonly onProgress: (sentBytes: number, totalBytes: number) => void;
 }
@@ -59,7 +57,7 @@ export async function stage(session: Session, options: StageOptions): Promise<bo
 async function converse(
   running: Running,
   session: Session,
-  { tree, signal, goAhead, isTiny, allow, onProgress }: StageOptions,
+  { tree, signal, goAhead, allow, onProgress }: StageOptions,
   onSending: (sending: Promise<unknown>) => void,
 ): Promise<string> {
   const shipping = shippingOf(tree);
@@ -69,21 +67,11 @@ async function converse(
   let canUnzip = false;
   let isZipped = false;
   let last = "";
-  if (isTiny) {
-    await allow?.(whole.cargo.bytes);
-    running.stdin.write(orderText(whole, shipping, false));
-    onSending(send(running, whole.cargo, { isZipped, onProgress: () => {} }));
-  }
   for await (const line of shortLines(running.stdout, "copying the working directory: it")) {
     last = line;
     const [word, hash = ""] = line.split(" ");
     if (word === "base" && shipping.bases.includes(hash)) bases.push(hash);
     if (word === "unzips") canUnzip = true;
-    if (isTiny) {
-      // It may have been sent in vain.
-      if (word === "staged") for (const bytes of [0, tree.bytes]) onProgress(bytes, tree.bytes);
-      continue;
-    }
     if (word === "ready") {
       await goAhead;
       chosen = await shipping.choose(bases);

@@ -1,5 +1,6 @@
 // Passes a script to POSIX sh through a login shell that may be bash, zsh, fish, tcsh or any other. The login shell
-// always gets the same fixed words; the script is the first line of stdin.
+// gets the same fixed words, and the script is the first line of stdin. Only the first script of a connection can be in the
+// words themselves.
 
 /** Every script line begins with it, so that the rest of a line of which a start-up file took a part does not run. */
 const MARK = "#sshoal: ";
@@ -27,12 +28,15 @@ const LONG_BYTES = 3000;
  * reads commands from stdin, they are comments. The script is on one line, so that sh counts lines correctly.
  */
 export function scriptLines(script: string, nonce: string): string {
-  const prefix = `unset s;echo ${startMarker(nonce).trimEnd()};cd -- "$HOME"||exit ${NO_HOME_EXIT_CODE};`;
-  const text = toPrintable(prefix + script);
+  const text = toPrintable(startLines(nonce) + script);
   if (text.length < LONG_BYTES) return `${MARK}${text}\n`;
   // Alone it does nothing: a start-up file that reads a line has taken the first one.
   const line = `#exit 1;${nonce}${text}${nonce}\n`;
   return `${MARK}${toPrintable(readLong(line.length, nonce))}\n${line}`;
+}
+
+function startLines(nonce: string): string {
+  return `unset s;echo ${startMarker(nonce).trimEnd()};cd -- "$HOME"||exit ${NO_HOME_EXIT_CODE};`;
 }
 
 /**
@@ -43,17 +47,29 @@ function readLong(bytes: number, nonce: string): string {
   return `s=$(dd iflag=fullblock bs=${bytes} count=1 2>/dev/null)||IFS= read -r s;case $s in "#exit 1;${nonce}"*"${nonce}")s=\${s#*${nonce}};eval "$(printf %b "\${s%${nonce}}")";;*)exit 1;;esac`;
 }
 
+/** A packet with 32,768 bytes is the largest that every server accepts, and it has more than the words. */
+const MOST_WORDS_BYTES = 32_000;
+
+/**
+ * Words for the login shell that hold the script, and need nothing of stdin. Null: it is too long. Some login shells refuse
+ * long words (csh), and then nothing runs. Each character that a shell might expand in quotes is escaped.
+ */
+export function wordsWithScript(script: string, nonce: string): string | null {
+  const text = toPrintable(startLines(nonce) + script).replace(/[`$"'!]/g, escapeLetter);
+  const words = `exec sh -c 'eval "$(printf %b "${text.replaceAll("\\\\", escapeLetter("\\"))}")"'`;
+  return words.length > MOST_WORDS_BYTES ? null : words;
+}
+
 /** Printable ASCII for `printf %b`, so that no locale and no `read` can change it. */
 function toPrintable(script: string): string {
   if (script.includes("\0")) throw new Error("a script cannot hold a NUL byte");
-  let line = "";
-  for (const byte of Buffer.from(script)) line += ESCAPES[byte];
-  return line;
+  const bytes = Buffer.from(script).toString("latin1");
+  return bytes
+    .replaceAll("\\", "\\\\")
+    .replaceAll("\n", "\\n")
+    .replace(/[^ -~]/g, escapeLetter);
 }
 
-const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
-  if (byte === 0x0a) return "\\n";
-  if (byte === 0x5c) return "\\\\";
-  if (byte >= 0x20 && byte <= 0x7e) return String.fromCharCode(byte);
-  return `\\0${byte.toString(8).padStart(3, "0")}`;
-});
+function escapeLetter(letter: string): string {
+  return `\\0${letter.charCodeAt(0).toString(8).padStart(3, "0")}`;
+}

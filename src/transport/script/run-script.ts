@@ -7,6 +7,8 @@ import type { ExecEnd, Running, Session } from "../session.js";
 
 export interface ScriptOptions {
   readonly stdin?: Buffer | string | Readable;
+  /** As for `Session.exec`. */
+  readonly readsNothing?: boolean;
   readonly signal?: AbortSignal;
   /** A longer stdout is an error. */
   readonly maxBytes?: number;
@@ -38,10 +40,10 @@ export async function runScript(
   script: string,
   options: ScriptOptions = {},
 ): Promise<Answer> {
-  const { signal, maxBytes = MAX_STDOUT_BYTES } = options;
+  const { signal, maxBytes = MAX_STDOUT_BYTES, readsNothing } = options;
   signal?.throwIfAborted();
   const abort = raceAbort(signal);
-  const opening = session.exec(script);
+  const opening = session.exec(script, readsNothing);
   try {
     const running = await abort.race(opening);
     return await abort.race(gather(running, options.stdin, maxBytes));

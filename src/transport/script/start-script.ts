@@ -11,9 +11,28 @@ const BUFFER_BYTES = 1024 * 1024;
 const KEPT_NOISE_BYTES = 4096;
 
 export function startScript(channel: Running, script: string): Running {
-  const nonce = randomBytes(8).toString("hex");
+  const nonce = makeNonce();
   channel.stdin.on("error", () => {}); // EPIPE: the end of the script tells more
   channel.stdin.write(scriptLines(script, nonce));
+  return afterMarker(channel, nonce).running;
+}
+
+export function makeNonce(): string {
+  return randomBytes(8).toString("hex");
+}
+
+/** For a channel with a script that needs nothing of stdin. Null: it did not begin. */
+export async function awaitScript(channel: Running, nonce: string): Promise<Running | null> {
+  // A shell that ignores the words would wait for more.
+  channel.stdin.end();
+  const { running, stdout } = afterMarker(channel, nonce);
+  await stdout.isKnown;
+  if (stdout.hasBegun) return running;
+  running.close();
+  return null;
+}
+
+function afterMarker(channel: Running, nonce: string): { running: Running; stdout: AfterMarker } {
   const stdout = new AfterMarker(startMarker(nonce));
   const stderr = new WithExplanation(stdout);
   const cuts = [join(channel.stdout, stdout), join(channel.stderr, stderr)];
@@ -22,7 +41,7 @@ export function startScript(channel: Running, script: string): Running {
     for (const cut of cuts) cut();
   };
   const ended = channel.ended.then((end) => judge(end, stdout.hasBegun));
-  return {
+  const running = {
     stdin: channel.stdin,
     stdout,
     stderr,
@@ -32,6 +51,7 @@ export function startScript(channel: Running, script: string): Running {
       return stdout.noise.toString();
     },
   };
+  return { running, stdout };
 }
 
 /** A consumer that stops reading must neither block the script nor keep its channel open. */

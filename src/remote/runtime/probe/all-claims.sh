@@ -71,7 +71,7 @@ read_claim_dirs() {
 
 # $1: the directory; $2: the beginning of its claims' ids; $3: whether it is of this account, and its owner; $4: where /proc is.
 # A claim is alive while its file is locked. Prints at most 300 kB, a line at a time, because several readers share a pipe. The
-# shell itself opens the files: some versions of `timeout` end only that process.
+# shell itself opens the files: some versions of `timeout` end only that process. Slots skip the same names (other-claims.sh).
 # shellcheck disable=SC2016
 claim_reader='
   id=$2 owner=$3 proc=$4 count=0 total=0
@@ -100,7 +100,8 @@ by "} loop=${loop%%"
   set -f
   IFS="
 "
-  for file in $(find . -maxdepth 1 -type f -size -9 -size +0 | head -n 1000); do
+  for file in $(find . -maxdepth 1 -type f -size -9 -size +0 -name "*@*.*" ! -name ".*" ! -name "*[
+ ]*" | head -n 1000); do
     [ -f "$file" ] && ! [ -L "$file" ] && { tell; } 3<"$file"
   done
 '

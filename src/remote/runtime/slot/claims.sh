@@ -30,7 +30,7 @@ find_claim_dir() {
   for claim_dir in "$claims_root/.sshoal-claims-$uid" "$claims_root/.sshoal-claims-$uid.1" \
     "$claims_root/.sshoal-claims-$uid.2" "$base/claims@$host"; do
     [ -d "$claim_dir" ] || mkdir -m 755 "$claim_dir" 2>/dev/null
-    is_own "$claim_dir" && [ -w "$claim_dir" ] && return 0
+    is_closed "$claim_dir" && [ -w "$claim_dir" ] && return 0
   done
   claim_dir=
 }

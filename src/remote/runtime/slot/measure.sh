@@ -1,5 +1,5 @@
-# Measures what is free on the machine, without a fork: memory as the kernel and every cgroup leave it, and the load of
-# the cores.
+# Measures what is free on the machine, without a fork: memory as the kernel and every cgroup leave it. load.sh measures the
+# load of the cores.
 
 sys=/sys
 # In kB, more than any machine has.
@@ -9,8 +9,6 @@ no_limit=999999999999
 room_lines='' room_batch='' all_cores='' keep_mb=0 most_slots=0
 # The word before the shell of a job, with --polite.
 politely=''
-# The load at the last reading, in thousandths of cores, and that reading.
-busy_cores=- last_all='' last_idle=''
 # The facts for the allocator.
 measured_facts=''
 
@@ -79,20 +77,4 @@ heed_limit() {
   limit_kb=$(((memory_limit - current + inactive) / 1024))
   [ "$limit_kb" -ge "$left_kb" ] || left_kb=$limit_kb
   [ "$left_kb" -ge 0 ] || left_kb=0
-}
-
-# Sets $busy_cores from the difference to the last reading. If that was a moment ago, the load of before still counts.
-measure_load() {
-  read -r _ user nice system idle iowait irq softirq steal _ <"$proc/stat"
-  idle=$((idle + iowait))
-  all=$((user + nice + system + idle + irq + softirq + ${steal:-0}))
-  case $all_cores in '' | -) return 0 ;; esac
-  if [ -z "$last_all" ]; then
-    last_all=$all last_idle=$idle
-  # In ticks of all cores: a tenth of a second.
-  elif [ $((all - last_all)) -ge $((all_cores / 100)) ]; then
-    busy_cores=$(((all - last_all - idle + last_idle) * all_cores / (all - last_all)))
-    [ "$busy_cores" -ge 0 ] || busy_cores=0
-    last_all=$all last_idle=$idle
-  fi
 }

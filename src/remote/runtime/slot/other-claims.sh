@@ -9,16 +9,38 @@ old_claims='' used=''
 own_dirs='' owners=''
 # Directories of other accounts, as words: all that are named so, those that were looked at, and those that count.
 seen_dirs='' known_dirs='' other_dirs=''
+# Names of directories of this account: all that exist, and those in which no other account can put a file.
+own_names='' private_dirs=''
 # The words that end a program which takes too long: a file could become a fifo, which blocks.
 time_limit=''
 
 # Before the lock, and again under it if a directory has come since. Sets $other_dirs. Each has the number of its owner in its name,
 # so that one account has at most three.
 find_dirs() {
+  see_own_dirs
   see_dirs
   known_dirs=$seen_dirs other_dirs=''
   # shellcheck disable=SC2086
   [ -z "$seen_dirs" ] || other_dirs=$(print_named_right $seen_dirs)
+}
+
+# Without a fork, unless a directory has come since.
+see_own_dirs() {
+  set --
+  for each_dir in "$claims_root/.sshoal-claims-$uid" "$claims_root/.sshoal-claims-$uid.1" "$claims_root/.sshoal-claims-$uid.2" \
+    "$base/claims@$host"; do
+    ! is_own "$each_dir" || set -- "$@" "$each_dir"
+  done
+  [ "$*" != "$own_names" ] || return 0
+  own_names=$*
+  private_dirs=$(for each_dir; do ! is_closed "$each_dir" || printf '%s ' "${each_dir##*/}"; done)
+}
+
+# True for a directory of this account that others cannot write: another account could move one that they can write to the
+# place of the claims, and put links to files of this account into it.
+is_closed() {
+  # shellcheck disable=SC2012
+  is_own "$1" && case $(ls -ld "$1" 2>/dev/null 4<&- 9<&-) in d????-??-*) ;; *) return 1 ;; esac
 }
 
 # Without a fork.
@@ -48,18 +70,27 @@ print_named_right() {
 # Sets $claims and $old_claims. Names of other accounts are looked up only for reasons (name_owners).
 list_claims() {
   claims='' own_dirs=' '
+  see_own_dirs
   see_dirs
   [ "$seen_dirs" = "$known_dirs" ] || find_dirs
   confirm_dead
   for each_dir in "$claims_root/.sshoal-claims-$uid" "$claims_root/.sshoal-claims-$uid.1" "$claims_root/.sshoal-claims-$uid.2" \
     "$base/claims@$host"; do
+    case " $private_dirs" in *" ${each_dir##*/} "*) ;; *) continue ;; esac
     is_own "$each_dir" || continue
     own_dirs="$own_dirs$each_dir=- "
-    for each in "$each_dir"/*; do [ ! -s "$each" ] || [ ! -f "$each" ] || { ! has_flock && is_left_over; } || add_claim; done
+    for each in "$each_dir"/*@*.*; do add_own; done
   done
   # shellcheck disable=SC2086
   [ -z "$other_dirs" ] || add_others $other_dirs
   list_old_claims
+}
+
+add_own() {
+  [ -s "$each" ] && [ -f "$each" ] && [ ! -L "$each" ] || return 0
+  case ${each##*/} in *[\ "$newline"]*) return 0 ;; esac
+  has_flock || ! is_left_over || return 0
+  add_claim
 }
 
 # True if $each is of a slot of this account of which no process lives.
@@ -80,7 +111,7 @@ add_others() {
   [ -n "$time_limit" ] || ! command -v timeout >/dev/null 2>&1 || time_limit='timeout 5'
   counted_dir='' counted_all=0
   # shellcheck disable=SC2086
-  for_lines add_other "$(exec $time_limit find "$@" -maxdepth 1 -type f -size -9 -name '*@*.*' ! -name "*[$newline ]*" 2>/dev/null 4<&- 9<&-)"
+  for_lines add_other "$(exec $time_limit find "$@" -maxdepth 1 -type f -size -9 -name '*@*.*' ! -name '.*' ! -name "*[$newline ]*" 2>/dev/null 4<&- 9<&-)"
 }
 
 # find prints the files of one directory after the other.

@@ -3,6 +3,8 @@
 
 # When the scout looks again, in seconds from the last look.
 pause=1
+# When reasons were last reported.
+said_at=0
 
 # Returns when there may be room, or when no job waits any more. Fails if another slot waits already.
 wait_for_room() {
@@ -22,13 +24,31 @@ is_scout() {
   [ "$scout_line" = "$keeper_line" ]
 }
 
-# Each reason once, until a job of this slot starts.
+# Each reason once, until a job of this slot starts. Free memory changes at every look: the same reason with other amounts is
+# reported once a minute.
 tell_reasons() {
-  [ "$reasons" != "$said" ] || return 0
-  said=$reasons
+  uptime_now
+  strip_amounts
+  [ "$stripped" != "$said" ] || [ $((now - said_at)) -ge 6000 ] || return 0
+  said=$stripped said_at=$now
   printf '%s\n' "$reasons" | while read -r _ words; do
     [ -z "$words" ] || say "waits $slot $words"
   done
+}
+
+# Sets $stripped to the reasons without the amounts in them.
+strip_amounts() {
+  stripped=
+  set -f
+  for word in $reasons; do
+    case $word in
+      memory:* | cores:* | cards:*) word=${word%%:*} ;;
+      card:*:memory:*:*:* | card:*:use:*:* | card:*:amount:*:*) word=${word%:"${word#card:*:*:}"} ;;
+      res:*:*:*) word=${word%:*:*} ;;
+    esac
+    stripped="$stripped $word"
+  done
+  set +f
 }
 
 # Sleeps up to five seconds: less after the first looks, and when a slot of this account frees room.
@@ -79,8 +99,10 @@ wake_another() {
       return
     fi
   done
-  [ "$slots" -lt "$most_slots" ] && mkdir "slots/$slots" 2>/dev/null && true >"slots/$slots/events" && wake "$slots"
-  return 0
+  [ "$slots" -lt "$most_slots" ] && mkdir "slots/$slots" 2>/dev/null && true >"slots/$slots/events" || return 0
+  # The client follows the new log, too.
+  say "added $slot $slots"
+  wake "$slots"
 }
 
 # wake SLOT: without the descriptors of this slot, which hold its claim and its pipes, and without its cards.
