@@ -2,7 +2,7 @@
 
 import { UserError } from "../../errors.js";
 import { isResourceAmount, isResourceName, MOST_AMOUNTS } from "../../model/resource.js";
-import { loadJson5 } from "./load-json5.js";
+import { readJson5, shownText, shownValue } from "./read-json5.js";
 
 export interface AskedNeed {
   /** Absent, here and below: not asked for. */
@@ -14,7 +14,6 @@ export interface AskedNeed {
 }
 
 const EXAMPLE = "for example --require '{licence: 1, nvme: 0.5}'";
-const LONGEST_TEXT = 10_000;
 
 /** The names of what other options ask for as well. */
 const MEASURED: Readonly<Record<string, "cpus" | "memoryMb" | "gpuCount">> = {
@@ -26,9 +25,9 @@ const MEASURED: Readonly<Record<string, "cpus" | "memoryMb" | "gpuCount">> = {
 
 /** Throws UserError. */
 export function parseNeed(text: string): AskedNeed {
-  const value = parseText(text);
+  const value = readJson5(text, refusal);
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw refusal(`takes names with amounts, got ${shown(text)}`);
+    throw refusal(`takes names with amounts, got ${shownText(text)}`);
   const entries = Object.entries(value);
   if (entries.length > MOST_AMOUNTS) throw refusal(`takes at most ${MOST_AMOUNTS} names`);
   const measured: { cpus?: number; memoryMb?: number; gpuCount?: number } = {};
@@ -42,26 +41,10 @@ export function parseNeed(text: string): AskedNeed {
   return { ...measured, resources };
 }
 
-function parseText(text: string): unknown {
-  if (text.length > LONGEST_TEXT) throw refusal(`takes at most ${LONGEST_TEXT} characters`);
-  try {
-    return loadJson5().parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    const { lineNumber: line, columnNumber: column } = error as {
-      lineNumber?: number;
-      columnNumber?: number;
-    };
-    const where = line === undefined ? "" : `, line ${line}, column ${column}`;
-    const says = error.message.replace(/^JSON5: /, "").replace(/ at \d+:\d+$/, "");
-    throw refusal(`${shown(text)} cannot be read${where}: ${says}`);
-  }
-}
-
 function checkName(name: string): string {
   if (isResourceName(name)) return name;
   const rule = "a name has up to 32 letters, digits, - and _, and begins with a letter";
-  throw refusal(`has the name ${shown(name)}: ${rule}`);
+  throw refusal(`has the name ${shownText(name)}: ${rule}`);
 }
 
 function readAmounts(name: string, value: unknown): number[] {
@@ -92,12 +75,4 @@ function readCards(value: unknown): number {
 
 function refusal(what: string, hint: string = EXAMPLE): UserError {
   return new UserError(`--require ${what}`, { hint });
-}
-
-function shown(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-}
-
-function shownValue(value: unknown): string {
-  return typeof value === "number" ? String(value) : shown(JSON.stringify(value) ?? String(value));
 }
