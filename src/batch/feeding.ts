@@ -5,6 +5,7 @@ import { UserError } from "../errors.js";
 import { bashAt } from "../input/batch/ask-bash.js";
 import { JobSplitter, type OptionLine, type Piece } from "../input/batch/job-splitter.js";
 import type { LineChunk, LineSource } from "../input/feed/line-source.js";
+import { hasOwnFiles } from "../model/job.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { Arrival, OwnTerms } from "../run/feed.js";
 import { isOfThisDisk } from "../run/home/disk-error.js";
@@ -112,9 +113,8 @@ class Feeder {
   async #withFiles(arrivals: readonly Arrival[]): Promise<Arrival[]> {
     const readable: Arrival[] = [];
     for (const arrival of arrivals) {
-      const paths = arrival.own?.job.copyForward;
-      const mistake =
-        paths === undefined ? null : await this.#run.readTree(paths).then(() => null, faultOfFile);
+      const own = arrival.own?.job ?? {};
+      const mistake = hasOwnFiles(own) ? await this.#run.readTree(own).then(() => null, faultOfFile) : null;
       if (mistake === null) readable.push(arrival);
       else this.#refuse(arrival.line, `${this.#name}:${arrival.line}: --copy-forward: ${mistake}`);
     }

@@ -4,7 +4,7 @@
 import { UserError } from "../errors.js";
 import type { FeedPosition } from "../model/batch.js";
 import type { News } from "../model/event.js";
-import type { JobId } from "../model/job.js";
+import type { JobId, OwnFiles } from "../model/job.js";
 import type { RunState } from "../plan/run-state.js";
 import type { BatchRun } from "../run/batch-run.js";
 import type { Arrival } from "../run/feed.js";
@@ -109,6 +109,10 @@ export class FollowedRun implements BatchRun {
     return null;
   }
 
+  get batch(): string {
+    return this.#run.batch;
+  }
+
   get state(): RunState {
     return this.#run.state;
   }
@@ -143,8 +147,12 @@ export class FollowedRun implements BatchRun {
     this.#run.add(arrivals, position);
   }
 
-  readTree(copyForward: readonly string[]): Promise<void> {
-    return this.#run.readTree(copyForward);
+  give(...given: Parameters<BatchRun["give"]>): void {
+    this.#run.give(...given);
+  }
+
+  readTree(own: OwnFiles): Promise<void> {
+    return this.#run.readTree(own);
   }
 
   countUnbegun(): number {

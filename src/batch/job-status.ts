@@ -20,7 +20,9 @@ export function jobStatuses({ jobs, state, stuck }: KnownBatch, now: number): Jo
     const tracked = state.jobs.get(job.id);
     if (tracked === undefined) return [];
     const dependency = dependencyFact(state, tracked);
-    return [{ ...jobStatus(tracked, stuck, now), ...(dependency && { dependency }) }];
+    const leftOut = wordOf(tracked) === "waiting" ? state.leftOut.get(job.id) : undefined;
+    const more = { ...(dependency && { dependency }), ...(leftOut && { leftOut }) };
+    return [{ ...jobStatus(tracked, stuck, now), ...more }];
   });
 }
 

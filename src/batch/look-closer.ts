@@ -20,7 +20,7 @@ import { refresh, type Visited } from "./refresh.js";
 /** Of so many running and so many failed jobs: more than a person reads. */
 const MOST_JOBS = 100;
 
-export interface Closer extends Pick<BatchStatus, "lastWords" | "shortages"> {
+export interface Closer extends Pick<BatchStatus, "lastWords" | "shortages" | "pausedPid"> {
   readonly unreached: readonly Unreached[];
 }
 
@@ -47,7 +47,8 @@ export async function lookCloser(batch: BatchHere, results: Results, connect: Co
     const load = wordOf(tracked) === "running" ? loadLatestWords : loadLastWords;
     if (!lastWords.has(id)) lastWords.set(id, load(results, name));
   }
-  return { unreached, lastWords, shortages: shortagesOf(batch, reasons) };
+  const pausedPid = recent.find((event) => event.kind === "paused")?.pid;
+  return { unreached, lastWords, shortages: shortagesOf(batch, reasons), pausedPid };
 }
 
 type ReasonsByMachine = Map<string, WaitingReasons>;

@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import type { BatchSettings } from "../model/batch.js";
-import { type Job, treeKeyOf } from "../model/job.js";
+import { type Job, type OwnFiles, treeKeyOf } from "../model/job.js";
 import { DigestMemory } from "../remote/tree/digest-memory.js";
 import { type IsFollowed, noTree, scanTree, type Tree } from "../remote/tree/tree.js";
 import { recallTrees, rememberTree } from "../remote/tree/tree-memory.js";
@@ -45,10 +45,10 @@ export function treeReader(
   surroundings: Surroundings,
   settings: Copying,
   followed: string | null,
-): (paths: readonly string[]) => Promise<Tree> {
-  return async (paths) => {
+): (own: OwnFiles) => Promise<Tree> {
+  return async ({ copyForward }) => {
     const { read, save } = scanner(surroundings, settings, followed);
-    const tree = await read(paths, REMEMBERED);
+    const tree = await read(copyForward, REMEMBERED);
     save();
     return tree;
   };

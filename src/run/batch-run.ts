@@ -3,13 +3,14 @@
 
 import type { BatchSettings, FeedPosition } from "../model/batch.js";
 import { outcomeAtHome } from "../model/batch-state.js";
-import { type JobId, treeKeyOf } from "../model/job.js";
+import { hasOwnFiles, type Job, type JobId, mergesOutputOf, type OwnFiles, treeKeyOf } from "../model/job.js";
 import { limitOfJob } from "../model/output-limit.js";
 import { asGrown } from "../plan/grown.js";
 import { countUnbegun } from "../plan/remaining.js";
 import type { RunState } from "../plan/run-state.js";
-import { kindsOf } from "../plan/slots/kinds.js";
+import { type Kinds, kindsOf } from "../plan/slots/kinds.js";
 import type { Tree } from "../remote/tree/tree.js";
+import { type Env, makeAdmitting } from "./admitting.js";
 import { type Beginning, beginRun } from "./beginning.js";
 import { leaveRecord, tellEnd } from "./ending.js";
 import type { Arrival } from "./feed.js";
@@ -26,6 +27,8 @@ import { Performer } from "./verbs/perform.js";
 import type { Terms } from "./verbs/terms.js";
 
 export interface BatchRun {
+  /** The name of the batch on machines. */
+  readonly batch: string;
   readonly state: RunState;
   /** Resolves with the state at the end; rejects if abandoned. Closes every connection in both cases. */
   finish(): Promise<RunState>;
@@ -34,10 +37,15 @@ export interface BatchRun {
   abandon(reason: Error): void;
   /** How far the jobs' file was read; null if it was not read or the jobs do not come from a growing file. */
   readonly position: FeedPosition | null;
-  /** Reads the files that a job of its own paths starts with. Call it before the job is added; rejects if they cannot be read. */
-  readTree(copyForward: readonly string[]): Promise<void>;
+  /** Reads the files of a job that has its own. Call it before the job is added; rejects if they cannot be read. */
+  readTree(own: OwnFiles): Promise<void>;
   /** Adds jobs that arrived, for a batch with a feed. `position`: how far a file was read by then. */
   add(arrivals: readonly Arrival[], position: FeedPosition | null): void;
+  /**
+   * Adds these jobs, for a batch that stays open. A job that is over runs again, as it is now. Results under their names move
+   * aside. `env`: of the jobs that have variables of their own.
+   */
+  give(jobs: readonly Job[], env: ReadonlyMap<JobId, Env>): void;
   /** How many jobs have not begun. */
   countUnbegun(): number;
   /** The size of the record, which has every event so far. */
@@ -59,12 +67,12 @@ export function startRun(order: BatchOrder): BatchRun {
   const trees = new Map([...order.trees, ...missingTrees(order, begun)]);
   const terms = { ...termsOf(order, begun), trees, kinds, jobEnv };
   const tee = order.onOutput === undefined ? null : new Tee(order.onOutput);
-  const { mergesOutput, maxOutput, maxOld } = order.settings;
+  const { maxOutput, maxOld } = order.settings;
   const limitOf = (key: string) => limitOfJob(known.jobOfKey(key), maxOutput);
   const outputs = new OutputFiles(results, begun.past?.begun ?? new Set(), {
     tee,
     kept: begun.past?.kept,
-    mergesOutput,
+    mergesOutput: (key) => mergesOutputOf(known.jobOfKey(key), order.settings),
     limitOf,
   });
   const pruner = maxOld === undefined ? null : new ResultPruner(results, batch, maxOld);
@@ -96,38 +104,28 @@ export function startRun(order: BatchOrder): BatchRun {
       leaveRecord(loop, begun, results);
     }
   };
-  const add = (arrivals: readonly Arrival[], position: FeedPosition | null) => {
-    const taken = feed?.take(arrivals) ?? { jobs: [], env: new Map(), done: [], refused: [] };
-    for (const { line, reason } of taken.refused) {
-      loop.emit({ kind: "warning", message: `${reason}; the job in line ${line} is left out` });
-      loop.emit({ kind: "job-refused", line, reason });
-    }
-    for (const job of taken.jobs) jobs.set(job.id, job);
-    for (const [id, env] of taken.env) jobEnv.set(id, env);
-    const fresh = new Map([...kindsOf(taken.jobs)].filter(([kind]) => !kinds.has(kind)));
-    for (const [kind, requirement] of fresh) kinds.set(kind, requirement);
-    // Jobs that no machine is known to serve would be dropped.
-    if (fresh.size > 0) performer.judge(fresh, loop.emit);
-    loop.emit({ kind: "jobs-added", jobs: taken.jobs, position });
-    for (const { id, outcome } of taken.done) loop.emit({ kind: "job-skipped", job: id, outcome });
-  };
-  const readTree = async (copyForward: readonly string[]) => {
-    const key = treeKeyOf({ copyForward });
+  const judge = (fresh: Kinds) => performer.judge(fresh, loop.emit);
+  const { emit } = loop;
+  const { add, give } = makeAdmitting({ state, feed, results, jobs, jobEnv, kinds, judge, emit });
+  const readTree = async (own: OwnFiles) => {
+    const key = treeKeyOf(own);
     if (trees.has(key) || order.readTree === undefined) return;
-    const tree = await order.readTree(copyForward);
+    const tree = await order.readTree(own);
     trees.set(key, Promise.resolve(tree));
   };
   const reopen = (ids: readonly JobId[]) => {
     for (const id of ids) reopenJob(results, known.job(id), loop.emit);
   };
   return {
+    batch,
     state,
     finish,
-    emit: loop.emit,
+    emit,
     abandon: loop.abandon,
     position: feed?.position ?? null,
     readTree,
     add,
+    give,
     countUnbegun: () => countUnbegun(state),
     get recordBytes() {
       return begun.record.bytes;
@@ -137,14 +135,13 @@ export function startRun(order: BatchOrder): BatchRun {
   };
 }
 
-/** Of jobs that arrived in an earlier run. */
-function missingTrees({ trees, readTree }: BatchOrder, { feed }: Beginning): Map<string, Promise<Tree>> {
+/** Of jobs that arrived or were given in an earlier run. */
+function missingTrees({ trees, readTree }: BatchOrder, { given }: Beginning): Map<string, Promise<Tree>> {
   const missing = new Map<string, Promise<Tree>>();
-  for (const job of feed?.given ?? []) {
+  for (const job of given) {
     const key = treeKeyOf(job);
-    if (job.copyForward === undefined || readTree === undefined || trees.has(key) || missing.has(key))
-      continue;
-    missing.set(key, readTree(job.copyForward));
+    if (!hasOwnFiles(job) || readTree === undefined || trees.has(key) || missing.has(key)) continue;
+    missing.set(key, readTree(job));
   }
   return missing;
 }
@@ -171,7 +168,8 @@ function termsOf(
     batch,
     stem,
     settings: settingsOf(order),
-    mostJobs: feed === null ? jobs.size : Number.POSITIVE_INFINITY,
+    staysOpen: order.staysOpen === true,
+    mostJobs: feed === null && !order.staysOpen ? jobs.size : Number.POSITIVE_INFINITY,
   };
 }
 

@@ -59,7 +59,7 @@ export function beginRun(order: BatchOrder): Beginning {
     formats: olderFormats(machines.map(({ spec }) => spec)),
     closed: machines.filter(({ isOpen }) => !isOpen).map(({ spec }) => spec.name),
     policy: order.policy,
-    isMoreToCome: order.feed !== null,
+    isMoreToCome: order.feed !== null || order.staysOpen === true,
   });
   replay(state, events);
   forgetGone(state);
@@ -67,7 +67,7 @@ export function beginRun(order: BatchOrder): Beginning {
   writingTo(privateDir, () => finishMoving(past, results, stem, record));
   const feed = order.feed && new Feed({ ...order, order: order.feed, past, state });
   const asked = feed === null ? findJobs(order, past, state) : { ...UNEDITED, given: feed.given };
-  const jobs = settleJobs(state, asked, past);
+  const jobs = settleJobs(state, asked, past, order.staysOpen === true);
   return {
     stem,
     batch,
@@ -114,8 +114,16 @@ function findJobs(order: BatchOrder, past: Past | null, state: RunState): Asked 
   return { given: matching.jobs, edit, jobEnv: renumbered };
 }
 
-/** Keeps in the state only the requested jobs, and jobs of an earlier run that may still be in progress. */
-function settleJobs(state: RunState, { given, edit }: Asked, past: Past | null): Map<JobId, Job> {
+/**
+ * Keeps in the state only the requested jobs, and jobs of an earlier run that may still be in progress. `staysOpen`: also
+ * jobs with attempts, because they may be given again, and each attempt has a number of its own.
+ */
+function settleJobs(
+  state: RunState,
+  { given, edit }: Asked,
+  past: Past | null,
+  staysOpen: boolean,
+): Map<JobId, Job> {
   for (const job of given) {
     const tracked = state.jobs.get(job.id);
     if (tracked === undefined) continue;
@@ -131,9 +139,13 @@ function settleJobs(state: RunState, { given, edit }: Asked, past: Past | null):
   const removed = [...(past?.jobs.values() ?? [])]
     .filter(({ id }) => !ids.has(id))
     .map((job) => ({ ...job, name: names.get(job.id) ?? job.name }));
+  const isToForget = ({ id }: Job) => {
+    const tracked = state.jobs.get(id);
+    return !tracked?.isGone && !(staysOpen && (tracked?.lastNumber ?? 0) > 0);
+  };
   forgetJobs(
     state,
-    removed.filter(({ id }) => !state.jobs.get(id)?.isGone).map(({ id }) => id),
+    removed.filter(isToForget).map(({ id }) => id),
   );
   if (past !== null) sortWaiting(state);
   return new Map([...given, ...removed].map((job) => [job.id, job]));

@@ -81,7 +81,9 @@ export class Feed {
     // A job that has not begun arrives again from the new input. If it does not, it is no longer wanted.
     this.given = order.startsOver ? open.filter((job) => !isWaiting(job)) : open;
     const goesOn =
-      open.length > 0 || past?.pile.isDone === false || !(rerun === "none" || rerun === "stopped");
+      open.some(({ id }) => !state.leftOut.has(id)) ||
+      past?.pile.isDone === false ||
+      !(rerun === "none" || rerun === "stopped");
     const known = order.startsOver && goesOn ? last : [];
     let highest = 0;
     for (const id of past?.jobs.keys() ?? []) highest = Math.max(highest, id);

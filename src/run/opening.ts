@@ -3,7 +3,13 @@
 import { readdirSync } from "node:fs";
 import { isUnbegun } from "../model/attempt.js";
 import type { BatchSettings } from "../model/batch.js";
-import { isStoppable, type MachineState, type Standing, standingOf } from "../model/batch-state.js";
+import {
+  isStoppable,
+  type MachineState,
+  type Standing,
+  standingOf,
+  type TrackedJob,
+} from "../model/batch-state.js";
 import type { News } from "../model/event.js";
 import type { Job, Outcome } from "../model/job.js";
 import { kindOf, shortCommand, treeKeyOf } from "../model/job.js";
@@ -23,8 +29,11 @@ import { isToRerun } from "./rerun.js";
 type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
 
 export interface Opening {
-  readonly order: Pick<BatchOrder, "script" | "results" | "rerun" | "goesOn">;
-  readonly begun: Pick<Beginning, "batch" | "machines" | "state" | "jobs" | "past" | "edit" | "stem">;
+  readonly order: Pick<BatchOrder, "script" | "results" | "rerun" | "goesOn" | "staysOpen">;
+  readonly begun: Pick<
+    Beginning,
+    "batch" | "given" | "machines" | "state" | "jobs" | "past" | "edit" | "stem"
+  >;
   readonly settings: BatchSettings;
 }
 
@@ -57,7 +66,8 @@ export function openRun(loop: Loop, opening: Opening): void {
   tryRests(state);
   const toRetry = new Set([...state.machines.values()].flatMap((machine) => [...machine.toRetry]));
   resumeStopped(loop, jobs, opening);
-  for (const job of jobs) openJob(loop, job, opening, { hasResults, toRetry });
+  const asked = order.staysOpen ? stopOthers(loop, opening) : jobs;
+  for (const job of asked) openJob(loop, job, opening, { hasResults, toRetry });
   loop.settle();
   tellResumed(loop, state);
 }
@@ -78,7 +88,7 @@ function startEdited(
 /** Reads the directory once instead of once per job. */
 function listResults(results: Results): (name: string) => boolean {
   const names = new Set(readdirSync(results.dir));
-  return (name) => names.has(name) && results.has(name);
+  return (name) => (names.has(name) || name.includes("/")) && results.has(name);
 }
 
 /** An earlier client had put the results into place, and was killed before it recorded that. */
@@ -113,10 +123,20 @@ function resumeStopped(
   loop.settle();
 }
 
+/** Jobs that the caller has not given begin no more; those that have begun are followed. Returns the others. */
+function stopOthers(loop: Loop, { begun: { state, given } }: Opening): readonly Job[] {
+  const ids = new Set(given.map(({ id }) => id));
+  const isOpen = ({ job: { id }, fate }: TrackedJob) =>
+    !ids.has(id) && (fate.kind === "waiting" || (fate.kind === "tried" && isUnbegun(fate)));
+  const others = [...state.jobs.values()].filter(isOpen).map(({ job }) => job.id);
+  if (others.length > 0) loop.emit({ kind: "jobs-stopping", jobs: others });
+  return given;
+}
+
 function openJob(
   loop: Loop,
   given: Job,
-  { order: { results, rerun, goesOn }, begun: { state, past } }: Opening,
+  { order: { results, rerun, goesOn, staysOpen }, begun: { state, past } }: Opening,
   gathered: Gathered,
 ): void {
   const { id, line, name, command } = given;
@@ -125,6 +145,8 @@ function openJob(
   if (tracked === undefined || tracked.isGone) return;
   const job = standingOf(tracked);
   const reopen = () => reopenJob(results, { id, name }, loop.emit);
+  // The last client was killed before it gave the job to the run: what it left there is not of this turn.
+  if (staysOpen && isOver(job, hasResults) && !isSameTurn(past?.jobs.get(id), given)) return reopen();
   // The user deleted the results, which means that the job is to run again.
   if (job.kind === "collected" && !hasResults) return reopen();
   const ran = past?.commands.get(id);
@@ -151,7 +173,19 @@ function openJob(
 /** A waiting job on a machine would start with its old requirement or files, or too early. */
 function hasOtherNeeds(past: Partial<Job> = {}, given: Job): boolean {
   if (JSON.stringify(past.dependsOn) !== JSON.stringify(given.dependsOn)) return true;
+  if (past.cwd !== given.cwd || past.priority !== given.priority) return true;
   return kindOf(past.requirement) !== kindOf(given.requirement) || treeKeyOf(past) !== treeKeyOf(given);
+}
+
+/** It has ended, or would count as done because there are results. */
+function isOver({ kind }: Standing, hasResults: boolean): boolean {
+  return (
+    kind === "collected" || kind === "skipped" || kind === "stopped" || (kind === "waiting" && hasResults)
+  );
+}
+
+function isSameTurn(past: Job | undefined, { turn = 0 }: Job): boolean {
+  return past !== undefined && (past.turn ?? 0) === turn;
 }
 
 /** How the results in place came about; undefined if they belong to another job and this one is still in progress. */

@@ -23,6 +23,11 @@ export interface BatchOrder extends Given {
   /** `envNames`: names from an earlier client, whose values are unknown; absent: the names in `env`. */
   readonly settings: Omit<BatchSettings, "envNames"> & Partial<Pick<BatchSettings, "envNames">>;
   readonly policy: Policy;
+  /**
+   * `jobs` are known from the start, and more may be given until the news `jobs-complete`. `matching` is "id" then, and
+   * `feed` null. Nothing of it stays on machines after the run. Absent: `jobs` are all, or come from the feed.
+   */
+  readonly staysOpen?: true;
   /** What identifies a job in the record: its command, its name (with any command), or its id. */
   readonly matching: "command" | "name" | "id";
   /** Set if this client just had the batch: of the finished jobs, only these count as skipped. */

@@ -8,7 +8,7 @@ import { JsonChannel } from "./json-channel.js";
 import { isPrivate, isPrivateDir } from "./private-dir.js";
 
 /** The kernel's limit, without the NUL at its end. */
-const MOST_PATH_BYTES = 107;
+export const MOST_PATH_BYTES = 107;
 const MOST_CHANNELS = 64;
 const ENDING = ".sock";
 
@@ -55,7 +55,8 @@ async function listenAt(path: string, onChannel: (channel: JsonChannel) => void)
   };
 }
 
-function hasBegun(server: Server, path: string): Promise<boolean> {
+/** False: it cannot listen there. Other accounts cannot use the socket. */
+export function hasBegun(server: Server, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     server.once("error", () => resolve(false));
     server.listen(path, () => {
@@ -89,7 +90,8 @@ function isOfGone(name: string): boolean {
   }
 }
 
-function isStale(path: string): Promise<boolean> {
+/** A socket on which nothing listens. */
+export function isStale(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     let isRefused = false;

@@ -126,7 +126,9 @@ function startOf(pid: number): string | null {
   }
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // It has ended, and its parent has not asked how: the first process of some containers never asks.
+    return fields[0] === "Z" ? null : (fields[19] ?? "");
   } catch {
     return "";
   }

@@ -32,8 +32,8 @@ interface OutputFacts {
   readonly tee?: Tee | null;
   /** As in Past. */
   readonly kept?: Past["kept"] | undefined;
-  /** Jobs print to stdout alone. */
-  readonly mergesOutput?: boolean | undefined;
+  /** Whether the job of an attempt prints to stdout alone. */
+  readonly mergesOutput?: (key: string) => boolean;
   /** Of the job of an attempt. */
   readonly limitOf?: (key: string) => OutputLimit | null;
 }
@@ -48,12 +48,12 @@ export class OutputFiles {
   readonly #owners = new Map<string, string>();
 
   readonly #tee: Tee | null;
-  readonly #mergesOutput: boolean;
+  readonly #mergesOutput: (key: string) => boolean;
   readonly #limitOf: (key: string) => OutputLimit | null;
 
   /** `begun`: attempts, as `job attempt`, of which an earlier client has written part. */
   constructor(results: Results, begun: ReadonlySet<string>, facts: OutputFacts = {}) {
-    const { tee = null, kept = new Map(), mergesOutput = false, limitOf = () => null } = facts;
+    const { tee = null, kept = new Map(), mergesOutput = () => false, limitOf = () => null } = facts;
     this.#mergesOutput = mergesOutput;
     this.#results = results;
     this.#tee = tee;
@@ -71,7 +71,8 @@ export class OutputFiles {
     const goesOn = this.#isBegun(key);
     const kept = (stream: Stream) => (goesOn ? (this.#kept.get(`${attemptOf(key)} ${stream}`) ?? 0) : null);
     const out = await this.#make(name, "out", kept("out"));
-    const err = await this.#make(name, "err", kept("err"));
+    const isMerged = this.#mergesOutput(key);
+    const err = await this.#make(name, "err", kept("err"), isMerged);
     this.#growing.set(key, { out, err });
     this.#owners.set(name, key);
     for (const [stream, { size: offset, path }] of [
@@ -87,12 +88,13 @@ export class OutputFiles {
   }
 
   /** `kept` is null if no earlier client has written a part of it. */
-  async #make(name: string, stream: Stream, kept: number | null): Promise<Growing> {
+  async #make(name: string, stream: Stream, kept: number | null, isUnused = false): Promise<Growing> {
     const path = this.#results.streamPath(name, stream);
     const size = existsSync(path) ? (await stat(path)).size : 0;
     // What another, unfinished attempt left under this name moves aside.
     if (size > 0 && kept === null) this.#results.moveStreamAside(name, stream);
-    if (stream === "out" || !this.#mergesOutput) await makeFile(path);
+    this.#results.makePlace(name);
+    if (!isUnused) await makeFile(path);
     return kept === null ? { path, size: 0, kept: 0 } : { path, size, kept: Math.min(kept, size) };
   }
 

@@ -1,10 +1,11 @@
 // Removes earlier results of a job that are more than may stay (--max-old): the oldest, once newer ones are in place.
 
-import { existsSync, renameSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { ENDINGS } from "../../plan/edit/file-moves.js";
 import { parseRoot, seriesOf, surplusOf } from "../../plan/generations.js";
 import { diskUse } from "./disk-use.js";
+import { moveTo } from "./move-to.js";
 import type { Results } from "./results.js";
 
 export interface PrunedResults {
@@ -32,7 +33,7 @@ export class ResultPruner {
 
   /** `isNeeded`: these stay. Rejects when the disk refuses. */
   async prune(job: string, isNeeded: (name: string) => boolean): Promise<void> {
-    const { series } = this.#results;
+    const series = this.#results.seriesNear(job);
     const old = seriesOf(job).flatMap((name) => surplusOf(series, name, this.#most));
     for (const name of old) if (!isNeeded(name) && !this.#isBatch(name)) await this.#remove(name);
   }
@@ -44,14 +45,14 @@ export class ResultPruner {
 
   /** In one step out of sight, so that a client that is killed leaves no half of a result. */
   async #remove(name: string): Promise<void> {
-    const { dir, series } = this.#results;
-    const parts = ENDINGS.map((ending) => name + ending).filter((part) => existsSync(path.join(dir, part)));
+    const { series } = this.#results;
+    const parts = ENDINGS.map((ending) => this.#results.pathOf(name + ending)).filter(existsSync);
     const numbered = parseRoot(name);
     if (numbered !== null) series.get(numbered.series)?.delete(numbered.number);
     if (parts.length === 0) return;
     const incoming = await this.#results.makeIncoming(this.#batch);
     try {
-      for (const part of parts) renameSync(path.join(dir, part), path.join(incoming.dir, part));
+      for (const part of parts) moveTo(part, path.join(incoming.dir, path.basename(part)));
       const bytes = this.#removed.bytes + (await diskUse(incoming.dir));
       this.#removed = { count: this.#removed.count + 1, bytes };
     } finally {

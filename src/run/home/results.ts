@@ -16,6 +16,8 @@ import path from "node:path";
 import { UserError } from "../../errors.js";
 import { type Series, seriesIn, takeNumber } from "../../plan/generations.js";
 import { mergeResults } from "./merge-results.js";
+import { moveTo } from "./move-to.js";
+import { syncDirectory } from "./sync-directory.js";
 
 const RESULTS_DIR = "job_results";
 
@@ -48,13 +50,25 @@ export class Results {
     return existsSync(this.privateDir);
   }
 
+  /** The place of an entry. Most are in this directory; a name with a `/` is below it, or is the path of another one. */
+  pathOf(name: string): string {
+    return path.resolve(this.dir, name);
+  }
+
   /** The directory is put into place last, so its existence means that the result is complete. */
   has(name: string): boolean {
-    return existsSync(path.join(this.dir, name));
+    return existsSync(this.pathOf(name));
   }
 
   streamPath(name: string, stream: "out" | "err"): string {
-    return path.join(this.dir, `${name}.${stream}`);
+    return this.pathOf(`${name}.${stream}`);
+  }
+
+  /** Makes the directory for results of this name. */
+  makePlace(name: string): void {
+    if (!isElsewhere(name)) return;
+    const made = mkdirSync(path.dirname(this.pathOf(name)), { recursive: true, mode: 0o700 });
+    if (made !== undefined) syncDirectory(path.dirname(made));
   }
 
   /** Creates a directory for one archive, with a function that removes it. */
@@ -86,15 +100,16 @@ export class Results {
    */
   place(job: string, arrived: string, isBeside: boolean, mergesOutput = false): string {
     const name = isBeside ? this.#nameNext(`${job}.again-`, 2) : job;
+    this.makePlace(name);
     // Most short jobs have nothing to bring: asked once, not for each.
     const brings = existsSync(arrived) ? (part: string) => existsSync(path.join(arrived, part)) : () => false;
     for (const stream of ["out", "err"] as const) {
       const to = this.streamPath(name, stream);
-      if (brings(stream)) renameSync(path.join(arrived, stream), to);
+      if (brings(stream)) moveTo(path.join(arrived, stream), to);
       else if (stream === "out" || !mergesOutput) closeSync(openSync(to, "a", 0o600));
     }
-    if (brings("work")) renameSync(path.join(arrived, "work"), path.join(this.dir, name));
-    else mkdirSync(path.join(this.dir, name), { mode: 0o700 });
+    if (brings("work")) moveTo(path.join(arrived, "work"), this.pathOf(name));
+    else mkdirSync(this.pathOf(name), { mode: 0o700 });
     return name;
   }
 
@@ -102,7 +117,7 @@ export class Results {
   placeRest(job: string, arrived: string, isInPlace: boolean): void {
     const work = path.join(arrived, "work");
     if (!existsSync(work)) return;
-    if (isInPlace && this.has(job)) mergeResults(work, path.join(this.dir, job));
+    if (isInPlace && this.has(job)) mergeResults(work, this.pathOf(job));
     else this.place(job, arrived, true);
   }
 
@@ -112,19 +127,18 @@ export class Results {
    */
   moveAside(name: string): string | null {
     const hasResults = this.has(name);
-    const parts = [".out", ".err", ""].filter((ending) => existsSync(path.join(this.dir, name + ending)));
+    const parts = [".out", ".err", ""].filter((ending) => existsSync(this.pathOf(name + ending)));
     if (parts.length === 0) return null;
     const aside = this.#nameNext(`${name}.old-`, 1);
     // The directory last: while it is there, the job counts as done.
-    for (const ending of parts)
-      renameSync(path.join(this.dir, name + ending), path.join(this.dir, aside + ending));
+    for (const ending of parts) renameSync(this.pathOf(name + ending), this.pathOf(aside + ending));
     return hasResults ? aside : null;
   }
 
   /** The same for one file of output. */
   moveStreamAside(name: string, stream: "out" | "err"): void {
     const from = this.streamPath(name, stream);
-    renameSync(from, path.join(this.dir, this.#nameNext(`${path.basename(from)}.old-`, 1)));
+    renameSync(from, this.pathOf(this.#nameNext(`${name}.${stream}.old-`, 1)));
   }
 
   /** Names of what people see there; none where there is no such directory. */
@@ -139,6 +153,14 @@ export class Results {
     return this.#series;
   }
 
+  /** The same, of the directory where results of this name are. */
+  seriesNear(name: string): Series {
+    if (!isElsewhere(name)) return this.series;
+    const parent = path.dirname(this.pathOf(name));
+    const entries = existsSync(parent) ? readdirSync(parent) : [];
+    return seriesIn(entries.map((entry) => name.slice(0, name.lastIndexOf("/") + 1) + entry));
+  }
+
   /** Others than this have renamed earlier results. */
   forgetNumbers(): void {
     this.#series = null;
@@ -146,25 +168,33 @@ export class Results {
 
   /** The newest has the highest number, also if older ones were removed. */
   #nameNext(series: string, first: number): string {
+    const known = this.seriesNear(series);
     for (;;) {
-      const name = `${series}${takeNumber(this.series, series, first)}`;
+      const name = `${series}${takeNumber(known, series, first)}`;
       if (!this.#isTaken(name)) return name;
     }
   }
 
   #isTaken(name: string): boolean {
-    return ["", ".out", ".err"].some((ending) => existsSync(path.join(this.dir, `${name}${ending}`)));
+    return ["", ".out", ".err"].some((ending) => existsSync(this.pathOf(`${name}${ending}`)));
   }
 
-  /** Makes the placed results survive a crash of this computer. */
-  async sync(): Promise<void> {
-    const handle = await open(this.dir, "r");
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
+  /** Makes the placed results of these names survive a crash of this computer. */
+  async sync(names: Iterable<string>): Promise<void> {
+    const dirs = new Set([...names].map((name) => path.dirname(this.pathOf(name))));
+    for (const dir of dirs) {
+      const handle = await open(dir, "r");
+      try {
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
     }
   }
+}
+
+function isElsewhere(name: string): boolean {
+  return name.includes("/");
 }
 
 function removeIfEmpty(dir: string): void {

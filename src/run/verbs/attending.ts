@@ -1,6 +1,7 @@
 // Watches a machine's part of the batch: keeps other clients away, and follows its log and its output.
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
+import { mergesOutputOf } from "../../model/job.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import { readSpoolFormat } from "../../remote/spool/spool-format.js";
 import type { OutputFiles } from "../home/output-files.js";
@@ -43,7 +44,8 @@ export class Attendant {
 
   /** Allows one client at a time, also from several computers. The lock already excludes other clients of this directory. */
   async hold(link: MachineLink): Promise<void> {
-    const holder = await (await link.control()).hold(this.#parts.terms.client);
+    const control = await link.control();
+    const holder = link.takeHolder() ?? (await control.hold(this.#parts.terms.client));
     if (holder.isOurs) {
       link.holderPid = holder.pid;
       return;
@@ -52,14 +54,20 @@ export class Attendant {
     throw new HeldError(`the batch is followed by ${holder.name}`, hint);
   }
 
+  /** Call it while the first jobs are on their way, and `link.giveUpAhead()` if they do not arrive. */
+  holdAhead(link: MachineLink): void {
+    link.controlAhead(this.#parts.terms.client);
+  }
+
   /** `awaitsSpool`: jobs are on their way to it. */
   follow(link: MachineLink, emit: Emit, awaitsSpool = false): void {
     const { known, outputs, terms } = this.#parts;
     const machine = link.spec.name;
     const poller = this.#pollers.get(machine) ?? new OutputPoller(link, outputs, emit);
     this.#pollers.set(machine, poller);
-    const stream = terms.settings.mergesOutput ? "out" : "err";
-    const news = this.#news.get(machine) ?? new SpoolNews({ known, link, poller, emit }, stream);
+    const streamOf = (key: string) =>
+      mergesOutputOf(known.jobOfKey(key), terms.settings) ? ("out" as const) : ("err" as const);
+    const news = this.#news.get(machine) ?? new SpoolNews({ known, link, poller, emit }, streamOf);
     this.#news.set(machine, news);
     link.follow(news.take, awaitsSpool);
   }

@@ -6,7 +6,7 @@ import { LinkLost } from "../../fleet/link.js";
 import { isRetryable, pause } from "../../fleet/retrying.js";
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { Rest } from "../../model/decision.js";
-import type { JobId, Outcome } from "../../model/job.js";
+import { type JobId, mergesOutputOf, type Outcome } from "../../model/job.js";
 import { type Collected, collect } from "../../remote/results/collect.js";
 import { putAside } from "../../remote/results/put-aside.js";
 import { RENAMED } from "../../remote/results/unpack.js";
@@ -113,7 +113,7 @@ export class Collector {
         }
       });
     } finally {
-      await this.#parts.home.results.sync();
+      await this.#parts.home.results.sync(placed.map(({ key }) => this.#parts.known.jobOfKey(key).name));
       for (const { key, beside } of placed) {
         const { files = 0, bytes = 0 } = written.get(key) ?? {};
         const about = parseAttemptKey(key);
@@ -146,13 +146,19 @@ export class Collector {
     const { terms, known, home } = this.#parts;
     const { results, outputs } = home;
     const { job: id, attempt } = parseAttemptKey(key);
-    const { name } = known.job(id);
+    const job = known.job(id);
+    const { name } = job;
     // If another machine has the job by now, the files of a lost attempt are not its result.
     const isLeftover = outcome.kind === "lost" && known.isSuperseded(link.spec.name, id, attempt);
     const isBeside = results.has(name) || isLeftover;
     await outputs.end(key, isBeside ? null : name);
     if (!isBeside) outputs.join(key, name, path.join(incoming, key));
-    const placed = results.place(name, path.join(incoming, key), isBeside, terms.settings.mergesOutput);
+    const placed = results.place(
+      name,
+      path.join(incoming, key),
+      isBeside,
+      mergesOutputOf(job, terms.settings),
+    );
     await outputs.tellRest(key, !isBeside);
     return isBeside ? placed : null;
   }
@@ -191,7 +197,7 @@ export class Collector {
       this.#warnOf(collected, emit);
       await this.#oneByOne(async () => {
         results.placeRest(name, path.join(incoming.dir, key), isInPlace);
-        await results.sync();
+        await results.sync([name]);
       });
       const { files = 0, bytes = 0 } = collected.written.get(key) ?? {};
       emit({ ...about, files, bytes, missing: collected.missing.get(key) ?? [] });

@@ -2,11 +2,10 @@
 // arrive go to other machines.
 
 import type { Decision } from "../../model/decision.js";
-import { type JobId, treeKeyOf } from "../../model/job.js";
+import { hasOwnFiles, type JobId, treeKeyOf } from "../../model/job.js";
 import { RemoteError } from "../../remote/engine/remote-error.js";
 import { handOver, NothingArrived } from "../../remote/spool/hand-over.js";
 import type { Manifest } from "../../remote/spool/manifest.js";
-import type { Tree } from "../../remote/tree/tree.js";
 import type { Emit } from "../loop.js";
 import type { Attendant } from "./attending.js";
 import { type ExpectedError, isExpected } from "./expected-error.js";
@@ -21,7 +20,7 @@ import { settleDoubt } from "./taking-back.js";
 import type { Terms } from "./terms.js";
 
 export interface GiverParts {
-  readonly terms: Pick<Terms, "batch" | "script" | "stem" | "settings" | "env" | "jobEnv">;
+  readonly terms: Pick<Terms, "batch" | "script" | "stem" | "settings" | "env" | "jobEnv" | "staysOpen">;
   readonly known: Known;
   readonly stager: Stager;
   readonly attendant: Attendant;
@@ -59,6 +58,7 @@ export class Giver {
     try {
       leftOut = await this.#send(link, jobs, emit);
     } catch (error) {
+      link.giveUpAhead();
       if (!isExpected(error) || (await losses.hasLost())) throw error;
       const doubted = error instanceof NothingArrived ? again : jobs;
       return this.#refuse(link, { jobs, doubted, error }, emit);
@@ -74,13 +74,13 @@ export class Giver {
 
   /** Resolves with the jobs that were not accepted; rejects as the remote verb does. */
   async #send(link: MachineLink, ids: readonly JobId[], emit: Emit): Promise<LeftOutJobs> {
-    const { settings, batch } = this.#parts.terms;
+    const { settings, batch, staysOpen } = this.#parts.terms;
     const { copiesUnchanged, timeoutSeconds, inPlace } = settings;
     const { spec, place, signal, isFurnished, usesScopes, capacity } = link;
     if (capacity === null) throw new Error(`${spec.name} gets jobs before it was measured`);
     const { hasPlainSlots } = spec;
     const manifest = this.#manifest(link, ids);
-    const tree = await this.#treeFor(link, manifest, emit);
+    const { tree, carried, key } = await this.#treeFor(link, manifest, emit);
     const resumed = await this.#parts.resumer.prepare(link, [...manifest.jobs.keys()], emit);
     const jobs = [...manifest.jobs].map(([key, job]) =>
       handedJob({ key, job, spec, terms: this.#parts.terms, layers: resumed.get(key)?.layers }),
@@ -88,7 +88,8 @@ export class Giver {
     const arriving = handOver(link.session, {
       place,
       tree,
-      ...roomTexts({ spec, capacity, settings, batch, jobs: manifest.jobs.values() }),
+      carried,
+      ...roomTexts({ spec, capacity, settings, batch, staysOpen, jobs: manifest.jobs.values() }),
       settings: { copiesUnchanged, timeoutSeconds, inPlace, usesScopes, hasPlainSlots },
       slots: manifest.slots.length,
       isFurnished,
@@ -98,11 +99,14 @@ export class Giver {
     });
     // At the same time, so that news of short jobs arrives with the answer.
     this.#parts.attendant.follow(link, emit, true);
+    this.#parts.attendant.holdAhead(link);
     this.#parts.ahead.request(link, [...manifest.jobs.keys()]);
     const leftOut = await arriving;
     const [missing, taken] = [jobsOf(leftOut.missing), jobsOf(leftOut.taken)];
     link.noteSpool(true);
     link.isFurnished = true;
+    const { hadTree } = leftOut;
+    if (tree !== null && carried !== null) this.#parts.stager.noteCarried(link, key, { tree, hadTree }, emit);
     const arrived = ids.filter((id) => !missing.includes(id) && !taken.includes(id));
     emit({ kind: "jobs-handed-over", machine: spec.name, jobs: arrived });
     this.#parts.resumer.tell(link, resumed, arrived, emit);
@@ -110,12 +114,12 @@ export class Giver {
   }
 
   /** Null: these jobs run in place. All jobs of one hand-over start from the same tree. */
-  async #treeFor(link: MachineLink, { jobs, settings }: Manifest, emit: Emit): Promise<Tree | null> {
+  async #treeFor(link: MachineLink, { jobs, settings }: Manifest, emit: Emit) {
     const [first] = jobs.values();
     const key = treeKeyOf(first ?? {});
-    const staged =
-      link.staged.get(key) ?? (await this.#parts.stager.stage(link, key, emit).catch(failBefore));
-    return settings.inPlace !== null && first?.copyForward === undefined ? null : staged;
+    const { tree, carried } = await this.#parts.stager.provide(link, key, emit).catch(failBefore);
+    const isInPlace = settings.inPlace !== null && !hasOwnFiles(first ?? {});
+    return { tree: isInPlace ? null : tree, carried, key };
   }
 
   #manifest({ spec, slots }: MachineLink, ids: readonly JobId[]): Manifest {

@@ -3,6 +3,7 @@
 import { LinkLost } from "../../fleet/link.js";
 import { isRetryable, retrying, wasDropped } from "../../fleet/retrying.js";
 import type { News } from "../../model/event.js";
+import type { ShortKind } from "../../model/left-out.js";
 import { type Capacity, olderName } from "../../model/machine.js";
 import { judgeKinds, type Kinds, type KindsPlan, mustKnowCpuUse, planKinds } from "../../plan/slots/kinds.js";
 import { whyNever } from "../../plan/slots/why-never.js";
@@ -22,7 +23,7 @@ const LOGIN_TRIES = 3;
 const VAIN_SESSIONS = 6;
 
 export interface GreeterParts {
-  readonly terms: Pick<Terms, "settings" | "kinds" | "mostJobs" | "trees" | "batch">;
+  readonly terms: Pick<Terms, "settings" | "kinds" | "mostJobs" | "staysOpen" | "trees" | "batch">;
   readonly known: Known;
   readonly stager: Stager;
   readonly attendant: Attendant;
@@ -71,15 +72,17 @@ export class Greeter {
     if (plan.slots.length === 0) {
       await stager.withdraw(link);
       const reason = whyNever(capacity, plan.short);
-      emit({ kind: "machine-failed", machine, reason, hint: null, hasNoRoom: true });
+      const short = shortKinds(capacity, plan.short);
+      emit({ kind: "machine-failed", machine, reason, hint: null, hasNoRoom: true, short });
       return link.close();
     }
-    this.#warn(machine, capacity, plan, emit);
+    this.#warn(machine, capacity, emit);
     link.usesScopes = capacity.logout === "scope";
     // For handing over, following, controlling, the first results, and cleaning up.
     link.session.makeReady?.(5);
     const { slots, isFull, serves } = plan;
-    const forecast = { slots, ...(isFull && { isFull }), kinds: serves };
+    const short = shortKinds(capacity, plan.short);
+    const forecast = { slots, ...(isFull && { isFull }), kinds: serves, ...(short.length > 0 && { short }) };
     tellWhile(link, emit, { kind: "machine-ready", machine, capacity, ...forecast });
     link.slots = slots;
     link.capacity = capacity;
@@ -95,18 +98,12 @@ export class Greeter {
   }
 
   /** Jobs of new kinds arrived: judges them by what the machine has, as it was measured. */
-  judge(link: MachineLink, kinds: Kinds, emit: Emit): void {
-    const { capacity, spec } = link;
-    if (capacity !== null) this.#warnOfShort(spec.name, capacity, this.serve(link, kinds, emit), emit);
-  }
-
-  /** The same without warnings. Returns the kinds that the machine can never run. */
-  serve({ spec, capacity }: MachineLink, kinds: Kinds, emit: Emit): KindsPlan["short"] {
-    if (capacity === null) return [];
+  judge({ spec, capacity }: MachineLink, kinds: Kinds, emit: Emit): void {
+    if (capacity === null) return;
     const { requirement, placing } = this.#parts.terms.settings;
-    const { serves, short } = judgeKinds({ spec, capacity, requirement, placing, kinds });
-    if (serves.length > 0) emit({ kind: "machine-serves", machine: spec.name, kinds: serves });
-    return short;
+    const { serves, short: found } = judgeKinds({ spec, capacity, requirement, placing, kinds });
+    const short = shortKinds(capacity, found);
+    emit({ kind: "machine-serves", machine: spec.name, kinds: serves, ...(short.length > 0 && { short }) });
   }
 
   /** The machine gets no jobs before the working directory is read. If that takes long, the machine is measured again. */
@@ -116,7 +113,7 @@ export class Greeter {
     const question = { requirement: settings.requirement, kinds, spec: link.spec };
     const isQuick = !mustKnowCpuUse(question, mostJobs);
     const begunAt = performance.now();
-    const capacity = await probe(link.session, { ...options, isQuick }, link.signal);
+    const capacity = await probe(link.session, { ...options, isQuick, isFirst: true }, link.signal);
     await Promise.allSettled(trees.values());
     const isRecent = performance.now() - begunAt < MEASURE_AGAIN_MS;
     // Claims of other batches are compared with the load of the cores.
@@ -137,18 +134,18 @@ export class Greeter {
    */
   #chooseSlots({ spec, pastSlots, older }: MachineLink, capacity: Capacity, resumes: boolean): KindsPlan {
     const { terms, known } = this.#parts;
-    const { kinds } = terms;
+    const { kinds, staysOpen } = terms;
     const { requirement, placing } = terms.settings;
     const besides = known.hasSpool(olderName(spec.name)) ? older?.slots : null;
     const past = (resumes ? pastSlots : besides) ?? [];
-    const question = { spec, capacity, requirement, placing, kinds };
+    const question = { spec, capacity, requirement, placing, kinds, staysOpen };
     if (!resumes || !known.hasOnlyKept(spec.name)) return planKinds({ ...question, past });
     // The machine has no job. With fewer slots than before, the extra old slots would still take jobs.
     const fresh = planKinds({ ...question, past: [] });
     return fresh.slots.length < past.length ? planKinds({ ...question, past }) : fresh;
   }
 
-  #warn(machine: string, capacity: Capacity, { short }: KindsPlan, emit: Emit): void {
+  #warn(machine: string, capacity: Capacity, emit: Emit): void {
     const { terms } = this.#parts;
     if (terms.settings.requirement.gpu?.listed !== undefined && capacity.gpus.length === 0) {
       const message = `${machine}: no GPU was found; jobs use the ones in --gpus anyway`;
@@ -156,16 +153,11 @@ export class Greeter {
     }
     const warning = warnOfLogout(machine, capacity);
     if (warning !== null) emit({ kind: "warning", message: warning });
-    this.#warnOfShort(machine, capacity, short, emit);
   }
+}
 
-  #warnOfShort(machine: string, capacity: Capacity, short: KindsPlan["short"], emit: Emit): void {
-    for (const each of short) {
-      const reasons = whyNever(capacity, [each]);
-      const message = `${machine} has no room for ${this.#parts.known.linesOfKind(each.kind)}: ${reasons}`;
-      emit({ kind: "warning", message });
-    }
-  }
+function shortKinds(capacity: Capacity, short: KindsPlan["short"]): ShortKind[] {
+  return short.map((each) => ({ kind: each.kind, reason: whyNever(capacity, [each]) }));
 }
 
 function open(link: MachineLink, emit: Emit): Promise<Session> {

@@ -55,6 +55,6 @@ export class Grower {
     const kind = kindOf(requirement);
     if (kinds.has(kind)) return;
     kinds.set(kind, requirement);
-    for (const link of links.values()) greeter.serve(link, new Map([[kind, requirement]]), emit);
+    for (const link of links.values()) greeter.judge(link, new Map([[kind, requirement]]), emit);
   }
 }

@@ -1,7 +1,7 @@
 // Turns a job into what a machine gets of it.
 
 import type { BatchSettings } from "../../model/batch.js";
-import { type Job, kindOf } from "../../model/job.js";
+import { hasOwnFiles, type Job, kindOf, mergesOutputOf } from "../../model/job.js";
 import type { MachineSpec } from "../../model/machine.js";
 import { limitOfJob } from "../../model/output-limit.js";
 import { wrapOfJob } from "../../model/wrapper.js";
@@ -21,8 +21,9 @@ interface Handing {
 
 export function handedJob({ key, job, spec, terms, layers }: Handing): HandedJob {
   const { batch, settings, jobEnv } = terms;
-  const { requirement, mergesOutput, maxOutput } = settings;
+  const { requirement, maxOutput, inPlace } = settings;
   const env = jobEnv?.get(job.id) ?? terms.env;
+  const cwd = inPlace === null || hasOwnFiles(job) ? undefined : job.cwd;
   const wrap = wrapOfJob(job, settings, spec);
   const names = placeholdersIn([job.command, ...Object.values(env)], job.requirement ?? requirement);
   // A fork runs in the slot's directory, so it cannot resume another one.
@@ -33,7 +34,7 @@ export function handedJob({ key, job, spec, terms, layers }: Handing): HandedJob
     memoryLimitMb === undefined;
   return {
     key,
-    script: jobScript(job, spec, batch, env, { mergesOutput, wrap }),
+    script: jobScript(job, spec, batch, env, { mergesOutput: mergesOutputOf(job, settings), wrap, cwd }),
     needsOwnShell: !isPlain || needsOwnShell(job.command),
     timeoutSeconds: job.timeoutSeconds,
     maxOutput: limitOfJob(job, maxOutput) ?? undefined,

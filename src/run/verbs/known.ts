@@ -3,7 +3,7 @@
 import { attemptKey, parseAttemptKey } from "../../model/attempt-key.js";
 import { outcomeAtHome } from "../../model/batch-state.js";
 import type { Footprint } from "../../model/footprint.js";
-import { type Job, type JobId, kindOf, type Outcome, type Requirement } from "../../model/job.js";
+import type { Job, JobId, Outcome, Requirement } from "../../model/job.js";
 import { asGrown, isToGrow } from "../../plan/grown.js";
 import { heldBy } from "../../plan/holdings.js";
 import { hasOnlyKept, keepsDir, keptOn, lastBegun, lastKept } from "../../plan/kept-dirs.js";
@@ -137,16 +137,6 @@ export class Known {
       if (tracked.job.name === name && outcomeAtHome(tracked) === undefined) return true;
     }
     return false;
-  }
-
-  /** "line 7", "lines 7, 9 and 3 more". */
-  linesOfKind(kind: string): string {
-    const lines = [...this.#jobs.values()]
-      .map((job) => asGrown(this.#state, job))
-      .filter(({ requirement }) => kindOf(requirement) === kind)
-      .map(({ id, line }) => line ?? id);
-    const [shown, more] = [lines.slice(0, 5).join(", "), lines.length - 5];
-    return `${lines.length === 1 ? "line" : "lines"} ${shown}${more > 0 ? ` and ${more} more` : ""}`;
   }
 }
 

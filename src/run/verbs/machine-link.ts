@@ -4,7 +4,7 @@ import type { Fleet } from "../../fleet/fleet.js";
 import { Link } from "../../fleet/link.js";
 import type { Capacity, Slot } from "../../model/machine.js";
 import type { Place } from "../../remote/engine/layout.js";
-import { Control } from "../../remote/spool/control.js";
+import { Control, type Hold } from "../../remote/spool/control.js";
 import { follow } from "../../remote/spool/follow.js";
 import type { KnownLogs } from "../../remote/spool/log-stream.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
@@ -12,10 +12,15 @@ import type { Tree } from "../../remote/tree/tree.js";
 import type { Session } from "../../transport/session.js";
 import type { Emit } from "../loop.js";
 import type { RunMachine } from "../run-machines.js";
+import { ControlAhead } from "./control-ahead.js";
 
 /** What was started through one session, and ends with it. */
 interface Begun {
   control: Promise<Control> | null;
+  /** Null: none was opened, or it was given up. */
+  ahead: ControlAhead | null;
+  /** The answer to the first request to hold the batch, until it is used. */
+  holder: Hold | null;
   following: {
     /** The logs that are followed; null: not known yet. */
     logs: readonly string[] | null;
@@ -98,19 +103,46 @@ export class MachineLink extends Link {
   control(): Promise<Control> {
     const { session } = this;
     const begun = this.#begunOn(session);
-    begun.control ??= this.#openControl(session);
+    begun.control ??= this.#openControl(session, begun);
     return begun.control;
   }
 
+  /** Opens the control channel while the first jobs are on their way. */
+  controlAhead(client: string): void {
+    const { session } = this;
+    const begun = this.#begunOn(session);
+    if (this.#hasSpool || begun.control !== null || begun.ahead !== null) return;
+    begun.ahead = new ControlAhead(session, this.place, client);
+  }
+
+  /** The jobs did not arrive. */
+  giveUpAhead(): void {
+    if (this.isLost) return;
+    const begun = this.#begunOn(this.session);
+    if (begun.control !== null) return;
+    begun.ahead?.cancel();
+    begun.ahead = null;
+  }
+
+  /** Who holds the batch, as the control channel that was opened ahead learned; null: it is to be asked. Used once. */
+  takeHolder(): Hold | null {
+    const begun = this.#begunOn(this.session);
+    const { holder } = begun;
+    begun.holder = null;
+    return holder;
+  }
+
   #begunOn(session: Session): Begun {
-    const begun = this.#begun.get(session) ?? { control: null, following: null };
+    const begun = this.#begun.get(session) ?? { control: null, ahead: null, holder: null, following: null };
     this.#begun.set(session, begun);
     return begun;
   }
 
   /** A session whose control channel ended, for example because its shell was killed, is closed. */
-  async #openControl(session: Session): Promise<Control> {
-    const control = await Control.open(session, this.place);
+  async #openControl(session: Session, begun: Begun): Promise<Control> {
+    const ahead = await begun.ahead?.opened;
+    begun.holder = ahead?.holder ?? null;
+    const control = ahead?.control ?? (await Control.open(session, this.place));
     void control.ended.then((reason) => this.dropSession(session, reason));
     return control;
   }
@@ -179,8 +211,8 @@ export class MachineLink extends Link {
   }
 
   protected override async endBegun(session: Session): Promise<void> {
-    await this.#begunOn(session)
-      .control?.then((control) => control.close())
-      .catch(() => undefined);
+    const { control, ahead } = this.#begunOn(session);
+    if (control === null) ahead?.cancel();
+    await control?.then((opened) => opened.close()).catch(() => undefined);
   }
 }

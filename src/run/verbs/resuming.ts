@@ -1,11 +1,10 @@
 // Chooses what the next attempt of a job with a kept directory starts with. That is the directory, if the machine has
 // it; else the collected copy, which is sent; else only the working directory.
 
-import path from "node:path";
 import { UserError } from "../../errors.js";
 import { parseAttemptKey } from "../../model/attempt-key.js";
-import type { Resumption } from "../../model/event.js";
 import type { JobId } from "../../model/job.js";
+import type { Resumption } from "../../model/job-event.js";
 import type { Layer } from "../../remote/spool/hand-over.js";
 import { FileChanged } from "../../remote/tree/cargo.js";
 import { stage } from "../../remote/tree/stage.js";
@@ -98,7 +97,7 @@ export class Resumer {
     const machine = link.spec.name;
     if (!results.has(copy)) return { reason: `job_results/${copy} is gone` };
     try {
-      const tree = await scanTree(path.join(results.dir, copy), ["."], { isWhole: true });
+      const tree = await scanTree(results.pathOf(copy), ["."], { isWhole: true });
       if (tree.hash === "") return { reason: "nothing of its directory was collected" };
       if (maxBytes !== null && tree.bytes > maxBytes)
         return { reason: `job_results/${copy} is more than --max-send allows` };

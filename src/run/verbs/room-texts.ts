@@ -3,7 +3,7 @@
 import type { BatchSettings } from "../../model/batch.js";
 import { type Job, kindOf, type Requirement } from "../../model/job.js";
 import type { Capacity, MachineSpec } from "../../model/machine.js";
-import { slotsWhenEmpty } from "../../plan/slots/slots.js";
+import { mostSlotsToCome, slotsWhenEmpty } from "../../plan/slots/slots.js";
 import { formatNeed } from "../../remote/spool/need-text.js";
 import { formatRoom } from "../../remote/spool/room-text.js";
 
@@ -13,6 +13,8 @@ export interface RoomQuestion {
   readonly settings: BatchSettings;
   readonly batch: string;
   readonly jobs: Iterable<Job>;
+  /** Jobs of other kinds may come. */
+  readonly staysOpen?: boolean;
 }
 
 export interface RoomTexts {
@@ -21,15 +23,25 @@ export interface RoomTexts {
   readonly needs: ReadonlyMap<string, string>;
 }
 
-export function roomTexts({ spec, capacity, settings, batch, jobs }: RoomQuestion): RoomTexts {
+export function roomTexts({
+  spec,
+  capacity,
+  settings,
+  batch,
+  jobs,
+  staysOpen = false,
+}: RoomQuestion): RoomTexts {
   const kinds = new Map<string, Requirement>([[kindOf(undefined), settings.requirement]]);
   for (const { requirement } of jobs)
     if (requirement !== undefined) kinds.set(kindOf(requirement), requirement);
   const needs = [...kinds].map(([kind, need]) => [kind, formatNeed(kind, need, capacity)] as const);
   // Jobs of several kinds run side by side.
-  let most = 0;
+  let known = 0;
   for (const need of kinds.values())
-    most += slotsWhenEmpty({ spec, capacity, requirement: need }).slots.length;
+    known += slotsWhenEmpty({ spec, capacity, requirement: need, staysOpen }).slots.length;
+  const toCome = Math.max(known, staysOpen ? mostSlotsToCome({ spec, capacity }) : 0);
+  // Each kind of need was asked alone, so the limit of the machine holds for all of them together.
+  const most = Math.min(toCome, spec.mostSlots ?? toCome);
   const { placing, requirement } = settings;
   const listed = requirement.gpu?.listed;
   return {

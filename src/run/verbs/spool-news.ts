@@ -6,6 +6,7 @@ import { succeeded } from "../../model/job.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
 import { type Listener, tellSpoolEvent } from "./telling.js";
 
+type Stream = "out" | "err";
 type Ends = ReadonlyMap<string, string>;
 
 const NONE: Ends = new Map();
@@ -17,14 +18,14 @@ const MOST_AT_ONCE = 200;
 /** One for each machine. */
 export class SpoolNews {
   readonly #listener: Listener;
-  readonly #stream: "out" | "err";
+  readonly #streamOf: (key: string) => Stream;
   /** In order: what comes after a failure waits with it. */
   #waiting: SpoolEvent[] = [];
 
-  /** `stream`: where stderr of jobs is. */
-  constructor(listener: Listener, stream: "out" | "err") {
+  /** `streamOf`: where the stderr of an attempt is. */
+  constructor(listener: Listener, streamOf: (key: string) => Stream) {
     this.#listener = listener;
-    this.#stream = stream;
+    this.#streamOf = streamOf;
   }
 
   readonly take = (event: SpoolEvent): void => {
@@ -72,9 +73,14 @@ export class SpoolNews {
 
   async #readEnds(keys: readonly string[]): Promise<Ends> {
     const control = await this.#listener.link.control();
-    const ends = await control.readEnds(keys, this.#stream);
-    if (ends !== null) return ends;
-    const each = await Promise.all(keys.map((key) => control.readEnds([key], this.#stream)));
-    return new Map(each.flatMap((some) => [...(some ?? NONE)]));
+    const found = new Map<string, string>();
+    for (const stream of ["out", "err"] as const) {
+      const some = keys.filter((key) => this.#streamOf(key) === stream);
+      const ends = some.length === 0 ? NONE : await control.readEnds(some, stream);
+      const each =
+        ends === null ? await Promise.all(some.map((key) => control.readEnds([key], stream))) : [ends];
+      for (const [key, text] of each.flatMap((one) => [...(one ?? NONE)])) found.set(key, text);
+    }
+    return found;
   }
 }

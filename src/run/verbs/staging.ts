@@ -1,5 +1,5 @@
 // Sends trees to a machine, each once. If all jobs share one tree, the machine is asked about it before it is known
-// whether the machine gets a job. If the tree is small, the missing part is sent at once.
+// whether the machine gets a job. If the tree is small, the missing part is sent at once. A tiny one travels with the jobs.
 
 import type { News } from "../../model/event.js";
 import { FileChanged } from "../../remote/tree/cargo.js";
@@ -10,6 +10,7 @@ import { unstage } from "../../remote/tree/unstage.js";
 import { deferred } from "../../transport/deferred.js";
 import type { Session } from "../../transport/session.js";
 import type { Emit } from "../loop.js";
+import { entriesOf, isTiny, type Provided } from "./carried-tree.js";
 import { askAboutSize, refuseSize, warnOfSize } from "./large-tree.js";
 import type { MachineLink } from "./machine-link.js";
 import { joinTrees, readable } from "./readable-trees.js";
@@ -21,10 +22,6 @@ const ANSWER_COUNTS_MS = 60_000;
 
 /** Below this size the tree is sent at once, because waiting for the decision would take longer. */
 const SMALL_BYTES = 1 << 20;
-
-/** Fits into one packet, together with the question whether the machine has it. */
-const TINY_ARCHIVE = 24 << 10;
-const BLOCKS_BYTES = 1024;
 
 /** A staging that waits for the decision to continue, before it sends anything or at least before it reports it. */
 interface Prepared {
@@ -60,11 +57,16 @@ export class Stager {
     this.#terms = terms;
   }
 
-  /** Does nothing if it is unknown which of several trees the machine needs. */
+  /** Does nothing if it is unknown which of several trees the machine needs, or if the tree travels with the jobs. */
   prepare(link: MachineLink, emit: Emit): void {
     const [only, ...others] = this.#terms.trees.keys();
     if (only === undefined || others.length > 0) return;
-    this.#prepared.set(link.session, this.#begin(link, only, emit));
+    const { session } = link;
+    const begin = (tree: Tree) => {
+      if (!isTiny(tree) && !link.isLost && link.session === session)
+        this.#prepared.set(session, this.#begin(link, only, emit));
+    };
+    this.#tree(only).then(begin, () => {}); // reported when jobs are handed over, if ever
   }
 
   /** Asks the machine what it has of the tree, and sends at most a small archive. */
@@ -79,9 +81,8 @@ export class Stager {
       if (tree.bytes <= SMALL_BYTES) resolve();
       return this.#settle(tree, emit, (current) => {
         const onProgress = this.#progressOf(link, current, (news) => tell(news));
-        const isTiny = current.bytes + current.entries.length * BLOCKS_BYTES <= TINY_ARCHIVE;
         const allow = (bytes: number) => this.#allow(link, current, bytes);
-        return stage(session, { place, tree: current, signal, goAhead, isTiny, allow, onProgress });
+        return stage(session, { place, tree: current, signal, goAhead, allow, onProgress });
       });
     });
     const proceed = () => {
@@ -143,16 +144,52 @@ export class Stager {
     if (staged?.isSent) await unstage(session, { place, tree: staged.tree, signal }).catch(() => undefined);
   }
 
-  /** Resolves when the machine has the tree. `key`: from `treeKeyOf`. */
-  async stage(link: MachineLink, key: string, emit: Emit): Promise<Tree> {
-    const machine = link.spec.name;
+  /** Resolves when the machine has the tree, or when it can travel with the jobs. `key`: from `treeKeyOf`. */
+  async provide(link: MachineLink, key: string, emit: Emit): Promise<Provided> {
     this.#tellTrees(await readable(this.#terms.trees), emit);
+    const known = link.staged.get(key);
+    if (known !== undefined) return { tree: known, carried: null };
+    const tree = await this.#tree(key);
+    return isTiny(tree)
+      ? this.#carry(link, tree, emit)
+      : { tree: await this.#stage(link, key, emit), carried: null };
+  }
+
+  async #carry(link: MachineLink, first: Tree, emit: Emit): Promise<Provided> {
+    let carried: Buffer | null = null;
+    const { tree } = await this.#settle(first, emit, async (current) => {
+      await this.#allow(link, current, current.bytes);
+      carried = entriesOf(current);
+      return true;
+    });
+    return { tree, carried };
+  }
+
+  /** The carried tree has arrived. `hadTree`: it was sent in vain. */
+  noteCarried(
+    link: MachineLink,
+    key: string,
+    { tree, hadTree }: { tree: Tree; hadTree: boolean },
+    emit: Emit,
+  ): void {
+    const tell = this.#progressOf(link, tree, emit);
+    if (hadTree) emit({ kind: "staging", machine: link.spec.name, sentBytes: 0, totalBytes: 0 });
+    else for (const bytes of [0, tree.bytes]) tell(bytes, tree.bytes);
+    this.#noteStaged(link, key, tree, emit);
+  }
+
+  #noteStaged(link: MachineLink, key: string, tree: Tree, emit: Emit): void {
+    link.staged.set(key, tree);
+    emit({ kind: "staged", machine: link.spec.name });
+  }
+
+  async #stage(link: MachineLink, key: string, emit: Emit): Promise<Tree> {
+    const machine = link.spec.name;
     const prepared = this.#takePrepared(link.session, key) ?? this.#begin(link, key, emit);
     prepared.goAhead();
     const { tree, isSent } = await prepared.isSent;
     if (!isSent && tree.hash !== "") emit({ kind: "staging", machine, sentBytes: 0, totalBytes: 0 });
-    link.staged.set(key, tree);
-    emit({ kind: "staged", machine });
+    this.#noteStaged(link, key, tree, emit);
     return tree;
   }
 

@@ -2,6 +2,7 @@
 
 import { parseAttemptKey } from "../../model/attempt-key.js";
 import type { JobStarted } from "../../model/event.js";
+import { slotLog } from "../../remote/spool/follow.js";
 import { footprintOf } from "../../remote/spool/footprint-facts.js";
 import type { SpoolEvent } from "../../remote/spool/spool-event.js";
 import type { Emit } from "../loop.js";
@@ -76,6 +77,8 @@ export function tellSpoolEvent(
         kind: "warning",
         message: `${machine}: its event log has a line that is too long, which was skipped`,
       });
+    case "added":
+      return link.noteLogs([slotLog(event.added)]);
     case "idle":
     case "freed":
       return;

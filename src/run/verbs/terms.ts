@@ -1,7 +1,7 @@
 // The facts about a batch that verbs need. They do not change during a run.
 
 import type { BatchSettings } from "../../model/batch.js";
-import type { JobId } from "../../model/job.js";
+import type { JobId, OwnFiles } from "../../model/job.js";
 import type { Kinds } from "../../plan/slots/kinds.js";
 import type { Tree } from "../../remote/tree/tree.js";
 
@@ -15,8 +15,8 @@ export interface Given {
   readonly jobEnv?: ReadonlyMap<JobId, Readonly<Record<string, string>>>;
   /** The files that jobs start with, by `treeKeyOf`; being read while machines are connected. */
   readonly trees: Trees;
-  /** Reads the files that a job of its own paths starts with; absent: no such job arrives. */
-  readonly readTree?: (copyForward: readonly string[]) => Promise<Tree>;
+  /** Reads the files of a job that has its own; absent: no such job arrives. */
+  readonly readTree?: (own: OwnFiles) => Promise<Tree>;
   /** Absent: the user is warned about large trees. */
   readonly sending?: SendingLimits;
 }
@@ -40,4 +40,6 @@ export interface Terms extends Given {
   readonly kinds: Kinds;
   /** The most jobs that there will ever be; Infinity: not known. */
   readonly mostJobs: number;
+  /** More jobs are given while it runs. */
+  readonly staysOpen: boolean;
 }
