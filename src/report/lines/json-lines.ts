@@ -25,6 +25,7 @@ const IS_SHOWN: Readonly<Record<RunEvent["kind"], boolean>> = {
   "job-replaced": true,
   "machine-ready": true,
   "machine-serves": true,
+  "jobs-left-out": true,
   "machine-lost": true,
   "machine-back": true,
   // A guess for people: "machine-lost" follows if it is true.

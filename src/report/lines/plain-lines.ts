@@ -101,6 +101,7 @@ export function plainLines(view: ViewState, event: RunEvent, devicesOf: Sources[
     case "jobs-added":
     case "job-refused":
     case "machine-serves":
+    case "jobs-left-out":
     case "jobs-complete":
     case "job-reopened":
     case "job-replaced":

@@ -53,6 +53,7 @@ function tell(view: ViewState, event: RunEvent, devicesOf: Sources["devicesOf"])
     case "jobs-added":
     case "job-refused":
     case "machine-serves":
+    case "jobs-left-out":
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":

@@ -7,8 +7,9 @@ import { runningJobs, type ViewState } from "../live/view-state.js";
 import { formatDuration } from "../text/amounts.js";
 import { dependencyWords } from "../text/dependency-words.js";
 import { printable } from "../text/printable.js";
-import { textWidth } from "../text/width.js";
+import { fitWidth, textWidth } from "../text/width.js";
 import { failureLines, type SummaryLook } from "./failure-lines.js";
+import { leftOutJobs, leftOutReason } from "./left-out-lines.js";
 import { missingText } from "./missing-text.js";
 import { needLine } from "./need-line.js";
 
@@ -25,6 +26,7 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
     `${title}${countsText(view, jobs)} in ${formatDuration(elapsedMs(view.state, view.lastEventAt))}`,
     ...failureLines(view, jobs, look),
     ...blockedLines(view, jobs, ellipsis),
+    ...leftOutLines(view, look),
     ...unfinishedLines(view, ellipsis),
     ...incompleteLines(view, ellipsis),
     ...view.needs.map(needLine),
@@ -34,9 +36,10 @@ export function summaryLines(view: ViewState, look: SummaryLook): string[] {
 
 /** Empty if all jobs succeeded, and if no machine took a job, because a warning has already said what to do. */
 function nextLines(view: ViewState, jobs: readonly TrackedJob[], { signs, columns }: SummaryLook): string[] {
-  const { waiting, running, ended, unknown, stopped } = view.state.tally;
+  const { running, ended, unknown, stopped } = view.state.tally;
+  const waiting = countWaiting(view);
   const failed = jobs.filter(isFailed).map(({ job }) => job);
-  const isUnfinished = waiting < jobs.length && waiting + running + ended + unknown > 0;
+  const isUnfinished = view.state.tally.waiting < jobs.length && waiting + running + ended + unknown > 0;
   const hasParameters = jobs.some(({ job }) => job.parameters !== undefined);
   if (failed.length + stopped === 0 && !isUnfinished && !hasParameters) return [];
   const closing = { failed, hasStopped: stopped > 0, isUnfinished, some: jobs[0]?.job ?? null };
@@ -54,15 +57,18 @@ function isFailed(tracked: TrackedJob): boolean {
   return word === "failed" || word === "lost";
 }
 
-function countsText({ state: { tally } }: ViewState, jobs: readonly TrackedJob[]): string {
-  const { succeeded: good, failed, stopped, lost, skipped, waiting, running, ended, unknown } = tally;
+function countsText(view: ViewState, jobs: readonly TrackedJob[]): string {
+  const { tally } = view.state;
+  const { succeeded: good, failed, stopped, lost, skipped, running, ended, unknown } = tally;
   const { blocked, unneeded } = tally;
-  const unfinished = waiting + running + ended + unknown;
+  const leftOut = leftOutJobs(view.state).length;
+  const unfinished = countWaiting(view) + running + ended + unknown;
   const parts = [`${good} succeeded`, `${failed} failed`];
   if (stopped > 0) parts.push(`${stopped} stopped`);
   if (lost > 0) parts.push(`${lost} lost`);
   const allSkipped = skipped + blocked + unneeded;
   if (allSkipped > 0) parts.push(`${allSkipped} skipped${failedBefore(jobs)}`);
+  if (leftOut > 0) parts.push(`${leftOut} left out`);
   if (unfinished > 0) parts.push(`${unfinished} unfinished`);
   return parts.join(", ");
 }
@@ -83,8 +89,24 @@ function blockedLines({ state }: ViewState, jobs: readonly TrackedJob[], ellipsi
   return ["skipped jobs:", ...lines, ...moreLine(blocked.length, ellipsis)];
 }
 
+/** Without those that no machine can ever run. */
+function countWaiting({ state }: ViewState): number {
+  return state.tally.waiting - leftOutJobs(state).length;
+}
+
+function leftOutLines({ state }: ViewState, { signs: { ellipsis }, columns }: SummaryLook): string[] {
+  const leftOut = leftOutJobs(state);
+  if (leftOut.length === 0) return [];
+  const lines = leftOut.slice(0, LISTED).map(({ job }) => {
+    const reason = leftOutReason(state.leftOut.get(job.id) ?? []);
+    return fitWidth(`  ${printable(job.name)}  ${printable(reason)}`, columns, ellipsis);
+  });
+  return ["left-out jobs, which no machine can ever run:", ...lines, ...moreLine(leftOut.length, ellipsis)];
+}
+
 function unfinishedLines(view: ViewState, ellipsis: string): string[] {
-  const { waiting, ended, unknown } = view.state.tally;
+  const { ended, unknown } = view.state.tally;
+  const waiting = countWaiting(view);
   const running = runningJobs(view);
   const lines = running
     .slice(0, LISTED)

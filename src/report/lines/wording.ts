@@ -8,6 +8,7 @@ import { formatBytes, formatRoughDuration } from "../text/amounts.js";
 import { grownWords } from "../text/grown-words.js";
 import { printable } from "../text/printable.js";
 import { sameCrashLines, setAsideLines } from "./crash-lines.js";
+import { leftOutWarnings } from "./left-out-lines.js";
 import { missingText } from "./missing-text.js";
 
 export const STOPPING = {
@@ -114,6 +115,8 @@ export function warningLines(event: RunEvent, { jobs, tally }: BatchState): stri
       ];
     case "machine-set-aside":
       return setAsideLines(event);
+    case "jobs-left-out":
+      return leftOutWarnings(event, { jobs });
     case "same-crash":
       return sameCrashLines(event, { jobs, tally });
     case "machine-draining":

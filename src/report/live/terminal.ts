@@ -97,6 +97,7 @@ class TerminalReporter implements Reporter, LiveView {
       case "jobs-added":
       case "job-refused":
       case "machine-serves":
+      case "jobs-left-out":
       case "jobs-complete":
       case "job-skipped":
       case "job-blocked":

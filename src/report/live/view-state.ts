@@ -3,9 +3,10 @@
 import type { Attempt } from "../../model/attempt.js";
 import { rankOf } from "../../model/attempt-key.js";
 import { type BatchState, emptyState } from "../../model/batch-state.js";
-import type { Incomplete, RunEvent } from "../../model/event.js";
+import type { RunEvent } from "../../model/event.js";
 import type { NeedAdvice } from "../../model/footprint.js";
 import type { Job, JobId } from "../../model/job.js";
+import type { Incomplete } from "../../model/job-event.js";
 import { forgetReasons } from "../../model/waiting-reason.js";
 import { haltedLine, pausedLine, STOPPING } from "../lines/wording.js";
 import type { Known, Sources } from "../reporter.js";
@@ -131,6 +132,7 @@ export function applyToView(view: ViewState, event: RunEvent, { state, isNews }:
     case "jobs-added":
     case "job-refused":
     case "machine-serves":
+    case "jobs-left-out":
     case "jobs-complete":
     case "run-resumed":
     case "job-skipped":

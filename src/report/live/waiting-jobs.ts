@@ -5,6 +5,7 @@ import type { TrackedJob } from "../../model/batch-state.js";
 import { dependencyFact } from "../../model/dependency.js";
 import type { Job } from "../../model/job.js";
 import { reasonFor } from "../../model/waiting-reason.js";
+import { leftOutReason } from "../lines/left-out-lines.js";
 import { formatDuration } from "../text/amounts.js";
 import { dependencyWords } from "../text/dependency-words.js";
 import { printable } from "../text/printable.js";
@@ -67,6 +68,9 @@ function reasonOf(view: ViewState, tracked: TrackedJob, now: number): string {
   if (view.paused !== null) return "paused";
   const fact = dependencyFact(view.state, tracked);
   if (fact !== null) return dependencyWords(fact);
+  const leftOut = view.state.leftOut.get(job.id);
+  if (leftOut !== undefined && fate.kind === "dropped")
+    return `no machine can ever run it: ${printable(leftOutReason(leftOut))}`;
   if (fate.kind !== "tried")
     return hasAnswer(view) ? "no machine has room for it now" : "no machine has answered yet";
   const machine = view.machines.get(fate.machine);

@@ -53,7 +53,7 @@ function headLines(status: BatchStatus, columns: number): string[] {
   const { stem, batch, directory, jobs, isAtWork } = status;
   const parts = [
     stem,
-    batchWord(countWords(jobs), isAtWork),
+    batchWord(countWords(jobs.map(withLeftOut)), isAtWork),
     timesText(status),
     `in ${directory}`,
     `(${batch})`,
@@ -81,15 +81,22 @@ function timesText({ isAtWork, elapsedMs, timeLeftMs }: BatchStatus): string {
   return formatDuration(elapsedMs) + left;
 }
 
+/** A job that no machine can run has failed, for the batch as a whole. */
+function withLeftOut({ state, leftOut }: JobStatus): Pick<JobStatus, "state"> {
+  return { state: leftOut === undefined ? state : "failed" };
+}
+
 /** `12 succeeded · 1 failed · 2 of them to collect · 4 running · 30 waiting · 47 in all`. */
 function countsText(jobs: readonly JobStatus[], { separator }: Signs): string {
   const { running, waiting, ...ended } = countWords(jobs);
+  const leftOut = jobs.filter((job) => job.leftOut !== undefined).length;
   const parts: [number, string][] = [
     ...Object.entries(ended).map(([word, amount]): [number, string] => [amount, word]),
     [jobs.filter(isToCollect).length, "of them to collect"],
     [jobs.filter(({ missing }) => missing !== undefined).length, "of them incomplete"],
     [running, "running"],
-    [waiting, "waiting"],
+    [leftOut, "left out"],
+    [waiting - leftOut, "waiting"],
     [jobs.length, "in all"],
   ];
   return parts
@@ -98,15 +105,21 @@ function countsText(jobs: readonly JobStatus[], { separator }: Signs): string {
     .join(separator);
 }
 
-function followerText({ jobs, follower, command }: BatchStatus): string {
+function followerText({ jobs, follower, pausedPid, command }: BatchStatus): string {
+  if (pausedPid !== undefined) return `followed by ${follower}, paused: kill -USR2 ${pausedPid} resumes`;
   if (follower !== null) return `followed by ${follower}`;
-  const left = jobs.filter((job) => (!job.isHere && !isUnbegun(job)) || job.missing !== undefined);
+  const left = jobs.filter(isLeft);
   if (left.length > 0) {
     const isOver = left.every(({ outcome }) => outcome !== null);
     return `no client follows it: ${command} ${isOver ? "collects its results" : "resumes it"}`;
   }
   const isAnyStopped = jobs.some(({ state }) => state === "stopped");
   return isAnyStopped ? "the same command, or sshoal retry --state stopped, runs stopped jobs again" : "";
+}
+
+/** A client may still do something about it. */
+function isLeft(job: JobStatus): boolean {
+  return (!job.isHere && !isUnbegun(job) && job.leftOut === undefined) || job.missing !== undefined;
 }
 
 /** Stopped before it began, or skipped because of another job, so nothing will be collected. */

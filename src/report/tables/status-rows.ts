@@ -2,6 +2,8 @@
 // reason.
 
 import type { BatchStatus, JobStatus } from "../../model/batch-status.js";
+import { SPOOL_FORMAT } from "../../model/machine.js";
+import { leftOutReason } from "../lines/left-out-lines.js";
 import { missingText } from "../lines/missing-text.js";
 import { placeName } from "../live/place.js";
 import { formatDuration } from "../text/amounts.js";
@@ -88,8 +90,10 @@ function labelOf({ stem }: BatchStatus, { name }: JobStatus): string {
   return printable(name.startsWith(`${stem}.`) ? name.slice(stem.length + 1) : name);
 }
 
-function placeOf({ slots }: BatchStatus, job: JobStatus): string {
-  return job.machine === null ? "" : placeName(job.machine, job, slots.get(job.machine) ?? []);
+function placeOf({ slots, spoolFormats }: BatchStatus, { machine, ...job }: JobStatus): string {
+  if (machine === null) return "";
+  const spoolFormat = spoolFormats.get(machine) ?? SPOOL_FORMAT;
+  return placeName(machine, job, { slots: slots.get(machine) ?? [], spoolFormat });
 }
 
 /** How it ended and why, what keeps its results from coming, or the last line it printed. */
@@ -129,8 +133,14 @@ function waitingRows(status: BatchStatus): { readonly rows: Row[]; readonly othe
   return { rows, others: waiting.length - rows.length };
 }
 
-function waitingReason(status: BatchStatus, { job, machine, dependency }: JobStatus, busy: number): string {
+function waitingReason(
+  status: BatchStatus,
+  { job, machine, dependency, leftOut }: JobStatus,
+  busy: number,
+): string {
+  if (leftOut !== undefined) return `no machine can ever run it: ${printable(leftOutReason(leftOut))}`;
   if (dependency !== undefined) return dependencyWords(dependency);
+  if (status.pausedPid !== undefined) return "the batch is paused";
   if (machine === null)
     return status.follower === null ? "no client follows the batch" : "no machine has it yet";
   const slots = status.slots.get(machine) ?? [];

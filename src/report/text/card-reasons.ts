@@ -24,7 +24,17 @@ export function cardReasons({ needed, available, refused }: CardShortage, facts:
       subject: "",
       words: `${available} ${available === 1 ? "card fits" : "cards fit"}, needs ${needed}`,
     });
-  return reasons.length > 0 ? reasons : [{ subject: "", words: `no card fits, needs ${needed}` }];
+  return reasons.length > 0
+    ? reasons
+    : [{ subject: "", words: `no card fits, needs ${needed}${cardsThere(facts)}` }];
+}
+
+/** Cards of another model or size are not even compared: `: there are NVIDIA A100-SXM4-40GB (40 GB)`. */
+function cardsThere({ capacity }: ReasonFacts): string {
+  const names = (capacity?.gpus ?? []).map(({ name, memoryTotalMb }) =>
+    memoryTotalMb === null ? name : `${name} (${memoryWords(memoryTotalMb)})`,
+  );
+  return names.length === 0 ? "" : `: there are ${[...new Set(names)].map(printable).join(", ")}`;
 }
 
 function reasonOn(indices: readonly number[], words: string): Reason {

@@ -38,7 +38,7 @@ function reasonsOf(shortage: Shortage, facts: ReasonFacts): Reason[] {
     case "all-listed":
       return about("", `--gpus lists ${shortage.count}, and all are taken`);
     case "resource":
-      return about(printable(shortage.name), `${shortage.free} free, needs ${shortage.needed}`);
+      return about(printable(shortage.name), resourceWords(shortage, facts));
     case "max-jobs":
       return about("", `${jobs(shortage.claimed)}at most ${shortage.maxJobs} (max_jobs)`);
     case "machine-claimed":
@@ -84,6 +84,13 @@ function hostMemory(
   );
   const suffix = declared < 1 ? "" : `: jobs declared ${memoryWords(declared)} that they do not use yet`;
   return shortOfMemory(freeMb, totalMb, neededMb) + suffix;
+}
+
+function resourceWords({ needed, free }: { needed: number; free: number }, { isNever }: ReasonFacts): string {
+  if (!isNever) return `${free} free, needs ${needed}`;
+  return free === 0
+    ? `none is declared in the machine file, needs ${needed}`
+    : `${free} in all, needs ${needed}`;
 }
 
 /** A small overload is acceptable; the room includes it. */
