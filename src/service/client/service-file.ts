@@ -1,0 +1,44 @@
+// The small file by which commands find the service of this user on this computer.
+
+import { lstatSync, readFileSync } from "node:fs";
+import { UserError } from "../../errors.js";
+
+/** Written as JSON. */
+export interface ServiceFile {
+  readonly pid: number;
+  /** The path of its socket. */
+  readonly socket: string;
+  /** Of the sshoal that runs it. */
+  readonly version: string;
+  /** Its state directory. */
+  readonly state: string;
+  readonly startedAt: number;
+}
+
+/** Null: there is none. Throws UserError if another account could have written it. */
+export function loadServiceFile(file: string): ServiceFile | null {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return null;
+  const isOurs = found.isFile() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
+  if (!isOurs)
+    throw new UserError(`${file}: not used, because it is not a file of this account alone`, {
+      hint: `look at it, then remove it: ls -l ${file}`,
+    });
+  const read = parseServiceFile(readFileSync(file, "utf8"));
+  if (read === null)
+    throw new UserError(`${file}: does not describe a queue service`, {
+      hint: "start the service again: sshoal serve",
+    });
+  return read;
+}
+
+function parseServiceFile(text: string): ServiceFile | null {
+  try {
+    const { pid, socket, version, state, startedAt } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof pid !== "number" || typeof startedAt !== "number") return null;
+    if (typeof socket !== "string" || typeof version !== "string" || typeof state !== "string") return null;
+    return { pid, socket, version, state, startedAt };
+  } catch {
+    return null;
+  }
+}

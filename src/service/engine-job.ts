@@ -1,0 +1,52 @@
+// Turns a job of a queue into a job of the engine. Pure.
+
+import type { Job } from "../model/job.js";
+import type { Queue, QueueJob } from "../model/queue.js";
+import { pooledNeed } from "../plan/queue/queue-need.js";
+
+/** In the engine a smaller number starts earlier. */
+const USUAL_PRIORITY = 500;
+
+/** As a user gave it. */
+export function queuePriority({ priority = USUAL_PRIORITY }: Pick<Job, "priority">): number {
+  return USUAL_PRIORITY - priority;
+}
+
+/** `hasCards`: machines of the queue have real cards. */
+export function engineJob(job: QueueJob, queue: Queue, hasCards: boolean): Job {
+  const { timeoutSeconds, maxOutput, limitsMemory, wrap, mergesOutput, envNames } = job.terms;
+  const { tree, copyBack, keepsDir } = job.terms;
+  return {
+    id: job.id,
+    line: null,
+    name: job.results,
+    label: `${job.queue}/${job.id}`,
+    command: job.command,
+    requirement: pooledNeed(job.need, queue, hasCards),
+    priority: USUAL_PRIORITY - job.priority,
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...(maxOutput !== undefined && { maxOutput }),
+    ...(limitsMemory !== undefined && { limitsMemory }),
+    ...(wrap !== undefined && { wrap }),
+    ...((mergesOutput || job.terms.outFile !== undefined) && { mergesOutput: true }),
+    ...(envNames !== undefined && { envNames }),
+    // A job with a tree of its own never runs in place.
+    ...(tree === undefined
+      ? { cwd: job.cwd }
+      : { tree, copyForward: ["."], copyBack: copyBack ?? ["."], ...(keepsDir && { keepsDir }) }),
+  };
+}
+
+/** The cards that a queue declares are no real ones, and only their names are known when the job starts. */
+export function envForJob(
+  env: Readonly<Record<string, string>>,
+  { need, terms }: QueueJob,
+  { capacity }: Queue,
+  hasCards: boolean,
+): Readonly<Record<string, string>> {
+  if (need.gpu === null || terms.envNames?.includes(CARDS)) return env;
+  const { [CARDS]: _, ...others } = env;
+  return capacity?.gpu === undefined || hasCards ? others : { ...others, [CARDS]: "{gpu}" };
+}
+
+const CARDS = "CUDA_VISIBLE_DEVICES";

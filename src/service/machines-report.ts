@@ -1,0 +1,69 @@
+// The machines of a queue, as reports show them.
+
+import type { MachineState } from "../model/batch-state.js";
+import type { JobId } from "../model/job.js";
+import type { Queue } from "../model/queue.js";
+import { parseCard } from "./queue-machines.js";
+import type { QueueMachine } from "./queue-service.js";
+import type { RunningQueue } from "./running-queue.js";
+import type { KnownMachine } from "./store/machine-rows.js";
+import type { ServiceDatabase } from "./store/open-database.js";
+
+export function machinesReport(
+  queue: Queue,
+  { runner, obstacle }: RunningQueue,
+  db: ServiceDatabase,
+): QueueMachine[] {
+  const rows = db.machines.of(queue.name);
+  const known = new Map(
+    rows.flatMap((each) => (isDrainedCard(each, rows) ? [] : [[each.machine, each] as const])),
+  );
+  const states = runner.generations.flatMap(({ state }) => [...state.machines.values()]);
+  const names = new Set([
+    ...runner.specs.map(({ name }) => name),
+    ...known.keys(),
+    ...states.map(({ name }) => name),
+  ]);
+  return [...names].map((machine) => {
+    const own = states.filter(({ name }) => name === machine);
+    const last = own.at(-1);
+    return {
+      queue: queue.name,
+      machine,
+      phase: last === undefined ? "unused" : phaseOf(last),
+      isDraining: known.get(machine)?.isDraining ?? false,
+      capacity: known.get(machine)?.capacity ?? null,
+      slots: last?.slots ?? 0,
+      running: own.flatMap(runningOn),
+      reason: obstacle(),
+    };
+  });
+}
+
+/** Its machine has a row of its own. */
+function isDrainedCard({ machine }: KnownMachine, rows: readonly KnownMachine[]): boolean {
+  const card = parseCard(machine);
+  return card !== null && rows.some((each) => each.machine === card.machine);
+}
+
+function runningOn({ current }: MachineState): JobId[] {
+  return [...current.running].map(({ job }) => job);
+}
+
+function phaseOf({ phase }: MachineState): QueueMachine["phase"] {
+  switch (phase) {
+    case "new":
+    case "connecting":
+      return "connecting";
+    case "ready":
+    case "finishing":
+    case "done":
+      return "ready";
+    case "lost":
+      return "unreachable";
+    case "failed":
+      return "failed";
+    default:
+      return phase satisfies never;
+  }
+}

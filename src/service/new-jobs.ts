@@ -1,0 +1,184 @@
+// Turns what a user asks for into jobs of a queue, or reports every mistake. Pure.
+
+import path from "node:path";
+import { type Problem, problemsError } from "../errors.js";
+import { splitOptionWords } from "../input/batch/option-words.js";
+import type { Dependency, JobId, Requirement } from "../model/job.js";
+import {
+  type DependencyAsk,
+  type Enqueue,
+  HIGHEST_PRIORITY,
+  isPriority,
+  type JobAsk,
+  type JobTerms,
+  type Queue,
+} from "../model/queue.js";
+import { usualNeed } from "../plan/queue/queue-need.js";
+import { quote, quoteIfNeeded } from "../transport/quote.js";
+
+export interface NewJob {
+  readonly id: JobId;
+  readonly name: string | null;
+  readonly command: string;
+  readonly cwd: string;
+  readonly need: Requirement;
+  readonly priority: number;
+  readonly after: readonly Dependency[];
+  readonly isHeld: boolean;
+  readonly terms: JobTerms;
+  readonly results: string;
+  /** Of its own, without those of the shell. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Adding {
+  readonly queue: Queue;
+  /** The first free one. */
+  readonly firstId: JobId;
+  /** The newest job with this name. */
+  readonly idOfName: (name: string) => JobId | undefined;
+  readonly isThere: (id: JobId) => boolean;
+  /** Below it, results go to a directory per queue. */
+  readonly resultsDir: string;
+}
+
+/** Throws UserError with every mistake. */
+export function newJobs({ jobs, cwd }: Enqueue, adding: Adding): NewJob[] {
+  const problems: Problem[] = [];
+  const added = jobs.map((ask, place) => newJob(ask, place, { adding, cwd, count: jobs.length, problems }));
+  if (problems.length === 0) refuseCircle(added, adding.firstId, problems);
+  if (problems.length > 0) throw problemsError(problems);
+  return added;
+}
+
+interface Reading {
+  readonly adding: Adding;
+  readonly cwd: string;
+  readonly count: number;
+  readonly problems: Problem[];
+}
+
+function newJob(ask: JobAsk, place: number, reading: Reading): NewJob {
+  const { adding, problems, count } = reading;
+  const { queue, firstId } = adding;
+  const where = count === 1 ? quoteIfNeeded(ask.command) : `job ${place + 1}`;
+  const { name = null, priority = 0, terms = {}, env = {} } = ask;
+  if (name !== null) checkName(name, where, problems);
+  if (!isPriority(priority))
+    problems.push({
+      where,
+      message: `a priority is a whole number from -${HIGHEST_PRIORITY} to ${HIGHEST_PRIORITY}`,
+    });
+  const cwd = ask.cwd ?? queue.cwd ?? reading.cwd;
+  if (!path.isAbsolute(cwd)) problems.push({ where, message: `the directory ${cwd} is no absolute path` });
+  const id = firstId + place;
+  const envNames = Object.keys(env);
+  return {
+    id,
+    name,
+    command: commandOf(ask, queue, where, problems),
+    cwd,
+    need: ask.need ?? usualNeed(queue),
+    priority,
+    after: (ask.after ?? []).flatMap((each) => readDependency(each, where, reading) ?? []),
+    isHeld: ask.isHeld ?? false,
+    terms: { ...terms, ...(envNames.length > 0 && { envNames }) },
+    results: resultsOf({ id, name, cwd, terms }, adding),
+    env,
+  };
+}
+
+/** Names are directories, and must not look like ids. */
+function checkName(name: string, where: string, problems: Problem[]): void {
+  if (/^[^/\0\n.-][^/\0\n]{0,99}$/.test(name) && !/^\d+$/.test(name)) return;
+  const message = `the name ${JSON.stringify(name)} cannot be used: a name has no /, begins with a letter or digit, and is no number`;
+  problems.push({ where, message, hint: "for example --name train-a" });
+}
+
+function commandOf(
+  { command, words }: JobAsk,
+  { prefix }: Queue,
+  where: string,
+  problems: Problem[],
+): string {
+  if (command.trim() === "") problems.push({ where, message: "the command is empty" });
+  if (command.includes("\0")) problems.push({ where, message: "the command has a NUL byte" });
+  if (prefix.length === 0) return command;
+  const own = words ?? splitOptionWords(command);
+  if (own === null) problems.push({ where, message: "a quote is not closed" });
+  return [...prefix, ...(own ?? [])].map(quote).join(" ");
+}
+
+function readDependency(
+  asked: DependencyAsk,
+  where: string,
+  { adding, count, problems }: Reading,
+): Dependency | null {
+  const { when } = asked;
+  if ("place" in asked) {
+    if (asked.place >= 0 && asked.place < count) return { job: adding.firstId + asked.place, when };
+    problems.push({
+      where,
+      message: `it comes after job ${asked.place + 1} of this request, which has ${count}`,
+    });
+    return null;
+  }
+  const { job } = asked;
+  const id = typeof job === "number" || /^\d+$/.test(job) ? Number(job) : adding.idOfName(job);
+  if (id !== undefined && adding.isThere(id)) return { job: id, when };
+  const hint = `sshoal show ${adding.queue.name}`;
+  problems.push({
+    where,
+    message: `it comes after ${job}, and the queue ${adding.queue.name} has no such job`,
+    hint,
+  });
+  return null;
+}
+
+function resultsOf(
+  { id, name, cwd, terms }: { id: JobId; name: string | null; cwd: string; terms: JobAsk["terms"] },
+  { queue, resultsDir }: Adding,
+): string {
+  if (terms?.resultsHere) return path.join(cwd, "job_results", `${name ?? queue.name}.${id}`);
+  return path.join(resultsDir, queue.name, name ?? "job", String(id));
+}
+
+/** Only jobs of one request can come after each other in a circle. */
+function refuseCircle(jobs: readonly NewJob[], firstId: JobId, problems: Problem[]): void {
+  const isOpen = new Set(jobs.flatMap(({ id, after }) => (after.length > 0 ? [id] : [])));
+  const dependants = new Map<JobId, JobId[]>();
+  const missing = new Map<JobId, number>();
+  for (const { id, after } of jobs) {
+    const inside = after.filter(({ job }) => isOpen.has(job));
+    missing.set(id, inside.length);
+    for (const { job } of inside) dependants.set(job, [...(dependants.get(job) ?? []), id]);
+  }
+  const free = [...isOpen].filter((id) => missing.get(id) === 0);
+  for (const id of free) {
+    isOpen.delete(id);
+    for (const next of dependants.get(id) ?? []) {
+      const left = (missing.get(next) ?? 0) - 1;
+      missing.set(next, left);
+      if (left === 0) free.push(next);
+    }
+  }
+  const [first] = isOpen;
+  if (first === undefined) return;
+  const circle = wayAround(first, (id) => jobs[id - firstId]?.after.find(({ job }) => isOpen.has(job))?.job);
+  const places = circle.map((id) => id - firstId + 1);
+  problems.push({
+    where: `job ${places[0]}`,
+    message: `jobs come after each other in a circle: ${places.join(" → ")}`,
+  });
+}
+
+/** Every job that is left comes after one that is left, so the way ends where it was before. */
+function wayAround(first: JobId, next: (id: JobId) => JobId | undefined): JobId[] {
+  const way: JobId[] = [];
+  let id: JobId | undefined = first;
+  while (id !== undefined && !way.includes(id)) {
+    way.push(id);
+    id = next(id);
+  }
+  return id === undefined ? way : [...way.slice(way.indexOf(id)), id];
+}

@@ -1,0 +1,110 @@
+// The machines of a queue: their descriptions with what the queue declares, and what was measured of each.
+
+import { reach } from "../batch/reach.js";
+import { machinesFor, type Surroundings } from "../batch/surroundings.js";
+import { UserError } from "../errors.js";
+import type { Fleet } from "../fleet/fleet.js";
+import { kindOf, type Requirement } from "../model/job.js";
+import type { Capacity, MachineSpec } from "../model/machine.js";
+import type { Queue, QueueSpec } from "../model/queue.js";
+import { pooledNeed, pooledResources } from "../plan/queue/queue-need.js";
+import { judgeKinds } from "../plan/slots/kinds.js";
+import { whyNever } from "../plan/slots/why-never.js";
+import { probe } from "../remote/probe/probe.js";
+
+/** What is known of the machines of all queues. It is kept by the caller. */
+interface Measured {
+  capacityOf(queue: string, machine: string): Capacity | null;
+  /** By index: a user has drained them. */
+  drainedCards(queue: string, machine: string): readonly number[];
+  /** Known when it resolves, unless the disk is full. */
+  note(queue: string, machine: string, capacity: Capacity): Promise<void>;
+}
+
+export interface MachineMeans {
+  readonly surroundings: Surroundings;
+  readonly fleet: Fleet;
+  readonly measured: Measured;
+}
+
+/** Read again each time, so that an edited machine file counts. Throws UserError. */
+export async function machinesOf(queue: QueueSpec, means: MachineMeans): Promise<MachineSpec[]> {
+  const { surroundings, measured } = means;
+  const specs = await machinesFor({ machines: queue.machines, configFile: null }, surroundings);
+  return specs.map((spec) => {
+    const hasCards = (measured.capacityOf(queue.name, spec.name)?.gpus.length ?? 0) > 0;
+    const resources = { ...spec.resources, ...pooledResources(queue, hasCards) };
+    const { maxJobs } = queue;
+    const drained = measured.drainedCards(queue.name, spec.name);
+    return {
+      ...spec,
+      excludeGpus: [...new Set([...spec.excludeGpus, ...drained])],
+      ...(Object.keys(resources).length > 0 && { resources }),
+      ...(hasCards && declaredCards(queue, spec)),
+      ...(maxJobs !== null && { mostSlots: Math.min(maxJobs, spec.mostSlots ?? maxJobs) }),
+    };
+  });
+}
+
+/** A queue that declares two cards of four uses the first two. */
+function declaredCards({ capacity }: QueueSpec, { gpus }: MachineSpec): Pick<MachineSpec, "gpus"> | null {
+  const declared = Object.keys(capacity?.gpu ?? {}).map(Number);
+  if (declared.length === 0 || !declared.every(Number.isInteger)) return null;
+  return { gpus: gpus?.filter((index) => declared.includes(index)) ?? declared };
+}
+
+/** `gpu1:0`: a card of a machine. Null: it is no such word. */
+export function parseCard(word: string): { readonly machine: string; readonly card: number } | null {
+  const [, machine, card] = /^(.+):(\d{1,4})$/.exec(word) ?? [];
+  return machine === undefined ? null : { machine, card: Number(card) };
+}
+
+/** True if its jobs run on this computer only, where they have the environment of their shell. */
+export function isAllLocal(specs: readonly Pick<MachineSpec, "address">[]): boolean {
+  return specs.every(({ address }) => address.kind === "local");
+}
+
+export function hasCards(queue: string, specs: readonly MachineSpec[], { measured }: MachineMeans): boolean {
+  return specs.some(({ name }) => (measured.capacityOf(queue, name)?.gpus.length ?? 0) > 0);
+}
+
+/** Measures machines that were never measured. One that does not answer stays unknown. */
+export async function measureUnknown(
+  queue: QueueSpec,
+  specs: readonly MachineSpec[],
+  { fleet, measured }: MachineMeans,
+): Promise<void> {
+  const connect = (spec: Pick<MachineSpec, "address">, signal: AbortSignal) =>
+    fleet.borrow(spec, signal).then(({ session }) => session);
+  const unknown = specs.filter(({ name }) => measured.capacityOf(queue.name, name) === null);
+  await Promise.all(
+    unknown.map(async (spec) => {
+      const reached = await reach(spec, connect, (session, signal) =>
+        probe(session, { bases: ["~/.sshoal"] }, signal),
+      );
+      if (reached.kind === "reached") await measured.note(queue.name, spec.name, reached.answer);
+    }),
+  );
+}
+
+/** Throws UserError if no machine of the queue can ever run it. A machine that was never measured might. */
+export function refuseImpossible(
+  queue: Queue,
+  need: Requirement,
+  specs: readonly MachineSpec[],
+  means: MachineMeans,
+): void {
+  const requirement = pooledNeed(need, queue, hasCards(queue.name, specs, means));
+  const kinds = new Map([[kindOf(requirement), requirement]]);
+  const reasons: string[] = [];
+  for (const spec of specs) {
+    const capacity = means.measured.capacityOf(queue.name, spec.name);
+    if (capacity === null) return;
+    const { serves, short } = judgeKinds({ spec, capacity, requirement, kinds });
+    if (serves.length > 0) return;
+    reasons.push(`${spec.name}: ${whyNever(capacity, short).replaceAll(`@${queue.name}`, "")}`);
+  }
+  throw new UserError(`no machine of the queue ${queue.name} can ever run this: ${reasons.join("; ")}`, {
+    hint: "ask for less with --require, or sshoal queue list",
+  });
+}

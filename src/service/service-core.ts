@@ -1,0 +1,357 @@
+// The queue service itself: its queues, and a runner for each. It has no scheduler of its own: the engine of batches runs
+// the jobs, on machines that need no service.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { ExitCode, UserError } from "../errors.js";
+import { suggest } from "../input/suggest.js";
+import type { JobId } from "../model/job.js";
+import {
+  type Act,
+  type Acted,
+  DEFAULT_QUEUE,
+  type Enqueue,
+  type Enqueued,
+  isQueueName,
+  type JobQuery,
+  type Queue,
+  type QueueEvent,
+  type QueueJob,
+  type QueueSpec,
+} from "../model/queue.js";
+import { VERSION } from "../model/version.js";
+import { actOnJobs } from "./act-on-jobs.js";
+import { addJobs } from "./add-jobs.js";
+import { explainJob } from "./explain-job.js";
+import type { Ending } from "./generation.js";
+import type { House } from "./generation-order.js";
+import { JobNotices } from "./job-notices.js";
+import { Ledger } from "./ledger.js";
+import { machinesReport } from "./machines-report.js";
+import { queueBooks } from "./queue-books.js";
+import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
+import { QueueRunner } from "./queue-runner.js";
+import type {
+  Health,
+  MachineAct,
+  QueueInfo,
+  QueueMachine,
+  QueueService,
+  WaitingJob,
+} from "./queue-service.js";
+import type { RunningQueue } from "./running-queue.js";
+import type { ServiceDatabase } from "./store/open-database.js";
+
+export interface CoreParts {
+  readonly db: ServiceDatabase;
+  readonly house: House;
+}
+
+const MOST_CLOSING_MS = 10_000;
+
+const DEFAULT_SPEC: QueueSpec = {
+  name: DEFAULT_QUEUE,
+  capacity: null,
+  machines: [],
+  cwd: null,
+  prefix: [],
+  envNames: [],
+  maxJobs: null,
+  ahead: null,
+  notify: null,
+};
+
+export class ServiceCore implements QueueService {
+  readonly #db: ServiceDatabase;
+  readonly #house: House;
+  readonly #ledger: Ledger;
+  readonly #queues = new Map<string, RunningQueue>();
+  readonly #notices: JobNotices;
+  /** Called when a job has ended or waits again, by QUEUE/ID. */
+  readonly #awaited = new Map<string, Set<() => void>>();
+  readonly #startedAt = Date.now();
+
+  private constructor({ db, house }: CoreParts) {
+    this.#db = db;
+    this.#house = house;
+    this.#ledger = new Ledger(db, house.onBug);
+    this.#notices = new JobNotices(db, this.#ledger, house);
+  }
+
+  /** Takes up what an earlier service left. */
+  static async open(parts: CoreParts): Promise<ServiceCore> {
+    const core = new ServiceCore(parts);
+    if (parts.db.queues.find(DEFAULT_QUEUE) === null)
+      await core.#ledger.write(() => parts.db.queues.add(DEFAULT_SPEC, null, Date.now()));
+    for (const { name } of parts.db.queues.all()) await core.#begin(name);
+    return core;
+  }
+
+  get health(): Health {
+    return {
+      pid: process.pid,
+      version: VERSION,
+      startedAt: this.#startedAt,
+      seq: this.#db.events.last,
+      database: this.#db.file,
+      refuses: this.#ledger.refuses,
+    };
+  }
+
+  queues(): readonly QueueInfo[] {
+    return this.#db.queues.all().map((queue) => this.#infoOf(queue));
+  }
+
+  async createQueue(spec: QueueSpec, env: Readonly<Record<string, string>>): Promise<QueueInfo> {
+    const { name } = spec;
+    if (!isQueueName(name))
+      throw new UserError(`the name ${JSON.stringify(name)} cannot be used for a queue`, {
+        hint: "a name begins with a letter, and has letters, digits, -, _ and .",
+      });
+    const specs = await machinesOf(spec, this.#house);
+    const hash = Object.keys(env).length === 0 ? null : this.#db.secrets.keep(env, Date.now());
+    await this.#ledger.write((tell) => {
+      if (this.#db.queues.find(name) !== null)
+        throw new UserError(`there is a queue ${name} already`, {
+          hint: `sshoal queue delete ${name}, or another name`,
+        });
+      this.#db.queues.add({ ...spec, envNames: Object.keys(env) }, hash, Date.now());
+      tell({ kind: "queue-created", queue: name });
+    });
+    await measureUnknown(spec, specs, this.#house);
+    await this.#begin(name);
+    return this.#infoOf(this.#queueNamed(name));
+  }
+
+  async deleteQueue(name: string, stops: boolean): Promise<void> {
+    const queue = this.#queueNamed(name);
+    if (name === DEFAULT_QUEUE)
+      throw new UserError(`the queue ${DEFAULT_QUEUE} always exists`, {
+        hint: `sshoal queue pause ${DEFAULT_QUEUE}`,
+      });
+    const open = this.#db.search.ids({ queue: name, states: ["waiting", "running"] });
+    if (open.length > 0 && !stops)
+      throw new UserError(`the queue ${name} has ${open.length} jobs that are not over`, {
+        hint: `sshoal queue delete ${name} --stop stops them`,
+      });
+    await this.#ledger.write(() => this.#db.queues.setPaused(queue.name, true));
+    await this.act({ verb: "stop", queue: name, ids: open });
+    const running = this.#queues.get(name);
+    this.#queues.delete(name);
+    running?.runner.windDown();
+    await running?.runner.ended();
+    await this.#ledger.write((tell) => {
+      this.#db.queues.remove(name);
+      tell({ kind: "queue-deleted", queue: name });
+    });
+    this.#sweepSecrets();
+  }
+
+  async setPaused(name: string | null, isPaused: boolean): Promise<void> {
+    const queues = name === null ? this.#db.queues.all() : [this.#queueNamed(name)];
+    await this.#ledger.write((tell) => {
+      this.#db.queues.setPaused(name, isPaused);
+      for (const queue of queues)
+        tell({ kind: isPaused ? "queue-paused" : "queue-resumed", queue: queue.name });
+    });
+    const runners = queues.flatMap((queue) => this.#queues.get(queue.name)?.runner ?? []);
+    if (isPaused) await Promise.all(runners.map((runner) => runner.recall()));
+    else for (const runner of runners) runner.wake();
+  }
+
+  async enqueue(asked: Enqueue): Promise<Enqueued> {
+    const queue = this.#queueNamed(asked.queue);
+    const added = await addJobs(asked, queue, { db: this.#db, ledger: this.#ledger, house: this.#house });
+    this.#queues.get(queue.name)?.runner.wake();
+    return added;
+  }
+
+  jobs(query: JobQuery): readonly QueueJob[] {
+    return this.#asSeen(this.#db.search.find(query));
+  }
+
+  job(queue: string, id: JobId): QueueJob {
+    this.#queueNamed(queue);
+    const job = this.#db.jobs.find(queue, id);
+    if (job === null) throw new UserError(`there is no job ${queue}/${id}`, { hint: `sshoal show ${queue}` });
+    return this.#asSeen([job])[0] as QueueJob;
+  }
+
+  async act(asked: Act): Promise<Acted> {
+    const { name } = this.#queueNamed(asked.queue);
+    const { runner } = this.#running(name);
+    const awaitEnd = (id: JobId) => this.#untilSettled(`${name}/${id}`);
+    const acted = await actOnJobs(asked, { db: this.#db, ledger: this.#ledger, runner, awaitEnd });
+    if (asked.verb === "remove") this.#sweepSecrets();
+    runner.wake();
+    return acted;
+  }
+
+  logPath(queue: string, id: JobId, stream: "out" | "err"): string {
+    return `${this.job(queue, id).results}.${stream}`;
+  }
+
+  async why(queue: string, id: JobId): Promise<WaitingJob> {
+    const job = this.job(queue, id);
+    const running = this.#running(queue);
+    return explainJob(job, { db: this.#db, house: this.#house, queue: this.#queueNamed(queue), running });
+  }
+
+  machines(): readonly QueueMachine[] {
+    return this.#db.queues
+      .all()
+      .flatMap((queue) => machinesReport(queue, this.#running(queue.name), this.#db));
+  }
+
+  async actOnMachine({ verb, queue: name, machine }: MachineAct): Promise<void> {
+    const queue = this.#queueNamed(name);
+    const { runner } = this.#running(name);
+    if (verb === "add" || verb === "remove") {
+      const machines = machinesAfter(queue, verb, machine);
+      const specs = await machinesOf({ ...queue, machines }, this.#house);
+      await this.#ledger.write(() => this.#db.queues.setSpec({ ...specOf(queue), machines }));
+      await measureUnknown(queue, specs, this.#house);
+      return runner.windDown();
+    }
+    const known = (await machinesOf(queue, this.#house)).map((spec) => spec.name);
+    const card = known.includes(machine) ? null : parseCard(machine);
+    if (!known.includes(card?.machine ?? machine)) throw unknownMachine(queue, machine, known);
+    const isDraining = verb === "drain";
+    await this.#ledger.write((tell) => {
+      this.#db.machines.setDraining(name, machine, isDraining);
+      tell({ kind: isDraining ? "machine-draining" : "machine-opened", queue: name, data: { machine } });
+    });
+    // Slots learn of cards only when they are made.
+    if (card === null) await runner.setDraining(machine, isDraining);
+    else runner.windDown();
+    runner.wake();
+  }
+
+  eventsAfter(seq: number, limit?: number): readonly QueueEvent[] | null {
+    return this.#db.events.after(seq, limit);
+  }
+
+  onEvent(listener: (event: QueueEvent) => void): () => void {
+    return this.#ledger.onEvent(listener);
+  }
+
+  async close(): Promise<void> {
+    const closing = [...this.#queues.values()].map(({ runner }) => runner.close());
+    // A machine that does not let go is left as by a kill: the next service goes on from the journals.
+    const patience = new AbortController();
+    const enough = sleep(MOST_CLOSING_MS, null, { signal: patience.signal }).catch(() => {});
+    await Promise.race([Promise.all(closing), enough]);
+    patience.abort();
+    this.#ledger.close();
+    this.#db.close();
+  }
+
+  async #begin(name: string): Promise<void> {
+    const books = queueBooks({
+      name,
+      db: this.#db,
+      ledger: this.#ledger,
+      house: this.#house,
+      onSettled: (job) => this.#noteSettled(job),
+    });
+    const runner: QueueRunner = new QueueRunner(this.#house, books);
+    this.#queues.set(name, { runner, obstacle: books.obstacle });
+    await runner.resume();
+  }
+
+  #noteSettled(job: QueueJob): void {
+    const word = `${job.queue}/${job.id}`;
+    for (const resolve of this.#awaited.get(word) ?? []) resolve();
+    this.#awaited.delete(word);
+    this.#queues.get(job.queue)?.runner.wake();
+    this.#notices.note(job);
+  }
+
+  #untilSettled(word: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#awaited.get(word) ?? new Set();
+      waiting.add(resolve);
+      this.#awaited.set(word, waiting);
+    });
+  }
+
+  #infoOf(queue: Queue): QueueInfo {
+    const counts = { ...this.#db.jobs.counts(queue.name) };
+    for (const [id, { state }] of this.#endings(queue.name)) {
+      if (this.#db.jobs.find(queue.name, id)?.state !== "running") continue;
+      counts.running--;
+      counts[state]++;
+    }
+    return { ...queue, counts };
+  }
+
+  /** The record has the end of a job once its results are here. */
+  #endings(queue: string): Map<JobId, Ending> {
+    const generations = this.#queues.get(queue)?.runner.generations ?? [];
+    return new Map(generations.flatMap(({ endings }) => [...endings]));
+  }
+
+  #asSeen(jobs: readonly QueueJob[]): QueueJob[] {
+    const endings = new Map(
+      [...new Set(jobs.map(({ queue }) => queue))].map((name) => [name, this.#endings(name)]),
+    );
+    return jobs.map((job) => {
+      const ending = job.state === "running" ? endings.get(job.queue)?.get(job.id) : undefined;
+      return ending === undefined ? this.#withObstacle(job) : { ...job, ...ending, isHere: false };
+    });
+  }
+
+  /** The reason of a job that waits may be that of its queue. */
+  #withObstacle(job: QueueJob): QueueJob {
+    if (job.state !== "waiting" || job.reason !== null) return job;
+    const reason = this.#db.queues.find(job.queue)?.isPaused
+      ? "the queue is paused"
+      : (this.#queues.get(job.queue)?.obstacle() ?? null);
+    return { ...job, reason };
+  }
+
+  #running(name: string): RunningQueue {
+    const running = this.#queues.get(name);
+    if (running === undefined)
+      throw new UserError(`the queue ${name} is being deleted`, { hint: "sshoal queue list" });
+    return running;
+  }
+
+  #queueNamed(name: string): Queue {
+    const queue = this.#db.queues.find(name);
+    if (queue !== null) return queue;
+    const names = this.#db.queues.all().map((each) => each.name);
+    const [nearest] = suggest(name, names);
+    throw new UserError(`there is no queue ${name}`, {
+      hint: nearest === undefined ? `sshoal queue create ${name}` : `did you mean ${nearest}?`,
+      exitCode: ExitCode.BadInput,
+    });
+  }
+
+  #sweepSecrets(): void {
+    this.#db.secrets.sweep(this.#db.history.environmentsInUse(), Date.now());
+  }
+}
+
+function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec {
+  return spec;
+}
+
+function machinesAfter({ machines, name }: Queue, verb: "add" | "remove", machine: string): string[] {
+  if (verb === "add") return [...new Set([...machines, machine])];
+  if (!machines.includes(machine)) throw unknownMachine({ name }, machine, machines);
+  if (machines.length === 1)
+    throw new UserError(`${machine} is the last machine of the queue ${name}`, {
+      hint: `sshoal queue pause ${name}, or add another machine first`,
+    });
+  return machines.filter((each) => each !== machine);
+}
+
+function unknownMachine({ name }: Pick<Queue, "name">, machine: string, known: readonly string[]): UserError {
+  const [nearest] = suggest(machine, known);
+  return new UserError(`the queue ${name} has no machine ${machine}`, {
+    hint:
+      nearest === undefined
+        ? `its machines: ${known.join(", ") || "this computer"}`
+        : `did you mean ${nearest}?`,
+  });
+}

@@ -1,0 +1,72 @@
+// Where a service keeps its files, and how the commands of its user find it.
+
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Surroundings } from "../batch/surroundings.js";
+import { isOwnOrMissing } from "../cache-dir.js";
+import { UserError } from "../errors.js";
+
+/** What a running service tells the commands of its user. */
+export interface ServiceNote {
+  readonly pid: number;
+  readonly socket: string;
+  readonly version: string;
+  /** Its directory. */
+  readonly state: string;
+  readonly startedAt: number;
+}
+
+type Here = Pick<Surroundings, "stateDir" | "computer">;
+
+/** Names the host, because several computers can share a home. */
+export function noteFile({ stateDir, computer }: Here): string {
+  return path.join(ownStateDir(stateDir), `service@${fileWord(computer)}.json`);
+}
+
+/** `asked`: `--state`; null: below the state directory of the user. */
+export function serviceDir({ stateDir, computer }: Here, asked: string | null): string {
+  return asked === null
+    ? path.join(ownStateDir(stateDir), `service@${fileWord(computer)}`)
+    : path.resolve(asked);
+}
+
+/** Held by the service that runs, or starts, with this directory. */
+export function lockFile(dir: string): string {
+  return path.join(dir, "service.lock");
+}
+
+function ownStateDir(stateDir: string | null): string {
+  if (stateDir !== null) return stateDir;
+  throw new UserError("there is no directory of yours for the state of the queue service", {
+    hint: "set XDG_STATE_HOME to a directory that only you can write",
+  });
+}
+
+function fileWord(computer: string): string {
+  return computer.replace(/[^\w.-]/g, "_");
+}
+
+export function makeServiceDir(dir: string): void {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (isOwnOrMissing(dir)) return;
+  throw new UserError(`${dir}: another account could change what is there`, {
+    hint: "sshoal serve --state DIR, with a directory that only you can write",
+  });
+}
+
+export function writeNote(file: string, note: ServiceNote): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const fresh = `${file}.${note.pid}`;
+  writeFileSync(fresh, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+  renameSync(fresh, file);
+}
+
+/** Not that of a service that began later. */
+export function removeNote(file: string, pid: number): void {
+  try {
+    const { pid: current } = JSON.parse(readFileSync(file, "utf8")) as ServiceNote;
+    if (current === pid) rmSync(file, { force: true });
+  } catch {
+    // It is gone already.
+  }
+}
