@@ -31,9 +31,27 @@ async function dispatch(program: Program): Promise<number> {
   }
 }
 
+/** A run makes its directory known by itself; the others have no use for one, and must start fast. */
+const FORGETTING = new Set<Invocation["command"]>(["answered", "run", "serve", "enqueue", "enqueue-open"]);
+/** Commands whose words may mean jobs of the queue service. */
+const ON_QUEUES = new Set<Invocation["command"]>([
+  "status",
+  "why",
+  "wait",
+  "logs",
+  "stop",
+  "retry",
+  "drain",
+  "undrain",
+]);
+
 async function perform(invocation: Invocation, program: Program): Promise<number> {
-  // A run makes its directory known by itself.
-  if (invocation.command !== "answered" && invocation.command !== "run") {
+  if (ON_QUEUES.has(invocation.command)) {
+    const { performOnQueue } = await import("./cli/commands/queue/perform-on-queue.js");
+    const code = await performOnQueue(invocation);
+    if (code !== null) return code;
+  }
+  if (!FORGETTING.has(invocation.command)) {
     const { rememberHere } = await import("./cli/terminal/remember-here.js");
     rememberHere();
   }
@@ -122,6 +140,30 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     case "complete-words": {
       const { completeWords } = await import("./cli/commands/complete-words.js");
       return completeWords(invocation.options);
+    }
+    case "serve": {
+      const { serve } = await import("./cli/commands/queue/serve.js");
+      return serve(invocation.options);
+    }
+    case "queue": {
+      const { manageQueues } = await import("./cli/commands/queue/manage-queues.js");
+      return manageQueues(invocation.options);
+    }
+    case "enqueue": {
+      const { enqueue } = await import("./cli/commands/queue/enqueue.js");
+      return enqueue(invocation.options);
+    }
+    case "enqueue-open": {
+      const { enqueueOpen } = await import("./cli/commands/queue/enqueue.js");
+      return enqueueOpen(invocation);
+    }
+    case "show": {
+      const { show } = await import("./cli/commands/queue/show.js");
+      return show(invocation.options);
+    }
+    case "queued-jobs": {
+      const { performOnQueue } = await import("./cli/commands/queue/perform-on-queue.js");
+      return (await performOnQueue(invocation)) ?? ExitCode.Success;
     }
     case "answered":
       return ExitCode.Success;

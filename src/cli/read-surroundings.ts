@@ -21,7 +21,7 @@ export function readSurroundings(): Surroundings {
 }
 
 /** Null: another account could change what is there. */
-function stateDir(): string | null {
+export function stateDir(): string | null {
   const asked = process.env.XDG_STATE_HOME ?? "";
   const above = path.isAbsolute(asked) ? asked : path.join(readHomeDir(), ".local", "state");
   const dir = path.join(above, "sshoal");

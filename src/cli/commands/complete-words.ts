@@ -11,6 +11,7 @@ import { Results } from "../../run/home/results.js";
 import type { WordsOptions } from "../options/completion-options.js";
 import { loadConfig } from "../options/config/load-config.js";
 import { readSurroundings } from "../read-surroundings.js";
+import { knownQueuedJobs, knownQueues } from "./queue/known-queues.js";
 
 export async function completeWords({ kind, start }: WordsOptions): Promise<ExitCode> {
   try {
@@ -37,7 +38,9 @@ async function wordsOf(kind: WordKind, start: string): Promise<KnownWord[]> {
     case "batches":
       return knownBatches(results);
     case "jobs":
-      return knownJobs(results, start);
+      return [...knownJobs(results, start), ...(await knownQueuedJobs(start))];
+    case "queues":
+      return knownQueues();
     default:
       return kind satisfies never;
   }

@@ -1,4 +1,4 @@
-// `sshoal sweep` and `simple_hypersearch`: print the commands of a sweep, one per line, or run them.
+// `sshoal sweep` and `simple_hypersearch`: print the commands of a sweep, one per line, run them, or add them to a queue.
 
 import { ExitCode } from "../../errors.js";
 import { jsonLine } from "../../report/lines/json-lines.js";
@@ -9,6 +9,10 @@ import { readCommands } from "./read-sweep.js";
 
 export async function sweep(options: SweepOptions, program: Program): Promise<number> {
   const commands = await readCommands(options);
+  if (options.enqueue !== null) {
+    const { enqueueSweep } = await import("./queue/enqueue-sweep.js");
+    return enqueueSweep(commands, options.enqueue);
+  }
   if (options.run === null) {
     const lines = options.isJson ? sweepJson(commands) : commands.map(({ command }) => command);
     process.stdout.write(lines.map((line) => `${line}\n`).join(""));

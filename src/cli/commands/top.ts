@@ -11,14 +11,20 @@ import { capacityJson } from "../../report/lines/capacity-json.js";
 import { jsonLine } from "../../report/lines/json-lines.js";
 import { type Abilities, abilitiesOf } from "../../report/live/abilities.js";
 import { TopView } from "../../report/live/top-view.js";
+import type { RoomOrder } from "../../report/tables/room-table.js";
 import { Results } from "../../run/home/results.js";
 import type { TopOptions } from "../options/top-options.js";
 import { readSurroundings } from "../read-surroundings.js";
 import { lastingConnector } from "../terminal/connectors.js";
+import { KeyScreen } from "../terminal/key-screen.js";
 import { note } from "../terminal/note.js";
 import { printRoom } from "../terminal/print-room.js";
-import { TopScreen } from "../terminal/top-screen.js";
 
+const ORDERS: ReadonlyMap<string, RoomOrder> = new Map([
+  ["m", "memory"],
+  ["u", "use"],
+  ["w", "who"],
+]);
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function top(options: TopOptions): Promise<ExitCode> {
@@ -52,7 +58,11 @@ async function watch(
   for (const signal of SIGNALS) process.on(signal, leave);
   const names = machines.map(({ name }) => name);
   const view = new TopView({ machines: names, stream: process.stdout, now: Date.now, ...abilities });
-  const screen = new TopScreen(view, leave);
+  const onKey = (key: string) => {
+    const order = ORDERS.get(key);
+    if (order !== undefined) view.sortBy(order);
+  };
+  const screen = new KeyScreen({ view, onKey, onLeave: leave });
   audience.view = screen;
   audience.onNote = (message) => view.note(message);
   try {

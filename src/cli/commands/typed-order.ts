@@ -17,7 +17,8 @@ import type { BatchOrder } from "../../run/order.js";
 import { loadConfig } from "../options/config/load-config.js";
 import type { Environment } from "../options/option-values.js";
 import { type Program, parseOptions } from "../options/options.js";
-import type { Revise, RunOptions } from "../options/run-options.js";
+import type { Revise } from "../options/revise-run.js";
+import type { RunOptions } from "../options/run-options.js";
 import { applyScriptOptions, type ScriptOptions } from "../options/script-options.js";
 import { readCommands, sweepJobs } from "./read-sweep.js";
 

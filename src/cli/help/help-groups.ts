@@ -2,10 +2,13 @@
 
 import type { Command, Option } from "commander";
 
-/** By flag; with both flags where another command has the long one for something else. The order is that of help. */
+/** By flag; with its value or both flags where another command has the long one for something else. The order is that of help. */
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Sweep: ["--parameter", "--sampling-mode", "--n-samples", "--seed", "--run"],
-  "Which jobs": ["--state", "--failed", "--follow", "--kabuki-commands"],
+  Sweep: ["--parameter", "--sampling-mode", "--n-samples", "--seed", "--run", "--enqueue"],
+  "The service": ["--foreground", "--install", "--state <directory>", "--keep-jobs", "--keep-days"],
+  "The queue": ["--capacity", "--max-jobs", "--ahead", "--stop"],
+  "When it runs": ["--priority", "--after", "--after-any", "--after-fail", "--hold", "--wait"],
+  "Which jobs": ["--state <state>", "--limit", "--failed", "--follow", "--kabuki-commands"],
   "Which machines": ["--machines", "--machine", "-F", "--host-keys"],
   "What a job needs": [
     "--num-cpus",
@@ -24,6 +27,8 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "--polite",
   ],
   "What travels": [
+    "--cwd",
+    "--freeze",
     "--copy-forward",
     "--copy-backwards",
     "--copy-unchanged",
@@ -49,6 +54,9 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Following: ["--all", "--detach", "--watch", "-f, --follow", "--notify", "--notify-on"],
   Output: [
     "--out",
+    "--name",
+    "--results-here",
+    "--interactive",
     "--err",
     "--tail",
     "--job-name",
@@ -71,6 +79,7 @@ const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Run a batch": ["run", "sweep"],
   "Follow and act": ["attach", "stop", "retry", "drain", "undrain"],
   "Look at a batch": ["status", "why", "wait", "results", "logs"],
+  "Queue service": ["serve", "queue", "enqueue", "show", "remove", "priority", "hold", "release"],
   Machines: ["top", "probe", "doctor", "clean"],
   "Set up": ["config", "completion", "help"],
 };
@@ -88,7 +97,10 @@ export function groupApart(options: readonly Option[], condition: string): void 
 /** Looked up when help is shown, since most commands never show it. */
 export function optionHeading(option: Option): string {
   const bare = option.flags.replace(/ [<[].*/, "");
-  const title = titleOf(OPTION_GROUPS, bare) ?? titleOf(OPTION_GROUPS, option.long ?? bare);
+  const title =
+    titleOf(OPTION_GROUPS, option.flags) ??
+    titleOf(OPTION_GROUPS, bare) ??
+    titleOf(OPTION_GROUPS, option.long ?? bare);
   const condition = conditions.get(option);
   if (title === null) return NO_GROUP;
   return condition === undefined ? `${title}:` : `${title} (${condition}):`;

@@ -9,7 +9,8 @@ import type { Job } from "../../model/job.js";
 import type { OwnTerms } from "../../run/feed.js";
 import { OptionReader, type RawScript } from "./option-reader.js";
 import type { Environment } from "./option-values.js";
-import type { Revise, RunOptions } from "./run-options.js";
+import type { Revise } from "./revise-run.js";
+import type { RunOptions } from "./run-options.js";
 import {
   askedDependencies,
   copyingOf,

@@ -3,9 +3,11 @@
 import { Command } from "commander";
 import { UserError } from "../../errors.js";
 import { withExamples, withNote } from "../help/examples.js";
+import { describeRunOptions } from "./describe-run.js";
 import { EXIT_CODES } from "./help-text.js";
 import type { Environment } from "./option-values.js";
-import { describeRunOptions, type RawRun, type RunOptions, resolveRunOptions } from "./run-options.js";
+import { resolveRunOptions } from "./resolve-run.js";
+import type { RawRun, RunOptions } from "./run-options.js";
 
 const EXAMPLES = [
   ["Run the commands of a file on three cards", "simple_gpu_scheduler --gpus 0 1 2 < gpu_commands.txt"],

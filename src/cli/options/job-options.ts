@@ -10,17 +10,21 @@ export interface RawJobs {
   readonly state?: readonly JobWord[];
 }
 
+/** What names jobs, in the help of every command. */
+export const JOBS =
+  "numbers (7), ranges (3-7), names, globs ('train.sh.*'), a batch; of a queue: train/7, train/3-7, or the queue";
+
 export function describeJobs(command: Command): Command {
-  return command
-    .argument("[jobs...]", "numbers (7), ranges (3-7), names, globs ('train.sh.*'), or a batch")
-    .addOption(
-      new Option("--state <state>", "choose only jobs in this state; repeatable")
-        .choices(JOB_WORDS)
-        .argParser((text: string, before: readonly JobWord[] = []) => [
-          ...before,
-          ...text.split(",").map(toState),
-        ]),
-    );
+  return command.argument("[jobs...]", JOBS).addOption(stateOption());
+}
+
+export function stateOption(): Option {
+  return new Option("--state <state>", "choose only jobs in this state; repeatable")
+    .choices(JOB_WORDS)
+    .argParser((text: string, before: readonly JobWord[] = []) => [
+      ...before,
+      ...text.split(",").map(toState),
+    ]);
 }
 
 export function chosenJobs(words: readonly string[], { state = [] }: RawJobs): JobChoice {

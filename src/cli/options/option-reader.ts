@@ -6,11 +6,12 @@ import type { OptionLine } from "../../input/batch/job-splitter.js";
 import { splitOptionWords } from "../../input/batch/option-words.js";
 import type { Job } from "../../model/job.js";
 import { spellOut } from "./abbreviations.js";
+import { describeRun } from "./describe-run.js";
 import { type KabukiLine, parseKabukiLine } from "./kabuki-line.js";
 import { hintAtSpelling } from "./misspelling.js";
 import { addOpposites, oppositeOf } from "./opposites.js";
 import { type Environment, gather, toAssignment } from "./option-values.js";
-import { describeRun, type RawRun } from "./run-options.js";
+import type { RawRun } from "./run-options.js";
 
 export interface RawScript extends RawRun {
   readonly name?: string;

@@ -11,6 +11,7 @@ import { type ConfigInvocation, type Configured, describeConfig } from "./config
 import { configure } from "./config/configure.js";
 import { type LoadedConfig, NO_CONFIG } from "./config/load-config.js";
 import type { Applied } from "./config/origins.js";
+import { describeRun } from "./describe-run.js";
 import { describeGpuScheduler } from "./gpu-scheduler-options.js";
 import { describeRootHelp } from "./help-text.js";
 import {
@@ -24,15 +25,21 @@ import { spellingError } from "./misspelling.js";
 import { addOpposites } from "./opposites.js";
 import type { Environment } from "./option-values.js";
 import { separateParameters } from "./parameter-words.js";
-import { describeRemote, type RemoteInvocation } from "./remote-options.js";
 import {
-  describeRun,
-  type RawRun,
-  type Revise,
-  type RunOptions,
-  resolveRun,
-  reviser,
-} from "./run-options.js";
+  describeEnqueue,
+  type EnqueueInvocation,
+  type OpenEnqueueInvocation,
+} from "./queue/enqueue-options.js";
+import type { EnqueueReading } from "./queue/enqueue-words.js";
+import { parseEnqueue } from "./queue/parse-enqueue.js";
+import { describeQueue, type QueueInvocation } from "./queue/queue-options.js";
+import { type QueuedJobInvocation, queuedJobCommands } from "./queue/queued-job-options.js";
+import { describeServe, type ServeInvocation } from "./queue/serve-options.js";
+import { describeShow, type ShowInvocation } from "./queue/show-options.js";
+import { describeRemote, type RemoteInvocation } from "./remote-options.js";
+import { resolveRun } from "./resolve-run.js";
+import { type Revise, reviser } from "./revise-run.js";
+import type { RawRun, RunOptions } from "./run-options.js";
 import { describeHypersearch, describeSweep, type SweepInvocation } from "./sweep-options.js";
 import { describeTop, type TopInvocation } from "./top-options.js";
 import { describeWait, type WaitInvocation } from "./wait-options.js";
@@ -56,6 +63,12 @@ export type Invocation =
   | RemoteInvocation
   | ConfigInvocation
   | CompletionInvocation
+  | ServeInvocation
+  | QueueInvocation
+  | EnqueueInvocation
+  | OpenEnqueueInvocation
+  | QueuedJobInvocation
+  | ShowInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
@@ -80,6 +93,15 @@ interface Words {
 }
 
 export function parseOptions(words: Words): Invocation {
+  const { program, argv } = words;
+  if (program !== "sshoal" || argv[0] !== "enqueue") return parseWords(words, null);
+  const read = (reading: EnqueueReading) =>
+    parseWords({ ...words, argv: ["enqueue", ...reading.options] }, reading);
+  return parseEnqueue(argv.slice(1), read, (read) => (read.command === "enqueue" ? read.options : null));
+}
+
+/** `reading`: of `enqueue`, whose other words are not in `argv`. */
+function parseWords(words: Words, reading: EnqueueReading | null): Invocation {
   const { program, argv, env } = words;
   const config = program === "simple_hypersearch" ? NO_CONFIG : (words.config ?? NO_CONFIG);
   let invocation: Invocation = { command: "answered" };
@@ -90,7 +112,7 @@ export function parseOptions(words: Words): Invocation {
   const { rest, parameters } = isSweep ? separateParameters(argv) : { rest: argv, parameters: [] };
   const configured = { places: config.places, read: () => read(), commands: () => root.commands };
   const describe = (which: Program) =>
-    describeProgram({ program: which, env, parameters, choose, configured });
+    describeProgram({ program: which, env, parameters, reading, choose, configured });
   const root = describe(program);
   for (const command of [root, ...root.commands]) {
     command
@@ -125,6 +147,7 @@ function sectionOf(program: Program, command: Command): string | null {
 interface Description extends Pick<Words, "program" | "env"> {
   /** For a sweep: the words of each -p. */
   readonly parameters: readonly (readonly string[])[];
+  readonly reading: EnqueueReading | null;
   readonly choose: (invocation: Invocation) => void;
   readonly configured: Configured;
 }
@@ -140,10 +163,10 @@ function describeProgram(description: Description): Command {
 export function describeForReading(program: Program): Command {
   const read = () => ({ settings: [], groups: new Map() });
   const configured: Configured = { places: [], read, commands: () => [] };
-  return describeProgram({ program, env: {}, parameters: [], choose: () => {}, configured });
+  return describeProgram({ program, env: {}, parameters: [], reading: null, choose: () => {}, configured });
 }
 
-function describeCommands({ program, env, parameters, choose, configured }: Description): Command {
+function describeCommands({ program, env, parameters, reading, choose, configured }: Description): Command {
   if (program === "execute_remote") return describeRemote(choose);
   if (program === "simple_hypersearch") return describeHypersearch(parameters, choose);
   if (program === "simple_gpu_scheduler")
@@ -171,6 +194,11 @@ function describeCommands({ program, env, parameters, choose, configured }: Desc
     describeWhy(choose),
     ...actingCommands(choose),
     describeSweep(parameters, env, choose),
+    describeServe(choose),
+    describeQueue(env, choose),
+    describeEnqueue(reading, choose),
+    describeShow(choose),
+    ...queuedJobCommands(choose),
     describeConfig(configured, choose),
     describeCompletion(choose),
   ];

@@ -31,18 +31,28 @@ const GPU_MEMORY_MB = 1000;
 const GPU_UTILIZATION = 0.75;
 
 export function describeRequirement(command: Command): Command {
+  return describeNeed(command, MEMORY_MB)
+    .option("--gpus <cards...>", "run one job at a time on each of these cards: 0,1,2; two pairs: 0,1 2,3")
+    .option("--pack", "use cards that have jobs before others, so that whole cards stay free")
+    .option(
+      "--polite",
+      "run jobs with nice, leave a card free, and use no card with another person's process",
+    );
+}
+
+/** What a single job can need. */
+export function describeNeed(command: Command, memoryMb: number): Command {
   command
     .addOption(numberOption("--num-cpus <n>", "set the cores that each job uses", 1))
     .addOption(
       memoryOption(
         "--memory-required <MB>",
-        `set the memory that each job uses: 3000 or 3GB (default: ${MEMORY_MB})`,
+        `set the memory that each job uses: 3000 or 3GB (default: ${memoryMb})`,
       ),
     )
     .option("--reserve", "give each job a machine of its own")
     .option("--no-reserve-gpu", "let several jobs share a GPU")
     .option("--no-gpu-required", "run jobs without a GPU")
-    .option("--gpus <cards...>", "run one job at a time on each of these cards: 0,1,2; two pairs: 0,1 2,3")
     .addOption(
       memoryOption(
         "--gpu-memory-required <MB>",
@@ -62,12 +72,7 @@ export function describeRequirement(command: Command): Command {
     .addOption(
       memoryOption("--gpu-memory-total <MB>", "use only cards with at least this much memory in all"),
     )
-    .addOption(requireOption())
-    .option("--pack", "use cards that have jobs before others, so that whole cards stay free")
-    .option(
-      "--polite",
-      "run jobs with nice, leave a card free, and use no card with another person's process",
-    );
+    .addOption(requireOption());
   return withImplied(command);
 }
 

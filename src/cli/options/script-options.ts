@@ -11,7 +11,8 @@ import type { Job, JobId, Requirement } from "../../model/job.js";
 import { OptionReader, type RawScript } from "./option-reader.js";
 import type { Environment } from "./option-values.js";
 import { pathsIn } from "./path-words.js";
-import type { RawRun, Revise, RunOptions } from "./run-options.js";
+import type { Revise } from "./revise-run.js";
+import type { RawRun, RunOptions } from "./run-options.js";
 
 /** For all jobs and for one. Jobs that arrive one by one may set these, too. */
 export const FOR_BOTH = [
@@ -36,7 +37,7 @@ export const FOR_BOTH = [
   "--copy-backwards",
 ];
 export const FOR_A_JOB = [...FOR_BOTH, "--name", "--after", "--after-any", "--after-fail"];
-const FOR_ALL = [
+export const FOR_ALL = [
   ...FOR_BOTH,
   "--gpus",
   "--pack",

@@ -6,8 +6,12 @@ import { UserError } from "../../errors.js";
 import { SAMPLING_MODES, type SamplingMode } from "../../model/sweep.js";
 import { withExamples } from "../help/examples.js";
 import { groupApart } from "../help/help-groups.js";
+import { describeRunOptions } from "./describe-run.js";
 import { countOption, type Environment, seedOption } from "./option-values.js";
-import { describeRunOptions, type RawRun, type RunOptions, resolveRunOptions } from "./run-options.js";
+import type { RawJob } from "./queue/job-ask.js";
+import { describeJobTerms, describeQueued, saidIn } from "./queue/job-terms-options.js";
+import { resolveRunOptions } from "./resolve-run.js";
+import type { RunOptions } from "./run-options.js";
 import { typedIn } from "./typed-values.js";
 
 export interface SweepInvocation {
@@ -39,6 +43,15 @@ export interface SweepOptions {
   readonly isJson: boolean;
   /** Null: the commands are printed. */
   readonly run: Omit<RunOptions, "script"> | null;
+  /** Null: they go to no queue. */
+  readonly enqueue: SweepQueue | null;
+}
+
+export interface SweepQueue {
+  readonly queue: string;
+  /** Without defaults. */
+  readonly said: Partial<RawJob>;
+  readonly freezes: boolean;
 }
 
 interface RawSweep {
@@ -63,8 +76,11 @@ export function describeSweep(parameters: Parameters, env: Environment, choose: 
   );
   const isOfRun = optionsAddedBy(describeRunOptions, command).filter(({ long }) => long !== "--json");
   groupApart(isOfRun, "with --run");
+  command.option("--enqueue <queue>", "add the commands as jobs to this queue of the service");
+  const isOfQueue = optionsAddedBy(describeQueued, command);
+  groupApart(isOfQueue, "with --enqueue");
   return withExamples(command, EXAMPLES).action(
-    (typed: string | undefined, raw: RawSweep & RawRun & { run?: true }) => {
+    (typed: string | undefined, raw: RawSweep & RawJob & { run?: true; enqueue?: string; freeze?: true }) => {
       const said = typedIn(raw, command);
       const byDefault = { ...settingsOf(raw), seed: raw.seed ?? 0, quotes: true };
       const swallowed: Swallowed[] = [
@@ -74,9 +90,21 @@ export function describeSweep(parameters: Parameters, env: Environment, choose: 
       const source = isFile(typed, parameters)
         ? { kind: "file" as const, path: typed }
         : { kind: "words" as const, command: requireCommand("sshoal sweep", typed, swallowed), parameters };
-      if (!raw.run) refuseWithoutRun(command, isOfRun);
+      const queue = raw.enqueue;
+      if (queue === undefined) refuse(command, isOfQueue, "without --enqueue");
+      else
+        refuse(
+          command,
+          isOfRun.filter(({ long }) => !isOfJobs(long)),
+          "with --enqueue",
+        );
+      if (queue === undefined && !raw.run) refuse(command, isOfRun, "without --run");
+      if (queue !== undefined && raw.run)
+        throw new UserError("--run and --enqueue cannot be combined", { hint: "leave one of them out" });
       const run = raw.run ? resolveRunOptions(raw, env) : null;
-      choose({ command: "sweep", options: { source, ...settingsOf(said), byDefault, run } });
+      const enqueue =
+        queue === undefined ? null : { queue, said: saidIn(raw, command), freezes: raw.freeze ?? false };
+      choose({ command: "sweep", options: { source, ...settingsOf(said), byDefault, run, enqueue } });
     },
   );
 }
@@ -86,13 +114,20 @@ function optionsAddedBy(describe: (command: Command) => Command, command: Comman
   return describe(command).options.filter((option) => !before.has(option));
 }
 
-function refuseWithoutRun(command: Command, options: readonly Option[]): void {
+function refuse(command: Command, options: readonly Option[], when: string): void {
   const typed = options.filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
   if (typed.length === 0) return;
   const flags = typed.map(({ long, short }) => long ?? short).join(", ");
-  throw new UserError(`${flags}: no effect without --run, because the commands are only printed`, {
-    hint: "add --run to run them",
+  const [, verb, flag] = /^(without|with) (.*)$/.exec(when) ?? [];
+  const why = flag === "--run" ? ", because the commands are only printed" : "";
+  throw new UserError(`${flags}: no effect ${when}${why}`, {
+    hint: verb === "without" ? `add ${flag}${flag === "--run" ? " to run them" : " QUEUE"}` : "leave it out",
   });
+}
+
+/** Of the options of a run, those that a job of a queue can have. */
+function isOfJobs(flag: string | undefined): boolean {
+  return describeJobTerms(new Command("job")).options.some(({ long }) => long === flag);
 }
 
 export function describeHypersearch(parameters: Parameters, choose: Choose): Command {
@@ -107,7 +142,10 @@ export function describeHypersearch(parameters: Parameters, choose: Choose): Com
     const byDefault = { samplingMode: "shuffled_grid" as const, samples: null, seed: null, quotes: false };
     const pattern = requireCommand("simple_hypersearch", typed, [["-p", parameters.flat()]]);
     const source = { kind: "words" as const, command: pattern, parameters };
-    choose({ command: "sweep", options: { source, ...settingsOf(raw), byDefault, run: null } });
+    choose({
+      command: "sweep",
+      options: { source, ...settingsOf(raw), byDefault, run: null, enqueue: null },
+    });
   });
 }
 
@@ -118,6 +156,7 @@ const EXAMPLES = [
     'sshoal sweep "python train.py --lr {lr}" -p lr=log:1e-5..1e-1 --n-samples 20',
   ],
   ["Write the commands of a sweep file to a batch file", "sshoal sweep sweep.yaml > jobs.sh"],
+  ["Add the commands of a sweep file to a queue", "sshoal sweep sweep.yaml --enqueue train"],
   ["Run the commands of a sweep file on two machines", "sshoal sweep sweep.yaml --run --machines gpu1 gpu2"],
 ] as const;
 

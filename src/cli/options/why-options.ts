@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import { withExamples, withNote } from "../help/examples.js";
+import { JOBS } from "./job-options.js";
 import { describeSsh, type RawSsh, resolveSsh, type SshOptions } from "./ssh-options.js";
 
 export interface WhyInvocation {
@@ -23,7 +24,7 @@ export function describeWhy(choose: (invocation: WhyInvocation) => void): Comman
     .description(
       "Measure the machines of a batch, and explain for each machine why a job does not start there (default: all waiting jobs here).",
     )
-    .argument("[jobs...]", "numbers (7), ranges (3-7), names, globs ('train.sh.*'), or a batch")
+    .argument("[jobs...]", JOBS)
     .option("--json", "print one JSON object per job");
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [

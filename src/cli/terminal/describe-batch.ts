@@ -18,6 +18,7 @@ export function describeBatch(
     directory: tildePath(batch.dir, homeDir),
     jobs: jobStatuses(batch, now),
     slots: batch.slots,
+    spoolFormats: new Map([...batch.state.machines.values()].map((each) => [each.name, each.spoolFormat])),
     ...batchTimes(batch.state, batch.holder !== null, now),
     follower: batch.holder === null ? null : describeHolder(batch.holder),
     command: resumeCommand(batch),

@@ -26,6 +26,18 @@ const NOT_IN_FILES: Readonly<Record<string, string>> = {
   "wait timeout": "it is about this call, not about jobs",
   "clean maxOld": "clean removes earlier results only when that is typed",
   "clean here": "it says what the command is about",
+  after: "it names jobs of a queue",
+  afterAny: "it names jobs of a queue",
+  afterFail: "it names jobs of a queue",
+  hold: "it is about this call, not about jobs",
+  enqueue: "it says what happens to the commands",
+  "enqueue name": "it names one job",
+  "enqueue out": "each job needs a file of its own",
+  "sweep out": "each job needs a file of its own",
+  "enqueue notify": "it would run for each job",
+  "queue notify": "it would run for each queue",
+  "enqueue copyForward": "jobs of a queue run in place, or with --freeze",
+  "enqueue copyBackwards": "jobs of a queue run in place, or with --freeze",
   "attach machines": "a batch continues on the machines that it has",
 };
 

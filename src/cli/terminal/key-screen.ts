@@ -1,35 +1,35 @@
-// Holds the terminal for `top`: reads its keys and draws, except while a question is asked or in the background.
+// Holds the terminal for a view: reads its keys and draws, except while a question is asked or in the background.
 
 import type { Suspendable } from "../../batch/connector.js";
-import type { TopView } from "../../report/live/top-view.js";
-import type { RoomOrder } from "../../report/tables/room-table.js";
 import { isInForeground, listenForStops } from "./job-control.js";
 import { parseKeys } from "./key-press.js";
 import { findKeyboard, Keyboard } from "./keyboard.js";
 
-const ORDERS: ReadonlyMap<string, RoomOrder> = new Map([
-  ["m", "memory"],
-  ["u", "use"],
-  ["w", "who"],
-]);
 const [INTERRUPT, SUSPEND] = ["\x03", "\x1a"];
 /** After `bg` there is no signal when `fg` is typed. */
 const LOOK_AGAIN_MS = 500;
 
+export interface ScreenUse {
+  readonly view: { hide(isHidden: boolean): void };
+  /** Of keys that do not leave. */
+  readonly onKey: (key: string) => void;
+  /** The person leaves, by `q` or as by a signal. */
+  readonly onLeave: (how: "key" | "signal") => void;
+}
+
 /** Owns the keyboard and a timer; close() it. */
-export class TopScreen implements Suspendable {
-  readonly #view: TopView;
+export class KeyScreen implements Suspendable {
+  readonly #use: ScreenUse;
   readonly #keyboard: Keyboard | null;
   readonly #stopListening: () => void;
   #isAsking = false;
   #isAway = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onLeave`: the person leaves, by `q` or as by a signal. */
-  constructor(view: TopView, onLeave: (how: "key" | "signal") => void) {
-    this.#view = view;
+  constructor(use: ScreenUse) {
+    this.#use = use;
     const input = findKeyboard(process.stdin, true);
-    this.#keyboard = input && new Keyboard(input, (text) => this.#take(text, onLeave));
+    this.#keyboard = input && new Keyboard(input, (text) => this.#take(text));
     this.#stopListening = listenForStops({
       onStop: () => this.#leave(),
       onContinue: () => this.#return(),
@@ -72,17 +72,23 @@ export class TopScreen implements Suspendable {
     const isOff = this.#isAsking || this.#isAway;
     if (isOff) this.#keyboard?.rest();
     else this.#keyboard?.read();
-    this.#view.hide(isOff);
+    this.#use.view.hide(isOff);
   }
 
-  #take(text: string, onLeave: (how: "key" | "signal") => void): void {
-    for (const key of parseKeys(text)) {
-      const order = ORDERS.get(key);
-      if (order !== undefined) this.#view.sortBy(order);
+  #take(text: string): void {
+    const { onKey, onLeave } = this.#use;
+    for (const key of parseKeys(withScrolling(text))) {
       if (key === "q") onLeave("key");
-      if (key === INTERRUPT) onLeave("signal");
+      else if (key === INTERRUPT) onLeave("signal");
       // To the whole job, as the terminal would.
-      if (key === SUSPEND) process.kill(0, "SIGTSTP");
+      else if (key === SUSPEND) process.kill(0, "SIGTSTP");
+      else onKey(key);
     }
   }
+}
+
+/** Arrows and page keys as the letters of less: k, j, b, f. */
+function withScrolling(text: string): string {
+  const letters: Readonly<Record<string, string>> = { A: "k", B: "j", "5~": "b", "6~": "f" };
+  return text.replace(/\x1b[[O](A|B|5~|6~)/g, (_, key: string) => letters[key] ?? "");
 }

@@ -1,0 +1,29 @@
+// `sshoal why` for jobs of queues: asks the service why each waits, machine by machine.
+
+import { ExitCode } from "../../../errors.js";
+import { queuedWhyJson, queuedWhyLines } from "../../../report/tables/queued-why-lines.js";
+import type { WaitingJob } from "../../../service/queue-service.js";
+import type { WhyOptions } from "../../options/why-options.js";
+import { tableLook } from "../../terminal/table-look.js";
+import { loadQueuedJobs, type OnQueue } from "./queued-jobs.js";
+
+/** Of a whole queue, only the first waiting jobs are explained. */
+const MOST_EXPLAINED = 10;
+
+export async function explainQueued({ client, words }: OnQueue, { isJson }: WhyOptions): Promise<ExitCode> {
+  const isWhole = words.some(({ jobs }) => jobs === null);
+  const jobs = await loadQueuedJobs(client, words, isWhole ? ["waiting"] : []);
+  const inOrder = jobs.toSorted((one, other) => other.priority - one.priority || one.id - other.id);
+  const asked = isWhole ? inOrder.slice(0, MOST_EXPLAINED) : jobs;
+  const { rowColumns } = tableLook();
+  const lines: string[] = [];
+  for (const { queue, id } of asked) {
+    const waiting = await client.get<WaitingJob>(`/v1/jobs/${queue}/${id}/why`);
+    if (isJson) lines.push(queuedWhyJson(waiting));
+    else lines.push(...(lines.length > 0 ? [""] : []), ...queuedWhyLines(waiting, rowColumns));
+  }
+  const more = jobs.length - asked.length;
+  if (more > 0 && !isJson) lines.push("", `${more} more wait: sshoal show ${asked[0]?.queue ?? ""}`);
+  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  return ExitCode.Success;
+}

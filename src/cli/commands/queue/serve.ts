@@ -1,0 +1,155 @@
+// `sshoal serve`: starts, stops and describes the queue service of this account.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { readHomeDir } from "../../../account.js";
+import { ExitCode, UserError } from "../../../errors.js";
+import { jsonLine } from "../../../report/lines/json-lines.js";
+import { isGone } from "../../../run/home/lock.js";
+import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
+import type { Health } from "../../../service/queue-service.js";
+import type { ServeOptions } from "../../options/queue/serve-options.js";
+import { readSurroundings } from "../../read-surroundings.js";
+import { note } from "../../terminal/note.js";
+import { serviceFile } from "./service-here.js";
+import { serviceWords, startInBackground } from "./start-service.js";
+import { systemdUnit } from "./systemd-unit.js";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const PATIENCE_MS = 60_000;
+
+export async function serve(options: ServeOptions): Promise<ExitCode> {
+  const file = serviceFile();
+  if (file === null)
+    throw new UserError("the directory for the state of sshoal is not safe: another account can change it", {
+      hint: "export XDG_STATE_HOME to a directory of your own",
+    });
+  switch (options.action) {
+    case "start":
+      return start(options, file);
+    case "stop":
+      return stop(options, file);
+    case "restart": {
+      const before = await connectService(file);
+      const stateDir = options.stateDir ?? before?.service.state ?? null;
+      before?.close();
+      await stopAt(file);
+      return start({ ...options, stateDir }, file);
+    }
+    case "status":
+      return status(options, file);
+    default:
+      return options.action satisfies never;
+  }
+}
+
+async function start(options: ServeOptions, file: string): Promise<ExitCode> {
+  const stateDir = options.stateDir ?? file.replace(/\.json$/, "");
+  if (options.installs) return install(stateDir, limitWords(options));
+  const running = await connectService(file);
+  if (running !== null) refuseOtherState(running, options.stateDir);
+  else if (options.isForeground) return runHere(options);
+  return describe(
+    running ?? (await startInBackground({ file, stateDir, words: limitWords(options) })),
+    options.isJson,
+  );
+}
+
+function refuseOtherState(running: ServiceClient, asked: string | null): void {
+  const { state, pid } = running.service;
+  if (asked === null || asked === state) return;
+  running.close();
+  throw new UserError(`the queue service (process ${pid}) runs already, with its state in ${state}`, {
+    hint: `sshoal serve restart --state ${asked}`,
+  });
+}
+
+function limitWords({ limits }: ServeOptions): string[] {
+  return ["--keep-jobs", `${limits.jobs ?? "all"}`, "--keep-days", `${limits.days ?? "all"}`];
+}
+
+async function runHere({ stateDir, limits }: ServeOptions): Promise<ExitCode> {
+  const { startService } = await import("../../../service/run-service.js");
+  const running = await startService({ surroundings: readSurroundings(), stateDir, limits, onNote: note });
+  note(`the queue service listens at ${running.socket} (process ${process.pid})`);
+  const leaving = new Promise<void>((resolve) => {
+    for (const signal of SIGNALS) process.once(signal, () => resolve());
+  });
+  await Promise.race([leaving, running.askedToEnd]);
+  await running.close();
+  return ExitCode.Success;
+}
+
+async function stop({ isJson }: ServeOptions, file: string): Promise<ExitCode> {
+  const pid = await stopAt(file);
+  const text = pid === null ? "the queue service does not run" : `stopped: process ${pid}; its jobs run on`;
+  process.stdout.write(`${isJson ? notRunningJson() : text}\n`);
+  return ExitCode.Success;
+}
+
+/** Returns its process, which is gone; null: none ran. */
+async function stopAt(file: string): Promise<number | null> {
+  const client = await connectService(file);
+  if (client === null) return null;
+  const { pid } = client.service;
+  await client.post("/v1/shutdown");
+  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await pause(20))
+    if (isGone(pid)) return pid;
+  throw new UserError(`the queue service (process ${pid}) has not ended after ${PATIENCE_MS / 1000}s`, {
+    hint: `kill ${pid}; its jobs run on`,
+    exitCode: ExitCode.JobFailed,
+  });
+}
+
+async function status({ isJson }: ServeOptions, file: string): Promise<ExitCode> {
+  const client = await connectService(file);
+  if (client !== null) return describe(client, isJson);
+  process.stdout.write(isJson ? `${notRunningJson()}\n` : "the queue service does not run: sshoal serve\n");
+  return ExitCode.JobFailed;
+}
+
+async function describe(client: ServiceClient, isJson: boolean): Promise<ExitCode> {
+  const { refuses } = await client.get<Health>("/v1/health");
+  const { pid, socket, version, state, startedAt } = client.service;
+  const about = { pid, socket, version, state, startedAt };
+  const text = [
+    `the queue service listens at ${socket} (process ${pid}, version ${version})`,
+    `its state is in ${state}`,
+    ...(refuses === null ? [] : [`it accepts no jobs now: ${refuses}`]),
+  ].join("\n");
+  const json = jsonLine({ v: 1, kind: "service", isRunning: true, ...about, refuses });
+  process.stdout.write(`${isJson ? json : text}\n`);
+  return ExitCode.Success;
+}
+
+function notRunningJson(): string {
+  return jsonLine({ v: 1, kind: "service", isRunning: false });
+}
+
+/** What a login of systemd may not have, or have differently. */
+function unitEnvironment(): Record<string, string> {
+  const { PATH, XDG_STATE_HOME } = process.env;
+  return { ...(PATH && { PATH }), ...(XDG_STATE_HOME && { XDG_STATE_HOME }) };
+}
+
+function install(stateDir: string, limits: readonly string[]): ExitCode {
+  const asked = process.env.XDG_CONFIG_HOME ?? "";
+  const above = path.isAbsolute(asked) ? asked : path.join(readHomeDir(), ".config");
+  const dir = path.join(above, "systemd", "user");
+  const unit = path.join(dir, "sshoal.service");
+  mkdirSync(dir, { recursive: true });
+  const command = [process.execPath, ...serviceWords(stateDir, limits)];
+  writeFileSync(unit, systemdUnit({ command, environment: unitEnvironment() }));
+  process.stdout.write(
+    [
+      `wrote ${unit}`,
+      "start it now, and at each login:",
+      "  systemctl --user daemon-reload && systemctl --user enable --now sshoal",
+      "keep it running without a login:",
+      "  loginctl enable-linger",
+      "",
+    ].join("\n"),
+  );
+  return ExitCode.Success;
+}
