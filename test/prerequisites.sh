@@ -15,6 +15,7 @@ need mawk mawk
 need gawk gawk
 # Login shells that people have on machines.
 for shell in zsh ksh fish tcsh; do need "$shell" "$shell"; done
+need bsd-csh csh
 # What completion works with, and without.
 need /usr/share/bash-completion/bash_completion bash-completion
 # Man pages are checked by both.

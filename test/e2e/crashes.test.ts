@@ -120,6 +120,24 @@ describe("everywhere", () => {
   });
 });
 
+test("d in a paused batch leaves once the machine has given the waiting jobs back, and the next client runs them", async () => {
+  await work.write("jobs.sh", `${"echo Traceback >&2; exit 1\n".repeat(3)}${"echo fine\n".repeat(20)}`);
+  const args = ["jobs.sh", "--machines", await one.machineFile("max_jobs: 1"), ...LIGHT_NO_GPU];
+  const terminal = runOnTerminal(args, {
+    cwd: work.dir,
+    home: work.dir,
+    env: { LANG: "C.UTF-8", NO_COLOR: "1" },
+  });
+  await terminal.shows("c starts them anyway");
+  terminal.type("d");
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.shown()).toMatch(/\d+ jobs wait for you: the same command resumes the batch/);
+  const { stdout } = await runCommand([...args, "--no-pause"], { cwd: work.dir });
+  // The first client may have collected some of the crashes.
+  const [, failed, skipped = "0"] = /^20 succeeded, (\d) failed(?:, (\d) skipped)?/m.exec(stdout) ?? [];
+  expect(Number(failed) + Number(skipped)).toBe(3);
+});
+
 describe("on one of two machines", () => {
   const machines = async () => [
     "--machines",

@@ -33,8 +33,9 @@ const gated = (name: string) => `true > ${gate.path(`${name}-began`)}; ${waitFor
 const began = (name: string) => until(`${name} has begun`, () => existsSync(gate.path(`${name}-began`)));
 const open = (name: string) => gate.write(name, "");
 
-/** Adds a line for each time it is run. SECRET stands for the address of a webhook. */
-const telling = () => `: SECRET; echo "$SSHOAL_EVENT $SSHOAL_STATE $SSHOAL_SUMMARY" >> ${gate.path("told")}`;
+/** Adds a line for each time it is run. TOPSECRET stands for the address of a webhook. */
+const telling = () =>
+  `: TOPSECRET; echo "$SSHOAL_EVENT $SSHOAL_STATE $SSHOAL_SUMMARY" >> ${gate.path("told")}`;
 const told = () =>
   existsSync(gate.path("told")) ? readFileSync(gate.path("told"), "utf8").split("\n").slice(0, -1) : [];
 const notices = () => {
@@ -151,17 +152,17 @@ test("the command, which may hold a secret, is in no record, event or list of pr
   const client = follow("jobs.sh", ...LIGHT_NO_GPU, "--json", "--notify", telling());
   await began("a");
   expect(commandOf(client.child.pid ?? 0)).toMatch(/jobs\.sh/);
-  expect(commandOf(client.child.pid ?? 0)).not.toContain("SECRET");
+  expect(commandOf(client.child.pid ?? 0)).not.toContain("TOPSECRET");
   await open("a");
   const { code, stdout, stderr } = await client.ended;
   expect(code).toBe(0);
   expect(told()).toHaveLength(1);
-  expect(stdout + stderr).not.toContain("SECRET");
+  expect(stdout + stderr).not.toContain("TOPSECRET");
   const files = [work.dir, home.dir].flatMap((dir) =>
     entriesBelow(dir).flatMap((entry) => (entry.isFile() ? [`${entry.parentPath}/${entry.name}`] : [])),
   );
   expect(files.length).toBeGreaterThan(2);
-  expect(files.filter((file) => readFileSync(file).includes("SECRET"))).toEqual([]);
+  expect(files.filter((file) => readFileSync(file).includes("TOPSECRET"))).toEqual([]);
 });
 
 test("a command that fails is one warning, and changes no exit code", async () => {

@@ -95,7 +95,7 @@ test("jobs that no machine can ever run are reported, and the others run", async
   install([{}]);
   const lines = ["echo a", "#@ --gpu-memory-required 80000", "echo b", "echo c"];
   const { code, stdout, stderr } = await run(lines, "--machines", await host.machineFile());
-  expect([code, stdout]).toEqual([1, expect.stringContaining("2 succeeded, 0 failed, 1 unfinished")]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining("2 succeeded, 0 failed, 1 left out")]);
   expect(stderr).toMatch(
     /gpu\.yaml has no room for line 3: .*GPU 0: memory: a job needs 80000 MB, \d+ MB are free/,
   );

@@ -329,5 +329,12 @@ describe("#@ lines", () => {
     expect(code).toBe(1);
     expect(stdout).toContain("2 succeeded, 0 failed");
     expect(stderr).toMatch(/localhost has no room for line 3: .*licence/);
+    expect(stdout).toMatch(
+      /, 1 left out in .*\nleft-out jobs, which no machine can ever run:\n {2}stdin\.3 {2}localhost: licence/,
+    );
+    // Nothing of it is left to do: the same commands are new jobs.
+    const again = await runCommand(ARGS, { ...options(), stdin });
+    expect(again.stdout).toContain("2 succeeded, 0 failed");
+    expect(again.stdout).not.toContain("skipping evaluation");
   });
 });

@@ -314,6 +314,32 @@ describe("over ssh", () => {
     await writeFile(rc, "");
   });
 
+  test("a script that reads nothing comes with the words that start its shell, unless a shell waits", async () => {
+    const session = await open("ssh");
+    const script = 'tr "\\0" " " </proc/$$/cmdline | grep -c "[e]cho here"; echo here';
+    const run = async () => (await runScript(session, script, { readsNothing: true })).stdout;
+    expect(await run()).toBe("1\nhere\n");
+    session.makeReady?.(1);
+    // While the shell starts, scripts still travel in words.
+    let said = await run();
+    while (said === "1\nhere\n") said = await run();
+    expect(said).toBe("0\nhere\n");
+  });
+
+  test("a script that the login shell refuses in its words runs in another shell", async () => {
+    const narrow = await startSshd({ loginShell: "bsd-csh" });
+    const session = await connectFrom(client.dir)(addressOf(narrow));
+    const script = `echo one; echo two >&2; exit 5; ${"#".repeat(5000)}`;
+    const { stdout, stderr, end } = await runScript(session, script, { readsNothing: true });
+    expect({ stdout, stderr, end }).toEqual({
+      stdout: "one\n",
+      stderr: "two\n",
+      end: { kind: "exited", code: 5 },
+    });
+    await session.close();
+    await narrow.stop();
+  });
+
   test("a server with room for one session takes scripts in turn, even if more shells were requested", async () => {
     const narrow = await startSshd({ config: ["MaxSessions 1"] });
     const session = await connectFrom(client.dir)(addressOf(narrow));

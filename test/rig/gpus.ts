@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { readableCopy } from "./account.js";
 
 /** Put it first on a PATH. */
-export const STAND_IN_BIN = readableCopy(fileURLToPath(new URL("../rig/bin", import.meta.url)));
+export const STAND_IN_BIN = readableCopy(fileURLToPath(new URL("./bin", import.meta.url)));
 
 /** Numbers in MiB and percent; text is printed unchanged: `[N/A]`, `ERR!`. Absent: an idle RTX 3090. */
 interface StandInGpu {

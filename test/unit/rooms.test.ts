@@ -18,6 +18,7 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
   report: ["model", "results"],
   page: ["model", "results", "report"],
   batch: ["model", "plan", "fitness", "input", "results", "transport", "remote", "fleet", "socket", "run"],
+  service: ["model", "plan", "input", "transport", "remote", "fleet", "socket", "run", "batch"],
   cli: [
     "model",
     "plan",
@@ -29,6 +30,7 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
     "remote",
     "run",
     "batch",
+    "service",
     "report",
   ],
   bin: [],
@@ -44,6 +46,8 @@ const OWNERS: Readonly<Record<string, string>> = {
   tar: "remote",
   ignore: "remote",
   chalk: "report",
+  "@photostructure": "service",
+  "node:sqlite": "service",
 };
 
 const SRC = "src";

@@ -23,14 +23,16 @@ function aTaker(position: FeedPosition | null = null) {
   let begun = 0;
   const policy = { retries: 0, retriesFailures: false, reassignAfterMs: null };
   const run: BatchRun = {
+    batch: "jobs",
     state: initialState({ jobs: [], machines: [], policy }),
     finish: () => Promise.reject(new Error("not in this test")),
     abandon() {},
     position,
     emit: (news) => void told.push(news),
-    readTree: async (paths) => {
-      if (paths.includes("secret")) throw new UserError("secret cannot be read");
+    readTree: async ({ copyForward }) => {
+      if (copyForward?.includes("secret")) throw new UserError("secret cannot be read");
     },
+    give() {},
     add: (some) => void arrivals.push(...some),
     countUnbegun: () => arrivals.length - begun,
     recordBytes: 0,

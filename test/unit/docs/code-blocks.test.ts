@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { codeBlocks, pagePaths, readPage } from "../../rig/markdown.js";
 
-const MARKS = /^(|sh|sh runnable( exit=[1-9]\d*)?|yaml|json|bash|zsh|fish)$/;
+const MARKS = /^(|sh|sh runnable( exit=[1-9]\d*)?|yaml|json|sql|bash|zsh|fish)$/;
 
 describe.each(pagePaths())("%s", (page) => {
   test("its code blocks have known marks", () => {

@@ -221,6 +221,21 @@ describe("freeing", () => {
     expect(run.decisions()).toEqual([{ kind: "free", machine: "a", keys: ["5000000000001-1-1"] }]);
   });
 
+  test("such a machine costs no decision meanwhile, and ends with the others", () => {
+    const run = aRun({ jobs: 2, machines: { a: 1, b: 1 } });
+    run.tell(...given("a", 1), ...given("b", 2), started("b", 2), ended("a", 1));
+    const [collect] = run.begin();
+    run.tell(collected("a", 1));
+    run.settle(collect as Decision);
+    expect(run.decisions()).toEqual([]);
+    expect([...run.state.stock.due]).toEqual([]);
+    run.tell(ended("b", 2), collected("b", 2));
+    expect(run.decisions().map(({ kind, machine }) => `${kind} ${machine}`)).toEqual([
+      "finish a",
+      "finish b",
+    ]);
+  });
+
   test("if some results must stay, the others are freed first", () => {
     const run = aRun({ jobs: 2, machines: { a: 1 } });
     run.tell(...given("a", 1, 2), ended("a", 1), ended("a", 2), collected("a", 1));

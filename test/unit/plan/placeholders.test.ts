@@ -22,6 +22,11 @@ describe("placeholders for what a job got", () => {
     expect(placeholdersIn([text], NEED)).toEqual(names);
   });
 
+  test("name what a job gets of a pool as it would be without one", () => {
+    const need = aNeed({ gpu: null, resources: { "gpu@train": [0.5], "licence@train": [1] } });
+    expect(placeholdersIn(["echo {gpu} {licence} {gpu@train}"], need)).toEqual(["gpu", "licence"]);
+  });
+
   test("may be in values of variables", () => {
     expect(placeholdersIn(["train.py", "disk-{nvme-2}", "x"], NEED)).toEqual(["nvme-2"]);
   });

@@ -2,13 +2,16 @@
 // true. A job that is back at the client never runs on the machine, and any other one runs once.
 
 import { mkdirSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { Control } from "../../../src/remote/spool/control.js";
-import { handOver, NothingArrived } from "../../../src/remote/spool/hand-over.js";
+import { type HandOver, handOver, NothingArrived } from "../../../src/remote/spool/hand-over.js";
 import { takeBack } from "../../../src/remote/spool/take-back.js";
+import { shippingOf } from "../../../src/remote/tree/shipping.js";
+import { scanTree } from "../../../src/remote/tree/tree.js";
 import { type Fault, type FaultyHandOver, installFaultyHandOver } from "../../rig/faulty-hand-over.js";
 import { pidsWithHome } from "../../rig/processes.js";
 import { until } from "../../rig/until.js";
+import { makeWorkspace } from "../../rig/workspace.js";
 import { anOrder, type LocalMachine, makeLocalMachine, never } from "./a-local-machine.js";
 
 const A = "0000001-1";
@@ -37,9 +40,15 @@ async function close(): Promise<void> {
 beforeEach(open);
 afterEach(close);
 
-/** Each notes that it ran. */
-const jobs = (...keys: string[]) => Object.fromEntries(keys.map((key) => [key, `echo ${key} >>"$HOME/ran"`]));
-const give = (...keys: string[]) => handOver(machine.session, anOrder(machine, jobs(...keys)));
+/** The tree that every hand-over carries. */
+let carried: Pick<HandOver, "tree" | "carried"> | undefined;
+
+/** Each notes that it ran, where it has the files of its tree. */
+const jobs = (...keys: string[]) => {
+  const isReady = carried === undefined ? "true" : "grep -qx content d/file";
+  return Object.fromEntries(keys.map((key) => [key, `${isReady} && echo ${key} >>"$HOME/ran"`]));
+};
+const give = (...keys: string[]) => handOver(machine.session, anOrder(machine, jobs(...keys), carried));
 const askBack = (...keys: string[]) =>
   takeBack(machine.session, { place: machine.place, keys, signal: never });
 const ran = async () => (await machine.read("ran").catch(() => "")).split("\n").slice(0, -1).toSorted();
@@ -71,10 +80,22 @@ async function eachStep(turn: number, fault: Fault, attempt: (step: string) => P
 }
 
 describe.each([
-  ["the first hand-over", 1],
-  ["a later hand-over", 2],
-])("%s", (_, turn) => {
+  ["the first hand-over", 1, false],
+  ["the first hand-over with a tree", 1, true],
+  ["a later hand-over", 2, false],
+])("%s", (_, turn, carries) => {
   const before = turn === 2 ? [EARLIER] : [];
+
+  beforeAll(async () => {
+    if (!carries) return;
+    const work = await makeWorkspace({ "d/file": "content\n" });
+    const tree = await scanTree(work.dir, ["."]);
+    carried = { tree, carried: shippingOf(tree).carried() };
+    return async () => {
+      carried = undefined;
+      await work.remove();
+    };
+  });
 
   test.each<Fault>(["fails", "kills before", "kills after"])("whichever step %s", async (fault) => {
     await eachStep(turn, fault, async (step) => {

@@ -13,7 +13,7 @@ const joined = new Map(scripts.map((name) => [name, joinScript(new URL(name, run
 test("every part is in a joined script, and no script needs a part that a spool does not have", () => {
   const texts = [...joined.values()];
   const unused = parts.filter((part) => {
-    const text = readFileSync(new URL(part, runtime), "utf8");
+    const text = joinScript(new URL(part, runtime));
     return !texts.some((script) => script.includes(text));
   });
   expect(unused).toEqual([]);
@@ -21,6 +21,10 @@ test("every part is in a joined script, and no script needs a part that a spool 
 });
 
 describe.each(scripts)("%s", (name) => {
+  test("has no comments, which every slot would read", () => {
+    expect((joined.get(name) ?? "").split("\n").filter((line) => /^\s*#/.test(line))).toEqual([]);
+  });
+
   test("defines each function once: no part replaces a function of another part", () => {
     const text = joined.get(name) ?? "";
     const functions = [...text.matchAll(/^(?:function (?=\w))?(\w+)\([^()]*\) \{$/gm)].map(

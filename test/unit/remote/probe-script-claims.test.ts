@@ -62,6 +62,12 @@ describe.each(SHELLS)("under %s", (shell) => {
     ]);
   });
 
+  test("names that no slot makes are no claims, as for slots", async () => {
+    for (const name of ["odd name@box.0", "odd\nname@box.0", ".odd@box.0", "no-host.0", "no-slot@box"])
+      await live(`${own()}/${name}`);
+    expect(claims()).toEqual([]);
+  });
+
   test("links, pipes, directories and long files are neither followed nor waited for", async () => {
     await live("secret");
     await mkdir(files.path(`${own()}/directory@box.0`), { recursive: true });
@@ -79,9 +85,9 @@ describe.each(SHELLS)("under %s", (shell) => {
   });
 
   test("garbage becomes lines for the client, without control over anything else", async () => {
-    await live(`${own()}/$(touch pwned)@box.0`, "\0\x1b[2J * $(touch pwned)\n%s%d\\n\nby b j ../../x\nend\n");
+    await live(`${own()}/$(echo>pwned)@box.0`, "\0\x1b[2J * $(touch pwned)\n%s%d\\n\nby b j ../../x\nend\n");
     const lines = claims();
-    expect(lines[0]).toBe(`claim-file ${UID}/1.1 1 ${USER} $(touch pwned)@box.0`);
+    expect(lines[0]).toBe(`claim-file ${UID}/1.1 1 ${USER} $(echo>pwned)@box.0`);
     expect(lines).toContain(`claim-line ${UID}/1.1 %s%d\\n`);
     expect(lines.at(-1)).toBe(`account ${USER}`);
     expect(execFileSync("find", [files.dir, "-name", "pwned"], { encoding: "utf8" })).toBe("");

@@ -104,17 +104,4 @@ describe.each(SHELLS)("under %s", (_, { words, hasOnlyBusybox }) => {
       }
     },
   );
-
-  test("the load is that of the cores since the last reading, if that was long enough ago", async () => {
-    await box.write("room", "batch b\ncpu 4000 500\nkeep 7 0 0\njobs -\nslots 3\n");
-    const stat = (busy: number, idle: number) =>
-      box.write("proc/stat", `cpu  ${busy} 0 0 ${idle} 0 0 0 0 0 0\n`);
-    await stat(1000, 1000);
-    await box.write("later", "cpu  1030 0 0 1010 0 0 0 0 0 0\n");
-    await box.write("sooner", "cpu  1031 0 0 1010 0 0 0 0 0 0\n");
-    const calls = `read_room; measure_load; echo "$busy_cores"
-      cp later proc/stat; measure_load; echo "$busy_cores"
-      cp sooner proc/stat; measure_load; echo "$busy_cores $keep_mb $most_slots"`;
-    expect(run(calls).split("\n")).toEqual(["500", "3000", "3000 7 3"]);
-  });
 });

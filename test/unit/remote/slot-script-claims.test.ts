@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { mkdir, rm, stat, symlink, truncate } from "node:fs/promises";
+import { chmod, mkdir, rm, stat, symlink, truncate } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isRoot } from "../../rig/account.js";
 import { saveGpus } from "../../rig/gpus.js";
@@ -261,6 +261,18 @@ describe.each(SHELLS)("under %s", (name, shell) => {
     expect(cards.toSorted()).toEqual(["0\n", "0\n", "1\n"]);
   });
 
+  test("a slot that finds room for another one reports it before its own job starts", async () => {
+    await spool.room([...ROOM, "slots 2"]);
+    await spool.job(A, `true >"$HOME/a"; ${waits("b")}`);
+    await spool.job(B, `true >"$HOME/b"; ${waits("a")}`);
+    await spool.run();
+    const events = (await spool.read("slots/0/events"))
+      .split("\n")
+      .filter((line) => !line.startsWith("warned"));
+    expect(events.slice(0, 2)).toEqual(["added 0 1", expect.stringMatching(`^started ${A} 0 `)]);
+    await until("the other one has ended", async () => (await spool.events()).includes("idle 1"));
+  });
+
   test("a job of two and a half cards", async () => {
     await spool.room([...ROOM, ...[0, 1, 2].map((index) => `card ${index} GPU-${index} nvidia 1 - - t -`)]);
     await spool.need(["need 1 1000 0", "cards 2 500 0 500 1 * 0"]);
@@ -285,6 +297,26 @@ describe.each(SHELLS)("under %s", (name, shell) => {
       if (isRoot) execFileSync("chown", ["-R", "4711:4711", home.path(".sshoal-claims-4711")]);
       await symlink("/", home.path(".sshoal-claims-4712"));
       await home.write(".sshoal-claims-4713", "");
+      await spool.job(A, "true");
+      await spool.run();
+      expect(await spool.read(`jobs/${A}/exit`)).toBe("0\n");
+    });
+
+    test("a directory of ours that others can write is not used: a link in it would lead to our files", async () => {
+      await mkdir(home.path(claimDir()));
+      await chmod(home.path(claimDir()), 0o777);
+      await home.write("precious", "precious");
+      for (const name of [BATCH, "other"])
+        await symlink(home.path("precious"), home.path(claimDir(), `${name}@${HOST}.0`));
+      await spool.job(A, `ls "$HOME/${claimDir()}.1"`);
+      await spool.run();
+      expect(await outOf(A)).toBe(`${BATCH}@${HOST}.0\n`);
+      expect(await home.read("precious")).toBe("precious");
+    });
+
+    test("names that no slot makes are no claims", async () => {
+      for (const batch of ["odd name", ".odd"])
+        children.push((await holdClaim(home, { batch, lines: ["1 1 0 0 0 1 -"] })).child);
       await spool.job(A, "true");
       await spool.run();
       expect(await spool.read(`jobs/${A}/exit`)).toBe("0\n");

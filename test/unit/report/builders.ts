@@ -2,7 +2,7 @@
 
 import type { BatchSettings } from "../../../src/model/batch.js";
 import { newMachine } from "../../../src/model/batch-state.js";
-import type { RunEvent } from "../../../src/model/event.js";
+import type { JobStarted, RunEvent } from "../../../src/model/event.js";
 import type { Job, Outcome } from "../../../src/model/job.js";
 import type { Capacity, Gpu, Slot } from "../../../src/model/machine.js";
 import { apply } from "../../../src/plan/fold/apply.js";
@@ -126,8 +126,11 @@ export type Tell = (...events: RunEvent[]) => boolean[];
 
 export function teller(show: Reporter["show"]): Tell {
   const state = initialState({ jobs: [], machines: [], policy: POLICY });
+  const planned = new Map<string, readonly Slot[]>();
   return (...events) =>
-    events.map((event) => {
+    events.map((each) => {
+      if (each.kind === "machine-ready") planned.set(each.machine, each.slots);
+      const event = each.kind === "job-started" ? withCards(each, planned.get(each.machine)) : each;
       prepare(state, event);
       const isNews = apply(state, event);
       show(event, { state, isNews });
@@ -136,6 +139,12 @@ export function teller(show: Reporter["show"]): Tell {
 }
 
 const POLICY = { retries: 0, retriesFailures: false, reassignAfterMs: null };
+
+/** Unless a test names others, a job gets the cards that were planned for its slot. */
+function withCards(event: JobStarted & { readonly at: number }, slots: readonly Slot[] = []): RunEvent {
+  const gpus = slots.find(({ index }) => index === event.slot)?.gpus.map(({ index }) => String(index)) ?? [];
+  return event.gpus !== undefined || gpus.length === 0 ? event : { ...event, gpus };
+}
 
 /** Adds what tests leave out: that the machine exists, and that it was given the job. */
 function prepare(state: RunState, event: RunEvent): void {

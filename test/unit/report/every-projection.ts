@@ -146,7 +146,13 @@ function compareStatus(state: BatchState): void {
   const unfinished = statuses.length - here.length - unneeded;
   const words = { failed: of("failed"), stopped: of("stopped"), lost: of("lost"), unfinished };
   expect({ succeeded: of("succeeded") + of("skipped"), ...words }).toEqual(counts);
-  const nothing = { slots: new Map(), lastWords: new Map(), shortages: new Map(), unreached: [] };
+  const nothing = {
+    slots: new Map(),
+    spoolFormats: new Map(),
+    lastWords: new Map(),
+    shortages: new Map(),
+    unreached: [],
+  };
   const about = { batch: "j", stem: "j", directory: "~", follower: null, command: "", ...nothing, ...TIMES };
   const look = { signs: signsOf(false), columns: 200, rowColumns: 200 };
   const [, line = ""] = statusLines({ ...about, jobs: here }, look);

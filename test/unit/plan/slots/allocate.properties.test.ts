@@ -50,7 +50,7 @@ const cardClaim = fc.record({
   usedMb: maybe(megabytes),
 });
 
-const RESOURCES = ["licence", "nvme"];
+const RESOURCES = ["licence", "gpu@train", "cpu@train"];
 const resourceClaim = fc.record({
   name: fc.constantFrom(...RESOURCES),
   instance: fc.constantFrom("a", "b", "c"),

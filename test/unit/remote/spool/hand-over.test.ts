@@ -1,15 +1,17 @@
-import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { appendFile, rm } from "node:fs/promises";
+import { existsSync, mkdirSync, readdirSync, realpathSync, statSync, symlinkSync } from "node:fs";
+import { appendFile, chmod, rm, utimes } from "node:fs/promises";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RemoteError } from "../../../../src/remote/engine/remote-error.js";
 import { type HandOver, handOver, NothingArrived } from "../../../../src/remote/spool/hand-over.js";
 import { readSpoolFormat } from "../../../../src/remote/spool/spool-format.js";
 import { takeBack } from "../../../../src/remote/spool/take-back.js";
+import { shippingOf } from "../../../../src/remote/tree/shipping.js";
 import { stage } from "../../../../src/remote/tree/stage.js";
-import { scanTree } from "../../../../src/remote/tree/tree.js";
+import { scanTree, type Tree } from "../../../../src/remote/tree/tree.js";
 import type { Session } from "../../../../src/transport/session.js";
-import { makeWorkspace } from "../../../rig/workspace.js";
+import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
 import { anOrder, type LocalMachine, makeLocalMachine, never, pathWithout } from "../a-local-machine.js";
 import { BATCH, HOST } from "../a-spool.js";
 
@@ -51,6 +53,65 @@ test("jobs that were handed over run without a client", async () => {
   await machine.untilEvent(`ended ${B} 0 5`);
   expect([await read(`jobs/${A}/out`), await read(`jobs/${B}/out`)]).toEqual(["one\n", "two\n"]);
   expect([await read(`jobs/${A}/exit`), await read(`jobs/${B}/exit`)]).toEqual(["0\n", "5\n"]);
+});
+
+describe("a tree that travels with the jobs", () => {
+  let work: Workspace;
+  let tree: Tree;
+  let carried: Buffer;
+
+  beforeEach(async () => {
+    work = await makeWorkspace({ "run.sh": "#!/bin/sh\necho it runs\n", "d/data": "1\n" });
+    await chmod(work.path("run.sh"), 0o755);
+    tree = await scanTree(work.dir, ["."]);
+    carried = shippingOf(tree).carried();
+  });
+  afterEach(() => work.remove());
+
+  const modeOf = (path: string) => statSync(machine.path(path)).mode & 0o777;
+
+  test.each([["GNU"], ["busybox"]])("is there for them, whole, and private (%s tar)", async (kind) => {
+    if (kind === "busybox") {
+      const bin = machine.path("bin");
+      mkdirSync(bin);
+      for (const name of ["tar", "busybox"]) symlinkSync("/bin/busybox", join(bin, name));
+      vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
+    }
+    expect(await give({ [A]: "./run.sh; cat d/data" }, { tree, carried })).toMatchObject({ hadTree: false });
+    await machine.untilEvent(`ended ${A} 0 0`);
+    expect(await read(`jobs/${A}/out`)).toBe("it runs\n1\n");
+    expect(readdirSync(machine.path(".sshoal/trees"))).toEqual([tree.hash]);
+    expect(modeOf(".sshoal/trees")).toBe(0o700);
+    expect(modeOf(`.sshoal/trees/${tree.hash}`)).toBe(0o700);
+    expect(modeOf(`.sshoal/trees/${tree.hash}/run.sh`)).toBe(statSync(work.path("run.sh")).mode & 0o777);
+    for (const dir of ["jobs", `jobs/${A}`, "needs"]) expect(modeOf(`${machine.spool}/${dir}`)).toBe(0o700);
+  });
+
+  test("stays as it is if the machine has it, and counts as used", async () => {
+    await stage(machine.session, { place: machine.place, tree, signal: never, onProgress: () => {} });
+    const there = machine.path(`.sshoal/trees/${tree.hash}`);
+    const { ino } = statSync(there);
+    await utimes(there, 1, 1);
+    expect(await give({ [A]: "./run.sh" }, { tree, carried })).toMatchObject({ hadTree: true });
+    await machine.untilEvent(`ended ${A} 0 0`);
+    expect(statSync(there)).toMatchObject({ ino });
+    expect(statSync(there).mtimeMs).toBeGreaterThan(1000);
+    expect(readdirSync(there).sort()).toEqual(["d", "run.sh"]);
+  });
+
+  test("also comes with later jobs", async () => {
+    await giveAndWait({ [A]: "true" });
+    await giveAndWait({ [B]: "./run.sh" }, { tree, carried, isFurnished: true });
+    expect(await read(`jobs/${B}/out`)).toBe("it runs\n");
+  });
+
+  test("is refused, with its jobs, if another account could change the directory for trees", async () => {
+    await machine.write("elsewhere/file", "");
+    mkdirSync(machine.path(".sshoal"));
+    symlinkSync(machine.path("elsewhere"), machine.path(".sshoal/trees"));
+    await expect(give({ [A]: "true" }, { tree, carried })).rejects.toThrow("is a symbolic link");
+    expect(readdirSync(machine.path("elsewhere"))).toEqual(["file"]);
+  });
 });
 
 test("if a logout ends processes, slots start in scopes; if that fails, without", async () => {
@@ -132,7 +193,7 @@ test("a removed spool is not created again by a hand-over that brings only jobs"
 test("a job that was taken back before it arrived is reported, and is not accepted", async () => {
   const { place, session } = machine;
   expect(await takeBack(session, { place, keys: [A], signal: never })).toEqual({ taken: [A], begun: [] });
-  expect(await give({ [A]: 'touch "$HOME/ran"', [B]: "true" })).toEqual({ missing: [], taken: [A] });
+  expect(await give({ [A]: 'touch "$HOME/ran"', [B]: "true" })).toMatchObject({ missing: [], taken: [A] });
   await machine.untilEvent(`ended ${B}`);
   await machine.untilEvent("idle 0");
   expect(existsSync(machine.path("ran"))).toBe(false);

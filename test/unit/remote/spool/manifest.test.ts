@@ -12,9 +12,17 @@ afterEach(() => machine.close());
 
 /** The jobs that are read back from a manifest with these entries. */
 async function reread(...jobs: unknown[]): Promise<readonly Job[]> {
+  return rereadAs((text) => text, ...jobs);
+}
+
+/** `change`: what the machine did to the text. */
+async function rereadAs(change: (text: string) => string, ...jobs: unknown[]): Promise<readonly Job[]> {
   const entries = jobs.map((job, index) => [`000000${index + 1}-1`, job as Job] as const);
   const { manifest } = anOrder(machine, {});
-  await machine.write(`${machine.spool}/manifest`, formatManifest({ ...manifest, jobs: new Map(entries) }));
+  await machine.write(
+    `${machine.spool}/manifest`,
+    change(formatManifest({ ...manifest, jobs: new Map(entries) })),
+  );
   const { session, place } = machine;
   return [...((await readManifest(session, place, never))?.jobs.values() ?? [])];
 }
@@ -28,6 +36,21 @@ test("a job is read back as it was handed over, with its parameters", async () =
 test("what a job came after stays at its client: it is handed over when it need not wait", async () => {
   const job = { id: 1, line: 1, name: "a.sh.1", command: "echo 1" };
   expect(await reread({ ...job, dependsOn: [{ job: 7, when: "ended" }] })).toEqual([job]);
+});
+
+test("places on this computer are no business of a machine, and are not taken over from one", async () => {
+  const job = { id: 1, line: null, name: "17", command: "echo 1" };
+  const places = { cwd: "/home/me/p", tree: "t1", turn: 2 };
+  for (const name of ["train/17", "/home/me/p/job_results/17"])
+    expect(await reread({ ...job, ...places, name })).toEqual([job]);
+  const added = JSON.stringify(places).slice(1, -1);
+  expect(await rereadAs((text) => text.replace('"id":1', `"id":1,${added}`), job)).toEqual([job]);
+});
+
+test("whether a job has one stream comes back", async () => {
+  const job = { id: 1, line: null, name: "a", command: "echo 1", mergesOutput: true };
+  expect(await reread(job)).toEqual([job]);
+  expect(await reread({ ...job, mergesOutput: "yes" })).toEqual([{ ...job, mergesOutput: undefined }]);
 });
 
 test("parameters that are no texts are not accepted from a machine", async () => {
@@ -46,7 +69,7 @@ test("a job's own name and paths are read back; paths that lead outside are not 
       { ...job, label: undefined },
     ]);
   for (const name of ["../a.sh.x", "-x", ".sshoal", "a/b"])
-    expect(await reread({ ...job, name })).toEqual([]);
+    expect(await rereadAs((text) => text.replace('"a.sh.prepare"', JSON.stringify(name)), job)).toEqual([]);
 });
 
 test("a wrapper comes back; one that is none is not taken over from a machine", async () => {

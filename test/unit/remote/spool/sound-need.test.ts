@@ -6,7 +6,7 @@ describe("a requirement that a machine reports", () => {
   test.each([
     aNeed(),
     aNeed({ gpu: aGpuNeed({ count: 2.5, model: "A100|H100", memoryTotalMb: 40_000 }) }),
-    aNeed({ resources: { licence: [1], nvme: [1, 0.5] } }),
+    aNeed({ resources: { licence: [1], nvme: [1, 0.5], "gpu@train": [0.5] } }),
   ])("is taken as it is if it is sound: %j", (need) => {
     expect(soundRequirement(JSON.parse(JSON.stringify(need)))).toEqual(need);
   });
@@ -17,6 +17,9 @@ describe("a requirement that a machine reports", () => {
 
   test.each([
     { resources: { "a b": [1] } },
+    { resources: { "gpu@": [1] } },
+    { resources: { "gpu@a@b": [1] } },
+    { resources: { "gpu@a/b": [1] } },
     { resources: { constructor: [1] } },
     { resources: { a: [] } },
     { resources: { a: 1 } },

@@ -56,3 +56,15 @@ test("why a slot waited is passed on only while it waits", () => {
   const events = [waits(0, "memory"), started(1, 0, 10), waits(1, "memory"), waits(1, "GPU 1")];
   expect(inTrueOrder(events)).toEqual([waits(1, "GPU 1"), started(1, 0, 10)]);
 });
+
+test("of a slot that waits, all reasons are passed on, one per kind of need", () => {
+  const waits = (slot: number, job: number): SpoolEvent => ({
+    kind: "waits",
+    slot,
+    key: keyOf(job),
+    reasons: ["memory:-"],
+  });
+  const slot0 = [waits(0, 1), started(1, 0, 10)];
+  const slot1 = [waits(1, 2), waits(1, 3)];
+  expect(inTrueOrder([...slot0, ...slot1])).toEqual([waits(1, 2), waits(1, 3), started(1, 0, 10)]);
+});

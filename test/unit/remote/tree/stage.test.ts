@@ -53,17 +53,6 @@ test("sent once, then present", async () => {
   expect(trees()).toEqual([order.tree.hash]);
 });
 
-test("a tiny tree is sent with the question, in vain if the machine has it", async () => {
-  const told: number[] = [];
-  const order = await options({ isTiny: true, onProgress: (sent) => told.push(sent) });
-  expect(await stage(machine.session, order)).toBe(true);
-  expect(await machine.read(`.sshoal/trees/${order.tree.hash}/d/run.sh`)).toBe("#!/bin/sh\n");
-  expect(told).toEqual([0, order.tree.bytes]);
-  // Whether the machine finishes before everything is written is random.
-  for (let round = 0; round < 20; round++) expect(await stage(machine.session, order)).toBe(false);
-  expect(told).toHaveLength(2);
-});
-
 test("nothing is created on the machine before the go-ahead, even if it never comes", async () => {
   const order = await options();
   let goAhead = () => {};

@@ -57,6 +57,17 @@ const EVERY_KIND: { [K in RunEvent["kind"]]: Extract<RunEvent, { kind: K }> } = 
     machine: "my_machine.yaml",
     kinds: ["1_7000_@licence@1"],
   },
+  "jobs-left-out": {
+    kind: "jobs-left-out",
+    at: AT,
+    jobs: [3],
+    reasons: [
+      {
+        machine: "my_machine.yaml",
+        reason: "licence: a job needs 1, the machine file declares none (resources:)",
+      },
+    ],
+  },
   "results-moved": { kind: "results-moved", at: AT },
   "jobs-complete": { kind: "jobs-complete", at: AT },
   "run-resumed": {

@@ -122,6 +122,21 @@ test("unfinished jobs are listed separately", () => {
   ]);
 });
 
+test("jobs that no machine can ever run are listed with the reason, and are not unfinished", () => {
+  const reasons = [{ machine: "a.yaml", reason: "licence: a job needs 1, the machine has 0.5" }];
+  const requirement = { cpus: 1, memoryMb: 1, gpu: null, reservesMachine: false };
+  const jobs = someJobs(2).map((job) => (job.id === 2 ? { ...job, requirement } : job));
+  const view = viewOf(
+    ["a.yaml"],
+    [started(jobs), ready("a.yaml", slotsWith([0])), { kind: "jobs-left-out", at: 0, jobs: [2], reasons }],
+  );
+  expect(summaryLines(view).slice(0, 3)).toEqual([
+    "0 succeeded, 0 failed, 1 left out, 1 unfinished in 0s",
+    "left-out jobs, which no machine can ever run:",
+    "  batch.sh.2  a.yaml: licence: a job needs 1, the machine has 0.5",
+  ]);
+});
+
 test("next commands that do not fit into one row have a row each", () => {
   const view = viewOf(["a.yaml"], [started(someJobs(2)), jobStarted(1, "a.yaml", 0)]);
   expect(summaryLines(view, { columns: 20 }).slice(-2)).toEqual(["Next: attach", "      results"]);

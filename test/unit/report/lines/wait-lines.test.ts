@@ -23,7 +23,13 @@ function aJob(job: number, facts: Partial<JobStatus>): JobStatus {
 }
 
 function aStatus(jobs: readonly JobStatus[], facts: Partial<BatchStatus> = {}): BatchStatus {
-  const nothing = { slots: new Map(), lastWords: new Map(), shortages: new Map(), unreached: [] };
+  const nothing = {
+    slots: new Map(),
+    spoolFormats: new Map(),
+    lastWords: new Map(),
+    shortages: new Map(),
+    unreached: [],
+  };
   const times = { isAtWork: false, elapsedMs: 724_000, timeLeftMs: null };
   const about = { batch: "j.sh-1", stem: "j.sh", directory: "~", follower: null, command: "" };
   return { ...about, jobs, ...nothing, ...times, ...facts };

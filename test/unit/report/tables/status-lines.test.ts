@@ -21,6 +21,7 @@ function aStatus(facts: Partial<BatchStatus> = {}): BatchStatus {
     directory: "~/vit",
     jobs: [],
     slots: new Map(),
+    spoolFormats: new Map(),
     lastWords: new Map(),
     shortages: new Map(),
     follower: null,
@@ -37,7 +38,15 @@ const linesOf = (facts: Partial<BatchStatus>, columns = 80) =>
   statusLines(aStatus(facts), { signs: signsOf(true), columns, rowColumns: columns });
 
 const running = (line: number, slot = 0) =>
-  aJob(line, { state: "running", machine: "one.yaml", slot, attempt: 1, startedAt: 1, elapsedMs: 62_000 });
+  aJob(line, {
+    state: "running",
+    machine: "one.yaml",
+    slot,
+    gpus: [`${slot}`],
+    attempt: 1,
+    startedAt: 1,
+    elapsedMs: 62_000,
+  });
 const failed = (line: number) =>
   aJob(line, {
     state: "failed",
@@ -51,6 +60,26 @@ const failed = (line: number) =>
   });
 const done = (line: number) => aJob(line, { state: "succeeded", outcome: SUCCESS, isHere: true });
 const AT_WORK = { isAtWork: true, elapsedMs: 65_000, timeLeftMs: 122_000 };
+
+test("jobs that no machine can ever run are counted and explained, and no client is asked for", () => {
+  const leftOut = [{ machine: "one.yaml", reason: "licence: a job needs 1, the machine has 0.5" }];
+  const [head, counts, , ...rows] = linesOf(
+    { jobs: [done(1), aJob(2, { leftOut }), aJob(3, { leftOut })] },
+    160,
+  );
+  expect(head).toContain("jobs.sh  failed  took ");
+  expect(counts).toBe("1 succeeded · 2 left out · 3 in all");
+  expect(rows).toEqual([
+    "waiting    2         1m05s  no machine can ever run it: one.yaml: licence: a job needs 1, the machine has 0.5",
+    "… 1 more waits",
+  ]);
+});
+
+test("a pause is shown, with the command that ends it", () => {
+  const lines = linesOf({ jobs: [running(1), aJob(2)], follower: "process 7", pausedPid: 7, ...AT_WORK });
+  expect(lines).toContain("followed by process 7, paused: kill -USR2 7 resumes");
+  expect(lines.at(-1)).toMatch(/^waiting +2 .* the batch is paused$/);
+});
 
 test("how far it is, who follows it, why jobs failed, and the last line of those that run", () => {
   const jobs = [done(1), failed(2), running(3), running(10, 1), aJob(11), aJob(12, { machine: "one.yaml" })];

@@ -173,6 +173,27 @@ describe("a job that waits", () => {
     ]);
   });
 
+  test("for cards of a model that no machine has: with those that are there", () => {
+    const need = { ...NEED, gpu: aGpuNeed({ model: "H100" }) };
+    const card = { name: "NVIDIA A100-SXM4-40GB", memoryTotalMb: 40 * GB, memoryFreeMb: 40 * GB };
+    expect(linesOf([waiting(need, [measured("gpu1", { gpus: gpus(card, card) })])])).toEqual([
+      "17 waits: needs 1 card (H100) with 1000 MB, 4 cores, 8 GB   (lr 1e-3 bs 64)",
+      "gpu1  no card fits, needs 1: there are NVIDIA A100-SXM4-40GB (40 GB)",
+      "No machine can ever run it.",
+    ]);
+  });
+
+  test("for a resource that no machine file declares, and one of which there is too little", () => {
+    const need = { ...NEED, gpu: null, resources: { licence: [1], nvme: [2] } };
+    const machine = measured("cpu1", {}, { resources: { nvme: { fast: 1 } } });
+    expect(linesOf([waiting(need, [machine])])).toEqual([
+      "17 waits: needs 4 cores, 8 GB, 1 licence, 2 nvme   (lr 1e-3 bs 64)",
+      "cpu1  licence  none is declared in the machine file, needs 1",
+      "      nvme     1 in all, needs 2",
+      "No machine can ever run it.",
+    ]);
+  });
+
   test("because an earlier job waits for the same", () => {
     const two = { ...NEED, gpu: aGpuNeed({ count: 2 }) };
     const one = { ...NEED, gpu: aGpuNeed() };

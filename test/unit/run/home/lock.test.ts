@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { UserError } from "../../../../src/errors.js";
 import { readHolder, takeLock } from "../../../../src/run/home/lock.js";
+import { until } from "../../../rig/until.js";
 import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
 
 let work: Workspace;
@@ -41,11 +43,40 @@ test("the lock of a killed client is free, even if its pid is reused", async () 
   expect(readdirSync(work.dir)).toEqual([]);
 });
 
+test("the lock of a killed client is free before its parent has asked how it ended", async () => {
+  const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"]);
+  try {
+    const [line] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(line.toString());
+    const fields = () => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    writeFileSync(path, JSON.stringify({ pid, startedAt: fields()[19], host: hostname() }));
+    expect(readHolder(path)).not.toBeNull();
+    process.kill(pid, "SIGKILL");
+    await until("it has ended", () => fields()[0] === "Z");
+    takeLock(path)();
+  } finally {
+    parent.kill("SIGKILL");
+  }
+});
+
 test("an empty or incomplete lock is free", () => {
   for (const text of ["", '{"pid":', "null"]) {
     writeFileSync(path, text);
     takeLock(path)();
   }
+});
+
+test("a lock is free once its process was killed, also if its parent has not noticed", async () => {
+  const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [text] = await once(parent.stdout, "data");
+  const pid = Number(text);
+  const words = () => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  await until("it has ended", () => words()[0] === "Z");
+  writeFileSync(path, JSON.stringify({ pid, startedAt: words()[19], host: hostname() }));
+  takeLock(path)();
+  parent.kill("SIGKILL");
 });
 
 test("the lock of another computer holds, because its client cannot be checked", () => {

@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ExitCode, UserError } from "../../../../src/errors.js";
+import { ResultPruner } from "../../../../src/run/home/prune-results.js";
 import { Results } from "../../../../src/run/home/results.js";
 import { makeWorkspace, type Workspace } from "../../../rig/workspace.js";
 
@@ -158,4 +159,31 @@ test("a working directory that is not writable is an error that the user can fix
     await chmod(closed.dir, 0o755);
     await closed.remove();
   }
+});
+
+describe("results in another directory", () => {
+  test.each([
+    ["below job_results/", () => "q/17"],
+    ["at an absolute path", () => work.path("p/job_results/q.17")],
+  ])("%s are placed, moved aside and numbered there", async (_, nameOf) => {
+    const name = nameOf();
+    results.place(name, await arrived({ out: "first", "work/x": "1" }), false);
+    await results.sync([name]);
+    expect(results.has(name)).toBe(true);
+    expect(statSync(join(results.pathOf(name), "..")).mode & 0o777).toBe(0o700);
+    expect(results.moveAside(name)).toBe(`${name}.old-1`);
+    expect(results.has(name)).toBe(false);
+    results.place(name, await arrived({ out: "second" }), false);
+    expect(results.moveAside(name)).toBe(`${name}.old-2`);
+    expect(new Results(work.dir).moveAside(name)).toBeNull();
+    expect((await readdir(join(results.pathOf(name), ".."))).toSorted()).toEqual(
+      [1, 2].flatMap((number) =>
+        ["", ".err", ".out"].map((end) => `${name.split("/").at(-1)}.old-${number}${end}`),
+      ),
+    );
+    const pruner = new ResultPruner(results, "b", 1);
+    await pruner.prune(name, () => false);
+    expect([results.has(`${name}.old-1`), results.has(`${name}.old-2`)]).toEqual([false, true]);
+    expect(pruner.removed.count).toBe(1);
+  });
 });

@@ -14,11 +14,28 @@ test("jobs of several needs run side by side: the slots for each add up", () => 
     command: "true",
     requirement: aNeed({ cpus: 3, gpu: null }),
   };
-  const slots = (jobs: Job[]) => {
+  const slots = (jobs: Job[], staysOpen = false) => {
     const settings = { ...SETTINGS, requirement: aNeed({ gpu: aGpuNeed() }) };
-    const { room } = roomTexts({ spec, capacity, settings, batch: "b", jobs });
+    const { room } = roomTexts({ spec, capacity, settings, batch: "b", jobs, staysOpen });
     return Number(/^slots (\d+)$/m.exec(room)?.[1]);
   };
   expect(slots([])).toBe(2);
   expect(slots([own])).toBe(4);
+  // Jobs of other needs may come.
+  expect(slots([own], true)).toBe(16);
+});
+
+test("a limit of slots holds for jobs of several needs together", () => {
+  const capacity = aCapacity({ cpus: { total: 8, free: 8 } });
+  const [one, two] = [1, 2].map((cpus, n): Job => {
+    const requirement = aNeed({ cpus, gpu: null });
+    return { id: n + 1, line: n + 1, name: `x.${n + 1}`, command: "true", requirement };
+  });
+  const settings = { ...SETTINGS, requirement: aNeed({ cpus: 0, gpu: null }) };
+  for (const staysOpen of [false, true]) {
+    const jobs = [one, two].flatMap((job) => job ?? []);
+    const spec = aSpec({ maxJobs: null, mostSlots: 1 });
+    const { room } = roomTexts({ spec, capacity, settings, batch: "b", jobs, staysOpen });
+    expect(room).toMatch(/^slots 1$/m);
+  }
 });

@@ -49,7 +49,7 @@ function follow(readEnds: ReadEnds, facts: { isUnderWay?: (job: number) => boole
   const isUnderWay = (_: string, job: number) => facts.isUnderWay?.(job) ?? true;
   const known = { isUnderWay, job: (id: number) => ({ id, name: `jobs.sh.${id}` }) } as unknown as Known;
   const poller = { watch() {}, unwatch() {} } as unknown as OutputPoller;
-  const news = new SpoolNews({ known, link, poller, emit }, "err");
+  const news = new SpoolNews({ known, link, poller, emit }, () => "err");
   return { told, asked, take: (...events: SpoolEvent[]) => events.forEach(news.take) };
 }
 

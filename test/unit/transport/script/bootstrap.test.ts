@@ -9,6 +9,7 @@ import {
   NO_HOME_EXIT_CODE,
   scriptLines,
   startMarker,
+  wordsWithScript,
 } from "../../../../src/transport/script/bootstrap.js";
 
 const LOGIN_SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "fish", "tcsh"];
@@ -28,11 +29,19 @@ interface Over {
   env?: Record<string, string>;
 }
 
-function run(stdin: string | Buffer, { loginShell = "sh", shell = "dash", env = {} }: Over = {}) {
+function run(stdin: string | Buffer, over: Over = {}) {
+  return start(LOGIN_SHELL_WORDS, stdin, over);
+}
+
+function start(
+  words: string,
+  stdin: string | Buffer,
+  { loginShell = "sh", shell = "dash", env = {} }: Over = {},
+) {
   const bin = mkdtempSync(join(dir, "bin-"));
   symlinkSync(SHELLS[shell], join(bin, "sh"));
   const path = `${bin}:${process.env.PATH}`;
-  return spawnSync(loginShell, ["-c", LOGIN_SHELL_WORDS], {
+  return spawnSync(loginShell, ["-c", words], {
     input: stdin,
     env: { PATH: path, HOME: dir, LC_ALL: "C", ...env },
     maxBuffer: 1 << 26,
@@ -65,6 +74,28 @@ test.each(every)(
     expect(status).toBe(0);
   },
 );
+
+test.each(every)(
+  "$loginShell passes $shell a $length script in the words that start it",
+  ({ padding, ...over }) => {
+    const text = `'"\\\\ \\n $x \`y\` ! !! % %s é 你 \t|  `;
+    const script = `pwd\ncat <<'END'\n${text}\nEND\necho "$((1 + 1))"\\\nexit 7${padding}`;
+    const { stdout, stderr, status } = start(wordsWithScript(script, NONCE) ?? "", "", over);
+    expect(stderr.toString()).toBe("");
+    expect(stdout.toString()).toBe(`${startMarker(NONCE)}${dir}\n${text}\n2exit 7\n`);
+    expect(status).toBe(0);
+  },
+);
+
+test("words with a script stay below the size of a packet, and words that are cut off run nothing", () => {
+  const words = wordsWithScript(`echo ran${"#".repeat(31_000)}`, NONCE) ?? "";
+  expect(words.length).toBeGreaterThan(31_000);
+  for (const loginShell of LOGIN_SHELLS) {
+    for (const cut of [1, 2, 3, 1000])
+      expect(start(words.slice(0, -cut), "", { loginShell }).stdout.toString()).toBe("");
+  }
+  expect(wordsWithScript(`echo ran${"#".repeat(32_000)}`, NONCE)).toBeNull();
+});
 
 test.each(Object.keys(SHELLS))("%s takes a script of 200 kB", (shell) => {
   const script = `${Array.from({ length: 20_000 }, (_, i) => `x=${i} # é\\`).join("\n")}\necho $x`;

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { deferred } from "../../../../src/transport/deferred.js";
 import { SpareShells } from "../../../../src/transport/script/spare-shells.js";
 import type { WrappedChannel } from "../../../../src/transport/ssh2/ssh2-channel.js";
 
@@ -32,4 +33,15 @@ test("if none can be opened, there is none", async () => {
   const spares = new SpareShells(() => Promise.reject(new Error("open failed")));
   spares.fill(2);
   expect(await spares.take()).toBeNull();
+});
+
+test("a script can begin at once only if a shell is open", async () => {
+  const opened = deferred<WrappedChannel | null>();
+  const spares = new SpareShells(() => opened.promise);
+  spares.fill(1);
+  expect(spares.isAnyOpen).toBe(false);
+  opened.resolve(aChannel());
+  await vi.waitFor(() => expect(spares.isAnyOpen).toBe(true));
+  await spares.take();
+  expect(spares.isAnyOpen).toBe(false);
 });
