@@ -7,11 +7,14 @@ import { giveToRemote } from "../test/rig/account.js";
 import { describeCalm } from "./calm.js";
 import { connecting } from "./connecting.js";
 import { deciding } from "./deciding.js";
+import { distant } from "./distant.js";
 import { manyBytes } from "./many-bytes.js";
 import { manyJobs } from "./many-jobs.js";
 import { manyLines } from "./many-lines.js";
 import { manyResults } from "./many-results.js";
 import { oneJob } from "./one-job.js";
+import { queue } from "./queue.js";
+import { queueStore } from "./queue-store.js";
 import { formatReport, type Row, saveReport } from "./report.js";
 import { type Rig, startRig } from "./rig.js";
 import { room } from "./room.js";
@@ -22,6 +25,7 @@ import { workCopies } from "./work-copies.js";
 const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   "many-jobs": manyJobs,
   "one-job": oneJob,
+  distant,
   connecting,
   "many-bytes": manyBytes,
   staging,
@@ -29,6 +33,8 @@ const THEMES: Readonly<Record<string, (rig: Rig) => Promise<Row[]>>> = {
   "many-results": manyResults,
   "many-lines": manyLines,
   deciding,
+  "queue-store": queueStore,
+  queue,
   room,
 };
 const DEADLINE_MS = 90 * 60_000;

@@ -12,7 +12,6 @@ const PARALLEL = "parallel, ControlMaster";
 export async function manyJobs(rig: Rig): Promise<Row[]> {
   return [
     ...(await manyShort(rig)),
-    await manyFar(rig),
     ...(await thousand(rig)),
     await sleeping(rig, rig.near, ""),
     await sleeping(rig, rig.far, ", 50 ms away", 0.95),
@@ -28,26 +27,6 @@ async function manyShort(rig: Rig): Promise<Row[]> {
     compare({ what, ours: timeOf(ours), peer: timeOf(peer), peerName: PARALLEL, goal: 1 }),
     compare({ what, ours: timeOf(ours), peer: timeOf(plain), peerName: "parallel, plain ssh" }),
   ];
-}
-
-async function manyFar(rig: Rig): Promise<Row> {
-  const jobs = 200;
-  const work = await makeWorkspace({ "jobs.sh": "true\n".repeat(jobs) });
-  const fed = await makeWorkspace({ lines: "true\n".repeat(jobs / rig.hosts.length) });
-  const what = "200 × `true`, 50 ms away";
-  const { peer, ours } = await takeTurns(what, 5, {
-    peer: fedByXargs(rig, fed.path("lines")),
-    ours: rig.ours(work.dir, { route: rig.far }),
-  });
-  const peerName = `one \`ssh host xargs -P${SLOTS}\` per machine, with a bash per line`;
-  return compare({ what, ours: timeOf(ours), peer: timeOf(peer), peerName, goal: 1.35 });
-}
-
-function fedByXargs(rig: Rig, lines: string): Contender {
-  const each = rig.hosts.map(
-    ({ name }) => `ssh -F ${rig.far.plainConfig} ${name} 'xargs -P${SLOTS} -I{} bash -c {}' <"$0" &`,
-  );
-  return rig.command(["bash", "-c", `${each.join("\n")}\nwait`, lines]);
 }
 
 async function thousand(rig: Rig): Promise<Row[]> {
