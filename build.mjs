@@ -41,6 +41,8 @@ const lazyJson5 = {
 
 const bundled = {
   bundle: true,
+  // Has compiled code, and only the service loads it.
+  external: ["@photostructure/sqlite"],
   plugins: [lazyJson5],
   platform: "node",
   target: "node20",
