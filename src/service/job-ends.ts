@@ -30,20 +30,30 @@ export function endJob(db: ServiceDatabase, tell: Tell, job: QueueJob, end: Ende
     job: job.id,
     data: { state, outcome, durationMs, stderrTail, reason, attempt: job.attempt },
   });
-  const turnout = outcome === null ? "blocked" : turnoutAt(outcome);
+  skipBehind(db, tell, job.queue, [job.id, outcome === null ? "blocked" : turnoutAt(outcome)]);
+}
+
+/** A job is over. Tells the jobs behind it, and those behind each that is skipped. */
+function skipBehind(db: ServiceDatabase, tell: Tell, queue: string, over: [JobId, Turnout]): void {
   // A list instead of recursion: chains can be long.
-  const ended: [JobId, Turnout][] = [[job.id, turnout]];
+  const ended = [over];
   for (const [id, how] of ended) {
-    for (const dependent of db.edges.dependentsOf(job.queue, id)) {
-      const verdict = verdictOf(dependent.when, how);
+    for (const dependent of db.edges.dependentsOf(queue, id)) {
       const edge = { job: id, when: dependent.when };
-      if (verdict === "met") db.jobs.setMet(job.queue, dependent.job, edge, true);
-      else if (skip(db, tell, job.queue, dependent.job, edge, how))
-        ended.push([dependent.job, verdict === "unneeded" ? "unneeded" : "blocked"]);
+      if (verdictOf(dependent.when, how) === "met") db.jobs.setMet(queue, dependent.job, edge, true);
+      else if (waitsHere(db, queue, dependent.job))
+        ended.push([dependent.job, skip(db, tell, queue, dependent.job, edge, how)]);
     }
   }
 }
 
+/** A machine that has it may begin it at any moment. If it comes back instead, it is judged then. */
+function waitsHere(db: ServiceDatabase, queue: string, id: JobId): boolean {
+  const known = db.jobs.findWithInside(queue, id);
+  return known?.job.state === "waiting" && known.inside.given === null;
+}
+
+/** How it turned out for the jobs behind it. */
 function skip(
   db: ServiceDatabase,
   tell: Tell,
@@ -51,22 +61,23 @@ function skip(
   id: JobId,
   { job: other, when }: Dependency,
   turnout: Turnout,
-): boolean {
-  const dependent = db.jobs.find(queue, id);
-  if (dependent?.state !== "waiting") return false;
+): Turnout {
   const reason = whySkipped(other, when, turnout);
-  const end: Ended = {
-    state: "skipped",
-    at: Date.now(),
-    outcome: null,
-    durationMs: null,
-    footprint: null,
-    stderrTail: null,
-    reason,
-  };
-  db.jobs.ended(queue, id, end);
+  const nothing = { outcome: null, durationMs: null, footprint: null, stderrTail: null };
+  db.jobs.ended(queue, id, { state: "skipped", at: Date.now(), reason, ...nothing });
   tell({ kind: "job-skipped", queue, job: id, data: { state: "skipped", reason } });
-  return true;
+  return verdictOf(when, turnout) === "unneeded" ? "unneeded" : "blocked";
+}
+
+/** Belongs into a transaction. No machine has these jobs any more: each waits again, or is skipped if it can no longer run. */
+export function takeBack(db: ServiceDatabase, tell: Tell, queue: string, ids: readonly JobId[]): void {
+  db.jobs.putBack(queue, ids);
+  for (const id of ids) {
+    const job = db.jobs.find(queue, id);
+    const never = job === null ? null : neverMet(db, job);
+    if (never !== null)
+      skipBehind(db, tell, queue, [id, skip(db, tell, queue, id, never.dependency, never.turnout)]);
+  }
 }
 
 const HOW: Readonly<Record<Turnout, string>> = {
@@ -115,12 +126,19 @@ function judgeAgain(db: ServiceDatabase, queue: string, id: JobId): void {
 }
 
 /** A job that it comes after has ended in another way than it needs; null: none has. */
-export function whyNever(db: ServiceDatabase, { queue, after }: QueueJob): string | null {
-  for (const { job, when } of after) {
-    const turnout = turnoutIn(db, queue, job);
-    const verdict = verdictOf(when, turnout);
-    if (turnout !== undefined && verdict !== "open" && verdict !== "met")
-      return whySkipped(job, when, turnout);
+export function whyNever(db: ServiceDatabase, job: QueueJob): string | null {
+  const never = neverMet(db, job);
+  return never === null ? null : whySkipped(never.dependency.job, never.dependency.when, never.turnout);
+}
+
+function neverMet(
+  db: ServiceDatabase,
+  { queue, after }: QueueJob,
+): { readonly dependency: Dependency; readonly turnout: Turnout } | null {
+  for (const dependency of after) {
+    const turnout = turnoutIn(db, queue, dependency.job);
+    const verdict = verdictOf(dependency.when, turnout);
+    if (turnout !== undefined && verdict !== "open" && verdict !== "met") return { dependency, turnout };
   }
   return null;
 }

@@ -7,7 +7,7 @@ import type { Queue, QueueJob } from "../model/queue.js";
 import { unpooled } from "../plan/queue/queue-need.js";
 import type { JobFact } from "./generation.js";
 import type { House } from "./generation-order.js";
-import { endJob, isOver, runsAgain } from "./job-ends.js";
+import { endJob, isOver, runsAgain, takeBack } from "./job-ends.js";
 import type { Ledger } from "./ledger.js";
 import { fillOutFile } from "./out-file.js";
 import type { RunnerBooks } from "./queue-runner.js";
@@ -46,7 +46,7 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
       if (job === null || isOver(job.state)) return;
       const run = withStart(db, job, fact);
       if (runsAgain(run, fact.outcome)) {
-        db.jobs.putBack(name, [job.id]);
+        takeBack(db, tell, name, [job.id]);
         const data = { state: "waiting", attempt: run.attempt, outcome: fact.outcome };
         return tell({ kind: "job-changed", queue: name, job: job.id, data });
       }
@@ -74,7 +74,7 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
       }),
     givenTo: (generation) =>
       db.jobs.givenTo(generation).flatMap(({ job }) => (isOver(job.state) ? [] : [job])),
-    giveBack: (ids) => ledger.write(() => db.jobs.putBack(name, ids)),
+    giveBack: (ids) => ledger.write((tell) => takeBack(db, tell, name, ids)),
     insideOf: ({ id }) => {
       const inside = db.jobs.findWithInside(name, id)?.inside;
       const hash = inside?.environment ?? null;
@@ -83,13 +83,11 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
     openGenerations: () => db.generations.open().flatMap(({ queue, id }) => (queue === name ? [id] : [])),
     beginGeneration: () => ledger.write(() => db.generations.begin(name, {}, Date.now()).id),
     endGeneration: (id) =>
-      ledger.write(() => {
+      ledger.write((tell) => {
         // What it was given while it ended waits again.
         const left = db.jobs.givenTo(id).filter(({ job }) => job.state === "waiting");
-        db.jobs.putBack(
-          name,
-          left.map(({ job }) => job.id),
-        );
+        const ids = left.map(({ job }) => job.id);
+        takeBack(db, tell, name, ids);
         db.generations.end(id, Date.now());
       }),
     noteFact: (fact) => {
@@ -97,8 +95,8 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
         case "started":
           return noteStarted(fact);
         case "returned":
-          ledger.record(() => {
-            if (db.jobs.find(name, fact.job)?.state === "waiting") db.jobs.putBack(name, [fact.job]);
+          ledger.record((tell) => {
+            if (db.jobs.find(name, fact.job)?.state === "waiting") takeBack(db, tell, name, [fact.job]);
           });
           return ledger.record(() => void setImmediate(() => settle(fact.job)));
         case "ended":

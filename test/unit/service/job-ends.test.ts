@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verdictOf } from "../../../src/model/dependency.js";
 import type { Dependency, Outcome } from "../../../src/model/job.js";
-import { endJob, reopenJob, turnoutOfState, whyNever } from "../../../src/service/job-ends.js";
+import { endJob, reopenJob, takeBack, turnoutOfState, whyNever } from "../../../src/service/job-ends.js";
 import type { ServiceDatabase } from "../../../src/service/store/open-database.js";
 import { addJobs, aRecord } from "./a-record.js";
 import { aQueue } from "./new-job.js";
@@ -65,7 +65,7 @@ function nextOf(model: Model): number | undefined {
 }
 
 const step = fc.record({
-  verb: fc.constantFrom("add", "add", "give", "give", "end", "end", "stop", "retry", "remove"),
+  verb: fc.constantFrom("add", "add", "give", "give", "end", "end", "stop", "return", "retry", "remove"),
   pick: fc.nat(30),
   others: fc.array(
     fc.record({
@@ -104,7 +104,7 @@ test("after any adds, ends, stops, retries and removals, the same job as in the 
 });
 
 interface Step {
-  readonly verb: "add" | "give" | "end" | "stop" | "retry" | "remove";
+  readonly verb: "add" | "give" | "end" | "stop" | "return" | "retry" | "remove";
   readonly pick: number;
   readonly others: readonly { readonly back: number; readonly when: Dependency["when"] }[];
   readonly priority: number;
@@ -152,6 +152,12 @@ function act(record: ServiceDatabase, model: Model, { verb, pick, others, priori
   } else if (verb === "stop") {
     const job = one(those("waiting"));
     if (job !== undefined) finish(job, "stopped");
+  } else if (verb === "return") {
+    const job = one(those("given"));
+    if (job === undefined) return;
+    transactions.writeNow(() => takeBack(record, () => {}, "default", [job.id]));
+    job.state = "waiting";
+    skipAll(model);
   } else if (verb === "retry") {
     const job = one(those("succeeded", "failed", "stopped", "skipped"));
     const known = job && jobs.find("default", job.id);
