@@ -45,7 +45,8 @@ export function queueBooks(books: Books): RunnerBooks & { readonly obstacle: () 
       const job = db.jobs.find(name, fact.job);
       if (job === null || isOver(job.state)) return;
       const run = withStart(db, job, fact);
-      if (runsAgain(run, fact.outcome)) {
+      // Without a machine it was no run, and the next one would end alike.
+      if (fact.machine !== null && runsAgain(run, fact.outcome)) {
         takeBack(db, tell, name, [job.id]);
         const data = { state: "waiting", attempt: run.attempt, outcome: fact.outcome };
         return tell({ kind: "job-changed", queue: name, job: job.id, data });

@@ -10,6 +10,7 @@ import { engineJob, envForJob } from "./engine-job.js";
 import { Generation, type GivenJob, type JobFact, Left } from "./generation.js";
 import { generationOrder, type House, removeJournal } from "./generation-order.js";
 import { hasCards, machinesOf } from "./queue-machines.js";
+import { DiskRefusal } from "./store/disk-refusal.js";
 
 /** A generation gets so many jobs: what it keeps in memory, on disk and on machines stays small. */
 const MOST_OF_A_GENERATION = 5000;
@@ -18,7 +19,7 @@ const FIRST_JOBS = 1;
 const MOST_AT_ONCE = 500;
 /** After so long without jobs nothing is kept on the machines, and no connection. */
 const IDLE_MS = 5000;
-const AFTER_BUG_MS = 10_000;
+const START_AGAIN_MS = 10_000;
 const FIRST_REST_MS = 2000;
 const LONGEST_REST_MS = 60_000;
 /** How much the last job counts for what is usual. */
@@ -69,17 +70,22 @@ export class QueueRunner {
     this.#books = books;
   }
 
-  /** What an earlier service left goes on. */
+  /** What an earlier service left goes on. Nothing is given meanwhile: the newest generation gets the next jobs. */
   async resume(): Promise<void> {
+    this.#turn = this.#turn.then(() => this.#resumeAll());
+    await this.#turn;
+    this.wake();
+  }
+
+  async #resumeAll(): Promise<void> {
     const numbers = [...this.#books.openGenerations()].sort((one, other) => one - other);
     for (const number of numbers) {
-      const jobs = this.#books.givenTo(number);
-      const generation = await this.#start(number, jobs);
+      const generation = await this.#startAgain(number);
+      if (generation === null) continue;
       const isNewest = number === numbers.at(-1);
       if (isNewest && !this.#books.queue().isPaused) this.#current = generation;
       else this.#retire(generation);
     }
-    this.wake();
   }
 
   /** Something changed: looks again whether jobs can be given. */
@@ -88,8 +94,17 @@ export class QueueRunner {
     this.#isWoken = true;
     this.#turn = this.#turn.then(async () => {
       this.#isWoken = false;
-      if (!this.#isClosed) await this.#giveJobs();
+      if (this.#isClosed) return;
+      await this.#giveJobs().catch((error: unknown) => {
+        this.#noteTrouble(error);
+        this.#wakeAfter(FIRST_REST_MS);
+      });
     });
+  }
+
+  #noteTrouble(error: unknown): void {
+    if (error instanceof DiskRefusal) this.#books.noteObstacle(error.message);
+    else this.#house.onBug(error);
   }
 
   /** The machines changed, or something about jobs that they have: those that have not begun come back. */
@@ -211,9 +226,22 @@ export class QueueRunner {
   async #hand(generation: Generation, queue: Queue, jobs: readonly QueueJob[]): Promise<void> {
     const hasRealCards = hasCards(queue.name, this.#specs, this.#house);
     const given = jobs.map((job) => this.#givenJob(job, queue, hasRealCards));
-    for (const { job } of given) if (job.tree !== undefined) await generation.readTree(job);
-    if (generation.isClosing) return this.#books.giveBack(jobs.map(({ id }) => id));
-    generation.give(given);
+    const readable: GivenJob[] = [];
+    for (const each of given) if (await this.#readTree(generation, each)) readable.push(each);
+    if (generation.isClosing) return this.#books.giveBack(readable.map(({ job }) => job.id));
+    generation.give(readable);
+  }
+
+  /** A job whose stored files cannot be read is lost, and the others go on. */
+  async #readTree(generation: Generation, { job }: GivenJob): Promise<boolean> {
+    if (job.tree === undefined) return true;
+    try {
+      await generation.readTree(job);
+      return true;
+    } catch (error) {
+      this.#books.noteFact(unreadable(job.id, (error as Error).message), generation.number);
+      return false;
+    }
   }
 
   /** Null: its machines cannot be read. */
@@ -287,26 +315,36 @@ export class QueueRunner {
     } catch (error) {
       if (error instanceof Left || this.#isClosed) return;
       isEnded = false;
-      this.#house.onBug(error);
+      this.#noteTrouble(error);
     }
     this.#earlier.delete(generation);
     if (this.#current === generation) this.#current = null;
-    if (!isEnded) return this.#startAgain(generation.number);
+    // Its machines go on.
+    if (!isEnded) return this.#startAgainLater(generation.number);
     const wasAnyReady = [...generation.state.machines.values()].some(({ slots }) => slots > 0);
     this.#tellCalm();
     if (wasAnyReady) this.wake();
     else this.#tryLater();
   }
 
-  /** A bug ended it, and its machines go on. */
-  #startAgain(number: number): void {
+  /** Null: its machines cannot be read now. They go on, and it is tried again later. */
+  async #startAgain(number: number): Promise<Generation | null> {
+    try {
+      return await this.#start(number, this.#books.givenTo(number));
+    } catch (error) {
+      this.#books.noteObstacle((error as Error).message);
+      this.#startAgainLater(number);
+      return null;
+    }
+  }
+
+  #startAgainLater(number: number): void {
     const timer = setTimeout(() => {
       this.#turn = this.#turn.then(async () => {
-        if (this.#isClosed) return;
-        const generation = await this.#start(number, this.#books.givenTo(number));
-        this.#retire(generation);
+        const generation = this.#isClosed ? null : await this.#startAgain(number);
+        if (generation !== null) this.#retire(generation);
       });
-    }, AFTER_BUG_MS);
+    }, START_AGAIN_MS);
     timer.unref();
   }
 
@@ -356,4 +394,10 @@ export class QueueRunner {
       recall.resolve();
     }
   }
+}
+
+function unreadable(job: JobId, problem: string): JobFact {
+  const reason = `its files cannot be read: ${problem}`;
+  const nothing = { machine: null, durationMs: null, footprint: null, stderrTail: null };
+  return { kind: "ended", job, outcome: { kind: "lost", reason }, problem: reason, ...nothing };
 }
