@@ -1,11 +1,13 @@
 // One request of HTTP/1.1 over a socket, and its answer. Written by hand, because loading node:http and sending one
 // request with it takes 9 ms more of a processor.
 
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { LostConnection } from "./service-door.js";
 
 export interface Asked {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON; undefined: nothing. */
   readonly body?: unknown;
 }
@@ -18,13 +20,10 @@ export interface Answered {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** The other side is gone. It may have done what it was asked to do. */
-export class LostConnection extends Error {}
-
 const MOST_HEAD_BYTES = 64 << 10;
 
 /** Owns the socket. */
-export async function exchange(socket: Socket, asked: Asked): Promise<Answered> {
+export async function exchange(socket: Duplex, asked: Asked): Promise<Answered> {
   // An error also ends the reading below, which reports it.
   socket.on("error", () => {});
   socket.write(formatRequest(asked));
@@ -38,11 +37,12 @@ export async function exchange(socket: Socket, asked: Asked): Promise<Answered> 
   return { status, headers, body: isChunked ? chunksOf(bytes) : bytesOf(bytes, length) };
 }
 
-function formatRequest({ method, path, body }: Asked): Buffer {
+function formatRequest({ method, path, headers, body }: Asked): Buffer {
   const content = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));
   const about = body === undefined ? [] : ["content-type: application/json"];
   const length = method === "GET" ? [] : [`content-length: ${content.length}`];
-  const lines = [`${method} ${path} HTTP/1.1`, "host: sshoal", "connection: close", ...about, ...length];
+  const given = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const lines = [`${method} ${path} HTTP/1.1`, ...given, "connection: close", ...about, ...length];
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), content]);
 }
 
@@ -75,11 +75,11 @@ async function* chunksOf(bytes: Incoming): AsyncGenerator<Buffer> {
 
 /** What arrives, with backpressure. */
 class Incoming {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(socket: Socket) {
+  constructor(socket: Duplex) {
     this.#socket = socket;
     this.#chunks = socket[Symbol.asyncIterator]();
   }

@@ -93,14 +93,15 @@ export async function addJobs(
   const isForAll = freezes || !isHere;
   const areAnyFrozen = isForAll || jobs.some(({ forward, backwards }) => (forward ?? backwards) !== null);
   const asks = areAnyFrozen ? await frozen(client, queue, jobs, isForAll) : jobs.map(({ ask }) => ask);
-  return client.post<Enqueued>("/v1/jobs", {
+  const asked = {
     queue: queue.name,
     jobs: asks,
     cwd: process.cwd(),
     // Jobs on other machines get the environment there.
     ...(isHere && { environment: shellVariables() }),
     key: randomUUID(),
-  });
+  };
+  return client.post<Enqueued>("/v1/jobs", asked, "repeats");
 }
 
 async function frozen(

@@ -8,6 +8,7 @@ import { ExitCode, UserError } from "../../../errors.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { isGone } from "../../../run/home/lock.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
+import { socketDoor } from "../../../service/client/socket-door.js";
 import type { Health } from "../../../service/queue-service.js";
 import type { ServeOptions } from "../../options/queue/serve-options.js";
 import { readSurroundings } from "../../read-surroundings.js";
@@ -31,7 +32,7 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     case "stop":
       return stop(options, file);
     case "restart": {
-      const before = await connectService(file);
+      const before = await connectService(socketDoor(file));
       const stateDir = options.stateDir ?? before?.service.state ?? null;
       before?.close();
       await stopAt(file);
@@ -47,7 +48,7 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
 async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   const stateDir = options.stateDir ?? file.replace(/\.json$/, "");
   if (options.installs) return install(stateDir, limitWords(options));
-  const running = await connectService(file);
+  const running = await connectService(socketDoor(file));
   if (running !== null) refuseOtherState(running, options.stateDir);
   else if (options.isForeground) return runHere(options);
   return describe(
@@ -90,7 +91,7 @@ async function stop({ isJson }: ServeOptions, file: string): Promise<ExitCode> {
 
 /** Returns its process, which is gone; null: none ran. */
 async function stopAt(file: string): Promise<number | null> {
-  const client = await connectService(file);
+  const client = await connectService(socketDoor(file));
   if (client === null) return null;
   const { pid } = client.service;
   await client.post("/v1/shutdown");
@@ -103,7 +104,7 @@ async function stopAt(file: string): Promise<number | null> {
 }
 
 async function status({ isJson }: ServeOptions, file: string): Promise<ExitCode> {
-  const client = await connectService(file);
+  const client = await connectService(socketDoor(file));
   if (client !== null) return describe(client, isJson);
   process.stdout.write(isJson ? `${notRunningJson()}\n` : "the queue service does not run: sshoal serve\n");
   return ExitCode.JobFailed;

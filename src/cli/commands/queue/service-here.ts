@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import { UserError } from "../../../errors.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
+import { socketDoor } from "../../../service/client/socket-door.js";
 import { stateDir } from "../../read-surroundings.js";
 
 /** By which commands find the service. Null: there is no safe place for it. */
@@ -16,7 +17,7 @@ export function serviceFile(): string | null {
 /** Null: it does not run. */
 export async function findService(): Promise<ServiceClient | null> {
   const file = serviceFile();
-  return file === null ? null : connectService(file);
+  return file === null ? null : connectService(socketDoor(file));
 }
 
 export async function needService(): Promise<ServiceClient> {
