@@ -1,6 +1,6 @@
 // Why a job of a queue waits: measured on its machines a moment ago.
 
-import { reach } from "../batch/reach.js";
+import { reach } from "../batch/machine/reach.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Queue, QueueJob } from "../model/queue.js";
 import { pooledNeed } from "../plan/queue/queue-need.js";

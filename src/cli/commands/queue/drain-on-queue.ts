@@ -1,7 +1,7 @@
 // `sshoal drain` and `undrain` for machines of queues.
 
-import { loadAnyBatches } from "../../../batch/batches-here.js";
-import { machineOf } from "../../../batch/drain-machine.js";
+import { loadAnyBatches } from "../../../batch/find/batches-here.js";
+import { machineOf } from "../../../batch/machine/drain-machine.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { Results } from "../../../run/home/results.js";

@@ -1,6 +1,6 @@
 // Asks the service for the jobs that words name.
 
-import { type JobTerm, parseJobTerms } from "../../../batch/job-terms.js";
+import { type JobTerm, parseJobTerms } from "../../../batch/name/job-terms.js";
 import { UserError } from "../../../errors.js";
 import { suggest } from "../../../input/suggest.js";
 import type { JobWord } from "../../../model/batch-state.js";
