@@ -138,7 +138,7 @@ describe("#@ lines", () => {
     name: "stdin",
     revise: invocation.revise,
     env: {},
-    workingDir: fileURLToPath(new URL("../../..", import.meta.url)),
+    workingDir: fileURLToPath(new URL("../../../..", import.meta.url)),
   });
 
   async function feed(text: string, position: FeedPosition | null = null) {
