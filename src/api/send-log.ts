@@ -3,8 +3,8 @@
 import { once } from "node:events";
 import { type FileHandle, open } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
-import type { JobId } from "../../model/job.js";
-import type { QueueService } from "../queue-service.js";
+import type { JobId } from "../model/job.js";
+import type { QueueService } from "./queue-service.js";
 
 interface AskedLog {
   readonly service: QueueService;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { until } from "../../../rig/until.js";
-import { anEvent } from "../scripted-service.js";
-import { useServed } from "../served.js";
+import { until } from "../../rig/until.js";
+import { anEvent } from "./scripted-service.js";
+import { useServed } from "./served.js";
 
 const served = useServed();
 

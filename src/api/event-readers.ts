@@ -2,8 +2,8 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import type { QueueEvent } from "../../model/queue.js";
-import type { QueueService } from "../queue-service.js";
+import type { QueueEvent } from "../model/queue.js";
+import type { QueueService } from "./queue-service.js";
 import { Refusal } from "./refusal.js";
 
 /** A reader that is further behind is disconnected. It may connect again after its last event. */

@@ -4,9 +4,9 @@
 import { lstatSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { UserError } from "../../errors.js";
-import { hasBegun, isStale, MOST_PATH_BYTES } from "../../socket/listening.js";
-import { isPrivateDir } from "../../socket/private-dir.js";
+import { UserError } from "../errors.js";
+import { hasBegun, isStale, MOST_PATH_BYTES } from "../socket/listening.js";
+import { isPrivateDir } from "../socket/private-dir.js";
 
 /** How often the service looks whether its socket is there. A look takes some microseconds. */
 const LOOK_MS = 3000;

@@ -1,6 +1,6 @@
 // The routes of queues and their machines.
 
-import { UserError } from "../../../errors.js";
+import { UserError } from "../../errors.js";
 import { isSet } from "../readers/query-readers.js";
 import { machineAct, newQueue } from "../readers/queue-readers.js";
 import { type Call, orStatus, type Reply, type Route } from "../route.js";

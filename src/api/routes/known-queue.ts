@@ -1,10 +1,10 @@
 // The status of what the service refused: unknown names, and conflicts with what there is.
 
-import { UserError } from "../../../errors.js";
-import { suggest } from "../../../input/suggest.js";
-import type { JobId } from "../../../model/job.js";
-import type { QueueJob } from "../../../model/queue.js";
-import type { QueueService } from "../../queue-service.js";
+import { UserError } from "../../errors.js";
+import { suggest } from "../../input/suggest.js";
+import type { JobId } from "../../model/job.js";
+import type { QueueJob } from "../../model/queue.js";
+import type { QueueService } from "../queue-service.js";
 import { Refusal } from "../refusal.js";
 
 /** Only asked after the service refused. 404 if there is no such queue, otherwise `status`. */

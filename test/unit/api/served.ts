@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { afterEach, beforeEach } from "vitest";
-import { type Api, openApi } from "../../../src/service/api/open-api.js";
+import { type Api, openApi } from "../../../src/api/open-api.js";
 import { connectService, type ServiceClient } from "../../../src/service/client/service-client.js";
 import { makeWorkspace, type Workspace } from "../../rig/workspace.js";
 import { type ScriptedService, scriptedService } from "./scripted-service.js";

@@ -1,9 +1,9 @@
 // A queue service that does what a test says, and remembers what it was asked. It keeps its jobs in a list.
 
+import type { QueueInfo, QueueMachine, QueueService } from "../../../src/api/queue-service.js";
 import { UserError } from "../../../src/errors.js";
 import { JOB_WORDS } from "../../../src/model/batch-state.js";
 import type { QueueCounts, QueueEvent, QueueJob } from "../../../src/model/queue.js";
-import type { QueueInfo, QueueMachine, QueueService } from "../../../src/service/queue-service.js";
 
 const AT = 1760000000000;
 

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { useServed } from "../served.js";
+import { useServed } from "./served.js";
 
 const served = useServed();
 const SPEC = {

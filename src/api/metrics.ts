@@ -1,6 +1,6 @@
 // The numbers of the service as text for Prometheus.
 
-import type { Health, QueueInfo, QueueMachine } from "../queue-service.js";
+import type { Health, QueueInfo, QueueMachine } from "./queue-service.js";
 
 interface Measured {
   readonly health: Health;

@@ -1,6 +1,6 @@
 // Why a request gets no answer, as status and JSON.
 
-import { ExitCode, type Problem, UserError } from "../../errors.js";
+import { ExitCode, type Problem, UserError } from "../errors.js";
 
 /** A request that the API refuses by itself, or a mistake of a user with a status of its own. */
 export class Refusal extends UserError {

@@ -1,7 +1,7 @@
 // Reads JSON of a request by rules, and gathers every mistake with its place: `jobs[3].need.cpus`.
 
-import type { Problem } from "../../../errors.js";
-import { suggest } from "../../../input/suggest.js";
+import type { Problem } from "../../errors.js";
+import { suggest } from "../../input/suggest.js";
 
 export interface Place {
   readonly where: string;

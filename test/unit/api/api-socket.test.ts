@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { UserError } from "../../../../src/errors.js";
-import { isRoot, remoteAccount } from "../../../rig/account.js";
-import { until } from "../../../rig/until.js";
-import { useServed } from "../served.js";
+import { UserError } from "../../../src/errors.js";
+import { isRoot, remoteAccount } from "../../rig/account.js";
+import { until } from "../../rig/until.js";
+import { useServed } from "./served.js";
 
 const served = useServed();
 const isAnswered = () =>

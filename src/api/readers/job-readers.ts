@@ -1,8 +1,8 @@
 // The rules for the bodies that are about jobs.
 
 import { isAbsolute } from "node:path";
-import type { GpuRequirement, ListedCard, Requirement } from "../../../model/job.js";
-import { isOutputLimit, type OutputLimit } from "../../../model/output-limit.js";
+import type { GpuRequirement, ListedCard, Requirement } from "../../model/job.js";
+import { isOutputLimit, type OutputLimit } from "../../model/output-limit.js";
 import {
   type Act,
   type DependencyAsk,
@@ -10,9 +10,9 @@ import {
   isQueueName,
   JOB_VERBS,
   type JobAsk,
-} from "../../../model/queue.js";
-import { isResourceAmount, isResourceName, MOST_AMOUNTS } from "../../../model/resource.js";
-import { isWrap } from "../../../model/wrapper.js";
+} from "../../model/queue.js";
+import { isResourceAmount, isResourceName, MOST_AMOUNTS } from "../../model/resource.js";
+import { isWrap } from "../../model/wrapper.js";
 import {
   amount,
   check,

@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { beforeEach, expect, test } from "vitest";
-import { until } from "../../../rig/until.js";
-import { anEvent, aQueueJob } from "../scripted-service.js";
-import { useServed } from "../served.js";
+import { until } from "../../rig/until.js";
+import { anEvent, aQueueJob } from "./scripted-service.js";
+import { useServed } from "./served.js";
 
 const served = useServed();
 const LOG = "/v1/jobs/default/1/log";

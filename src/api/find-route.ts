@@ -1,6 +1,6 @@
 // Finds the route of a request.
 
-import { suggest } from "../../input/suggest.js";
+import { suggest } from "../input/suggest.js";
 import { Refusal } from "./refusal.js";
 import type { Route } from "./route.js";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { UserError } from "../../../../src/errors.js";
-import { ROUTES } from "../../../../src/service/api/routes/all-routes.js";
-import { until } from "../../../rig/until.js";
-import { anEvent, aQueueInfo, aQueueJob } from "../scripted-service.js";
-import { useServed } from "../served.js";
+import { ROUTES } from "../../../src/api/routes/all-routes.js";
+import { UserError } from "../../../src/errors.js";
+import { until } from "../../rig/until.js";
+import { anEvent, aQueueInfo, aQueueJob } from "./scripted-service.js";
+import { useServed } from "./served.js";
 
 const served = useServed();
 const SPEC = {

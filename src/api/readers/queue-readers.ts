@@ -1,7 +1,7 @@
 // The rules for the bodies that are about queues and machines.
 
-import type { Capacities, QueueSpec } from "../../../model/queue.js";
-import type { MachineAct } from "../../queue-service.js";
+import type { Capacities, QueueSpec } from "../../model/queue.js";
+import type { MachineAct } from "../queue-service.js";
 import {
   check,
   list,

@@ -1,8 +1,8 @@
 // What one route of the API is, and what it gets and gives.
 
 import type { ServerResponse } from "node:http";
-import type { QueueService } from "../queue-service.js";
 import type { EventReaders } from "./event-readers.js";
+import type { QueueService } from "./queue-service.js";
 import type { Place, Read } from "./readers/fields.js";
 import type { Query } from "./readers/query-readers.js";
 
