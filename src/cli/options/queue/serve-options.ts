@@ -64,7 +64,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     .addOption(
       new Option(
         "--listen <host:port>",
-        "also answer there, over TCP, requests that have the token",
+        "answer requests that have the token there as well, over TCP",
       ).argParser((text) =>
         parseNetworkPlace(text, "--listen", "--listen 127.0.0.1:7500, or --listen 0.0.0.0:7500"),
       ),
