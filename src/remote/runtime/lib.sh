@@ -113,13 +113,21 @@ name_holder() {
   return "$is_named"
 }
 
-# The holder must be dead at two checks: without hard links its file is empty for a moment. Another waiter may have
-# removed the file by now.
+# The holder must be dead at two looks: without hard links its file is empty for a moment. The second look is at a copy,
+# because a live holder may free the lock and take it again between two steps. So may another waiter before the file is moved.
 free_dead_lock() {
   first_holder=$(cat "$lock_file.held" 2>/dev/null)
   sleep 1
-  is_dead "$lock_file.held" && [ "$(cat "$lock_file.held" 2>/dev/null)" = "$first_holder" ] || return 0
-  rm -f "$lock_file.held" 2>/dev/null
+  cp "$lock_file.held" "$lock_file.old.$$" 2>/dev/null || return 0
+  if is_dead "$lock_file.old.$$" && [ "$(cat "$lock_file.old.$$")" = "$first_holder" ] &&
+    mv "$lock_file.held" "$lock_file.old.$$" 2>/dev/null; then
+    is_dead "$lock_file.old.$$" || give_back
+  fi
+  rm -f "$lock_file.old.$$"
+}
+
+give_back() {
+  ln "$lock_file.old.$$" "$lock_file.held" 2>/dev/null || [ -e "$lock_file.held" ] || mv "$lock_file.old.$$" "$lock_file.held"
 }
 
 # start_slot SLOT [revived]: starts its loop in its own session. If a logout would end it ($in_scope), also in a scope.
