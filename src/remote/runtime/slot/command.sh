@@ -1,7 +1,8 @@
 # Runs the command of one job.
 
 begin() {
-  [ "$tree" != @ ] || mkdir -p "$dir/work"
+  # Hand-overs of earlier versions do not bring it.
+  [ "$tree" != @ ] || [ -d "$dir/work" ] || mkdir -p "$dir/work"
   tell_start
   ensure_sampler
   start_watchdog
