@@ -140,8 +140,6 @@ function* spoolEntries(order: HandOver): Generator<PackEntry> {
     const { key, script, needsOwnShell, timeoutSeconds, maxOutput, memoryLimitMb } = job;
     const { kind = "-", layers, names = [] } = job;
     yield file(`jobs/${key}/command`, `${treeLine} ${needsOwnShell ? 1 : 0}\n${BEGIN}\n${script}`);
-    // Otherwise the slot starts a program to make it, right before the job.
-    if (order.tree === null) yield { type: "Directory", path: `jobs/${key}/work`, mode: 0o700 };
     if (timeoutSeconds !== undefined) yield file(`jobs/${key}/limit`, `${timeoutSeconds}\n`);
     if (maxOutput !== undefined)
       yield file(`jobs/${key}/max-output`, `${maxOutput.bytes} ${maxOutput.text}\n`);
