@@ -83,24 +83,39 @@ uptime_now() {
 # with_lock FILE COMMAND…: uses a kernel lock, which is freed even after SIGKILL. Without flock, a file names the
 # holder.
 with_lock() {
-  lock_file=$1
+  open_lock "$1"
+  take_lock
   shift
-  if command -v flock >/dev/null 2>&1; then
-    exec 9>>"$lock_file" && flock 9
-    "$@" 9>&-
-    lock_status=$?
-    exec 9>&-
-    return "$lock_status"
+  "$@" 9>&-
+  lock_status=$?
+  free_lock
+  return "$lock_status"
+}
+
+# A process may open the lock, and let a child take it: the lock belongs to the descriptor that both have.
+open_lock() {
+  lock_file=$1
+  ! has_flock || exec 9>>"$lock_file"
+}
+
+take_lock() {
+  if has_flock; then
+    flock 9
+    return
   fi
   start_of $$
   waiter="$$ $started $here"
   until name_holder; do
     free_dead_lock
   done
-  "$@"
-  lock_status=$?
-  rm -f "$lock_file.held"
-  return "$lock_status"
+}
+
+free_lock() {
+  if has_flock; then exec 9>&-; else rm -f "$lock_file.held"; fi
+}
+
+has_flock() {
+  command -v flock >/dev/null 2>&1
 }
 
 # name_holder [FILE]: creates the file with its content in one step: an empty one would look like that of a dead holder. Some
