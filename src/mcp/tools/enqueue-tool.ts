@@ -1,0 +1,70 @@
+// The tool `enqueue`: gives jobs to the queue service.
+
+import { UserError } from "../../errors.js";
+import { flag, list, type ValuesOf, whole, word } from "../call/arguments.js";
+import { DIRECTORY, directoryOf } from "../call/host.js";
+import { runOwn } from "../call/own-command.js";
+import { type Answer, type Call, tool } from "../call/tool.js";
+import { askRows } from "./ask-rows.js";
+import { batchText } from "./batch-text.js";
+import { COMMANDS, envWords, NEED, needWords, TERMS } from "./need-fields.js";
+
+const MOST_AFTER = 1000;
+
+const FIELDS = {
+  directory: DIRECTORY,
+  commands: COMMANDS,
+  queue: word('The name of the queue ["default"].'),
+  ...NEED,
+  ...TERMS,
+  priority: whole("Jobs with a larger number start first [0].", -499, 499),
+  after: list(
+    "Jobs of the queue, by number or name, that must succeed before these begin.",
+    word("A job."),
+    MOST_AFTER,
+  ),
+  startService: flag(
+    "Start the queue service if it does not run. It stays until `sshoal serve stop` [false: an error says so].",
+  ),
+} as const;
+
+export const ENQUEUE = tool({
+  name: "enqueue",
+  about:
+    'Add jobs to a queue of the queue service, which starts them when their resources are free. Answers with their names, such as "train/7", which the other tools take as jobs. A job needs one core and no GPU, unless arguments say more.',
+  does: "adds",
+  required: ["commands"],
+  fields: FIELDS,
+  call: (asked, call) => enqueue(asked, call).catch(explainStart),
+});
+
+async function enqueue(asked: ValuesOf<typeof FIELDS>, { host }: Call): Promise<Answer> {
+  const { commands = [], queue, priority, after, retries, env, startService, ...need } = asked;
+  const directory = directoryOf(host, asked.directory);
+  const words = [
+    ...(queue === undefined ? [] : [queue]),
+    "-",
+    "--json",
+    ...needWords(need),
+    ...envWords(env),
+    ...(retries === undefined ? [] : ["--retries", `${retries}`]),
+    ...(priority === undefined ? [] : [`--priority=${priority}`]),
+    ...(after === undefined ? [] : ["--after", after.join(",")]),
+  ];
+  const stdin = await batchText(commands, "commands");
+  const silent = { host, directory, onRow: () => {} };
+  if (startService) await runOwn({ ...silent, words: ["serve", "--json"] });
+  // `enqueue` would take the name of an unknown queue for a command.
+  if (queue !== undefined)
+    await runOwn({ ...silent, words: ["show", "--json", "--limit", "1", "--", queue] });
+  const order = { host, directory, stdin, ...(env && { env }) };
+  const { nextOffset: _, ...answer } = await askRows({ ...order, words: ["enqueue", ...words], as: "rows" });
+  return answer;
+}
+
+/** The service is for the caller to start, because it stays when this server has ended. */
+function explainStart(error: unknown): never {
+  if (!(error instanceof UserError) || error.hint !== "sshoal serve") throw error;
+  const hint = "sshoal serve in a shell, or the same call with startService: true; run needs no service";
+  throw new UserError(error.message, { hint, exitCode: error.exitCode, cause: error });
+}
