@@ -48,15 +48,14 @@ export class RowWindow {
     return next < this.total ? next : null;
   }
 
-  /** The row at an offset is never too large, so that a caller always gets on. */
   get page(): { readonly total: number; readonly nextOffset: number | null } {
     return { total: this.total, nextOffset: this.nextOffset };
   }
 }
 
-/** Without what is the same in all rows. */
+/** Without the version of the format, which the page of the tools has. */
 function chosen(row: Row, fields: readonly string[]): Row {
-  const { v: _, kind: __, ...rest } = row;
+  const { v: _, ...rest } = row;
   if (fields.length === 0) return rest;
   return Object.fromEntries(Object.entries(rest).filter(([name]) => fields.includes(name)));
 }

@@ -22,8 +22,8 @@ const NEWS = new Set([
 ]);
 const MOST_NEWS = 8;
 const NEWS_BYTES = 600;
-/** A machine has answered, or nothing is left to do: from then on it is a batch that goes on. */
-const UNDER_WAY = new Set(["machine-ready", "job-started", "run-ended"]);
+/** A machine has answered. */
+const UNDER_WAY = new Set(["machine-ready", "job-started"]);
 /** Of each directory, in answers. */
 const MOST_SHOWN = 3;
 /** Ended ones are forgotten first. */

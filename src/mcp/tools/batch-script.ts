@@ -20,9 +20,9 @@ interface Script {
 
 /** Returns the name of the file. Throws UserError. */
 export async function writeScript({ directory, commands, name, replaces }: Script): Promise<string> {
-  const shown = name === undefined ? "commands" : fileName(name);
-  const text = `${await batchText(commands, shown)}${MARK}`;
-  const script = name === undefined ? `batch-${digest(text)}.sh` : shown;
+  const given = name === undefined ? null : fileName(name);
+  const text = `${await batchText(commands)}${MARK}`;
+  const script = given ?? `batch-${digest(text)}.sh`;
   const file = join(directory, script);
   const before = textOf(file);
   if (before === text) return script;

@@ -1,13 +1,12 @@
 // Turns a list of commands into the text of a batch file, and refuses what would not be one job per command.
 
-import { type Problem, problemsError } from "../../errors.js";
+import { type Problem, problemsError, UserError } from "../../errors.js";
 import { bashAt } from "../../input/batch/ask-bash.js";
 import { parseBatch } from "../../input/batch/batch-file.js";
 import { type OwnCommandOf, ownWords } from "./need-fields.js";
 
-/** `name`: of the file, for messages. Throws UserError. */
-export async function batchText(commands: readonly OwnCommandOf[], name: string): Promise<string> {
-  const problems: Problem[] = [];
+/** Throws UserError, which names the commands by their index. */
+export async function batchText(commands: readonly OwnCommandOf[]): Promise<string> {
   const lines: string[] = [];
   const starts: number[] = [];
   for (const each of commands) {
@@ -16,26 +15,41 @@ export async function batchText(commands: readonly OwnCommandOf[], name: string)
     starts.push(lines.length + 1);
     lines.push(...commandOf(each).split("\n"));
   }
-  // Option lines with a blank line below are for all jobs, so none may be left over.
   const text = `${lines.join("\n")}\n`;
-  const { jobs } = await parseBatch(text, name, bashAt("bash"));
-  const lineOf = new Map(jobs.map((job) => [job.line, job.command]));
-  for (const [at, each] of commands.entries())
-    if (lineOf.get(starts[at] ?? 0) !== commandOf(each))
-      problems.push({
-        where: `commands[${at}]`,
-        message: "is not exactly one command of bash",
-        hint: "join several with && or ;, or put them into ( … ); blank lines and comments are no commands",
-      });
+  const { jobs } = await parseBatch(text, WHOLE, bashAt("bash")).catch((error) => explain(error, starts));
+  const byLine = new Map(jobs.map(({ line, command }) => [line, command]));
+  const problems = commands.flatMap((each, at): Problem[] =>
+    byLine.get(starts[at] ?? 0) === commandOf(each) ? [] : [{ where: `${WHOLE}[${at}]`, ...NOT_ONE }],
+  );
   if (problems.length > 0) throw problemsError(problems);
   if (jobs.length === commands.length) return text;
-  throw problemsError([
-    {
-      where: "commands",
-      message: `${commands.length} commands would be ${jobs.length} jobs`,
-      hint: "one command per item",
-    },
-  ]);
+  const message = `${commands.length} commands would be ${jobs.length} jobs`;
+  throw problemsError([{ where: WHOLE, message, hint: NOT_ONE.hint }]);
+}
+
+/** The argument, for messages. */
+const WHOLE = "commands";
+const NOT_ONE = {
+  message: "is not exactly one command of bash",
+  hint: "one command per item: join several with && or ;, or put them into ( … ); comments are no commands",
+};
+
+/** A mistake that bash reports has the line of the text, which the caller has never seen. */
+function explain(error: unknown, starts: readonly number[]): never {
+  if (!(error instanceof UserError) || error.problems.length === 0) throw error;
+  const problems = error.problems.map(({ where, message }) => {
+    const line = Number(/:(\d+)$/.exec(where)?.[1] ?? 1);
+    const at = Math.max(
+      0,
+      starts.findLastIndex((start) => start <= line),
+    );
+    return {
+      where: `${WHOLE}[${at}]`,
+      message,
+      hint: "check its quotes and brackets: bash -n -c 'the command'",
+    };
+  });
+  throw problemsError(problems);
 }
 
 function commandOf(own: OwnCommandOf): string {

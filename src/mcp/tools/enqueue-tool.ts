@@ -51,7 +51,7 @@ async function enqueue(asked: ValuesOf<typeof FIELDS>, { host }: Call): Promise<
     ...(priority === undefined ? [] : [`--priority=${priority}`]),
     ...(after === undefined ? [] : ["--after", after.join(",")]),
   ];
-  const stdin = await batchText(commands, "commands");
+  const stdin = await batchText(commands);
   const silent = { host, directory, onRow: () => {} };
   if (startService) await runOwn({ ...silent, words: ["serve", "--json"] });
   // `enqueue` would take the name of an unknown queue for a command.

@@ -14,11 +14,11 @@ const MOST_LINES = 2000;
 export const LOGS = tool({
   name: "logs",
   about:
-    "Show what jobs printed: the last lines of stdout and stderr of each job, also while it runs. Pass nextLine of the answer as fromLine to get only lines that came later. Long lines are cut in the middle.",
+    "Show what jobs printed: the last lines of stdout and stderr of each job, also while it runs. Name jobs, a batch, or states. Pass nextLine of the answer as fromLine to get only lines that came later. Long lines are cut in the middle.",
   does: "looks",
   fields: {
     directory: DIRECTORY,
-    jobs: jobsField("all of the directory"),
+    jobs: jobsField("all in the states"),
     states: STATES,
     stream: choice("Only this stream [both].", ["out", "err"]),
     lines: whole(`At most so many lines of each stream [${USUAL_LINES}].`, 1, MOST_LINES),
