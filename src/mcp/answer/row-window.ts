@@ -6,7 +6,7 @@ import { shrink } from "./shrink.js";
 /** Of the rows of an answer. The rest of an answer is small. */
 export const ROW_BYTES = 24_000;
 /** Of one row: longer texts and lists in it are cut. */
-const ONE_ROW_BYTES = 6_000;
+export const ONE_ROW_BYTES = 6_000;
 
 export interface WindowOrder {
   readonly offset: number;

@@ -18,7 +18,7 @@ export type ValuesOf<F extends Fields> = {
 };
 
 /** `whole`: what has the fields, for messages: `commands[2]`; empty: the call. */
-export function readFields<F extends Fields>(
+function readFields<F extends Fields>(
   fields: F,
   given: unknown,
   problems: Problem[],

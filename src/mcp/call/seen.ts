@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { UserError } from "../../errors.js";
 
 /** A client holds one cursor for each batch that it watches. */
-const MOST_CURSORS = 64;
+export const MOST_CURSORS = 64;
 
 /** What each row was, by the name of its job. */
 export type Given = ReadonlyMap<string, string>;

@@ -6,7 +6,7 @@ import { choice, type Field, list, whole, word } from "../call/arguments.js";
 const MOST_JOBS = 1000;
 
 export const BATCH = word(
-  "A batch of the directory: its script or its name, as status prints it [all, or the only one].",
+  "A batch of the directory: its script or its name, as status prints it [the only one].",
 );
 
 export function jobsField(otherwise: string): Field<readonly string[]> {
@@ -24,18 +24,14 @@ export const STATES = list(
   JOB_WORDS.length,
 );
 
-export const MOST_ROWS = 500;
+const MOST_ROWS = 500;
 const MOST_OFFSET = 1e9;
 
 export function limitField(usual: number): Field<number> {
   return whole(`At most so many rows [${usual}]. Fewer come if they would be too long.`, 1, MOST_ROWS);
 }
 
-export const OFFSET = whole(
-  "Leave out so many rows at the beginning: nextOffset of the answer before [0].",
-  0,
-  MOST_OFFSET,
-);
+export const OFFSET = whole("Skip so many rows: nextOffset of the last answer [0].", 0, MOST_OFFSET);
 
 export const FIELDS = list(
   "Only these fields of each row, to make the answer shorter [all].",

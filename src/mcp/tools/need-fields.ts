@@ -21,11 +21,8 @@ const YEAR_SECONDS = 366 * 86_400;
 /** Of one job, or of all jobs of a call. */
 export const NEED = {
   cpus: amount("Cores that each job uses [1].", 10_000),
-  memoryMb: amount("Memory that each job uses, in MB of 2^20 bytes [run and probe: 7000, enqueue: 0].", MB),
-  gpus: amount(
-    "GPUs of each job: 0 for none, 2, or a part such as 0.5 [run and probe: 1, enqueue: 0].",
-    1000,
-  ),
+  memoryMb: amount("Memory that each job uses, in MB of 2^20 bytes [7000; enqueue: 0].", MB),
+  gpus: amount("GPUs of each job: 0 for none, 2, or a part such as 0.5 [1; enqueue: 0].", 1000),
   gpuMemoryMb: amount(
     "Free GPU memory that each job needs on each of its GPUs, in MB of 2^20 bytes [1000].",
     MB,
@@ -39,12 +36,12 @@ const TIMEOUT = whole("Stop a job that runs longer, in seconds [no limit].", 1, 
 export const TERMS = {
   timeoutSeconds: TIMEOUT,
   retries: whole(
-    "How often a job is run again that is lost with its machine; for enqueue also one that fails [2].",
+    "How often a lost job is run again; for enqueue also a failed one [2 for lost jobs].",
     0,
     100,
   ),
   env: variables(
-    "Variables for the jobs, name to text. Values are in no command line and no record, so secrets are safe here.",
+    "Variables for the jobs, name to text. Their values are in no command line, and in no answer.",
   ),
 } as const;
 

@@ -19,7 +19,7 @@ export const MACHINES = list(
 );
 
 export const WAIT = whole(
-  "Wait so long for the end of the jobs, in seconds, and answer with their status [0: answer at once].",
+  "Wait so many seconds for the end of the jobs, and answer with their status [0: answer at once].",
   0,
   LONGEST_WAIT_SECONDS,
 );

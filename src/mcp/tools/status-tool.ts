@@ -27,11 +27,11 @@ export const STATUS = tool({
       'A batch of the directory, by its script or name; or jobs of a queue: "train/", "train/7", "train/3-7" [all batches of the directory].',
     ),
     states: STATES,
-    cursor: word("The cursor of an answer before [all rows]."),
+    cursor: word("The cursor of the last answer [all rows]."),
     limit: limitField(USUAL_ROWS),
     fields: FIELDS,
     waitSeconds: whole(
-      "Wait so long for news: with a cursor for a row that is new or has changed, else until all jobs have ended [0].",
+      "Wait so many seconds for news: with a cursor, for a row that is new or has changed; without, until all jobs have ended [0].",
       0,
       LONGEST_WAIT_SECONDS,
     ),
