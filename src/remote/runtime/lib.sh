@@ -103,23 +103,36 @@ with_lock() {
   return "$lock_status"
 }
 
-# Creates the file with its content in one step: an empty one would look like that of a dead holder. Some file systems have
-# no hard links.
+# name_holder [FILE]: creates the file with its content in one step: an empty one would look like that of a dead holder. Some
+# file systems have no hard links.
 name_holder() {
-  { echo "$waiter" >"$lock_file.new.$$" && ln "$lock_file.new.$$" "$lock_file.held"; } 2>/dev/null ||
-    { [ ! -e "$lock_file.held" ] && (set -C && echo "$waiter" >"$lock_file.held") 2>/dev/null; }
+  set -- "${1:-$lock_file.held}"
+  { echo "$waiter" >"$lock_file.new.$$" && ln "$lock_file.new.$$" "$1"; } 2>/dev/null ||
+    { [ ! -e "$1" ] && (set -C && echo "$waiter" >"$1") 2>/dev/null; }
   is_named=$?
   rm -f "$lock_file.new.$$"
   return "$is_named"
 }
 
-# The holder must be dead at two checks: without hard links its file is empty for a moment. Another waiter may have
-# removed the file by now.
+# Only one waiter at a time removes the file of a dead holder: a second one could remove that of the next holder.
 free_dead_lock() {
-  first_holder=$(cat "$lock_file.held" 2>/dev/null)
+  if name_holder "$lock_file.freeing"; then
+    remove_dead "$lock_file.held"
+    rm -f "$lock_file.freeing"
+  else
+    remove_dead "$lock_file.freeing"
+  fi
+}
+
+# remove_dead FILE: removes it if its holder is dead at two looks: without hard links it is empty for a moment. The second look
+# is at a copy, because a live holder may free the lock and take it again between two steps.
+remove_dead() {
+  first_holder=$(cat "$1" 2>/dev/null)
+  was_there=$?
   sleep 1
-  is_dead "$lock_file.held" && [ "$(cat "$lock_file.held" 2>/dev/null)" = "$first_holder" ] || return 0
-  rm -f "$lock_file.held" 2>/dev/null
+  cp "$1" "$lock_file.look.$$" 2>/dev/null || return 0
+  [ "$was_there" = 0 ] && is_dead "$lock_file.look.$$" && [ "$(cat "$lock_file.look.$$")" = "$first_holder" ] && rm -f "$1"
+  rm -f "$lock_file.look.$$"
 }
 
 # start_slot SLOT [revived]: starts its loop in its own session. If a logout would end it ($in_scope), also in a scope.
