@@ -43,6 +43,7 @@ const FORGETTING = new Set<Invocation["command"]>([
 /** Commands whose words may mean jobs of the queue service. */
 const ON_QUEUES = new Set<Invocation["command"]>([
   "status",
+  "results",
   "why",
   "wait",
   "logs",

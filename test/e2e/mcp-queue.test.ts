@@ -37,7 +37,7 @@ test("jobs of a queue: status, why, logs, stop and retry, by their names", async
     priority: -5,
     env: { GREETING: "hello" },
     commands: [
-      { command: `echo $GREETING; ${waitFor("go")}`, name: "first" },
+      { command: `echo $GREETING; echo sshoal: acc=0.5; ${waitFor("go")}`, name: "first" },
       { command: "exit 3", after: ["first"] },
     ],
   });
@@ -55,7 +55,10 @@ test("jobs of a queue: status, why, logs, stop and retry, by their names", async
   expect(after.rows.length).toBeGreaterThan(0);
   await service.untilState("train/2", "failed");
   const { logs } = await mcp.call("logs", { jobs: ["train/1"] });
-  expect(logs).toMatchObject([{ name: "train/1", stream: "out", text: "hello" }]);
+  expect(logs).toMatchObject([{ name: "train/1", stream: "out", text: "hello\nsshoal: acc=0.5" }]);
+
+  const results = await mcp.call("results", { batch: "train/", fields: ["name", "metrics"] });
+  expect(results).toMatchObject({ total: 2, rows: [{ name: "train/1", metrics: { acc: 0.5 } }, {}] });
 
   const retried = await mcp.call("retry", { jobs: ["train/2"] });
   expect(retried.rows).toMatchObject([{ job: "train/2", verb: "retry" }]);

@@ -35,11 +35,22 @@ export const ENQUEUE = tool({
   does: "adds",
   required: ["commands"],
   fields: FIELDS,
-  call: (asked, call) => enqueue(asked, call).catch(explainStart),
+  call: async (asked, call) => {
+    try {
+      return await enqueue(asked, call);
+    } catch (error) {
+      if (!isNotRunning(error)) throw error;
+      if (asked.startService !== true) throw withStart(error);
+      const { host } = call;
+      const directory = directoryOf(host, asked.directory);
+      await runOwn({ host, directory, words: ["serve", "--json"], onRow: () => {} });
+      return enqueue(asked, call);
+    }
+  },
 });
 
 async function enqueue(asked: ValuesOf<typeof FIELDS>, { host }: Call): Promise<Answer> {
-  const { commands = [], queue, priority, after, retries, env, startService, ...need } = asked;
+  const { commands = [], queue, priority, after, retries, env, startService: _, ...need } = asked;
   const directory = directoryOf(host, asked.directory);
   const words = [
     ...(queue === undefined ? [] : [queue]),
@@ -52,19 +63,23 @@ async function enqueue(asked: ValuesOf<typeof FIELDS>, { host }: Call): Promise<
     ...(after === undefined ? [] : ["--after", after.join(",")]),
   ];
   const stdin = await batchText(commands);
-  const silent = { host, directory, onRow: () => {} };
-  if (startService) await runOwn({ ...silent, words: ["serve", "--json"] });
   // `enqueue` would take the name of an unknown queue for a command.
-  if (queue !== undefined)
-    await runOwn({ ...silent, words: ["show", "--json", "--limit", "1", "--", queue] });
+  const asking = ["show", "--json", "--limit", "1", "--", queue ?? ""];
+  if (queue !== undefined) await runOwn({ host, directory, words: asking, onRow: () => {} });
   const order = { host, directory, stdin, ...(env && { env }) };
-  const { nextOffset: _, ...answer } = await askRows({ ...order, words: ["enqueue", ...words], as: "rows" });
+  const { nextOffset: __, ...answer } = await askRows({ ...order, words: ["enqueue", ...words], as: "rows" });
   return answer;
 }
 
-/** The service is for the caller to start, because it stays when this server has ended. */
-function explainStart(error: unknown): never {
-  if (!(error instanceof UserError) || error.hint !== "sshoal serve") throw error;
-  const hint = "sshoal serve in a shell, or the same call with startService: true; run needs no service";
-  throw new UserError(error.message, { hint, exitCode: error.exitCode, cause: error });
+const START = "sshoal serve";
+
+/** The service of this computer: one on another computer has another hint, and is not for us to start. */
+function isNotRunning(error: unknown): error is UserError {
+  return error instanceof UserError && error.hint === START;
+}
+
+/** Starting is for the caller to ask for, because the service stays when this server has ended. */
+function withStart(error: UserError): UserError {
+  const hint = `${START} in a shell, or the same call with startService: true; run needs no service`;
+  return new UserError(error.message, { hint, exitCode: error.exitCode, cause: error });
 }

@@ -6,7 +6,7 @@ import { choice, type Field, list, whole, word } from "../call/arguments.js";
 const MOST_JOBS = 1000;
 
 export const BATCH = word(
-  "A batch of the directory: its script or its name, as status prints it [the only one].",
+  'A batch of the directory: its script or its name, as status prints it; or jobs of a queue: "train/", "train/3-7" [the only batch].',
 );
 
 export function jobsField(otherwise: string): Field<readonly string[]> {
