@@ -213,6 +213,24 @@ test("jobs and the client that collects them go on when stdin ends", async () =>
   await again.end();
 });
 
+test("a batch whose client was killed is continued, and its results are collected", async () => {
+  const mcp = await start();
+  const commands = [`${waitFor("go")}; echo one`, "echo two"];
+  const { client } = await mcp.call("run", { name: "cut", commands, ...SMALL });
+  await untilState(mcp, "running");
+  process.kill(client.pid, "SIGKILL");
+  await until("the end of the client is reported", async () => {
+    const { clients = [] } = await mcp.call("status");
+    return clients.some(({ state }: JsonEvent) => state === "ended");
+  });
+  await own.work.write("go", "");
+  const { status } = await mcp.call("run", { batch: "cut.sh", waitSeconds: 40 });
+  expect(status.counts).toEqual({ succeeded: 2 });
+  expect(status.rows.every(({ collected }: JsonEvent) => collected)).toBe(true);
+  expect(await mcp.fail("run", { batch: "cut.sh", gpus: 1 })).toContain("keeps its options");
+  await mcp.end();
+});
+
 test("a request that is taken back stops no job, and the next one is answered", async () => {
   const mcp = await start();
   await mcp.call("run", { name: "back", commands: [waitFor("go")], ...SMALL });

@@ -200,6 +200,28 @@ export function variables(about: string): Field<Readonly<Record<string, string>>
   };
 }
 
+/** Names of resources, with the amount of each. */
+export function amounts(about: string, most: number): Field<Readonly<Record<string, number>>> {
+  return {
+    schema: {
+      type: "object",
+      description: about,
+      additionalProperties: { type: "number", minimum: 0, maximum: most },
+    },
+    read: (value, where, problems) => {
+      if (!isObject(value)) return refuse(where, "must be an object", value, problems);
+      const isAmount = (each: unknown) => typeof each === "number" && each >= 0 && each <= most;
+      const wrong = Object.entries(value).find(
+        ([name, each]) => !/^[A-Za-z_][\w.-]*$/.test(name) || !isAmount(each),
+      );
+      if (wrong === undefined) return value as Record<string, number>;
+      const message = `must be a name, with a number from 0 to ${most}`;
+      problems.push({ where: `${where}.${wrong[0]}`, message });
+      return undefined;
+    },
+  };
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -80,7 +80,7 @@ export class BackgroundClient {
       go = done;
     });
     this.#output = new OwnOutput((row) => {
-      if (row.kind === "run-started") begin(row);
+      if (row.kind === "run-started") begin(withoutCommands(row));
       if (typeof row.kind === "string" && UNDER_WAY.has(row.kind)) go();
       this.#note(row);
     });
@@ -144,6 +144,12 @@ export class BackgroundClient {
     this.news.push(shrink(row, NEWS_BYTES));
     if (this.news.length > MOST_NEWS) this.news.shift();
   }
+}
+
+/** A batch can have a million jobs with long commands. */
+function withoutCommands({ batch, script, jobs, machines }: Row): Row {
+  const names = Array.isArray(jobs) ? jobs.map(({ id, name }: Row) => ({ job: id, name })) : [];
+  return { batch, script, jobs: names, machines };
 }
 
 function shortened(words: readonly string[]): string {

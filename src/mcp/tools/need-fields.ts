@@ -4,6 +4,7 @@ import { UserError } from "../../errors.js";
 import { quote } from "../../transport/quote.js";
 import {
   amount,
+  amounts,
   type Field,
   list,
   object,
@@ -28,6 +29,10 @@ export const NEED = {
     MB,
   ),
   gpuModel: word("A part of the name of the GPU, or several: A100|H100 [any]."),
+  resources: amounts(
+    "Other resources that machine files or the queue declare, name to amount: {licence: 1} [none].",
+    1_000_000,
+  ),
 } as const;
 
 const TIMEOUT = whole("Stop a job that runs longer, in seconds [no limit].", 1, YEAR_SECONDS);
@@ -75,13 +80,22 @@ export type OwnCommandOf = string | ValuesOf<typeof OWN>;
 type Needs = ValuesOf<typeof NEED> & { readonly timeoutSeconds?: number };
 
 /** Options of sshoal, one word per item. */
-export function needWords({ cpus, memoryMb, gpus, gpuMemoryMb, gpuModel, timeoutSeconds }: Needs): string[] {
+export function needWords({
+  cpus,
+  memoryMb,
+  gpus,
+  gpuMemoryMb,
+  gpuModel,
+  resources,
+  timeoutSeconds,
+}: Needs): string[] {
   return [
     ...option("--num-cpus", cpus),
     ...option("--memory-required", memoryMb),
     ...(gpus === 0 ? ["--no-gpu-required"] : option("--gpus-per-job", gpus)),
     ...option("--gpu-memory-required", gpuMemoryMb),
     ...option("--gpu-model", gpuModel),
+    ...(resources === undefined ? [] : ["--require", JSON.stringify(resources)]),
     ...(timeoutSeconds === undefined ? [] : ["--timeout", `${timeoutSeconds}s`]),
   ];
 }

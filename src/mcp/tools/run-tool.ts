@@ -96,6 +96,7 @@ async function attach(asked: Asked, directory: string, call: Call): Promise<Answ
     throw new UserError(`${odd}: a batch that was run before keeps its options`, {
       hint: "leave it out, or name the script again instead of the batch",
     });
+  envWords(env);
   const words = ["attach", "--json", ...many("--machines", machines), "--", batch];
   const client = call.host.clients.start({ host: call.host, directory, words, ...(env && { env }) });
   return begun(client, batch, asked, call);
@@ -114,7 +115,7 @@ async function begun(
     batch: identity,
     script,
     jobs: countOf(jobs),
-    firstJobs: listOf(jobs).slice(0, FIRST_JOBS).map(jobLine),
+    firstJobs: listOf(jobs).slice(0, FIRST_JOBS),
     machines: listOf(machines)
       .slice(0, FIRST_JOBS)
       .map((machine) => (machine as { name?: unknown }).name),
@@ -123,11 +124,6 @@ async function begun(
 }
 
 const FIRST_JOBS = 20;
-
-function jobLine(job: unknown): unknown {
-  const { id, name } = job as { id?: unknown; name?: unknown };
-  return { job: id, name };
-}
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -97,8 +97,16 @@ test("needs become options, one word per item", () => {
 });
 
 test("a command's own needs become a line above it, with quotes where the shell needs them", async () => {
-  const own = { command: "./train", name: "a", after: ["b", "c"], gpus: 1, gpuModel: "RTX 4090" };
-  expect(ownWords(own).join(" ")).toBe("--name a --after b,c --gpus-per-job 1 --gpu-model 'RTX 4090'");
+  const own = {
+    command: "./train",
+    name: "a",
+    after: ["b", "c"],
+    gpuModel: "RTX 4090",
+    resources: { nvme: 0.5 },
+  };
+  expect(ownWords(own).join(" ")).toBe(
+    `--name a --after b,c --gpu-model 'RTX 4090' --require '{"nvme":0.5}'`,
+  );
   expect(await batchText([{ command: "one", name: "b" }, "two", { command: "three\\\n4", cpus: 2 }])).toBe(
     "#@ --name b\none\ntwo\n#@ --num-cpus 2\nthree\\\n4\n",
   );
