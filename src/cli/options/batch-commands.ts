@@ -103,7 +103,10 @@ function describeResults(choose: Choose): Command {
   const command = describeSsh(new Command("results"))
     .summary("Print one row per job, with its parameters and metrics.")
     .description("Print one row per job of a batch, with its parameters and metrics.")
-    .argument("[batch]", "name or script of the batch; not needed if there is only one")
+    .argument(
+      "[batch]",
+      "name or script of the batch; not needed if there is only one; of a queue: train/, train/7, train/3-7",
+    )
     .option("--sort <column>", "sort by a metric, a parameter or another column; -NAME: the largest first")
     .option("--csv", "print CSV, for a spreadsheet or a data frame")
     .option("--json", "print one JSON object per job")
