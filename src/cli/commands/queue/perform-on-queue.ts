@@ -27,8 +27,8 @@ export async function performOnQueue(invocation: Invocation): Promise<number | n
       return showQueuedStatus(found, invocation.options);
     }
     case "results": {
-      const { batch } = invocation.options;
-      const found = batch === null ? null : await findSide("results", [batch]);
+      const { batch, server } = invocation.options;
+      const found = batch === null ? null : await findSide("results", [batch], server);
       if (found === null) return null;
       const { showQueuedResults } = await import("./queued-results.js");
       return showQueuedResults(found, invocation.options);
