@@ -49,6 +49,12 @@ export const queueName: Read<string> = check(
   "must be the name of a queue: up to 63 letters, digits, _, . and -, beginning with a letter",
 );
 
+/** Of one that is there. A followed batch has the name of its file, which can be in any script. */
+export const knownQueue: Read<string> = check(
+  (raw) => /^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}._+=@,%-]{0,80}$/u.test(String(raw)),
+  "must be the name of a queue or a batch",
+);
+
 export const absolutePath: Read<string> = check(
   (raw) => typeof raw === "string" && isAbsolute(raw) && !raw.includes("\0") && raw.length <= MOST_PATH_BYTES,
   "must be an absolute path",
@@ -174,7 +180,7 @@ export const enqueue = object<Enqueue>({
 
 const anyAct = object<Act>({
   verb: required(oneOf(JOB_VERBS)),
-  queue: required(queueName),
+  queue: required(knownQueue),
   ids: required(jobIds),
   priority: optional(priority),
 });
