@@ -2,15 +2,8 @@
 
 import type { Job } from "../model/job.js";
 import type { Queue, QueueJob } from "../model/queue.js";
+import { enginePriority } from "../model/queue-priority.js";
 import { pooledNeed } from "../plan/queue/queue-need.js";
-
-/** In the engine a smaller number starts earlier. */
-const USUAL_PRIORITY = 500;
-
-/** As a user gave it. */
-export function queuePriority({ priority = USUAL_PRIORITY }: Pick<Job, "priority">): number {
-  return USUAL_PRIORITY - priority;
-}
 
 /** `hasCards`: machines of the queue have real cards. */
 export function engineJob(job: QueueJob, queue: Queue, hasCards: boolean): Job {
@@ -23,7 +16,7 @@ export function engineJob(job: QueueJob, queue: Queue, hasCards: boolean): Job {
     label: `${job.queue}/${job.id}`,
     command: job.command,
     requirement: pooledNeed(job.need, queue, hasCards),
-    priority: USUAL_PRIORITY - job.priority,
+    priority: enginePriority(job.priority),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     ...(maxOutput !== undefined && { maxOutput }),
     ...(limitsMemory !== undefined && { limitsMemory }),

@@ -8,11 +8,11 @@ import type { RunEvent } from "../model/event.js";
 import type { Footprint } from "../model/footprint.js";
 import type { Job, JobId, Outcome } from "../model/job.js";
 import type { QueueJob } from "../model/queue.js";
+import { queuePriority } from "../model/queue-priority.js";
 import { type Ahead, isBefore } from "../plan/queue/choose-next.js";
 import type { RunState } from "../plan/run-state.js";
 import { type BatchRun, startRun } from "../run/batch-run.js";
 import type { BatchOrder } from "../run/order.js";
-import { queuePriority } from "./engine-job.js";
 
 export type JobFact = { readonly job: JobId } & (
   | {
