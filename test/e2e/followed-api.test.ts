@@ -178,8 +178,15 @@ test("each route answers as docs/api.md says", async () => {
   const bodies: Record<string, object> = {
     "/v1/queues": {
       spec: {
-        ...{ name: "q", capacity: null, machines: [], cwd: null, prefix: [], envNames: [] },
-        ...{ maxJobs: null, ahead: null, notify: null },
+        name: "q",
+        capacity: null,
+        machines: [],
+        cwd: null,
+        prefix: [],
+        envNames: [],
+        maxJobs: null,
+        ahead: null,
+        notify: null,
       },
       env: {},
     },

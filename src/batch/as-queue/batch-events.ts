@@ -1,5 +1,5 @@
-// The events of a followed batch in the words of the API. A job is told when its state is another one than was told last, whatever
-// event of the run has changed it.
+// The events of a followed batch in the words of the API. A job is reported when its state is another one than was reported
+// last, whatever event of the run has changed it.
 
 import { JOB_WORDS, runsOf, type TrackedJob, wordOf } from "../../model/batch-state.js";
 import type { RunEvent } from "../../model/event.js";
@@ -115,6 +115,9 @@ export class BatchEvents {
         return this.#tell(event.kind, at, { data: { machine: event.machine, reason: event.reason } });
       case "slot-waiting":
         return this.#noteReason(event);
+      case "jobs-left-out":
+        for (const id of event.jobs) this.#noteLeftOut(id, at);
+        return;
       case "warning":
         return this.#tell("warning", at, { data: { message: event.message } });
       case "run-ended":
@@ -122,6 +125,12 @@ export class BatchEvents {
       default:
         return;
     }
+  }
+
+  #noteLeftOut(id: JobId, at: number): void {
+    const tracked = this.#of.state().jobs.get(id);
+    if (tracked === undefined) return;
+    this.#tell("job-changed", at, { job: id, data: { reason: this.#of.jobOf(tracked).reason } });
   }
 
   #noteReason({ job, machine, reason, at }: Extract<RunEvent, { kind: "slot-waiting" }>): void {

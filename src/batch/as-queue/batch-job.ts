@@ -1,7 +1,7 @@
 // A job of a followed batch in the words of the API.
 
 import path from "node:path";
-import { courseOf } from "../../model/attempt.js";
+import { courseOf, isUnbegun } from "../../model/attempt.js";
 import { type BatchState, lastAttempt, type TrackedJob, wordOf } from "../../model/batch-state.js";
 import type { JobStatus } from "../../model/batch-status.js";
 import { obstacleOf, turnoutOf } from "../../model/dependency.js";
@@ -45,7 +45,7 @@ export function queueJob(tracked: TrackedJob, facts: JobFacts, now: number): Que
     isHeld: false,
     isHere: status.isHere,
     attempt: status.attempt,
-    machine: status.machine,
+    machine: attempt === null || isUnbegun(attempt) ? null : attempt.machine,
     got: { ...resources, ...(gpus && { gpu: gpus }) },
     reason: reasonOf(tracked, status, facts),
     enqueuedAt: state.life.stretches[0]?.from ?? 0,
