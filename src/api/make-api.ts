@@ -8,6 +8,7 @@ import type { Problem } from "../errors.js";
 import { admit } from "./door.js";
 import { EventReaders } from "./event-readers.js";
 import { findRoute } from "./find-route.js";
+import type { OpenNetwork } from "./open-network.js";
 import type { QueueService } from "./queue-service.js";
 import { readBody } from "./read-body.js";
 import type { Place } from "./readers/fields.js";
@@ -27,6 +28,8 @@ export interface ApiParts {
   readonly service: QueueService;
   /** A client asked for the end of the service, and has its answer. Null: requests for that are refused. */
   readonly onShutdown: (() => void) | null;
+  /** Its connections must show a token. Absent or null: there are no such ones. */
+  readonly network?: () => Pick<OpenNetwork, "tokenFor" | "welcome"> | null;
   /** Gets our bugs; the request is answered with status 500. */
   readonly onBug: (error: unknown) => void;
 }
@@ -35,7 +38,7 @@ const MOST_BYTES = 1 << 20;
 /** Open answers are given this long to end. */
 const END_MS = 1000;
 
-export function makeApi({ service, onShutdown, onBug }: ApiParts): HttpApi {
+export function makeApi({ service, onShutdown, network = () => null, onBug }: ApiParts): HttpApi {
   const readers = new EventReaders(service);
   const ending = new AbortController();
   const connections = new Set<Socket>();
@@ -48,12 +51,18 @@ export function makeApi({ service, onShutdown, onBug }: ApiParts): HttpApi {
     });
     answers.add(closed);
     const signal = AbortSignal.any([left.signal, ending.signal]);
-    answer(request, response, { service, readers, shutDown: onShutdown, signal }).catch((error: unknown) => {
+    const admitted = async () => {
+      admit(request, network()?.tokenFor(request.socket) ?? null);
+      network()?.welcome(request.socket);
+      await answer(request, response, { service, readers, shutDown: onShutdown, signal });
+    };
+    admitted().catch((error: unknown) => {
       const { status, body } = describeRefusal(error);
       if (status === 500) onBug(error);
       if (response.headersSent) return void response.destroy();
-      // The rest of a body is read and forgotten.
-      request.resume();
+      // The rest of a body is read and forgotten, but not that of a stranger.
+      if (status === 401) response.once("finish", () => request.socket.destroySoon());
+      else request.resume();
       sendJson(response, status, body);
     });
   });
@@ -77,10 +86,9 @@ async function answer(
   response: ServerResponse,
   about: Pick<Call, "service" | "readers" | "shutDown" | "signal">,
 ): Promise<void> {
-  admit(request);
   const [path = "", ...search] = (request.url ?? "").split("?");
   const { route, words } = findRoute(ROUTES, request.method ?? "", path);
-  const content = await readBody(request, route.mostBytes ?? MOST_BYTES);
+  const parsed = route.readsContent ? undefined : await readBody(request, route.mostBytes ?? MOST_BYTES);
   const problems: Problem[] = [];
   const read = <T>(reading: (place: Place) => T): T => {
     const value = reading({ where: "", problems });
@@ -94,7 +102,8 @@ async function answer(
     words,
     query,
     read,
-    body: (rules) => read((place) => rules(content, place)),
+    body: (rules) => read((place) => rules(parsed, place)),
+    content: request,
     lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
   });
   await send(response, reply);

@@ -1,21 +1,24 @@
 // Turns a job of a queue into a job of the engine. Pure.
 
-import type { Job } from "../model/job.js";
+import { type Job, kindOf } from "../model/job.js";
 import type { Queue, QueueJob } from "../model/queue.js";
 import { enginePriority } from "../model/queue-priority.js";
-import { pooledNeed } from "../plan/queue/queue-need.js";
+import { pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
 
 /** `hasCards`: machines of the queue have real cards. */
 export function engineJob(job: QueueJob, queue: Queue, hasCards: boolean): Job {
   const { timeoutSeconds, maxOutput, limitsMemory, wrap, mergesOutput, envNames } = job.terms;
   const { tree, copyBack, keepsDir } = job.terms;
+  const requirement = pooledNeed(job.need, queue, hasCards);
+  const isUsual = kindOf(requirement) === kindOf(pooledNeed(usualNeed(queue), queue, hasCards));
   return {
     id: job.id,
     line: null,
     name: job.results,
     label: `${job.queue}/${job.id}`,
     command: job.command,
-    requirement: pooledNeed(job.need, queue, hasCards),
+    // The need of the batch, for which a machine gets no file per job.
+    ...(!isUsual && { requirement }),
     priority: enginePriority(job.priority),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     ...(maxOutput !== undefined && { maxOutput }),
