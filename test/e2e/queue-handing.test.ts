@@ -1,4 +1,4 @@
-// What users do with a job in the moment in which the queue takes it for its machines: the service inside the test's own process.
+// What users see of a job, and do with it, in moments that are short: the service inside the test's own process.
 
 import { mkdir } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -45,8 +45,8 @@ afterEach(async () => {
   expect(bugs.splice(0)).toEqual([]);
 });
 
-const enqueue = async (command: string) => {
-  const job = { command, need: NEED, cwd: work.dir };
+const enqueue = async (command: string, terms = {}) => {
+  const job = { command, need: NEED, cwd: work.dir, terms };
   const { ids } = await core.enqueue({ queue: QUEUE, jobs: [job] } as unknown as Enqueue);
   return ids[0] as number;
 };
@@ -95,4 +95,16 @@ test("a job that is removed while the queue takes it does not run", async () => 
   await runAnother();
   expect(() => stateOf(id)).toThrow(`there is no job ${QUEUE}/${id}`);
   await expect(work.read("ran")).rejects.toThrow("ENOENT");
+});
+
+test("a job that runs once more is never seen as failed, also before its results are here", async () => {
+  const id = await enqueue("echo ran >>ran; test $(wc -l <ran) -ge 3", { retries: 2 });
+  const seen = new Set<string>();
+  const look = setInterval(() => {
+    const counts = core.queues()[0]?.counts;
+    seen.add(stateOf(id)).add(counts?.failed ? "counted as failed" : "not counted");
+  }, 1);
+  await until("it is over", () => !["waiting", "running", "failed"].includes(stateOf(id)));
+  clearInterval(look);
+  expect([...seen].sort()).toEqual(["not counted", "running", "succeeded", "waiting"]);
 });
