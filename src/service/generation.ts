@@ -73,6 +73,7 @@ export class Generation {
   #given = 0;
   #isWindingDown = false;
   #isComplete = false;
+  #wasAsked = false;
 
   constructor({ number, jobs, order, onFact, onEvent }: GenerationParts) {
     this.number = number;
@@ -115,6 +116,13 @@ export class Generation {
   /** It gets no more jobs. */
   get isClosing(): boolean {
     return this.#isWindingDown || this.#isComplete;
+  }
+
+  /** Why it ended although no user and no lack of jobs asked for it; null: it was asked, or has not ended. */
+  get whyEnded(): string | null {
+    if (this.#wasAsked || !this.#isComplete) return null;
+    const machines = [...this.state.machines.values()].map(({ name, phase }) => `${name} is ${phase}`);
+    return `the queue left its machines, and begins anew: ${machines.join(", ")}`;
   }
 
   has(id: JobId): boolean {
@@ -186,6 +194,7 @@ export class Generation {
   /** Resolves at its end; rejects if the engine has a bug, or with Left. */
   async finish(): Promise<void> {
     await this.#run.finish();
+    this.#wasAsked = this.isClosing;
     // A job that comes back now must not be given to it again.
     this.#isComplete = true;
     for (const [id, { hasBegun }] of [...this.#open]) {

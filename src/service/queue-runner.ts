@@ -330,6 +330,10 @@ export class QueueRunner {
     if (this.#current === generation) this.#current = null;
     // Its machines go on.
     if (!isEnded) return this.#startAgainLater(generation.number);
+    const { whyEnded } = generation;
+    // The reason of a machine that failed is known already.
+    const hasFailed = [...generation.state.machines.values()].some(({ phase }) => phase === "failed");
+    if (whyEnded !== null && !hasFailed) this.#books.noteObstacle(whyEnded);
     const wasAnyReady = [...generation.state.machines.values()].some(({ slots }) => slots > 0);
     this.#tellCalm();
     if (wasAnyReady) this.wake();

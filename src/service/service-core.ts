@@ -40,6 +40,7 @@ import { queueBooks } from "./queue-books.js";
 import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
 import { QueueRunner } from "./queue-runner.js";
 import type { RunningQueue } from "./running-queue.js";
+import { asDiskRefusal } from "./store/disk-refusal.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface CoreParts {
@@ -329,8 +330,13 @@ export class ServiceCore implements QueueService {
     });
   }
 
+  /** What a full disk prevents is done by the housekeeping. */
   #sweepSecrets(): void {
-    this.#db.secrets.sweep(this.#db.history.environmentsInUse(), Date.now());
+    try {
+      this.#db.secrets.sweep(this.#db.history.environmentsInUse(), Date.now());
+    } catch (error) {
+      if (asDiskRefusal(error) === error) throw error;
+    }
   }
 }
 

@@ -115,7 +115,10 @@ const terms = object<NonNullable<JobAsk["terms"]>>({
   limitsMemory: optional(flag),
   wrap: optional(check<readonly string[]>(isWrap, "must be a list of words, the first of them not empty")),
   mergesOutput: optional(flag),
-  tree: optional(text(MOST_PATH_BYTES)),
+  // Of an empty directory: no digit.
+  tree: optional(
+    check<string>((raw) => typeof raw === "string" && /^[0-9a-f]{0,64}$/.test(raw), "must be a hash"),
+  ),
   keepsDir: optional(flag),
   copyBack: optional(list(text(MOST_PATH_BYTES), MOST_ITEMS)),
   outFile: optional(absolutePath),
