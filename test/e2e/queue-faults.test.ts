@@ -19,6 +19,12 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
+/** In the foreground, because a service in the background gets few variables. */
+async function serveHere(): Promise<void> {
+  service.spawn(["serve", "--foreground"]);
+  await until("it answers", async () => (await service.run(["serve", "status"])).code === 0);
+}
+
 /** From now on, commands and services have a clock that the returned function sets off by so many seconds. */
 function useClock(): (seconds: number) => void {
   const clock = service.home.path("clock");
@@ -58,7 +64,7 @@ test.skipIf(!isRoot)(
 test("a clock that jumps by a year, forth and back: each job runs once, in order, and has its variables", async () => {
   const shift = useClock();
   const YEAR = 366 * 86_400;
-  await service.lines(["serve"]);
+  await serveHere();
   await service.lines(["queue", "create", "one", "--max-jobs", "1"]);
   const note = (n: number) => `echo $WORD >>log; ${waitFor(service.work.path(`go-${n}`))}`;
   const add = (n: number) => service.add("one", ["--env", `WORD=${n}`], note(n));
@@ -72,12 +78,14 @@ test("a clock that jumps by a year, forth and back: each job runs once, in order
   names.push(await add(4));
   for (const n of [2, 3, 4]) await service.work.write(`go-${n}`, "");
   await service.kill();
-  await service.lines(["serve"]);
+  await serveHere();
   expect(await service.run(["wait", "one"])).toMatchObject({ code: 0 });
   expect(names).toEqual(["one/1", "one/2", "one/3", "one/4"]);
   expect(await service.work.read("log")).toBe("1\n2\n3\n4\n");
   const jobs = await service.jobs("one");
   expect(jobs.map(({ state, attempt }) => [state, attempt])).toEqual(Array(4).fill(["succeeded", 1]));
+  const enqueued = jobs.map(({ enqueuedAt }) => enqueuedAt as number);
+  expect((enqueued[2] ?? 0) - (enqueued[3] ?? 0)).toBeGreaterThan(YEAR * 1000);
   for (const { durationMs } of jobs) expect(durationMs).toBeGreaterThanOrEqual(0);
 });
 
@@ -115,7 +123,7 @@ test("a machine that never comes back: the others run what waits, and its own jo
 test("variables of a job leave the disk with the job", async () => {
   const SECRET = "hush-4711-hush";
   const shift = useClock();
-  await service.lines(["serve"]);
+  await serveHere();
   await service.add("default", ["--wait", "--env", `TOKEN=${SECRET}`], "true");
   const dir = service.note().state;
   const holding = () =>
