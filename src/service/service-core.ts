@@ -8,6 +8,7 @@ import type {
   QueueInfo,
   QueueMachine,
   QueueService,
+  ServiceDisk,
   WaitingJob,
 } from "../api/queue-service.js";
 import { ExitCode, UserError } from "../errors.js";
@@ -40,6 +41,7 @@ import { queueBooks } from "./queue-books.js";
 import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
 import { QueueRunner } from "./queue-runner.js";
 import type { RunningQueue } from "./running-queue.js";
+import { openServiceDisk } from "./service-disk.js";
 import { asDiskRefusal } from "./store/disk-refusal.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
@@ -63,6 +65,7 @@ const DEFAULT_SPEC: QueueSpec = {
 };
 
 export class ServiceCore implements QueueService {
+  readonly disk: ServiceDisk;
   readonly #db: ServiceDatabase;
   readonly #house: House;
   readonly #ledger: Ledger;
@@ -75,6 +78,7 @@ export class ServiceCore implements QueueService {
   private constructor({ db, house }: CoreParts) {
     this.#db = db;
     this.#house = house;
+    this.disk = openServiceDisk(house);
     this.#ledger = new Ledger(db, house.onBug);
     this.#notices = new JobNotices(db, this.#ledger, house);
   }
@@ -299,7 +303,9 @@ export class ServiceCore implements QueueService {
     );
     return jobs.map((job) => {
       const ending = endings.get(job.queue)?.get(job.id);
-      return ending === undefined || !isEnd(job, ending) ? this.#withObstacle(job) : { ...job, ...ending, isHere: false };
+      return ending === undefined || !isEnd(job, ending)
+        ? this.#withObstacle(job)
+        : { ...job, ...ending, isHere: false };
     });
   }
 

@@ -115,7 +115,7 @@ const terms = object<NonNullable<JobAsk["terms"]>>({
   limitsMemory: optional(flag),
   wrap: optional(check<readonly string[]>(isWrap, "must be a list of words, the first of them not empty")),
   mergesOutput: optional(flag),
-  // Of an empty directory: no digit.
+  // An empty directory has no hash.
   tree: optional(
     check<string>((raw) => typeof raw === "string" && /^[0-9a-f]{0,64}$/.test(raw), "must be a hash"),
   ),

@@ -19,8 +19,11 @@ describe.each(SHELLS.filter(([, shell]) => shell.hasOnlyBusybox))("under %s", (_
 
   /** Resolves when the command has run under the lock. */
   function underLock(command: string, bin = "bin"): Promise<unknown> {
-    const script = `root=$HOME/.sshoal; . ${RUNTIME}own.sh; . ${RUNTIME}lib.sh
-with_lock "$HOME/l" eval '${command}'`;
+    return run(`with_lock "$HOME/l" eval '${command}'`, bin);
+  }
+
+  function run(lines: string, bin = "bin"): Promise<unknown> {
+    const script = `root=$HOME/.sshoal; . ${RUNTIME}own.sh; . ${RUNTIME}lib.sh\n${lines}`;
     const child = spawn("sh", ["-c", script], {
       env: { ...home.env, PATH: `${home.path(bin)}:${home.env.PATH}` },
       stdio: "inherit",
@@ -64,6 +67,16 @@ with_lock "$HOME/l" eval '${command}'`;
     holder.kill("SIGKILL");
     await done;
     expect(existsSync(home.path("in-turn"))).toBe(true);
+  });
+
+  test("a holder that frees the lock and takes it again at once never shares it with another one", async () => {
+    await home.write("bin/sleep", "#!/bin/sh\nexec /bin/sleep 0.01\n");
+    await chmod(home.path("bin/sleep"), 0o755);
+    const inTurn = 'mkdir "$HOME/inside" || echo >>"$HOME/shared"; rmdir "$HOME/inside"';
+    const loop = `for _ in $(seq 25); do with_lock "$HOME/l" eval '${inTurn}'; done 2>/dev/null`;
+    await Promise.all([1, 2, 3, 4].map(() => run(loop)));
+    expect(existsSync(home.path("shared"))).toBe(false);
+    expect(existsSync(home.path("l.held"))).toBe(false);
   });
 
   test("of two processes that free the lock of a dead holder, none removes the lock of the other", async () => {
