@@ -105,7 +105,7 @@ async function stopJobs(queue: string, ids: readonly JobId[], actor: Actor): Pro
   const answers = await ledger.write((tell) => waiting.map((id) => stopWaiting(queue, id, db, tell)));
   const ends = given.map(async (id): Promise<Answer> => {
     const isOverNow = isOver(db.jobs.find(queue, id)?.state ?? "stopped");
-    if (!isOverNow) await inTime(actor.awaitEnd(id));
+    if (!isOverNow) await endOf(id, actor);
     const state = db.jobs.find(queue, id)?.state ?? "removed";
     if (state === "removed" || isOver(state)) return { id, state };
     return { id, state, refused: "it is being stopped, and its machine has not answered yet" };
@@ -114,6 +114,16 @@ async function stopJobs(queue: string, ids: readonly JobId[], actor: Actor): Pro
   for (const generation of runner.generations) generation.stop(ids);
   const all = new Map([...answers, ...(await Promise.all(ends))].map((each) => [each.id, each]));
   return ids.flatMap((id) => all.get(id) ?? []);
+}
+
+/** Also of a job whose machine is gone: after a while it counts as stopped. */
+async function endOf(id: JobId, { awaitEnd, runner }: Actor): Promise<void> {
+  const ended = awaitEnd(id);
+  await inTime(ended);
+  const generation = runner.generationOf(id);
+  if (generation === null) return;
+  generation.giveUp(id);
+  if (!generation.has(id)) await inTime(ended);
 }
 
 function stopWaiting(

@@ -225,6 +225,16 @@ export class Generation {
     if (jobs.length > 0) this.#run.emit({ kind: "jobs-stopping", jobs });
   }
 
+  /** A user has stopped it, and its machine does not answer: it counts as stopped, and is ended there once the machine is back. */
+  giveUp(id: JobId): void {
+    const tracked = this.state.jobs.get(id);
+    const machine = tracked && lastAttempt(tracked)?.machine;
+    if (!this.has(id) || machine === undefined) return;
+    if (this.state.machines.get(machine)?.phase === "ready") return;
+    const problem = `${machine} cannot be reached: it may still run there`;
+    this.#end(id, { ...stoppedFact(id), machine, problem });
+  }
+
   setDraining(machine: string, isDraining: boolean): Promise<void> {
     return this.#run.setDraining(machine, isDraining);
   }
@@ -370,7 +380,7 @@ function lostFact(tracked: TrackedJob | undefined): JobFact {
   return { kind: "ended", job, machine, outcome, problem: reason, ...ENDED_WITHOUT_RESULTS };
 }
 
-function stoppedFact(job: JobId): JobFact {
+function stoppedFact(job: JobId): Extract<JobFact, { kind: "ended" }> {
   const outcome: Outcome = { kind: "stopped" };
   return { kind: "ended", job, machine: null, outcome, problem: null, ...ENDED_WITHOUT_RESULTS };
 }
