@@ -37,8 +37,7 @@ export class Secrets {
     const hash = createHmac("sha256", this.#key).update(JSON.stringify(sorted)).digest("hex").slice(0, 40);
     const known = this.#find.get(hash);
     if (known === undefined) writing(() => this.#add.run(hash, variables, now));
-    else if (Math.abs(now - Number(known.kept_at)) > GRACE_MS / 2)
-      writing(() => this.#touch.run(now, hash));
+    else if (Math.abs(now - Number(known.kept_at)) > GRACE_MS / 2) writing(() => this.#touch.run(now, hash));
     return hash;
   }
 
