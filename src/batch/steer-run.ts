@@ -25,7 +25,7 @@ export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise
 
 function isOver({ state }: FollowedRun, id: JobId): boolean {
   const tracked = state.jobs.get(id);
-  if (tracked === undefined || tracked.isGone) return false;
+  if (tracked === undefined || tracked.traits.isGone) return false;
   const { kind } = tracked.fate;
   return outcomeAtHome(tracked) !== undefined || kind === "dropped" || kind === "stopped";
 }

@@ -141,7 +141,7 @@ function settleJobs(
     .map((job) => ({ ...job, name: names.get(job.id) ?? job.name }));
   const isToForget = ({ id }: Job) => {
     const tracked = state.jobs.get(id);
-    return !tracked?.isGone && !(staysOpen && (tracked?.lastNumber ?? 0) > 0);
+    return !tracked?.traits.isGone && !(staysOpen && (tracked?.lastNumber ?? 0) > 0);
   };
   forgetJobs(
     state,

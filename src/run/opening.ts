@@ -114,7 +114,9 @@ function resumeStopped(
   const isOpen = ({ id }: Job) => {
     const tracked = state.jobs.get(id);
     return (
-      tracked !== undefined && !tracked.isGone && (tracked.fate.kind === "stopped" || isStoppable(tracked))
+      tracked !== undefined &&
+      !tracked.traits.isGone &&
+      (tracked.fate.kind === "stopped" || isStoppable(tracked))
     );
   };
   const wanted = jobs.filter((job) => state.stopping.has(job.id) && isOpen(job));
@@ -142,7 +144,7 @@ function openJob(
   const { id, line, name, command } = given;
   const tracked = state.jobs.get(id);
   const hasResults = gathered.hasResults(name);
-  if (tracked === undefined || tracked.isGone) return;
+  if (tracked === undefined || tracked.traits.isGone) return;
   const job = standingOf(tracked);
   const reopen = () => reopenJob(results, { id, name }, loop.emit);
   // The last client was killed before it gave the job to the run: what it left there is not of this turn.
