@@ -4,7 +4,7 @@
 import { attemptsOf, outcomeAtHome, runsOf, type TrackedJob } from "../../model/batch-state.js";
 import type { Job, JobId } from "../../model/job.js";
 import type { JobMove, ScriptEdit } from "../../model/script-edit.js";
-import type { Past } from "../fold/replay.js";
+import type { Past } from "../fold/read-past.js";
 import type { RunState } from "../run-state.js";
 import { ENDINGS, planFiles } from "./file-moves.js";
 import { type Matching, matchJobs, type PastJob } from "./match-jobs.js";
