@@ -135,7 +135,9 @@ function resumeStopped(
   const isOpen = ({ id }: Job) => {
     const tracked = state.jobs.get(id);
     return (
-      tracked !== undefined && !tracked.isGone && (tracked.fate.kind === "stopped" || isStoppable(tracked))
+      tracked !== undefined &&
+      !tracked.traits.isGone &&
+      (tracked.fate.kind === "stopped" || isStoppable(tracked))
     );
   };
   const wanted = jobs.filter((job) => state.stopping.has(job.id) && isOpen(job));
@@ -163,7 +165,7 @@ function openJob(
   const { id, line, name, command } = given;
   const tracked = state.jobs.get(id);
   const hasResults = gathered.hasResults(name);
-  if (tracked === undefined || tracked.isGone) return;
+  if (tracked === undefined || tracked.traits.isGone) return;
   const job = standingOf(tracked);
   const reopen = () => reopenJob(results, { id, name }, loop.emit);
   // Of an earlier turn, and only now known to be here.
