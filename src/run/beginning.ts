@@ -8,7 +8,8 @@ import type { ScriptEdit } from "../model/script-edit.js";
 import { editOf, matchGiven } from "../plan/edit/compare-script.js";
 import { applyEdit, forgetGone, setJob } from "../plan/fold/edit-events.js";
 import { addJob, initialState } from "../plan/fold/initial-state.js";
-import { forgetJobs, olderFormats, type Past, readPast, replay } from "../plan/fold/replay.js";
+import { olderFormats, type Past, readPast } from "../plan/fold/read-past.js";
+import { forgetJobs, replay } from "../plan/fold/replay.js";
 import { sortWaiting } from "../plan/halt.js";
 import type { RunState } from "../plan/run-state.js";
 import { Feed } from "./feed.js";
@@ -141,7 +142,7 @@ function settleJobs(
     .map((job) => ({ ...job, name: names.get(job.id) ?? job.name }));
   const isToForget = ({ id }: Job) => {
     const tracked = state.jobs.get(id);
-    return !tracked?.isGone && !(staysOpen && (tracked?.lastNumber ?? 0) > 0);
+    return !tracked?.traits.isGone && !(staysOpen && (tracked?.lastNumber ?? 0) > 0);
   };
   forgetJobs(
     state,

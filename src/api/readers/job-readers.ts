@@ -122,7 +122,9 @@ const terms = object<NonNullable<JobAsk["terms"]>>({
   wrap: optional(check<readonly string[]>(isWrap, "must be a list of words, the first of them not empty")),
   mergesOutput: optional(flag),
   // An empty directory has no hash.
-  tree: optional(textOrEmpty(MOST_PATH_BYTES)),
+  tree: optional(
+    check<string>((raw) => typeof raw === "string" && /^[0-9a-f]{0,64}$/.test(raw), "must be a hash"),
+  ),
   keepsDir: optional(flag),
   copyBack: optional(list(text(MOST_PATH_BYTES), MOST_ITEMS)),
   outFile: optional(absolutePath),

@@ -93,7 +93,7 @@ async function retry(ids: readonly JobId[], { run }: FollowedBatch, awaited: Awa
 
 function isKnown({ run }: FollowedBatch, id: JobId): boolean {
   const tracked = run.state.jobs.get(id);
-  return tracked !== undefined && !tracked.isGone;
+  return tracked !== undefined && !tracked.traits.isGone;
 }
 
 function unknownJob({ run }: FollowedBatch, id: JobId): Answer {

@@ -47,7 +47,7 @@ export class BatchEvents {
     this.#last = now * PER_MS;
     const state = of.state();
     this.#isPaused = startsNothing(state);
-    for (const [id, tracked] of state.jobs) if (!tracked.isGone) this.#told.set(id, digestOf(tracked));
+    for (const [id, tracked] of state.jobs) if (!tracked.traits.isGone) this.#told.set(id, digestOf(tracked));
   }
 
   /** The number of the last event. */
@@ -80,7 +80,7 @@ export class BatchEvents {
   #noteJob(id: JobId, state: RunState, event: RunEvent): void {
     const tracked = state.jobs.get(id);
     const before = this.#told.get(id);
-    if (tracked === undefined || tracked.isGone) {
+    if (tracked === undefined || tracked.traits.isGone) {
       this.#told.delete(id);
       if (before !== undefined) this.#tell("job-removed", event.at, { job: id });
       return;

@@ -15,7 +15,7 @@ export async function explainFollowed(job: QueueJob, followed: FollowedBatch): P
   const { state, batch } = run;
   if (job.state !== "waiting") return { job, place: null, holds: [], room: null };
   const { settings, machines, stem, results } = order();
-  const jobs = [...state.jobs.values()].flatMap((tracked) => (tracked.isGone ? [] : [tracked.job]));
+  const jobs = [...state.jobs.values()].flatMap((tracked) => (tracked.traits.isGone ? [] : [tracked.job]));
   const holder = { pid, startedAt: "", host: hostname() };
   const dir = path.dirname(results.dir);
   const here = { batch, stem, dir, settings, jobs, state, holder, slots: new Map(), stuck: new Map() };

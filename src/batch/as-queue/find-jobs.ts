@@ -16,7 +16,8 @@ export function findJobs({ jobs }: Pick<BatchState, "jobs">, query: JobQuery): T
   for (const tracked of inOrder([...some], isOldestFirst)) {
     if (found.length >= limit) break;
     const { id } = tracked.job;
-    if (tracked.isGone || (before !== undefined && (isOldestFirst ? id <= before : id >= before))) continue;
+    if (tracked.traits.isGone || (before !== undefined && (isOldestFirst ? id <= before : id >= before)))
+      continue;
     if (tests.every((test) => test(tracked))) found.push(tracked);
   }
   return found;

@@ -26,7 +26,7 @@ export async function retryIn(run: FollowedRun, jobs: readonly JobId[]): Promise
 /** It has ended, and its results are here. */
 export function isOver({ state }: FollowedRun, id: JobId): boolean {
   const tracked = state.jobs.get(id);
-  if (tracked === undefined || tracked.isGone) return false;
+  if (tracked === undefined || tracked.traits.isGone) return false;
   const { kind } = tracked.fate;
   return outcomeAtHome(tracked) !== undefined || kind === "dropped" || kind === "stopped";
 }

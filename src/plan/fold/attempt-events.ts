@@ -11,7 +11,7 @@ import { isToGrow } from "../grown.js";
 import { noteEnd } from "../halt.js";
 import { isToKeep, lastBegun } from "../kept-dirs.js";
 import { type RunState, toChange } from "../run-state.js";
-import { makeCurrent, noteRun, release, setStage } from "./attempts.js";
+import { makeCurrent, noteRun, release, setStage, setTraits } from "./attempts.js";
 
 type EventOf<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 type AttemptEvent = EventOf<"job-started" | "job-ended" | "job-collected" | "job-stuck">;
@@ -162,7 +162,7 @@ function collect(
 function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: string): void {
   const atHome = outcomeAtHome(tracked);
   if (atHome && succeeded(atHome)) {
-    tracked.copy = null;
+    if (tracked.traits.copy !== null) setTraits(tracked, { copy: null });
     // The success itself is never kept.
     return release(state, tracked.earlier);
   }
@@ -172,7 +172,7 @@ function noteCopy(state: RunState, tracked: TrackedJob, attempt: Attempt, copy: 
     state,
     attemptsOf(tracked).filter(({ number }) => number < last.number),
   );
-  if (last === attempt && !succeeded(last.stage.outcome)) tracked.copy = copy;
+  if (last === attempt && !succeeded(last.stage.outcome)) setTraits(tracked, { copy });
 }
 
 /** Applies what the machine sent when it was asked again for missing results. */
@@ -196,9 +196,9 @@ function stick({ state, machine, attempt }: About): boolean {
 /** If no other machine has the job yet, this attempt becomes current again, so that the job does not run twice. */
 export function isReclaimed(state: RunState, tracked: TrackedJob, attempt: Attempt): boolean {
   if (attempt.isCurrent) return false;
-  const { fate, isReplaced, lastNumber } = tracked;
+  const { fate, traits, lastNumber } = tracked;
   const isHere = fate.kind !== "tried" && fate.kind !== "skipped";
-  const isFree = isHere && !isReplaced;
+  const isFree = isHere && !traits.isReplaced;
   if (!isFree || attempt.number !== lastNumber) return false;
   makeCurrent(state, tracked, attempt);
   return true;
@@ -219,10 +219,11 @@ function isHome({ fate }: TrackedJob): boolean {
 }
 
 export function isWorthRetrying(state: RunState, tracked: TrackedJob, outcome: Outcome): boolean {
-  const { policy, interrupted, stopping, excused } = state;
-  const { job, retries, isGone } = tracked;
-  if (isGone || interrupted !== "no" || stopping.has(job.id)) return false;
+  // Most jobs succeed.
   if (succeeded(outcome) || outcome.kind === "stopped") return false;
+  const { policy, interrupted, stopping, excused } = state;
+  const { job, traits } = tracked;
+  if (traits.isGone || interrupted !== "no" || stopping.has(job.id)) return false;
   if (excused.has(job.id) || isToGrow(state, tracked, outcome)) return true;
-  return (outcome.kind === "lost" || policy.retriesFailures) && retries < policy.retries;
+  return (outcome.kind === "lost" || policy.retriesFailures) && traits.retries < policy.retries;
 }

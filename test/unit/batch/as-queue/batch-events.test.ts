@@ -98,7 +98,7 @@ test("jobs that arrive, and jobs that leave the file, are reported", () => {
   const { state, note, heard } = aBatch([one]);
   note({ kind: "jobs-added", jobs: [two], position: null, at: AT });
   const tracked = state.jobs.get(1);
-  if (tracked !== undefined) tracked.isGone = true;
+  if (tracked !== undefined) tracked.traits = { ...tracked.traits, isGone: true };
   note(started([two], AT));
   expect(heard()).toEqual([
     ["job-added", 2, "waiting"],

@@ -90,6 +90,6 @@ test("jobs are found by ids, names, labels, states and text, newest first", () =
   expect(idsOf({ states: ["running"] })).toEqual([1]);
   expect(idsOf({ text: "train" })).toEqual([3]);
   const tracked = state.jobs.get(12);
-  if (tracked !== undefined) tracked.isGone = true;
+  if (tracked !== undefined) tracked.traits = { ...tracked.traits, isGone: true };
   expect(idsOf({ limit: 1 })).toEqual([11]);
 });
