@@ -23,6 +23,8 @@ export interface SshWay {
 const PATIENCE_MS = 30_000;
 /** Bridges are scripts, of which a connection has at most eight. */
 const MOST_BRIDGES = 7;
+const AT_ONCE = 3;
+const READY_MS = 5000;
 
 export function sshDoor(way: SshWay): Door {
   const { name } = way;
@@ -98,6 +100,7 @@ class Link {
   /** Whether sshd connects to sockets; null: not known yet. */
   #forwards: boolean | null;
   #bridges = 0;
+  #ready: Promise<Duplex | null>[] = [];
 
   constructor(session: Session, name: string) {
     this.#session = session;
@@ -156,13 +159,24 @@ class Link {
   }
 
   async #open(service: ServiceFile): Promise<Duplex | null> {
-    if (this.#forwards !== false) {
-      const socket = (await this.#session.openSocket?.(service.socket).catch(() => null)) ?? null;
-      // The same answer means that sshd does not allow it, or that nothing listens.
-      if (socket !== null) this.#forwards = true;
-      if (socket !== null || this.#forwards === true) return socket;
-    }
-    return this.#bridge(service);
+    if (this.#forwards === false) return this.#bridge(service);
+    // Most commands ask a few times. Connections that are made with the first one save a round trip each.
+    if (this.#forwards === null) this.#ready = Array.from({ length: AT_ONCE }, () => this.#forward(service));
+    if (this.#forwards === null) setTimeout(() => this.#dropReady(), READY_MS).unref();
+    const socket = (await this.#ready.shift()) ?? (await this.#forward(service));
+    // The same answer means that sshd does not allow it, or that nothing listens.
+    if (socket === null) return this.#forwards === true ? null : this.#bridge(service);
+    this.#forwards = true;
+    return socket;
+  }
+
+  /** Later they may belong to a service that has ended. */
+  #dropReady(): void {
+    for (const each of this.#ready.splice(0)) void each.then((socket) => socket?.destroy());
+  }
+
+  async #forward({ socket }: ServiceFile): Promise<Duplex | null> {
+    return (await this.#session.openSocket?.(socket).catch(() => null)) ?? null;
   }
 
   async #bridge({ socket, node }: ServiceFile): Promise<Duplex | null> {

@@ -11,8 +11,9 @@ import type { ServiceClient } from "../../../service/client/service-client.js";
 import { quoteIfNeeded } from "../../../transport/quote.js";
 import type { Invocation } from "../../options/options.js";
 import type { AskedServer } from "../../options/queue/server-options.js";
+import { serviceFile } from "./own-service-file.js";
 import { type JobPage, jobsPath, loadQueues, type OnQueue, unknownQueue } from "./queued-jobs.js";
-import { findService, needService, noServiceError, serverWord, serviceFile } from "./service-here.js";
+import { findService, needService, noServiceError, serverWord } from "./service-here.js";
 
 /** Null: it is not for the service. */
 export async function performOnQueue(invocation: Invocation): Promise<number | null> {
@@ -28,7 +29,8 @@ export async function performOnQueue(invocation: Invocation): Promise<number | n
     }
     case "results": {
       const { batch, server } = invocation.options;
-      const found = batch === null ? null : await findSide("results", [batch], server);
+      const isForBatch = batch === null && server.typed === null;
+      const found = isForBatch ? null : await findSide("results", batch === null ? [] : [batch], server);
       if (found === null) return null;
       const { showQueuedResults } = await import("./queued-results.js");
       return showQueuedResults(found, invocation.options);
