@@ -32,10 +32,18 @@ async function dispatch(program: Program): Promise<number> {
 }
 
 /** A run makes its directory known by itself; the others have no use for one, and must start fast. */
-const FORGETTING = new Set<Invocation["command"]>(["answered", "run", "serve", "enqueue", "enqueue-open"]);
+const FORGETTING = new Set<Invocation["command"]>([
+  "answered",
+  "run",
+  "serve",
+  "enqueue",
+  "enqueue-open",
+  "mcp",
+]);
 /** Commands whose words may mean jobs of the queue service. */
 const ON_QUEUES = new Set<Invocation["command"]>([
   "status",
+  "results",
   "why",
   "wait",
   "logs",
@@ -164,6 +172,10 @@ async function perform(invocation: Invocation, program: Program): Promise<number
     case "queued-jobs": {
       const { performOnQueue } = await import("./cli/commands/queue/perform-on-queue.js");
       return (await performOnQueue(invocation)) ?? ExitCode.Success;
+    }
+    case "mcp": {
+      const { mcp } = await import("./cli/commands/mcp.js");
+      return mcp(invocation.options);
     }
     case "answered":
       return ExitCode.Success;

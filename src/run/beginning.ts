@@ -47,7 +47,7 @@ export interface Beginning {
 export function beginRun(order: BatchOrder): Beginning {
   const { results, stem } = order;
   const { privateDir } = results;
-  const lock = order.lock ?? new RunLock(null);
+  const lock = order.lock ?? new RunLock({});
   writingTo(privateDir, () => lock.take(path.join(privateDir, `${stem}.lock`)));
   const recordPath = path.join(privateDir, `${stem}.jsonl`);
   const events = loadRecord(recordPath);

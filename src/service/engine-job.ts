@@ -1,29 +1,25 @@
 // Turns a job of a queue into a job of the engine. Pure.
 
-import type { Job } from "../model/job.js";
+import { type Job, kindOf } from "../model/job.js";
 import type { Queue, QueueJob } from "../model/queue.js";
-import { pooledNeed } from "../plan/queue/queue-need.js";
-
-/** In the engine a smaller number starts earlier. */
-const USUAL_PRIORITY = 500;
-
-/** As a user gave it. */
-export function queuePriority({ priority = USUAL_PRIORITY }: Pick<Job, "priority">): number {
-  return USUAL_PRIORITY - priority;
-}
+import { enginePriority } from "../model/queue-priority.js";
+import { pooledNeed, usualNeed } from "../plan/queue/queue-need.js";
 
 /** `hasCards`: machines of the queue have real cards. */
 export function engineJob(job: QueueJob, queue: Queue, hasCards: boolean): Job {
   const { timeoutSeconds, maxOutput, limitsMemory, wrap, mergesOutput, envNames } = job.terms;
   const { tree, copyBack, keepsDir } = job.terms;
+  const requirement = pooledNeed(job.need, queue, hasCards);
+  const isUsual = kindOf(requirement) === kindOf(pooledNeed(usualNeed(queue), queue, hasCards));
   return {
     id: job.id,
     line: null,
     name: job.results,
     label: `${job.queue}/${job.id}`,
     command: job.command,
-    requirement: pooledNeed(job.need, queue, hasCards),
-    priority: USUAL_PRIORITY - job.priority,
+    // The need of the batch, for which a machine gets no file per job.
+    ...(!isUsual && { requirement }),
+    priority: enginePriority(job.priority),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     ...(maxOutput !== undefined && { maxOutput }),
     ...(limitsMemory !== undefined && { limitsMemory }),

@@ -1,10 +1,9 @@
 // The machines of a queue, as reports show them.
 
-import type { MachineState } from "../model/batch-state.js";
-import type { JobId } from "../model/job.js";
+import { machinePhase, runningOn } from "../api/machine-facts.js";
+import type { QueueMachine } from "../api/queue-service.js";
 import type { Queue } from "../model/queue.js";
 import { parseCard } from "./queue-machines.js";
-import type { QueueMachine } from "./queue-service.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { KnownMachine } from "./store/machine-rows.js";
 import type { ServiceDatabase } from "./store/open-database.js";
@@ -30,7 +29,7 @@ export function machinesReport(
     return {
       queue: queue.name,
       machine,
-      phase: last === undefined ? "unused" : phaseOf(last),
+      phase: last === undefined ? "unused" : machinePhase(last),
       isDraining: known.get(machine)?.isDraining ?? false,
       capacity: known.get(machine)?.capacity ?? null,
       slots: last?.slots ?? 0,
@@ -44,26 +43,4 @@ export function machinesReport(
 function isDrainedCard({ machine }: KnownMachine, rows: readonly KnownMachine[]): boolean {
   const card = parseCard(machine);
   return card !== null && rows.some((each) => each.machine === card.machine);
-}
-
-function runningOn({ current }: MachineState): JobId[] {
-  return [...current.running].map(({ job }) => job);
-}
-
-function phaseOf({ phase }: MachineState): QueueMachine["phase"] {
-  switch (phase) {
-    case "new":
-    case "connecting":
-      return "connecting";
-    case "ready":
-    case "finishing":
-    case "done":
-      return "ready";
-    case "lost":
-      return "unreachable";
-    case "failed":
-      return "failed";
-    default:
-      return phase satisfies never;
-  }
 }

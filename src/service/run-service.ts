@@ -2,6 +2,8 @@
 
 import { createHash } from "node:crypto";
 import path from "node:path";
+import { openApi } from "../api/open-api.js";
+import type { Network } from "../api/open-network.js";
 import { openConnector } from "../batch/connector.js";
 import type { Surroundings } from "../batch/surroundings.js";
 import { UserError } from "../errors.js";
@@ -9,9 +11,9 @@ import { VERSION } from "../model/version.js";
 import { readHolder, takeLock } from "../run/home/lock.js";
 import { MOST_PATH_BYTES } from "../socket/listening.js";
 import { isPrivateDir } from "../socket/private-dir.js";
-import { openApi } from "./api/open-api.js";
 import type { House } from "./generation-order.js";
 import { Housekeeping } from "./housekeeping.js";
+import { loadOrMakeToken } from "./make-token.js";
 import { parseCard } from "./queue-machines.js";
 import { ServiceCore } from "./service-core.js";
 import { lockFile, makeServiceDir, noteFile, removeNote, serviceDir, writeNote } from "./service-place.js";
@@ -24,12 +26,16 @@ export interface ServiceAsked {
   readonly stateDir: string | null;
   /** What of jobs that are over is kept. */
   readonly limits: HistoryLimits;
+  /** Where it also answers, to those who have its token; null: on its socket alone. */
+  readonly listen: { readonly host: string; readonly port: number } | null;
   /** For the log of the service. */
   readonly onNote: (message: string) => void;
 }
 
 export interface RunningService {
   readonly socket: string;
+  /** Null: on its socket alone. */
+  readonly network: Network | null;
   readonly dir: string;
   /** Resolves when a client has asked the service to end. */
   readonly askedToEnd: Promise<void>;
@@ -76,7 +82,14 @@ interface Starting extends Omit<ServiceAsked, "stateDir"> {
   readonly unlock: () => void;
 }
 
-async function startLocked({ surroundings, dir, limits, onNote, unlock }: Starting): Promise<RunningService> {
+async function startLocked({
+  surroundings,
+  dir,
+  limits,
+  listen,
+  onNote,
+  unlock,
+}: Starting): Promise<RunningService> {
   const db = await openDatabase(dir);
   const connector = openConnector({ surroundings, hostKeys: null, onNote, createAsk: null });
   const house: House = {
@@ -106,7 +119,8 @@ async function startLocked({ surroundings, dir, limits, onNote, unlock }: Starti
     noteEnd = resolve;
   });
   const socketPath = socketFor(surroundings, dir);
-  const api = await openApi({ service: core, socketPath, onShutdown: noteEnd, onBug: house.onBug });
+  const network = listen && { ...listen, token: loadOrMakeToken(dir) };
+  const api = await openApi({ service: core, socketPath, network, onShutdown: noteEnd, onBug: house.onBug });
   const file = noteFile(surroundings);
   writeNote(file, {
     pid: surroundings.pid,
@@ -114,9 +128,12 @@ async function startLocked({ surroundings, dir, limits, onNote, unlock }: Starti
     version: VERSION,
     state: dir,
     startedAt: Date.now(),
+    listen: api.network?.address ?? null,
+    node: process.execPath,
   });
   return {
     socket: socketPath,
+    network: api.network,
     dir,
     askedToEnd,
     close: async () => {

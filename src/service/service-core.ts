@@ -2,6 +2,15 @@
 // the jobs, on machines that need no service.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type {
+  Health,
+  MachineAct,
+  QueueInfo,
+  QueueMachine,
+  QueueService,
+  ServiceDisk,
+  WaitingJob,
+} from "../api/queue-service.js";
 import { ExitCode, UserError } from "../errors.js";
 import { suggest } from "../input/suggest.js";
 import type { JobId } from "../model/job.js";
@@ -24,21 +33,16 @@ import { addJobs } from "./add-jobs.js";
 import { explainJob } from "./explain-job.js";
 import type { Ending } from "./generation.js";
 import type { House } from "./generation-order.js";
+import { runsAgain } from "./job-ends.js";
 import { JobNotices } from "./job-notices.js";
 import { Ledger } from "./ledger.js";
 import { machinesReport } from "./machines-report.js";
 import { queueBooks } from "./queue-books.js";
 import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
 import { QueueRunner } from "./queue-runner.js";
-import type {
-  Health,
-  MachineAct,
-  QueueInfo,
-  QueueMachine,
-  QueueService,
-  WaitingJob,
-} from "./queue-service.js";
 import type { RunningQueue } from "./running-queue.js";
+import { openServiceDisk } from "./service-disk.js";
+import { asDiskRefusal } from "./store/disk-refusal.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
 export interface CoreParts {
@@ -61,6 +65,7 @@ const DEFAULT_SPEC: QueueSpec = {
 };
 
 export class ServiceCore implements QueueService {
+  readonly disk: ServiceDisk;
   readonly #db: ServiceDatabase;
   readonly #house: House;
   readonly #ledger: Ledger;
@@ -73,6 +78,7 @@ export class ServiceCore implements QueueService {
   private constructor({ db, house }: CoreParts) {
     this.#db = db;
     this.#house = house;
+    this.disk = openServiceDisk(house);
     this.#ledger = new Ledger(db, house.onBug);
     this.#notices = new JobNotices(db, this.#ledger, house);
   }
@@ -276,10 +282,11 @@ export class ServiceCore implements QueueService {
 
   #infoOf(queue: Queue): QueueInfo {
     const counts = { ...this.#db.jobs.counts(queue.name) };
-    for (const [id, { state }] of this.#endings(queue.name)) {
-      if (this.#db.jobs.find(queue.name, id)?.state !== "running") continue;
+    for (const [id, ending] of this.#endings(queue.name)) {
+      const job = this.#db.jobs.find(queue.name, id);
+      if (job === null || !isEnd(job, ending)) continue;
       counts.running--;
-      counts[state]++;
+      counts[ending.state]++;
     }
     return { ...queue, counts };
   }
@@ -295,8 +302,10 @@ export class ServiceCore implements QueueService {
       [...new Set(jobs.map(({ queue }) => queue))].map((name) => [name, this.#endings(name)]),
     );
     return jobs.map((job) => {
-      const ending = job.state === "running" ? endings.get(job.queue)?.get(job.id) : undefined;
-      return ending === undefined ? this.#withObstacle(job) : { ...job, ...ending, isHere: false };
+      const ending = endings.get(job.queue)?.get(job.id);
+      return ending === undefined || !isEnd(job, ending)
+        ? this.#withObstacle(job)
+        : { ...job, ...ending, isHere: false };
     });
   }
 
@@ -327,9 +336,19 @@ export class ServiceCore implements QueueService {
     });
   }
 
+  /** What a full disk prevents is done by the housekeeping. */
   #sweepSecrets(): void {
-    this.#db.secrets.sweep(this.#db.history.environmentsInUse(), Date.now());
+    try {
+      this.#db.secrets.sweep(this.#db.history.environmentsInUse(), Date.now());
+    } catch (error) {
+      if (asDiskRefusal(error) === error) throw error;
+    }
   }
+}
+
+/** The record does not have it yet, and it will be that of the job: it does not run once more. */
+function isEnd(job: QueueJob, { outcome }: Ending): boolean {
+  return job.state === "running" && outcome !== null && !runsAgain(job, outcome);
 }
 
 function specOf({ isPaused: _, createdAt: _c, ...spec }: Queue): QueueSpec {

@@ -5,7 +5,15 @@ import type { Command, Option } from "commander";
 /** By flag; with its value or both flags where another command has the long one for something else. The order is that of help. */
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Sweep: ["--parameter", "--sampling-mode", "--n-samples", "--seed", "--run", "--enqueue"],
-  "The service": ["--foreground", "--install", "--state <directory>", "--keep-jobs", "--keep-days"],
+  "The service": [
+    "--foreground",
+    "--install",
+    "--state <directory>",
+    "--keep-jobs",
+    "--keep-days",
+    "--listen",
+  ],
+  "Which service": ["--server", "--token-file"],
   "The queue": ["--capacity", "--max-jobs", "--ahead", "--stop"],
   "When it runs": ["--priority", "--after", "--after-any", "--after-fail", "--hold", "--wait"],
   "Which jobs": ["--state <state>", "--limit", "--failed", "--follow", "--kabuki-commands"],
@@ -81,7 +89,7 @@ const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Look at a batch": ["status", "why", "wait", "results", "logs"],
   "Queue service": ["serve", "queue", "enqueue", "show", "remove", "priority", "hold", "release"],
   Machines: ["top", "probe", "doctor", "clean"],
-  "Set up": ["config", "completion", "help"],
+  "Set up": ["mcp", "config", "completion", "help"],
 };
 
 /** What is in no group: a test fails then. */

@@ -1,7 +1,7 @@
 // The commands that look at or act on a batch that runs or is done: each is read into one resolved value.
 
 import { Command } from "commander";
-import type { JobChoice } from "../../batch/choose-jobs.js";
+import type { JobChoice } from "../../batch/name/choose-jobs.js";
 import type { MachineChoice } from "../../batch/surroundings.js";
 import { UserError } from "../../errors.js";
 import { withExamples, withNote } from "../help/examples.js";
@@ -13,14 +13,8 @@ import {
 } from "./clean-here-options.js";
 import { chosenJobs, describeJobs, type RawJobs, requireJobs } from "./job-options.js";
 import { lineCountOption, maxOldOption } from "./option-values.js";
-import {
-  describeChoice,
-  describeSsh,
-  type RawSsh,
-  resolveChoice,
-  resolveSsh,
-  type SshOptions,
-} from "./ssh-options.js";
+import { askedServer, describeServer, type RawServer, type WithServer } from "./queue/server-options.js";
+import { describeChoice, describeSsh, resolveChoice, resolveSsh, type SshOptions } from "./ssh-options.js";
 
 export type BatchInvocation =
   | { readonly command: "status"; readonly options: StatusOptions }
@@ -29,7 +23,7 @@ export type BatchInvocation =
   | { readonly command: "clean"; readonly options: CleanOptions }
   | { readonly command: "clean-here"; readonly options: CleanHereOptions };
 
-export interface StatusOptions extends SshOptions {
+export interface StatusOptions extends SshOptions, WithServer {
   /** A batch's name, or its script; null: all of this directory. */
   readonly batch: string | null;
   /** All batches of this user on this computer. */
@@ -37,7 +31,7 @@ export interface StatusOptions extends SshOptions {
   readonly isJson: boolean;
 }
 
-export interface ResultsOptions extends SshOptions {
+export interface ResultsOptions extends SshOptions, WithServer {
   /** A batch's name, or its script; null: the only one of this directory. */
   readonly batch: string | null;
   readonly format: "table" | "csv" | "json" | "html";
@@ -45,7 +39,7 @@ export interface ResultsOptions extends SshOptions {
   readonly sort: { readonly column: string; readonly isDescending: boolean } | null;
 }
 
-export interface LogsOptions extends SshOptions {
+export interface LogsOptions extends SshOptions, WithServer {
   readonly jobs: JobChoice;
   readonly streams: readonly ("out" | "err")[];
   /** Until the jobs end. */
@@ -71,7 +65,7 @@ export function batchCommands(choose: (invocation: BatchInvocation) => void): Co
 type Choose = Parameters<typeof batchCommands>[0];
 
 function describeStatus(choose: Choose): Command {
-  const command = describeSsh(new Command("status"))
+  const command = describeServer(describeSsh(new Command("status")))
     .description("Show the progress of this directory's batches.")
     .argument("[batch]", "name or script of one batch (default: all)")
     .option("--all", "show all your batches on this computer, in any directory: one line per batch")
@@ -80,15 +74,18 @@ function describeStatus(choose: Choose): Command {
     ["Show all batches of this directory", "sshoal status"],
     ["Show all your batches on this computer", "sshoal status --all"],
     ["Print the jobs of one batch for a program", "sshoal status train.sh --json"],
-  ]).action((batch: string | undefined, raw: RawSsh & { all?: true; json?: true }) => {
+  ]).action((batch: string | undefined, raw: RawServer & { all?: true; json?: true }) => {
     const { all: isAll = false, json: isJson = false } = raw;
     if (isAll && batch !== undefined)
       throw new UserError("--all shows every batch, not one", { hint: `sshoal status ${batch}` });
-    choose({ command: "status", options: { ...resolveSsh(raw), batch: batch ?? null, isAll, isJson } });
+    choose({
+      command: "status",
+      options: { ...resolveSsh(raw), server: askedServer(raw), batch: batch ?? null, isAll, isJson },
+    });
   });
 }
 
-interface RawResults extends RawSsh {
+interface RawResults extends RawServer {
   readonly sort?: string;
   readonly csv?: true;
   readonly json?: true;
@@ -96,10 +93,13 @@ interface RawResults extends RawSsh {
 }
 
 function describeResults(choose: Choose): Command {
-  const command = describeSsh(new Command("results"))
+  const command = describeServer(describeSsh(new Command("results")))
     .summary("Print one row per job, with its parameters and metrics.")
     .description("Print one row per job of a batch, with its parameters and metrics.")
-    .argument("[batch]", "name or script of the batch; not needed if there is only one")
+    .argument(
+      "[batch]",
+      "name or script of the batch; not needed if there is only one; of a queue: train/, train/7, train/3-7",
+    )
     .option("--sort <column>", "sort by a metric, a parameter or another column; -NAME: the largest first")
     .option("--csv", "print CSV, for a spreadsheet or a data frame")
     .option("--json", "print one JSON object per job")
@@ -113,6 +113,7 @@ function describeResults(choose: Choose): Command {
       command: "results",
       options: {
         ...resolveSsh(raw),
+        server: askedServer(raw),
         batch: batch ?? null,
         format: resolveFormat(raw),
         sort: raw.sort === undefined ? null : resolveSort(raw.sort),
@@ -138,7 +139,7 @@ function resolveSort(text: string): ResultsOptions["sort"] {
 }
 
 function describeLogs(choose: Choose): Command {
-  const command = describeSsh(describeJobs(new Command("logs")))
+  const command = describeServer(describeSsh(describeJobs(new Command("logs"))))
     .summary("Print the output of jobs.")
     .description(
       "Print the output of jobs so far, from this disk or from their machines: stdout, then stderr.",
@@ -157,6 +158,7 @@ function describeLogs(choose: Choose): Command {
       command: "logs",
       options: {
         ...resolveSsh(raw),
+        server: askedServer(raw),
         jobs: requireJobs(chosenJobs(words, raw), "sshoal logs", "failed"),
         streams: raw.out === raw.err ? ["out", "err"] : raw.err ? ["err"] : ["out"],
         follows: raw.follow ?? false,
@@ -167,7 +169,7 @@ function describeLogs(choose: Choose): Command {
   );
 }
 
-interface RawLogs extends RawSsh, RawJobs {
+interface RawLogs extends RawServer, RawJobs {
   readonly follow?: true;
   readonly out?: true;
   readonly err?: true;

@@ -21,6 +21,7 @@ import {
   type RawMachines,
   resolveMachines,
 } from "./machine-options.js";
+import { describeMcp, type McpInvocation } from "./mcp-options.js";
 import { spellingError } from "./misspelling.js";
 import { addOpposites } from "./opposites.js";
 import type { Environment } from "./option-values.js";
@@ -69,6 +70,7 @@ export type Invocation =
   | OpenEnqueueInvocation
   | QueuedJobInvocation
   | ShowInvocation
+  | McpInvocation
   /** `--help` or `--version`: it has been answered. */
   | { readonly command: "answered" };
 
@@ -97,7 +99,12 @@ export function parseOptions(words: Words): Invocation {
   if (program !== "sshoal" || argv[0] !== "enqueue") return parseWords(words, null);
   const read = (reading: EnqueueReading) =>
     parseWords({ ...words, argv: ["enqueue", ...reading.options] }, reading);
-  return parseEnqueue(argv.slice(1), read, (read) => (read.command === "enqueue" ? read.options : null));
+  return parseEnqueue(
+    argv.slice(1),
+    read,
+    (read) => (read.command === "enqueue" ? read.options : null),
+    (words.config?.files.length ?? 0) > 0,
+  );
 }
 
 /** `reading`: of `enqueue`, whose other words are not in `argv`. */
@@ -199,6 +206,7 @@ function describeCommands({ program, env, parameters, reading, choose, configure
     describeEnqueue(reading, choose),
     describeShow(choose),
     ...queuedJobCommands(choose),
+    describeMcp(choose),
     describeConfig(configured, choose),
     describeCompletion(choose),
   ];

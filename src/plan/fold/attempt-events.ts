@@ -52,7 +52,7 @@ export function applyToAttempt(state: RunState, event: AttemptEvent): boolean {
 
 function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-started">): boolean {
   const { stage } = attempt;
-  const { slot, gpus } = event;
+  const { slot, gpus, resources } = event;
   const startedAt = startOf(event);
   // The client may learn that a job began before it learns in which slot.
   const isKnown = stage.kind === "running" ? stage.slot !== null : !isBefore(stage, "running");
@@ -65,7 +65,7 @@ function start({ state, machine, tracked, attempt }: About, event: EventOf<"job-
   machine.isFull = false;
   const isStopping = stage.kind === "running" && stage.isStopping;
   const running: Stage = { kind: "running", slot, startedAt, isStopping };
-  setStage(state, machine, attempt, withRare(running, { gpus }));
+  setStage(state, machine, attempt, withRare(running, { gpus, resources }));
   return attempt.isCurrent;
 }
 
@@ -74,10 +74,10 @@ function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-en
   if (!isBefore(attempt.stage, "ended")) return false;
   isReclaimed(state, tracked, attempt);
   noteRun(tracked, attempt);
-  const { slot, startedAt, gpus } = courseOf(attempt.stage);
+  const { slot, startedAt, gpus, resources } = courseOf(attempt.stage);
   const endedAt = endOf(startedAt, durationMs, timeOf(at));
   const ended: Stage = { kind: "ended", slot, startedAt, endedAt, durationMs, outcome };
-  setStage(state, machine, attempt, withRare(ended, { gpus, footprint }));
+  setStage(state, machine, attempt, withRare(ended, { gpus, resources, footprint }));
   noteDuration(state, { startedAt, endedAt, durationMs, outcome });
   const isRetried = isWorthRetrying(state, tracked, outcome);
   if (attempt.isCurrent && !isRetried) noteEnd(state, attempt.job, outcome);
@@ -88,13 +88,19 @@ function end({ state, machine, tracked, attempt }: About, event: EventOf<"job-en
 
 interface Rare {
   readonly gpus?: Ending["gpus"] | undefined;
+  readonly resources?: Ending["resources"] | undefined;
   readonly footprint?: Ending["footprint"] | undefined;
 }
 
 /** Adds what few attempts have. The stage of the others is one literal, which takes less time and memory than spreads. */
-function withRare(stage: Stage, { gpus, footprint }: Rare): Stage {
-  if (gpus === undefined && footprint === undefined) return stage;
-  return { ...stage, ...(gpus && { gpus }), ...(footprint && { footprint }) };
+function withRare(stage: Stage, { gpus, resources, footprint }: Rare): Stage {
+  if (gpus === undefined && resources === undefined && footprint === undefined) return stage;
+  return {
+    ...stage,
+    ...(gpus && { gpus }),
+    ...(resources && { resources }),
+    ...(footprint && { footprint }),
+  };
 }
 
 /** At the latest, the time at which the client heard of it. */

@@ -5,6 +5,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import type { Health, MachineAct, ServiceDisk, WaitingJob } from "../../../src/api/queue-service.js";
+import { ROUTES } from "../../../src/api/routes/all-routes.js";
 import type { GpuRequirement, Requirement } from "../../../src/model/job.js";
 import {
   type Act,
@@ -18,11 +20,10 @@ import {
   type QueueEvent,
   type QueueSpec,
 } from "../../../src/model/queue.js";
-import { ROUTES } from "../../../src/service/api/routes/all-routes.js";
-import type { Health, MachineAct, WaitingJob } from "../../../src/service/queue-service.js";
+import type { SentEntry, SentFiles } from "../../../src/model/sent-tree.js";
 import { codeBlocks, readPage } from "../../rig/markdown.js";
-import { anEvent, aQueueInfo, aQueueJob, aQueueMachine } from "../service/scripted-service.js";
-import { useServed } from "../service/served.js";
+import { anEvent, aQueueInfo, aQueueJob, aQueueMachine } from "../api/scripted-service.js";
+import { useServed } from "../api/served.js";
 
 const served = useServed();
 const PAGE = readPage("docs/api.md");
@@ -95,14 +96,19 @@ const SPEC: QueueSpec = {
 const ACT: Required<Act> = { verb: "priority", queue: "default", ids: [1], priority: 7 };
 const MACHINE_ACT: MachineAct = { verb: "drain", queue: "default", machine: "gpu1" };
 const EVENT: Required<QueueEvent> = { ...anEvent(1), job: 1, data: {} };
-const HEALTH: Health = {
+const HEALTH: Required<Health> = {
   pid: 1,
   version: "0.4.0",
   startedAt: 1,
   seq: 1,
   database: "queue.db",
   refuses: null,
+  batch: "jobs.sh-4f1d2c9a",
 };
+const SENT: readonly SentEntry[] = [
+  { type: "SymbolicLink", path: "a", mode: 0o777, mtime: 1, target: "b" },
+  { type: "File", path: "b", mode: 0o644, mtime: 1, size: 0, sha256: "0".repeat(64) },
+];
 const ACTED: Required<Acted["jobs"][number]> = { id: 1, state: "removed", refused: "it is over" };
 const WAITING: WaitingJob = { job: aQueueJob(), place: 1, holds: [], room: null };
 const ENQUEUED: Enqueued = { queue: "default", ids: [1] };
@@ -125,6 +131,10 @@ const OBJECTS: Readonly<Record<string, object>> = {
   Enqueue: ENQUEUE,
   JobAsk: JOB,
   DependencyAsk: Object.assign({}, ...AFTER),
+  SentList: { entries: SENT },
+  SentFiles: { entries: SENT, sent: [] } satisfies SentFiles,
+  SentEntry: Object.assign({}, ...SENT),
+  MissingFiles: { tree: "", missing: [] } satisfies Awaited<ReturnType<ServiceDisk["missing"]>>,
   JobTerms: TERMS,
   Enqueued: ENQUEUED,
   Act: ACT,
@@ -197,9 +207,9 @@ test("kinds of events, verbs and metrics are all on the page", async () => {
 
 test("every status that the API answers with is on the page, and no other", () => {
   const rows = [...section("Errors").matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) => status);
-  const files = readdirSync("src/service/api", { recursive: true, encoding: "utf8" });
+  const files = readdirSync("src/api", { recursive: true, encoding: "utf8" });
   const sources = files.filter((file) => file.endsWith(".ts") && !file.startsWith("readers"));
-  const text = sources.map((file) => readFileSync(join("src/service/api", file), "utf8")).join("");
+  const text = sources.map((file) => readFileSync(join("src/api", file), "utf8")).join("");
   expect(rows).toEqual([...new Set(text.match(/\b[45]0\d\b|\b41\d\b/g))].sort());
 });
 

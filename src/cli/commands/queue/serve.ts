@@ -4,20 +4,29 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readHomeDir } from "../../../account.js";
+import type { Health } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import { jsonLine } from "../../../report/lines/json-lines.js";
 import { isGone } from "../../../run/home/lock.js";
 import { connectService, type ServiceClient } from "../../../service/client/service-client.js";
-import type { Health } from "../../../service/queue-service.js";
+import { socketDoor } from "../../../service/client/socket-door.js";
+import { tokenFileIn } from "../../../service/client/token-file.js";
+import {
+  formatNetworkPlace,
+  type NetworkPlace,
+  parseNetworkPlace,
+} from "../../options/queue/network-place.js";
 import type { ServeOptions } from "../../options/queue/serve-options.js";
 import { readSurroundings } from "../../read-surroundings.js";
 import { note } from "../../terminal/note.js";
-import { serviceFile } from "./service-here.js";
+import { serviceFile } from "./own-service-file.js";
 import { serviceWords, startInBackground } from "./start-service.js";
 import { systemdUnit } from "./systemd-unit.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const PATIENCE_MS = 60_000;
+const UNENCRYPTED =
+  "warning: what travels over this port is not encrypted, so use it only in a network that you trust; sshoal --server user@host goes through ssh";
 
 export async function serve(options: ServeOptions): Promise<ExitCode> {
   const file = serviceFile();
@@ -31,11 +40,12 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     case "stop":
       return stop(options, file);
     case "restart": {
-      const before = await connectService(file);
+      const before = await connectService(socketDoor(file));
       const stateDir = options.stateDir ?? before?.service.state ?? null;
+      const listen = options.listen ?? placeOf(before);
       before?.close();
       await stopAt(file);
-      return start({ ...options, stateDir }, file);
+      return start({ ...options, stateDir, listen }, file);
     }
     case "status":
       return status(options, file);
@@ -46,33 +56,55 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
 
 async function start(options: ServeOptions, file: string): Promise<ExitCode> {
   const stateDir = options.stateDir ?? file.replace(/\.json$/, "");
-  if (options.installs) return install(stateDir, limitWords(options));
-  const running = await connectService(file);
-  if (running !== null) refuseOtherState(running, options.stateDir);
+  if (options.installs) return install(stateDir, furtherWords(options));
+  const running = await connectService(socketDoor(file));
+  if (running !== null) refuseOther(running, options);
   else if (options.isForeground) return runHere(options);
-  return describe(
-    running ?? (await startInBackground({ file, stateDir, words: limitWords(options) })),
-    options.isJson,
-  );
+  const client = running ?? (await startInBackground({ file, stateDir, words: furtherWords(options) }));
+  const { listen } = client.service;
+  if (running === null && listen !== null && !/^(127\.|localhost:|\[::1\])/.test(listen)) note(UNENCRYPTED);
+  return describe(client, options.isJson);
 }
 
-function refuseOtherState(running: ServiceClient, asked: string | null): void {
-  const { state, pid } = running.service;
-  if (asked === null || asked === state) return;
-  running.close();
-  throw new UserError(`the queue service (process ${pid}) runs already, with its state in ${state}`, {
-    hint: `sshoal serve restart --state ${asked}`,
-  });
+function refuseOther(running: ServiceClient, { stateDir, listen }: ServeOptions): void {
+  const { state, pid, listen: listens } = running.service;
+  const refuse = (what: string, words: string) => {
+    running.close();
+    throw new UserError(`the queue service (process ${pid}) runs already, ${what}`, {
+      hint: `sshoal serve restart ${words}`,
+    });
+  };
+  if (stateDir !== null && stateDir !== state) refuse(`with its state in ${state}`, `--state ${stateDir}`);
+  const asked = listen && formatNetworkPlace(listen);
+  if (asked === null || asked === listens || (listen?.port === 0 && listens !== null)) return;
+  refuse(`and listens ${listens === null ? "on no port" : `at ${listens}`}`, `--listen ${asked}`);
 }
 
-function limitWords({ limits }: ServeOptions): string[] {
-  return ["--keep-jobs", `${limits.jobs ?? "all"}`, "--keep-days", `${limits.days ?? "all"}`];
+/** Null: no service, or it listens on no port. */
+function placeOf(running: ServiceClient | null): NetworkPlace | null {
+  const listens = running?.service.listen ?? null;
+  return listens === null ? null : parseNetworkPlace(listens, "--listen", "--listen 127.0.0.1:7500");
 }
 
-async function runHere({ stateDir, limits }: ServeOptions): Promise<ExitCode> {
+function furtherWords({ limits, listen }: ServeOptions): string[] {
+  return [
+    "--keep-jobs",
+    `${limits.jobs ?? "all"}`,
+    "--keep-days",
+    `${limits.days ?? "all"}`,
+    ...(listen === null ? [] : ["--listen", formatNetworkPlace(listen)]),
+  ];
+}
+
+async function runHere({ stateDir, limits, listen }: ServeOptions): Promise<ExitCode> {
   const { startService } = await import("../../../service/run-service.js");
-  const running = await startService({ surroundings: readSurroundings(), stateDir, limits, onNote: note });
+  const surroundings = readSurroundings();
+  const running = await startService({ surroundings, stateDir, limits, listen, onNote: note });
   note(`the queue service listens at ${running.socket} (process ${process.pid})`);
+  if (running.network !== null) {
+    note(`it also listens at ${running.network.address}; the token is in ${tokenFileIn(running.dir)}`);
+    if (!running.network.isLoopback) note(UNENCRYPTED);
+  }
   const leaving = new Promise<void>((resolve) => {
     for (const signal of SIGNALS) process.once(signal, () => resolve());
   });
@@ -90,7 +122,7 @@ async function stop({ isJson }: ServeOptions, file: string): Promise<ExitCode> {
 
 /** Returns its process, which is gone; null: none ran. */
 async function stopAt(file: string): Promise<number | null> {
-  const client = await connectService(file);
+  const client = await connectService(socketDoor(file));
   if (client === null) return null;
   const { pid } = client.service;
   await client.post("/v1/shutdown");
@@ -103,7 +135,7 @@ async function stopAt(file: string): Promise<number | null> {
 }
 
 async function status({ isJson }: ServeOptions, file: string): Promise<ExitCode> {
-  const client = await connectService(file);
+  const client = await connectService(socketDoor(file));
   if (client !== null) return describe(client, isJson);
   process.stdout.write(isJson ? `${notRunningJson()}\n` : "the queue service does not run: sshoal serve\n");
   return ExitCode.JobFailed;
@@ -111,10 +143,11 @@ async function status({ isJson }: ServeOptions, file: string): Promise<ExitCode>
 
 async function describe(client: ServiceClient, isJson: boolean): Promise<ExitCode> {
   const { refuses } = await client.get<Health>("/v1/health");
-  const { pid, socket, version, state, startedAt } = client.service;
-  const about = { pid, socket, version, state, startedAt };
+  const { pid, socket, version, state, startedAt, listen } = client.service;
+  const about = { pid, socket, version, state, startedAt, listen };
   const text = [
     `the queue service listens at ${socket} (process ${pid}, version ${version})`,
+    ...(listen === null ? [] : [`it also listens at ${listen}; the token is in ${tokenFileIn(state)}`]),
     `its state is in ${state}`,
     ...(refuses === null ? [] : [`it accepts no jobs now: ${refuses}`]),
   ].join("\n");

@@ -1,6 +1,7 @@
 // `sshoal show`: the jobs of queues, once or live.
 
 import { setTimeout as pause } from "node:timers/promises";
+import type { QueueInfo } from "../../../api/queue-service.js";
 import { ExitCode, UserError } from "../../../errors.js";
 import type { QueueJob } from "../../../model/queue.js";
 import { abilitiesOf } from "../../../report/live/abilities.js";
@@ -9,7 +10,6 @@ import { formatSpans, lookOf } from "../../../report/live/styled-text.js";
 import { type QueueChoice, type QueueOrder, queueLines } from "../../../report/tables/queue-lines.js";
 import { queuedJobJson } from "../../../report/tables/queue-table.js";
 import type { ServiceClient } from "../../../service/client/service-client.js";
-import type { QueueInfo } from "../../../service/queue-service.js";
 import type { ShowOptions } from "../../options/queue/show-options.js";
 import { KeyScreen } from "../../terminal/key-screen.js";
 import { queueNamed } from "./enqueue.js";
@@ -23,7 +23,10 @@ const MOST_IN_STATE = 100;
 const RESTS_MS = 300;
 
 export async function show(options: ShowOptions): Promise<ExitCode> {
-  const client = await needService();
+  return showOn(await needService(options.server), options);
+}
+
+export async function showOn(client: ServiceClient, options: Omit<ShowOptions, "server">): Promise<ExitCode> {
   const { queue, states, isJson, isLive } = options;
   const limit = options.limit ?? USUAL_LIMIT;
   if (isJson) return showJson(client, options);
@@ -49,7 +52,10 @@ export async function show(options: ShowOptions): Promise<ExitCode> {
 }
 
 /** Without a limit, all jobs. */
-async function showJson(client: ServiceClient, { queue, states, limit }: ShowOptions): Promise<ExitCode> {
+async function showJson(
+  client: ServiceClient,
+  { queue, states, limit }: Omit<ShowOptions, "server">,
+): Promise<ExitCode> {
   const queues = await wantedQueues(client, queue);
   for (const { name } of queues) {
     const query = { queue: name, ...(states.length > 0 && { states: states.join(",") }) };

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { Argument, Command, Option } from "commander";
 import { UserError } from "../../../errors.js";
 import { withExamples, withNote } from "../../help/examples.js";
+import { type NetworkPlace, parseNetworkPlace } from "./network-place.js";
 
 export interface ServeInvocation {
   readonly command: "serve";
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly stateDir: string | null;
   /** Of jobs that are over; null, here and below: no limit. */
   readonly limits: { readonly jobs: number | null; readonly days: number | null };
+  /** Where it also answers, to those who have its token; null: on its socket alone. */
+  readonly listen: NetworkPlace | null;
   readonly isJson: boolean;
 }
 
@@ -31,6 +34,7 @@ interface RawServe {
   /** Infinity, here and below: all. */
   readonly keepJobs: number;
   readonly keepDays: number;
+  readonly listen?: NetworkPlace;
   readonly json?: true;
 }
 
@@ -57,6 +61,14 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         "all",
       ),
     )
+    .addOption(
+      new Option(
+        "--listen <host:port>",
+        "answer requests that have the token there as well, over TCP",
+      ).argParser((text) =>
+        parseNetworkPlace(text, "--listen", "--listen 127.0.0.1:7500, or --listen 0.0.0.0:7500"),
+      ),
+    )
     .option("--json", "print one JSON object");
   withNote(command, "Exit codes", EXIT_CODES);
   return withExamples(command, [
@@ -68,6 +80,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
     refuse("--foreground", raw.foreground === true && action !== "start", action);
     refuse("--install", raw.install === true && action !== "start", action);
     refuse("--state", raw.state !== undefined && !isStart, action);
+    refuse("--listen", command.getOptionValueSource("listen") === "cli" && !isStart, action);
     choose({
       command: "serve",
       options: {
@@ -76,6 +89,7 @@ export function describeServe(choose: (invocation: ServeInvocation) => void): Co
         installs: raw.install ?? false,
         stateDir: raw.state === undefined ? null : resolve(raw.state),
         limits: { jobs: finite(raw.keepJobs), days: finite(raw.keepDays) },
+        listen: raw.listen ?? null,
         isJson: raw.json ?? false,
       },
     });
