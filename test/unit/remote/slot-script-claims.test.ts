@@ -381,19 +381,19 @@ describe.each(SHELLS)("under %s", (name, shell) => {
 
   // Debian's busybox has no flock.
   describe.skipIf(shell.hasOnlyBusybox)("what happens right before a slot gets the lock", () => {
-    /** The slot calls this for the lock of the machine, after it started the allocator. Other calls are those of locks on files. */
+    /**
+     * A job that needs a card, and what happens when its slot asks for the lock of the machine, after it started the allocator.
+     * Other calls are those of locks on files.
+     */
     const atTheLock = async (script: string) => {
-      const text = `#!/bin/sh\ncase "$*" in '-n 3') ${script} ;; esac\nexec /usr/bin/flock "$@"\n`;
-      await home.write("bin/flock", text);
-      await chmod(home.path("bin/flock"), 0o755);
-    };
-
-    beforeEach(async () => {
       saveGpus(home.path("nvidia-smi.state"), { gpus: [{}] });
       await spool.room([...ROOM, card(0)]);
       await spool.need(GPU_NEED);
       await spool.job(A, "true");
-    });
+      const text = `#!/bin/sh\ncase "$*" in '-n 3') ${script} ;; esac\nexec /usr/bin/flock "$@"\n`;
+      await home.write("bin/flock", text);
+      await chmod(home.path("bin/flock"), 0o755);
+    };
 
     test.each([
       ["its file is new", ""],
