@@ -13,7 +13,7 @@ export async function main(program: Program): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   // These signals pause a batch. Without a listener, Node would open a debugger at the first and end at the second.
   for (const signal of ["SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
-  const code = await dispatch(program).catch(explainError);
+  const code = await dispatch(program).catch((error: unknown) => explainError(error, program));
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 
@@ -32,7 +32,19 @@ async function dispatch(program: Program): Promise<number> {
 }
 
 /** A run makes its directory known by itself; the others have no use for one, and must start fast. */
-const FORGETTING = new Set<Invocation["command"]>(["answered", "run", "serve", "enqueue", "enqueue-open"]);
+const FORGETTING = new Set<Invocation["command"]>([
+  "answered",
+  "run",
+  "serve",
+  "enqueue",
+  "enqueue-open",
+  "grass-daemon",
+  "grass-stop",
+  "grass-create",
+  "grass-enqueue",
+  "grass-enqueue-open",
+  "grass-show",
+]);
 /** Commands whose words may mean jobs of the queue service. */
 const ON_QUEUES = new Set<Invocation["command"]>([
   "status",
@@ -165,6 +177,30 @@ async function perform(invocation: Invocation, program: Program): Promise<number
       const { performOnQueue } = await import("./cli/commands/queue/perform-on-queue.js");
       return (await performOnQueue(invocation)) ?? ExitCode.Success;
     }
+    case "grass-daemon": {
+      const { grassDaemon } = await import("./cli/commands/grass/grass-daemon.js");
+      return grassDaemon(invocation.options);
+    }
+    case "grass-stop": {
+      const { grassStop } = await import("./cli/commands/grass/grass-daemon.js");
+      return grassStop();
+    }
+    case "grass-create": {
+      const { grassCreate } = await import("./cli/commands/grass/grass-create.js");
+      return grassCreate(invocation.options);
+    }
+    case "grass-enqueue": {
+      const { grassEnqueue } = await import("./cli/commands/grass/grass-enqueue.js");
+      return grassEnqueue(invocation.options);
+    }
+    case "grass-enqueue-open": {
+      const { grassEnqueueOpen } = await import("./cli/commands/grass/grass-enqueue.js");
+      return grassEnqueueOpen(invocation);
+    }
+    case "grass-show": {
+      const { grassShow } = await import("./cli/commands/grass/grass-show.js");
+      return grassShow(invocation.options);
+    }
     case "answered":
       return ExitCode.Success;
     default:
@@ -173,8 +209,8 @@ async function perform(invocation: Invocation, program: Program): Promise<number
 }
 
 /** Text for people on stderr, and with --json objects for the program that reads stdout. */
-function explainError(error: unknown): ExitCode {
-  if (hasJsonWord(process.argv.slice(2)))
+function explainError(error: unknown, program: Program): ExitCode {
+  if (isForProgram(process.argv.slice(2), program))
     for (const line of errorJson(error, Date.now())) process.stdout.write(`${line}\n`);
   if (error instanceof UserError) {
     process.stderr.write(printableLines(formatUserError(error)));
@@ -183,6 +219,11 @@ function explainError(error: unknown): ExitCode {
   const stack = error instanceof Error ? error.stack : String(error);
   process.stderr.write(printableLines(`sshoal has a bug, please report it with these lines:\n${stack}\n`));
   return ExitCode.Bug;
+}
+
+/** `grass enqueue --json` takes what a job needs. */
+function isForProgram(argv: readonly string[], program: Program): boolean {
+  return hasJsonWord(argv) && (program !== "grass" || argv[0] === "show");
 }
 
 /** An error may repeat what a machine said, or the name of a file. */

@@ -14,7 +14,7 @@ import {
   type Queue,
 } from "../model/queue.js";
 import { usualNeed } from "../plan/queue/queue-need.js";
-import { quote, quoteIfNeeded } from "../transport/quote.js";
+import { programLine, quoteIfNeeded } from "../transport/quote.js";
 
 export interface NewJob {
   readonly id: JobId;
@@ -101,12 +101,13 @@ function commandOf(
   where: string,
   problems: Problem[],
 ): string {
-  if (command.trim() === "") problems.push({ where, message: "the command is empty" });
+  const isWhole = prefix.length > 0 && words?.length === 0;
+  if (command.trim() === "" && !isWhole) problems.push({ where, message: "the command is empty" });
   if (command.includes("\0")) problems.push({ where, message: "the command has a NUL byte" });
   if (prefix.length === 0) return command;
   const own = words ?? splitOptionWords(command);
   if (own === null) problems.push({ where, message: "a quote is not closed" });
-  return [...prefix, ...(own ?? [])].map(quote).join(" ");
+  return programLine([...prefix, ...(own ?? [])]);
 }
 
 function readDependency(

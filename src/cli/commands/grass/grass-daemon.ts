@@ -1,0 +1,34 @@
+// `grass start` and `grass daemon`: the queue service, in the background or here.
+
+import { UserError } from "../../../errors.js";
+import type { GrassDaemonOptions } from "../../options/grass/daemon-options.js";
+import type { ServeOptions } from "../../options/queue/serve-options.js";
+import { note } from "../../terminal/note.js";
+import { serve } from "../queue/serve.js";
+
+const USUAL: Omit<ServeOptions, "action"> = {
+  isForeground: false,
+  installs: false,
+  stateDir: null,
+  limits: { jobs: null, days: null },
+  isJson: false,
+};
+
+export async function grassDaemon(options: GrassDaemonOptions): Promise<number> {
+  for (const each of options.notes) note(each);
+  for (const each of options.capacity?.notes ?? []) note(each);
+  refuseOthers(options);
+  return serve({ ...USUAL, action: "start", isForeground: options.isForeground });
+}
+
+export function grassStop(): Promise<number> {
+  return serve({ ...USUAL, action: "stop" });
+}
+
+function refuseOthers({ bind, connect, hasWorker }: GrassDaemonOptions): void {
+  const flag = bind !== null ? "--bind" : connect !== null ? "--connect" : hasWorker ? null : "--no-worker";
+  if (flag !== null)
+    throw new UserError(`${flag}: a daemon for several computers cannot be started yet`, {
+      hint: "grass daemon",
+    });
+}

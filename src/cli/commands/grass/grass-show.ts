@@ -1,0 +1,79 @@
+// `grass show`: the daemon, its workers, and the jobs of queues.
+
+import { release, type, uptime } from "node:os";
+import { ExitCode } from "../../../errors.js";
+import type { QueueJob } from "../../../model/queue.js";
+import { abilitiesOf } from "../../../report/live/abilities.js";
+import { formatSpans, lookOf } from "../../../report/live/styled-text.js";
+import {
+  type GrassState,
+  type GrassWorker,
+  grassJson,
+  grassLines,
+} from "../../../report/tables/grass-table.js";
+import type { ServiceClient } from "../../../service/client/service-client.js";
+import type { Health, QueueInfo, QueueMachine } from "../../../service/queue-service.js";
+import type { GrassShowOptions } from "../../options/grass/grass-show-options.js";
+import { queueNamed } from "../queue/enqueue.js";
+import { loadAllJobs } from "../queue/queued-jobs.js";
+import { needGrass } from "./need-grass.js";
+
+/** Of GET /v1/state: everything of one moment, with some of the jobs. */
+interface State {
+  readonly health: Health;
+  readonly queues: readonly QueueInfo[];
+  readonly machines: readonly QueueMachine[];
+  readonly jobs: readonly QueueJob[];
+}
+
+export async function grassShow({ queue, isJson, isLive, broker }: GrassShowOptions): Promise<ExitCode> {
+  if (isLive) {
+    const { show } = await import("../queue/show.js");
+    return show({ queue, states: [], limit: null, isLive, isJson: false });
+  }
+  const client = await needGrass(broker);
+  const state = await load(client, queue, isJson);
+  if (isJson) {
+    process.stdout.write(`${grassJson(state)}\n`);
+    return ExitCode.Success;
+  }
+  const { isTTY = false, columns, rows } = process.stdout;
+  const look = lookOf(abilitiesOf({ isTTY, columns, rows, env: process.env }));
+  const width = isTTY ? columns || 80 : Number.POSITIVE_INFINITY;
+  const canvas = { columns: width, rows: 0, now: Date.now(), look };
+  const lines = grassLines(state, { signs: look, columns: width });
+  process.stdout.write(lines.map((line) => `${formatSpans(line, canvas).trimEnd()}\n`).join(""));
+  return ExitCode.Success;
+}
+
+async function load(client: ServiceClient, name: string | null, isAll: boolean): Promise<GrassState> {
+  const state = await client.get<State>("/v1/state");
+  const queues = name === null ? state.queues : [queueNamed(name, state.queues)];
+  const names = new Set(queues.map((queue) => queue.name));
+  const some = isAll
+    ? (await Promise.all([...names].map((queue) => loadAllJobs(client, { queue })))).flat()
+    : state.jobs.filter((job) => names.has(job.queue));
+  const known = queues.flatMap(({ counts: { held: _, ...counts } }) => Object.values(counts));
+  return {
+    daemon: { pid: state.health.pid, worker: "this computer" },
+    address: client.service.socket,
+    workers: workersOf(state.machines.filter(({ queue }) => names.has(queue))),
+    jobs: some.toSorted((one, other) => one.enqueuedAt - other.enqueuedAt || one.id - other.id),
+    left: Math.max(0, known.reduce((sum, count) => sum + count, 0) - some.length),
+  };
+}
+
+/** What is known of other computers is what jobs need. */
+function workersOf(machines: readonly QueueMachine[]): GrassWorker[] {
+  const names = [...new Set(machines.map(({ machine }) => machine))];
+  return names.map((name) => {
+    const own = machines.filter(({ machine }) => machine === name);
+    const isHere = name === "localhost";
+    return {
+      hostname: own.find(({ capacity }) => capacity !== null)?.capacity?.hostname ?? name,
+      os: isHere ? `${type()} (${release()})` : null,
+      uptimeMs: isHere ? uptime() * 1000 : null,
+      queues: own.map(({ queue, running }) => ({ name: queue, running: running.length })),
+    };
+  });
+}

@@ -1,0 +1,109 @@
+// What `grass start` and `grass daemon` can be asked for.
+
+import { Command, Option } from "commander";
+import { UserError } from "../../../errors.js";
+import { type AskedCapacity, parseCapacity } from "../../../input/queue/parse-capacity.js";
+import { withExamples, withNote } from "../../help/examples.js";
+
+export interface GrassDaemonInvocation {
+  readonly command: "grass-daemon";
+  readonly options: GrassDaemonOptions;
+}
+
+export interface GrassDaemonOptions {
+  readonly isForeground: boolean;
+  /** `host:port` at which it listens; null: only on its socket. */
+  readonly bind: string | null;
+  /** The broker that gives it jobs: `host:port` or `user@host`; null: itself. */
+  readonly connect: string | null;
+  readonly hasBroker: boolean;
+  readonly hasWorker: boolean;
+  /** Null: only what is measured. */
+  readonly capacity: AskedCapacity | null;
+  /** Options that have no effect, and why. */
+  readonly notes: readonly string[];
+}
+
+interface RawDaemon {
+  readonly bind?: string;
+  readonly connect?: string;
+  readonly broker: boolean;
+  readonly worker: boolean;
+  readonly capacity?: AskedCapacity;
+  readonly cert?: string;
+  readonly certPass?: string;
+  readonly db?: string;
+}
+
+const ADDRESSES =
+  "HOST:PORT needs a token, in the file that --token-file names or in SSHOAL_TOKEN; USER@HOST goes through ssh, and needs neither a port nor a token.";
+
+const CERT =
+  "--cert has no effect: Grass never read the certificate. A token protects a port, and ssh protects USER@HOST";
+
+export function describeStart(choose: (invocation: GrassDaemonInvocation) => void): Command {
+  const command = describeDaemonOptions(
+    new Command("start").description(
+      "Start the daemon in the background. If it runs already, only print that.",
+    ),
+  ).addOption(
+    new Option("--db <database>", "choose nothing: the record is SQLite").choices(["Sqlite", "Postgres"]),
+  );
+  return withExamples(command, [
+    ["Start it", "grass start"],
+    ["Start it with four cards for all queues", "grass start --capacity '{gpu:4}'"],
+  ]).action((raw: RawDaemon) => choose(invocation(raw, false)));
+}
+
+export function describeDaemon(choose: (invocation: GrassDaemonInvocation) => void): Command {
+  const command = describeDaemonOptions(
+    new Command("daemon").description("Run the daemon here until Ctrl-C. Jobs run on without it."),
+  );
+  return withExamples(command, [
+    ["Run everything on this computer", "grass daemon"],
+    ["Run a broker without jobs of its own", "grass daemon --bind 0.0.0.0:7500 --no-worker"],
+    ["Run jobs for a broker", "grass daemon --no-broker --connect ada@my.server.com"],
+  ]).action((raw: RawDaemon) => choose(invocation(raw, true)));
+}
+
+function describeDaemonOptions(command: Command): Command {
+  command
+    .option("--bind <address>", "listen at HOST:PORT as well, for workers and other computers")
+    .option("--connect <address>", "run jobs for this broker: HOST:PORT or USER@HOST")
+    .option("--no-worker", "run no jobs on this computer")
+    .option("--no-broker", "have no queues of its own; with --connect")
+    .addOption(
+      new Option(
+        "--capacity <amounts>",
+        "declare what queues without a capacity share: '{gpu:4, cpu:16}'",
+      ).argParser((text) => parseCapacity(text)),
+    )
+    .option("--cert <file>", "accept this option of Grass, without effect")
+    .option("--cert-pass <word>", "accept this option of Grass, without effect");
+  return withNote(command, "Addresses", ADDRESSES);
+}
+
+function invocation(raw: RawDaemon, isForeground: boolean): GrassDaemonInvocation {
+  const { bind = null, connect = null, capacity = null, worker: hasWorker, broker: hasBroker } = raw;
+  if (!hasWorker && !hasBroker)
+    throw new UserError("--no-worker and --no-broker leave nothing to run", {
+      hint: "leave one of them out",
+    });
+  if (!hasBroker && connect === null)
+    throw new UserError("--no-broker needs a broker to connect to", {
+      hint: "grass daemon --no-broker --connect USER@HOST",
+    });
+  if (!hasBroker && bind !== null)
+    throw new UserError("--bind and --no-broker contradict each other", { hint: "leave one of them out" });
+  if (!hasWorker && connect !== null)
+    throw new UserError("--connect and --no-worker contradict each other", { hint: "leave one of them out" });
+  const hasCert = raw.cert !== undefined || raw.certPass !== undefined;
+  const notes = [
+    ...(hasCert ? [CERT] : []),
+    ...(raw.db === undefined ? [] : [`--db has no effect: the record is SQLite`]),
+  ];
+  return {
+    command: "grass-daemon",
+    options: { isForeground, bind, connect, hasBroker, hasWorker, capacity, notes },
+  };
+}
