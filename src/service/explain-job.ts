@@ -1,6 +1,7 @@
 // Why a job of a queue waits: measured on its machines a moment ago.
 
-import { reach } from "../batch/reach.js";
+import type { WaitingJob } from "../api/queue-service.js";
+import { reach } from "../batch/machine/reach.js";
 import type { MachineSpec } from "../model/machine.js";
 import type { Queue, QueueJob } from "../model/queue.js";
 import { pooledNeed } from "../plan/queue/queue-need.js";
@@ -10,7 +11,6 @@ import type { WaitingNeed } from "../plan/why/verdict.js";
 import { probe } from "../remote/probe/probe.js";
 import type { House } from "./generation-order.js";
 import { hasCards, machinesOf } from "./queue-machines.js";
-import type { WaitingJob } from "./queue-service.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 

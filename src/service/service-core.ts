@@ -2,6 +2,14 @@
 // the jobs, on machines that need no service.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type {
+  Health,
+  MachineAct,
+  QueueInfo,
+  QueueMachine,
+  QueueService,
+  WaitingJob,
+} from "../api/queue-service.js";
 import { ExitCode, UserError } from "../errors.js";
 import { suggest } from "../input/suggest.js";
 import type { JobId } from "../model/job.js";
@@ -30,14 +38,6 @@ import { machinesReport } from "./machines-report.js";
 import { queueBooks } from "./queue-books.js";
 import { machinesOf, measureUnknown, parseCard } from "./queue-machines.js";
 import { QueueRunner } from "./queue-runner.js";
-import type {
-  Health,
-  MachineAct,
-  QueueInfo,
-  QueueMachine,
-  QueueService,
-  WaitingJob,
-} from "./queue-service.js";
 import type { RunningQueue } from "./running-queue.js";
 import type { ServiceDatabase } from "./store/open-database.js";
 
